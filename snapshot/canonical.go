@@ -1,0 +1,234 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// The canonical bytes of a table are cut into blocks of rows. What a block
+// digest is taken over is also what a .snap stores, so that a reader of the
+// format checks a digest by hashing what it read. docs/snapshot.md states these
+// layouts again, byte by byte; nothing here may change without a new version
+// of the format.
+//
+//	keys block    u8 0x03 ‖ u8 parts ‖ u16 0 ‖ u32 rows ‖ u64 A × rows [‖ u64 B × rows]
+//	value block   u8 0x04 ‖ u8 bitmap? ‖ u16 0 ‖ u32 rows [‖ ⌈rows/8⌉ bytes of bitmap] ‖ values
+//	  values      rows × width bytes, or u32 length × rows ‖ the contents back to back
+//	keys digest   SHA-256(u8 0x05 ‖ u8 parts ‖ u16 0 ‖ u32 blocks ‖ block digests)
+//	column digest SHA-256(u8 0x06 ‖ u8 type ‖ u16 0 ‖ u32 scale ‖ u32 len component
+//	              ‖ u32 len field ‖ u32 blocks ‖ component ‖ field ‖ block digests)
+//
+// A bitmap stands only in a block in which a value is absent.
+const (
+	domainKeysBlock  = 0x03
+	domainValueBlock = 0x04
+	domainKeys       = 0x05
+	domainColumn     = 0x06
+
+	blockHeader = 8 // bytes before a block's bitmap, keys or values
+)
+
+// meanBlockRows and maxBlockRows say where blocks are cut: before each row
+// whose key's cutHash is a multiple of meanBlockRows, and after maxBlockRows
+// rows. The cut depends on keys alone, so that an inserted or removed row
+// moves no other row to another block (but for the runs of more than
+// maxBlockRows rows, of which there is one in e¹⁶).
+const (
+	meanBlockRows = 4096
+	maxBlockRows  = 65536
+)
+
+// cutHash mixes a key. B is 0 for keys of one part.
+func cutHash(a, b uint64) uint64 {
+	h := a*0x9E3779B97F4A7C15 + b*0xC2B2AE3D27D4EB4F
+	h ^= h >> 32
+	h *= 0xD6E8FEB86659FD93
+	return h ^ h>>32
+}
+
+// BlockStarts appends to dst the index of the first row of each block that
+// keys are cut into. A table without rows has no blocks.
+func BlockStarts(dst []int, keys Keys) []int {
+	start := 0
+	for i, a := range keys.A {
+		b := uint64(0)
+		if keys.B != nil {
+			b = keys.B[i]
+		}
+		if i == 0 || cutHash(a, b)%meanBlockRows == 0 || i-start == maxBlockRows {
+			start = i
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+// Hasher computes block and column digests. It reuses its buffers; the zero
+// Hasher is ready for use.
+type Hasher struct {
+	sha hash.Hash
+	buf []byte
+	sum []merkle.Hash
+}
+
+func (h *Hasher) reset() {
+	if h.sha == nil {
+		h.sha = sha256.New()
+	}
+	h.sha.Reset()
+}
+
+func (h *Hasher) digest() (d merkle.Hash) {
+	h.buf = h.sha.Sum(h.buf[:0])
+	copy(d[:], h.buf)
+	return d
+}
+
+// Keys returns the digest of keys that are cut at starts, and those of the
+// blocks, which are valid until the next call.
+func (h *Hasher) Keys(keys Keys, starts []int) (digest merkle.Hash, blocks []merkle.Hash) {
+	h.sum = h.sum[:0]
+	for i, start := range starts {
+		end := blockEnd(starts, i, len(keys.A))
+		h.reset()
+		h.buf = append(h.buf[:0], domainKeysBlock, byte(keys.Parts()), 0, 0)
+		h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(end-start))
+		h.sha.Write(h.buf)
+		h.sha.Write(LittleEndianBytes(keys.A[start:end]))
+		if keys.B != nil {
+			h.sha.Write(LittleEndianBytes(keys.B[start:end]))
+		}
+		h.sum = append(h.sum, h.digest())
+	}
+	return h.keysDigest(keys.Parts(), h.sum), h.sum
+}
+
+func (h *Hasher) keysDigest(parts int, blocks []merkle.Hash) merkle.Hash {
+	h.reset()
+	h.buf = append(h.buf[:0], domainKeys, byte(parts), 0, 0)
+	h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(len(blocks)))
+	h.sha.Write(h.buf)
+	for i := range blocks {
+		h.sha.Write(blocks[i][:])
+	}
+	return h.digest()
+}
+
+// Column returns the digest of a column that is cut at starts, and those of
+// the blocks, which are valid until the next call.
+func (h *Hasher) Column(c *Column, starts []int) (digest merkle.Hash, blocks []merkle.Hash) {
+	rows := c.Rows()
+	h.sum = h.sum[:0]
+	for i, start := range starts {
+		h.sum = append(h.sum, h.block(c, start, blockEnd(starts, i, rows)))
+	}
+	return h.columnDigest(c.Component, c.Field, c.Type, c.Scale, h.sum), h.sum
+}
+
+// block hashes rows start to end of a column without assembling them.
+func (h *Hasher) block(c *Column, start, end int) merkle.Hash {
+	h.reset()
+	h.buf = appendBlockHead(h.buf[:0], c, start, end)
+	h.sha.Write(h.buf)
+	if w := c.Type.Width(); w > 0 {
+		h.sha.Write(c.Data[start*w : end*w])
+	} else {
+		h.sha.Write(c.Data[c.valueStart(start):c.valueStart(end)])
+	}
+	return h.digest()
+}
+
+func (h *Hasher) columnDigest(component, field string, typ Type, scale uint32, blocks []merkle.Hash) merkle.Hash {
+	h.reset()
+	b := append(h.buf[:0], domainColumn, byte(typ), 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, scale)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(component)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(field)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(blocks)))
+	b = append(b, component...)
+	b = append(b, field...)
+	h.buf = b
+	h.sha.Write(h.buf)
+	for i := range blocks {
+		h.sha.Write(blocks[i][:])
+	}
+	return h.digest()
+}
+
+// appendBlockHead appends everything of a value block that comes before the
+// values' own bytes: header, bitmap, lengths.
+func appendBlockHead(dst []byte, c *Column, start, end int) []byte {
+	rows := end - start
+	bitmap := byte(0)
+	if c.absentIn(start, end) {
+		bitmap = 1
+	}
+	dst = append(dst, domainValueBlock, bitmap, 0, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(rows))
+	if bitmap == 1 {
+		base := len(dst)
+		dst = append(dst, make([]byte, (rows+7)/8)...)
+		for i := range rows {
+			if c.Has(start + i) {
+				dst[base+i/8] |= 1 << (i % 8)
+			}
+		}
+	}
+	if c.Type.Width() == 0 {
+		for i := start; i < end; i++ {
+			dst = binary.LittleEndian.AppendUint32(dst, c.Ends[i]-c.valueStart(i))
+		}
+	}
+	return dst
+}
+
+func (c *Column) absentIn(start, end int) bool {
+	if c.Present == nil {
+		return false
+	}
+	for i := start; i < end; i++ {
+		if !c.Has(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// valueStart returns where in Data row i's value of a String or Bytes column
+// starts; for i == Rows() the end of Data.
+func (c *Column) valueStart(i int) uint32 {
+	if i == 0 {
+		return 0
+	}
+	return c.Ends[i-1]
+}
+
+func blockEnd(starts []int, i, rows int) int {
+	if i+1 < len(starts) {
+		return starts[i+1]
+	}
+	return rows
+}
+
+// appendKeysBlock appends the bytes of a keys block.
+func appendKeysBlock(dst []byte, keys Keys, start, end int) []byte {
+	dst = append(dst, domainKeysBlock, byte(keys.Parts()), 0, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(end-start))
+	dst = append(dst, LittleEndianBytes(keys.A[start:end])...)
+	if keys.B != nil {
+		dst = append(dst, LittleEndianBytes(keys.B[start:end])...)
+	}
+	return dst
+}
+
+// appendValueBlock appends the bytes of a value block.
+func appendValueBlock(dst []byte, c *Column, start, end int) []byte {
+	dst = appendBlockHead(dst, c, start, end)
+	if w := c.Type.Width(); w > 0 {
+		return append(dst, c.Data[start*w:end*w]...)
+	}
+	return append(dst, c.Data[c.valueStart(start):c.valueStart(end)]...)
+}

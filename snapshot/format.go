@@ -1,0 +1,113 @@
+package snapshot
+
+import (
+	"io"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// SniffLen is how many leading bytes of a file a Format needs at most to
+// recognise it.
+const SniffLen = 64
+
+// FileName is what a file's name says of its content.
+type FileName struct {
+	Seed  uint64
+	Point Point
+}
+
+// Format is a file format that holds a state. Formats are values, so that
+// whoever knows them all hands them in.
+type Format struct {
+	Name  string // as `desynctool formats` lists it
+	Title string
+
+	// ParseName reads a base name; ok is false if the name is not of this
+	// format's pattern.
+	ParseName func(base string) (name FileName, ok bool)
+
+	// Sniff reports whether the leading bytes are of this format.
+	Sniff func(head []byte) bool
+
+	// Open opens a state of size bytes. Name is for errors. The State may read
+	// from r until it is closed.
+	Open func(r io.ReaderAt, size int64, name string) (State, error)
+
+	// Checksummed says that files of this format carry checksums of their
+	// content, so that a state that opens and loads is what its writer wrote.
+	Checksummed bool
+}
+
+// State is a state that is read piece by piece: the head alone, then the index
+// of one table, then single blocks of single columns. A *File reads them from
+// a .snap; Hold gives them for a World in memory.
+type State interface {
+	// Info returns the head, the root and one entry for each table.
+	Info() *Info
+
+	// Index returns the columns and blocks of table i of Info().Tables.
+	Index(i int) (*Index, error)
+
+	// LoadKeys loads the keys of one block of table i.
+	LoadKeys(i, block int) (Keys, error)
+
+	// LoadBlock loads the rows of one block of one column of table i.
+	LoadBlock(i, block, column int) (Column, error)
+
+	io.Closer
+}
+
+// Info is what a state's head says.
+type Info struct {
+	Head
+	Root   merkle.Hash
+	Tables []TableInfo // ascending by class, then label
+}
+
+// TableInfo is what a state's head says of one table.
+type TableInfo struct {
+	Label string
+	Class Class
+	Rows  uint64
+	Parts int         // parts of each key, 1 or 2
+	Hash  merkle.Hash // the leaf hash, for caches and noise too
+}
+
+// Index describes the columns and blocks of a table.
+type Index struct {
+	KeysDigest merkle.Hash
+	Columns    []ColumnInfo // in the order of the table
+	Blocks     []BlockInfo
+}
+
+// ColumnInfo is a column without its values.
+type ColumnInfo struct {
+	Component string
+	Field     string
+	Type      Type
+	Scale     uint32
+	Digest    merkle.Hash
+	Blocks    []merkle.Hash // the digest of each block
+}
+
+// BlockInfo is a run of rows of a table.
+type BlockInfo struct {
+	First Key // key of the first row
+	Rows  int
+	Keys  merkle.Hash // digest of the keys
+}
+
+// Leaves returns the leaves of the state's Merkle tree: the RNG, if there is
+// one, then the archetypes.
+func (info *Info) Leaves() []merkle.Leaf {
+	leaves := make([]merkle.Leaf, 0, len(info.Tables)+1)
+	if info.RNG != nil {
+		leaves = append(leaves, merkle.Leaf{Hash: merkle.RNGLeaf(info.RNG)})
+	}
+	for i := range info.Tables {
+		if t := &info.Tables[i]; t.Class == Archetype {
+			leaves = append(leaves, merkle.Leaf{Label: t.Label, Hash: t.Hash})
+		}
+	}
+	return leaves
+}

@@ -1,0 +1,256 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// MaxName is the largest length in bytes of a label, component, field, phase,
+// peer or native name.
+const MaxName = 1024
+
+// AfterOrders is the Phase of the point inside a tick at which its orders have
+// been applied and the rest of the step has not.
+const AfterOrders = "after-orders"
+
+// Point is a state point: the moment at which a state was taken. Point T with
+// an empty Phase is the state before tick T's orders are applied.
+type Point struct {
+	Tick   uint64
+	Phase  string // "" or AfterOrders
+	Native string // the engine's own name of the point, "" if it has none
+}
+
+// Compare orders points in time. It ignores native names.
+func (p Point) Compare(q Point) int {
+	if c := cmp.Compare(p.Tick, q.Tick); c != 0 {
+		return c
+	}
+	return strings.Compare(p.Phase, q.Phase)
+}
+
+// Same reports whether p and q are the same moment.
+func (p Point) Same(q Point) bool { return p.Compare(q) == 0 }
+
+// String returns the engine's own name of the point where it has one, else the
+// tick, followed by the phase if there is one.
+func (p Point) String() string {
+	switch {
+	case p.Native != "":
+		return p.Native
+	case p.Phase != "":
+		return strconv.FormatUint(p.Tick, 10) + "+" + p.Phase
+	}
+	return strconv.FormatUint(p.Tick, 10)
+}
+
+// Head is what is known of a state apart from its tables.
+type Head struct {
+	Seed  uint64
+	Point Point
+	Peer  string // the peer's name, "" if the file does not say
+
+	// RNG is the state of the sim's random number generator, nil if the game
+	// has none or does not save it.
+	RNG []byte
+
+	// History is the history hash at Point; zero if the game keeps none. Epoch
+	// counts the loads, resyncs and joins of this peer before Point.
+	History merkle.Hash
+	Epoch   uint32
+
+	// Meta is what else is known of the peer: build, os, cpu, locale,
+	// compiler, mods, data hash. It is outside the root.
+	Meta map[string]string
+}
+
+// World is one peer's state at one state point, as flat typed tables.
+type World struct {
+	Head
+	Tables []Table // ascending by class, then label
+}
+
+// Table holds the entities of one archetype (or the rows of one cache or one
+// kind of noise).
+type Table struct {
+	Label   string
+	Class   Class
+	Keys    Keys
+	Columns []Column // ascending by component, then field
+}
+
+// Rows returns the number of rows.
+func (t *Table) Rows() int { return len(t.Keys.A) }
+
+// Column returns the column of that name, or nil.
+func (t *Table) Column(component, field string) *Column {
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Component == component && c.Field == field {
+			return c
+		}
+	}
+	return nil
+}
+
+// Keys are the keys of a table's rows, strictly ascending by A, then B.
+type Keys struct {
+	A []uint64
+	B []uint64 // nil where keys have one part, else as long as A
+}
+
+// Parts returns the number of parts of each key, 1 or 2.
+func (k Keys) Parts() int {
+	if k.B == nil {
+		return 1
+	}
+	return 2
+}
+
+// At returns the key of row i.
+func (k Keys) At(i int) Key {
+	if k.B == nil {
+		return Key{A: k.A[i]}
+	}
+	return Key{A: k.A[i], B: k.B[i], Two: true}
+}
+
+// Key names one row of one table.
+type Key struct {
+	A, B uint64
+	Two  bool // the key has two parts, such as (owner, index)
+}
+
+// Compare orders keys of the same table.
+func (k Key) Compare(l Key) int {
+	if c := cmp.Compare(k.A, l.A); c != 0 {
+		return c
+	}
+	return cmp.Compare(k.B, l.B)
+}
+
+// String returns "12" or "12:3".
+func (k Key) String() string {
+	if !k.Two {
+		return strconv.FormatUint(k.A, 10)
+	}
+	return strconv.FormatUint(k.A, 10) + ":" + strconv.FormatUint(k.B, 10)
+}
+
+// ParseKey parses what Key.String returns.
+func ParseKey(s string) (Key, error) {
+	a, b, two := strings.Cut(s, ":")
+	k := Key{Two: two}
+	var err error
+	if k.A, err = parseKeyPart(a); err == nil && two {
+		k.B, err = parseKeyPart(b)
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("malformed key %q", s)
+	}
+	return k, nil
+}
+
+func parseKeyPart(s string) (uint64, error) {
+	if len(s) > 1 && s[0] == '0' {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseUint(s, 10, 64)
+}
+
+// Table returns the table of that class and label, or nil.
+func (w *World) Table(class Class, label string) *Table {
+	for i := range w.Tables {
+		if t := &w.Tables[i]; t.Class == class && t.Label == label {
+			return t
+		}
+	}
+	return nil
+}
+
+// Sort puts tables and columns into their order. Rows stay as they are.
+func (w *World) Sort() {
+	slices.SortStableFunc(w.Tables, func(a, b Table) int {
+		if c := cmp.Compare(a.Class, b.Class); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Label, b.Label)
+	})
+	for i := range w.Tables {
+		slices.SortStableFunc(w.Tables[i].Columns, func(a, b Column) int { return a.compareName(&b) })
+	}
+}
+
+// Validate checks everything that readers and writers rely on: names, the
+// order of tables, columns and keys, and that every column fits its table.
+func (w *World) Validate() error {
+	for _, name := range []string{w.Point.Phase, w.Point.Native, w.Peer} {
+		if err := checkText(name); err != nil {
+			return err
+		}
+	}
+	for i := range w.Tables {
+		t := &w.Tables[i]
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("%s %q: %w", t.Class, t.Label, err)
+		}
+		if i == 0 {
+			continue
+		}
+		prev := &w.Tables[i-1]
+		if c := cmp.Compare(prev.Class, t.Class); c > 0 || c == 0 && prev.Label >= t.Label {
+			return fmt.Errorf("%s %q does not follow %s %q", t.Class, t.Label, prev.Class, prev.Label)
+		}
+	}
+	return nil
+}
+
+func (t *Table) validate() error {
+	if !t.Class.Valid() {
+		return fmt.Errorf("unknown class %d", t.Class)
+	}
+	if err := checkName(t.Label); err != nil {
+		return fmt.Errorf("label: %w", err)
+	}
+	if t.Keys.B != nil && len(t.Keys.B) != len(t.Keys.A) {
+		return fmt.Errorf("%d first and %d second parts of keys", len(t.Keys.A), len(t.Keys.B))
+	}
+	for i := 1; i < len(t.Keys.A); i++ {
+		if t.Keys.At(i-1).Compare(t.Keys.At(i)) >= 0 {
+			return fmt.Errorf("key %s of row %d does not follow %s", t.Keys.At(i), i, t.Keys.At(i-1))
+		}
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if i > 0 && t.Columns[i-1].compareName(c) >= 0 {
+			return fmt.Errorf("column %s does not follow %s", c.Name(), t.Columns[i-1].Name())
+		}
+		if err := c.validate(t.Rows()); err != nil {
+			return fmt.Errorf("column %s: %w", c.Name(), err)
+		}
+	}
+	return nil
+}
+
+// checkName checks a name that must not be empty.
+func checkName(s string) error {
+	if s == "" {
+		return fmt.Errorf("name is empty")
+	}
+	return checkText(s)
+}
+
+func checkText(s string) error {
+	if len(s) > MaxName {
+		return fmt.Errorf("name has %d bytes, at most %d are allowed", len(s), MaxName)
+	}
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("name %q is not UTF-8", s)
+	}
+	return nil
+}
