@@ -1,0 +1,185 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// Kind is the kind of a changed value: the kind of number it is, and for
+// floats what is special about the change.
+type Kind string
+
+// The kinds of change.
+const (
+	KindInteger    Kind = "integer" // booleans too
+	KindFixed      Kind = "fixed"
+	KindFloat      Kind = "float"
+	KindSignOfZero Kind = "sign-of-zero" // 0 against -0
+	KindNaN        Kind = "nan"          // a NaN on either side
+	KindText       Kind = "text"
+	KindBytes      Kind = "bytes"
+	KindReference  Kind = "reference"
+	KindAbsent     Kind = "absent" // one side has no value
+)
+
+// Change is a value that differs between two states.
+type Change struct {
+	Key              Key
+	Component, Field string
+	A, B             Value
+	Kind             Kind
+
+	// BitsChanged is the number of bits that differ between two values of
+	// fixed width; 0 where one is absent or the width varies.
+	BitsChanged int
+
+	// ULP is, for KindFloat, the number of representable values from A to B.
+	ULP uint64
+}
+
+func newChange(key Key, component, field string, a, b Value) Change {
+	a.Raw, b.Raw = append([]byte(nil), a.Raw...), append([]byte(nil), b.Raw...)
+	c := Change{Key: key, Component: component, Field: field, A: a, B: b}
+	if a.Absent || b.Absent {
+		c.Kind = KindAbsent
+		return c
+	}
+	if a.Type.Width() > 0 {
+		c.BitsChanged = bits.OnesCount64(a.bits() ^ b.bits())
+	}
+	switch a.Type {
+	case String:
+		c.Kind = KindText
+	case Bytes:
+		c.Kind = KindBytes
+	case Ref:
+		c.Kind = KindReference
+	case Fixed:
+		c.Kind = KindFixed
+	case F32, F64:
+		c.classifyFloat()
+	default:
+		c.Kind = KindInteger
+	}
+	return c
+}
+
+func (c *Change) classifyFloat() {
+	width := c.A.Type.Width()
+	a, b := orderedFloat(c.A.bits(), width), orderedFloat(c.B.bits(), width)
+	switch {
+	case isNaN(c.A) || isNaN(c.B):
+		c.Kind = KindNaN
+	case a == b: // 0 and -0 are the only two of one place
+		c.Kind = KindSignOfZero
+	default:
+		c.Kind = KindFloat
+		if c.ULP = uint64(a) - uint64(b); a < b {
+			c.ULP = uint64(b) - uint64(a)
+		}
+	}
+}
+
+// orderedFloat maps the bits of a float to an integer that grows with the
+// value, one step for each representable value, 0 and -0 in one place.
+func orderedFloat(bits uint64, width int) int64 {
+	sign := uint64(1) << (8*width - 1)
+	if bits&sign != 0 {
+		return -int64(bits &^ sign)
+	}
+	return int64(bits)
+}
+
+func isNaN(v Value) bool {
+	if v.Type == F32 {
+		f := math.Float32frombits(uint32(v.bits()))
+		return f != f
+	}
+	return math.IsNaN(math.Float64frombits(v.bits()))
+}
+
+// Denormal reports whether v is a float other than zero below the smallest
+// normal one, which some machines flush to zero.
+func (v Value) Denormal() bool {
+	if v.Absent {
+		return false
+	}
+	switch v.Type {
+	case F32:
+		bits := uint32(v.bits())
+		return bits>>23&0xff == 0 && bits<<9 != 0
+	case F64:
+		bits := v.bits()
+		return bits>>52&0x7ff == 0 && bits<<12 != 0
+	}
+	return false
+}
+
+// prefilter is how many bytes ChangedRows compares at once before it looks
+// at single values.
+const prefilter = 512
+
+// ChangedRows appends to dst the rows in which two columns of the same type and
+// number of rows differ, in value or in presence.
+func ChangedRows(dst []int32, a, b *Column) []int32 {
+	width := a.Type.Width()
+	if a.Present != nil || b.Present != nil || width == 0 {
+		for i := range a.Rows() {
+			if a.Has(i) != b.Has(i) || string(a.Raw(i)) != string(b.Raw(i)) {
+				dst = append(dst, int32(i))
+			}
+		}
+		return dst
+	}
+	x, y := a.Data, b.Data[:len(a.Data)]
+	rows := int32(0)
+	for len(x) > 0 {
+		n := min(prefilter, len(x))
+		if string(x[:n]) != string(y[:n]) {
+			dst = changedIn(dst, x[:n], y[:n], width, rows)
+		}
+		x, y = x[n:], y[n:]
+		rows += int32(n / width)
+	}
+	return dst
+}
+
+// changedIn appends the rows that differ in a piece of at most prefilter
+// bytes. It writes every row and keeps those that differ, so that dense
+// differences cost no mispredicted branches.
+func changedIn(dst []int32, x, y []byte, width int, row int32) []int32 {
+	n := len(dst)
+	rows := len(x) / width
+	if cap(dst) < n+rows {
+		dst = append(make([]int32, 0, 2*(n+rows)), dst...)
+	}
+	out := dst[n : n+rows]
+	k := 0
+	switch width {
+	case 8:
+		for i := range rows {
+			out[k] = row + int32(i)
+			k += differ(binary.LittleEndian.Uint64(x[8*i:]) ^ binary.LittleEndian.Uint64(y[8*i:]))
+		}
+	case 4:
+		for i := range rows {
+			out[k] = row + int32(i)
+			k += differ(uint64(binary.LittleEndian.Uint32(x[4*i:]) ^ binary.LittleEndian.Uint32(y[4*i:])))
+		}
+	case 2:
+		for i := range rows {
+			out[k] = row + int32(i)
+			k += differ(uint64(binary.LittleEndian.Uint16(x[2*i:]) ^ binary.LittleEndian.Uint16(y[2*i:])))
+		}
+	default:
+		for i := range rows {
+			out[k] = row + int32(i)
+			k += differ(uint64(x[i] ^ y[i]))
+		}
+	}
+	return dst[:n+k]
+}
+
+// differ returns 1 if x is not 0, without a branch.
+func differ(x uint64) int { return int((x | -x) >> 63) }

@@ -1,0 +1,238 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// maxExpansion is how many times its size a file may grow when it is loaded
+// whole; smaller results than expansionFloor bytes are never refused.
+const (
+	maxExpansion   = 1000
+	expansionFloor = 64 << 20
+)
+
+// Load loads a whole state into memory.
+func Load(s State) (*World, error) {
+	if f, ok := s.(*File); ok {
+		if err := errors.Join(f.checkExpansion(), f.checkEnd()); err != nil {
+			return nil, err
+		}
+	}
+	info := s.Info()
+	w := &World{Head: info.Head, Tables: make([]Table, len(info.Tables))}
+	for i := range info.Tables {
+		t, err := LoadTable(s, i)
+		if err != nil {
+			return nil, err
+		}
+		w.Tables[i] = *t
+	}
+	return w, nil
+}
+
+// checkExpansion refuses a file that would take vastly more memory than disk.
+func (f *File) checkExpansion() error {
+	total := uint64(0)
+	for i := range f.info.Tables {
+		t, err := f.table(i)
+		if err != nil {
+			return err
+		}
+		for _, n := range t.cells.raw {
+			total += uint64(n)
+		}
+	}
+	if total > expansionFloor && total/maxExpansion > uint64(f.size) {
+		return corrupt(f.name, 0, fmt.Sprintf("%d bytes of cells expand to %d", f.size, total))
+	}
+	return nil
+}
+
+// LoadTable loads table i of a state.
+func LoadTable(s State, i int) (*Table, error) {
+	t, err := outlineTable(s, i)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := s.Index(i)
+	if err != nil {
+		return nil, err
+	}
+	for b := range ix.Blocks {
+		part, err := LoadRows(s, i, b)
+		if err != nil {
+			return nil, err
+		}
+		t.appendRows(part)
+	}
+	return t, nil
+}
+
+// LoadRows loads all columns of one block of table i.
+func LoadRows(s State, i, block int) (*Table, error) {
+	t, err := outlineTable(s, i)
+	if err != nil {
+		return nil, err
+	}
+	if t.Keys, err = s.LoadKeys(i, block); err != nil {
+		return nil, err
+	}
+	for k := range t.Columns {
+		if t.Columns[k], err = s.LoadBlock(i, block, k); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// outlineTable returns table i without rows.
+func outlineTable(s State, i int) (*Table, error) {
+	info := &s.Info().Tables[i]
+	ix, err := s.Index(i)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Label: info.Label, Class: info.Class, Columns: make([]Column, len(ix.Columns))}
+	if info.Parts == 2 {
+		t.Keys.B = []uint64{}
+	}
+	for k, c := range ix.Columns {
+		t.Columns[k] = NewColumn(c.Component, c.Field, c.Type, c.Scale)
+	}
+	return t, nil
+}
+
+// Outline returns the tables of a state without rows, as NewWriter takes them.
+func Outline(s State) ([]Table, error) {
+	tables := make([]Table, len(s.Info().Tables))
+	for i := range tables {
+		t, err := outlineTable(s, i)
+		if err != nil {
+			return nil, err
+		}
+		tables[i] = *t
+	}
+	return tables, nil
+}
+
+// Check reads a whole state and recomputes every digest from the content, up
+// to the root. It needs the memory of one block and one index.
+//
+// The error is that of reading, or says which recorded hash the content does
+// not give.
+func Check(s State) error {
+	info := s.Info()
+	var h Hasher
+	for i := range info.Tables {
+		if err := checkContent(s, i, &h); err != nil {
+			return err
+		}
+	}
+	if f, ok := s.(*File); ok {
+		if err := f.checkEnd(); err != nil {
+			return err
+		}
+	}
+	if root := merkle.Root(info.Leaves()); root != info.Root {
+		return &HashError{What: "root", Recorded: info.Root, Computed: root}
+	}
+	return nil
+}
+
+// checkEnd checks that the end marker stands behind the last index and ends
+// the file.
+func (f *File) checkEnd() error {
+	offset, err := f.dataStart(len(f.info.Tables))
+	if err != nil {
+		return err
+	}
+	if want := f.size - int64(len(endMarker)); offset != want {
+		return corrupt(f.name, offset, fmt.Sprintf("tables end at %d, the end marker is at %d", offset, want))
+	}
+	end := make([]byte, len(endMarker))
+	if err := f.readAt(end, offset); err != nil {
+		return err
+	}
+	if string(end) != endMarker {
+		return corrupt(f.name, offset, fmt.Sprintf("end marker is %q, expected %q", end, endMarker))
+	}
+	return nil
+}
+
+// HashError says that a recorded hash is not that of the content.
+type HashError struct {
+	What               string
+	Recorded, Computed merkle.Hash
+}
+
+func (e *HashError) Error() string {
+	return fmt.Sprintf("%s is recorded as %s, the content gives %s", e.What, e.Recorded, e.Computed)
+}
+
+// checkContent recomputes the digests of table i block by block.
+func checkContent(s State, i int, h *Hasher) error {
+	info := &s.Info().Tables[i]
+	ix, err := s.Index(i)
+	if err != nil {
+		return err
+	}
+	what := func(column string, block int) string {
+		return fmt.Sprintf("digest of %s of %s %q, block %d", column, info.Class, info.Label, block)
+	}
+	got := Index{Columns: make([]ColumnInfo, len(ix.Columns))}
+	keyBlocks := make([]merkle.Hash, len(ix.Blocks))
+	columnBlocks := make([][]merkle.Hash, len(ix.Columns))
+	var cut cutter
+	for b := range ix.Blocks {
+		rows, err := LoadRows(s, i, b)
+		if err != nil {
+			return err
+		}
+		if err := cut.check(rows.Keys); err != nil {
+			return fmt.Errorf("%s %q, block %d: %w", info.Class, info.Label, b, err)
+		}
+		_, digests := h.Keys(rows.Keys, []int{0})
+		keyBlocks[b] = digests[0]
+		if keyBlocks[b] != ix.Blocks[b].Keys {
+			return &HashError{what("keys", b), ix.Blocks[b].Keys, keyBlocks[b]}
+		}
+		for k := range rows.Columns {
+			_, digests := h.Column(&rows.Columns[k], []int{0})
+			if digests[0] != ix.Columns[k].Blocks[b] {
+				return &HashError{what(rows.Columns[k].Name(), b), ix.Columns[k].Blocks[b], digests[0]}
+			}
+			columnBlocks[k] = append(columnBlocks[k], digests[0])
+		}
+	}
+	got.KeysDigest = h.keysDigest(info.Parts, keyBlocks)
+	for k, c := range ix.Columns {
+		got.Columns[k].Digest = h.columnDigest(c.Component, c.Field, c.Type, c.Scale, columnBlocks[k])
+	}
+	if leaf := got.leaf(info.Label, info.Rows); leaf != info.Hash {
+		return &HashError{fmt.Sprintf("leaf hash of %s %q", info.Class, info.Label), info.Hash, leaf}
+	}
+	return nil
+}
+
+// cutter checks that a table is cut into blocks where the rule says.
+type cutter struct {
+	blocks int
+	last   int // rows of the block before
+}
+
+func (c *cutter) check(keys Keys) error {
+	starts := BlockStarts(nil, keys)
+	if len(starts) != 1 {
+		return fmt.Errorf("a block begins inside, at key %s", keys.At(starts[1]))
+	}
+	first := keys.At(0)
+	if c.blocks > 0 && c.last < maxBlockRows && cutHash(first.A, first.B)%meanBlockRows != 0 {
+		return fmt.Errorf("no block begins at key %s", first)
+	}
+	c.blocks++
+	c.last = len(keys.A)
+	return nil
+}

@@ -1,0 +1,41 @@
+package snapshot
+
+// appendRows appends all rows of src, which has the same columns.
+func (t *Table) appendRows(src *Table) { t.appendRange(src, 0, src.Rows()) }
+
+// appendRange appends rows start to end of src, which has the same columns.
+func (t *Table) appendRange(src *Table, start, end int) {
+	t.Keys.A = append(t.Keys.A, src.Keys.A[start:end]...)
+	if t.Keys.B != nil {
+		t.Keys.B = append(t.Keys.B, src.Keys.B[start:end]...)
+	}
+	for i := range t.Columns {
+		t.Columns[i].appendRange(&src.Columns[i], start, end)
+	}
+}
+
+// appendRange appends rows start to end of src, a column of the same type.
+func (c *Column) appendRange(src *Column, start, end int) {
+	if c.Present != nil || src.absentIn(start, end) {
+		for i := start; i < end; i++ {
+			switch {
+			case !src.Has(i):
+				c.AppendAbsent()
+			case c.Type.Width() > 0:
+				c.AppendUint(src.Uint(i))
+			default:
+				c.AppendBytes(src.Raw(i))
+			}
+		}
+		return
+	}
+	if w := c.Type.Width(); w > 0 {
+		c.Data = append(c.Data, src.Data[start*w:end*w]...)
+		return
+	}
+	shift := uint32(len(c.Data)) - src.valueStart(start)
+	c.Data = append(c.Data, src.Data[src.valueStart(start):src.valueStart(end)]...)
+	for _, e := range src.Ends[start:end] {
+		c.Ends = append(c.Ends, e+shift)
+	}
+}

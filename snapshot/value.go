@@ -1,0 +1,242 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Value is one value of one row.
+type Value struct {
+	Type   Type
+	Scale  uint32 // for Fixed
+	Absent bool
+	Raw    []byte // as in a column; empty or zero if absent
+}
+
+// At returns row i's value. Its Raw aliases the column.
+func (c *Column) At(i int) Value {
+	return Value{Type: c.Type, Scale: c.Scale, Absent: !c.Has(i), Raw: c.Raw(i)}
+}
+
+// absentText is what stands for no value.
+const absentText = "absent"
+
+// String returns the value in the notation of the text twin:
+//
+//	bool           true, false
+//	integers       decimal
+//	f32, f64       the shortest decimal that reads back as the same bits; inf,
+//	               -inf; -0; a NaN by its bits, nan(0x7ff8000000000001)
+//	fixed          the exact decimal where Scale is made of twos and fives,
+//	               else units/scale
+//	string         a Go string literal: quoted, with \n, \", \\, \xNN, \uNNNN …
+//	bytes          0x and hex digits
+//	ref            @ and the key
+//	no value       absent
+func (v Value) String() string { return string(v.Append(nil)) }
+
+// Append appends v.String() to dst.
+func (v Value) Append(dst []byte) []byte {
+	if v.Absent {
+		return append(dst, absentText...)
+	}
+	switch v.Type {
+	case Bool:
+		return strconv.AppendBool(dst, v.bits() != 0)
+	case F32, F64:
+		return v.appendFloat(dst)
+	case Fixed:
+		return appendFixed(dst, int64(v.bits()), v.Scale)
+	case String:
+		return strconv.AppendQuote(dst, string(v.Raw))
+	case Bytes:
+		return hex.AppendEncode(append(dst, "0x"...), v.Raw)
+	case Ref:
+		return strconv.AppendUint(append(dst, '@'), v.bits(), 10)
+	}
+	if v.Type.Signed() {
+		shift := 64 - 8*v.Type.Width()
+		return strconv.AppendInt(dst, int64(v.bits())<<shift>>shift, 10)
+	}
+	return strconv.AppendUint(dst, v.bits(), 10)
+}
+
+// bits returns a fixed-width value, zero-extended.
+func (v Value) bits() uint64 {
+	var b [8]byte
+	copy(b[:], v.Raw)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func (v Value) appendFloat(dst []byte) []byte {
+	size, bits := 64, v.bits()
+	f := math.Float64frombits(bits)
+	if v.Type == F32 {
+		size = 32
+		f = float64(math.Float32frombits(uint32(bits)))
+	}
+	switch {
+	case math.IsNaN(f):
+		return append(strconv.AppendUint(append(dst, "nan(0x"...), bits, 16), ')')
+	case math.IsInf(f, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-inf"...)
+	}
+	return strconv.AppendFloat(dst, f, 'g', -1, size)
+}
+
+// decimals returns how many decimal places units of 1/scale need, or -1 if no
+// number of places is enough.
+func decimals(scale uint32) int {
+	twos, fives := 0, 0
+	for ; scale%2 == 0; scale /= 2 {
+		twos++
+	}
+	for ; scale%5 == 0; scale /= 5 {
+		fives++
+	}
+	if scale != 1 {
+		return -1
+	}
+	return max(twos, fives)
+}
+
+func appendFixed(dst []byte, units int64, scale uint32) []byte {
+	places := decimals(scale)
+	if scale == 0 || places < 0 {
+		return strconv.AppendUint(append(strconv.AppendInt(dst, units, 10), '/'), uint64(scale), 10)
+	}
+	magnitude := uint64(units)
+	if units < 0 {
+		dst = append(dst, '-')
+		magnitude = -magnitude
+	}
+	dst = strconv.AppendUint(dst, magnitude/uint64(scale), 10)
+	rest := magnitude % uint64(scale)
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for ; places > 0 && rest != 0; places-- {
+		rest *= 10
+		dst = append(dst, '0'+byte(rest/uint64(scale)))
+		rest %= uint64(scale)
+	}
+	return dst
+}
+
+// ParseValue parses what Value.String returns for a value of that type.
+func ParseValue(typ Type, scale uint32, s string) (Value, error) {
+	v := Value{Type: typ, Scale: scale}
+	var bits uint64
+	var err error
+	switch {
+	case s == absentText:
+		v.Absent = true
+		v.Raw = make([]byte, typ.Width())
+		return v, nil
+	case typ == Bool:
+		switch s {
+		case "true":
+			bits = 1
+		case "false":
+		default:
+			err = strconv.ErrSyntax
+		}
+	case typ.Float():
+		bits, err = parseFloat(typ, s)
+	case typ == Fixed:
+		var units int64
+		units, err = parseFixed(s, scale)
+		bits = uint64(units)
+	case typ == String:
+		var text string
+		if !strings.HasPrefix(s, `"`) {
+			err = strconv.ErrSyntax
+		} else {
+			text, err = strconv.Unquote(s)
+		}
+		v.Raw = []byte(text)
+	case typ == Bytes:
+		digits, ok := strings.CutPrefix(s, "0x")
+		if !ok {
+			err = strconv.ErrSyntax
+		} else {
+			v.Raw, err = hex.DecodeString(digits)
+		}
+	case typ == Ref:
+		digits, ok := strings.CutPrefix(s, "@")
+		if !ok {
+			err = strconv.ErrSyntax
+		} else {
+			bits, err = strconv.ParseUint(digits, 10, 64)
+		}
+	case typ.Signed():
+		var n int64
+		n, err = strconv.ParseInt(s, 10, 8*typ.Width())
+		bits = uint64(n)
+	default:
+		bits, err = strconv.ParseUint(s, 10, 8*typ.Width())
+	}
+	if err != nil {
+		return Value{}, fmt.Errorf("%.40q is not a value of type %s", s, typ)
+	}
+	if w := typ.Width(); w > 0 {
+		v.Raw = binary.LittleEndian.AppendUint64(nil, bits)[:w]
+	}
+	return v, nil
+}
+
+func parseFloat(typ Type, s string) (uint64, error) {
+	size := 8 * typ.Width()
+	if digits, ok := strings.CutPrefix(s, "nan(0x"); ok {
+		digits, ok = strings.CutSuffix(digits, ")")
+		bits, err := strconv.ParseUint(digits, 16, size)
+		f := math.Float64frombits(bits)
+		if size == 32 {
+			f = float64(math.Float32frombits(uint32(bits)))
+		}
+		if err != nil || !ok || !math.IsNaN(f) {
+			return 0, strconv.ErrSyntax
+		}
+		return bits, nil
+	}
+	if s != "inf" && s != "-inf" && strings.Trim(s, "0123456789+-.e") != "" {
+		return 0, strconv.ErrSyntax // what ParseFloat would take besides
+	}
+	f, err := strconv.ParseFloat(s, size)
+	if err != nil {
+		return 0, err
+	}
+	if size == 32 {
+		return uint64(math.Float32bits(float32(f))), nil
+	}
+	return math.Float64bits(f), nil
+}
+
+func parseFixed(s string, scale uint32) (int64, error) {
+	if units, of, ok := strings.Cut(s, "/"); ok {
+		if of != strconv.FormatUint(uint64(scale), 10) {
+			return 0, strconv.ErrSyntax
+		}
+		return strconv.ParseInt(units, 10, 64)
+	}
+	if len(s) > 64 || strings.Trim(s, "0123456789-.") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return 0, strconv.ErrSyntax
+	}
+	r.Mul(r, new(big.Rat).SetInt64(int64(scale)))
+	if !r.IsInt() || !r.Num().IsInt64() {
+		return 0, strconv.ErrRange
+	}
+	return r.Num().Int64(), nil
+}

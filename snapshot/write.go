@@ -1,0 +1,444 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// WriteOptions says how a .snap is written.
+type WriteOptions struct {
+	Plain bool // store cells uncompressed
+}
+
+// WriteFile writes w to a new .snap at path, by way of a temporary file beside
+// it, so that path never holds half a snapshot.
+func WriteFile(path string, w *World, opts WriteOptions) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".snap-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := Write(f, w, opts); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Write writes w as a .snap. The same World gives the same bytes.
+func Write(ws io.WriteSeeker, w *World, opts WriteOptions) error {
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	sw, err := NewWriter(ws, w.Head, w.Tables, opts)
+	if err != nil {
+		return err
+	}
+	for i := range w.Tables {
+		if err := sw.appendRows(i, &w.Tables[i], true); err != nil {
+			return err
+		}
+	}
+	return sw.Close()
+}
+
+// Writer writes a .snap piece by piece, so that a World larger than memory can
+// be saved. It keeps the rows of one block and the index of one table.
+type Writer struct {
+	ws     io.WriteSeeker
+	base   int64 // where the snapshot starts in ws
+	offset int64 // of the next byte, from base
+	opts   WriteOptions
+	info   Info
+	places []indexPlace
+	outline
+
+	hasher Hasher
+	zstd   *zstd.Encoder
+	raw    []byte
+	mixed  []byte
+	packed []byte
+	cut    []int
+	err    error
+}
+
+// outline is what the Writer knows of the table it is in.
+type outline struct {
+	schemas []Table // without rows
+	current int
+	pending Table // rows of the block that is not complete yet
+	index   Index
+	cells   cellTable
+	data    int64 // where the table's cells begin
+}
+
+// cellTable describes the cells of a table, block by block.
+type cellTable struct {
+	digests []byte // 32 bytes each
+	raw     []uint32
+	stored  []uint32
+	codecs  []byte
+	crcs    []uint32
+}
+
+type indexPlace struct {
+	offset uint64
+	length uint32
+}
+
+// NewWriter starts a .snap. Outline holds the tables in order, with their
+// columns; their rows, if any, are not looked at: Keys.B says whether keys have
+// two parts.
+func NewWriter(ws io.WriteSeeker, head Head, tables []Table, opts WriteOptions) (*Writer, error) {
+	base, err := ws.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{ws: ws, base: base, opts: opts, places: make([]indexPlace, len(tables))}
+	w.info.Head = head
+	w.info.Tables = make([]TableInfo, len(tables))
+	w.schemas = make([]Table, len(tables))
+	for i := range tables {
+		w.schemas[i] = emptyLike(&tables[i])
+		w.info.Tables[i] = TableInfo{Label: tables[i].Label, Class: tables[i].Class, Parts: tables[i].Keys.Parts()}
+	}
+	shape := World{Head: head, Tables: w.schemas}
+	if err := shape.Validate(); err != nil {
+		return nil, err
+	}
+	if len(head.RNG) > maxRNG || len(head.Meta) > maxMeta || len(tables) > maxTables {
+		return nil, fmt.Errorf("head is too large: %d bytes of RNG state, %d properties, %d tables", len(head.RNG), len(head.Meta), len(tables))
+	}
+	if !opts.Plain {
+		w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+		if err != nil {
+			return nil, err
+		}
+	}
+	// The header has the same length whatever its numbers and hashes are. It
+	// is written last, so that an unfinished file has no magic.
+	header, err := encodeHeader(&w.info, w.places)
+	if err != nil {
+		return nil, err
+	}
+	if len(header) > maxHeader {
+		return nil, fmt.Errorf("header has %d bytes, at most %d are allowed", len(header), maxHeader)
+	}
+	w.write(make([]byte, preambleSize+len(header)))
+	w.begin(0)
+	return w, w.err
+}
+
+// emptyLike returns t without its rows.
+func emptyLike(t *Table) Table {
+	e := Table{Label: t.Label, Class: t.Class, Columns: make([]Column, len(t.Columns))}
+	if t.Keys.B != nil {
+		e.Keys.B = []uint64{}
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		e.Columns[i] = NewColumn(c.Component, c.Field, c.Type, c.Scale)
+	}
+	return e
+}
+
+// Append writes the next rows of a table. Rows come in the order of their
+// keys, tables in the order of the outline; rows' columns are those of the
+// outline. Rows may be reused by the caller afterwards.
+func (w *Writer) Append(rows *Table) error {
+	for i := w.current; i < len(w.schemas); i++ {
+		if s := &w.schemas[i]; s.Class == rows.Class && s.Label == rows.Label {
+			if err := w.checkRows(i, rows); err != nil {
+				return err
+			}
+			return w.appendRows(i, rows, false)
+		}
+	}
+	return fmt.Errorf("%s %q is not in the rest of the outline", rows.Class, rows.Label)
+}
+
+func (w *Writer) checkRows(i int, rows *Table) error {
+	if err := rows.validate(); err != nil {
+		return fmt.Errorf("%s %q: %w", rows.Class, rows.Label, err)
+	}
+	s := &w.schemas[i]
+	same := slices.EqualFunc(s.Columns, rows.Columns, func(a, b Column) bool {
+		return a.Component == b.Component && a.Field == b.Field && a.Type == b.Type && a.Scale == b.Scale
+	})
+	if !same || s.Keys.Parts() != rows.Keys.Parts() {
+		return fmt.Errorf("%s %q: columns or keys are not those of the outline", rows.Class, rows.Label)
+	}
+	if n := w.pending.Rows(); i == w.current && n > 0 && rows.Rows() > 0 {
+		if last, next := w.pending.Keys.At(n-1), rows.Keys.At(0); last.Compare(next) >= 0 {
+			return fmt.Errorf("%s %q: key %s does not follow %s", rows.Class, rows.Label, next, last)
+		}
+	}
+	return nil
+}
+
+// appendRows appends rows to table i, finishing the tables before it. If all
+// is set no more rows of the table will come.
+func (w *Writer) appendRows(i int, rows *Table, all bool) error {
+	for w.current < i {
+		w.finish()
+		w.begin(w.current + 1)
+	}
+	if w.pending.Rows() > 0 || !all {
+		w.pending.appendRows(rows)
+		rows = &w.pending
+	}
+	w.cut = BlockStarts(w.cut[:0], rows.Keys)
+	blocks := len(w.cut)
+	if !all {
+		blocks = max(0, blocks-1) // the last may grow yet
+	}
+	for b := range blocks {
+		w.block(rows, w.cut[b], blockEnd(w.cut, b, rows.Rows()))
+	}
+	if !all && blocks > 0 {
+		rest := emptyLike(&w.pending)
+		rest.appendRange(&w.pending, w.cut[blocks], w.pending.Rows())
+		w.pending = rest
+	}
+	return w.err
+}
+
+// Close writes the indexes and the header. It does not close the file.
+func (w *Writer) Close() error {
+	for w.current < len(w.schemas) {
+		w.finish()
+		w.begin(w.current + 1)
+	}
+	w.write([]byte(endMarker))
+	length := w.offset
+	w.info.Root = merkle.Root(w.info.Leaves())
+	header, err := encodeHeader(&w.info, w.places)
+	if err != nil {
+		return err
+	}
+	pre := make([]byte, 0, preambleSize+len(header))
+	pre = append(pre, magic...)
+	pre = binary.LittleEndian.AppendUint16(pre, version)
+	pre = binary.LittleEndian.AppendUint16(pre, 0)
+	pre = binary.LittleEndian.AppendUint32(pre, uint32(len(header)))
+	pre = binary.LittleEndian.AppendUint32(pre, checksum(header))
+	pre = binary.LittleEndian.AppendUint64(pre, uint64(length))
+	pre = binary.LittleEndian.AppendUint32(pre, checksum(pre))
+	w.seek(0)
+	w.write(append(pre, header...))
+	w.seek(length)
+	if w.zstd != nil {
+		w.zstd.Close()
+	}
+	err = w.err
+	w.err = errors.New("snapshot writer is closed")
+	return err
+}
+
+func (w *Writer) seek(offset int64) {
+	if w.err == nil {
+		_, w.err = w.ws.Seek(w.base+offset, io.SeekStart)
+	}
+}
+
+func (w *Writer) write(b []byte) {
+	if w.err == nil {
+		_, w.err = w.ws.Write(b)
+		w.offset += int64(len(b))
+	}
+}
+
+// begin enters table i.
+func (w *Writer) begin(i int) {
+	w.current = i
+	w.data = w.offset
+	w.index = Index{}
+	w.cells = cellTable{}
+	if i < len(w.schemas) {
+		w.pending = emptyLike(&w.schemas[i])
+		w.index.Columns = make([]ColumnInfo, len(w.pending.Columns))
+		for k, c := range w.pending.Columns {
+			w.index.Columns[k] = ColumnInfo{Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale}
+		}
+	}
+}
+
+// finish writes what is pending of the current table, and its index.
+func (w *Writer) finish() {
+	if n := w.pending.Rows(); n > 0 {
+		w.block(&w.pending, 0, n)
+	}
+	info := &w.info.Tables[w.current]
+	keyBlocks := make([]merkle.Hash, len(w.index.Blocks))
+	for b := range w.index.Blocks {
+		keyBlocks[b] = w.index.Blocks[b].Keys
+	}
+	w.index.KeysDigest = w.hasher.keysDigest(info.Parts, keyBlocks)
+	for i := range w.index.Columns {
+		c := &w.index.Columns[i]
+		c.Digest = w.hasher.columnDigest(c.Component, c.Field, c.Type, c.Scale, c.Blocks)
+	}
+	info.Hash = w.index.leaf(info.Label, info.Rows)
+	payload, err := encodeIndex(&w.index, &w.cells, info.Parts, w.data)
+	if err != nil {
+		w.err = errors.Join(w.err, err)
+		return
+	}
+	if len(payload)+4 > maxIndex {
+		w.err = errors.Join(w.err, fmt.Errorf("%s %q: index has %d bytes, at most %d are allowed", info.Class, info.Label, len(payload)+4, maxIndex))
+		return
+	}
+	w.places[w.current] = indexPlace{uint64(w.offset), uint32(len(payload) + 4)}
+	w.write(binary.LittleEndian.AppendUint32(payload, checksum(payload)))
+}
+
+// block writes the cells of rows start to end.
+func (w *Writer) block(t *Table, start, end int) {
+	if w.err != nil {
+		return
+	}
+	w.info.Tables[w.current].Rows += uint64(end - start)
+	w.raw = appendKeysBlock(w.raw[:0], t.Keys, start, end)
+	keys := w.cell()
+	w.index.Blocks = append(w.index.Blocks, BlockInfo{First: t.Keys.At(start), Rows: end - start, Keys: keys})
+	for i := range t.Columns {
+		w.raw = appendValueBlock(w.raw[:0], &t.Columns[i], start, end)
+		if len(w.raw) > maxCell {
+			w.err = fmt.Errorf("%s %q: rows %s to %s of %s have %d bytes, at most %d are allowed in one block", t.Class, t.Label,
+				t.Keys.At(start), t.Keys.At(end-1), t.Columns[i].Name(), len(w.raw), maxCell)
+			return
+		}
+		w.index.Columns[i].Blocks = append(w.index.Columns[i].Blocks, w.cell())
+	}
+}
+
+// cell writes the cell whose canonical bytes are in w.raw.
+func (w *Writer) cell() merkle.Hash {
+	w.hasher.reset()
+	w.hasher.sha.Write(w.raw)
+	digest := w.hasher.digest()
+	stored, codec := w.raw, byte(codecPlain)
+	if w.zstd != nil {
+		w.mixed = append(w.mixed[:0], w.raw...)
+		shuffle(w.mixed, w.raw)
+		w.packed = w.zstd.EncodeAll(w.mixed, w.packed[:0])
+		if len(w.packed) < len(w.raw) {
+			stored, codec = w.packed, codecZstd
+		}
+	}
+	w.cells.digests = append(w.cells.digests, digest[:]...)
+	w.cells.raw = append(w.cells.raw, uint32(len(w.raw)))
+	w.cells.stored = append(w.cells.stored, uint32(len(stored)))
+	w.cells.codecs = append(w.cells.codecs, codec)
+	w.cells.crcs = append(w.cells.crcs, checksum(stored))
+	w.write(stored)
+	return digest
+}
+
+// encodeHeader encodes the header. Its length depends on names and on the
+// number of tables only: integers are not compacted.
+func encodeHeader(info *Info, places []indexPlace) ([]byte, error) {
+	var buf bytes.Buffer
+	e := msgpack.NewEncoder(&buf)
+	var history []byte
+	if !info.History.IsZero() {
+		history = info.History[:]
+	}
+	err := errors.Join(
+		e.EncodeArrayLen(headerFields),
+		e.EncodeUint64(info.Seed),
+		e.EncodeUint64(info.Point.Tick),
+		e.EncodeString(info.Point.Phase),
+		e.EncodeString(info.Point.Native),
+		e.EncodeString(info.Peer),
+		e.EncodeUint32(info.Epoch),
+		e.EncodeBytes(info.RNG), // nil if there is none
+		e.EncodeBytes(history),
+		e.EncodeBytes(info.Root[:]),
+		e.EncodeMapLen(len(info.Meta)),
+	)
+	for _, k := range slices.Sorted(maps.Keys(info.Meta)) {
+		err = errors.Join(err, e.EncodeString(k), e.EncodeString(info.Meta[k]))
+	}
+	err = errors.Join(err, e.EncodeArrayLen(len(info.Tables)))
+	for i := range info.Tables {
+		t := &info.Tables[i]
+		err = errors.Join(err,
+			e.EncodeArrayLen(tableFields),
+			e.EncodeUint8(uint8(t.Class)),
+			e.EncodeString(t.Label),
+			e.EncodeUint64(t.Rows),
+			e.EncodeUint8(uint8(t.Parts)),
+			e.EncodeBytes(t.Hash[:]),
+			e.EncodeUint64(places[i].offset),
+			e.EncodeUint32(places[i].length),
+		)
+	}
+	return buf.Bytes(), err
+}
+
+func encodeIndex(ix *Index, cells *cellTable, parts int, data int64) ([]byte, error) {
+	var buf bytes.Buffer
+	e := msgpack.NewEncoder(&buf)
+	err := errors.Join(
+		e.EncodeArrayLen(indexFields),
+		e.EncodeUint64(uint64(data)),
+		e.EncodeBytes(ix.KeysDigest[:]),
+		e.EncodeArrayLen(len(ix.Columns)),
+	)
+	for i := range ix.Columns {
+		c := &ix.Columns[i]
+		err = errors.Join(err,
+			e.EncodeArrayLen(columnFields),
+			e.EncodeString(c.Component),
+			e.EncodeString(c.Field),
+			e.EncodeUint8(uint8(c.Type)),
+			e.EncodeUint32(c.Scale),
+			e.EncodeBytes(c.Digest[:]),
+		)
+	}
+	n := len(ix.Blocks)
+	firstA, firstB, rows := make([]uint64, n), []uint64{}, make([]uint32, n)
+	if parts == 2 {
+		firstB = make([]uint64, n)
+	}
+	for i, b := range ix.Blocks {
+		firstA[i], rows[i] = b.First.A, uint32(b.Rows)
+		if parts == 2 {
+			firstB[i] = b.First.B
+		}
+	}
+	err = errors.Join(err, e.EncodeArrayLen(blockFields))
+	for _, array := range [blockFields][]byte{
+		LittleEndianBytes(firstA), LittleEndianBytes(firstB), LittleEndianBytes(rows),
+		cells.digests, LittleEndianBytes(cells.raw), LittleEndianBytes(cells.stored), cells.codecs, LittleEndianBytes(cells.crcs),
+	} {
+		if array == nil {
+			array = []byte{}
+		}
+		err = errors.Join(err, e.EncodeBytes(array))
+	}
+	return buf.Bytes(), err
+}
