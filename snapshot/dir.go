@@ -1,0 +1,324 @@
+package snapshot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// Set is the snapshots of one peer, by seed and state point. Which points there
+// are is read off the files' names; headers are read when a file is opened.
+type Set struct {
+	Path     string   // the folder or file
+	Entries  []*Entry // ascending by seed, then point, one for each
+	Others   []string // paths of the folder's files that are no snapshots
+	Warnings []string // files left out, and why
+}
+
+// Entry is one snapshot of a Set.
+type Entry struct {
+	Path   string
+	Seed   uint64
+	Point  Point
+	Format *Format
+}
+
+func (e *Entry) compare(f *Entry) int {
+	if c := cmp.Compare(e.Seed, f.Seed); c != 0 {
+		return c
+	}
+	return e.Point.Compare(f.Point)
+}
+
+// Open opens the snapshot. If its header has another seed or point than its
+// name, the error is a *MisnamedError and the State is open all the same.
+func (e *Entry) Open() (State, error) {
+	s, err := OpenPath(e.Path, e.Format)
+	if err != nil {
+		return nil, err
+	}
+	if info := s.Info(); info.Seed != e.Seed || !info.Point.Same(e.Point) {
+		return s, &MisnamedError{e.Path, e.Seed, e.Point, info.Seed, info.Point}
+	}
+	return s, nil
+}
+
+// MisnamedError says that a file's name and its header disagree. The header is
+// right.
+type MisnamedError struct {
+	Path  string
+	Seed  uint64 // by the name
+	Point Point
+
+	HeaderSeed  uint64
+	HeaderPoint Point
+}
+
+func (e *MisnamedError) Error() string {
+	return fmt.Sprintf("%s: the name says seed %016x, state point %s; the header says seed %016x, state point %s",
+		e.Path, e.Seed, e.Point, e.HeaderSeed, e.HeaderPoint)
+}
+
+// OpenPath opens a state in a file of that format. Closing it closes the file.
+func OpenPath(path string, format *Format) (State, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s, err := format.Open(f, stat.Size(), path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if _, ok := s.(*File); ok {
+		return s, nil
+	}
+	return &closing{s, f}, nil
+}
+
+// closing is a State that closes the file it came from.
+type closing struct {
+	State
+	file io.Closer
+}
+
+func (c *closing) Close() error { return errors.Join(c.State.Close(), c.file.Close()) }
+
+// Recognize returns the format of the file at path by its leading bytes, nil
+// if it is none of formats.
+func Recognize(path string, formats []Format) (*Format, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, SniffLen)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	for i := range formats {
+		if formats[i].Sniff(head[:n]) {
+			return &formats[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// OpenAny opens a state in a file whose format is told by its leading bytes.
+func OpenAny(path string, formats []Format) (State, error) {
+	format, err := Recognize(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	if format == nil {
+		names := make([]string, len(formats))
+		for i := range formats {
+			names[i] = formats[i].Name
+		}
+		msg := fmt.Sprintf("not a snapshot of a known format (%s)", strings.Join(names, ", "))
+		if stat, err := os.Stat(path); err == nil && stat.Size() == 0 {
+			msg = "empty file, expected a snapshot"
+		}
+		return nil, &frame.Error{Name: path, Msg: msg, Err: frame.ErrUnrecognized}
+	}
+	return OpenPath(path, format)
+}
+
+// Find returns the snapshots below each path: one Set for a folder that holds
+// snapshots or a file that is one; for a folder that holds none itself, one Set
+// for each of its folders that does. Formats are tried in order.
+func Find(path string, formats []Format) ([]*Set, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.IsDir() {
+		return findFile(path, formats)
+	}
+	set, folders, err := ReadDir(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Entries) > 0 {
+		return []*Set{set}, nil
+	}
+	sets := []*Set{}
+	for _, folder := range folders {
+		sub, _, err := ReadDir(filepath.Join(path, folder), formats)
+		if err != nil {
+			return nil, err
+		}
+		if len(sub.Entries) > 0 || len(sub.Others) > 0 {
+			sets = append(sets, sub)
+		}
+	}
+	if !slices.ContainsFunc(sets, func(s *Set) bool { return len(s.Entries) > 0 }) {
+		return []*Set{set}, nil
+	}
+	return sets, nil
+}
+
+func findFile(path string, formats []Format) ([]*Set, error) {
+	s, err := OpenAny(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	format, err := Recognize(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	info := s.Info()
+	return []*Set{{Path: path, Entries: []*Entry{{path, info.Seed, info.Point, format}}}}, nil
+}
+
+// ReadDir returns the snapshots in a folder, and the names of the folders in it.
+//
+// Names select: a file whose name is of a format's pattern is not opened. Any
+// other file is looked at, and if it is a snapshot its header is read and a
+// warning says so. Names that begin with a dot are skipped.
+func ReadDir(path string, formats []Format) (*Set, []string, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close()
+	list, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := &Set{Path: path}
+	var folders, strangers []string
+	arena := make([]Entry, 0, len(list)) // pointers into it stay valid: it never grows
+	for _, file := range list {
+		base := file.Name()
+		if base[0] == '.' {
+			continue
+		}
+		kind := file.Type()
+		if kind&os.ModeSymlink != 0 {
+			stat, err := os.Stat(filepath.Join(path, base))
+			if err != nil {
+				set.warn("%s: %v", filepath.Join(path, base), err)
+				continue
+			}
+			kind = stat.Mode().Type()
+		}
+		switch {
+		case kind.IsDir():
+			folders = append(folders, base)
+		case !kind.IsRegular():
+			set.warn("%s: not a regular file", filepath.Join(path, base))
+		default:
+			if e, ok := named(path, base, formats); ok {
+				arena = append(arena, e)
+				set.Entries = append(set.Entries, &arena[len(arena)-1])
+			} else {
+				strangers = append(strangers, base)
+			}
+		}
+	}
+	slices.Sort(folders)
+	slices.Sort(strangers)
+	for _, base := range strangers {
+		set.stranger(filepath.Join(path, base), formats)
+	}
+	set.order()
+	return set, folders, nil
+}
+
+func (s *Set) warn(format string, args ...any) {
+	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+}
+
+// named returns the entry that a file's name announces.
+func named(dir, base string, formats []Format) (Entry, bool) {
+	for i := range formats {
+		if formats[i].ParseName == nil {
+			continue
+		}
+		if n, ok := formats[i].ParseName(base); ok {
+			return Entry{dir + string(filepath.Separator) + base, n.Seed, n.Point, &formats[i]}, true
+		}
+	}
+	return Entry{}, false
+}
+
+// stranger looks at a file whose name says nothing.
+func (s *Set) stranger(path string, formats []Format) {
+	format, err := Recognize(path, formats)
+	if err != nil {
+		s.warn("%v", err)
+		return
+	}
+	if format == nil {
+		s.Others = append(s.Others, path)
+		return
+	}
+	state, err := OpenPath(path, format)
+	if err != nil {
+		s.warn("%v", err)
+		return
+	}
+	defer state.Close()
+	info := state.Info()
+	s.Entries = append(s.Entries, &Entry{path, info.Seed, info.Point, format})
+}
+
+// order sorts the entries and keeps one for each seed and point.
+func (s *Set) order() {
+	slices.SortFunc(s.Entries, func(a, b *Entry) int {
+		return cmp.Or(a.compare(b), cmp.Compare(a.Path, b.Path))
+	})
+	kept := s.Entries[:0]
+	for _, e := range s.Entries {
+		if n := len(kept); n > 0 && kept[n-1].compare(e) == 0 {
+			s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path, e.Point, e.Seed, filepath.Base(kept[n-1].Path))
+			continue
+		}
+		kept = append(kept, e)
+	}
+	s.Entries = kept
+}
+
+// Rename moves an entry to the seed and point that its header has. If there is
+// an entry already, e is dropped.
+func (s *Set) Rename(e *Entry, seed uint64, point Point) {
+	e.Seed, e.Point = seed, point
+	s.order()
+}
+
+// Session narrows the set to one seed and warns of every file of another.
+func (s *Set) Session(seed uint64) {
+	kept := s.Entries[:0]
+	for _, e := range s.Entries {
+		if e.Seed != seed {
+			s.warn("%s: stale: of seed %016x, the session is %016x", e.Path, e.Seed, seed)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	s.Entries = kept
+}
+
+// At returns the entry at a point, or nil. The set must be of one seed.
+func (s *Set) At(p Point) *Entry {
+	i, ok := slices.BinarySearchFunc(s.Entries, p, func(e *Entry, p Point) int { return e.Point.Compare(p) })
+	if !ok {
+		return nil
+	}
+	return s.Entries[i]
+}
