@@ -117,8 +117,8 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("states cannot be compared: %s are %s and %s", e.What, e.A, e.B)
 }
 
-// checkComparable refuses states of different sessions or points.
-func checkComparable(a, b *Info) error {
+// Comparable refuses states of different sessions or points.
+func Comparable(a, b *Info) error {
 	if a.Seed != b.Seed {
 		return &MismatchError{"seeds", fmt.Sprintf("%016x", a.Seed), fmt.Sprintf("%016x", b.Seed)}
 	}
@@ -133,7 +133,7 @@ func checkComparable(a, b *Info) error {
 func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	d := &Diff{A: a.Info(), B: b.Info()}
 	if !opts.Force {
-		if err := checkComparable(d.A, d.B); err != nil {
+		if err := Comparable(d.A, d.B); err != nil {
 			return nil, err
 		}
 	}

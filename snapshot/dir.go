@@ -224,6 +224,9 @@ func ReadDir(path string, formats []Format) (*Set, []string, error) {
 			set.warn("%s: not a regular file", filepath.Join(path, base))
 		default:
 			if e, ok := named(path, base, formats); ok {
+				if e.Format == nil {
+					continue
+				}
 				arena = append(arena, e)
 				set.Entries = append(set.Entries, &arena[len(arena)-1])
 			} else {
@@ -244,13 +247,16 @@ func (s *Set) warn(format string, args ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
 }
 
-// named returns the entry that a file's name announces.
+// named returns the entry that a file's name announces, one without a format
+// if the file is no evidence.
 func named(dir, base string, formats []Format) (Entry, bool) {
 	for i := range formats {
 		if formats[i].ParseName == nil {
 			continue
 		}
-		if n, ok := formats[i].ParseName(base); ok {
+		if n, ok := formats[i].ParseName(base); ok && n.NoEvidence {
+			return Entry{}, true
+		} else if ok {
 			return Entry{dir + string(filepath.Separator) + base, n.Seed, n.Point, &formats[i]}, true
 		}
 	}

@@ -14,6 +14,10 @@ const SniffLen = 64
 type FileName struct {
 	Seed  uint64
 	Point Point
+
+	// NoEvidence says that files of this name say nothing of a session, such
+	// as the state of a title screen. The other fields mean nothing then.
+	NoEvidence bool
 }
 
 // Format is a file format that holds a state. Formats are values, so that

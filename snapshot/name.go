@@ -3,6 +3,8 @@ package snapshot
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,4 +48,63 @@ func SnapFormat() Format {
 		Open:        func(r io.ReaderAt, size int64, name string) (State, error) { return Open(r, size, name) },
 		Checksummed: true,
 	}
+}
+
+// PeerNames returns a distinct name for each of some peers: what its files say,
+// told, where that is not empty; else the shortest end of its path that tells
+// it from the others, after the ends that all paths share (such as the name of
+// a file that each peer has) are cut off. A name that is taken gets #2, #3, ….
+func PeerNames(told, paths []string) []string {
+	parts := make([][]string, len(paths))
+	for i, path := range paths {
+		parts[i] = strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
+	}
+	parts = cutSharedEnd(parts)
+	names := make([]string, len(paths))
+	taken := map[string]int{}
+	for i := range names {
+		if names[i] = told[i]; names[i] == "" {
+			names[i] = distinctEnd(parts, i)
+		}
+		taken[names[i]]++
+		if n := taken[names[i]]; n > 1 {
+			names[i] = fmt.Sprintf("%s#%d", names[i], n)
+		}
+	}
+	return names
+}
+
+// cutSharedEnd removes the last parts that all paths have in common, as long as
+// each has another before it.
+func cutSharedEnd(paths [][]string) [][]string {
+	for len(paths) > 1 {
+		last := paths[0][len(paths[0])-1]
+		for _, p := range paths {
+			if len(p) < 2 || p[len(p)-1] != last {
+				return paths
+			}
+		}
+		for i := range paths {
+			paths[i] = paths[i][:len(paths[i])-1]
+		}
+	}
+	return paths
+}
+
+// distinctEnd returns the shortest end of path i that no other path ends in.
+func distinctEnd(paths [][]string, i int) string {
+	p := paths[i]
+	for n := 1; n < len(p); n++ {
+		end := p[len(p)-n:]
+		shared := slices.ContainsFunc(paths[:i], func(q []string) bool { return hasEnd(q, end) }) ||
+			slices.ContainsFunc(paths[i+1:], func(q []string) bool { return hasEnd(q, end) })
+		if !shared {
+			return strings.Join(end, "/")
+		}
+	}
+	return strings.Join(p, "/")
+}
+
+func hasEnd(path, end []string) bool {
+	return len(path) >= len(end) && slices.Equal(path[len(path)-len(end):], end)
 }

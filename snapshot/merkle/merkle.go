@@ -253,3 +253,9 @@ func Depth(n int) int {
 	}
 	return bits.Len(uint(n - 1))
 }
+
+// Node returns node i, from the left, of a level; level 0 are the leaves.
+func (t *Tree) Node(level, i int) Hash { return t.levels[level][i] }
+
+// IsZero reports whether s is all zero bytes, which stands for no hash.
+func (s Short) IsZero() bool { return s == Short{} }

@@ -1,0 +1,180 @@
+// Package bisect finds when peers parted: between which two state points by
+// their snapshots, at which tick by the hashes in their order logs or by
+// replaying the orders in a simulator.
+//
+// # The search
+//
+// The unit is the pair of two peers' snapshots of one state point. Both ends of
+// the common points are read first. Where snapshots carry history hashes the
+// search runs on these: histories that have parted never agree again within an
+// epoch, so "histories differ" is monotone over its points and a binary search
+// finds the first pair that differs. Each epoch is searched by itself, in
+// order. Without history hashes the search runs on state hashes; states can
+// part and come back, so that when both ends agree every pair is read before
+// the peers are called in sync.
+//
+// A pair that cannot be read is stepped around, and the result says so. With
+// more than two peers every two are compared and the earliest split counts.
+package bisect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Options says how to bisect. The zero value uses snapshots and logs.
+type Options struct {
+	// Sim replays the orders between the ends of the bracket, if it is set.
+	Sim *Sim
+}
+
+// Result is when peers parted, and how that is known.
+type Result struct {
+	Peers []PeerInfo
+
+	// Bracket is where the first divergence lies, nil if none was found.
+	Bracket *Bracket
+
+	// Exact says that the bracket is one tick wide; then Tick is the divergent
+	// tick.
+	Exact bool
+	Tick  uint64
+
+	// InitialState says that the peers differ at point 0, before any tick.
+	InitialState bool
+
+	// Probes counts the pairs of snapshots opened, both ends included.
+	Probes int
+	// Snapshots counts the state points at which two peers or more have one.
+	Snapshots int
+
+	// Groups are the names of the peers by their state at Bracket.Bad, in the
+	// order of Peers. A peer whose state there is not known is in none.
+	Groups [][]string
+
+	// Healed is a state point behind Bad at which the states are equal again,
+	// nil if none was seen.
+	Healed *snapshot.Point
+
+	// Replay is what the simulator said, nil if none ran.
+	Replay *Replay
+
+	// Contradictions name two pieces of evidence that cannot both be right.
+	Contradictions []string
+	// Lost names evidence that could not be used and might change the answer.
+	Lost []string
+	// Notes say what limits the answer, and Warnings what is odd about files.
+	Notes    []string
+	Warnings []string
+}
+
+// PeerInfo is one peer as far as it is known.
+type PeerInfo struct {
+	Name      string
+	Path      string
+	Snapshots int
+	Log       bool // an order log was read
+}
+
+// Bracket is a span (Good, Bad] of state points in which peers parted.
+type Bracket struct {
+	// Good is the last point known to be equal, nil if none is.
+	Good *snapshot.Point
+	Bad  snapshot.Point
+
+	// By says what the ends are known from: "snapshots", "recorded hashes" or
+	// "replay".
+	By string
+
+	// GoodFiles and BadFiles are the snapshots at the ends, in the order of the
+	// two peers A and B that parted; empty where an end is not known from
+	// snapshots.
+	GoodFiles, BadFiles []string
+	A, B                string
+}
+
+// Diverged reports whether a divergence is proven.
+func (r *Result) Diverged() bool { return r.Bracket != nil }
+
+// set narrows the result to a bracket.
+func (r *Result) set(b Bracket) {
+	r.Bracket = &b
+	r.Exact, r.Tick = false, 0
+	r.InitialState = b.Bad.Tick == 0 && b.Bad.Phase == ""
+	if g := b.Good; g != nil && g.Phase == "" && b.Bad.Phase == "" && b.Bad.Tick == g.Tick+1 {
+		r.Exact, r.Tick = true, g.Tick
+	}
+}
+
+func (r *Result) note(format string, args ...any) {
+	r.Notes = appendOnce(r.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *Result) lose(format string, args ...any) {
+	r.Lost = appendOnce(r.Lost, fmt.Sprintf(format, args...))
+}
+
+func (r *Result) contradict(format string, args ...any) {
+	r.Contradictions = appendOnce(r.Contradictions, fmt.Sprintf(format, args...))
+}
+
+func appendOnce(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// Run finds when the peers parted. It needs two peers at least. An error says
+// that there is nothing to compare.
+func Run(peers []*Peer, opts Options) (*Result, error) {
+	if len(peers) < 2 {
+		return nil, fmt.Errorf("%d peer(s), at least 2 are needed", len(peers))
+	}
+	r := &Result{}
+	if err := oneSession(peers); err != nil {
+		return nil, err
+	}
+	name(peers)
+	var first *pair
+	for i, a := range peers {
+		for _, b := range peers[i+1:] {
+			p := newPair(a, b)
+			p.search(r)
+			p.scanLogs(r)
+			p.combine(r)
+			if p.bracket != nil && (first == nil || p.before(first)) {
+				first = p
+			}
+		}
+	}
+	r.Snapshots = commonPoints(peers)
+	for _, p := range peers {
+		r.Warnings = append(r.Warnings, p.set.Warnings...)
+		r.Lost = append(r.Lost, p.lost...)
+	}
+	switch {
+	case first != nil:
+		r.set(*first.bracket)
+		r.Healed = first.healed
+		if opts.Sim != nil {
+			if err := replay(r, peers, opts.Sim); err != nil {
+				return nil, err
+			}
+		}
+		r.Groups = groups(peers, r.Bracket.Bad)
+	case r.Snapshots == 0 && !logsOverlap(peers):
+		r.lose("no state point at which two peers have a snapshot or a recorded hash")
+	}
+	name(peers) // headers read since may have told names
+	for _, p := range peers {
+		r.Peers = append(r.Peers, PeerInfo{p.Name, p.Path, len(p.set.Entries), p.log != nil})
+	}
+	if first != nil {
+		r.Bracket.A, r.Bracket.B = first.a.Name, first.b.Name
+		r.Groups = groups(peers, r.Bracket.Bad)
+	}
+	return r, nil
+}

@@ -1,0 +1,238 @@
+package bisect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Peer is what one peer left behind.
+type Peer struct {
+	Name string // by content, else by path; Run makes names distinct
+	Path string
+
+	set   *snapshot.Set
+	log   *orderlog.Log // nil if there is none
+	heads map[*snapshot.Entry]head
+	lost  []string
+
+	recordedAt []uint64 // see recorded
+	told       string   // the name that a header or log gives
+}
+
+// head is the head of a snapshot, or why it could not be read.
+type head struct {
+	info *snapshot.Info
+	err  error
+}
+
+// Gather returns the peers below paths: one for each folder or file, or, for a
+// folder that holds neither snapshots nor an order log, one for each of its
+// folders that does. Formats are tried in order.
+func Gather(paths []string, formats []snapshot.Format) ([]*Peer, error) {
+	var peers []*Peer
+	for _, path := range paths {
+		sets, err := snapshot.Find(path, formats)
+		if err != nil {
+			return nil, err
+		}
+		for _, set := range sets {
+			p := &Peer{Path: set.Path, set: set, heads: map[*snapshot.Entry]head{}}
+			if err := p.findLog(); err != nil {
+				return nil, err
+			}
+			if len(set.Entries) == 0 && p.log == nil {
+				if len(sets) > 1 {
+					continue // a folder beside those of the peers
+				}
+				return nil, p.nothing()
+			}
+			peers = append(peers, p)
+		}
+	}
+	return peers, nil
+}
+
+// nothing says that a path holds no evidence, and what is wrong with what it
+// holds instead.
+func (p *Peer) nothing() error {
+	err := fmt.Errorf("%s: no snapshots and no order log", p.Path)
+	for _, w := range append(p.set.Warnings, p.lost...) {
+		err = fmt.Errorf("%w; %s", err, w)
+	}
+	return err
+}
+
+// findLog reads the order log among the files that are no snapshots.
+func (p *Peer) findLog() error {
+	for _, path := range p.set.Others {
+		f, err := os.Open(path)
+		if err != nil {
+			p.lost = append(p.lost, err.Error())
+			continue
+		}
+		magic := make([]byte, len(orderlog.Magic))
+		n, _ := f.Read(magic)
+		f.Close()
+		if string(magic[:n]) != orderlog.Magic {
+			if filepath.Base(path) == LogName {
+				p.lost = append(p.lost, fmt.Sprintf("%s: not an order log", path))
+			}
+			continue
+		}
+		log, err := orderlog.ReadFile(path)
+		if err != nil {
+			if log == nil {
+				p.lost = append(p.lost, err.Error())
+				continue
+			}
+			var bad *frame.Error
+			if !errors.As(err, &bad) {
+				return err
+			}
+			p.lost = append(p.lost, fmt.Sprintf("%v; its first %d ticks were used", err, len(log.Ticks)))
+		}
+		if p.log != nil {
+			p.set.Warnings = append(p.set.Warnings, fmt.Sprintf("%s: another order log, left out for %s", path, filepath.Base(p.log.Name)))
+			continue
+		}
+		p.log = log
+		p.told = log.Header.Peer
+	}
+	return nil
+}
+
+// LogName is the usual name of an order log.
+const LogName = "order-log.bin"
+
+// own returns the number that the peer has in its own log.
+func (p *Peer) own() uint32 {
+	return uint32(max(0, slices.Index(p.log.Header.Peers, p.log.Header.Peer)))
+}
+
+// sync returns the sync hash that the peer's log has for a state point.
+func (p *Peer) sync(point uint64) (merkle.Short, bool) {
+	if p.log == nil {
+		return merkle.Short{}, false
+	}
+	b := p.log.Hash(point, p.own(), orderlog.SyncHash, orderlog.Full)
+	if len(b) != merkle.ShortSize {
+		return merkle.Short{}, false
+	}
+	return merkle.Short(b), true
+}
+
+// head reads the head of a snapshot once. A misnamed snapshot moves to the
+// point of its header; moved says that the set is another one now.
+func (p *Peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err error) {
+	if h, ok := p.heads[e]; ok {
+		return h.info, false, h.err
+	}
+	s, err := e.Open()
+	var misnamed *snapshot.MisnamedError
+	switch {
+	case errors.As(err, &misnamed):
+		s.Close()
+		p.set.Warnings = append(p.set.Warnings, err.Error())
+		p.set.Rename(e, misnamed.HeaderSeed, misnamed.HeaderPoint)
+		return nil, true, err
+	case err != nil:
+		p.heads[e] = head{err: err}
+		return nil, false, err
+	}
+	defer s.Close()
+	info = s.Info()
+	p.heads[e] = head{info: info}
+	if p.told == "" {
+		p.told = info.Peer
+	}
+	return info, false, nil
+}
+
+// OtherGameError says that the peers' evidence is of different sessions.
+type OtherGameError struct {
+	Path string
+	Seed uint64 // of the session that the other peers share
+}
+
+func (e *OtherGameError) Error() string {
+	return fmt.Sprintf("%s: nothing of the session with seed %016x, which the others are of", e.Path, e.Seed)
+}
+
+// oneSession finds the session that most of the evidence of two peers or more
+// is of and leaves everything else out.
+func oneSession(peers []*Peer) error {
+	seeds := map[uint64]int{} // how many peers have something of it
+	for _, p := range peers {
+		own := map[uint64]bool{}
+		for i := 0; i < len(p.set.Entries); { // ascending by seed
+			seed := p.set.Entries[i].Seed
+			own[seed] = true
+			if p.set.Entries[len(p.set.Entries)-1].Seed == seed {
+				break
+			}
+			for i < len(p.set.Entries) && p.set.Entries[i].Seed == seed {
+				i++
+			}
+		}
+		if p.log != nil {
+			own[p.log.Header.Seed] = true
+		}
+		for seed := range own {
+			seeds[seed]++
+		}
+	}
+	weigh := func(seed uint64) (peersOf, files int) {
+		if len(seeds) == 1 {
+			return seeds[seed], 0
+		}
+		for _, p := range peers {
+			for _, e := range p.set.Entries {
+				if e.Seed == seed {
+					files++
+				}
+			}
+		}
+		return seeds[seed], files
+	}
+	var best uint64
+	bestPeers, bestFiles := -1, -1
+	for seed := range seeds {
+		n, files := weigh(seed)
+		if n > bestPeers || n == bestPeers && (files > bestFiles || files == bestFiles && seed < best) {
+			best, bestPeers, bestFiles = seed, n, files
+		}
+	}
+	if len(seeds) <= 1 {
+		return nil
+	}
+	for _, p := range peers {
+		p.set.Session(best)
+		if p.log != nil && p.log.Header.Seed != best {
+			p.set.Warnings = append(p.set.Warnings, fmt.Sprintf("%s: stale: of seed %016x, the session is %016x", p.log.Name, p.log.Header.Seed, best))
+			p.log = nil
+		}
+		if len(p.set.Entries) == 0 && p.log == nil {
+			return &OtherGameError{p.Path, best}
+		}
+	}
+	return nil
+}
+
+// name gives every peer a distinct name.
+func name(peers []*Peer) {
+	told, paths := make([]string, len(peers)), make([]string, len(peers))
+	for i, p := range peers {
+		told[i], paths[i] = p.told, p.Path
+	}
+	for i, n := range snapshot.PeerNames(told, paths) {
+		peers[i].Name = n
+	}
+}

@@ -1,0 +1,185 @@
+package refsim
+
+import (
+	"cmp"
+	"slices"
+)
+
+// shot is an entity that is about to fire.
+type shot struct {
+	id, target uint64
+	row        int32
+	archetype  archetype
+}
+
+// corpseTicks is how long the dead and the spent stay at least.
+const corpseTicks = 8
+
+// runCombat finds targets and fires. The tables that are due are divided among
+// goroutines; the shots are fired by id.
+func (s *Sim) runCombat() {
+	due := s.scratch.due[:0]
+	for _, t := range s.tables {
+		if t.weapon != nil && s.inSlot(t, 4) {
+			due = append(due, t)
+		}
+	}
+	s.scratch.due = due
+	done := s.scratch.pool.each(s.scratch.aimSome)
+
+	shots := s.scratch.shots[:0]
+	for _, w := range done {
+		shots = append(shots, s.scratch.shotsBy[w]...)
+	}
+	s.scratch.shots = shots
+	if !s.on(unsortedMerge, sysCombat) {
+		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(a.id, b.id) })
+	}
+	for i := range shots {
+		s.fire(&shots[i])
+	}
+	s.applyHits()
+}
+
+// aimSome is one goroutine's part of the aiming.
+func (s *Sim) aimSome(worker int) {
+	shots := s.scratch.shotsBy[worker][:0]
+	for i := worker; i < len(s.scratch.due); i += workers {
+		t := s.scratch.due[i]
+		for row, expires := range t.corpse.expires.v {
+			if expires != 0 {
+				continue
+			}
+			target := s.aim(t, row)
+			if target != 0 && t.weapon.ready.v[row] <= s.tick {
+				shots = append(shots, shot{id: t.id[row], target: target, row: int32(row), archetype: t.archetype})
+			}
+		}
+	}
+	s.scratch.shotsBy[worker] = shots
+}
+
+// aim returns what row of t may fire at now, 0 if nothing.
+func (s *Sim) aim(t *table, row int) uint64 {
+	target := t.weapon.target.v[row]
+	x, y := t.position.x.v[row], t.position.y.v[row]
+	hunts := t.goal != nil && t.goal.kind.v[row] == goalAttack
+	if target != 0 {
+		enemy, i, ok := s.findTarget(target)
+		if ok {
+			ex, ey := enemy.position.x.v[i], enemy.position.y.v[i]
+			if distance(ex-x, ey-y) <= t.reach {
+				return target // holds on to it
+			}
+			if hunts {
+				t.goal.x.set(row, ex)
+				t.goal.y.set(row, ey)
+				return 0
+			}
+		} else if hunts {
+			t.goal.kind.set(row, goalIdle)
+		}
+	}
+	if t.weapon.ready.v[row] > s.tick {
+		return 0 // no use in looking around yet
+	}
+	target = s.nearestEnemy(x, y, t.reach, t.owner.player.v[row])
+	t.weapon.target.set(row, target)
+	return target
+}
+
+// nearestEnemy returns the nearest living entity of another player within
+// reach; of two as near the one that the grid lists first.
+func (s *Sim) nearestEnemy(x, y, reach int64, p uint8) uint64 {
+	best, found := reach+1, uint64(0)
+	x0, x1 := s.clamp(x-reach)>>cellShift, s.clamp(x+reach)>>cellShift
+	y0, y1 := s.clamp(y-reach)>>cellShift, s.clamp(y+reach)>>cellShift
+	others := ^(uint8(1) << p)
+	for cy := y0; cy <= y1; cy++ {
+		for cell := int(cy)*s.width + int(x0); cell <= int(cy)*s.width+int(x1); cell++ {
+			if s.grid.present[cell]&others == 0 {
+				continue
+			}
+			for _, e := range s.grid.entries[cell] {
+				if e.player == p {
+					continue
+				}
+				t, i, ok := s.findTarget(e.id)
+				if !ok {
+					continue
+				}
+				if d := distance(t.position.x.v[i]-x, t.position.y.v[i]-y); d < best {
+					best, found = d, e.id
+				}
+			}
+		}
+	}
+	return found
+}
+
+// fire fires one shot: a hit is noted, a projectile starts.
+func (s *Sim) fire(sh *shot) {
+	t, row := s.tables[sh.archetype], int(sh.row)
+	t.weapon.ready.set(row, s.tick+uint64(t.weapon.cooldown.v[row])+uint64(s.rng.below(8)))
+	if s.on(rngLeak, sysCombat) {
+		s.show(&s.rng) // the mistake
+	} else {
+		s.show(&s.cosmetic)
+	}
+	if t.shells {
+		s.launch(t, row, sh.target)
+		return
+	}
+	chance := uint32(600)
+	if t.morale != nil {
+		chance += uint32(t.morale.value.v[row] * 400)
+	}
+	if s.rng.below(1024) < chance {
+		s.scratch.hits[sh.target] += int32(t.weapon.damage.v[row])
+	}
+}
+
+// applyHits deals the damage of this tick's direct hits, one target at a time.
+func (s *Sim) applyHits() {
+	hits := s.scratch.hits
+	targets := s.scratch.targets[:0]
+	for id := range hits {
+		targets = append(targets, id)
+	}
+	if !s.on(mapOrder, sysCombat) {
+		slices.Sort(targets)
+	}
+	for _, id := range targets {
+		s.damage(id, hits[id]*int32(192+s.rng.below(128))/256)
+	}
+	s.scratch.targets = targets
+	clear(hits)
+}
+
+// damage takes points off an entity's health and kills it at none left.
+// Headquarters are never destroyed.
+func (s *Sim) damage(id uint64, points int32) {
+	t, row, ok := s.findTarget(id)
+	if !ok {
+		return
+	}
+	hp := t.health.hp.v[row] - max(points-int32(t.health.armor.v[row]), 1)
+	switch {
+	case t.archetype == headquarters:
+		hp = max(hp, 1)
+	case hp <= 0:
+		hp = 0
+		t.corpse.expires.set(row, s.tick+corpseTicks)
+		if t.moves() {
+			t.velocity.x.set(row, 0)
+			t.velocity.y.set(row, 0)
+		}
+		losses := &s.tables[player].score.losses
+		p := int(t.owner.player.v[row])
+		losses.set(p, losses.v[p]+1)
+		if !s.on(staleCache, sysPathCost) { // the mistake: wrecks do not count
+			s.path.invalidate(s.cellOf(t, row))
+		}
+	}
+	t.health.hp.set(row, hp)
+}

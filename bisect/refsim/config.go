@@ -1,0 +1,74 @@
+package refsim
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Config says which game is played. Peers of one session have the same.
+type Config struct {
+	Seed     uint64
+	Entities int // about how many entities live, 100…100,000; 0 means 5000
+	Players  int // 2…8; 0 means 4
+}
+
+// The limits of a Config.
+const (
+	MinEntities, DefaultEntities, MaxEntities = 100, 5000, 100_000
+	MinPlayers, DefaultPlayers, MaxPlayers    = 2, 4, 8
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Entities == 0 {
+		c.Entities = DefaultEntities
+	}
+	if c.Players == 0 {
+		c.Players = DefaultPlayers
+	}
+	if c.Entities < MinEntities || c.Entities > MaxEntities {
+		return c, fmt.Errorf("%d entities, expected %d to %d", c.Entities, MinEntities, MaxEntities)
+	}
+	if c.Players < MinPlayers || c.Players > MaxPlayers {
+		return c, fmt.Errorf("%d players, expected %d to %d", c.Players, MinPlayers, MaxPlayers)
+	}
+	return c, nil
+}
+
+// SimName is the value of the parameter "sim".
+const SimName = "refsim"
+
+// Params returns the configuration as an order log's header keeps it.
+func (c Config) Params() map[string]string {
+	return map[string]string{
+		"sim":      SimName,
+		"seed":     strconv.FormatUint(c.Seed, 10),
+		"entities": strconv.Itoa(c.Entities),
+		"players":  strconv.Itoa(c.Players),
+	}
+}
+
+// ParseParams returns the configuration of which params are the Params. Keys
+// that it does not know are ignored, missing ones mean the defaults.
+func ParseParams(params map[string]string) (Config, error) {
+	var c Config
+	if sim, ok := params["sim"]; ok && sim != SimName {
+		return c, fmt.Errorf("parameter sim is %q, expected %q", sim, SimName)
+	}
+	var err error
+	if s, ok := params["seed"]; ok {
+		if c.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			return c, fmt.Errorf("parameter seed is %q, expected a number", s)
+		}
+	}
+	for _, p := range []struct {
+		key string
+		dst *int
+	}{{"entities", &c.Entities}, {"players", &c.Players}} {
+		if s, ok := params[p.key]; ok {
+			if *p.dst, err = strconv.Atoi(s); err != nil {
+				return c, fmt.Errorf("parameter %s is %q, expected a number", p.key, s)
+			}
+		}
+	}
+	return c.withDefaults()
+}

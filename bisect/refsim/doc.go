@@ -1,0 +1,43 @@
+// Package refsim is the reference sim: a small real-time strategy game that is
+// deterministic, and that can be made to break its determinism on purpose.
+//
+// It has 31 archetypes and one random number generator, hence 32 leaves in its
+// Merkle tree, twelve systems and three caches, and plays with 100 to 100,000
+// entities. Two Sims with the same Config that are stepped with the same
+// orders have the same state at every state point, on any machine:
+//
+//	sim, err := refsim.New(refsim.Config{Seed: 1})
+//	script := refsim.NewScript(1)
+//	for range 1000 {
+//		err := sim.Step(script.Orders(sim))
+//		hash := sim.SyncHash()
+//	}
+//
+// # State
+//
+// An archetype is a table of typed columns, ascending by id. Ids ascend for
+// ever; the lowest 5 bits of an id are its archetype's place in [Archetypes].
+// Positions are fixed-point numbers. The only floats are Market.index,
+// Morale.value, Fatigue.level and Sweep.angle; their arithmetic converts each
+// product, so that no compiler may fuse it. Whoever writes to a column marks
+// it, and [Sim.SyncHash] hashes only marked ones.
+//
+// The caches, SpatialGrid, PathCost and Fog, follow from the state, are kept up
+// to date by whoever changes what they depend on, and are read by other
+// systems. [Sim.FreshCaches] computes them anew.
+//
+// Some systems divide their work among goroutines. These only decide; what
+// they decided is gathered, sorted by id and then done, because doing it draws
+// from the RNG or uses up what others want too.
+//
+// # Mistakes
+//
+// A [Fault] makes one peer go wrong from some tick on, by the mechanism that
+// makes real games go wrong, in the line of code where it would. The healthy
+// and the faulty path differ in the mistake alone. Faults lists what there
+// is. To add one, add a constant and a row to the table in fault.go, and where
+// a system is to make the mistake, ask s.on(fault, system), or s.takes if it
+// happens once. TestFaultsBite then demands that it shows soon.
+//
+// docs/refsim.md describes the archetypes, orders, parameters and faults.
+package refsim

@@ -1,0 +1,211 @@
+package refsim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fault is one mistake that a peer makes.
+type Fault struct {
+	Name string // of a FaultKind
+
+	// Place is where the mistake is made: a system, or for initial-state an
+	// archetype. Empty means that the seed chooses.
+	Place string
+
+	// From is the first tick in which the mistake is made. It means nothing to
+	// initial-state.
+	From uint64
+}
+
+// String returns what ParseFault parses.
+func (f Fault) String() string {
+	s := f.Name
+	if f.Place != "" {
+		s += "/" + f.Place
+	}
+	if f.From != 0 {
+		s += "@" + strconv.FormatUint(f.From, 10)
+	}
+	return s
+}
+
+// FaultKind describes a kind of mistake.
+type FaultKind struct {
+	Name   string
+	Places []string // where it is available: systems, or archetypes for initial-state
+	Doc    string   // the mechanism, one line
+	Looks  string   // what it looks like in the artifacts, one line
+}
+
+type fault uint8
+
+const (
+	rngLeak fault = iota
+	mapOrder
+	unsortedMerge
+	floatFMA
+	staleCache
+	initialState
+	orderDropped
+	bitFlip
+	reconverge
+	numFaults
+)
+
+// faultKinds is the one table of faults. A new fault is a constant above, a
+// row here, and an s.on (or s.takes, if it happens once) where a system is to
+// make the mistake.
+var faultKinds = [numFaults]FaultKind{
+	rngLeak: {
+		"rng-leak", []string{"Movement", "Combat", "Projectiles", "Production"},
+		"a cosmetic effect draws from the sim's RNG",
+		"the RNG differs first and alone; within a tick everything random follows",
+	},
+	mapOrder: {
+		"map-order", []string{"Combat", "Economy", "Production"},
+		"the results of a Go map are applied in iteration order",
+		"values of several entities of one kind trade places; two runs of the same peer differ too",
+	},
+	unsortedMerge: {
+		"unsorted-merge", []string{"Combat", "Movement", "Economy"},
+		"results of goroutines are applied in the order of their completion",
+		"like map-order, but it depends on load and on the number of cores",
+	},
+	floatFMA: {
+		"float-fma", []string{"Movement", "Morale", "Economy"},
+		"a multiply and an add are fused on one peer",
+		"single float columns differ in the last bit; integers follow late or never",
+	},
+	staleCache: {
+		"stale-cache", []string{"SpatialGrid", "PathCost", "Fog"},
+		"the invalidation of a cache is forgotten",
+		"the cache departs from what its state says while the hashes still agree; who reads it diverges later",
+	},
+	initialState: {
+		"initial-state", []string{"OreField", "Player", "Headquarters"},
+		"a lobby flag is set on one peer only",
+		"point 0 differs already, in one column of one archetype",
+	},
+	orderDropped: {
+		"order-dropped", []string{"Movement", "Combat", "Production"},
+		"the network loses one order: a move, an attack or a train order",
+		"the order is missing in one peer's log; the entity it names diverges in that tick, in Orders",
+	},
+	bitFlip: {
+		"bit-flip", []string{"Movement", "Combat", "Economy", "Morale"},
+		"one bit in memory flips once",
+		"one bit of one value of one entity; replaying the peer's own log does not show it",
+	},
+	reconverge: {
+		"reconverge", []string{"Morale", "Fog", "AI"},
+		"a value that nothing reads is computed wrongly once, and from scratch later",
+		"the state hashes part and meet again; only the history hashes stay apart",
+	},
+}
+
+// Faults returns the kinds of mistakes that a sim can make.
+func Faults() []FaultKind {
+	list := slices.Clone(faultKinds[:])
+	for i := range list {
+		list[i].Places = slices.Clone(list[i].Places)
+	}
+	return list
+}
+
+// ParseFault parses NAME[/PLACE][@TICK][:PEER]. The peer is returned as it
+// stands, empty if there is none. Upper and lower case count.
+func ParseFault(s string) (f Fault, peer string, err error) {
+	rest, peer, hasPeer := strings.Cut(s, ":")
+	if hasPeer && peer == "" {
+		return Fault{}, "", fmt.Errorf("fault %q names no peer behind its colon", s)
+	}
+	rest, from, hasFrom := strings.Cut(rest, "@")
+	if hasFrom {
+		if f.From, err = strconv.ParseUint(from, 10, 64); err != nil {
+			return Fault{}, "", fmt.Errorf("fault %q: tick is %q, expected a number", s, from)
+		}
+	}
+	f.Name, f.Place, _ = strings.Cut(rest, "/")
+	if _, _, err = f.resolve(0); err != nil {
+		return Fault{}, "", err
+	}
+	return f, peer, nil
+}
+
+// Resolve returns f with its place, which the seed chooses if f has none.
+func (f Fault) Resolve(seed uint64) (Fault, error) {
+	k, place, err := f.resolve(seed)
+	if err == nil {
+		f.Place = faultKinds[k].Places[place]
+	}
+	return f, err
+}
+
+func (f Fault) resolve(seed uint64) (k fault, place int, err error) {
+	i := slices.IndexFunc(faultKinds[:], func(k FaultKind) bool { return k.Name == f.Name })
+	if i < 0 {
+		names := make([]string, numFaults)
+		for i := range faultKinds {
+			names[i] = faultKinds[i].Name
+		}
+		return 0, 0, fmt.Errorf("unknown fault %q, available are %s", f.Name, strings.Join(names, ", "))
+	}
+	places := faultKinds[i].Places
+	if f.Place == "" {
+		return fault(i), int(mix(seed^mix(uint64(i))) % uint64(len(places))), nil
+	}
+	place = slices.Index(places, f.Place)
+	if place < 0 {
+		return 0, 0, fmt.Errorf("fault %s is not available in %q, only in %s", f.Name, f.Place, strings.Join(places, ", "))
+	}
+	return fault(i), place, nil
+}
+
+// faults says from which tick on a sim makes which mistakes.
+type faults struct {
+	from [numFaults][numSystems]uint64
+	once [numFaults][numSystems]bool // still to come, for what happens once
+	// lobby is the archetype of initial-state.
+	lobby string
+}
+
+// resolveFaults prepares the mistakes of a sim that starts at point.
+func resolveFaults(list []Fault, seed, point uint64) (*faults, error) {
+	fs := new(faults)
+	for k := range fs.from {
+		for s := range fs.from[k] {
+			fs.from[k][s] = math.MaxUint64
+		}
+	}
+	for _, f := range list {
+		k, place, err := f.resolve(seed)
+		if err != nil {
+			return nil, err
+		}
+		if k == initialState {
+			fs.lobby = faultKinds[k].Places[place]
+			continue
+		}
+		s := slices.Index(systemNames[:], faultKinds[k].Places[place])
+		fs.from[k][s] = min(fs.from[k][s], f.From)
+		fs.once[k][s] = f.From >= point
+	}
+	return fs, nil
+}
+
+// on reports whether the sim makes mistake k in a system during this tick.
+func (s *Sim) on(k fault, in system) bool { return s.tick >= s.faults.from[k][in] }
+
+// takes is on for mistakes that happen once: it reports true no second time.
+// A sim that was loaded after the mistake's tick does not make it.
+func (s *Sim) takes(k fault, in system) bool {
+	if !s.on(k, in) || !s.faults.once[k][in] {
+		return false
+	}
+	s.faults.once[k][in] = false
+	return true
+}

@@ -1,0 +1,66 @@
+package refsim
+
+// fog counts, for each player and cell, the entities that see the cell. It is
+// a cache: it follows from positions.
+type fog struct {
+	viewers [][]uint16 // by player, then cell
+}
+
+func (f *fog) init(players, cells int) {
+	f.viewers = make([][]uint16, players)
+	for p := range f.viewers {
+		f.viewers[p] = make([]uint16, cells)
+	}
+}
+
+// see adds change to the viewers of all cells within radius of cell.
+func (f *fog) see(width int, p uint8, cell uint32, radius int32, change uint16) {
+	x, y := int(cell)%width, int(cell)/width
+	r := int(radius)
+	x0, x1 := max(x-r, 0), min(x+r, width-1)
+	for cy := max(y-r, 0); cy <= min(y+r, width-1); cy++ {
+		row := f.viewers[p][cy*width+x0 : cy*width+x1+1]
+		for i := range row {
+			row[i] += change
+		}
+	}
+}
+
+// visible reports whether a player sees a cell.
+func (s *Sim) visible(p uint8, cell uint32) bool { return s.fog.viewers[p][cell] > 0 }
+
+// runFog moves the view of the entities that crossed into another cell, and
+// counts now and then what each player sees.
+func (s *Sim) runFog() {
+	for i := range s.scratch.crossed {
+		c := &s.scratch.crossed[i]
+		t := s.tables[c.archetype]
+		p, from := t.owner.player.v[c.row], t.sightCell.v[c.row]
+		if s.on(staleCache, sysFog) && s.sameColumn(from, c.to) {
+			continue // the mistake: only a move to the side counts as a move
+		}
+		s.fog.see(s.width, p, from, t.sight, ^uint16(0))
+		s.fog.see(s.width, p, c.to, t.sight, 1)
+		t.sightCell.v[c.row] = c.to
+	}
+	if s.tick%32 == 9 {
+		s.countVisible()
+	}
+}
+
+func (s *Sim) countVisible() {
+	enough := uint16(1)
+	if s.takes(reconverge, sysFog) {
+		enough = 2 // the mistake: what only one entity sees is not counted
+	}
+	cells := &s.tables[player].vision.cells
+	for p := range s.fog.viewers {
+		n := uint32(0)
+		for _, v := range s.fog.viewers[p] {
+			if v >= enough {
+				n++
+			}
+		}
+		cells.set(p, n)
+	}
+}

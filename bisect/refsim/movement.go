@@ -1,0 +1,186 @@
+package refsim
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// crossing is an entity that moved into another cell.
+type crossing struct {
+	id        uint64
+	row       int32
+	to        uint32
+	archetype archetype
+}
+
+// moveEvery is how many ticks lie between two moves of a table, each of which
+// is as many ticks' way. The tables take turns.
+const moveEvery = 2
+
+// runMovement steers and moves everything that has a goal. The tables are
+// divided among goroutines; what needs the RNG comes after, by id.
+func (s *Sim) runMovement() {
+	due := s.scratch.due[:0]
+	for _, t := range s.tables {
+		if t.moves() && s.inSlot(t, moveEvery) {
+			due = append(due, t)
+		}
+	}
+	s.scratch.due = due
+	done := s.scratch.pool.each(s.scratch.moveSome)
+
+	crossed := s.scratch.crossed[:0]
+	for _, w := range done {
+		crossed = append(crossed, s.scratch.crossedBy[w]...)
+	}
+	s.scratch.crossed = crossed
+	if !s.on(unsortedMerge, sysMovement) {
+		slices.SortFunc(crossed, func(a, b crossing) int { return cmp.Compare(a.id, b.id) })
+	}
+	for i := range crossed {
+		s.stumble(&crossed[i])
+	}
+}
+
+// moveSome is one goroutine's part of the movement.
+func (s *Sim) moveSome(worker int) {
+	crossed := s.scratch.crossedBy[worker][:0]
+	for i := worker; i < len(s.scratch.due); i += workers {
+		t := s.scratch.due[i]
+		if s.inSlot(t, 4) {
+			s.steer(t)
+		}
+		if t.fatigue != nil && s.inSlot(t, 16) {
+			s.tire(t)
+		}
+		crossed = s.move(t, crossed)
+	}
+	s.scratch.crossedBy[worker] = crossed
+}
+
+// move moves each row on by its velocity.
+func (s *Sim) move(t *table, crossed []crossing) []crossing {
+	limit := int64(s.width)*cellSize - 1
+	vx, vy := t.velocity.x.v, t.velocity.y.v
+	px, py := t.position.x.v, t.position.y.v
+	moved := false
+	for i := range px {
+		if vx[i]|vy[i] == 0 {
+			continue
+		}
+		x := min(max(px[i]+moveEvery*int64(vx[i]), 0), limit)
+		y := min(max(py[i]+moveEvery*int64(vy[i]), 0), limit)
+		if ((x^px[i])|(y^py[i]))>>cellShift != 0 {
+			crossed = append(crossed, crossing{id: t.id[i], row: int32(i), to: s.cellAt(x, y), archetype: t.archetype})
+		}
+		moved = moved || x != px[i] || y != py[i]
+		px[i], py[i] = x, y
+	}
+	if moved {
+		t.position.x.mark()
+		t.position.y.mark()
+	}
+	return crossed
+}
+
+// steer sets each row's velocity towards its goal and away from crowds.
+func (s *Sim) steer(t *table) {
+	for i, kind := range t.goal.kind.v {
+		if kind == goalIdle || !t.alive(i) {
+			t.velocity.x.set(i, 0)
+			t.velocity.y.set(i, 0)
+			continue
+		}
+		x, y := t.position.x.v[i], t.position.y.v[i]
+		dx, dy := t.goal.x.v[i]-x, t.goal.y.v[i]-y
+		far := distance(dx, dy)
+		if far < cellSize/2 {
+			t.goal.kind.set(i, goalIdle)
+			t.velocity.x.set(i, 0)
+			t.velocity.y.set(i, 0)
+			continue
+		}
+		speed := int64(s.paceAt(t, i, s.cellAt(x, y)))
+		vx, vy := int32(dx*speed/far), int32(dy*speed/far)
+		cx, cy := s.crowd(s.cellAt(x, y))
+		t.velocity.x.set(i, vx+cx)
+		t.velocity.y.set(i, vy+cy)
+		s.turn(t, i)
+	}
+}
+
+// paceAt returns the speed of row i of t in a cell, in 1/65536 units a tick.
+func (s *Sim) paceAt(t *table, i int, cell uint32) int32 {
+	pace := t.speed
+	if !t.flies {
+		pace = pace * 32 / (32 + int32(s.path.cost[cell]))
+	}
+	if t.fatigue != nil && t.fatigue.level.v[i] > 0.75 {
+		pace = pace * 3 / 4
+	}
+	return pace
+}
+
+// crowd returns the velocity by which a cell's neighbours push an entity to
+// where fewer stand.
+func (s *Sim) crowd(cell uint32) (vx, vy int32) {
+	w := uint32(s.width)
+	x, y := cell%w, cell/w
+	if x == 0 || y == 0 || x == w-1 || y == w-1 {
+		return 0, 0
+	}
+	g := s.grid.entries
+	vx = int32(len(g[cell-1])) - int32(len(g[cell+1]))
+	vy = int32(len(g[cell-w])) - int32(len(g[cell+w]))
+	return vx * 512, vy * 512
+}
+
+// turn makes row i of t face where it goes.
+func (s *Sim) turn(t *table, i int) {
+	a := angle(int64(t.velocity.x.v[i]), int64(t.velocity.y.v[i]))
+	side := int8(0)
+	switch d := int16(a - t.heading.angle.v[i]); {
+	case d > 0:
+		side = 1
+	case d < 0:
+		side = -1
+	}
+	t.heading.angle.set(i, a)
+	t.heading.turn.set(i, side)
+}
+
+// tire moves each row's fatigue towards how fast it goes.
+func (s *Sim) tire(t *table) {
+	const keep, gain = 0.97, 0.03
+	fused := s.on(floatFMA, sysMovement)
+	for i, level := range t.fatigue.level.v {
+		effort := float64(abs(t.velocity.x.v[i])+abs(t.velocity.y.v[i])) / float64(t.speed)
+		strain := float64(gain * min(effort, 1))
+		if fused {
+			t.fatigue.level.set(i, math.FMA(level, keep, strain)) // the mistake
+		} else {
+			t.fatigue.level.set(i, float64(level*keep)+strain)
+		}
+	}
+}
+
+// stumble shakes an entity that enters a cell, the more the rougher it is, and
+// raises dust.
+func (s *Sim) stumble(c *crossing) {
+	t := s.tables[c.archetype]
+	if !t.alive(int(c.row)) {
+		return
+	}
+	rough := int64(64 + 64*int(s.terrain[c.to]))
+	i := int(c.row)
+	t.velocity.x.set(i, t.velocity.x.v[i]+int32(s.rng.between(-rough, rough+1)))
+	if s.on(rngLeak, sysMovement) {
+		s.show(&s.rng) // the mistake
+	} else {
+		s.show(&s.cosmetic)
+	}
+}
+
+// show draws an effect that nothing in the game depends on.
+func (s *Sim) show(r *rng) { s.effects += uint64(r.below(8)) }

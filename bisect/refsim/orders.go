@@ -1,0 +1,181 @@
+package refsim
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// The kinds of orders, as orderlog.Order.Kind numbers them. A payload is one
+// MessagePack array of integers, of chat of one string. Coordinates are in
+// 1/65536 units.
+const (
+	OrderMove    uint32 = iota // [unit id, x, y]
+	OrderAttack                // [unit id, target id]
+	OrderStop                  // [unit id]
+	OrderTrain                 // [building id, archetype]
+	OrderRally                 // [building id, x, y]
+	OrderRegroup               // [squad, x, y]; squads of each player count from 0
+	OrderChat                  // [text]; not the same on all peers, and not applied
+	numOrderKinds
+)
+
+var orderKinds = [numOrderKinds]struct {
+	name  string
+	args  int // integers in the payload
+	local bool
+}{
+	OrderMove: {"move", 3, false}, OrderAttack: {"attack", 2, false}, OrderStop: {"stop", 1, false},
+	OrderTrain: {"train", 2, false}, OrderRally: {"rally", 3, false}, OrderRegroup: {"regroup", 3, false},
+	OrderChat: {"chat", 1, true},
+}
+
+// OrderKinds returns the table of kinds for an order log's header.
+func OrderKinds() []orderlog.OrderKind {
+	list := make([]orderlog.OrderKind, numOrderKinds)
+	for i, k := range orderKinds {
+		list[i] = orderlog.OrderKind{Name: k.name, Local: k.local}
+	}
+	return list
+}
+
+func compareOrders(a, b orderlog.Order) int {
+	return cmp.Or(cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Sequence, b.Sequence))
+}
+
+// appendPayload appends the payload of an order.
+func appendPayload(dst []byte, args ...int64) []byte {
+	buf := bytes.NewBuffer(dst)
+	e := msgpack.NewEncoder(buf)
+	e.UseCompactInts(true)
+	// A bytes.Buffer never fails.
+	_ = e.EncodeArrayLen(len(args))
+	for _, a := range args {
+		_ = e.EncodeInt(a)
+	}
+	return buf.Bytes()
+}
+
+// DecodeOrder returns the integers of an order's payload. Chat has none.
+func DecodeOrder(o *orderlog.Order) ([]int64, error) {
+	if o.Kind >= numOrderKinds {
+		return nil, fmt.Errorf("unknown kind %d", o.Kind)
+	}
+	k := orderKinds[o.Kind]
+	if k.local {
+		return nil, nil
+	}
+	r := bytes.NewReader(o.Payload)
+	d := msgpack.NewDecoder(r)
+	n, err := d.DecodeArrayLen()
+	if err != nil {
+		return nil, fmt.Errorf("payload of %s: %w", k.name, err)
+	}
+	if n != k.args {
+		return nil, fmt.Errorf("payload of %s has %d values, expected %d", k.name, n, k.args)
+	}
+	args := make([]int64, n)
+	for i := range args {
+		if args[i], err = d.DecodeInt64(); err != nil {
+			return nil, fmt.Errorf("payload of %s, value %d: %w", k.name, i, err)
+		}
+	}
+	if r.Len() > 0 {
+		return nil, fmt.Errorf("payload of %s: %d bytes too many", k.name, r.Len())
+	}
+	return args, nil
+}
+
+// runOrders applies the tick's orders. What is malformed, or names what is
+// dead, of another player or unable, is ignored.
+func (s *Sim) runOrders() {
+	for i := range s.orders {
+		s.apply(&s.orders[i])
+	}
+}
+
+func (s *Sim) apply(o *orderlog.Order) {
+	if o.Kind == OrderChat || o.Player >= uint32(s.config.Players) {
+		return
+	}
+	args, err := DecodeOrder(o)
+	if err != nil {
+		return
+	}
+	if o.Kind == OrderRegroup {
+		s.regroup(o.Player, args)
+		return
+	}
+	t, row, ok := s.findTarget(uint64(args[0]))
+	if !ok || uint32(t.owner.player.v[row]) != o.Player {
+		return
+	}
+	switch o.Kind {
+	case OrderMove:
+		if t.moves() {
+			s.send(t, row, goalMove, s.clamp(args[1]), s.clamp(args[2]))
+		}
+	case OrderAttack:
+		target := uint64(args[1])
+		enemy, i, ok := s.findTarget(target)
+		if ok && t.moves() && t.weapon != nil {
+			s.send(t, row, goalAttack, enemy.position.x.v[i], enemy.position.y.v[i])
+			t.weapon.target.set(row, target)
+		}
+	case OrderStop:
+		if t.moves() {
+			t.goal.kind.set(row, goalIdle)
+		}
+	case OrderTrain:
+		a := args[1]
+		if a >= 0 && a < archetypes && t.archetype.trains(archetype(a)) {
+			s.enqueue(t, row, uint8(a))
+		}
+	case OrderRally:
+		if t.production != nil {
+			t.production.rallyX.set(row, s.clamp(args[1]))
+			t.production.rallyY.set(row, s.clamp(args[2]))
+		}
+	}
+}
+
+// enqueue orders one more of an archetype, or the first of another.
+func (s *Sim) enqueue(t *table, row int, a uint8) {
+	queue := uint16(1)
+	if t.production.item.v[row] == a {
+		queue = max(t.production.queue.v[row]+1, 1)
+	}
+	t.production.item.set(row, a)
+	t.production.queue.set(row, queue)
+}
+
+func (s *Sim) regroup(p uint32, args []int64) {
+	if args[0] < 0 || args[0] >= int64(s.squads()) {
+		return
+	}
+	f, q := s.tables[squad].formation, int(p)*s.squads()+int(args[0])
+	f.x.set(q, s.clamp(args[1]))
+	f.y.set(q, s.clamp(args[2]))
+	f.stance.set(q, 2)
+}
+
+// Receive returns which of a tick's orders this peer's network layer hands on:
+// all of them, but for what the fault order-dropped loses. They are what the
+// peer steps with and logs.
+func (s *Sim) Receive(orders []orderlog.Order) []orderlog.Order {
+	for _, lost := range [...]struct {
+		in   system
+		kind uint32
+	}{{sysMovement, OrderMove}, {sysCombat, OrderAttack}, {sysProduction, OrderTrain}} {
+		for i := range orders {
+			if orders[i].Kind == lost.kind && s.takes(orderDropped, lost.in) {
+				return append(orders[:i:i], orders[i+1:]...)
+			}
+		}
+	}
+	return orders
+}

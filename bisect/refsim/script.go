@@ -1,0 +1,131 @@
+package refsim
+
+import (
+	"bytes"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Script plays the players of a game: it moves, attacks, trains and chats.
+type Script struct {
+	seed uint64
+	sent [MaxPlayers]uint32 // orders of this tick, by player
+}
+
+// NewScript returns the players of a game. Their seed may be that of the game:
+// they draw from a generator of their own.
+func NewScript(seed uint64) *Script { return &Script{seed: seed} }
+
+var chatLines = [...]string{"gg", "attack now!", "need ore", "Grüße aus dem Süden", "behind you", "wait for me", "lag?"}
+
+// Orders returns the orders of tick view.Point(). The players see what view
+// shows, so that the orders name entities that are alive; the same seed, tick
+// and state make the same orders.
+func (c *Script) Orders(view *Sim) []orderlog.Order {
+	r := newRNG(mix(c.seed^mix(view.tick)), 3)
+	c.sent = [MaxPlayers]uint32{}
+	var orders []orderlog.Order
+	for p := range view.config.Players {
+		n := r.below(8)
+		if n > 2 {
+			continue // most of the time a player is thinking
+		}
+		for range n + 1 {
+			if o, ok := c.order(&r, view, uint8(p)); ok {
+				orders = append(orders, o)
+			}
+		}
+	}
+	return orders
+}
+
+// order returns one order of a player, if the one that came to mind is
+// possible.
+func (c *Script) order(r *rng, view *Sim, p uint8) (o orderlog.Order, ok bool) {
+	w := int64(view.width) * cellSize
+	o = orderlog.Order{Tick: view.tick, SubTick: r.below(33_333), Player: uint32(p)}
+	switch n := r.below(16); {
+	case n < 5:
+		o.Kind = OrderMove
+		if t, i := pick(r, view, p, units); t != nil {
+			o.Payload = appendPayload(nil, int64(t.id[i]), r.between(0, w), r.between(0, w))
+		}
+	case n < 8:
+		o.Kind = OrderAttack
+		enemy := uint8((uint32(p) + 1 + r.below(uint32(view.config.Players-1))) % uint32(view.config.Players))
+		t, i := pick(r, view, p, fighters)
+		target, j := pick(r, view, enemy, units)
+		if t != nil && target != nil {
+			o.Payload = appendPayload(nil, int64(t.id[i]), int64(target.id[j]))
+		}
+	case n < 9:
+		o.Kind = OrderStop
+		if t, i := pick(r, view, p, units); t != nil {
+			o.Payload = appendPayload(nil, int64(t.id[i]))
+		}
+	case n < 12:
+		o.Kind = OrderTrain
+		if t, i := pick(r, view, p, factories); t != nil {
+			o.Payload = appendPayload(nil, int64(t.id[i]), int64(productOf(r, t.archetype)))
+		}
+	case n < 13:
+		o.Kind = OrderRally
+		if t, i := pick(r, view, p, factories); t != nil {
+			o.Payload = appendPayload(nil, int64(t.id[i]), r.between(0, w), r.between(0, w))
+		}
+	case n < 15:
+		o.Kind = OrderRegroup
+		o.Payload = appendPayload(nil, int64(r.below(uint32(view.squads()))), r.between(0, w), r.between(0, w))
+	default:
+		o.Kind = OrderChat
+		o.Payload = chatPayload(chatLines[r.below(uint32(len(chatLines)))])
+	}
+	if o.Payload == nil {
+		return o, false
+	}
+	o.Sequence = c.sent[p]
+	c.sent[p]++
+	return o, true
+}
+
+func chatPayload(text string) []byte {
+	var buf bytes.Buffer
+	e := msgpack.NewEncoder(&buf)
+	_ = e.EncodeArrayLen(1)
+	_ = e.EncodeString(text)
+	return buf.Bytes()
+}
+
+func units(t *table) bool     { return t.moves() && t.cargo == nil }
+func fighters(t *table) bool  { return units(t) && t.weapon != nil }
+func factories(t *table) bool { return t.production != nil && t.archetype != headquarters }
+
+// pick returns a living entity of a player among the tables that suit, or nil
+// if it does not find one soon.
+func pick(r *rng, view *Sim, p uint8, suits func(*table) bool) (*table, int) {
+	for range 24 {
+		t := view.tables[r.below(archetypes)]
+		if !suits(t) || t.rows() == 0 {
+			continue
+		}
+		start := int(r.below(uint32(t.rows())))
+		for i := range min(t.rows(), 32) {
+			if row := (start + i) % t.rows(); t.owner.player.v[row] == p && t.alive(row) {
+				return t, row
+			}
+		}
+	}
+	return nil, 0
+}
+
+// productOf returns an archetype that a maker makes.
+func productOf(r *rng, maker archetype) archetype {
+	for {
+		a := archetype(r.below(archetypes))
+		if maker.trains(a) {
+			return a
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package refsim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// table holds the entities of one archetype, ascending by id. The components
+// that the archetype has are not nil.
+type table struct {
+	archetype archetype
+	*kind
+
+	id        []uint64
+	index     []uint64 // second part of the key, for squads only
+	keysDirty bool
+
+	fields []field // ascending by component, then field
+
+	position   *position
+	velocity   *velocity
+	heading    *heading
+	altitude   *altitude
+	health     *health
+	weapon     *weapon
+	owner      *owner
+	goal       *goal
+	corpse     *corpse
+	production *production
+	cargo      *cargo
+	bank       *bank
+	market     *market
+	morale     *morale
+	fatigue    *fatigue
+	member     *member
+	formation  *formation
+	vision     *vision
+	deposit    *deposit
+	flight     *flight
+	power      *power
+	sweep      *sweep
+	profile    *profile
+	score      *score
+	rules      *rules
+	serial     *serial
+
+	// Where the caches list each row. They are no part of the state.
+	gridCell  column[uint32]
+	sightCell column[uint32]
+
+	digests tableDigests
+}
+
+func newTable(a archetype) *table {
+	k := &kinds[a]
+	t := &table{archetype: a, kind: k}
+	switch a {
+	case match:
+		t.rules, t.serial = new(rules), new(serial)
+	case player:
+		t.bank, t.market, t.profile, t.score, t.vision = new(bank), new(market), new(profile), new(score), new(vision)
+	case squad:
+		t.formation = new(formation)
+		t.index = []uint64{}
+	case oreField:
+		t.position, t.deposit = new(position), new(deposit)
+	case projectile:
+		t.position, t.velocity, t.owner, t.corpse, t.flight = new(position), new(velocity), new(owner), new(corpse), new(flight)
+	default:
+		t.position, t.health, t.owner, t.corpse = new(position), new(health), new(owner), new(corpse)
+		if k.speed > 0 {
+			t.velocity, t.heading, t.goal = new(velocity), new(heading), new(goal)
+		}
+		if k.flies {
+			t.altitude = new(altitude)
+		}
+		if k.reach > 0 {
+			t.weapon = new(weapon)
+			if k.speed > 0 {
+				t.member = new(member)
+			}
+		}
+		if k.hauls > 0 {
+			t.cargo = new(cargo)
+		}
+		if k.nerve {
+			t.morale = new(morale)
+		}
+		if k.tires {
+			t.fatigue = new(fatigue)
+		}
+		if k.output != 0 {
+			t.power = new(power)
+		}
+		if a.makes() {
+			t.production = new(production)
+		}
+		if a == radar {
+			t.sweep = new(sweep)
+		}
+	}
+	t.addFields()
+	return t
+}
+
+// addFields lists the fields of the components that t has.
+func (t *table) addFields() {
+	add := func(has bool, fields func() []field) {
+		if has {
+			t.fields = append(t.fields, fields()...)
+		}
+	}
+	add(t.position != nil, t.position.fields)
+	add(t.velocity != nil, t.velocity.fields)
+	add(t.heading != nil, t.heading.fields)
+	add(t.altitude != nil, t.altitude.fields)
+	add(t.health != nil, t.health.fields)
+	add(t.weapon != nil, t.weapon.fields)
+	add(t.owner != nil, t.owner.fields)
+	add(t.goal != nil, t.goal.fields)
+	add(t.corpse != nil, t.corpse.fields)
+	add(t.production != nil, t.production.fields)
+	add(t.cargo != nil, t.cargo.fields)
+	add(t.bank != nil, t.bank.fields)
+	add(t.market != nil, t.market.fields)
+	add(t.morale != nil, t.morale.fields)
+	add(t.fatigue != nil, t.fatigue.fields)
+	add(t.member != nil, t.member.fields)
+	add(t.formation != nil, t.formation.fields)
+	add(t.vision != nil, t.vision.fields)
+	add(t.deposit != nil, t.deposit.fields)
+	add(t.flight != nil, t.flight.fields)
+	add(t.power != nil, t.power.fields)
+	add(t.sweep != nil, t.sweep.fields)
+	add(t.profile != nil, t.profile.fields)
+	add(t.score != nil, t.score.fields)
+	add(t.rules != nil, t.rules.fields)
+	add(t.serial != nil, t.serial.fields)
+	slices.SortFunc(t.fields, func(a, b field) int {
+		if c := strings.Compare(a.Component, b.Component); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Field, b.Field)
+	})
+	t.digests.columns = make([]merkle.Hash, 1+len(t.fields))
+	t.keysDirty = true
+	for i := range t.fields {
+		t.fields[i].mark() // no digest has been computed yet
+	}
+}
+
+// rows returns the number of rows, the dead included.
+func (t *table) rows() int { return len(t.id) }
+
+// alive reports whether row i has not died.
+func (t *table) alive(i int) bool { return t.corpse.expires.v[i] == 0 }
+
+// moves reports whether Movement moves the table's rows.
+func (t *table) moves() bool { return t.goal != nil }
+
+// solid reports whether the table's rows stand in the spatial grid.
+func (t *table) solid() bool { return t.health != nil }
+
+// add appends a row of zeroes with an id above all others of the table.
+func (t *table) add(id uint64) (row int) {
+	row = len(t.id)
+	t.id = append(t.id, id)
+	t.keysDirty = true
+	for i := range t.fields {
+		t.fields[i].grow()
+	}
+	t.gridCell.grow()
+	t.sightCell.grow()
+	return row
+}
+
+// remove takes out rows, which are ascending.
+func (t *table) remove(rows []int) {
+	t.id = removeRows(t.id, rows)
+	t.keysDirty = true
+	for i := range t.fields {
+		t.fields[i].remove(rows)
+	}
+	t.gridCell.remove(rows)
+	t.sightCell.remove(rows)
+}
+
+// find returns the row of an id.
+func (t *table) find(id uint64) (row int, ok bool) {
+	lo, hi := 0, len(t.id)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if t.id[mid] < id {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < len(t.id) && t.id[lo] == id
+}
+
+func (t *table) keys() snapshot.Keys { return snapshot.Keys{A: t.id, B: t.index} }
+
+// load sets the rows from src, which must have t's columns.
+func (t *table) load(src *snapshot.Table) error {
+	if src.Keys.Parts() != t.keys().Parts() {
+		return fmt.Errorf("keys have %d parts, expected %d", src.Keys.Parts(), t.keys().Parts())
+	}
+	if len(src.Columns) != len(t.fields) {
+		return fmt.Errorf("%d columns, expected %d", len(src.Columns), len(t.fields))
+	}
+	t.id = slices.Clone(src.Keys.A)
+	if src.Keys.B != nil {
+		t.index = slices.Clone(src.Keys.B)
+	}
+	t.keysDirty = true
+	for i := range t.fields {
+		f, c := &t.fields[i], &src.Columns[i]
+		if c.Name() != f.Name() || c.Type != f.Type || c.Scale != f.Scale {
+			return fmt.Errorf("column %s of %s, expected %s of %s", c.Name(), c.Type, f.Name(), f.Type)
+		}
+		if err := f.load(c); err != nil {
+			return fmt.Errorf("column %s: %w", f.Name(), err)
+		}
+	}
+	t.gridCell.v = make([]uint32, t.rows())
+	t.sightCell.v = make([]uint32, t.rows())
+	return nil
+}

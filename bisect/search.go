@@ -1,0 +1,335 @@
+package bisect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// pair searches for the first split of two peers.
+type pair struct {
+	a, b   *Peer
+	points []snapshot.Point // at which both have a snapshot
+	pairs  []probed         // of each of points
+	result *Result
+
+	bracket *Bracket
+	healed  *snapshot.Point
+	moved   bool // a file turned out to be of another point: start again
+
+	// What the logs say: split is the first point at which the recorded sync
+	// hashes differ, equal the last one before it at which they agree.
+	split, equal *uint64
+}
+
+// probed is a pair of snapshots as far as it has been read.
+type probed struct {
+	read bool
+	ok   bool
+	a, b *snapshot.Info
+}
+
+func newPair(a, b *Peer) *pair { return &pair{a: a, b: b} }
+
+// before reports whether p parted earlier than q.
+func (p *pair) before(q *pair) bool {
+	if c := p.bracket.Bad.Compare(q.bracket.Bad); c != 0 {
+		return c < 0
+	}
+	good := func(p *pair) snapshot.Point {
+		if p.bracket.Good == nil {
+			return snapshot.Point{}
+		}
+		return *p.bracket.Good
+	}
+	return good(p).Compare(good(q)) < 0
+}
+
+// common returns the points at which both sets have a snapshot.
+func common(a, b *snapshot.Set) []snapshot.Point {
+	points := make([]snapshot.Point, 0, min(len(a.Entries), len(b.Entries)))
+	for i, j := 0, 0; i < len(a.Entries) && j < len(b.Entries); {
+		switch c := a.Entries[i].Point.Compare(b.Entries[j].Point); {
+		case c < 0:
+			i++
+		case c > 0:
+			j++
+		default:
+			points = append(points, a.Entries[i].Point)
+			i++
+			j++
+		}
+	}
+	return points
+}
+
+// search finds the first pair of snapshots that differs.
+func (p *pair) search(r *Result) {
+	p.result = r
+	for {
+		p.points = common(p.a.set, p.b.set)
+		p.pairs = make([]probed, len(p.points))
+		p.bracket, p.healed, p.moved = nil, nil, false
+		p.run()
+		if !p.moved {
+			return
+		}
+	}
+}
+
+// probe reads pair i once and reports whether both heads could be read.
+func (p *pair) probe(i int) bool {
+	pr := &p.pairs[i]
+	if pr.read || p.moved {
+		return pr.ok
+	}
+	pr.read = true
+	ea, eb := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
+	_, seenA := p.a.heads[ea]
+	_, seenB := p.b.heads[eb]
+	if !seenA || !seenB {
+		p.result.Probes++
+	}
+	var movedA, movedB bool
+	var errA, errB error
+	pr.a, movedA, errA = p.a.head(ea)
+	pr.b, movedB, errB = p.b.head(eb)
+	if movedA || movedB {
+		p.moved = true
+		return false
+	}
+	for _, err := range []error{errA, errB} {
+		if err != nil {
+			p.result.lose("%v", err)
+		}
+	}
+	pr.ok = errA == nil && errB == nil
+	if pr.ok && p.historical(i) && pr.a.History == pr.b.History && pr.a.Root != pr.b.Root {
+		p.result.contradict("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)",
+			p.points[i], p.a.Path, p.b.Path, pr.a.Root.Short(), pr.b.Root.Short())
+	}
+	return pr.ok
+}
+
+// historical reports whether both snapshots of pair i have a history hash.
+func (p *pair) historical(i int) bool {
+	return !p.pairs[i].a.History.IsZero() && !p.pairs[i].b.History.IsZero()
+}
+
+// parted reports whether pair i proves that the peers have parted at its point
+// or before, in its epoch.
+func (p *pair) parted(i int) bool {
+	pr := &p.pairs[i]
+	return pr.a.Root != pr.b.Root || p.historical(i) && pr.a.History != pr.b.History
+}
+
+// epochs identifies the epochs of pair i. Both peers' ascend with time.
+func (p *pair) epochs(i int) [2]uint32 {
+	return [2]uint32{p.pairs[i].a.Epoch, p.pairs[i].b.Epoch}
+}
+
+// next returns the first readable pair from i to end, or -1; step is 1 or -1.
+func (p *pair) next(i, end, step int) int {
+	for ; i != end+step; i += step {
+		if p.probe(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// nearest returns a readable pair strictly between lo and hi, as near to the
+// middle as there is one, or -1.
+func (p *pair) nearest(lo, hi int) int {
+	mid := lo + (hi-lo)/2
+	for d := 0; mid-d > lo || mid+d < hi; d++ {
+		if mid-d > lo && p.probe(mid-d) {
+			return mid - d
+		}
+		if d > 0 && mid+d < hi && p.probe(mid+d) {
+			return mid + d
+		}
+	}
+	return -1
+}
+
+// narrow returns adjacent readable pairs of which the first is good and the
+// second bad. Invariant: lo has been read and is not bad, hi has been read and
+// is bad; every step halves the span between them.
+func (p *pair) narrow(lo, hi int, bad func(i int) bool) (int, int) {
+	for hi-lo > 1 && !p.moved {
+		mid := p.nearest(lo, hi)
+		switch {
+		case mid < 0: // nothing readable in between
+			return lo, hi
+		case bad(mid):
+			hi = mid
+		default:
+			lo = mid
+		}
+	}
+	return lo, hi
+}
+
+// run searches all points.
+func (p *pair) run() {
+	last := len(p.points) - 1
+	if last < 0 {
+		return
+	}
+	lo := p.next(0, last, 1)
+	if lo < 0 || p.moved {
+		return
+	}
+	hi := p.next(last, lo, -1)
+	if p.moved {
+		return
+	}
+	if p.historical(lo) && p.historical(hi) {
+		p.epochWise(lo, hi)
+	} else {
+		p.stateWise(lo, hi)
+	}
+	if !p.moved && p.bracket != nil {
+		p.findHealed()
+	}
+}
+
+// epochWise searches lo to hi by history hash, epoch by epoch.
+func (p *pair) epochWise(lo, hi int) {
+	good := -1
+	for start := lo; ; {
+		if p.parted(start) {
+			p.found(good, start)
+			return
+		}
+		end := hi
+		if p.epochs(start) != p.epochs(hi) {
+			end, _ = p.narrow(start, hi, func(i int) bool { return p.epochs(i) != p.epochs(start) })
+		}
+		if p.moved {
+			return
+		}
+		if p.parted(end) {
+			p.found(p.narrow(start, end, p.parted))
+			return
+		}
+		good = end
+		if end == hi {
+			return
+		}
+		if start = p.next(end+1, hi, 1); p.moved {
+			return
+		}
+	}
+}
+
+// stateWise searches lo to hi by state hash.
+func (p *pair) stateWise(lo, hi int) {
+	switch {
+	case p.parted(lo):
+		p.found(-1, lo)
+	case p.parted(hi):
+		p.found(p.narrow(lo, hi, p.parted))
+		if !p.moved {
+			p.result.note("the snapshots carry no history hash: a split that healed before %s would not show", p.bracket.Bad)
+		}
+	default:
+		good := lo
+		for i := p.next(lo+1, hi, 1); i >= 0 && i < hi && !p.moved; i = p.next(i+1, hi, 1) {
+			if p.parted(i) {
+				p.found(good, i)
+				return
+			}
+			good = i
+		}
+	}
+}
+
+// found sets the bracket to the pairs good (or -1) and bad.
+func (p *pair) found(good, bad int) {
+	if p.moved {
+		return
+	}
+	b := Bracket{Bad: p.points[bad], By: "snapshots", BadFiles: p.files(bad)}
+	if good >= 0 {
+		point := p.points[good]
+		b.Good, b.GoodFiles = &point, p.files(good)
+		skipped := 0
+		for i := good + 1; i < bad; i++ {
+			if p.pairs[i].read && !p.pairs[i].ok {
+				skipped++
+			}
+		}
+		if skipped > 0 {
+			p.result.note("%d pair(s) of snapshots between %s and %s could not be read; the bracket would be narrower with them", skipped, point, b.Bad)
+		}
+	}
+	p.bracket = &b
+}
+
+func (p *pair) files(i int) []string {
+	return []string{p.a.set.At(p.points[i]).Path, p.b.set.At(p.points[i]).Path}
+}
+
+// findHealed looks, among the pairs that were read, for a state point at or
+// behind the bad end at which the states are equal again.
+func (p *pair) findHealed() {
+	for i := range p.points {
+		if p.points[i].Compare(p.bracket.Bad) < 0 {
+			continue
+		}
+		if pr := &p.pairs[i]; pr.ok && pr.a.Root == pr.b.Root {
+			point := p.points[i]
+			p.healed = &point
+			return
+		}
+	}
+}
+
+// commonPoints counts the points at which two peers or more have a snapshot.
+func commonPoints(peers []*Peer) int {
+	if len(peers) == 2 {
+		return len(common(peers[0].set, peers[1].set))
+	}
+	type moment struct {
+		tick  uint64
+		phase string
+	}
+	count := map[moment]int{}
+	for _, p := range peers {
+		for _, e := range p.set.Entries {
+			count[moment{e.Point.Tick, e.Point.Phase}]++
+		}
+	}
+	n := 0
+	for _, c := range count {
+		if c > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// FirstDifferent returns the paths of the snapshots of two peers at the first
+// common state point that differs by snapshots, or at the last one if none
+// does. It returns warnings about files.
+func FirstDifferent(a, b *Peer) (paths [2]string, warnings []string, err error) {
+	peers := []*Peer{a, b}
+	if err := oneSession(peers); err != nil {
+		return paths, nil, err
+	}
+	p, r := newPair(a, b), &Result{}
+	p.search(r)
+	warnings = slices.Concat(a.set.Warnings, b.set.Warnings, r.Lost)
+	if p.bracket != nil {
+		return [2]string(p.bracket.BadFiles), warnings, nil
+	}
+	for i := len(p.points) - 1; i >= 0; i-- {
+		if p.probe(i) {
+			return [2]string(p.files(i)), warnings, nil
+		}
+	}
+	return paths, warnings, fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// diffFlags are the flags of diff.
+type diffFlags struct {
+	ignore     []string
+	ignoreFile []string
+	all        bool
+	noise      bool
+	force      bool
+}
+
+func newDiff(e *env) *cobra.Command {
+	var flags diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Show which fields of which entities differ between two states",
+		Long: `diff compares two states by component: rows that one side lacks, and every value
+that differs with the kind of change. Only archetypes, columns and blocks whose
+digests differ are read.
+
+A and B are snapshots or savegames, FOLDER@TICK for the state of a point, or
+two folders for the first states that differ.
+
+An ignore rule is archetype/component.field, or archetype for a whole table;
+* and ? are wildcards. Rules hide, they never change the exit status, and what
+they hid is listed.
+
+` + exitHelp,
+		Example: `  desynctool diff host client
+  desynctool diff host@1242 client@1242 --ignore 'Projectile/*.*' --all`,
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().StringArrayVar(&flags.ignore, "ignore", nil, "hide what this rule matches (repeatable)")
+	cmd.Flags().StringArrayVar(&flags.ignoreFile, "ignore-file", nil, "read rules from a file, one a line")
+	cmd.Flags().BoolVar(&flags.all, "all", false, "print every difference")
+	cmd.Flags().BoolVar(&flags.noise, "noise", false, "compare what is known to differ in sync, too")
+	cmd.Flags().BoolVar(&flags.force, "force", false, "compare states of different sessions or state points")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDiff(e, args[0], args[1], flags, format) }
+	return cmd
+}
+
+// jsonLimit is how many changes of a table a JSON document holds unless --all
+// is given.
+const jsonLimit = 100_000
+
+func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
+	rules, err := ignoreRules(flags)
+	if err != nil {
+		return err
+	}
+	pair, err := openPair(a, b)
+	if err != nil {
+		return err
+	}
+	defer pair.Close()
+	opts := snapshot.DiffOptions{Ignore: rules, Noise: flags.noise, Force: flags.force}
+	for _, out := range format.list {
+		if out.format == "json" {
+			opts.Limit = jsonLimit
+		}
+	}
+	if flags.all {
+		opts.Limit = -1
+	}
+	d, err := snapshot.Compare(pair.a, pair.b, opts)
+	if err != nil {
+		return err
+	}
+	e.warn(pair.warnings)
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.DiffText(w, d, pair.names, s, flags.all) },
+		func() any { return report.Diff(d, pair.names, pair.warnings) })
+	if err != nil {
+		return err
+	}
+	return ended(report.DiffStatus(d))
+}
+
+func ignoreRules(flags diffFlags) (*snapshot.Ignore, error) {
+	rules := &snapshot.Ignore{}
+	for _, rule := range flags.ignore {
+		if err := rules.Add(rule); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range flags.ignoreFile {
+		if err := readRules(rules, path); err != nil {
+			return nil, err
+		}
+	}
+	return rules, nil
+}
+
+func readRules(rules *snapshot.Ignore, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return rules.Read(f, path)
+}

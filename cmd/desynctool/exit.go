@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// outcome is how a command ends that did its work. It is returned as an error
+// so that there is one way out of a command; nothing prints it.
+type outcome report.Status
+
+func (o outcome) Error() string { return string(o) }
+
+// exit maps the error of a command to the exit status and prints it: one line
+// on stderr, whatever the error's text holds.
+func (e *env) exit(err error) int {
+	var o outcome
+	switch {
+	case err == nil:
+		return report.InSync.ExitCode()
+	case errors.As(err, &o):
+		return report.Status(o).ExitCode()
+	}
+	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Error("desynctool:"), oneLine(err.Error()))
+	return report.Failed.ExitCode()
+}
+
+// oneLine makes one line of a message that may hold anything from a file.
+func oneLine(s string) string {
+	return report.Safe(strings.Join(strings.Split(strings.TrimRight(s, "\n"), "\n"), "; "))
+}
+
+// ended turns a result's status into the error that a command returns.
+func ended(s report.Status) error {
+	if s == report.InSync {
+		return nil
+	}
+	return outcome(s)
+}
+
+// exitHelp is part of the help of every command that compares.
+const exitHelp = `Exit status:
+  0  no difference found
+  1  a divergence is proven
+  2  an argument is unusable: wrong usage, unreadable, corrupt, another game
+  3  inconclusive: evidence is lost or lacking, the output says which`

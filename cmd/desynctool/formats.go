@@ -1,0 +1,34 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+func newFormats(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "formats",
+		Short: "List the file formats it reads and what each gives",
+		Long: `formats lists the file formats in the order in which they are tried. Files are
+recognised by content.
+
+Exit status: 0.`,
+		Example: `  desynctool formats
+  desynctool formats --format json`,
+		Args: cobra.NoArgs,
+	}
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doFormats(e, format) }
+	return cmd
+}
+
+func doFormats(e *env, format *outputs) error {
+	list := formats.All()
+	return e.render(format,
+		func(w io.Writer, s report.Style) error { return formats.Text(w, list, s) },
+		func() any { return formats.Document(list) })
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"os"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// statePair is two states to compare.
+type statePair struct {
+	a, b         snapshot.State
+	names, paths [2]string
+	warnings     []string
+}
+
+func (p *statePair) Close() error { return errors.Join(p.a.Close(), p.b.Close()) }
+
+// openPair opens the states of two arguments. Each is a file, or a folder of
+// snapshots, or FOLDER@TICK for the one of a state point; of two folders the
+// first states that differ are taken.
+func openPair(argA, argB string) (*statePair, error) {
+	paths := [2]string{argA, argB}
+	var warnings []string
+	if isDir(argA) && isDir(argB) {
+		files, w, err := firstDifferent(argA, argB)
+		if err != nil {
+			return nil, err
+		}
+		paths, warnings = files, w
+	}
+	p := &statePair{warnings: warnings}
+	var told []string
+	for i, path := range paths {
+		s, file, err := openState(path)
+		if err != nil {
+			if p.a != nil {
+				p.a.Close()
+			}
+			return nil, err
+		}
+		p.paths[i] = file
+		told = append(told, s.Info().Peer)
+		if i == 0 {
+			p.a = s
+		} else {
+			p.b = s
+		}
+	}
+	p.names = [2]string(snapshot.PeerNames(told, p.paths[:]))
+	return p, nil
+}
+
+func isDir(path string) bool {
+	stat, err := os.Stat(path)
+	return err == nil && stat.IsDir()
+}
+
+// firstDifferent returns the snapshots at the first pair that differs of two
+// folders, or at the last common state point if none does.
+func firstDifferent(a, b string) ([2]string, []string, error) {
+	peers, err := bisect.Gather([]string{a, b}, formats.Snapshots())
+	if err != nil {
+		return [2]string{}, nil, err
+	}
+	if len(peers) != 2 {
+		return [2]string{}, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2", a, b, len(peers))
+	}
+	return bisect.FirstDifferent(peers[0], peers[1])
+}
+
+// openState opens FILE, or the snapshot of a state point in FOLDER@TICK.
+func openState(arg string) (snapshot.State, string, error) {
+	path, at, hasTick := arg, "", false
+	if _, err := os.Stat(arg); err != nil {
+		if i := strings.LastIndexByte(arg, '@'); i >= 0 {
+			path, at, hasTick = arg[:i], arg[i+1:], true
+		}
+	}
+	if !hasTick {
+		if isDir(path) {
+			return nil, "", fmt.Errorf("%s: a folder; name a state point with %s@TICK", path, path)
+		}
+		s, err := snapshot.OpenAny(path, formats.Snapshots())
+		return s, path, err
+	}
+	sets, err := snapshot.Find(path, formats.Snapshots())
+	if err != nil {
+		return nil, "", err
+	}
+	if len(sets) != 1 {
+		return nil, "", fmt.Errorf("%s: the snapshots of %d peers, expected one", path, len(sets))
+	}
+	tick, numErr := strconv.ParseUint(at, 10, 64)
+	for _, entry := range sets[0].Entries {
+		if entry.Point.Native == at && at != "" || numErr == nil && entry.Point.Tick == tick {
+			s, err := entry.Open()
+			var misnamed *snapshot.MisnamedError
+			if errors.As(err, &misnamed) {
+				s.Close()
+				continue
+			}
+			return s, entry.Path, err
+		}
+	}
+	return nil, "", fmt.Errorf("%s: no snapshot of state point %q", path, at)
+}

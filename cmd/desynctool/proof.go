@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+func newProof(e *env) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "proof FILE LABEL",
+		Short: "Prove that an archetype belongs to a state",
+		Long: `proof writes a Merkle inclusion proof as JSON: the leaf hash of one archetype and
+the sibling hashes that lead from it to the state hash. LABEL is the archetype's
+label, or RNG for the state of the random number generator. verify checks the
+proof, with nothing but the state hash to trust.
+
+Exit status: 0 on success, 2 if the file is unusable or has no such archetype.`,
+		Example: `  desynctool proof desync_0000000000000007_0000001242.snap Infantry > proof.json
+  desynctool proof desync_0000000000000007_0000001242.snap RNG -o rng.json`,
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of stdout")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doProof(e, args[0], args[1], output) }
+	return cmd
+}
+
+func doProof(e *env, path, label, file string) error {
+	state, from, err := openState(path)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	doc, err := report.Prove(state, from, label)
+	if err != nil {
+		return err
+	}
+	out := &outputs{list: []output{{"json", file}}}
+	return e.render(out, func(io.Writer, report.Style) error { return nil }, func() any { return doc })
+}

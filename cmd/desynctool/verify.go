@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+func newVerify(e *env) *cobra.Command {
+	var root, against string
+	cmd := &cobra.Command{
+		Use:   "verify FILE...",
+		Short: "Check a proof, or a snapshot's hashes against its content",
+		Long: `verify recomputes hashes. Of a proof it checks that the leaf and its siblings
+lead to the root; of a snapshot that its content gives every digest in it, up to
+the state hash. An order log is read to its end marker, and each tick's input
+hash is recomputed.
+
+Exit status: 0 if everything holds, 1 if a hash does not, 2 if a file is
+unusable.`,
+		Example: `  desynctool verify desync_0000000000000007_0000001242.snap
+  desynctool verify proof.json --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	cmd.Flags().StringVar(&root, "root", "", "the state hash that each file must have, 64 hex digits")
+	cmd.Flags().StringVar(&against, "state", "", "a state whose content must give a proof's leaf")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doVerify(e, args, root, against, format) }
+	return cmd
+}
+
+func doVerify(e *env, paths []string, rootText, against string, format *outputs) error {
+	var want report.Expected
+	if rootText != "" {
+		root, err := merkle.ParseHash(rootText)
+		if err != nil {
+			return errors.Join(errors.New("--root"), err)
+		}
+		want.Root = &root
+	}
+	if against != "" {
+		state, err := snapshot.OpenAny(against, formats.Snapshots())
+		if err != nil {
+			return err
+		}
+		defer state.Close()
+		want.State = state
+	}
+	result, err := formats.Verify(paths, want)
+	if err != nil {
+		return err
+	}
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.VerifyText(w, result, s) },
+		func() any { return report.Verify(result) })
+	if err != nil {
+		return err
+	}
+	if !report.AllVerified(result) {
+		return outcome(report.Diverged)
+	}
+	return nil
+}

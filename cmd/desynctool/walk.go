@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+func newWalk(e *env) *cobra.Command {
+	var all, force bool
+	cmd := &cobra.Command{
+		Use:   "walk A B",
+		Short: "Descend two states' Merkle trees to the archetypes that differ",
+		Long: `walk descends from the roots of two states to every leaf that differs, reading
+nothing but hashes, and prints each hash that two peers would exchange to find
+them: two for each differing node.
+
+A and B are snapshots or savegames, FOLDER@TICK for the state of a point, or
+two folders for the first states that differ.
+
+` + exitHelp,
+		Example: `  desynctool walk host/desync_0000000000000007_0000001242.snap client/desync_0000000000000007_0000001242.snap
+  desynctool walk host client --format json`,
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "print all of a long answer")
+	cmd.Flags().BoolVar(&force, "force", false, "compare states of different sessions or state points")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doWalk(e, args[0], args[1], all, force, format) }
+	return cmd
+}
+
+func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
+	pair, err := openPair(a, b)
+	if err != nil {
+		return err
+	}
+	defer pair.Close()
+	walk, err := report.NewWalk(pair.names, pair.paths, pair.a, pair.b, force)
+	if err != nil {
+		return err
+	}
+	walk.Warnings = pair.warnings
+	e.warn(walk.Warnings)
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return walk.Text(w, s, all) },
+		func() any { return walk.Document() })
+	if err != nil {
+		return err
+	}
+	return ended(walk.Status())
+}

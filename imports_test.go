@@ -1,0 +1,130 @@
+package desynctool_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/desynctool/desynctool"
+
+// layers says what a package may import of this module: packages of a later
+// layer, and of its own layer only where mayMeet allows it. The first prefix
+// that fits a package's path decides.
+var layers = [][]string{
+	{"cmd"},
+	{"report"},
+	{"bisect"},
+	{"tracediff"},
+	{"snapshot", "orderlog"},
+	{"snapshot/merkle", "orderlog/frame"},
+}
+
+// standardOnly are packages that import nothing but the standard library and
+// each other's kind.
+var standardOnly = []string{"snapshot/merkle", "orderlog/frame"}
+
+func layer(pkg string) int {
+	for i := len(layers) - 1; i >= 0; i-- {
+		for _, prefix := range layers[i] {
+			if pkg == prefix || strings.HasPrefix(pkg, prefix+"/") {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// TestImportMap holds the direction of imports: cmd → report → bisect →
+// tracediff → {snapshot, orderlog} → {snapshot/merkle, orderlog/frame}. Within
+// a layer a package may import its parents, never its own sub-packages, which
+// only cmd and report/formats wire.
+func TestImportMap(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != ".") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		pkg := filepath.ToSlash(filepath.Dir(file))
+		seen[pkg] = true
+		if layer(pkg) < 0 {
+			t.Errorf("%s: package %s is on no layer", file, pkg)
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			checkImport(t, file, pkg, strings.Trim(spec.Path.Value, `"`))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) < 8 {
+		t.Errorf("only %d packages found: %v", len(seen), seen)
+	}
+}
+
+func checkImport(t *testing.T, file, pkg, imported string) {
+	rest, ours := strings.CutPrefix(imported, module+"/")
+	if !ours {
+		if slices.Contains(standardOnly, pkg) && strings.Contains(strings.Split(imported, "/")[0], ".") {
+			t.Errorf("%s imports %s: %s is for the standard library only", file, imported, pkg)
+		}
+		return
+	}
+	from, to := layer(pkg), layer(rest)
+	wires := pkg == "report/formats" || strings.HasPrefix(pkg, "cmd/")
+	switch {
+	case to > from:
+	case to < from:
+		t.Errorf("%s: %s imports %s, which stands above it", file, pkg, rest)
+	case strings.HasPrefix(pkg, rest+"/"): // its own parent
+	case strings.HasPrefix(rest, pkg+"/") && !wires:
+		t.Errorf("%s: %s imports its own sub-package %s", file, pkg, rest)
+	case path.Dir(pkg) == path.Dir(rest) && !wires:
+		t.Errorf("%s: %s imports its sibling %s", file, pkg, rest)
+	}
+	if wires || strings.HasPrefix(rest, pkg+"/") {
+		return
+	}
+	// Below cmd and report/formats nobody knows an engine or a simulator.
+	for _, parent := range []string{"orderlog", "snapshot", "tracediff"} {
+		if strings.HasPrefix(rest, parent+"/") && layer(rest) == layer(parent) && !strings.HasPrefix(pkg, rest) && !strings.HasPrefix(pkg, parent+"/") && !strings.HasPrefix(pkg, "tracediff/") {
+			t.Errorf("%s: %s imports %s; engines are wired by cmd and report/formats", file, pkg, rest)
+		}
+	}
+}
+
+// TestColourStaysInRendering: only report knows colour.
+func TestColourStaysInRendering(t *testing.T) {
+	files, err := filepath.Glob("*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	more, _ := filepath.Glob("*/*/*.go")
+	for _, file := range append(files, more...) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			if strings.Contains(spec.Path.Value, "fatih/color") && filepath.ToSlash(filepath.Dir(file)) != "report" {
+				t.Errorf("%s imports %s", file, spec.Path.Value)
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package orderlog_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+func Example() {
+	kinds := []orderlog.OrderKind{{Name: "move"}, {Name: "chat", Local: true}}
+	header := orderlog.Header{Seed: 7, Peer: "host", Kinds: kinds, TickRate: orderlog.Rate{Num: 30, Den: 1}}
+
+	var file bytes.Buffer
+	w, err := orderlog.NewWriter(&file, header, orderlog.WriterOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	orders := []orderlog.Order{
+		{Tick: 100, SubTick: 16667, Player: 2, Sequence: 17, Payload: []byte{1, 2}},
+		{Tick: 100, SubTick: 9000, Player: 3, Sequence: 4, Kind: 1, Payload: []byte("gg")},
+	}
+	orderlog.SortOrders(orders)
+	w.WriteTick(&orderlog.Tick{
+		Number:    100,
+		InputHash: orderlog.InputHash(kinds, orders),
+		Orders:    orders,
+	})
+	sync := merkle.Short{1, 2, 3, 4, 5, 6, 7, 8}
+	w.WriteObserved([]orderlog.Observed{{Point: 101, Kind: orderlog.SyncHash, Bytes: sync[:]}})
+	w.Close()
+
+	r, err := orderlog.NewReader(&file, "order-log.bin")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			fmt.Println(err) // torn or corrupt; all that precedes was delivered
+			break
+		}
+		switch rec.Kind {
+		case orderlog.TickRecord:
+			for _, o := range rec.Tick.Orders {
+				fmt.Printf("tick %d: player %d: %s %x\n", o.Tick, o.Player, kinds[o.Kind].Name, o.Payload)
+			}
+		case orderlog.ObservedRecord:
+			fmt.Printf("point %d: %x\n", rec.Observed[0].Point, rec.Observed[0].Bytes)
+		}
+	}
+	// Output:
+	// tick 100: player 3: chat 6767
+	// tick 100: player 2: move 0102
+	// point 101: 0102030405060708
+}
+
+func ExampleWriteText() {
+	var file bytes.Buffer
+	w, _ := orderlog.NewWriter(&file, orderlog.Header{Peer: "host", Kinds: []orderlog.OrderKind{{Name: "move"}}}, orderlog.WriterOptions{})
+	w.WriteTick(&orderlog.Tick{Number: 5, Orders: []orderlog.Order{{Tick: 5, Player: 2, Sequence: 17, Payload: []byte{0x93}}}})
+	w.Close()
+
+	r, _ := orderlog.NewReader(&file, "order-log.bin")
+	if err := orderlog.WriteText(os.Stdout, r); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// %desynctool order-log 1
+	// header.seed = 0
+	// header.peer = "host"
+	// header.build = ""
+	// header.tick_rate = 0/0
+	// header.start = 0x0000000000000000000000000000000000000000000000000000000000000000
+	// header.first_point = 0
+	// header.epoch = 0
+	// header.kind[0] = "move"
+	// tick[5].input_hash = 0x0000000000000000
+	// tick[5].order[0] = player 2 seq 17 at 0 "move" 0x93
+	// %end
+}

@@ -1,0 +1,91 @@
+package frame
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// WriterOptions changes how a Writer writes.
+type WriterOptions struct {
+	// Sync calls the underlying writer's Sync method, if it has one, after
+	// every frame, so that a crash of the whole machine loses one at most.
+	Sync bool
+}
+
+// Writer writes one file. Each frame goes out in a single Write call.
+type Writer struct {
+	w      io.Writer
+	sync   func() error // nil unless asked for
+	max    uint64
+	frames uint64
+	buf    []byte
+	err    error // of the first failed write; a frame behind half a frame is lost
+}
+
+// NewWriter writes the preamble of f to w.
+func NewWriter(w io.Writer, f Format, opts WriterOptions) (*Writer, error) {
+	if len(f.Magic) != magicSize || f.Version == 0 {
+		panic("frame: a format needs a magic of 8 bytes and a version")
+	}
+	fw := &Writer{w: w, max: f.maxPayload()}
+	if s, ok := w.(interface{ Sync() error }); ok && opts.Sync {
+		fw.sync = s.Sync
+	}
+	fw.buf = append(fw.buf, f.Magic...)
+	fw.buf = binary.LittleEndian.AppendUint16(fw.buf, f.Version)
+	fw.buf = binary.LittleEndian.AppendUint16(fw.buf, 0)
+	fw.buf = binary.LittleEndian.AppendUint32(fw.buf, checksum(fw.buf))
+	return fw, fw.flush()
+}
+
+// WriteFrame writes one frame. The kind must not be EndKind and the payload
+// not longer than the format allows; such a frame is refused and nothing is
+// written. After a failed write every call returns the same error.
+func (w *Writer) WriteFrame(kind uint32, payload []byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	if kind == EndKind {
+		return fmt.Errorf("frame kind %#x is that of the end marker", kind)
+	}
+	if uint64(len(payload)) > w.max {
+		return fmt.Errorf("payload of %d bytes, limit is %d", len(payload), w.max)
+	}
+	if err := w.write(kind, payload); err != nil {
+		return err
+	}
+	w.frames++
+	return nil
+}
+
+// Close writes the end marker. It does not close the underlying writer.
+func (w *Writer) Close() error {
+	if w.err != nil {
+		return w.err
+	}
+	var count [8]byte
+	binary.LittleEndian.PutUint64(count[:], w.frames)
+	if err := w.write(EndKind, count[:]); err != nil {
+		return err
+	}
+	w.err = fmt.Errorf("write behind the end marker")
+	return nil
+}
+
+func (w *Writer) write(kind uint32, payload []byte) error {
+	w.buf = binary.LittleEndian.AppendUint32(w.buf[:0], uint32(len(payload)))
+	w.buf = binary.LittleEndian.AppendUint32(w.buf, kind)
+	w.buf = binary.LittleEndian.AppendUint32(w.buf, checksum(payload))
+	w.buf = binary.LittleEndian.AppendUint32(w.buf, checksum(w.buf))
+	w.buf = append(w.buf, payload...)
+	return w.flush()
+}
+
+func (w *Writer) flush() error {
+	_, w.err = w.w.Write(w.buf)
+	if w.err == nil && w.sync != nil {
+		w.err = w.sync()
+	}
+	return w.err
+}

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// BisectDocument is desynctool.bisect/1.
+type BisectDocument struct {
+	Head
+	Bracket        *BracketDocument  `json:"bracket"`
+	Exact          bool              `json:"exact"`
+	Tick           *uint64           `json:"tick"`
+	InitialState   bool              `json:"initial_state"`
+	Probes         int               `json:"probes"`
+	Snapshots      int               `json:"snapshots"`
+	Groups         [][]string        `json:"groups"`
+	Peers          []BisectPeer      `json:"peers"`
+	Healed         *uint64           `json:"healed_at"`
+	Replay         *ReplayDocument   `json:"replay,omitempty"`
+	Contradictions []string          `json:"contradictions"`
+	Missing        []string          `json:"missing"`
+	Notes          []string          `json:"notes"`
+	Native         map[string]string `json:"native,omitempty"`
+}
+
+// BracketDocument is the span (good, bad].
+type BracketDocument struct {
+	Good   *uint64          `json:"good"`
+	Bad    uint64           `json:"bad"`
+	By     string           `json:"by"`
+	Phase  string           `json:"phase,omitempty"`
+	Native *BracketNative   `json:"native,omitempty"`
+	Files  *BracketEndFiles `json:"files,omitempty"`
+}
+
+// BracketNative are the engine's own names of the ends.
+type BracketNative struct {
+	Good string `json:"good,omitempty"`
+	Bad  string `json:"bad"`
+}
+
+// BracketEndFiles are the snapshots at the ends.
+type BracketEndFiles struct {
+	Good []string `json:"good"`
+	Bad  []string `json:"bad"`
+}
+
+// BisectPeer is one peer.
+type BisectPeer struct {
+	Name      string `json:"name"`
+	Path      string `json:"path"`
+	Snapshots int    `json:"snapshots"`
+	OrderLog  bool   `json:"order_log"`
+}
+
+// ReplayDocument is what a simulator said.
+type ReplayDocument struct {
+	Sim        string                 `json:"sim"`
+	From       uint64                 `json:"from"`
+	To         uint64                 `json:"to"`
+	Peers      []ReplayedPeerDocument `json:"peers"`
+	InputsPart *uint64                `json:"inputs_part"`
+}
+
+// ReplayedPeerDocument is one peer against the replay.
+type ReplayedPeerDocument struct {
+	Name             string  `json:"name"`
+	MatchesReference *bool   `json:"matches_reference"` // null if nothing was compared
+	Compared         int     `json:"compared"`
+	Departs          *uint64 `json:"departs_at"`
+	Expected         string  `json:"expected,omitempty"`
+	Got              string  `json:"got,omitempty"`
+	OrdersOf         string  `json:"orders_of,omitempty"`
+}
+
+// BisectStatus returns the outcome of a bisection.
+func BisectStatus(r *bisect.Result) Status {
+	switch {
+	case r.Diverged():
+		return Diverged
+	case len(r.Contradictions) > 0:
+		return Diverged // two of a peer's hashes cannot both be right
+	case len(r.Lost) > 0:
+		return Inconclusive
+	}
+	return InSync
+}
+
+// Bisect returns the JSON document of a bisection.
+func Bisect(r *bisect.Result) *BisectDocument {
+	d := &BisectDocument{
+		Head:  head("bisect", BisectStatus(r), r.Warnings),
+		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Groups: list(r.Groups),
+		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes),
+	}
+	if r.Exact {
+		d.Tick = &r.Tick
+	}
+	if r.Healed != nil {
+		d.Healed = &r.Healed.Tick
+	}
+	if b := r.Bracket; b != nil {
+		d.Bracket = &BracketDocument{Bad: b.Bad.Tick, By: b.By, Phase: b.Bad.Phase}
+		if b.Bad.Native != "" {
+			d.Bracket.Native = &BracketNative{Bad: b.Bad.Native}
+			d.Native = map[string]string{"state": b.Bad.Native}
+		}
+		if b.Good != nil {
+			d.Bracket.Good = &b.Good.Tick
+			if d.Bracket.Native != nil {
+				d.Bracket.Native.Good = b.Good.Native
+			}
+		}
+		if len(b.GoodFiles)+len(b.BadFiles) > 0 {
+			d.Bracket.Files = &BracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
+		}
+	}
+	for _, p := range r.Peers {
+		d.Peers = append(d.Peers, BisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
+	}
+	if rep := r.Replay; rep != nil {
+		d.Replay = &ReplayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsPart, Peers: []ReplayedPeerDocument{}}
+		for i := range rep.Peers {
+			p := &rep.Peers[i]
+			doc := ReplayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, OrdersOf: p.Borrowed}
+			if p.Compared > 0 {
+				matches := p.MatchesReference()
+				doc.MatchesReference = &matches
+			}
+			if p.Departs != nil {
+				doc.Expected, doc.Got = p.Expected.String(), p.Got.String()
+			}
+			d.Replay.Peers = append(d.Replay.Peers, doc)
+		}
+	}
+	return d
+}
+
+// BisectText writes a bisection for a person.
+func BisectText(w io.Writer, r *bisect.Result, s Style) error {
+	out := lines{w: w}
+	status := BisectStatus(r)
+	out.put(s.verdict(status), bisectHeadline(r))
+	row := func(name string, parts ...string) {
+		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+	}
+	if b := r.Bracket; b != nil {
+		width := columns(b.Bad.String())
+		if b.Good != nil {
+			width = max(width, columns(b.Good.String()))
+			end(row, "good", s.good, *b.Good, width, "equal", b.GoodFiles)
+		} else if !r.InitialState {
+			row("good", "no pair before is known to be equal")
+		}
+		end(row, "bad", s.bad, b.Bad, width, "differ", b.BadFiles)
+		row("by", b.By)
+	}
+	if len(r.Groups) > 0 {
+		var groups []string
+		for _, g := range r.Groups {
+			names := make([]string, len(g))
+			for i, n := range g {
+				names[i] = s.name.Sprint(Safe(n))
+			}
+			groups = append(groups, strings.Join(names, " = "))
+		}
+		row("groups", strings.Join(groups, "  ≠  "))
+	}
+	if r.Healed != nil {
+		row("healed", "the states are equal again at ", r.Healed.String())
+	}
+	if r.Snapshots > 0 {
+		row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
+	}
+	replayText(row, r.Replay, s)
+	for _, c := range r.Contradictions {
+		row("conflict", s.bad.Sprint(Safe(c)))
+	}
+	for _, l := range r.Lost {
+		row("lost", s.warn.Sprint(Safe(l)))
+	}
+	for _, n := range r.Notes {
+		row("note", Safe(n))
+	}
+	if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
+		row("next", "desynctool diff ", Safe(b.BadFiles[0]), " ", Safe(b.BadFiles[1]))
+	}
+	return out.err
+}
+
+func bisectHeadline(r *bisect.Result) string {
+	switch b := r.Bracket; {
+	case b == nil && r.Snapshots == 0 && len(r.Lost) > 0:
+		return "  nothing to compare"
+	case b == nil:
+		return fmt.Sprintf("  no difference at %s", plural(uint64(r.Snapshots), "common state point", "common state points"))
+	case r.InitialState:
+		return "  in the initial state, before any tick"
+	case r.Exact:
+		return fmt.Sprintf("  in tick %d", r.Tick)
+	case b.Good == nil:
+		return fmt.Sprintf("  at or before state point %s", b.Bad)
+	default:
+		return fmt.Sprintf("  in (%s, %s]", b.Good, b.Bad)
+	}
+}
+
+type printer interface{ Sprint(...any) string }
+
+func end(row func(string, ...string), name string, color printer, p snapshot.Point, width int, what string, files []string) {
+	at := p.String()
+	line := []string{color.Sprint(pad(at, columns(at), width)), "  ", what}
+	for _, f := range files {
+		line = append(line, "  ", Safe(f))
+	}
+	row(name, line...)
+}
+
+func replayText(row func(string, ...string), rep *bisect.Replay, s Style) {
+	if rep == nil {
+		return
+	}
+	from := "the start"
+	if rep.FromState {
+		from = fmt.Sprintf("the snapshots at %d", rep.From)
+	}
+	row("replay", fmt.Sprintf("%s, from %s to state point %d", rep.Sim, from, rep.To))
+	for i := range rep.Peers {
+		p := &rep.Peers[i]
+		name := s.name.Sprint(Safe(p.Name))
+		switch {
+		case p.Compared == 0:
+			row("", name, " left nothing to compare")
+		case p.Departs == nil:
+			row("", name, fmt.Sprintf(" agrees at all %s compared", plural(uint64(p.Compared), "point", "points")))
+		default:
+			row("", name, " ", s.bad.Sprint("departs"), fmt.Sprintf(" at state point %d: expected %s, got %s", *p.Departs, p.Expected, p.Got))
+		}
+	}
+}

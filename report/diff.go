@@ -1,0 +1,338 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// DiffDocument is desynctool.diff/1.
+type DiffDocument struct {
+	Head
+	Peers       []string        `json:"peers"`
+	Seed        string          `json:"seed"`
+	Point       uint64          `json:"point"`
+	Phase       string          `json:"phase,omitempty"`
+	Native      *Native         `json:"native,omitempty"`
+	Archetypes  []TableDocument `json:"archetypes"`
+	Caches      []TableDocument `json:"caches"`
+	Noise       []TableDocument `json:"noise,omitempty"`
+	NoisyTables int             `json:"noisy_tables"`
+	Hidden      []HiddenDoc     `json:"hidden"`
+	Findings    []string        `json:"findings"` // what differs besides values, by name
+}
+
+// TableDocument is what differs in one table.
+type TableDocument struct {
+	Label   string              `json:"label"`
+	Only    map[string][]string `json:"only"`
+	Fields  []FieldDocument     `json:"fields"`
+	Counts  TableCounts         `json:"counts"`
+	Schema  []string            `json:"schema,omitempty"`
+	Missing string              `json:"missing_on,omitempty"` // the peer that lacks the table
+}
+
+// TableCounts counts all differences, those left out too.
+type TableCounts struct {
+	Only    map[string]uint64 `json:"only"`
+	Fields  uint64            `json:"fields"`
+	Columns []ColumnDocument  `json:"columns"`
+}
+
+// ColumnDocument counts the changed values of one column.
+type ColumnDocument struct {
+	Component string `json:"component"`
+	Field     string `json:"field"`
+	Changed   uint64 `json:"changed"`
+}
+
+// FieldDocument is one changed value.
+type FieldDocument struct {
+	Key       string            `json:"key"`
+	Component string            `json:"component"`
+	Field     string            `json:"field"`
+	Values    map[string]string `json:"values"`
+	Kind      snapshot.Kind     `json:"kind"`
+	Bits      int               `json:"bits_changed"`
+	ULP       *uint64           `json:"ulp,omitempty"`
+}
+
+// HiddenDoc is a difference that an ignore rule hid.
+type HiddenDoc struct {
+	Rule    string `json:"rule"`
+	Label   string `json:"label"`
+	Column  string `json:"column,omitempty"`
+	Changed uint64 `json:"values,omitempty"`
+}
+
+// DiffStatus returns the outcome of a diff.
+func DiffStatus(d *snapshot.Diff) Status {
+	if d.Diverged() {
+		return Diverged
+	}
+	return InSync
+}
+
+// findings names what a diff found that no single value shows.
+func findings(d *snapshot.Diff) []string {
+	var out []string
+	if d.StaleCache() {
+		out = append(out, "stale cache: the authoritative states are equal, a cache that follows from them is not")
+	}
+	if d.HistoriesDiffer() && !d.RootsDiffer() {
+		out = append(out, "healed: the states are equal, their history hashes are not, so the peers parted before and came back")
+	}
+	if !d.HistoriesDiffer() && d.RootsDiffer() && !d.A.History.IsZero() && d.A.History == d.B.History {
+		out = append(out, "contradiction: the states differ, their history hashes are equal")
+	}
+	return out
+}
+
+// Diff returns the JSON document of a diff; names are those of the peers.
+func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
+	doc := &DiffDocument{
+		Head: head("diff", DiffStatus(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
+		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
+		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables,
+		Hidden: []HiddenDoc{}, Findings: list(findings(d)),
+	}
+	if d.RNG != nil {
+		doc.Archetypes = append(doc.Archetypes, TableDocument{
+			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{field(d.RNG, "", names)},
+			Counts: TableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
+		})
+	}
+	for i := range d.Tables {
+		t := tableDocument(&d.Tables[i], names)
+		switch d.Tables[i].Class {
+		case snapshot.Archetype:
+			doc.Archetypes = append(doc.Archetypes, t)
+		case snapshot.Cache:
+			doc.Caches = append(doc.Caches, t)
+		default:
+			doc.Noise = append(doc.Noise, t)
+		}
+	}
+	for _, h := range d.Hidden {
+		doc.Hidden = append(doc.Hidden, HiddenDoc(h))
+	}
+	return doc
+}
+
+func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
+	doc := TableDocument{
+		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaNames(t.Schema, names),
+		Counts: TableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
+	}
+	for i := range t.Changes {
+		doc.Fields = append(doc.Fields, field(&t.Changes[i], t.Changes[i].Key.String(), names))
+	}
+	for _, c := range t.Columns {
+		doc.Counts.Columns = append(doc.Counts.Columns, ColumnDocument(c))
+	}
+	switch {
+	case !t.InA:
+		doc.Missing = names[0]
+	case !t.InB:
+		doc.Missing = names[1]
+	}
+	return doc
+}
+
+func schemaNames(schema []string, names [2]string) []string {
+	out := slices.Clone(schema)
+	for i, s := range out {
+		out[i] = strings.NewReplacer(" in A", " on "+names[0], " in B", " on "+names[1]).Replace(s)
+	}
+	return out
+}
+
+func onlyKeys(names [2]string, a, b []snapshot.Key) map[string][]string {
+	text := func(keys []snapshot.Key) []string {
+		out := make([]string, len(keys))
+		for i, k := range keys {
+			out[i] = k.String()
+		}
+		return out
+	}
+	return map[string][]string{names[0]: text(a), names[1]: text(b)}
+}
+
+func field(c *snapshot.Change, key string, names [2]string) FieldDocument {
+	f := FieldDocument{
+		Key: key, Component: c.Component, Field: c.Field, Kind: c.Kind, Bits: c.BitsChanged,
+		Values: map[string]string{names[0]: c.A.String(), names[1]: c.B.String()},
+	}
+	if c.Kind == snapshot.KindFloat {
+		f.ULP = &c.ULP
+	}
+	return f
+}
+
+// DiffText writes a diff for a person: about a screenful, or everything that
+// the diff kept if all is set.
+func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool) error {
+	out := lines{w: w}
+	status := DiffStatus(d)
+	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
+	out.put(s.verdict(status), fmt.Sprintf("  at state point %s", d.A.Point), "  ", a, " | ", b)
+	for _, f := range findings(d) {
+		out.put("  ", s.bad.Sprint(f))
+	}
+	if d.RNG != nil {
+		out.put(s.bold.Sprint("RNG"))
+		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(&out, s)
+	}
+	perTable, tables := budget(d, all)
+	for i := range d.Tables {
+		if i == tables {
+			out.put(s.faint.Sprintf("… and %s  (--all)", plural(uint64(len(d.Tables)-i), "more table", "more tables")))
+			break
+		}
+		tableText(&out, &d.Tables[i], names, s, perTable)
+	}
+	if d.NoisyTables > 0 {
+		out.put(s.faint.Sprintf("noise: %s that always differ also differ here  (--noise)", plural(uint64(d.NoisyTables), "table", "tables")))
+	}
+	for _, h := range d.Hidden {
+		what := h.Label
+		if h.Column != "" {
+			what += "/" + h.Column
+		}
+		n := ""
+		if h.Changed > 0 {
+			n = ", " + plural(h.Changed, "value", "values")
+		}
+		out.put(s.warn.Sprintf("hidden by rule %s: %s%s", Safe(h.Rule), Safe(what), n))
+	}
+	return out.err
+}
+
+// screenful is how many lines a diff takes by default.
+const screenful = 40
+
+// budget returns how many changes of each table and how many tables are shown.
+func budget(d *snapshot.Diff, all bool) (perTable, tables int) {
+	if all {
+		return -1, -1
+	}
+	const least, heading = 3, 2
+	tables = min(len(d.Tables), screenful/(least+heading))
+	if tables == 0 {
+		return 0, -1
+	}
+	perTable = max(least, screenful/tables-heading)
+	if tables == len(d.Tables) {
+		tables = -1
+	}
+	return perTable, tables
+}
+
+func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limit int) {
+	var parts []string
+	if n := t.Changed(); n > 0 {
+		parts = append(parts, plural(n, "value differs", "values differ"))
+	}
+	for i, count := range []uint64{t.OnlyACount, t.OnlyBCount} {
+		if count > 0 {
+			parts = append(parts, plural(count, "row", "rows")+" only on "+Safe(names[i]))
+		}
+	}
+	switch {
+	case !t.InA:
+		parts = append(parts, "the table is missing on "+Safe(names[0]))
+	case !t.InB:
+		parts = append(parts, "the table is missing on "+Safe(names[1]))
+	}
+	class := ""
+	if t.Class != snapshot.Archetype {
+		class = t.Class.String() + " "
+	}
+	out.put(s.bold.Sprint(class+Safe(t.Label)), s.faint.Sprint("  "+strings.Join(parts, ", ")))
+	for _, line := range schemaNames(t.Schema, names) {
+		out.put("  ", s.warn.Sprint(Safe(line)))
+	}
+	if len(t.Columns) > 1 && limit >= 0 && t.Changed() > uint64(limit) {
+		counts := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			counts[i] = fmt.Sprintf("%s.%s %d", Safe(c.Component), Safe(c.Field), c.Changed)
+		}
+		out.put("  ", s.faint.Sprint(shorten("by column: "+strings.Join(counts, ", "), 160)))
+	}
+	for i, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
+		total := []uint64{t.OnlyACount, t.OnlyBCount}[i]
+		if total == 0 {
+			continue
+		}
+		shown := keys
+		if limit >= 0 && len(shown) > 12 {
+			shown = shown[:12]
+		}
+		text := make([]string, len(shown))
+		for k := range shown {
+			text[k] = shown[k].String()
+		}
+		more := ""
+		if n := total - uint64(len(shown)); n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		out.put("  only on ", s.name.Sprint(Safe(names[i])), ": ", strings.Join(text, " "), more)
+	}
+	shown := t.Changes
+	if limit >= 0 && len(shown) > limit {
+		shown = shown[:limit]
+	}
+	changes{shown, t.Changed(), names}.put(out, s)
+}
+
+// changes are values to list, of total in all.
+type changes struct {
+	list  []snapshot.Change
+	total uint64
+	names [2]string
+}
+
+const valueWidth = 44 // columns of a value before it is shortened
+
+func (c changes) put(out *lines, s Style) {
+	if len(c.list) == 0 {
+		return
+	}
+	rows := make([][5]string, len(c.list))
+	var wide [5]int
+	for i := range c.list {
+		ch := &c.list[i]
+		rows[i] = [5]string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
+		if ch.Component == "RNG" && ch.Key == (snapshot.Key{}) {
+			rows[i][0] = ""
+		}
+		for k := range wide {
+			wide[k] = max(wide[k], columns(rows[i][k]))
+		}
+	}
+	for _, r := range rows {
+		out.put("  ", pad(r[0], columns(r[0]), wide[0]), "  ", pad(r[1], columns(r[1]), wide[1]), "  ",
+			s.good.Sprint(pad(r[2], columns(r[2]), wide[2])), s.faint.Sprint(" | "), s.bad.Sprint(pad(r[3], columns(r[3]), wide[3])), "  ", s.faint.Sprint(r[4]))
+	}
+	if n := c.total - uint64(len(rows)); n > 0 {
+		out.put(s.faint.Sprintf("  … and %d more  (--all)", n))
+	}
+}
+
+// describe says what kind of change it is.
+func describe(c *snapshot.Change) string {
+	text := string(c.Kind)
+	if c.Kind == snapshot.KindFloat {
+		text += fmt.Sprintf(", %d ulp", c.ULP)
+	}
+	if c.A.Denormal() || c.B.Denormal() {
+		text += ", denormal"
+	}
+	if c.BitsChanged > 0 {
+		text += ", " + plural(uint64(c.BitsChanged), "bit", "bits")
+	}
+	return text
+}

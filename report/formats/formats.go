@@ -1,0 +1,73 @@
+// Package formats is the one ordered list of the file formats that desynctool
+// reads. Files are recognised by content: the first format whose Sniff accepts
+// a file's leading bytes has it.
+package formats
+
+import (
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/openttd"
+)
+
+// Format is one entry of the list.
+type Format struct {
+	Name  string   // short, for machines
+	Title string   // for people
+	Files string   // what such files are usually called
+	Gives []string // the evidence in it: "state", "orders", "hashes", …
+
+	// Native is set for the project's own formats, which carry checksums and
+	// can be written.
+	Native bool
+
+	// Checksummed says that damage to such a file is noticed.
+	Checksummed bool
+
+	// Sniff reports whether the leading bytes, at most snapshot.SniffLen, are
+	// of the format.
+	Sniff func(head []byte) bool
+
+	// Snapshot opens the file as a state, nil if it is none.
+	Snapshot *snapshot.Format
+}
+
+// All returns the list.
+func All() []Format {
+	snap, ottd := snapshot.SnapFormat(), openttd.Format()
+	return []Format{
+		{
+			Name: snap.Name, Title: snap.Title, Files: "desync_<seed>_<tick>.snap", Gives: []string{"state", "history"},
+			Native: true, Checksummed: true, Sniff: snap.Sniff, Snapshot: &snap,
+		},
+		{
+			Name: "order-log", Title: "desynctool order log", Files: "order-log.bin", Gives: []string{"orders", "hashes", "markers"},
+			Native: true, Checksummed: true, Sniff: orderlog.IsLog,
+		},
+		{
+			Name: ottd.Name, Title: ottd.Title, Files: "dmp_cmds_<seed>_<date>.sav, *.sav", Gives: []string{"state"},
+			Checksummed: ottd.Checksummed, Sniff: ottd.Sniff, Snapshot: &ottd,
+		},
+	}
+}
+
+// Snapshots returns the formats that hold states, in the order of the list.
+func Snapshots() []snapshot.Format {
+	var out []snapshot.Format
+	for _, f := range All() {
+		if f.Snapshot != nil {
+			out = append(out, *f.Snapshot)
+		}
+	}
+	return out
+}
+
+// Recognize returns the format of a file by its leading bytes, nil if it is
+// none.
+func Recognize(head []byte) *Format {
+	for _, f := range All() {
+		if f.Sniff(head) {
+			return &f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+// Package report renders results: as JSON documents for scripts and as text
+// for people. It decides nothing; the packages that produce results do.
+//
+// Every JSON document is one object that begins with
+//
+//	"schema"    desynctool.<what>/1
+//	"status"    in-sync, diverged, inconclusive or error
+//	"warnings"  an array of strings
+//
+// Values are strings in the notation of the text twin (snapshot.Value), keys of
+// rows are strings, ticks and state points are integers. docs/cli.md lists the
+// keys that scripts may rely on.
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Status is the outcome of a comparison.
+type Status string
+
+// The outcomes, and the exit status that each has.
+const (
+	InSync       Status = "in-sync"      // 0
+	Diverged     Status = "diverged"     // 1
+	Failed       Status = "error"        // 2
+	Inconclusive Status = "inconclusive" // 3
+)
+
+// ExitCode returns the exit status of a command with that outcome.
+func (s Status) ExitCode() int {
+	switch s {
+	case InSync:
+		return 0
+	case Diverged:
+		return 1
+	case Inconclusive:
+		return 3
+	}
+	return 2
+}
+
+// Head begins every document.
+type Head struct {
+	Schema   string   `json:"schema"`
+	Status   Status   `json:"status"`
+	Warnings []string `json:"warnings"`
+}
+
+func head(what string, status Status, warnings []string) Head {
+	return Head{"desynctool." + what + "/1", status, list(warnings)}
+}
+
+// list returns an empty list instead of nil, which JSON would call null.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+// Native are the engine's own names of a state point and of the step to it.
+type Native struct {
+	State string `json:"state,omitempty"`
+	Step  string `json:"step,omitempty"`
+}
+
+func native(p snapshot.Point) *Native {
+	if p.Native == "" {
+		return nil
+	}
+	return &Native{State: p.Native}
+}
+
+// WriteJSON writes a document, indented, with a line end.
+func WriteJSON(w io.Writer, document any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
+}
+
+// Style colours text by meaning.
+type Style struct {
+	bad, good, warn, name, faint, bold *color.Color
+}
+
+// NewStyle returns a Style with colours on or off.
+func NewStyle(on bool) Style {
+	mk := func(attributes ...color.Attribute) *color.Color {
+		c := color.New(attributes...)
+		if on {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+		return c
+	}
+	return Style{
+		bad: mk(color.FgRed, color.Bold), good: mk(color.FgGreen, color.Bold), warn: mk(color.FgYellow),
+		name: mk(color.FgCyan), faint: mk(color.Faint), bold: mk(color.Bold),
+	}
+}
+
+// Warning colours a warning for a terminal.
+func (s Style) Warning(text string) string { return s.warn.Sprint(text) }
+
+// Error colours an error for a terminal.
+func (s Style) Error(text string) string { return s.bad.Sprint(text) }
+
+// verdict returns the word that begins a text.
+func (s Style) verdict(status Status) string {
+	switch status {
+	case InSync:
+		return s.good.Sprint("IN SYNC")
+	case Diverged:
+		return s.bad.Sprint("DIVERGED")
+	case Inconclusive:
+		return s.warn.Sprint("INCONCLUSIVE")
+	}
+	return s.bad.Sprint("ERROR")
+}
+
+// Safe returns text that came from a file as it may go to a terminal: what is
+// not printable is escaped.
+func Safe(s string) string {
+	clean := true
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// pad pads s, which takes width columns, to n columns.
+func pad(s string, width, n int) string {
+	if width >= n {
+		return s
+	}
+	return s + strings.Repeat(" ", n-width)
+}
+
+// columns returns how many columns of a terminal s takes, counting runes.
+func columns(s string) int { return utf8.RuneCountInString(s) }
+
+// shorten cuts s to n columns at most.
+func shorten(s string, n int) string {
+	if columns(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:n-1]) + "…"
+}
+
+// plural returns "1 row" or "2 rows".
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatUint(n, 10) + " " + many
+}
+
+// LabelName returns the label of a leaf for people: the RNG has none.
+func LabelName(label string) string {
+	if label == "" {
+		return "RNG"
+	}
+	return Safe(label)
+}
+
+// lines writes text line by line and keeps the first error.
+type lines struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lines) put(parts ...string) {
+	if l.err == nil {
+		_, l.err = io.WriteString(l.w, strings.TrimRight(strings.Join(parts, ""), " ")+"\n")
+	}
+}
+
+// TableText writes rows of columns, the first row being the heading.
+func TableText(w io.Writer, rows [][]string, s Style) error {
+	var wide []int
+	for _, r := range rows {
+		for i, cell := range r {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], columns(cell))
+		}
+	}
+	out := lines{w: w}
+	for n, r := range rows {
+		var line []string
+		for i, cell := range r {
+			text := pad(cell, columns(cell), wide[i]) + "  "
+			if n == 0 {
+				text = s.bold.Sprint(text)
+			}
+			line = append(line, text)
+		}
+		out.put(line...)
+	}
+	return out.err
+}

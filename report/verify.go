@@ -1,0 +1,193 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// ProofDocument is desynctool.proof/1: a Merkle inclusion proof.
+type ProofDocument struct {
+	Schema string `json:"schema"`
+	Seed   string `json:"seed"`
+	merkle.Proof
+	Native *Native `json:"native,omitempty"`
+}
+
+// proofSchema is the schema of a proof.
+const proofSchema = "desynctool.proof/1"
+
+// Prove returns the proof that an archetype belongs to a state; "RNG" is the
+// RNG unless an archetype is called so. Path is for errors.
+func Prove(s snapshot.State, path, label string) (*ProofDocument, error) {
+	info := s.Info()
+	tree, err := merkle.New(info.Leaves())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var labels []string
+	for i := range tree.Len() {
+		labels = append(labels, tree.Label(i))
+	}
+	if label == "RNG" && !slices.Contains(labels, label) {
+		label = ""
+	}
+	i := slices.Index(labels, label)
+	if i < 0 {
+		return nil, fmt.Errorf("%s: no archetype %q; there are %d, such as %q", path, label, len(labels), labels[:min(3, len(labels))])
+	}
+	doc := &ProofDocument{Schema: proofSchema, Seed: fmt.Sprintf("%016x", info.Seed), Proof: tree.Prove(i), Native: native(info.Point)}
+	doc.Tick, doc.Phase = info.Point.Tick, info.Point.Phase
+	return doc, nil
+}
+
+// Expected is what a verified file must agree with besides itself.
+type Expected struct {
+	Root  *merkle.Hash   // the root of a proof or snapshot; nil for any
+	State snapshot.State // a state whose content must give a proof's leaf; nil for none
+}
+
+// Verified is what checking one file found.
+type Verified struct {
+	Path string
+	What string      // "snapshot", "proof" or "order log"
+	Root merkle.Hash // of a snapshot or proof
+	Note string      // what was checked
+	Err  error       // which hash does not hold; nil if all do
+}
+
+// VerifyProof checks a proof.
+func (p *ProofDocument) VerifyProof(path string, want Expected) Verified {
+	v := Verified{Path: path, What: "proof", Root: p.Root, Note: fmt.Sprintf("%s is leaf %d of %d", LabelName(p.Label), p.Index, p.Count)}
+	v.Err = errors.Join(p.Verify(), want.checkRoot(p.Root))
+	if want.State != nil && v.Err == nil {
+		v.Err = p.verifyContent(want.State)
+	}
+	return v
+}
+
+// verifyContent checks that a state's content gives the proof's leaf.
+func (p *ProofDocument) verifyContent(s snapshot.State) error {
+	if err := snapshot.Check(s); err != nil {
+		return err
+	}
+	for _, leaf := range s.Info().Leaves() {
+		if leaf.Label != p.Label {
+			continue
+		}
+		if leaf.Hash != p.Leaf {
+			return fmt.Errorf("the state's %s has leaf hash %s, the proof %s", LabelName(p.Label), leaf.Hash, p.Leaf)
+		}
+		return nil
+	}
+	return fmt.Errorf("the state has no archetype %q", p.Label)
+}
+
+// VerifyState recomputes a state's hashes. The error is set apart where the
+// file could not be read.
+func VerifyState(s snapshot.State, path string, want Expected) (Verified, error) {
+	v := Verified{Path: path, What: "snapshot", Root: s.Info().Root, Note: fmt.Sprintf("%d tables", len(s.Info().Tables))}
+	err := snapshot.Check(s)
+	var wrong *snapshot.HashError
+	if err != nil && !errors.As(err, &wrong) {
+		return v, err
+	}
+	v.Err = errors.Join(err, want.checkRoot(v.Root))
+	return v, nil
+}
+
+func (want Expected) checkRoot(got merkle.Hash) error {
+	if want.Root == nil || *want.Root == got {
+		return nil
+	}
+	return fmt.Errorf("root is %s, expected %s", got, *want.Root)
+}
+
+// VerifyDocument is desynctool.verify/1.
+type VerifyDocument struct {
+	Schema   string         `json:"schema"`
+	Status   string         `json:"status"` // verified or failed
+	Warnings []string       `json:"warnings"`
+	Files    []VerifiedFile `json:"files"`
+}
+
+// VerifiedFile is one checked file.
+type VerifiedFile struct {
+	Path     string `json:"path"`
+	What     string `json:"what"`
+	Verified bool   `json:"verified"`
+	Root     string `json:"root,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// AllVerified reports whether every file held.
+func AllVerified(list []Verified) bool {
+	return !slices.ContainsFunc(list, func(v Verified) bool { return v.Err != nil })
+}
+
+// Verify returns the JSON document of a verification.
+func Verify(result []Verified) *VerifyDocument {
+	doc := &VerifyDocument{Schema: "desynctool.verify/1", Status: "verified", Warnings: []string{}, Files: []VerifiedFile{}}
+	if !AllVerified(result) {
+		doc.Status = "failed"
+	}
+	for _, v := range result {
+		f := VerifiedFile{Path: v.Path, What: v.What, Verified: v.Err == nil}
+		if !v.Root.IsZero() {
+			f.Root = v.Root.String()
+		}
+		if v.Err != nil {
+			f.Reason = v.Err.Error()
+		}
+		doc.Files = append(doc.Files, f)
+	}
+	return doc
+}
+
+// VerifyText writes a verification for a person.
+func VerifyText(w io.Writer, result []Verified, s Style) error {
+	out := lines{w: w}
+	for _, v := range result {
+		word := s.good.Sprint("VERIFIED")
+		if v.Err != nil {
+			word = s.bad.Sprint("FAILED")
+		}
+		out.put(word, "  ", v.What, "  ", Safe(v.Path), s.faint.Sprint("  "+v.Note))
+		if !v.Root.IsZero() {
+			out.put("  root  ", v.Root.String())
+		}
+		if v.Err != nil {
+			out.put("  ", s.bad.Sprint(Safe(v.Err.Error())))
+		}
+	}
+	return out.err
+}
+
+// Version is desynctool.version/1.
+type Version struct {
+	Schema   string `json:"schema"`
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// NewVersion returns the document of a version.
+func NewVersion(version, goVersion, platform string) *Version {
+	return &Version{"desynctool.version/1", version, goVersion, platform}
+}
+
+// Parse reads a proof as Prove made it.
+func (p *ProofDocument) Parse(b []byte) error {
+	if err := json.Unmarshal(b, p); err != nil {
+		return fmt.Errorf("not a proof: %w", err)
+	}
+	if p.Schema != proofSchema {
+		return fmt.Errorf("schema is %q, expected %q", p.Schema, proofSchema)
+	}
+	return nil
+}

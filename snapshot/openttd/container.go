@@ -1,0 +1,178 @@
+package openttd
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/anchore/go-lzo"
+	"github.com/klauspost/compress/zlib"
+)
+
+const (
+	headerSize = 8
+
+	// maxBody is the largest size of a decompressed save. That of the largest
+	// map is about a fifth of it.
+	maxBody = 1 << 30
+
+	// A container may expand to freeBody bytes, and beyond that maxRatio
+	// times. An empty map of the largest size comes to about 1000.
+	freeBody = 16 << 20
+	maxRatio = 4096
+
+	// lzoBlock is the largest size of a decompressed LZO block, lzoPacked that
+	// of a compressed one.
+	lzoBlock  = 8192
+	lzoPacked = lzoBlock + lzoBlock/16 + 64 + 3
+)
+
+// A container unpacks what follows the header. It leaves file behind the last
+// byte that it read, where errors are said to be.
+type container func(file *bytes.Reader, out *limitedBuffer) error
+
+var containers = map[string]container{
+	"OTTN": func(file *bytes.Reader, out *limitedBuffer) error { return out.readFrom(file) },
+	"OTTZ": unpackZlib,
+	"OTTX": unpackXZ,
+	"OTTD": unpackLZO,
+}
+
+// unpack reads the header and the container.
+func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte, err error) {
+	if size > maxBody {
+		return 0, nil, &Error{Name: name, Err: fmt.Errorf("file of %d bytes, expected at most %d", size, maxBody)}
+	}
+	content, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return 0, nil, &Error{Name: name, Offset: int64(len(content)), Err: err}
+	}
+	if len(content) < headerSize {
+		return 0, nil, &Error{
+			Name: name, Offset: int64(len(content)),
+			Err: fmt.Errorf("expected a header of %d bytes: %w", headerSize, io.ErrUnexpectedEOF),
+		}
+	}
+	tag := string(content[:4])
+	unpackBody := containers[tag]
+	if unpackBody == nil {
+		return 0, nil, &Error{Name: name, Err: fmt.Errorf("tag %q, expected OTTN, OTTZ, OTTX or OTTD", tag)}
+	}
+	version = binary.BigEndian.Uint16(content[4:])
+
+	file := bytes.NewReader(content)
+	file.Seek(headerSize, io.SeekStart)
+	out := &limitedBuffer{limit: maxBody}
+	if len(content) < (maxBody-freeBody)/maxRatio {
+		out.limit = freeBody + maxRatio*len(content)
+	}
+	err = unpackBody(file, out)
+	if err == nil && file.Len() > 0 {
+		err = fmt.Errorf("%d bytes behind the compressed data", file.Len())
+	}
+	if err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		offset := int64(len(content) - file.Len())
+		return 0, nil, &Error{Name: name, Offset: offset, Err: fmt.Errorf("%s container: %w", tag, err)}
+	}
+	return version, out.data, nil
+}
+
+// limitedBuffer collects at most limit bytes.
+type limitedBuffer struct {
+	data  []byte
+	limit int
+}
+
+// readFrom reads r to its end.
+func (b *limitedBuffer) readFrom(r io.Reader) error {
+	for {
+		if len(b.data) == cap(b.data) {
+			b.data = append(b.data, make([]byte, max(64<<10, len(b.data)))...)[:len(b.data)]
+		}
+		n, err := r.Read(b.data[len(b.data):cap(b.data)])
+		b.data = b.data[:len(b.data)+n]
+		if len(b.data) > b.limit {
+			return b.tooLarge()
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (b *limitedBuffer) append(p []byte) error {
+	if len(p) > b.limit-len(b.data) {
+		return b.tooLarge()
+	}
+	b.data = append(b.data, p...)
+	return nil
+}
+
+func (b *limitedBuffer) tooLarge() error {
+	return fmt.Errorf("expands to more than %d bytes", b.limit)
+}
+
+func unpackZlib(file *bytes.Reader, out *limitedBuffer) error {
+	z, err := zlib.NewReader(file)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	return out.readFrom(z)
+}
+
+// unpackLZO unpacks blocks of: a checksum u32, the size u32 of the compressed
+// data, the data. The checksum covers size and data.
+func unpackLZO(file *bytes.Reader, out *limitedBuffer) error {
+	var packed [8 + lzoPacked]byte
+	var block [lzoBlock]byte
+	for file.Len() > 0 {
+		if _, err := io.ReadFull(file, packed[:8]); err != nil {
+			return fmt.Errorf("expected checksum and size of a block: %w", io.ErrUnexpectedEOF)
+		}
+		size := binary.BigEndian.Uint32(packed[4:])
+		if size > lzoPacked {
+			return fmt.Errorf("block of %d bytes, expected at most %d", size, lzoPacked)
+		}
+		data := packed[8 : 8+size]
+		if _, err := io.ReadFull(file, data); err != nil {
+			return fmt.Errorf("expected a block of %d bytes: %w", size, io.ErrUnexpectedEOF)
+		}
+		want, got := binary.BigEndian.Uint32(packed[:]), lzoChecksum(packed[4:8+size])
+		if got != want {
+			return fmt.Errorf("block of %d bytes has checksum %08x, expected %08x", size, got, want)
+		}
+		n, err := lzo.Decompress(data, block[:])
+		if err != nil {
+			return err
+		}
+		if err := out.append(block[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lzoChecksum is Adler-32 that begins with 0 instead of 1.
+func lzoChecksum(p []byte) uint32 {
+	const prime = 65521
+	var a, b uint32
+	for _, c := range p {
+		a += uint32(c)
+		if a >= prime {
+			a -= prime
+		}
+		b += a
+		if b >= prime {
+			b -= prime
+		}
+	}
+	return b<<16 | a
+}

@@ -1,0 +1,302 @@
+// Package openttd reads OpenTTD savegames as states: the dmp_cmds_*.sav files
+// that a game started with -d desync=3 writes, netsave0.sav, and any other
+// save.
+//
+// A save is a header of eight bytes and a container:
+//
+//	tag      4 bytes  OTTN raw, OTTZ zlib, OTTX xz, OTTD blocks of LZO1X
+//	version  u16      save version; 302 is OpenTTD 13.0
+//	         u16      0
+//	container
+//
+// Everything is big-endian. The container holds chunks until a u32 of 0. A
+// chunk is a four-character id, a byte whose low four bits are its type, and
+//
+//	0 RIFF          a length of 28 bits (the high four bits of the type byte,
+//	                then three bytes) and as many bytes
+//	1 ARRAY         records: gamma(1 + length) and as many bytes; gamma 0 ends
+//	2 SPARSE_ARRAY  the same, each record begins with gamma(index)
+//	3 TABLE         as 1, and the first record describes the others
+//	4 SPARSE_TABLE  as 2, and the first record describes the others
+//
+// Since save version 295 all chunks but the map arrays describe themselves.
+// Each becomes a table of typed columns; lists and structs inside its records
+// become tables of their own. Chunks that do not describe themselves are kept
+// as bytes. docs/formats/openttd.md has the mapping at length.
+//
+// A zlib or xz container and each LZO block carry a checksum, which is
+// verified; a raw container carries none.
+package openttd
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// DayTicks is the number of ticks in a day. Point.Tick counts ticks since day
+// 0 of year 0.
+const DayTicks = 74
+
+// Error is a malformed save.
+type Error struct {
+	Name   string // of the file
+	Offset int64  // of the byte that could not be read or understood
+
+	// Unpacked says that Offset counts the bytes that come out of the
+	// container, not those of the file.
+	Unpacked bool
+
+	Err error // what was expected
+}
+
+func (e *Error) Error() string {
+	if e.Unpacked {
+		return fmt.Sprintf("%s: decompressed offset %d: %v", e.Name, e.Offset, e.Err)
+	}
+	return fmt.Sprintf("%s: offset %d: %v", e.Name, e.Offset, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Format returns the format of OpenTTD's savegames. It does not claim to be
+// checksummed, because a raw container (OTTN) is not.
+func Format() snapshot.Format {
+	return snapshot.Format{
+		Name:      "openttd",
+		Title:     "OpenTTD savegame (OTTN, OTTZ, OTTX, OTTD)",
+		ParseName: ParseName,
+		Sniff:     sniff,
+		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			w, err := Read(r, size, name)
+			if err != nil {
+				return nil, err
+			}
+			return snapshot.Hold(w)
+		},
+	}
+}
+
+func sniff(head []byte) bool {
+	if len(head) < headerSize {
+		return false
+	}
+	_, ok := containers[string(head[:4])]
+	return ok
+}
+
+// ParseName reads the name of a save that the game writes for finding desyncs,
+// dmp_cmds_<seed>_<date>.sav, both in hex. dmp_cmds_00000000_00000000.sav holds
+// the game behind the title screen and is no evidence of a session.
+func ParseName(base string) (snapshot.FileName, bool) {
+	rest, ok := strings.CutPrefix(base, "dmp_cmds_")
+	if !ok {
+		return snapshot.FileName{}, false
+	}
+	rest, ok = strings.CutSuffix(rest, ".sav")
+	if !ok {
+		return snapshot.FileName{}, false
+	}
+	seedText, dateText, ok := strings.Cut(rest, "_")
+	if !ok || len(seedText) > 8 || len(dateText) > 8 {
+		return snapshot.FileName{}, false
+	}
+	seed, err := strconv.ParseUint(seedText, 16, 32)
+	if err != nil {
+		return snapshot.FileName{}, false
+	}
+	date, err := strconv.ParseUint(dateText, 16, 32)
+	if err != nil {
+		return snapshot.FileName{}, false
+	}
+	if seed == 0 && date == 0 {
+		return snapshot.FileName{NoEvidence: true}, true
+	}
+	return snapshot.FileName{Seed: seed, Point: point(date, 0)}, true
+}
+
+// point names a moment as the game's own log does. A save is written after the
+// commands of its tick and before the rest of the tick.
+func point(date, fract uint64) snapshot.Point {
+	native := fmt.Sprintf("%08x", date)
+	if fract != 0 {
+		native += fmt.Sprintf(";%02x", fract)
+	}
+	return snapshot.Point{Tick: date*DayTicks + fract, Phase: snapshot.AfterOrders, Native: native}
+}
+
+// Read reads a save of size bytes. Name is for errors, and gives seed and
+// point of a save that does not describe itself. A malformed save is an
+// *Error.
+func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	version, body, err := unpack(r, size, name)
+	if err != nil {
+		return nil, err
+	}
+	return readBody(version, body, name)
+}
+
+// readBody reads what came out of the container. Tables may alias body.
+func readBody(version uint16, body []byte, name string) (*snapshot.World, error) {
+	d := decoder{
+		name: name, version: version, body: body, end: len(body),
+		rowsLeft: maxRows, namesLeft: maxNames, chunks: make(map[string]bool),
+	}
+	if err := d.readChunks(); err != nil {
+		return nil, err
+	}
+	w := &snapshot.World{Tables: d.tables}
+	w.Meta = map[string]string{"save_version": strconv.Itoa(int(version))}
+	if len(d.notes) > 0 {
+		w.Meta["kept_as_bytes"] = strings.Join(d.notes, "; ")
+	}
+	w.Sort()
+	if b := build(w); b != "" {
+		w.Meta["build"] = b
+	}
+
+	if file, ok := ParseName(path.Base(name)); ok && !file.NoEvidence {
+		w.Seed, w.Point = file.Seed, file.Point
+	}
+	if seed, ok := value(w, "PATS", "game_creation.generation_seed"); ok {
+		w.Seed = seed
+	}
+	if date, fract, ok := saveDate(w); ok {
+		w.Point = point(date, fract)
+	}
+	takeRNG(w)
+	separateNoise(w)
+	return w, nil
+}
+
+// value returns a number of the first record of a chunk that describes itself.
+func value(w *snapshot.World, chunk, field string) (v uint64, ok bool) {
+	t := w.Table(snapshot.Archetype, chunk)
+	if t == nil || t.Rows() == 0 {
+		return 0, false
+	}
+	c := t.Column(chunk, field)
+	if c == nil || c.Type.Width() == 0 {
+		return 0, false
+	}
+	return c.Uint(0), true
+}
+
+// saveDate returns the date that the game's log and file names use. Since
+// OpenTTD 14 that is the date of the economy, which may run beside the
+// calendar.
+func saveDate(w *snapshot.World) (date, fract uint64, ok bool) {
+	for _, prefix := range []string{"economy_", ""} {
+		date, ok = value(w, "DATE", prefix+"date")
+		if !ok {
+			continue
+		}
+		fract, ok = value(w, "DATE", prefix+"date_fract")
+		if ok && date <= 1<<31-1 && fract <= 1<<16-1 {
+			return date, fract, true
+		}
+	}
+	return 0, 0, false
+}
+
+// build returns the version of the game that wrote the save, "" if its log does
+// not say. Each change of version since the map was made has an entry; versions
+// up to 13 write the text as a list of bytes that ends with zeros.
+func build(w *snapshot.World) string {
+	const label, field = "GLOG.action.revision", "revision.text"
+	if t := w.Table(snapshot.Archetype, label); t != nil && t.Rows() > 0 {
+		if c := t.Column("revision", field); c != nil && c.Type == snapshot.String {
+			return strings.ToValidUTF8(string(c.Raw(t.Rows()-1)), "\uFFFD")
+		}
+	}
+	t := w.Table(snapshot.Archetype, label+"."+field)
+	if t == nil || t.Rows() == 0 || len(t.Columns) != 1 || t.Columns[0].Type != snapshot.U8 {
+		return ""
+	}
+	last := t.Rows() - 1
+	first := last - int(t.Keys.B[last]%packBase)
+	text, _, _ := strings.Cut(string(t.Columns[0].Data[first:]), "\x00")
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// takeRNG moves the two words of the sim's random number generator from the
+// DATE table to the World. They stay big-endian, so that in hex they read as
+// in the sync lines of the game's log.
+func takeRNG(w *snapshot.World) {
+	t := w.Table(snapshot.Archetype, "DATE")
+	if t == nil || t.Rows() != 1 {
+		return
+	}
+	var rng []byte
+	for _, field := range rngFields {
+		c := t.Column("DATE", field)
+		if c == nil || c.Type != snapshot.U32 {
+			return
+		}
+		v := c.Uint(0)
+		rng = append(rng, byte(v>>24), byte(v>>16), byte(v>>8), byte(v))
+	}
+	w.RNG = rng
+	t.Columns = without(t.Columns, func(field string) bool {
+		return field == rngFields[0] || field == rngFields[1]
+	})
+}
+
+var rngFields = [...]string{"random_state[0]", "random_state[1]"}
+
+func without(columns []snapshot.Column, drop func(field string) bool) []snapshot.Column {
+	var kept []snapshot.Column
+	for _, c := range columns {
+		if !drop(c.Field) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// noiseChunks are chunks that are not the sim's state: the log of what was
+// done to the save, scripts (which run on the server only) and the view of
+// whoever saved.
+var noiseChunks = map[string]bool{"AIPL": true, "GLOG": true, "GSDT": true, "VIEW": true}
+
+// noiseFields are single fields of that kind.
+var noiseFields = map[string]func(field string) bool{
+	// Only the server decides when the next AI company starts.
+	"DATE": func(field string) bool {
+		return field == "next_competitor_start" || strings.HasPrefix(field, "competitors_interval")
+	},
+	// Paths of NewGRF files.
+	"NGRF": func(field string) bool { return field == "filename" },
+	// Currency and units of each player; the game does not send them.
+	"PATS": func(field string) bool { return strings.HasPrefix(field, "locale.") },
+}
+
+// separateNoise turns tables into noise and moves columns that are noise to
+// noise tables of the same label and keys.
+func separateNoise(w *snapshot.World) {
+	for i := range w.Tables {
+		t := &w.Tables[i]
+		chunk, _, _ := strings.Cut(t.Label, ".")
+		if noiseChunks[chunk] {
+			t.Class = snapshot.Noise
+			continue
+		}
+		isNoise := noiseFields[t.Label]
+		if isNoise == nil {
+			continue
+		}
+		moved := without(t.Columns, func(field string) bool { return !isNoise(field) })
+		if moved == nil {
+			continue
+		}
+		t.Columns = without(t.Columns, isNoise)
+		w.Tables = append(w.Tables, snapshot.Table{
+			Label: t.Label, Class: snapshot.Noise, Keys: t.Keys, Columns: moved,
+		})
+	}
+	w.Sort()
+}
