@@ -1,0 +1,414 @@
+package bisect
+
+import (
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// state is what one peer's snapshot of one point holds in these tests.
+type state struct {
+	value   uint64
+	history byte // 0 for none
+	epoch   uint32
+}
+
+func (s state) world(seed, tick uint64, peer string) *snapshot.World {
+	c := snapshot.NewColumn("Health", "hp", snapshot.U64, 0)
+	c.AppendUint(s.value)
+	w := &snapshot.World{
+		Head:   snapshot.Head{Seed: seed, Point: snapshot.Point{Tick: tick}, Peer: peer, Epoch: s.epoch},
+		Tables: []snapshot.Table{{Label: "Infantry", Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{c}}},
+	}
+	w.History[0] = s.history
+	return w
+}
+
+const testSeed = 7
+
+// fataler is what *testing.T and *rapid.T have in common.
+type fataler interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+func write(t fataler, dir string, tick uint64, s state, peer string) string {
+	t.Helper()
+	path := filepath.Join(dir, snapshot.Name(testSeed, tick))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := snapshot.WriteFile(path, s.world(testSeed, tick, peer), snapshot.WriteOptions{Plain: true}); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return path
+}
+
+// peersOf writes two peers' snapshots; a nil entry is missing.
+func peersOf(t fataler, dir string, a, b []*state) []string {
+	t.Helper()
+	dirs := []string{filepath.Join(dir, "host"), filepath.Join(dir, "client")}
+	for i, list := range [][]*state{a, b} {
+		if err := os.MkdirAll(dirs[i], 0o777); err != nil {
+			t.Fatalf("%v", err)
+		}
+		for tick, s := range list {
+			if s != nil {
+				write(t, dirs[i], uint64(tick*100), *s, "")
+			}
+		}
+	}
+	return dirs
+}
+
+func run1(t fataler, dirs []string, opts Options) *Result {
+	t.Helper()
+	peers, err := Gather(dirs, []snapshot.Format{snapshot.SnapFormat()})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	r, err := Run(peers, opts)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return r
+}
+
+// span prints a bracket: "(good,bad]", good "-" if there is none.
+func span(r *Result) string {
+	if r.Bracket == nil {
+		return "in sync"
+	}
+	good := "-"
+	if r.Bracket.Good != nil {
+		good = r.Bracket.Good.String()
+	}
+	return "(" + good + "," + r.Bracket.Bad.String() + "]"
+}
+
+func list(s ...state) []*state {
+	out := make([]*state, len(s))
+	for i := range s {
+		out[i] = &s[i]
+	}
+	return out
+}
+
+func TestBrackets(t *testing.T) {
+	same := state{value: 1, history: 1}
+	parted := state{value: 2, history: 2}
+	healed := state{value: 1, history: 2}
+	bare, bareParted := state{value: 1}, state{value: 2}
+	for name, c := range map[string]struct {
+		a, b    []*state
+		want    string
+		initial bool
+		probes  int
+		healed  string
+		say     string // in notes, contradictions or lost
+	}{
+		"in sync, by both ends":       {a: list(same, same, same, same), b: list(same, same, same, same), want: "in sync", probes: 2},
+		"parted in the middle":        {a: list(same, same, same, same), b: list(same, same, parted, parted), want: "(100,200]", probes: 4},
+		"parted at the start":         {a: list(same, same), b: list(parted, parted), want: "(-,0]", initial: true, probes: 2},
+		"healed at once":              {a: list(same, same, same), b: list(same, healed, healed), want: "(0,100]", probes: 3, healed: "100"},
+		"healed later":                {a: list(same, same, same, same), b: list(same, parted, healed, healed), want: "(0,100]", probes: 3, healed: "300"},
+		"without history":             {a: list(bare, bare, bare), b: list(bare, bareParted, bareParted), want: "(0,100]", probes: 3, say: "no history hash"},
+		"healed without history":      {a: list(bare, bare, bare, bare), b: list(bare, bareParted, bare, bare), want: "(0,100]", probes: 3, healed: ""},
+		"equal without history":       {a: list(bare, bare, bare, bare), b: list(bare, bare, bare, bare), want: "in sync", probes: 4},
+		"one pair":                    {a: list(same), b: list(same), want: "in sync", probes: 1},
+		"a point is missing":          {a: []*state{&same, nil, &same, &same}, b: list(same, same, parted, parted), want: "(0,200]", probes: 3},
+		"equal histories lie":         {a: list(same, same, same), b: list(same, state{value: 9, history: 1}, state{value: 9, history: 1}), want: "(0,100]", probes: 3, say: "history hashes"},
+		"resync between two desyncs":  {a: list(same, same, same, same), b: list(same, parted, state{1, 1, 1}, state{2, 2, 1}), want: "(0,100]", probes: 4},
+		"desync after a resync":       {a: list(same, same, same, same), b: list(same, same, state{1, 1, 1}, state{2, 2, 1}), want: "(200,300]", probes: 4},
+		"bad resync":                  {a: list(same, same, same, same), b: list(same, same, state{2, 2, 1}, state{2, 2, 1}), want: "(100,200]", probes: 4},
+		"in sync through many epochs": {a: list(same, same, same, same), b: list(same, state{1, 1, 1}, state{1, 1, 2}, state{1, 1, 3}), want: "in sync", probes: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run1(t, peersOf(t, t.TempDir(), c.a, c.b), Options{})
+			if got := span(r); got != c.want || r.InitialState != c.initial || r.Probes != c.probes {
+				t.Errorf("%s, initial %v, %d probes; want %s, %v, %d", got, r.InitialState, r.Probes, c.want, c.initial, c.probes)
+			}
+			if c.healed != "" && (r.Healed == nil || r.Healed.String() != c.healed) {
+				t.Errorf("healed at %v, want %s", r.Healed, c.healed)
+			}
+			if all := strings.Join(slices.Concat(r.Notes, r.Contradictions, r.Lost), "\n"); !strings.Contains(all, c.say) {
+				t.Errorf("%q does not say %q", all, c.say)
+			}
+			if r.Diverged() && len(r.Groups) != 2 {
+				t.Errorf("groups %v", r.Groups)
+			}
+		})
+	}
+}
+
+// TestSearchAgainstLinearScan draws sessions with epochs and missing or corrupt
+// snapshots and compares with a scan over every pair.
+func TestSearchAgainstLinearScan(t *testing.T) {
+	dir := t.TempDir()
+	session := 0
+	rapid.Check(t, func(t *rapid.T) {
+		session++
+		n := rapid.IntRange(1, 40).Draw(t, "points")
+		a, b := make([]*state, n), make([]*state, n)
+		broken := make([]bool, n)
+		epoch, apart := uint32(0), false
+		for i := range n {
+			switch rapid.IntRange(0, 19).Draw(t, "event") {
+			case 0:
+				epoch++
+				apart = rapid.IntRange(0, 3).Draw(t, "bad resync") == 0
+			case 1:
+				apart = true
+			}
+			a[i] = &state{value: 1, history: 1}
+			b[i] = &state{value: 1, history: 1, epoch: epoch}
+			if apart {
+				b[i].history = 2
+				b[i].value = uint64(rapid.IntRange(1, 2).Draw(t, "healed"))
+			}
+			if rapid.IntRange(0, 9).Draw(t, "missing") == 0 {
+				b[i] = nil
+			}
+			broken[i] = b[i] != nil && rapid.IntRange(0, 9).Draw(t, "broken") == 0
+		}
+		base := filepath.Join(dir, fmt.Sprint(session))
+		dirs := peersOf(t, base, a, b)
+		defer os.RemoveAll(base)
+		good, want, points := -1, "in sync", 0
+		any := false
+		for i := range n {
+			if b[i] == nil {
+				continue
+			}
+			points++
+			if broken[i] {
+				any = true
+				if err := os.Truncate(filepath.Join(dirs[1], snapshot.Name(testSeed, uint64(i*100))), 50); err != nil {
+					t.Fatalf("%v", err)
+				}
+				continue
+			}
+			if want == "in sync" && b[i].history != a[i].history {
+				if want = fmt.Sprintf("(-,%d]", i*100); good >= 0 {
+					want = fmt.Sprintf("(%d,%d]", good*100, i*100)
+				}
+			}
+			good = i
+		}
+		if points == 0 {
+			return
+		}
+		r := run1(t, dirs, Options{})
+		if got := span(r); got != want {
+			t.Fatalf("%s, a scan finds %s", got, want)
+		}
+		if r.Snapshots != points {
+			t.Fatalf("%d common points, want %d", r.Snapshots, points)
+		}
+		if !any && epoch == 0 {
+			if most := bits.Len(uint(points-1)) + 2; r.Probes > most {
+				t.Fatalf("%d probes of %d points, at most %d", r.Probes, points, most)
+			}
+		}
+	})
+}
+
+func TestProbesOfManyPoints(t *testing.T) {
+	dir := t.TempDir()
+	const n = 300
+	a, b := make([]*state, n), make([]*state, n)
+	for i := range n {
+		a[i], b[i] = &state{1, 1, 0}, &state{1, 1, 0}
+		if i >= 217 {
+			b[i] = &state{2, 2, 0}
+		}
+	}
+	r := run1(t, peersOf(t, dir, a, b), Options{})
+	if span(r) != "(21600,21700]" || r.Probes != 10 {
+		t.Errorf("%s after %d probes", span(r), r.Probes)
+	}
+}
+
+func TestCorruptSnapshotsAreLostEvidence(t *testing.T) {
+	same := state{1, 1, 0}
+	dirs := peersOf(t, t.TempDir(), list(same, same, same), list(same, same, same))
+	path := filepath.Join(dirs[1], snapshot.Name(testSeed, 200))
+	if err := os.Truncate(path, 60); err != nil {
+		t.Fatal(err)
+	}
+	r := run1(t, dirs, Options{})
+	if r.Diverged() || len(r.Lost) != 1 || !strings.Contains(r.Lost[0], path) {
+		t.Errorf("%s, lost %q", span(r), r.Lost)
+	}
+}
+
+func TestNamesAndHeaders(t *testing.T) {
+	same, parted := state{1, 1, 0}, state{2, 2, 0}
+	dirs := peersOf(t, t.TempDir(), list(same, same, same, same), list(same, same, parted, parted))
+	in := func(dir int, name string) string { return filepath.Join(dirs[dir], name) }
+	rename := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename(in(0, snapshot.Name(testSeed, 100)), in(0, "desync_7_100.snap"))                    // not padded
+	rename(in(0, snapshot.Name(testSeed, 200)), in(0, "before the battle.snap"))               // renamed
+	rename(in(1, snapshot.Name(testSeed, 300)), in(1, snapshot.Name(testSeed, 7777)))          // of another point
+	rename(write(t, in(1, "x"), 400, same, ""), in(1, snapshot.Name(99, 400)))                 // of another session
+	rename(write(t, in(0, "x"), 7777, same, ""), filepath.Join(dirs[0], "desync_7_7777.snap")) // makes a pair with the misnamed
+	r := run1(t, dirs, Options{})
+	if span(r) != "(100,200]" {
+		t.Errorf("%s", span(r))
+	}
+	all := strings.Join(r.Warnings, "\n")
+	for _, want := range []string{"stale: of seed 0000000000000063", "the name says seed 0000000000000007, state point 7777; the header says seed 0000000000000007, state point 300"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning %q in\n%s", want, all)
+		}
+	}
+}
+
+func TestOtherGame(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for i, d := range []string{a, b} {
+		if err := os.MkdirAll(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		seed := uint64(i + 1)
+		if err := snapshot.WriteFile(filepath.Join(d, snapshot.Name(seed, 0)), state{}.world(seed, 0, ""), snapshot.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peers, err := Gather([]string{a, b}, []snapshot.Format{snapshot.SnapFormat()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(peers, Options{}); err == nil || !strings.Contains(err.Error(), "nothing of the session") {
+		t.Errorf("%v", err)
+	}
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Gather([]string{empty}, nil); err == nil {
+		t.Error("an empty folder is a peer")
+	}
+}
+
+func TestThreePeers(t *testing.T) {
+	dir := t.TempDir()
+	write3 := func(name string, partedFrom int) string {
+		d := filepath.Join(dir, name)
+		for i := range 6 {
+			s := state{1, 1, 0}
+			if i >= partedFrom {
+				s = state{uint64(partedFrom) + 5, byte(partedFrom) + 5, 0}
+			}
+			write(t, d, uint64(i*100), s, name)
+		}
+		return d
+	}
+	dirs := []string{write3("host", 99), write3("carol", 4), write3("bob", 2)}
+	r := run1(t, dirs, Options{})
+	if span(r) != "(100,200]" || fmt.Sprint(r.Groups) != "[[host carol] [bob]]" {
+		t.Errorf("%s, groups %v", span(r), r.Groups)
+	}
+	one := run1(t, []string{dir}, Options{}) // a folder of folders
+	if span(one) != "(100,200]" || len(one.Peers) != 3 {
+		t.Errorf("%s, peers %v", span(one), one.Peers)
+	}
+}
+
+// writeLog writes a log with a sync hash for each point of hashes.
+func writeLog(t *testing.T, dir, peer string, hashes []byte) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, LogName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := orderlog.NewWriter(f, orderlog.Header{Seed: testSeed, Peer: peer, Peers: []string{"client", "host"}}, orderlog.WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := uint32(slices.Index([]string{"client", "host"}, peer))
+	for i, h := range hashes {
+		sync := merkle.Short{h}
+		err := w.WriteTick(&orderlog.Tick{Number: uint64(i), Hashes: []orderlog.Observed{{Point: uint64(i), Peer: own, Kind: orderlog.SyncHash, Bytes: sync[:]}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLogsGiveTheTick(t *testing.T) {
+	dir := t.TempDir()
+	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
+	writeLog(t, host, "host", []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	writeLog(t, client, "client", []byte{1, 2, 3, 4, 9, 6, 7, 9})
+	r := run1(t, []string{host, client}, Options{})
+	if span(r) != "(3,4]" || !r.Exact || r.Tick != 3 || r.Healed == nil || r.Healed.Tick != 5 || r.Bracket.By != "recorded hashes" {
+		t.Errorf("%s, exact %v, tick %d, healed %v, by %s", span(r), r.Exact, r.Tick, r.Healed, r.Bracket.By)
+	}
+	if fmt.Sprint(r.Groups) != "[[host] [client]]" {
+		t.Errorf("groups %v", r.Groups)
+	}
+}
+
+func TestLogsAndSnapshotsThatContradict(t *testing.T) {
+	dir := t.TempDir()
+	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
+	hashes := []byte{1, 2, 3, 4, 5}
+	writeLog(t, host, "host", hashes)
+	writeLog(t, client, "client", hashes)
+	for _, tick := range []uint64{0, 4} {
+		write(t, host, tick, state{1, 1, 0}, "")
+		write(t, client, tick, state{1 + tick, 1 + byte(tick), 0}, "")
+	}
+	r := run1(t, []string{host, client}, Options{})
+	all := strings.Join(r.Contradictions, "\n")
+	if span(r) != "(3,4]" && span(r) != "(0,4]" {
+		t.Errorf("%s", span(r))
+	}
+	for _, want := range []string{"the snapshots differ, the recorded sync hashes are both", "the log has sync hash"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("contradictions %q lack %q", all, want)
+		}
+	}
+}
+
+func TestTornLogIsLostEvidence(t *testing.T) {
+	dir := t.TempDir()
+	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
+	writeLog(t, host, "host", []byte{1, 2, 3})
+	writeLog(t, client, "client", []byte{1, 2, 3})
+	path := filepath.Join(client, LogName)
+	stat, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, stat.Size()-30); err != nil {
+		t.Fatal(err)
+	}
+	r := run1(t, []string{host, client}, Options{})
+	if r.Diverged() || len(r.Lost) != 1 || !strings.Contains(r.Lost[0], "torn") {
+		t.Errorf("%s, lost %q", span(r), r.Lost)
+	}
+}
