@@ -30,8 +30,8 @@ type Change struct {
 	A, B             Value
 	Kind             Kind
 
-	// BitsChanged is the number of bits that differ between two values of
-	// fixed width; 0 where one is absent or the width varies.
+	// BitsChanged is the number of bits that differ between two numbers, or
+	// between two values of bytes that have the same length; else 0.
 	BitsChanged int
 
 	// ULP is, for KindFloat, the number of representable values from A to B.
@@ -45,8 +45,10 @@ func newChange(key Key, component, field string, a, b Value) Change {
 		c.Kind = KindAbsent
 		return c
 	}
-	if a.Type.Width() > 0 {
-		c.BitsChanged = bits.OnesCount64(a.bits() ^ b.bits())
+	if a.Type.Width() > 0 || a.Type == Bytes && len(a.Raw) == len(b.Raw) {
+		for i := range a.Raw {
+			c.BitsChanged += bits.OnesCount8(a.Raw[i] ^ b.Raw[i])
+		}
 	}
 	switch a.Type {
 	case String:

@@ -199,7 +199,7 @@ func (c *power) fields() []field {
 	return []field{boolean("Power", "on", &c.on), number("Power", "output", &c.output)}
 }
 
-// sweep is the angle of a radar's dish in radians, 0…2π.
+// sweep: angle is that of a radar's dish in radians, 0…2π.
 type sweep struct{ angle column[float32] }
 
 func (c *sweep) fields() []field { return []field{number("Sweep", "angle", &c.angle)} }

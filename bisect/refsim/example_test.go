@@ -37,4 +37,8 @@ func Example() {
 		fmt.Println(d.Archetype, d.Component, d.Keys)
 	}
 	// Output:
+	// client: stale-cache/PathCost@100, differs at point 107
+	// Tank Heading [8666]
+	// Tank Position [8666]
+	// Tank Velocity [8666]
 }

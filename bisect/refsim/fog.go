@@ -1,5 +1,7 @@
 package refsim
 
+import "math"
+
 // fog counts, for each player and cell, the entities that see the cell. It is
 // a cache: it follows from positions.
 type fog struct {
@@ -45,6 +47,20 @@ func (s *Sim) runFog() {
 	}
 	if s.tick%32 == 9 {
 		s.countVisible()
+	}
+	if s.tick%4 == 3 {
+		s.sweep()
+	}
+}
+
+// sweep turns the radars' dishes on, a full turn in about 500 ticks.
+func (s *Sim) sweep() {
+	t := s.tables[radar]
+	for i, angle := range t.sweep.angle.v {
+		if angle += 0.05; angle >= 2*math.Pi {
+			angle -= 2 * math.Pi
+		}
+		t.sweep.angle.set(i, angle)
 	}
 }
 

@@ -39,18 +39,22 @@ func (t *table) hash() {
 	}
 }
 
-// StateHash returns the root of the state's Merkle tree. Its cost is that of
-// the columns that changed since the last call.
-func (s *Sim) StateHash() merkle.Hash {
-	var leaves [1 + archetypes]merkle.Leaf
+// Leaves returns the leaves of the state's Merkle tree: the RNG, then the
+// archetypes. Its cost is that of the columns that changed since the last call.
+// It may be called between the systems of a step.
+func (s *Sim) Leaves() []merkle.Leaf {
+	leaves := make([]merkle.Leaf, 1+archetypes)
 	var state [rngSize]byte
 	leaves[0].Hash = merkle.RNGLeaf(s.rng.append(state[:0]))
 	s.scratch.pool.each(s.scratch.hashSome)
 	for a, t := range s.tables {
 		leaves[1+a] = merkle.Leaf{Label: t.label, Hash: t.digests.leaf}
 	}
-	return merkle.Root(leaves[:])
+	return leaves
 }
+
+// StateHash returns the root of the state's Merkle tree.
+func (s *Sim) StateHash() merkle.Hash { return merkle.Root(s.Leaves()) }
 
 // hashSome is one goroutine's part of hashing.
 func (s *Sim) hashSome(worker int) {

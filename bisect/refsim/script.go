@@ -2,6 +2,7 @@ package refsim
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 
@@ -11,7 +12,10 @@ import (
 // Script plays the players of a game: it moves, attacks, trains and chats.
 type Script struct {
 	seed uint64
-	sent [MaxPlayers]uint32 // orders of this tick, by player
+
+	// Orders and lines of chat so far, by player. What is not the same on all
+	// peers must not number what is.
+	orders, chats [MaxPlayers]uint32
 }
 
 // NewScript returns the players of a game. Their seed may be that of the game:
@@ -22,10 +26,11 @@ var chatLines = [...]string{"gg", "attack now!", "need ore", "Grüße aus dem S�
 
 // Orders returns the orders of tick view.Point(). The players see what view
 // shows, so that the orders name entities that are alive; the same seed, tick
-// and state make the same orders.
+// and state make the same orders, but for their sequence numbers, which count
+// a player's orders so far, chat by itself. They are in the order in which they
+// are applied.
 func (c *Script) Orders(view *Sim) []orderlog.Order {
 	r := newRNG(mix(c.seed^mix(view.tick)), 3)
-	c.sent = [MaxPlayers]uint32{}
 	var orders []orderlog.Order
 	for p := range view.config.Players {
 		n := r.below(8)
@@ -33,19 +38,28 @@ func (c *Script) Orders(view *Sim) []orderlog.Order {
 			continue // most of the time a player is thinking
 		}
 		for range n + 1 {
-			if o, ok := c.order(&r, view, uint8(p)); ok {
+			if o := newOrder(&r, view, uint8(p)); o.Payload != nil {
 				orders = append(orders, o)
 			}
 		}
 	}
+	slices.SortStableFunc(orders, compareOrders)
+	for i := range orders {
+		o, sent := &orders[i], &c.orders
+		if orderKinds[o.Kind].local {
+			sent = &c.chats
+		}
+		o.Sequence = sent[o.Player]
+		sent[o.Player]++
+	}
 	return orders
 }
 
-// order returns one order of a player, if the one that came to mind is
-// possible.
-func (c *Script) order(r *rng, view *Sim, p uint8) (o orderlog.Order, ok bool) {
+// newOrder returns an order of a player, without a payload if the one that came
+// to mind is not possible.
+func newOrder(r *rng, view *Sim, p uint8) orderlog.Order {
 	w := int64(view.width) * cellSize
-	o = orderlog.Order{Tick: view.tick, SubTick: r.below(33_333), Player: uint32(p)}
+	o := orderlog.Order{Tick: view.tick, SubTick: r.below(33_333), Player: uint32(p)}
 	switch n := r.below(16); {
 	case n < 5:
 		o.Kind = OrderMove
@@ -82,12 +96,7 @@ func (c *Script) order(r *rng, view *Sim, p uint8) (o orderlog.Order, ok bool) {
 		o.Kind = OrderChat
 		o.Payload = chatPayload(chatLines[r.below(uint32(len(chatLines)))])
 	}
-	if o.Payload == nil {
-		return o, false
-	}
-	o.Sequence = c.sent[p]
-	c.sent[p]++
-	return o, true
+	return o
 }
 
 func chatPayload(text string) []byte {

@@ -181,7 +181,7 @@ func TestGolden(t *testing.T) {
 	for range 500 {
 		step(t, s, script.Orders(s))
 	}
-	const want = ""
+	const want = "99fa452029bd0ed9"
 	if got := s.SyncHash().String(); got != want {
 		t.Errorf("sync hash at point %d is %s, expected %s", s.Point(), got, want)
 	}

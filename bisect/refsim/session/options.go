@@ -1,0 +1,91 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+)
+
+// Options says what to play and to record. Of the zero value, only Ticks has
+// no default.
+type Options struct {
+	Config refsim.Config
+	Ticks  uint64 // length of the session, 1 at least
+
+	// Peers are the names of the peers, 2 at least; nil means host and client.
+	// The scripted players look at the first peer's screen.
+	Peers []string
+
+	Faults []Fault
+
+	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
+	SnapshotEvery uint64
+
+	// DetectEvery is how many ticks lie between two comparisons of sync hashes;
+	// 0 means 1.
+	DetectEvery uint64
+}
+
+// Defaults of Options, and what has none.
+const (
+	DefaultSnapshotEvery = 300
+	DefaultDetectEvery   = 1
+
+	stateHashEvery = 30 // ticks between two full hashes in the order log
+)
+
+// Fault is a mistake and the peer that makes it.
+type Fault struct {
+	refsim.Fault
+	Peer string // empty means the second peer
+}
+
+// ParseFault parses NAME[/PLACE][@TICK][:PEER].
+func ParseFault(s string) (Fault, error) {
+	f, peer, err := refsim.ParseFault(s)
+	return Fault{f, peer}, err
+}
+
+// withDefaults checks o and fills in what is missing, the places of faults
+// included.
+func (o Options) withDefaults() (Options, error) {
+	if o.Ticks == 0 {
+		return o, errors.New("a session of 0 ticks")
+	}
+	if o.Peers == nil {
+		o.Peers = []string{"host", "client"}
+	}
+	if len(o.Peers) < 2 {
+		return o, fmt.Errorf("%d peer, at least 2 are needed", len(o.Peers))
+	}
+	for i, name := range o.Peers {
+		if name == "" || slices.Contains(o.Peers[:i], name) {
+			return o, fmt.Errorf("peer %d has the name %q, which is empty or taken", i+1, name)
+		}
+	}
+	if o.SnapshotEvery == 0 {
+		o.SnapshotEvery = DefaultSnapshotEvery
+	}
+	if o.DetectEvery == 0 {
+		o.DetectEvery = DefaultDetectEvery
+	}
+	faults := make([]Fault, len(o.Faults))
+	for i, f := range o.Faults {
+		if f.Peer == "" {
+			f.Peer = o.Peers[1]
+		}
+		if !slices.Contains(o.Peers, f.Peer) {
+			return o, fmt.Errorf("fault %s: there is no peer %q, only %s", f.Fault, f.Peer, strings.Join(o.Peers, ", "))
+		}
+		resolved, err := f.Resolve(o.Config.Seed)
+		if err != nil {
+			return o, err
+		}
+		faults[i] = Fault{resolved, f.Peer}
+	}
+	o.Faults = faults
+	return o, nil
+}

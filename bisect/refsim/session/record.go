@@ -1,0 +1,261 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Sink takes what a session leaves behind. Peers are numbered as Options.Peers
+// names them. What a function is given is its own, but for what an Order's
+// payload points to, which must not change. Functions that are nil are not
+// called; an error ends the session.
+type Sink struct {
+	// Header is called once for each peer before anything else.
+	Header func(peer int, h orderlog.Header) error
+
+	// Tick is called for each peer and tick, with the orders as applied, their
+	// input hash, and the peer's own hashes of the point before the tick: the
+	// sync hash, every 30 ticks the state hash and the history hash.
+	Tick func(peer int, t orderlog.Tick) error
+
+	// Observed is called for each peer at the end, with the hashes of the last
+	// state point.
+	Observed func(peer int, hashes []orderlog.Observed) error
+
+	// Snapshot is called for each peer at state point 0, every SnapshotEvery
+	// ticks, where comparing sync hashes first shows a difference, and at the
+	// end; never twice for the same point.
+	Snapshot func(peer int, w *snapshot.World) error
+
+	// System is called for each peer after each system of each tick. The sim
+	// is to be looked at only.
+	System func(peer int, tick uint64, system string, sim *refsim.Sim) error
+}
+
+// session is a session that is being played.
+type session struct {
+	Options
+	sink   Sink
+	script *refsim.Script
+	sims   []*refsim.Sim
+	logs   []peerLog
+	truth  *observer
+
+	detected bool // sync hashes have differed
+}
+
+// peerLog is what a peer keeps of its own past.
+type peerLog struct {
+	state   merkle.Hash // at the current point
+	history merkle.Hash
+	orders  []orderlog.Order // of the current tick
+}
+
+// Record plays a session and returns the truth about it. Two sessions with the
+// same Options are the same unless a mistake depends on threads or on the order
+// of maps.
+func Record(o Options, sink Sink) (*Truth, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{Options: o, sink: sink, script: refsim.NewScript(o.Config.Seed), logs: make([]peerLog, len(o.Peers))}
+	for _, name := range o.Peers {
+		var mistakes []refsim.Fault
+		for _, f := range o.Faults {
+			if f.Peer == name {
+				mistakes = append(mistakes, f.Fault)
+			}
+		}
+		sim, err := refsim.New(o.Config, mistakes...)
+		if err != nil {
+			return nil, err
+		}
+		s.sims = append(s.sims, sim)
+	}
+	s.Config = s.sims[0].Config()
+	s.truth = newObserver(s.sims, &s.Options)
+	if err := s.play(); err != nil {
+		return nil, err
+	}
+	return &s.truth.truth, nil
+}
+
+func (s *session) play() error {
+	for i, sim := range s.sims {
+		s.logs[i].state = sim.StateHash()
+		s.logs[i].history = merkle.StartHistory(s.logs[i].state)
+	}
+	s.truth.initial()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	for s.sims[0].Point() < s.Ticks {
+		if err := s.tick(); err != nil {
+			return fmt.Errorf("tick %d: %w", s.sims[0].Point(), err)
+		}
+		if err := s.point(); err != nil {
+			return fmt.Errorf("point %d: %w", s.sims[0].Point(), err)
+		}
+	}
+	return s.each(func(peer int) error {
+		if s.sink.Observed == nil {
+			return nil
+		}
+		return s.sink.Observed(peer, s.hashes(peer))
+	})
+}
+
+func (s *session) each(f func(peer int) error) error {
+	for i := range s.sims {
+		if err := f(i); err != nil {
+			return fmt.Errorf("%s: %w", s.Peers[i], err)
+		}
+	}
+	return nil
+}
+
+// begin writes what there is at state point 0.
+func (s *session) begin() error {
+	err := s.each(func(peer int) error {
+		if s.sink.Header == nil {
+			return nil
+		}
+		return s.sink.Header(peer, s.header(peer))
+	})
+	if err != nil {
+		return err
+	}
+	s.detected = s.differ()
+	return s.snapshots()
+}
+
+func (s *session) header(peer int) orderlog.Header {
+	return orderlog.Header{
+		Seed:     s.Config.Seed,
+		Peer:     s.Peers[peer],
+		Build:    refsim.SimName,
+		TickRate: orderlog.Rate{Num: 30, Den: 1},
+		Start:    s.logs[peer].state,
+		Kinds:    refsim.OrderKinds(),
+		Peers:    append([]string(nil), s.Peers...),
+		Params:   s.Config.Params(),
+	}
+}
+
+// tick plays one tick on all peers, system by system.
+func (s *session) tick() error {
+	orders := s.script.Orders(s.sims[0])
+	for i, sim := range s.sims {
+		s.logs[i].orders = sim.Receive(s.heard(i, orders))
+	}
+	if err := s.each(s.writeTick); err != nil {
+		return err
+	}
+	tick := s.sims[0].Point()
+	for i, sim := range s.sims {
+		if err := sim.Begin(s.logs[i].orders); err != nil {
+			return err
+		}
+	}
+	for order, system := range refsim.Systems() {
+		err := s.each(func(peer int) error {
+			s.sims[peer].Next()
+			if s.sink.System == nil {
+				return nil
+			}
+			return s.sink.System(peer, tick, system, s.sims[peer])
+		})
+		if err != nil {
+			return err
+		}
+		s.truth.afterSystem(order, system)
+	}
+	s.truth.afterTick()
+	return nil
+}
+
+// heard returns the orders that reach a peer: chat goes to the allies of its
+// sender only.
+func (s *session) heard(peer int, orders []orderlog.Order) []orderlog.Order {
+	heard := make([]orderlog.Order, 0, len(orders))
+	for _, o := range orders {
+		if o.Kind != refsim.OrderChat || int(o.Player)%len(s.sims) == peer {
+			heard = append(heard, o)
+		}
+	}
+	return heard
+}
+
+func (s *session) writeTick(peer int) error {
+	if s.sink.Tick == nil {
+		return nil
+	}
+	orders := append([]orderlog.Order(nil), s.logs[peer].orders...)
+	return s.sink.Tick(peer, orderlog.Tick{
+		Number:    s.sims[peer].Point(),
+		InputHash: orderlog.InputHash(refsim.OrderKinds(), orders),
+		Orders:    orders,
+		Hashes:    s.hashes(peer),
+	})
+}
+
+// hashes returns what a peer logs of its state at the current point.
+func (s *session) hashes(peer int) []orderlog.Observed {
+	point, l := s.sims[peer].Point(), &s.logs[peer]
+	sync := l.state.Short()
+	list := []orderlog.Observed{{Point: point, Peer: uint32(peer), Kind: orderlog.SyncHash, Bytes: sync[:]}}
+	if point%stateHashEvery == 0 || point == s.Ticks {
+		state, history := l.state, l.history
+		list = append(list,
+			orderlog.Observed{Point: point, Peer: uint32(peer), Kind: orderlog.StateHash, Bytes: state[:]},
+			orderlog.Observed{Point: point, Peer: uint32(peer), Kind: orderlog.HistoryHash, Bytes: history[:]})
+	}
+	return list
+}
+
+// point hashes and compares the peers at a new state point, and saves them if
+// it is time.
+func (s *session) point() error {
+	for i, sim := range s.sims {
+		l := &s.logs[i]
+		l.state = sim.StateHash()
+		l.history = merkle.NextHistory(l.history, l.state.Short())
+	}
+	point := s.sims[0].Point()
+	due := point%s.SnapshotEvery == 0 || point == s.Ticks
+	if !s.detected && point%s.DetectEvery == 0 && s.differ() {
+		s.detected, due = true, true
+	}
+	if !due {
+		return nil
+	}
+	return s.snapshots()
+}
+
+// differ compares the peers' sync hashes.
+func (s *session) differ() bool {
+	for i := range s.logs {
+		if s.logs[i].state.Short() != s.logs[0].state.Short() {
+			return true
+		}
+	}
+	return false
+}
+
+// snapshots saves all peers at the current point.
+func (s *session) snapshots() error {
+	if s.sink.Snapshot == nil {
+		return nil
+	}
+	return s.each(func(peer int) error {
+		w := s.sims[peer].World()
+		w.Peer = s.Peers[peer]
+		w.History = s.logs[peer].history
+		return s.sink.Snapshot(peer, w)
+	})
+}

@@ -1,0 +1,207 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Truth is what truth.json holds: what went wrong first, as it was made and
+// as a comparison of the states themselves shows. Bracket and what follows is
+// nil if no mistake ever showed.
+type Truth struct {
+	Fault string `json:"fault"` // name of the mistake, empty if there is none
+	Place string `json:"place"`
+	Peer  string `json:"peer"` // that makes it
+	From  uint64 `json:"from_tick"`
+
+	// Bracket is one tick wide.
+	Bracket      *Bracket `json:"bracket"`
+	InitialState *bool    `json:"initial_state"`
+
+	// System is the first after which something differed that still did at
+	// the end of the tick; nil for an initial state. Archetype, Component and
+	// Entities are the first of it, the RNG before the archetypes.
+	System    *string  `json:"system"`
+	Archetype *string  `json:"archetype"` // empty for the RNG
+	Component *string  `json:"component"` // "RNG" for the RNG
+	Entities  []string `json:"entities"`  // keys, ascending; empty for the RNG
+
+	// HealedAt is the first state point behind the bracket at which all peers
+	// are the same again.
+	HealedAt *uint64 `json:"healed_at"`
+}
+
+// Bracket is the tick in which the peers parted, by its state points.
+type Bracket struct {
+	Good *uint64 `json:"good"` // nil for an initial state
+	Bad  uint64  `json:"bad"`
+}
+
+// observer finds the truth while a session is played.
+type observer struct {
+	truth  Truth
+	sims   []*refsim.Sim
+	names  []string
+	faults []Fault
+
+	// seen are this tick's differences of each peer to the first one, by the
+	// systems after which there were any.
+	seen [][]difference
+}
+
+// difference is in what two peers differ after a system.
+type difference struct {
+	order  int // of the system in the step
+	system string
+	list   []refsim.Difference
+}
+
+func newObserver(sims []*refsim.Sim, o *Options) *observer {
+	b := &observer{sims: sims, names: o.Peers, faults: o.Faults, seen: make([][]difference, len(sims))}
+	if len(o.Faults) > 0 {
+		b.truth.blame(o.Faults[0])
+	}
+	return b
+}
+
+func (t *Truth) blame(f Fault) { t.Fault, t.Place, t.Peer, t.From = f.Name, f.Place, f.Peer, f.From }
+
+// initial looks at state point 0.
+func (b *observer) initial() {
+	for i := 1; i < len(b.sims); i++ {
+		if refsim.Equal(b.sims[0], b.sims[i]) {
+			continue
+		}
+		b.found(i, "", refsim.Differences(b.sims[0], b.sims[i])[0])
+		b.truth.Bracket = &Bracket{Bad: 0}
+		return
+	}
+}
+
+// afterSystem looks at the peers after each of them ran the same system.
+func (b *observer) afterSystem(order int, system string) {
+	if b.truth.Bracket != nil {
+		return
+	}
+	for i := 1; i < len(b.sims); i++ {
+		if !refsim.Equal(b.sims[0], b.sims[i]) {
+			b.seen[i] = append(b.seen[i], difference{order, system, refsim.Differences(b.sims[0], b.sims[i])})
+		}
+	}
+}
+
+// afterTick looks at the state point behind a tick.
+func (b *observer) afterTick() {
+	point := b.sims[0].Point()
+	if b.truth.Bracket != nil {
+		if b.truth.HealedAt == nil && b.same() {
+			b.truth.HealedAt = &point
+		}
+		return
+	}
+	// The first system counts, and of peers that part in the same one the
+	// first peer.
+	peer, lasting := 0, difference{order: len(refsim.Systems())}
+	for i, seen := range b.seen {
+		if d, ok := firstLasting(seen); ok && d.order < lasting.order {
+			peer, lasting = i, d
+		}
+		b.seen[i] = seen[:0]
+	}
+	if peer == 0 {
+		return
+	}
+	b.found(peer, lasting.system, lasting.list[0])
+	good := point - 1
+	b.truth.Bracket = &Bracket{Good: &good, Bad: point}
+}
+
+// firstLasting returns the first of a tick's differences that is still there
+// after its last one, reduced to what is.
+func firstLasting(seen []difference) (difference, bool) {
+	if len(seen) == 0 || seen[len(seen)-1].order != len(refsim.Systems())-1 {
+		return difference{}, false
+	}
+	last := seen[len(seen)-1].list
+	for _, d := range seen {
+		for _, x := range d.list {
+			if both, ok := intersect(x, last); ok {
+				d.list = []refsim.Difference{both}
+				return d, true
+			}
+		}
+	}
+	return difference{}, false
+}
+
+// intersect returns the part of x that list has too.
+func intersect(x refsim.Difference, list []refsim.Difference) (refsim.Difference, bool) {
+	for _, y := range list {
+		if y.Archetype != x.Archetype || y.Component != x.Component {
+			continue
+		}
+		if x.Keys == nil {
+			return x, true
+		}
+		var keys []snapshot.Key
+		for _, k := range x.Keys {
+			if _, ok := slices.BinarySearchFunc(y.Keys, k, snapshot.Key.Compare); ok {
+				keys = append(keys, k)
+			}
+		}
+		x.Keys = keys
+		return x, keys != nil
+	}
+	return refsim.Difference{}, false
+}
+
+func (b *observer) same() bool {
+	for _, s := range b.sims[1:] {
+		if !refsim.Equal(b.sims[0], s) {
+			return false
+		}
+	}
+	return true
+}
+
+// found notes what differs first, and whose fault it is: a peer's that parted
+// from the first one, or the first one's if the other makes no mistakes.
+func (b *observer) found(peer int, system string, d refsim.Difference) {
+	initial := system == ""
+	t := &b.truth
+	t.InitialState = &initial
+	if !initial {
+		t.System = &system
+	}
+	t.Archetype, t.Component = &d.Archetype, &d.Component
+	t.Entities = []string{}
+	for _, k := range d.Keys {
+		t.Entities = append(t.Entities, k.String())
+	}
+	for _, name := range []string{b.names[peer], b.names[0]} {
+		if f, ok := b.faultOf(name, system, b.sims[0].Point()); ok {
+			t.blame(f)
+			return
+		}
+	}
+}
+
+// faultOf returns the mistake of a peer that showed in a system: the one that
+// is made there, else the first that had begun.
+func (b *observer) faultOf(peer, system string, point uint64) (f Fault, ok bool) {
+	for _, g := range b.faults {
+		initial := g.Name == "initial-state"
+		if g.Peer != peer || initial != (system == "") || !initial && g.From >= point {
+			continue
+		}
+		if g.Place == system {
+			return g, true
+		}
+		if !ok || g.From < f.From {
+			f, ok = g, true
+		}
+	}
+	return f, ok
+}

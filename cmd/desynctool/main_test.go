@@ -1,0 +1,41 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"desynctool": main})
+}
+
+// TestScript runs the transcripts in testdata/script. Each sees the project's
+// corpus as $CORPUS and edits files with these commands:
+//
+//	cut FILE N         keep the first N bytes
+//	flip FILE OFFSET   flip the lowest bit of one byte
+//	status N           run: desynctool …, and expect exit status N
+func TestScript(t *testing.T) {
+	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			// Transcripts name the corpus by a relative path.
+			return os.Symlink(corpus, filepath.Join(env.WorkDir, "corpus"))
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"cut": cut, "flip": flip, "status": status,
+		},
+	})
+}

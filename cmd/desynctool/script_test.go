@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func number(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	ts.Check(err)
+	return n
+}
+
+// edit rewrites a file.
+func edit(ts *testscript.TestScript, name string, change func(b []byte) []byte) {
+	path := ts.MkAbs(name)
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, change(b), 0o666))
+}
+
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cut FILE N")
+	}
+	edit(ts, args[0], func(b []byte) []byte { return b[:number(ts, args[1])] })
+}
+
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE OFFSET")
+	}
+	edit(ts, args[0], func(b []byte) []byte {
+		b = bytes.Clone(b)
+		b[number(ts, args[1])] ^= 1
+		return b
+	})
+}
+
+// status runs desynctool in this process and checks its exit status. What it
+// prints is in stdout and stderr as after exec.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N ARG...")
+	}
+	want := number(ts, args[0])
+	err := ts.Exec("desynctool", args[1:]...)
+	got := 0
+	if err != nil {
+		exit, ok := err.(interface{ ExitCode() int })
+		if !ok {
+			ts.Fatalf("desynctool: %v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
