@@ -42,7 +42,7 @@ func TestDocumentedFile(t *testing.T) {
 		}
 		want = append(want, b...)
 	}
-	var got memFile
+	var got memory
 	if err := ReadText(&got, strings.NewReader(text), "docs", WriteOptions{Plain: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestDocumentedHashes(t *testing.T) {
 
 func exampleWorld(t *testing.T) *World {
 	t.Helper()
-	var m memFile
+	var m memory
 	if err := ReadText(&m, strings.NewReader(fenced(t, "snapshot.md", "example text")), "docs", WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}

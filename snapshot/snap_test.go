@@ -68,7 +68,7 @@ func TestTextRoundTrip(t *testing.T) {
 		if err := WriteText(&text, open(t, want)); err != nil {
 			t.Fatalf("write text: %v", err)
 		}
-		var back memFile
+		var back memory
 		if err := ReadText(&back, bytes.NewReader(text.Bytes()), "test.txt", WriteOptions{}); err != nil {
 			t.Fatalf("read text: %v\n%s", err, text.Bytes())
 		}
@@ -82,7 +82,7 @@ func TestStreamedWriterGivesTheSameBytes(t *testing.T) {
 	w := bigWorld(3, 30000)
 	want := encode(t, w, WriteOptions{})
 	for _, batch := range []int{1000, 4096, 29999} {
-		var m memFile
+		var m memory
 		sw, err := NewWriter(&m, w.Head, w.Tables, WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +316,7 @@ func TestReadTextRefuses(t *testing.T) {
 		"another column":     {head + "A[1].P.z = 1\n", "t.txt:7: expected"},
 		"bytes as a history": {textHeader + "\n%history 00\n", "t.txt:2: %history"},
 	} {
-		err := ReadText(&memFile{}, strings.NewReader(c.text), "t.txt", WriteOptions{})
+		err := ReadText(&memory{}, strings.NewReader(c.text), "t.txt", WriteOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
@@ -405,7 +405,7 @@ func FuzzReadText(f *testing.F) {
 	}
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var m memFile
+		var m memory
 		if err := ReadText(&m, bytes.NewReader(text), "t.txt", WriteOptions{Plain: true}); err != nil {
 			return
 		}

@@ -214,7 +214,7 @@ func (p *textParser) next() (string, bool, error) {
 }
 
 func (p *textParser) parse(ws io.WriteSeeker, opts WriteOptions) error {
-	line, ok, err := p.next()
+	line, _, err := p.next()
 	if err != nil {
 		return err
 	}
@@ -222,6 +222,7 @@ func (p *textParser) parse(ws io.WriteSeeker, opts WriteOptions) error {
 		p.line = max(p.line, 1)
 		return fmt.Errorf("expected %q", textHeader)
 	}
+	var ok bool
 	for {
 		if line, ok, err = p.next(); err != nil {
 			return err

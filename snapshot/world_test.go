@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -16,39 +15,12 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// memFile is a file in memory.
-type memFile struct {
-	b  []byte
-	at int64
-}
-
-func (m *memFile) Write(p []byte) (int, error) {
-	if need := int(m.at) + len(p); need > len(m.b) {
-		m.b = append(m.b, make([]byte, need-len(m.b))...)
-	}
-	n := copy(m.b[m.at:], p)
-	m.at += int64(n)
-	return n, nil
-}
-
-func (m *memFile) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekStart:
-		m.at = offset
-	case io.SeekCurrent:
-		m.at += offset
-	case io.SeekEnd:
-		m.at = int64(len(m.b)) + offset
-	}
-	return m.at, nil
-}
-
 func encode(t fataler, w *World, opts WriteOptions) []byte {
-	var m memFile
-	if err := Write(&m, w, opts); err != nil {
+	b, err := Encode(w, opts)
+	if err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	return m.b
+	return b
 }
 
 func open(t fataler, b []byte) *File {
@@ -382,7 +354,7 @@ func TestValidateRefuses(t *testing.T) {
 		if err := w.Validate(); err == nil {
 			t.Errorf("%s: accepted", what)
 		}
-		if err := Write(&memFile{}, w, WriteOptions{}); err == nil {
+		if err := Write(&memory{}, w, WriteOptions{}); err == nil {
 			t.Errorf("%s: written", what)
 		}
 	}

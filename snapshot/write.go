@@ -64,6 +64,39 @@ func Write(ws io.WriteSeeker, w *World, opts WriteOptions) error {
 	return sw.Close()
 }
 
+// Encode returns w as a .snap in memory.
+func Encode(w *World, opts WriteOptions) ([]byte, error) {
+	var m memory
+	err := Write(&m, w, opts)
+	return m.b, err
+}
+
+// memory is a file in memory.
+type memory struct {
+	b  []byte
+	at int64
+}
+
+func (m *memory) Write(p []byte) (int, error) {
+	if grow := int(m.at) + len(p) - len(m.b); grow > 0 {
+		m.b = append(m.b, make([]byte, grow)...)
+	}
+	n := copy(m.b[m.at:], p)
+	m.at += int64(n)
+	return n, nil
+}
+
+func (m *memory) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += m.at
+	case io.SeekEnd:
+		offset += int64(len(m.b))
+	}
+	m.at = offset
+	return offset, nil
+}
+
 // Writer writes a .snap piece by piece, so that a World larger than memory can
 // be saved. It keeps the rows of one block and the index of one table.
 type Writer struct {

@@ -31,6 +31,10 @@ type Sink struct {
 	// end; never twice for the same point.
 	Snapshot func(peer int, w *snapshot.World) error
 
+	// Detected is called once, with the first point at which comparing sync
+	// hashes shows a difference, before the snapshots of that point.
+	Detected func(point uint64)
+
 	// System is called for each peer after each system of each tick. The sim
 	// is to be looked at only.
 	System func(peer int, tick uint64, system string, sim *refsim.Sim) error
@@ -130,7 +134,7 @@ func (s *session) begin() error {
 	if err != nil {
 		return err
 	}
-	s.detected = s.differ()
+	s.detect()
 	return s.snapshots()
 }
 
@@ -228,8 +232,8 @@ func (s *session) point() error {
 	}
 	point := s.sims[0].Point()
 	due := point%s.SnapshotEvery == 0 || point == s.Ticks
-	if !s.detected && point%s.DetectEvery == 0 && s.differ() {
-		s.detected, due = true, true
+	if point%s.DetectEvery == 0 && s.detect() {
+		due = true
 	}
 	if !due {
 		return nil
@@ -237,14 +241,21 @@ func (s *session) point() error {
 	return s.snapshots()
 }
 
-// differ compares the peers' sync hashes.
-func (s *session) differ() bool {
+// detect compares the peers' sync hashes and reports whether they differ for
+// the first time.
+func (s *session) detect() bool {
+	if s.detected {
+		return false
+	}
 	for i := range s.logs {
 		if s.logs[i].state.Short() != s.logs[0].state.Short() {
-			return true
+			s.detected = true
 		}
 	}
-	return false
+	if s.detected && s.sink.Detected != nil {
+		s.sink.Detected(s.sims[0].Point())
+	}
+	return s.detected
 }
 
 // snapshots saves all peers at the current point.

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// LogName is the name of the order log in a peer's folder, TruthName that of
+// the truth in the session's.
+const (
+	LogName   = "order-log.bin"
+	TruthName = "truth.json"
+)
+
+// Recording says what RecordTo wrote.
+type Recording struct {
+	Truth *Truth
+	Peers []Recorded
+
+	// Detected is the first state point at which comparing sync hashes showed
+	// a difference, nil if none did.
+	Detected *uint64
+}
+
+// Recorded is what one peer left behind.
+type Recorded struct {
+	Name      string
+	Dir       string
+	Snapshots []string // paths, by state point
+	Points    []uint64 // of the snapshots
+	Log       string   // path
+}
+
+// At returns the path of the snapshot of a point, "" if there is none.
+func (r *Recorded) At(point uint64) string {
+	for i, p := range r.Points {
+		if p == point {
+			return r.Snapshots[i]
+		}
+	}
+	return ""
+}
+
+// RecordTo plays a session and writes it to dir, which must be empty or not
+// exist: a folder for each peer with its order log and its snapshots, and
+// truth.json.
+func RecordTo(dir string, o Options) (*Recording, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := claim(dir); err != nil {
+		return nil, err
+	}
+	w := &writer{recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers))}
+	for i, name := range o.Peers {
+		p := &w.recording.Peers[i]
+		p.Name, p.Dir = name, filepath.Join(dir, name)
+		if filepath.Base(p.Dir) != name {
+			return nil, fmt.Errorf("%q cannot be the name of a peer's folder", name)
+		}
+		if err := os.MkdirAll(p.Dir, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	truth, err := Record(o, w.sink())
+	if err = errors.Join(err, w.close()); err != nil {
+		return nil, err
+	}
+	w.recording.Truth = truth
+	b, err := json.MarshalIndent(truth, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return &w.recording, os.WriteFile(filepath.Join(dir, TruthName), append(b, '\n'), 0o666)
+}
+
+// claim makes dir and refuses one that holds anything.
+func claim(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		return fmt.Errorf("%s: not empty, a session needs a folder of its own", dir)
+	}
+	return nil
+}
+
+// writer is the Sink of RecordTo.
+type writer struct {
+	recording Recording
+	logs      []*logFile
+}
+
+// logFile is an order log being written.
+type logFile struct {
+	file *os.File
+	*orderlog.Writer
+}
+
+func (w *writer) sink() Sink {
+	return Sink{
+		Detected: func(point uint64) { w.recording.Detected = &point },
+		Header: func(peer int, h orderlog.Header) error {
+			p := &w.recording.Peers[peer]
+			p.Log = filepath.Join(p.Dir, LogName)
+			f, err := os.Create(p.Log)
+			if err != nil {
+				return err
+			}
+			log, err := orderlog.NewWriter(f, h, orderlog.WriterOptions{})
+			if err != nil {
+				return errors.Join(err, f.Close())
+			}
+			w.logs[peer] = &logFile{f, log}
+			return nil
+		},
+		Tick:     func(peer int, t orderlog.Tick) error { return w.logs[peer].WriteTick(&t) },
+		Observed: func(peer int, hashes []orderlog.Observed) error { return w.logs[peer].WriteObserved(hashes) },
+		Snapshot: func(peer int, world *snapshot.World) error {
+			p := &w.recording.Peers[peer]
+			path := filepath.Join(p.Dir, snapshot.Name(world.Seed, world.Point.Tick))
+			if err := snapshot.WriteFile(path, world, snapshot.WriteOptions{}); err != nil {
+				return err
+			}
+			p.Snapshots = append(p.Snapshots, path)
+			p.Points = append(p.Points, world.Point.Tick)
+			return nil
+		},
+	}
+}
+
+func (w *writer) close() error {
+	var err error
+	for _, l := range w.logs {
+		if l != nil {
+			err = errors.Join(err, l.Close(), l.file.Close())
+		}
+	}
+	return err
+}
+
+// MaxPeers is the most peers that PeerNames names.
+const MaxPeers = 16
+
+// PeerNames returns the usual names of n peers: host, client, client2, ….
+func PeerNames(n int) []string {
+	names := []string{"host", "client"}
+	for i := 2; i < n; i++ {
+		names = append(names, fmt.Sprintf("client%d", i))
+	}
+	return names[:n]
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report"
+)
+
+// recordFlags are the flags of record.
+type recordFlags struct {
+	dir     string
+	options session.Options
+	peers   int
+	faults  []string
+}
+
+func newRecord(e *env) *cobra.Command {
+	var flags recordFlags
+	o := &flags.options
+	cmd := &cobra.Command{
+		Use:   "record -o DIR",
+		Short: "Play the reference sim as two or more peers, with faults, and write their artifacts",
+		Long: `record plays the built-in reference sim as several peers in lockstep, makes the
+faults that it is told, and writes what each peer would leave behind: an order
+log, snapshots at the start, every so many ticks, where the difference is first
+detected and at the end, and a report. truth.json says what really happened,
+found by comparing the peers' states after every system.
+
+A fault is NAME[/PLACE][@TICK][:PEER]; without a peer it is the second one's.
+A place is a system, or for initial-state an archetype:
+
+` + faultHelp() + `
+Exit status: 0 on success, 2 on wrong usage.`,
+		Example: `  desynctool record -o s --seed 7 --ticks 3000 --entities 5000 --fault map-order@1234:client
+  desynctool record -o clean --seed 1 --ticks 600 --peers 4`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty or not exist")
+	f.Uint64Var(&o.Config.Seed, "seed", 1, "seed of the game")
+	f.Uint64Var(&o.Ticks, "ticks", 3000, "length of the session")
+	f.IntVar(&o.Config.Entities, "entities", refsim.DefaultEntities, "about how many entities live")
+	f.IntVar(&o.Config.Players, "players", refsim.DefaultPlayers, "scripted players")
+	f.IntVar(&flags.peers, "peers", 2, "peers: host, client, client2, …")
+	f.StringArrayVar(&flags.faults, "fault", nil, "a mistake that a peer makes (repeatable)")
+	f.Uint64Var(&o.SnapshotEvery, "snapshot-every", session.DefaultSnapshotEvery, "ticks between two snapshots")
+	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doRecord(e, flags, format) }
+	return cmd
+}
+
+// faultHelp lists the faults and their places.
+func faultHelp() string {
+	var b strings.Builder
+	for _, kind := range refsim.Faults() {
+		fmt.Fprintf(&b, "  %-15s %s\n%18s%s\n", kind.Name, kind.Doc, "", strings.Join(kind.Places, ", "))
+	}
+	return b.String()
+}
+
+func doRecord(e *env, flags recordFlags, format *outputs) error {
+	if flags.dir == "" {
+		return fmt.Errorf("record needs a folder to write to: -o DIR")
+	}
+	o := flags.options
+	if flags.peers < 2 || flags.peers > session.MaxPeers {
+		return fmt.Errorf("--peers is %d, expected 2 to %d", flags.peers, session.MaxPeers)
+	}
+	o.Peers = session.PeerNames(flags.peers)
+	for _, text := range flags.faults {
+		fault, err := session.ParseFault(text)
+		if err != nil {
+			return err
+		}
+		o.Faults = append(o.Faults, fault)
+	}
+	recording, err := session.RecordTo(flags.dir, o)
+	if err != nil {
+		return err
+	}
+	if err := report.WritePeerReports(recording); err != nil {
+		return err
+	}
+	return e.render(format,
+		func(w io.Writer, s report.Style) error { return report.RecordText(w, recording, flags.dir, s) },
+		func() any { return report.Record(recording, flags.dir) })
+}
