@@ -60,7 +60,7 @@ func (s *Sim) strike(t *table, i int) {
 	}
 	points := int32(t.flight.damage.v[i]) * int32(192+s.rng.below(128)) / 256
 	s.damage(target, points*int32(12*one-off)/(12*one))
-	if e < enemy.rows() && enemy.health.hp.v[e] == 0 {
+	if enemy.health.hp.v[e] == 0 {
 		kills := &s.tables[player].score.kills
 		p := int(t.owner.player.v[i])
 		kills.set(p, kills.v[p]+1)

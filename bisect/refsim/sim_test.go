@@ -247,6 +247,8 @@ func TestLoadRefuses(t *testing.T) {
 		"players": func(w *snapshot.World) {
 			w.Table(snapshot.Archetype, "Match").Column("Rules", "players").Data[0] = 9
 		},
+		"id":     func(w *snapshot.World) { w.Table(snapshot.Archetype, "Tank").Keys.A[0]-- },
+		"serial": func(w *snapshot.World) { w.Table(snapshot.Archetype, "Match").Column("Serial", "next").Data[0] = 0 },
 		"grid": func(w *snapshot.World) {
 			w.Table(snapshot.Cache, "SpatialGrid").Keys.B[0] = 1 << 40
 		},

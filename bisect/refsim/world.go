@@ -101,7 +101,8 @@ func savedConfig(w *snapshot.World) (Config, error) {
 	return c.withDefaults()
 }
 
-// check checks what the systems rely on: numbers that are used as indexes.
+// check checks what the systems rely on: ids, and numbers that are used as
+// indexes.
 func (s *Sim) check() error {
 	if n := s.tables[player].rows(); n != s.config.Players {
 		return fmt.Errorf("archetype Player has %d rows, expected %d", n, s.config.Players)
@@ -120,10 +121,12 @@ func (s *Sim) check() error {
 			return fmt.Errorf("archetype Squad, row %d: unexpected key", i)
 		}
 	}
-	limit := int64(s.width) * cellSize
-	for _, t := range s.tables {
-		for i := range t.id {
+	limit, next := int64(s.width)*cellSize, s.tables[match].serial.next.v[0]
+	for a, t := range s.tables {
+		for i, id := range t.id {
 			switch {
+			case t.index == nil && (id%(1<<archetypeBits) != uint64(a) || id>>archetypeBits >= next):
+				return fmt.Errorf("archetype %s: id %d is of another archetype or still to come", t.label, id)
 			case t.position != nil && (uint64(t.position.x.v[i]) >= uint64(limit) || uint64(t.position.y.v[i]) >= uint64(limit)):
 				return fmt.Errorf("archetype %s, entity %d: position is off the map", t.label, t.id[i])
 			case t.owner != nil && int(t.owner.player.v[i]) >= s.config.Players:

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+)
+
+// truth is truth.json as its readers know it.
+type truth struct {
+	Fault, Place, Peer string
+	Bracket            *struct {
+		Good *uint64
+		Bad  uint64
+	}
+	InitialState *bool `json:"initial_state"`
+	System       *string
+	Archetype    *string
+	Component    *string
+	Entities     []string
+	HealedAt     *uint64 `json:"healed_at"`
+}
+
+// desynctool runs a command line in this process and decodes its JSON.
+func desynctool(t *testing.T, want int, document any, args ...string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if got := run(args, strings.NewReader(""), &stdout, &stderr); got != want {
+		t.Fatalf("%q: exit status %d, want %d\n%s%s", args, got, want, &stdout, &stderr)
+	}
+	if document == nil {
+		return
+	}
+	if err := json.NewDecoder(&stdout).Decode(document); err != nil && err != io.EOF {
+		t.Fatalf("%q: %v", args, err)
+	}
+}
+
+func readTruth(t *testing.T, dir string) truth {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tr truth
+	if err := json.Unmarshal(b, &tr); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+type bisectJSON struct {
+	Bracket *struct {
+		Good *uint64
+		Bad  uint64
+		By   string
+	}
+	Exact        bool
+	Tick         *uint64
+	InitialState bool    `json:"initial_state"`
+	HealedAt     *uint64 `json:"healed_at"`
+	Groups       [][]string
+	Replay       *struct {
+		Peers []struct {
+			Name    string
+			Matches *bool   `json:"matches_reference"`
+			Departs *uint64 `json:"departs_at"`
+		}
+		InputsPart *uint64 `json:"inputs_part"`
+	}
+	Contradictions []string
+	Missing        []string
+}
+
+type diffJSON struct {
+	Archetypes []struct {
+		Label  string
+		Only   map[string][]string
+		Fields []struct{ Key, Component, Field string }
+	}
+}
+
+// seedsPerFault is how many sessions each fault is played in; mustBite of them
+// must diverge.
+const (
+	seedsPerFault = 10
+	mustBite      = 9
+)
+
+// TestFaultsAreFound plays sessions of every fault and holds what the commands
+// say against what the comparison of the sims said.
+func TestFaultsAreFound(t *testing.T) {
+	seeds := seedsPerFault
+	if testing.Short() {
+		seeds = 2
+	}
+	for _, kind := range refsim.Faults() {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			bit := 0
+			for seed := range seeds {
+				place := kind.Places[seed%len(kind.Places)]
+				at := 40 + 37*seed
+				fault := fmt.Sprintf("%s/%s@%d:client", kind.Name, place, at)
+				if checkSession(t, seed+1, fault) {
+					bit++
+				}
+			}
+			if bit < seeds*mustBite/seedsPerFault {
+				t.Errorf("%d of %d sessions diverged", bit, seeds)
+			}
+		})
+	}
+}
+
+// checkSession plays one session and reports whether its fault bit.
+func checkSession(t *testing.T, seed int, fault string) bool {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "s")
+	desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(seed), "--ticks", "700", "--entities", "600", "--fault", fault, "--snapshot-every", "150")
+	tr := readTruth(t, dir)
+	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
+	var b bisectJSON
+	if tr.Bracket == nil {
+		desynctool(t, 0, &b, "bisect", host, client, "--sim", "builtin", "--format", "json")
+		return false
+	}
+	name := fmt.Sprintf("seed %d, %s", seed, fault)
+	desynctool(t, 1, &b, "bisect", host, client, "--sim", "builtin", "--format", "json")
+	if b.Bracket == nil || b.Bracket.Bad != tr.Bracket.Bad || !samePoint(b.Bracket.Good, tr.Bracket.Good) {
+		t.Errorf("%s: bracket %+v, truth %+v", name, b.Bracket, tr.Bracket)
+		return true
+	}
+	if *tr.InitialState != b.InitialState || b.InitialState == b.Exact || b.Exact && *b.Tick != *tr.Bracket.Good {
+		t.Errorf("%s: initial %v, exact %v, tick %v", name, b.InitialState, b.Exact, b.Tick)
+	}
+	if len(b.Contradictions)+len(b.Missing) > 0 {
+		t.Errorf("%s: contradictions %q, missing %q", name, b.Contradictions, b.Missing)
+	}
+	checkGuilt(t, name, fault, &b)
+	checkLocus(t, name, host, client, tr)
+	return true
+}
+
+func samePoint(a, b *uint64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// checkGuilt checks that the replay blames the peer with the fault, or the
+// inputs if they are the fault.
+func checkGuilt(t *testing.T, name, fault string, b *bisectJSON) {
+	t.Helper()
+	if b.Replay == nil || len(b.Replay.Peers) != 2 {
+		t.Errorf("%s: no replay", name)
+		return
+	}
+	host, client := b.Replay.Peers[0], b.Replay.Peers[1]
+	if strings.HasPrefix(fault, "order-") {
+		if b.Replay.InputsPart == nil || *b.Replay.InputsPart != b.Bracket.Bad || host.Departs != nil || client.Departs != nil {
+			t.Errorf("%s: replay %+v", name, b.Replay)
+		}
+		return
+	}
+	if host.Matches == nil || !*host.Matches || client.Departs == nil || *client.Departs != b.Bracket.Bad || b.Replay.InputsPart != nil {
+		t.Errorf("%s: replay %+v", name, b.Replay)
+	}
+}
+
+// checkLocus checks that walk names the archetype, and diff the component and
+// the entities.
+func checkLocus(t *testing.T, name, host, client string, tr truth) {
+	t.Helper()
+	at := fmt.Sprint(tr.Bracket.Bad)
+	var walk struct{ Leaves []string }
+	desynctool(t, 1, &walk, "walk", host+"@"+at, client+"@"+at, "--format", "json")
+	if !slices.Contains(walk.Leaves, *tr.Archetype) {
+		t.Errorf("%s: walk names %q, truth %q", name, walk.Leaves, *tr.Archetype)
+	}
+	var diff diffJSON
+	desynctool(t, 1, &diff, "diff", host+"@"+at, client+"@"+at, "--format", "json", "--all")
+	for _, a := range diff.Archetypes {
+		if a.Label != *tr.Archetype {
+			continue
+		}
+		var components, keys []string
+		for _, f := range a.Fields {
+			components = append(components, f.Component)
+			if f.Component == *tr.Component {
+				keys = append(keys, f.Key)
+			}
+		}
+		only := slices.Concat(a.Only["host"], a.Only["client"])
+		if !slices.Contains(components, *tr.Component) && len(only) == 0 {
+			t.Errorf("%s: diff of %s names %q, truth %s", name, a.Label, components, *tr.Component)
+		}
+		for _, k := range tr.Entities {
+			if !slices.Contains(keys, k) && !slices.Contains(only, k) {
+				t.Errorf("%s: diff of %s lacks entity %s", name, a.Label, k)
+			}
+		}
+		return
+	}
+	t.Errorf("%s: diff lacks archetype %q", name, *tr.Archetype)
+}
+
+// TestNoFalseAlarm plays sessions without a fault.
+func TestNoFalseAlarm(t *testing.T) {
+	sessions := 50
+	if testing.Short() {
+		sessions = 5
+	}
+	for seed := range sessions {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "s")
+			entities := 100 + 31*seed%900
+			desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(1000+seed), "--ticks", "300",
+				"--entities", fmt.Sprint(entities), "--peers", fmt.Sprint(2+seed%3), "--snapshot-every", "50")
+			if tr := readTruth(t, dir); tr.Bracket != nil {
+				t.Fatalf("truth %+v", tr)
+			}
+			desynctool(t, 0, nil, "bisect", dir, "--sim", "builtin")
+			desynctool(t, 0, nil, "diff", filepath.Join(dir, "host")+"@150", filepath.Join(dir, "client")+"@150")
+		})
+	}
+}
