@@ -436,10 +436,11 @@ func (s *stream) fill() (err error) {
 func (s *stream) column(k int) (*Column, error) {
 	c, ok := s.columns[k]
 	if !ok {
-		var err error
-		if c, err = s.s.LoadBlock(s.table, s.block, k); err != nil {
+		loaded, err := s.s.LoadBlock(s.table, s.block, k)
+		if err != nil {
 			return nil, err
 		}
+		c = loaded.Clone() // several are in use at a time
 		if s.columns == nil {
 			s.columns = map[int]Column{}
 		}

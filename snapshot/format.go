@@ -55,7 +55,8 @@ type State interface {
 	// LoadKeys loads the keys of one block of table i.
 	LoadKeys(i, block int) (Keys, error)
 
-	// LoadBlock loads the rows of one block of one column of table i.
+	// LoadBlock loads the rows of one block of one column of table i. The
+	// column is valid until the next call; Column.Clone keeps it.
 	LoadBlock(i, block, column int) (Column, error)
 
 	io.Closer

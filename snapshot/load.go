@@ -62,11 +62,19 @@ func LoadTable(s State, i int) (*Table, error) {
 		return nil, err
 	}
 	for b := range ix.Blocks {
-		part, err := LoadRows(s, i, b)
+		keys, err := s.LoadKeys(i, b)
 		if err != nil {
 			return nil, err
 		}
-		t.appendRows(part)
+		t.Keys.A = append(t.Keys.A, keys.A...)
+		t.Keys.B = append(t.Keys.B, keys.B...)
+		for k := range t.Columns {
+			part, err := s.LoadBlock(i, b, k)
+			if err != nil {
+				return nil, err
+			}
+			t.Columns[k].appendRange(&part, 0, part.Rows())
+		}
 	}
 	return t, nil
 }
@@ -81,9 +89,11 @@ func LoadRows(s State, i, block int) (*Table, error) {
 		return nil, err
 	}
 	for k := range t.Columns {
-		if t.Columns[k], err = s.LoadBlock(i, block, k); err != nil {
+		part, err := s.LoadBlock(i, block, k)
+		if err != nil {
 			return nil, err
 		}
+		t.Columns[k] = part.Clone()
 	}
 	return t, nil
 }

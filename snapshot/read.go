@@ -26,11 +26,13 @@ type File struct {
 	places []indexPlace
 	tables []*fileTable
 	zstd   *zstd.Decoder
-	stored []byte
-	mixed  []byte
-	raw    []byte
+	keys   cellBuffers
+	values cellBuffers
 	read   int64
 }
+
+// cellBuffers is the memory that cells are read into.
+type cellBuffers struct{ stored, mixed, raw []byte }
 
 // fileTable is the index of a table as it stands in the file.
 type fileTable struct {
@@ -587,20 +589,20 @@ func (t *fileTable) place(start, index int64) error {
 	return nil
 }
 
-// loadCell returns the canonical bytes of a cell, valid until the next call.
-func (f *File) loadCell(t *fileTable, what string, block, column int) ([]byte, error) {
+// loadCell returns the canonical bytes of a cell, valid until buf is used again.
+func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, block, column int) ([]byte, error) {
 	cell := t.cell(block, column)
 	rawLen, storedLen := int(t.cells.raw[cell]), int(t.cells.stored[cell])
 	offset := t.offsets[cell]
-	f.stored = resize(f.stored, storedLen)
-	if err := f.readAt(f.stored, offset); err != nil {
+	buf.stored = resize(buf.stored, storedLen)
+	if err := f.readAt(buf.stored, offset); err != nil {
 		return nil, err
 	}
-	if checksum(f.stored) != t.cells.crcs[cell] {
-		return nil, corrupt(f.name, offset, what+": checksum does not fit")
+	if checksum(buf.stored) != t.cells.crcs[cell] {
+		return nil, corrupt(f.name, offset, what()+": checksum does not fit")
 	}
 	if t.cells.codecs[cell] == codecPlain {
-		return f.stored, nil
+		return buf.stored, nil
 	}
 	if f.zstd == nil {
 		var err error
@@ -609,17 +611,17 @@ func (f *File) loadCell(t *fileTable, what string, block, column int) ([]byte, e
 			return nil, err
 		}
 	}
-	f.mixed = resize(f.mixed, rawLen)
-	out, err := f.zstd.DecodeAll(f.stored, f.mixed[:0:rawLen])
+	buf.mixed = resize(buf.mixed, rawLen)
+	out, err := f.zstd.DecodeAll(buf.stored, buf.mixed[:0:rawLen])
 	if err != nil {
-		return nil, corrupt(f.name, offset, what+": "+err.Error())
+		return nil, corrupt(f.name, offset, what()+": "+err.Error())
 	}
 	if len(out) != rawLen {
-		return nil, corrupt(f.name, offset, fmt.Sprintf("%s: decompresses to %d bytes, expected %d", what, len(out), rawLen))
+		return nil, corrupt(f.name, offset, fmt.Sprintf("%s: decompresses to %d bytes, expected %d", what(), len(out), rawLen))
 	}
-	f.raw = resize(f.raw, rawLen)
-	unshuffle(f.raw, f.mixed)
-	return f.raw, nil
+	buf.raw = resize(buf.raw, rawLen)
+	unshuffle(buf.raw, buf.mixed)
+	return buf.raw, nil
 }
 
 // resize returns a slice of n bytes, b's memory if that is enough.
@@ -637,8 +639,8 @@ func (f *File) LoadKeys(i, block int) (Keys, error) {
 		return Keys{}, err
 	}
 	info := &f.info.Tables[i]
-	what := fmt.Sprintf("keys of %s %q, block %d", info.Class, info.Label, block)
-	raw, err := f.loadCell(t, what, block, -1)
+	what := func() string { return fmt.Sprintf("keys of %s %q, block %d", info.Class, info.Label, block) }
+	raw, err := f.loadCell(t, &f.keys, what, block, -1)
 	if err != nil {
 		return Keys{}, err
 	}
@@ -647,7 +649,7 @@ func (f *File) LoadKeys(i, block int) (Keys, error) {
 		err = t.checkKeys(keys, block)
 	}
 	if err != nil {
-		return Keys{}, corrupt(f.name, t.offsets[t.cell(block, -1)], what+": "+err.Error())
+		return Keys{}, corrupt(f.name, t.offsets[t.cell(block, -1)], what()+": "+err.Error())
 	}
 	return keys, nil
 }
@@ -677,14 +679,16 @@ func (f *File) LoadBlock(i, block, column int) (Column, error) {
 		return Column{}, err
 	}
 	info, ci := &f.info.Tables[i], &t.Columns[column]
-	what := fmt.Sprintf("%s.%s of %s %q, block %d", ci.Component, ci.Field, info.Class, info.Label, block)
-	raw, err := f.loadCell(t, what, block, column)
+	what := func() string {
+		return fmt.Sprintf("%s.%s of %s %q, block %d", ci.Component, ci.Field, info.Class, info.Label, block)
+	}
+	raw, err := f.loadCell(t, &f.values, what, block, column)
 	if err != nil {
 		return Column{}, err
 	}
 	c := NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale)
 	if err := decodeValueBlock(&c, raw, t.Blocks[block].Rows); err != nil {
-		return Column{}, corrupt(f.name, t.offsets[t.cell(block, column)], what+": "+err.Error())
+		return Column{}, corrupt(f.name, t.offsets[t.cell(block, column)], what()+": "+err.Error())
 	}
 	return c, nil
 }
@@ -717,7 +721,8 @@ func decodeKeysBlock(raw []byte, rows, parts int) (Keys, error) {
 	return keys, nil
 }
 
-// decodeValueBlock fills c, which has its schema, from a value block.
+// decodeValueBlock fills c, which has its schema, from a value block. The
+// column aliases raw.
 func decodeValueBlock(c *Column, raw []byte, rows int) error {
 	if err := checkBlockHead(raw, domainValueBlock, rows); err != nil {
 		return err
@@ -730,13 +735,13 @@ func decodeValueBlock(c *Column, raw []byte, rows int) error {
 		if len(body) < n {
 			return fmt.Errorf("%d bytes, too few for the bitmap of %d rows", len(body), rows)
 		}
-		c.Present = append([]byte(nil), body[:n]...)
+		c.Present = body[:n:n]
 		body = body[n:]
 	default:
 		return fmt.Errorf("bitmap flag is %d", raw[1])
 	}
 	if w := c.Type.Width(); w > 0 {
-		c.Data = append([]byte(nil), body...)
+		c.Data = body
 	} else {
 		if len(body) < 4*rows {
 			return fmt.Errorf("%d bytes, too few for the lengths of %d values", len(body), rows)
@@ -749,7 +754,7 @@ func decodeValueBlock(c *Column, raw []byte, rows int) error {
 			}
 			c.Ends[i] = uint32(end)
 		}
-		c.Data = append([]byte(nil), body[4*rows:]...)
+		c.Data = body[4*rows:]
 	}
 	if err := c.validate(rows); err != nil {
 		return err

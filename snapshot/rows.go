@@ -1,5 +1,7 @@
 package snapshot
 
+import "slices"
+
 // appendRows appends all rows of src, which has the same columns.
 func (t *Table) appendRows(src *Table) { t.appendRange(src, 0, src.Rows()) }
 
@@ -38,4 +40,11 @@ func (c *Column) appendRange(src *Column, start, end int) {
 	for _, e := range src.Ends[start:end] {
 		c.Ends = append(c.Ends, e+shift)
 	}
+}
+
+// Clone returns a copy that shares no memory with c.
+func (c *Column) Clone() Column {
+	d := *c
+	d.Data, d.Ends, d.Present = slices.Clone(c.Data), slices.Clone(c.Ends), slices.Clone(c.Present)
+	return d
 }

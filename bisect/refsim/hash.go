@@ -43,24 +43,35 @@ func (t *table) hash() {
 // archetypes. Its cost is that of the columns that changed since the last call.
 // It may be called between the systems of a step.
 func (s *Sim) Leaves() []merkle.Leaf {
-	leaves := make([]merkle.Leaf, 1+archetypes)
+	return s.appendLeaves(make([]merkle.Leaf, 0, 1+archetypes))
+}
+
+func (s *Sim) appendLeaves(dst []merkle.Leaf) []merkle.Leaf {
 	var state [rngSize]byte
-	leaves[0].Hash = merkle.RNGLeaf(s.rng.append(state[:0]))
+	dst = append(dst, merkle.Leaf{Hash: merkle.RNGLeaf(s.rng.append(state[:0]))})
+	s.scratch.hashed.Store(0)
 	s.scratch.pool.each(s.scratch.hashSome)
-	for a, t := range s.tables {
-		leaves[1+a] = merkle.Leaf{Label: t.label, Hash: t.digests.leaf}
+	for _, t := range s.tables {
+		dst = append(dst, merkle.Leaf{Label: t.label, Hash: t.digests.leaf})
 	}
-	return leaves
+	return dst
+}
+
+// hashSome is one goroutine's part of hashing: it takes table after table.
+func (s *Sim) hashSome(int) {
+	for {
+		i := s.scratch.hashed.Add(1)
+		if i > archetypes {
+			return
+		}
+		s.tables[i-1].hash()
+	}
 }
 
 // StateHash returns the root of the state's Merkle tree.
-func (s *Sim) StateHash() merkle.Hash { return merkle.Root(s.Leaves()) }
-
-// hashSome is one goroutine's part of hashing.
-func (s *Sim) hashSome(worker int) {
-	for a := worker; a < archetypes; a += workers {
-		s.tables[a].hash()
-	}
+func (s *Sim) StateHash() merkle.Hash {
+	var leaves [1 + archetypes]merkle.Leaf
+	return merkle.Root(s.appendLeaves(leaves[:0]))
 }
 
 // SyncHash returns the first 8 bytes of the state hash.

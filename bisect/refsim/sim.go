@@ -3,6 +3,7 @@ package refsim
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/desynctool/desynctool/orderlog"
 )
@@ -78,7 +79,8 @@ type Sim struct {
 type scratch struct {
 	pool     pool
 	hashSome func(worker int)
-	due      []*table // what a system divides among its goroutines
+	hashed   atomic.Int32 // tables that goroutines have taken to hash
+	due      []*table     // what a system divides among its goroutines
 	rows     []int
 
 	crossed   []crossing

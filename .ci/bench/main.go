@@ -1,0 +1,76 @@
+// Command bench measures desynctool against its peers and prints ratios: each
+// pair of measurements alternates, so that a busy machine slows both. It needs
+// cmp and openssl. Run it as
+//
+//	go run ./.ci/bench [-quick] [DIR]
+//
+// DIR holds up to 5 GiB of files while it runs; the default is a temporary
+// folder.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+func main() {
+	quick := flag.Bool("quick", false, "smaller files, fewer rounds")
+	flag.Parse()
+	if err := run(flag.Arg(0), *quick); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is what the measurements share.
+type bench struct {
+	dir    string
+	mib    int // size of a large file
+	pairs  int // snapshots of a long session
+	rounds int
+	tool   string // the built desynctool
+	hello  string // a program that prints a line
+}
+
+func run(dir string, quick bool) (err error) {
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "desynctool-bench-*"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	b := &bench{dir: dir, mib: 1024, pairs: 10_000, rounds: 7}
+	if quick {
+		b.mib, b.pairs, b.rounds = 128, 1000, 3
+	}
+	if err := b.build(); err != nil {
+		return err
+	}
+	fmt.Printf("%s %s/%s, %d CPUs\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Println("| What | Ours | Peer | Ratio (min–max) | Goal |")
+	fmt.Println("|---|---|---|---|---|")
+	for _, measure := range []func() error{
+		b.start, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells, b.bytesRead,
+	} {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build builds the programs that are measured as processes.
+func (b *bench) build() error {
+	b.tool, b.hello = filepath.Join(b.dir, "desynctool"), filepath.Join(b.dir, "hello")
+	if err := command("go", "build", "-o", b.tool, "./cmd/desynctool"); err != nil {
+		return err
+	}
+	source := filepath.Join(b.dir, "hello.go")
+	if err := os.WriteFile(source, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o666); err != nil {
+		return err
+	}
+	return command("go", "build", "-o", b.hello, source)
+}

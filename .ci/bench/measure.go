@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// start measures the start of the process.
+func (b *bench) start() error {
+	return b.compare("start-up, against hello world", "≤ 3", 5*b.rounds,
+		func() error { return command(b.tool, "version") },
+		func() error { return command(b.hello) })
+}
+
+// bisect measures a search over a long session.
+func (b *bench) bisect() error {
+	dirs := [2]string{filepath.Join(b.dir, "pairs", "host"), filepath.Join(b.dir, "pairs", "client")}
+	for peer, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		for i := range b.pairs {
+			c := snapshot.NewColumn("Health", "hp", snapshot.I32, 0)
+			value := int64(100)
+			w := &snapshot.World{Head: snapshot.Head{Seed: 7, Point: snapshot.Point{Tick: uint64(300 * i)}}}
+			w.History[0] = 1
+			if peer == 1 && i >= b.pairs*2/3 {
+				value, w.History[0] = 99, 2
+			}
+			c.AppendInt(value)
+			w.Tables = []snapshot.Table{{Label: "Infantry", Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{c}}}
+			raw, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(dir, snapshot.Name(7, w.Point.Tick)), raw, 0o666); err != nil {
+				return err
+			}
+		}
+	}
+	defer os.RemoveAll(filepath.Join(b.dir, "pairs"))
+	return b.compare(fmt.Sprintf("bisect over %d pairs, against hello world", b.pairs), "≤ 3", 5*b.rounds,
+		func() error { return command(b.tool, "bisect", dirs[0], dirs[1]) },
+		func() error { return command(b.hello) })
+}
+
+// bigWorld returns a state of about that many MiB in 31 archetypes. Values of
+// archetype 7 differ in every so many rows, none if every is 0.
+func bigWorld(mib, every int) *snapshot.World {
+	const archetypes, rowBytes = 31, 8 + 8 + 8 + 4 + 8
+	rows := mib << 20 / archetypes / rowBytes
+	w := &snapshot.World{Head: snapshot.Head{Seed: 9, RNG: []byte{1}}}
+	for n := range archetypes {
+		t := snapshot.Table{Label: fmt.Sprintf("Archetype%02d", n), Keys: snapshot.Keys{A: make([]uint64, rows)}}
+		x, y := make([]int64, rows), make([]int64, rows)
+		hp, morale := make([]int32, rows), make([]float64, rows)
+		for i := range rows {
+			t.Keys.A[i] = uint64(3*i + n)
+			x[i], y[i] = int64(i)*31337%(512<<16), int64(i)*7919%(512<<16)
+			hp[i], morale[i] = int32(100+i%37), float64(i%1000)/3
+			if n == 7 && every > 0 && i%every == 0 {
+				x[i]++
+			}
+		}
+		column := func(component, field string, typ snapshot.Type, scale uint32, data []byte) {
+			c := snapshot.NewColumn(component, field, typ, scale)
+			c.Data = data
+			t.Columns = append(t.Columns, c)
+		}
+		column("Health", "hp", snapshot.I32, 0, snapshot.LittleEndianBytes(hp))
+		column("Morale", "value", snapshot.F64, 0, snapshot.LittleEndianBytes(morale))
+		column("Position", "x", snapshot.Fixed, 65536, snapshot.LittleEndianBytes(x))
+		column("Position", "y", snapshot.Fixed, 65536, snapshot.LittleEndianBytes(y))
+		w.Tables = append(w.Tables, t)
+	}
+	return w
+}
+
+// hashing measures the state hash of a World in memory against openssl's
+// SHA-256 of a file of as many bytes.
+func (b *bench) hashing() error {
+	w := bigWorld(b.mib/4, 0)
+	path := filepath.Join(b.dir, "canonical")
+	defer os.Remove(path)
+	raw, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, raw, 0o666); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("state hash of %d MiB, against openssl dgst -sha256", b.mib/4)
+	return b.compare(what, "≤ 0.92", b.rounds,
+		func() error { _, err := snapshot.Hold(w); return err },
+		func() error { return command("openssl", "dgst", "-sha256", path) })
+}
+
+// sim measures the reference sim hashing every tick against the same without.
+func (b *bench) sim() error {
+	play := func(hash bool) func() error {
+		return func() error {
+			sim, err := refsim.New(refsim.Config{Seed: 7, Entities: 5000})
+			if err != nil {
+				return err
+			}
+			script := refsim.NewScript(7)
+			for range 300 * b.rounds {
+				if err := sim.Step(script.Orders(sim)); err != nil {
+					return err
+				}
+				if hash {
+					sim.SyncHash()
+				}
+			}
+			return nil
+		}
+	}
+	return b.compare(fmt.Sprintf("reference sim unhashed, against hashed each tick (%d ticks, 5000 entities): ticks/s hashed over unhashed", 300*b.rounds), "≥ 0.65", b.rounds, play(false), play(true))
+}
+
+// columnDiff measures the diff of two .snap files against cmp -l on the same.
+func (b *bench) columnDiff() error {
+	for _, every := range []int{128, 2} {
+		var paths [2]string
+		for i := range paths {
+			paths[i] = filepath.Join(b.dir, fmt.Sprintf("columns%d.snap", i))
+			if err := snapshot.WriteFile(paths[i], oneColumn(b.mib/8, every*i), snapshot.WriteOptions{Plain: true}); err != nil {
+				return err
+			}
+			defer os.Remove(paths[i])
+		}
+		goal := "≤ 0.5"
+		if every == 2 {
+			goal = "≤ 0.10"
+		}
+		rounds := max(3, b.rounds/2)
+		err := b.compare(fmt.Sprintf("diff of two columns of %d MiB, 1 value in %d differs, against cmp -l", b.mib/8, every), goal, rounds,
+			func() error {
+				var s [2]*snapshot.File
+				for i, path := range paths {
+					f, err := snapshot.OpenFile(path)
+					if err != nil {
+						return err
+					}
+					defer f.Close()
+					s[i] = f
+				}
+				_, err := snapshot.Compare(s[0], s[1], snapshot.DiffOptions{})
+				return err
+			},
+			func() error { return command("cmp", "-l", paths[0], paths[1]) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneColumn(mib, every int) *snapshot.World {
+	rows := mib << 20 / 8
+	t := snapshot.Table{Label: "Infantry", Keys: snapshot.Keys{A: make([]uint64, rows)}}
+	x := make([]int64, rows)
+	for i := range x {
+		t.Keys.A[i] = uint64(i)
+		x[i] = int64(i) * 31337
+		if every > 0 && i%every == 0 {
+			x[i] ^= 0x5a5a
+		}
+	}
+	c := snapshot.NewColumn("Position", "x", snapshot.Fixed, 65536)
+	c.Data = snapshot.LittleEndianBytes(x)
+	t.Columns = []snapshot.Column{c}
+	return &snapshot.World{Tables: []snapshot.Table{t}}
+}
+
+// cells measures writing and reading a .snap, whose cells are shuffled and
+// compressed, against plain zstd of the same bytes.
+func (b *bench) cells() error {
+	w := bigWorld(b.mib/8, 0)
+	plain, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
+	if err != nil {
+		return err
+	}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	var packed, snap []byte
+	size := fmt.Sprintf("%d MiB", b.mib/8)
+	err = b.compare("writing a .snap of "+size+" (hashing included), against plain zstd fastest", "≤ 0.40 without hashing", b.rounds,
+		func() (err error) { snap, err = snapshot.Encode(w, snapshot.WriteOptions{}); return err },
+		func() error { packed = enc.EncodeAll(plain, packed[:0]); return nil })
+	if err != nil {
+		return err
+	}
+	var unpacked []byte
+	err = b.compare("loading it (checks included), against plain zstd", "≤ 0.65 without checks", b.rounds,
+		func() error {
+			f, err := snapshot.Open(bytes.NewReader(snap), int64(len(snap)), "bench")
+			if err != nil {
+				return err
+			}
+			_, err = snapshot.Load(f)
+			return err
+		},
+		func() (err error) { unpacked, err = dec.DecodeAll(packed, unpacked[:0]); return err })
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| its size, against plain zstd | %d | %d | **%.2f** | ≤ 1.03 |\n", len(snap), len(packed), float64(len(snap))/float64(len(packed)))
+	return nil
+}
+
+// bytesRead measures how much of two large snapshots a diff reads if one
+// archetype of 31 differs, and the memory that it needs.
+func (b *bench) bytesRead() error {
+	var paths [2]string
+	for i := range paths {
+		paths[i] = filepath.Join(b.dir, fmt.Sprintf("big%d.snap", i))
+		if err := snapshot.WriteFile(paths[i], bigWorld(b.mib, 100_000*i), snapshot.WriteOptions{Plain: true}); err != nil {
+			return err
+		}
+		defer os.Remove(paths[i])
+	}
+	var read, size int64
+	var differing uint64
+	var s [2]*snapshot.File
+	for i, path := range paths {
+		f, err := snapshot.OpenFile(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		stat, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		s[i], size = f, size+stat.Size()
+	}
+	d, err := snapshot.Compare(s[0], s[1], snapshot.DiffOptions{})
+	if err != nil {
+		return err
+	}
+	for _, t := range d.Tables {
+		differing += t.Changed()
+	}
+	read = s[0].BytesRead() + s[1].BytesRead()
+	fmt.Printf("| bytes read of 2 × %d MiB, %d values of one archetype differ | %d | %d | **%.2f %%** | ≤ 1 %% + differing blocks |\n",
+		b.mib, differing, read, size, 100*float64(read)/float64(size))
+	rss, err := process(nil, b.tool, "diff", paths[0], paths[1])
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| peak memory of that diff | %d MiB | | | ≤ 256 MiB |\n", rss>>20)
+	for i := range paths {
+		if err := snapshot.WriteFile(paths[i], bigWorld(b.mib, 1+i), snapshot.WriteOptions{Plain: true}); err != nil {
+			return err
+		}
+	}
+	if rss, err = process(nil, b.tool, "diff", paths[0], paths[1], "--format", "json"); err != nil {
+		return err
+	}
+	fmt.Printf("| the same where every second value of an archetype differs, as JSON | %d MiB | | | ≤ 256 MiB |\n", rss>>20)
+	return nil
+}
+

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// command runs a program to its end; what it prints is read and thrown away.
+func command(name string, args ...string) error { _, err := process(nil, name, args...); return err }
+
+// process runs a program and returns its peak memory in bytes. An exit status
+// of 1 is what comparing programs end with.
+func process(stdout io.Writer, name string, args ...string) (rss int64, err error) {
+	cmd := exec.Command(name, args...)
+	if stdout == nil {
+		stdout = drain{}
+	}
+	cmd.Stdout, cmd.Stderr = stdout, os.Stderr
+	err = cmd.Run()
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 && name != "go" {
+		err = nil
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		rss = usage.Maxrss * 1024
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return rss, err
+}
+
+// drain is a writer that is no file, so that no program sees /dev/null and
+// saves itself the work.
+type drain struct{}
+
+func (drain) Write(p []byte) (int, error) { return len(p), nil }
+
+// compare runs ours and peer alternately and prints a row with the medians and
+// the median of the ratios.
+func (b *bench) compare(what, goal string, rounds int, ours, peer func() error) error {
+	var a, p, ratios []float64
+	for i := range rounds + 1 {
+		ta, err := timed(ours)
+		if err != nil {
+			return err
+		}
+		tp, err := timed(peer)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			continue // warm-up
+		}
+		a, p, ratios = append(a, ta), append(p, tp), append(ratios, ta/tp)
+	}
+	slices.Sort(ratios)
+	fmt.Printf("| %s | %s | %s | **%.2f** (%.2f–%.2f) | %s |\n", what, seconds(median(a)), seconds(median(p)), median(ratios), ratios[0], ratios[len(ratios)-1], goal)
+	return nil
+}
+
+func timed(f func() error) (float64, error) {
+	start := time.Now()
+	err := f()
+	return time.Since(start).Seconds(), err
+}
+
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
+}
+
+func seconds(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.2f ms", s*1000)
+	}
+	return fmt.Sprintf("%.2f s", s)
+}
