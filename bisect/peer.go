@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
@@ -37,25 +38,39 @@ type head struct {
 // folder that holds neither snapshots nor an order log, one for each of its
 // folders that does. Formats are tried in order.
 func Gather(paths []string, formats []snapshot.Format) ([]*Peer, error) {
-	var peers []*Peer
-	for _, path := range paths {
-		sets, err := snapshot.Find(path, formats)
+	found := make([][]*Peer, len(paths))
+	errs := make([]error, len(paths))
+	var wait sync.WaitGroup
+	for i, path := range paths { // listing large folders is most of the work
+		wait.Go(func() { found[i], errs[i] = gather(path, formats) })
+	}
+	wait.Wait()
+	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
-		for _, set := range sets {
-			p := &Peer{Path: set.Path, set: set, heads: map[*snapshot.Entry]head{}}
-			if err := p.findLog(); err != nil {
-				return nil, err
-			}
-			if len(set.Entries) == 0 && p.log == nil {
-				if len(sets) > 1 {
-					continue // a folder beside those of the peers
-				}
-				return nil, p.nothing()
-			}
-			peers = append(peers, p)
+	}
+	return slices.Concat(found...), nil
+}
+
+func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
+	sets, err := snapshot.Find(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	var peers []*Peer
+	for _, set := range sets {
+		p := &Peer{Path: set.Path, set: set, heads: map[*snapshot.Entry]head{}}
+		if err := p.findLog(); err != nil {
+			return nil, err
 		}
+		if len(set.Entries) == 0 && p.log == nil {
+			if len(sets) > 1 {
+				continue // a folder beside those of the peers
+			}
+			return nil, p.nothing()
+		}
+		peers = append(peers, p)
 	}
 	return peers, nil
 }

@@ -270,7 +270,7 @@ func (p *pair) found(good, bad int) {
 }
 
 func (p *pair) files(i int) []string {
-	return []string{p.a.set.At(p.points[i]).Path, p.b.set.At(p.points[i]).Path}
+	return []string{p.a.set.At(p.points[i]).Path(), p.b.set.At(p.points[i]).Path()}
 }
 
 // findHealed looks, among the pairs that were read, for a state point at or

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"unsafe"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -82,9 +83,40 @@ func (h *Hasher) reset() {
 }
 
 func (h *Hasher) digest() (d merkle.Hash) {
-	h.buf = h.sha.Sum(h.buf[:0])
-	copy(d[:], h.buf)
+	h.sha.Sum(d[:0])
 	return d
+}
+
+// oneShot is the length in bytes up to which it is faster to assemble what is
+// hashed than to hash it piece by piece.
+const oneShot = 4096
+
+// sumWith returns the digest of what is in h.buf and the pieces behind it.
+func (h *Hasher) sumWith(pieces ...[]byte) merkle.Hash {
+	n := len(h.buf)
+	for _, p := range pieces {
+		n += len(p)
+	}
+	if n <= oneShot {
+		for _, p := range pieces {
+			h.buf = append(h.buf, p...)
+		}
+		return sha256.Sum256(h.buf)
+	}
+	h.reset()
+	h.sha.Write(h.buf)
+	for _, p := range pieces {
+		h.sha.Write(p)
+	}
+	return h.digest()
+}
+
+// hashBytes returns the bytes of hashes, back to back.
+func hashBytes(hashes []merkle.Hash) []byte {
+	if len(hashes) == 0 {
+		return nil
+	}
+	return unsafe.Slice(&hashes[0][0], merkle.HashSize*len(hashes))
 }
 
 // Keys returns the digest of keys that are cut at starts, and those of the
@@ -93,28 +125,21 @@ func (h *Hasher) Keys(keys Keys, starts []int) (digest merkle.Hash, blocks []mer
 	h.sum = h.sum[:0]
 	for i, start := range starts {
 		end := blockEnd(starts, i, len(keys.A))
-		h.reset()
 		h.buf = append(h.buf[:0], domainKeysBlock, byte(keys.Parts()), 0, 0)
 		h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(end-start))
-		h.sha.Write(h.buf)
-		h.sha.Write(LittleEndianBytes(keys.A[start:end]))
+		var second []byte
 		if keys.B != nil {
-			h.sha.Write(LittleEndianBytes(keys.B[start:end]))
+			second = LittleEndianBytes(keys.B[start:end])
 		}
-		h.sum = append(h.sum, h.digest())
+		h.sum = append(h.sum, h.sumWith(LittleEndianBytes(keys.A[start:end]), second))
 	}
 	return h.keysDigest(keys.Parts(), h.sum), h.sum
 }
 
 func (h *Hasher) keysDigest(parts int, blocks []merkle.Hash) merkle.Hash {
-	h.reset()
 	h.buf = append(h.buf[:0], domainKeys, byte(parts), 0, 0)
 	h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(len(blocks)))
-	h.sha.Write(h.buf)
-	for i := range blocks {
-		h.sha.Write(blocks[i][:])
-	}
-	return h.digest()
+	return h.sumWith(hashBytes(blocks))
 }
 
 // Column returns the digest of a column that is cut at starts, and those of
@@ -130,19 +155,14 @@ func (h *Hasher) Column(c *Column, starts []int) (digest merkle.Hash, blocks []m
 
 // block hashes rows start to end of a column without assembling them.
 func (h *Hasher) block(c *Column, start, end int) merkle.Hash {
-	h.reset()
 	h.buf = appendBlockHead(h.buf[:0], c, start, end)
-	h.sha.Write(h.buf)
 	if w := c.Type.Width(); w > 0 {
-		h.sha.Write(c.Data[start*w : end*w])
-	} else {
-		h.sha.Write(c.Data[c.valueStart(start):c.valueStart(end)])
+		return h.sumWith(c.Data[start*w : end*w])
 	}
-	return h.digest()
+	return h.sumWith(c.Data[c.valueStart(start):c.valueStart(end)])
 }
 
 func (h *Hasher) columnDigest(component, field string, typ Type, scale uint32, blocks []merkle.Hash) merkle.Hash {
-	h.reset()
 	b := append(h.buf[:0], domainColumn, byte(typ), 0, 0)
 	b = binary.LittleEndian.AppendUint32(b, scale)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(component)))
@@ -151,11 +171,7 @@ func (h *Hasher) columnDigest(component, field string, typ Type, scale uint32, b
 	b = append(b, component...)
 	b = append(b, field...)
 	h.buf = b
-	h.sha.Write(h.buf)
-	for i := range blocks {
-		h.sha.Write(blocks[i][:])
-	}
-	return h.digest()
+	return h.sumWith(hashBytes(blocks))
 }
 
 // appendBlockHead appends everything of a value block that comes before the

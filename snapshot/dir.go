@@ -24,15 +24,19 @@ type Set struct {
 
 // Entry is one snapshot of a Set.
 type Entry struct {
-	Path   string
+	Dir    string
+	Base   string // name of the file in Dir
 	Seed   uint64
 	Point  Point
 	Format *Format
 }
 
+// Path returns the path of the file.
+func (e *Entry) Path() string { return e.Dir + string(filepath.Separator) + e.Base }
+
 func (e *Entry) compare(f *Entry) int {
-	if c := cmp.Compare(e.Seed, f.Seed); c != 0 {
-		return c
+	if e.Seed != f.Seed {
+		return cmp.Compare(e.Seed, f.Seed)
 	}
 	return e.Point.Compare(f.Point)
 }
@@ -40,12 +44,12 @@ func (e *Entry) compare(f *Entry) int {
 // Open opens the snapshot. If its header has another seed or point than its
 // name, the error is a *MisnamedError and the State is open all the same.
 func (e *Entry) Open() (State, error) {
-	s, err := OpenPath(e.Path, e.Format)
+	s, err := OpenPath(e.Path(), e.Format)
 	if err != nil {
 		return nil, err
 	}
 	if info := s.Info(); info.Seed != e.Seed || !info.Point.Same(e.Point) {
-		return s, &MisnamedError{e.Path, e.Seed, e.Point, info.Seed, info.Point}
+		return s, &MisnamedError{e.Path(), e.Seed, e.Point, info.Seed, info.Point}
 	}
 	return s, nil
 }
@@ -182,7 +186,8 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 		return nil, err
 	}
 	info := s.Info()
-	return []*Set{{Path: path, Entries: []*Entry{{path, info.Seed, info.Point, format}}}}, nil
+	dir, base := filepath.Split(filepath.Clean(path))
+	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format}}}}, nil
 }
 
 // ReadDir returns the snapshots in a folder, and the names of the folders in it.
@@ -191,53 +196,41 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 // other file is looked at, and if it is a snapshot its header is read and a
 // warning says so. Names that begin with a dot are skipped.
 func ReadDir(path string, formats []Format) (*Set, []string, error) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer dir.Close()
-	list, err := dir.ReadDir(-1)
+	names, err := list(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	set := &Set{Path: path}
+	path = filepath.Clean(path)
 	var folders, strangers []string
-	arena := make([]Entry, 0, len(list)) // pointers into it stay valid: it never grows
-	for _, file := range list {
-		base := file.Name()
+	arena := make([]Entry, 0, len(names)) // pointers into it stay valid: it never grows
+	for _, base := range names {
 		if base[0] == '.' {
 			continue
 		}
-		kind := file.Type()
-		if kind&os.ModeSymlink != 0 {
-			stat, err := os.Stat(filepath.Join(path, base))
-			if err != nil {
-				set.warn("%s: %v", filepath.Join(path, base), err)
-				continue
+		if e, ok := named(path, base, formats); ok {
+			if e.Format != nil {
+				arena = append(arena, e)
 			}
-			kind = stat.Mode().Type()
+			continue
 		}
+		stat, err := os.Stat(filepath.Join(path, base))
 		switch {
-		case kind.IsDir():
+		case err != nil:
+			set.warn("%v", err)
+		case stat.IsDir():
 			folders = append(folders, base)
-		case !kind.IsRegular():
+		case !stat.Mode().IsRegular():
 			set.warn("%s: not a regular file", filepath.Join(path, base))
 		default:
-			if e, ok := named(path, base, formats); ok {
-				if e.Format == nil {
-					continue
-				}
-				arena = append(arena, e)
-				set.Entries = append(set.Entries, &arena[len(arena)-1])
-			} else {
-				strangers = append(strangers, base)
-			}
+			strangers = append(strangers, base)
 		}
 	}
+	set.Entries = sorted(arena, len(strangers))
 	slices.Sort(folders)
 	slices.Sort(strangers)
 	for _, base := range strangers {
-		set.stranger(filepath.Join(path, base), formats)
+		set.stranger(path, base, formats)
 	}
 	set.order()
 	return set, folders, nil
@@ -245,6 +238,48 @@ func ReadDir(path string, formats []Format) (*Set, []string, error) {
 
 func (s *Set) warn(format string, args ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+}
+
+// sorted returns pointers to entries, by tick and then as they come, with room
+// for some more. Entries of one tick are rare, and order sorts them out.
+func sorted(entries []Entry, room int) []*Entry {
+	type place struct {
+		tick uint64
+		i    int32
+	}
+	places := make([]place, len(entries))
+	for i := range entries {
+		places[i] = place{entries[i].Point.Tick, int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.tick != b.tick {
+			return cmp.Compare(a.tick, b.tick)
+		}
+		return int(a.i - b.i)
+	})
+	out := make([]*Entry, len(entries), len(entries)+room)
+	for i, p := range places {
+		out[i] = &entries[p.i]
+	}
+	return out
+}
+
+// list returns the names in a folder, in no order.
+func list(path string) ([]string, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
+}
+
+// compareEntries orders entries by seed, point and name.
+func compareEntries(a, b *Entry) int {
+	if c := a.compare(b); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Base, b.Base)
 }
 
 // named returns the entry that a file's name announces, one without a format
@@ -257,14 +292,15 @@ func named(dir, base string, formats []Format) (Entry, bool) {
 		if n, ok := formats[i].ParseName(base); ok && n.NoEvidence {
 			return Entry{}, true
 		} else if ok {
-			return Entry{dir + string(filepath.Separator) + base, n.Seed, n.Point, &formats[i]}, true
+			return Entry{dir, base, n.Seed, n.Point, &formats[i]}, true
 		}
 	}
 	return Entry{}, false
 }
 
 // stranger looks at a file whose name says nothing.
-func (s *Set) stranger(path string, formats []Format) {
+func (s *Set) stranger(dir, base string, formats []Format) {
+	path := filepath.Join(dir, base)
 	format, err := Recognize(path, formats)
 	if err != nil {
 		s.warn("%v", err)
@@ -281,18 +317,18 @@ func (s *Set) stranger(path string, formats []Format) {
 	}
 	defer state.Close()
 	info := state.Info()
-	s.Entries = append(s.Entries, &Entry{path, info.Seed, info.Point, format})
+	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format})
 }
 
 // order sorts the entries and keeps one for each seed and point.
 func (s *Set) order() {
-	slices.SortFunc(s.Entries, func(a, b *Entry) int {
-		return cmp.Or(a.compare(b), cmp.Compare(a.Path, b.Path))
-	})
+	if !slices.IsSortedFunc(s.Entries, compareEntries) {
+		slices.SortFunc(s.Entries, compareEntries)
+	}
 	kept := s.Entries[:0]
 	for _, e := range s.Entries {
 		if n := len(kept); n > 0 && kept[n-1].compare(e) == 0 {
-			s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path, e.Point, e.Seed, filepath.Base(kept[n-1].Path))
+			s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, kept[n-1].Base)
 			continue
 		}
 		kept = append(kept, e)
@@ -312,7 +348,7 @@ func (s *Set) Session(seed uint64) {
 	kept := s.Entries[:0]
 	for _, e := range s.Entries {
 		if e.Seed != seed {
-			s.warn("%s: stale: of seed %016x, the session is %016x", e.Path, e.Seed, seed)
+			s.warn("%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, seed)
 			continue
 		}
 		kept = append(kept, e)

@@ -661,10 +661,8 @@ func (t *fileTable) checkKeys(keys Keys, block int) error {
 	if keys.At(0) != t.Blocks[block].First {
 		return fmt.Errorf("first key is %s, the index says %s", keys.At(0), t.Blocks[block].First)
 	}
-	for i := 1; i < n; i++ {
-		if keys.At(i-1).Compare(keys.At(i)) >= 0 {
-			return fmt.Errorf("key %s of row %d does not follow %s", keys.At(i), i, keys.At(i-1))
-		}
+	if i := keys.unordered(); i > 0 {
+		return fmt.Errorf("key %s of row %d does not follow %s", keys.At(i), i, keys.At(i-1))
 	}
 	if block+1 < len(t.Blocks) && keys.At(n-1).Compare(t.Blocks[block+1].First) >= 0 {
 		return fmt.Errorf("last key %s is not below %s, the first of the next block", keys.At(n-1), t.Blocks[block+1].First)

@@ -120,6 +120,18 @@ func (k Keys) At(i int) Key {
 	return Key{A: k.A[i], B: k.B[i], Two: true}
 }
 
+// unordered returns the first row whose key does not follow the one before, or
+// 0 if all keys ascend.
+func (k Keys) unordered() int {
+	for i := 1; i < len(k.A); i++ {
+		if k.A[i-1] < k.A[i] || k.B != nil && k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {
+			continue
+		}
+		return i
+	}
+	return 0
+}
+
 // Key names one row of one table.
 type Key struct {
 	A, B uint64
@@ -220,10 +232,8 @@ func (t *Table) validate() error {
 	if t.Keys.B != nil && len(t.Keys.B) != len(t.Keys.A) {
 		return fmt.Errorf("%d first and %d second parts of keys", len(t.Keys.A), len(t.Keys.B))
 	}
-	for i := 1; i < len(t.Keys.A); i++ {
-		if t.Keys.At(i-1).Compare(t.Keys.At(i)) >= 0 {
-			return fmt.Errorf("key %s of row %d does not follow %s", t.Keys.At(i), i, t.Keys.At(i-1))
-		}
+	if i := t.Keys.unordered(); i > 0 {
+		return fmt.Errorf("key %s of row %d does not follow %s", t.Keys.At(i), i, t.Keys.At(i-1))
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]

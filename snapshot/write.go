@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -369,9 +370,7 @@ func (w *Writer) block(t *Table, start, end int) {
 
 // cell writes the cell whose canonical bytes are in w.raw.
 func (w *Writer) cell() merkle.Hash {
-	w.hasher.reset()
-	w.hasher.sha.Write(w.raw)
-	digest := w.hasher.digest()
+	digest := merkle.Hash(sha256.Sum256(w.raw))
 	stored, codec := w.raw, byte(codecPlain)
 	if w.zstd != nil {
 		w.mixed = append(w.mixed[:0], w.raw...)

@@ -274,4 +274,3 @@ func (b *bench) bytesRead() error {
 	fmt.Printf("| the same where every second value of an archetype differs, as JSON | %d MiB | | | ≤ 256 MiB |\n", rss>>20)
 	return nil
 }
-

@@ -3,10 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
-
-	"os"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/formats"
@@ -106,7 +105,7 @@ func openState(arg string) (snapshot.State, string, error) {
 				s.Close()
 				continue
 			}
-			return s, entry.Path, err
+			return s, entry.Path(), err
 		}
 	}
 	return nil, "", fmt.Errorf("%s: no snapshot of state point %q", path, at)

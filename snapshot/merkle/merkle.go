@@ -128,8 +128,8 @@ func RNGLeaf(state []byte) Hash {
 // ArchetypeLeaf returns the leaf hash of an archetype from its label, its
 // number of rows and the digests of its columns, the keys' digest first.
 func ArchetypeLeaf(label string, rows uint64, columns []Hash) Hash {
-	buf := make([]byte, 0, 17+len(label)+7+HashSize*len(columns))
-	buf = append(buf, domainArchetype)
+	var room [1024]byte // enough for most; append finds more where it is not
+	buf := append(room[:0], domainArchetype)
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(label)))
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(columns)))
 	buf = binary.LittleEndian.AppendUint64(buf, rows)
