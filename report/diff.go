@@ -313,9 +313,13 @@ func (c changes) put(out *lines, s Style) {
 			wide[k] = max(wide[k], columns(rows[i][k]))
 		}
 	}
-	for _, r := range rows {
+	for i, r := range rows {
+		a, b := s.good.Sprint(r[2]), s.bad.Sprint(r[3])
+		if c.list[i].Kind == snapshot.KindText || c.list[i].Kind == snapshot.KindBytes {
+			a, b = s.marked(r[2], r[3])
+		}
 		out.put("  ", pad(r[0], columns(r[0]), wide[0]), "  ", pad(r[1], columns(r[1]), wide[1]), "  ",
-			s.good.Sprint(pad(r[2], columns(r[2]), wide[2])), s.faint.Sprint(" | "), s.bad.Sprint(pad(r[3], columns(r[3]), wide[3])), "  ", s.faint.Sprint(r[4]))
+			pad(a, columns(r[2]), wide[2]), s.faint.Sprint(" | "), pad(b, columns(r[3]), wide[3]), "  ", s.faint.Sprint(r[4]))
 	}
 	if n := c.total - uint64(len(rows)); n > 0 {
 		out.put(s.faint.Sprintf("  … and %d more  (--all)", n))

@@ -92,6 +92,7 @@ func WriteJSON(w io.Writer, document any) error {
 // Style colours text by meaning.
 type Style struct {
 	bad, good, warn, name, faint, bold *color.Color
+	badMark, goodMark                  *color.Color // of changed characters
 }
 
 // NewStyle returns a Style with colours on or off.
@@ -108,6 +109,7 @@ func NewStyle(on bool) Style {
 	return Style{
 		bad: mk(color.FgRed, color.Bold), good: mk(color.FgGreen, color.Bold), warn: mk(color.FgYellow),
 		name: mk(color.FgCyan), faint: mk(color.Faint), bold: mk(color.Bold),
+		badMark: mk(color.FgRed, color.Bold, color.Underline), goodMark: mk(color.FgGreen, color.Bold, color.Underline),
 	}
 }
 

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+func TestSafe(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                    "",
+		"plain / text é":      "plain / text é",
+		"\x1b[31mred\x07":     `\x1b[31mred\a`,
+		"two\nlines":          `two\nlines`,
+		"bad \xff byte":       `bad \xff byte`,
+		"right\u202eto left":  `right\u202eto left`,
+		`a "quote" and \ too`: `a "quote" and \ too`,
+		"\x9b31m":             `\x9b31m`,
+	} {
+		if got := Safe(in); got != want {
+			t.Errorf("Safe(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	s := NewStyle(true)
+	a, b := s.marked(`"sign 11"`, `"sign 22"`)
+	if !strings.Contains(a, s.goodMark.Sprint("11")) || !strings.Contains(b, s.badMark.Sprint("22")) || !strings.Contains(a, s.good.Sprint(`"sign `)) {
+		t.Errorf("%q, %q", a, b)
+	}
+	long := strings.Repeat("x", maxMarked+1)
+	if a, _ := s.marked(long, "y"); a != s.good.Sprint(long) {
+		t.Error("a long text is compared by characters")
+	}
+	off := NewStyle(false)
+	if a, b := off.marked("abc", "abd"); a != "abc" || b != "abd" {
+		t.Errorf("without colour: %q, %q", a, b)
+	}
+}
+
+// TestDiffFitsAScreen: however many tables and values differ, the default text
+// is about a screenful and says what it leaves out.
+func TestDiffFitsAScreen(t *testing.T) {
+	world := func(salt uint64) *snapshot.World {
+		w := &snapshot.World{}
+		for n := range 40 {
+			t := snapshot.Table{Label: string(rune('A'+n/26)) + string(rune('a'+n%26))}
+			c := snapshot.NewColumn("Health", "hp", snapshot.U64, 0)
+			for i := range uint64(100) {
+				t.Keys.A = append(t.Keys.A, i)
+				c.AppendUint(i + salt)
+			}
+			t.Columns = []snapshot.Column{c}
+			w.Tables = append(w.Tables, t)
+		}
+		return w
+	}
+	a, err := snapshot.Hold(world(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := snapshot.Hold(world(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var short, all bytes.Buffer
+	if err := DiffText(&short, d, [2]string{"host", "client"}, NewStyle(false), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := DiffText(&all, d, [2]string{"host", "client"}, NewStyle(false), true); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(short.Bytes(), []byte("\n")); n > 50 || !strings.Contains(short.String(), "and 32 more tables") || !strings.Contains(short.String(), "and 97 more") {
+		t.Errorf("%d lines:\n%s", n, &short)
+	}
+	if n := bytes.Count(all.Bytes(), []byte("\n")); n != 1+40*101 {
+		t.Errorf("all of it has %d lines", n)
+	}
+}
