@@ -412,3 +412,24 @@ func TestTornLogIsLostEvidence(t *testing.T) {
 		t.Errorf("%s, lost %q", span(r), r.Lost)
 	}
 }
+
+// TestSwappedNames: two snapshots with each other's name find their places,
+// and so does one that shares its point with a misnamed one.
+func TestSwappedNames(t *testing.T) {
+	same, parted := state{1, 1, 0}, state{2, 2, 0}
+	dirs := peersOf(t, t.TempDir(), list(same, same, same, same, same), list(same, same, parted, parted, parted))
+	in := func(name string) string { return filepath.Join(dirs[1], name) }
+	move := func(from, to string) {
+		if err := os.Rename(in(from), in(to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(snapshot.Name(testSeed, 100), "aside")
+	move(snapshot.Name(testSeed, 200), snapshot.Name(testSeed, 100))
+	move("aside", snapshot.Name(testSeed, 200))
+	move(snapshot.Name(testSeed, 400), "desync_7_300.snap")
+	r := run1(t, dirs, Options{})
+	if span(r) != "(100,200]" || r.Snapshots != 5 || len(r.Warnings) != 3 {
+		t.Errorf("%s of %d points, warnings %q", span(r), r.Snapshots, r.Warnings)
+	}
+}

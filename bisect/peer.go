@@ -155,8 +155,7 @@ func (p *Peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err err
 	switch {
 	case errors.As(err, &misnamed):
 		s.Close()
-		p.set.Warnings = append(p.set.Warnings, err.Error())
-		p.set.Rename(e, misnamed.HeaderSeed, misnamed.HeaderPoint)
+		p.set.Recheck(e)
 		return nil, true, err
 	case err != nil:
 		p.heads[e] = head{err: err}

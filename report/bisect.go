@@ -150,9 +150,9 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
 	}
 	if b := r.Bracket; b != nil {
-		width := columns(b.Bad.String())
+		width := columns(pointName(b.Bad))
 		if b.Good != nil {
-			width = max(width, columns(b.Good.String()))
+			width = max(width, columns(pointName(*b.Good)))
 			end(row, "good", s.good, *b.Good, width, "equal", b.GoodFiles)
 		} else if !r.InitialState {
 			row("good", "no pair before is known to be equal")
@@ -172,7 +172,7 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("groups", strings.Join(groups, "  ≠  "))
 	}
 	if r.Healed != nil {
-		row("healed", "the states are equal again at ", r.Healed.String())
+		row("healed", "the states are equal again at ", pointName(*r.Healed))
 	}
 	if r.Snapshots > 0 {
 		row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
@@ -204,16 +204,16 @@ func bisectHeadline(r *bisect.Result) string {
 	case r.Exact:
 		return fmt.Sprintf("  in tick %d", r.Tick)
 	case b.Good == nil:
-		return fmt.Sprintf("  at or before state point %s", b.Bad)
+		return fmt.Sprintf("  at or before state point %s", pointName(b.Bad))
 	default:
-		return fmt.Sprintf("  in (%s, %s]", b.Good, b.Bad)
+		return fmt.Sprintf("  in (%s, %s]", pointName(*b.Good), pointName(b.Bad))
 	}
 }
 
 type printer interface{ Sprint(...any) string }
 
 func end(row func(string, ...string), name string, color printer, p snapshot.Point, width int, what string, files []string) {
-	at := p.String()
+	at := pointName(p)
 	line := []string{color.Sprint(pad(at, columns(at), width)), "  ", what}
 	for _, f := range files {
 		line = append(line, "  ", Safe(f))

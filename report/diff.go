@@ -178,7 +178,7 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 	out := lines{w: w}
 	status := DiffStatus(d)
 	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
-	out.put(s.verdict(status), fmt.Sprintf("  at state point %s", d.A.Point), "  ", a, " | ", b)
+	out.put(s.verdict(status), fmt.Sprintf("  at state point %s", pointName(d.A.Point)), "  ", a, " | ", b)
 	for _, f := range findings(d) {
 		out.put("  ", s.bad.Sprint(f))
 	}

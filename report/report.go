@@ -149,6 +149,9 @@ func Safe(s string) string {
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
+// pointName returns a state point for people.
+func pointName(p snapshot.Point) string { return Safe(p.String()) }
+
 // pad pads s, which takes width columns, to n columns.
 func pad(s string, width, n int) string {
 	if width >= n {

@@ -38,6 +38,9 @@ func Prove(s snapshot.State, path, label string) (*ProofDocument, error) {
 		label = ""
 	}
 	i := slices.Index(labels, label)
+	if i < 0 && label == "" {
+		return nil, fmt.Errorf("%s: the state has no RNG", path)
+	}
 	if i < 0 {
 		return nil, fmt.Errorf("%s: no archetype %q; there are %d, such as %q", path, label, len(labels), labels[:min(3, len(labels))])
 	}

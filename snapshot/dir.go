@@ -29,6 +29,8 @@ type Entry struct {
 	Seed   uint64
 	Point  Point
 	Format *Format
+
+	checked bool // seed and point are those of the header
 }
 
 // Path returns the path of the file.
@@ -187,7 +189,7 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 	}
 	info := s.Info()
 	dir, base := filepath.Split(filepath.Clean(path))
-	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format}}}}, nil
+	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format, true}}}}, nil
 }
 
 // ReadDir returns the snapshots in a folder, and the names of the folders in it.
@@ -292,7 +294,7 @@ func named(dir, base string, formats []Format) (Entry, bool) {
 		if n, ok := formats[i].ParseName(base); ok && n.NoEvidence {
 			return Entry{}, true
 		} else if ok {
-			return Entry{dir, base, n.Seed, n.Point, &formats[i]}, true
+			return Entry{dir, base, n.Seed, n.Point, &formats[i], false}, true
 		}
 	}
 	return Entry{}, false
@@ -317,30 +319,75 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 	}
 	defer state.Close()
 	info := state.Info()
-	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format})
+	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format, true})
 }
 
-// order sorts the entries and keeps one for each seed and point.
+// order sorts the entries and keeps one for each seed and point. Where two
+// names claim the same, their headers are read.
 func (s *Set) order() {
 	if !slices.IsSortedFunc(s.Entries, compareEntries) {
 		slices.SortFunc(s.Entries, compareEntries)
 	}
+	var doubtful []*Entry
 	kept := s.Entries[:0]
-	for _, e := range s.Entries {
-		if n := len(kept); n > 0 && kept[n-1].compare(e) == 0 {
-			s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, kept[n-1].Base)
+	for i, e := range s.Entries {
+		if i > 0 && s.Entries[i-1].compare(e) == 0 || i+1 < len(s.Entries) && e.compare(s.Entries[i+1]) == 0 {
+			doubtful = append(doubtful, e)
 			continue
 		}
 		kept = append(kept, e)
 	}
 	s.Entries = kept
+	for _, e := range doubtful {
+		s.believe(e)
+		s.insert(e)
+	}
 }
 
-// Rename moves an entry to the seed and point that its header has. If there is
-// an entry already, e is dropped.
-func (s *Set) Rename(e *Entry, seed uint64, point Point) {
-	e.Seed, e.Point = seed, point
-	s.order()
+// believe gives e the seed and point of its header. A file that cannot be read
+// keeps those of its name.
+func (s *Set) believe(e *Entry) {
+	if e.checked {
+		return
+	}
+	e.checked = true
+	state, err := e.Open()
+	var misnamed *MisnamedError
+	if errors.As(err, &misnamed) {
+		s.warn("%v", misnamed)
+		e.Seed, e.Point = misnamed.HeaderSeed, misnamed.HeaderPoint
+	}
+	if state != nil {
+		state.Close()
+	}
+}
+
+// insert adds an entry whose header has been read. An entry that is there
+// already and has only its name to show is looked at first: it may have to
+// move.
+func (s *Set) insert(e *Entry) {
+	i, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
+	if taken && !s.Entries[i].checked {
+		other := s.Entries[i]
+		s.Entries = slices.Delete(s.Entries, i, i+1)
+		s.believe(other)
+		s.insert(other)
+		i, taken = slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
+	}
+	if taken {
+		s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, s.Entries[i].Base)
+		return
+	}
+	s.Entries = slices.Insert(s.Entries, i, e)
+}
+
+// Recheck moves an entry to the seed and point that its header has, and
+// whatever has only its name to show out of its way.
+func (s *Set) Recheck(e *Entry) {
+	s.Entries = slices.DeleteFunc(s.Entries, func(other *Entry) bool { return other == e })
+	e.checked = false
+	s.believe(e)
+	s.insert(e)
 }
 
 // Session narrows the set to one seed and warns of every file of another.
@@ -354,6 +401,16 @@ func (s *Set) Session(seed uint64) {
 		kept = append(kept, e)
 	}
 	s.Entries = kept
+}
+
+// CheckAll reads the headers of all entries that have only their names to show
+// and moves those that are misnamed.
+func (s *Set) CheckAll() {
+	for _, e := range slices.Clone(s.Entries) {
+		if !e.checked {
+			s.Recheck(e)
+		}
+	}
 }
 
 // At returns the entry at a point, or nil. The set must be of one seed.

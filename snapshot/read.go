@@ -265,6 +265,9 @@ func (f *File) decodeHeader(b []byte) error {
 	info.Point.Tick = c.unsigned("tick", maxU64)
 	info.Point.Phase = c.text("phase")
 	info.Point.Native = c.text("native name")
+	if err := info.Point.check(); err != nil {
+		c.fail("%w", err)
+	}
 	info.Peer = c.text("peer")
 	info.Epoch = uint32(c.unsigned("epoch", maxU32))
 	info.RNG = c.bytes("RNG state", maxRNG)

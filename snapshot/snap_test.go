@@ -314,6 +314,8 @@ func TestReadTextRefuses(t *testing.T) {
 		"seed out of range":  {textHeader + "\n%seed 18446744073709551616\n", "t.txt:2: %seed"},
 		"missing key":        {head + "A[1.P.x = 1\n", "t.txt:7: expected ]"},
 		"another column":     {head + "A[1].P.z = 1\n", "t.txt:7: expected"},
+		"unknown phase":      {textHeader + "\n%phase \"later\"\n", "t.txt:2: %phase"},
+		"bytes, not UTF-8":   {textHeader + "\n%peer \"\xff\"\n", "t.txt:2: line is not UTF-8"},
 		"bytes as a history": {textHeader + "\n%history 00\n", "t.txt:2: %history"},
 	} {
 		err := ReadText(&memory{}, strings.NewReader(c.text), "t.txt", WriteOptions{})

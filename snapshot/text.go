@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -206,6 +207,9 @@ func (p *textParser) next() (string, bool, error) {
 			break
 		}
 		p.line++
+		if !utf8.Valid(p.buf) {
+			return "", false, errors.New("line is not UTF-8")
+		}
 		line := strings.TrimRight(string(p.buf), "\r\n")
 		if line != "" && line[0] != '#' {
 			return line, true, nil
@@ -273,10 +277,13 @@ func (p *textParser) directive(line string) error {
 		p.head.Point.Tick, err = strconv.ParseUint(fields[0], 10, 64)
 	case "phase":
 		p.head.Point.Phase = fields[0]
+		err = p.head.Point.check()
 	case "native":
 		p.head.Point.Native = fields[0]
+		err = p.head.Point.check()
 	case "peer":
 		p.head.Peer = fields[0]
+		err = checkText(fields[0])
 	case "epoch":
 		var n uint64
 		n, err = strconv.ParseUint(fields[0], 10, 32)

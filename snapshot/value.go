@@ -30,8 +30,9 @@ const absentText = "absent"
 //
 //	bool           true, false
 //	integers       decimal
-//	f32, f64       the shortest decimal that reads back as the same bits; inf,
-//	               -inf; -0; a NaN by its bits, nan(0x7ff8000000000001)
+//	f32, f64       the shortest decimal that reads back as the same bits, with
+//	               an exponent below 1e-06 and from 1e+21 on; inf, -inf; -0; a
+//	               NaN by its bits, nan(0x7ff8000000000001)
 //	fixed          the exact decimal where Scale is made of twos and fives,
 //	               else units/scale
 //	string         a Go string literal: quoted, with \n, \", \\, \xNN, \uNNNN …
@@ -88,7 +89,11 @@ func (v Value) appendFloat(dst []byte) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, "-inf"...)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, size)
+	form := byte('f')
+	if magnitude := math.Abs(f); magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21) {
+		form = 'e'
+	}
+	return strconv.AppendFloat(dst, f, form, -1, size)
 }
 
 // decimals returns how many decimal places units of 1/scale need, or -1 if no

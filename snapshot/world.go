@@ -35,6 +35,17 @@ func (p Point) Compare(q Point) int {
 	return strings.Compare(p.Phase, q.Phase)
 }
 
+// check reports a phase or native name that no point has.
+func (p Point) check() error {
+	if p.Phase != "" && p.Phase != AfterOrders {
+		return fmt.Errorf("phase is %q, expected none or %q", p.Phase, AfterOrders)
+	}
+	if err := checkText(p.Native); err != nil {
+		return fmt.Errorf("native name: %w", err)
+	}
+	return nil
+}
+
 // Same reports whether p and q are the same moment.
 func (p Point) Same(q Point) bool { return p.Compare(q) == 0 }
 
@@ -201,10 +212,11 @@ func (w *World) Sort() {
 // Validate checks everything that readers and writers rely on: names, the
 // order of tables, columns and keys, and that every column fits its table.
 func (w *World) Validate() error {
-	for _, name := range []string{w.Point.Phase, w.Point.Native, w.Peer} {
-		if err := checkText(name); err != nil {
-			return err
-		}
+	if err := w.Point.check(); err != nil {
+		return err
+	}
+	if err := checkText(w.Peer); err != nil {
+		return fmt.Errorf("peer: %w", err)
 	}
 	for i := range w.Tables {
 		t := &w.Tables[i]

@@ -350,6 +350,7 @@ func TestValidateRefuses(t *testing.T) {
 		"data behind the ends":  {Tables: []Table{{Label: "A", Keys: Keys{A: []uint64{1}}, Columns: []Column{{Component: "A", Field: "b", Type: String, Ends: []uint32{2}, Data: []byte("abc")}}}}},
 		"ends that go back":     {Tables: []Table{{Label: "A", Keys: keys, Columns: []Column{{Component: "A", Field: "b", Type: String, Ends: []uint32{3, 2}, Data: []byte("abc")}}}}},
 		"peer that is not text": {Head: Head{Peer: "\xff"}},
+		"unknown phase":         {Head: Head{Point: Point{Phase: "later"}}},
 	} {
 		if err := w.Validate(); err == nil {
 			t.Errorf("%s: accepted", what)
@@ -370,7 +371,7 @@ func TestValueNotation(t *testing.T) {
 	}{
 		{Bool, 0, 1, "true"}, {Bool, 0, 0, "false"},
 		{I8, 0, 0xff, "-1"}, {I64, 0, 1 << 63, "-9223372036854775808"}, {U64, 0, 1<<64 - 1, "18446744073709551615"},
-		{F64, 0, f64(0.1), "0.1"}, {F64, 0, f64(1e300), "1e+300"}, {F64, 0, 1 << 63, "-0"}, {F64, 0, 1, "5e-324"},
+		{F64, 0, f64(0.1), "0.1"}, {F64, 0, f64(1e300), "1e+300"}, {F64, 0, f64(16777216), "16777216"}, {F64, 0, f64(1e21), "1e+21"}, {F64, 0, f64(1e20), "100000000000000000000"}, {F64, 0, f64(1e-6), "0.000001"}, {F64, 0, f64(9.5e-7), "9.5e-07"}, {F64, 0, 1 << 63, "-0"}, {F64, 0, 1, "5e-324"},
 		{F64, 0, f64(math.Inf(-1)), "-inf"}, {F64, 0, 0x7ff8000000000001, "nan(0x7ff8000000000001)"},
 		{F32, 0, uint64(math.Float32bits(0.1)), "0.1"}, {F32, 0, 0xffc00000, "nan(0xffc00000)"},
 		{Fixed, 65536, 98304, "1.5"}, {Fixed, 65536, 1<<64 - 1, "-0.0000152587890625"}, {Fixed, 1000, 1 << 63, "-9223372036854775.808"},

@@ -96,17 +96,28 @@ func openState(arg string) (snapshot.State, string, error) {
 	if len(sets) != 1 {
 		return nil, "", fmt.Errorf("%s: the snapshots of %d peers, expected one", path, len(sets))
 	}
-	tick, numErr := strconv.ParseUint(at, 10, 64)
-	for _, entry := range sets[0].Entries {
-		if entry.Point.Native == at && at != "" || numErr == nil && entry.Point.Tick == tick {
+	for range 2 {
+		if entry := entryAt(sets[0], at); entry != nil {
 			s, err := entry.Open()
 			var misnamed *snapshot.MisnamedError
-			if errors.As(err, &misnamed) {
-				s.Close()
-				continue
+			if !errors.As(err, &misnamed) {
+				return s, entry.Path(), err
 			}
-			return s, entry.Path(), err
+			s.Close()
 		}
+		sets[0].CheckAll() // the names may be wrong
 	}
 	return nil, "", fmt.Errorf("%s: no snapshot of state point %q", path, at)
+}
+
+// entryAt returns the entry of a state point, by tick or by the engine's own
+// name, or nil.
+func entryAt(set *snapshot.Set, at string) *snapshot.Entry {
+	tick, err := strconv.ParseUint(at, 10, 64)
+	for _, e := range set.Entries {
+		if e.Point.Native == at && at != "" || err == nil && e.Point.Tick == tick {
+			return e
+		}
+	}
+	return nil
 }

@@ -22,8 +22,9 @@ lead to the root; of a snapshot that its content gives every digest in it, up to
 the state hash. An order log is read to its end marker, and each tick's input
 hash is recomputed.
 
-Exit status: 0 if everything holds, 1 if a hash does not, 2 if a file is
-unusable.`,
+Exit status: 0 if everything holds, 1 if a hash is not that of the content, 2 if
+a file is unusable: unreadable, corrupt, or with hashes that contradict each
+other.`,
 		Example: `  desynctool verify desync_0000000000000007_0000001242.snap
   desynctool verify proof.json --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: cobra.MinimumNArgs(1),

@@ -101,6 +101,9 @@ type Error struct {
 func (e *Error) Error() string {
 	switch e.Err {
 	case ErrTorn:
+		if e.Lost == 0 {
+			return fmt.Sprintf("%s: torn at offset %d: %s", e.Name, e.Offset, e.Msg)
+		}
 		return fmt.Sprintf("%s: torn at offset %d, bytes lost: %d: %s", e.Name, e.Offset, e.Lost, e.Msg)
 	case ErrCorrupt:
 		return fmt.Sprintf("%s: corrupt at offset %d: %s", e.Name, e.Offset, e.Msg)

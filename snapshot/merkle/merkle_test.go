@@ -244,7 +244,7 @@ type leafVector struct {
 	State   string `json:"state,omitempty"`
 	Label   string `json:"label,omitempty"`
 	Rows    uint64 `json:"rows,omitempty"`
-	Columns []Hash `json:"columns,omitempty"`
+	Digests []Hash `json:"digests,omitempty"`
 	Leaf    Hash   `json:"leaf"`
 }
 
@@ -260,7 +260,7 @@ type treeVector struct {
 // it once, and by then the definition above had agreed with it.
 func TestVectors(t *testing.T) {
 	path := filepath.Join("..", "..", "testdata", "merkle", "trees.json")
-	v := vectors{Comment: "Merkle vectors; docs/merkle.md defines them. state is hex; leaf, columns, root and siblings are SHA-256 in hex."}
+	v := vectors{Comment: "Merkle vectors; docs/merkle.md defines them. state is hex (absent: empty), rows is 0 if absent, digests are the keys digest and then each column digest, all hashes are hex."}
 	for _, state := range []string{"", "01", "0123456789abcdef", "00112233445566778899"} {
 		raw := make([]byte, len(state)/2)
 		fmt.Sscanf(state, "%x", &raw)
@@ -271,7 +271,7 @@ func TestVectors(t *testing.T) {
 		for c := range columns {
 			columns[c] = sha256.Sum256([]byte{byte(i), byte(c)})
 		}
-		v.Leaves = append(v.Leaves, leafVector{Label: label, Rows: uint64(i * 1000), Columns: columns, Leaf: ArchetypeLeaf(label, uint64(i*1000), columns)})
+		v.Leaves = append(v.Leaves, leafVector{Label: label, Rows: uint64(i * 1000), Digests: columns, Leaf: ArchetypeLeaf(label, uint64(i*1000), columns)})
 	}
 	for _, n := range []int{0, 1, 2, 3, 5, 8, 32} {
 		tree := build(t, leavesOf(n, 1))
