@@ -150,9 +150,9 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
 	}
 	if b := r.Bracket; b != nil {
-		width := columns(pointName(b.Bad))
+		width := columns(bothNames(b.Bad))
 		if b.Good != nil {
-			width = max(width, columns(pointName(*b.Good)))
+			width = max(width, columns(bothNames(*b.Good)))
 			end(row, "good", s.good, *b.Good, width, "equal", b.GoodFiles)
 		} else if !r.InitialState {
 			row("good", "no pair before is known to be equal")
@@ -172,7 +172,7 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("groups", strings.Join(groups, "  ≠  "))
 	}
 	if r.Healed != nil {
-		row("healed", "the states are equal again at ", pointName(*r.Healed))
+		row("healed", "the states are equal again at ", bothNames(*r.Healed))
 	}
 	if r.Snapshots > 0 {
 		row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
@@ -213,7 +213,7 @@ func bisectHeadline(r *bisect.Result) string {
 type printer interface{ Sprint(...any) string }
 
 func end(row func(string, ...string), name string, color printer, p snapshot.Point, width int, what string, files []string) {
-	at := pointName(p)
+	at := bothNames(p)
 	line := []string{color.Sprint(pad(at, columns(at), width)), "  ", what}
 	for _, f := range files {
 		line = append(line, "  ", Safe(f))

@@ -178,7 +178,7 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 	out := lines{w: w}
 	status := DiffStatus(d)
 	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
-	out.put(s.verdict(status), fmt.Sprintf("  at state point %s", pointName(d.A.Point)), "  ", a, " | ", b)
+	out.put(s.verdict(status), fmt.Sprintf("  at state point %s", bothNames(d.A.Point)), "  ", a, " | ", b)
 	for _, f := range findings(d) {
 		out.put("  ", s.bad.Sprint(f))
 	}
@@ -260,7 +260,7 @@ func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limi
 		for i, c := range t.Columns {
 			counts[i] = fmt.Sprintf("%s.%s %d", Safe(c.Component), Safe(c.Field), c.Changed)
 		}
-		out.put("  ", s.faint.Sprint(shorten("by column: "+strings.Join(counts, ", "), 160)))
+		out.put("  ", s.faint.Sprint(shorten("by column: "+strings.Join(counts, ", "), 110)))
 	}
 	for i, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 		total := []uint64{t.OnlyACount, t.OnlyBCount}[i]

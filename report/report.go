@@ -14,6 +14,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -151,6 +152,14 @@ func Safe(s string) string {
 
 // pointName returns a state point for people.
 func pointName(p snapshot.Point) string { return Safe(p.String()) }
+
+// bothNames returns a state point by the engine's own name and by ours.
+func bothNames(p snapshot.Point) string {
+	if p.Native == "" {
+		return pointName(p)
+	}
+	return fmt.Sprintf("%s (%d)", pointName(p), p.Tick)
+}
 
 // pad pads s, which takes width columns, to n columns.
 func pad(s string, width, n int) string {

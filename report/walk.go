@@ -132,7 +132,7 @@ func (w *Walk) Text(to io.Writer, s Style, all bool) error {
 	out := lines{w: to}
 	c := &w.Comparison
 	point := w.Info[0].Point
-	out.put(s.verdict(w.Status()), fmt.Sprintf("  at state point %s: %d of %s", pointName(point), len(c.Diverged)+len(c.OnlyA)+len(c.OnlyB),
+	out.put(s.verdict(w.Status()), fmt.Sprintf("  at state point %s: %d of %s", bothNames(point), len(c.Diverged)+len(c.OnlyA)+len(c.OnlyB),
 		plural(uint64(w.Trees[0].Len()), "leaf", "leaves")))
 	wide := max(columns(w.Names[0]), columns(w.Names[1]))
 	for i := range 2 {

@@ -319,6 +319,9 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 	}
 	defer state.Close()
 	info := state.Info()
+	if format.Usual == nil || !format.Usual(base) {
+		s.warn("%s: its name says nothing, its content is state point %s of seed %016x", path, info.Point, info.Seed)
+	}
 	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format, true})
 }
 

@@ -30,6 +30,10 @@ type Format struct {
 	// format's pattern.
 	ParseName func(base string) (name FileName, ok bool)
 
+	// Usual reports whether a name that ParseName makes nothing of is one that
+	// the game gives all the same. Nil means that there are none.
+	Usual func(base string) bool
+
 	// Sniff reports whether the leading bytes are of this format.
 	Sniff func(head []byte) bool
 

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -73,7 +74,11 @@ func LoadTable(s State, i int) (*Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			t.Columns[k].appendRange(&part, 0, part.Rows())
+			c := &t.Columns[k]
+			if uint64(len(c.Data))+uint64(len(part.Data)) > math.MaxUint32 && c.Type.Width() == 0 {
+				return nil, fmt.Errorf("%s of %q has more than 4 GiB and cannot be loaded whole", c.Name(), t.Label)
+			}
+			c.appendRange(&part, 0, part.Rows())
 		}
 	}
 	return t, nil

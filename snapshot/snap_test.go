@@ -260,6 +260,59 @@ func hostileTable(offset uint64, length uint32) []byte {
 	return b
 }
 
+// hostile writes a .snap whose checksums and digests fit and whose tables no
+// World may have: spoil changes what the writer believes.
+func hostile(t *testing.T, spoil func(w *Writer, table *Table)) []byte {
+	t.Helper()
+	c, d := NewColumn("A", "a", U8, 0), NewColumn("A", "b", U8, 0)
+	for i := range 3 {
+		c.AppendUint(uint64(i))
+		d.AppendUint(uint64(i))
+	}
+	table := Table{Label: "T", Keys: Keys{A: []uint64{1, 2, 3}}, Columns: []Column{c, d}}
+	var m memory
+	w, err := NewWriter(&m, Head{}, []Table{table}, WriteOptions{Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil(w, &table)
+	if err := w.appendRows(0, &table, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return m.b
+}
+
+func TestHostileTables(t *testing.T) {
+	if err := whole(hostile(t, func(*Writer, *Table) {})); err != nil {
+		t.Fatalf("not spoiled: %v", err)
+	}
+	for what, c := range map[string]struct {
+		spoil func(w *Writer, table *Table)
+		want  string
+	}{
+		"unsorted keys":              {func(_ *Writer, t *Table) { t.Keys.A = []uint64{1, 3, 2} }, "key 2 of row 2 does not follow 3"},
+		"duplicate keys":             {func(_ *Writer, t *Table) { t.Keys.A = []uint64{1, 2, 2} }, "key 2 of row 2 does not follow 2"},
+		"duplicate columns":          {func(w *Writer, t *Table) { w.index.Columns[1].Field = "a" }, "column A.a does not follow A.a"},
+		"unordered columns":          {func(w *Writer, t *Table) { w.index.Columns[0].Field = "z" }, "column A.b does not follow A.z"},
+		"a column of another width":  {func(w *Writer, t *Table) { w.index.Columns[0].Type = U16 }, "which 3 rows cannot have"},
+		"a row count that disagrees": {func(w *Writer, t *Table) { w.info.Tables[0].Rows = 5 }, "blocks have 3 rows, the header says 8"},
+		"a boolean of 2":             {func(w *Writer, t *Table) { w.index.Columns[0].Type = Bool }, "boolean is 2"},
+		"no parts":                   {func(w *Writer, t *Table) { w.info.Tables[0].Parts = 0 }, "keys of 0 parts"},
+		"duplicate archetypes": {func(w *Writer, t *Table) {
+			w.info.Tables = append(w.info.Tables, w.info.Tables[0])
+			w.places = append(w.places, indexPlace{40, 40})
+		}, "does not follow"},
+	} {
+		err := whole(hostile(t, c.spoil))
+		if !errors.Is(err, frame.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
+		}
+	}
+}
+
 func TestOtherFiles(t *testing.T) {
 	for what, c := range map[string]struct {
 		b    string

@@ -70,6 +70,7 @@ func Format() snapshot.Format {
 		Name:      "openttd",
 		Title:     "OpenTTD savegame (OTTN, OTTZ, OTTX, OTTD)",
 		ParseName: ParseName,
+		Usual:     usualName,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
@@ -117,6 +118,14 @@ func ParseName(base string) (snapshot.FileName, bool) {
 		return snapshot.FileName{NoEvidence: true}, true
 	}
 	return snapshot.FileName{Seed: seed, Point: point(date, 0)}, true
+}
+
+// usualName reports whether a client that lost its connection gives a save
+// that name: netsave0.sav, netsave1.sav, ….
+func usualName(base string) bool {
+	number, ok := strings.CutPrefix(strings.TrimSuffix(base, ".sav"), "netsave")
+	_, err := strconv.ParseUint(number, 10, 32)
+	return ok && err == nil
 }
 
 // point names a moment as the game's own log does. A save is written after the
