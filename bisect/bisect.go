@@ -49,6 +49,9 @@ type Result struct {
 	Probes int
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
+	// Recorded counts the state points at which two peers' logs have a sync
+	// hash, over all pairs of peers.
+	Recorded int
 
 	// Groups are the names of the peers by their state at Bracket.Bad, in the
 	// order of Peers. A peer whose state there is not known is in none.
@@ -138,6 +141,10 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		return nil, err
 	}
 	name(peers)
+	for _, p := range peers {
+		p.record()
+		r.Lost = append(r.Lost, p.set.Conflicts...)
+	}
 	var first *pair
 	for i, a := range peers {
 		for _, b := range peers[i+1:] {
@@ -152,7 +159,6 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 	}
 	r.Snapshots = commonPoints(peers)
 	for _, p := range peers {
-		r.Warnings = append(r.Warnings, p.set.Warnings...)
 		r.Lost = append(r.Lost, p.lost...)
 	}
 	switch {
@@ -161,15 +167,16 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		r.Healed = first.healed
 		if opts.Sim != nil {
 			if err := replay(r, peers, opts.Sim); err != nil {
-				return nil, err
+				r.lose("no replay: %v", err)
 			}
 		}
 		r.Groups = groups(peers, r.Bracket.Bad)
-	case r.Snapshots == 0 && !logsOverlap(peers):
+	case r.Snapshots == 0 && r.Recorded == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
 	}
 	name(peers) // headers read since may have told names
 	for _, p := range peers {
+		r.Warnings = append(r.Warnings, p.set.Warnings...)
 		r.Peers = append(r.Peers, PeerInfo{p.Name, p.Path, len(p.set.Entries), p.log != nil})
 	}
 	if first != nil {

@@ -1,6 +1,8 @@
 package bisect
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -8,18 +10,21 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// recorded returns the points of which a log has a sync hash of its own peer,
-// ascending.
-func (p *Peer) recorded() []uint64 {
+// record collects the sync hashes that the peer's log has of the peer itself.
+func (p *Peer) record() {
 	if p.log == nil {
-		return nil
+		return
 	}
-	var points []uint64
-	own := p.own()
+	own := slices.Index(p.log.Header.Peers, p.log.Header.Peer)
+	if own < 0 && len(p.log.Header.Peers) > 0 {
+		p.lost = appendOnce(p.lost, fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", p.log.Name, p.log.Header.Peer))
+		return
+	}
+	p.syncs = make(map[uint64]merkle.Short, len(p.log.Ticks)+1)
 	add := func(hashes []orderlog.Observed) {
 		for i := range hashes {
-			if h := &hashes[i]; h.Peer == own && h.Kind == orderlog.SyncHash && h.Coverage == orderlog.Full && len(h.Bytes) == merkle.ShortSize {
-				points = append(points, h.Point)
+			if h := &hashes[i]; h.Peer == uint32(max(own, 0)) && h.Kind == orderlog.SyncHash && h.Coverage == orderlog.Full && len(h.Bytes) == merkle.ShortSize {
+				p.syncs[h.Point] = merkle.Short(h.Bytes)
 			}
 		}
 	}
@@ -30,13 +35,12 @@ func (p *Peer) recorded() []uint64 {
 		}
 		add(e.Observed)
 		for _, h := range e.Conflicts {
-			if h.Peer == own {
-				p.lost = appendOnce(p.lost, p.log.Name+": two hashes of one point contradict each other")
+			if h.Peer == uint32(max(own, 0)) {
+				p.lost = appendOnce(p.lost, fmt.Sprintf("%s: two hashes of state point %d contradict each other", p.log.Name, h.Point))
 			}
 		}
 	}
-	slices.Sort(points)
-	return slices.Compact(points)
+	p.points = slices.Sorted(maps.Keys(p.syncs))
 }
 
 // scanLogs finds the first point at which the recorded sync hashes differ.
@@ -49,17 +53,15 @@ func (p *pair) scanLogs(r *Result) {
 	if ha, hb := &p.a.log.Header, &p.b.log.Header; ha.Build != hb.Build {
 		r.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
 	}
-	if p.a.recordedAt == nil {
-		p.a.recordedAt = p.a.recorded()
-	}
 	p.checkAgainstSnapshots(r)
 	var last *uint64
-	for _, point := range p.a.recordedAt {
+	for _, point := range p.a.points {
 		ha, _ := p.a.sync(point)
 		hb, ok := p.b.sync(point)
 		if !ok {
 			continue
 		}
+		r.Recorded++
 		if ha != hb {
 			p.split, p.equal = &point, last
 			return
@@ -145,7 +147,7 @@ func (p *pair) noteEarlier(r *Result, good, split snapshot.Point) {
 // healedInLogs finds the first point behind the split at which the recorded
 // hashes agree again.
 func (p *pair) healedInLogs() {
-	for _, point := range p.a.recordedAt {
+	for _, point := range p.a.points {
 		if point <= *p.split {
 			continue
 		}
@@ -155,20 +157,6 @@ func (p *pair) healedInLogs() {
 			return
 		}
 	}
-}
-
-// logsOverlap reports whether two peers have a recorded hash of one point.
-func logsOverlap(peers []*Peer) bool {
-	for i, a := range peers {
-		for _, point := range a.recordedAt {
-			for _, b := range peers[i+1:] {
-				if _, ok := b.sync(point); ok {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // groups returns the names of the peers by their state at a point: by the

@@ -24,8 +24,9 @@ type Peer struct {
 	heads map[*snapshot.Entry]head
 	lost  []string
 
-	recordedAt []uint64 // see recorded
-	told       string   // the name that a header or log gives
+	points []uint64                // of which the log has a sync hash, ascending
+	syncs  map[uint64]merkle.Short // the sync hashes of these points
+	told   string                  // the name that a header or log gives
 }
 
 // head is the head of a snapshot, or why it could not be read.
@@ -127,21 +128,11 @@ func (p *Peer) findLog() error {
 // LogName is the usual name of an order log.
 const LogName = "order-log.bin"
 
-// own returns the number that the peer has in its own log.
-func (p *Peer) own() uint32 {
-	return uint32(max(0, slices.Index(p.log.Header.Peers, p.log.Header.Peer)))
-}
-
-// sync returns the sync hash that the peer's log has for a state point.
+// sync returns the sync hash that the peer's log has for a state point: that
+// of its last epoch in which there is one.
 func (p *Peer) sync(point uint64) (merkle.Short, bool) {
-	if p.log == nil {
-		return merkle.Short{}, false
-	}
-	b := p.log.Hash(point, p.own(), orderlog.SyncHash, orderlog.Full)
-	if len(b) != merkle.ShortSize {
-		return merkle.Short{}, false
-	}
-	return merkle.Short(b), true
+	h, ok := p.syncs[point]
+	return h, ok
 }
 
 // head reads the head of a snapshot once. A misnamed snapshot moves to the
@@ -223,9 +214,6 @@ func oneSession(peers []*Peer) error {
 		if n > bestPeers || n == bestPeers && (files > bestFiles || files == bestFiles && seed < best) {
 			best, bestPeers, bestFiles = seed, n, files
 		}
-	}
-	if len(seeds) <= 1 {
-		return nil
 	}
 	for _, p := range peers {
 		p.set.Session(best)

@@ -81,7 +81,40 @@ type run struct {
 	log  *orderlog.Log
 	sim  Simulator
 	out  ReplayedPeer
+
+	// The orders are known for the ticks from first to behind last.
+	first, end uint64
+	orders     map[uint64][]orderlog.Order
 }
+
+// maxGap is how many ticks without a record a log may have in a row. Writers
+// may leave ticks without orders out; but a log that skips hours is no log of
+// one game.
+const maxGap = 100_000
+
+// cover finds out for which ticks from a point on the run's log knows the
+// orders.
+func (run *run) cover(from uint64) {
+	run.orders = make(map[uint64][]orderlog.Order)
+	run.first, run.end = run.log.Header.FirstPoint, from
+	for i := range run.log.Ticks {
+		t := &run.log.Ticks[i]
+		if t.Number < from {
+			continue
+		}
+		if t.Number > run.end+maxGap {
+			break
+		}
+		run.orders[t.Number] = t.Orders // those of the last epoch, if it was played again
+		run.end = max(run.end, t.Number+1)
+	}
+	if run.first > from {
+		run.end = from
+	}
+}
+
+// knows reports whether the orders that lead to a state point are known.
+func (run *run) knows(point uint64) bool { return point <= run.end }
 
 // replay replays the orders over the bracket and narrows it to the tick at
 // which the peers part.
@@ -96,10 +129,7 @@ func replay(r *Result, peers []*Peer, sim *Sim) error {
 		return err
 	}
 	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick}
-	world, err := goodWorld(r, peers)
-	if err != nil {
-		return err
-	}
+	world := goodWorld(r, peers)
 	if world != nil {
 		rep.From, rep.FromState = world.Point.Tick, true
 	} else {
@@ -107,6 +137,7 @@ func replay(r *Result, peers []*Peer, sim *Sim) error {
 	}
 	for i := range runs {
 		run := &runs[i]
+		run.cover(rep.From)
 		if world != nil {
 			run.sim, err = sim.Resume(world, &run.log.Header)
 		} else {
@@ -132,8 +163,11 @@ func replay(r *Result, peers []*Peer, sim *Sim) error {
 	if err := rep.play(runs); err != nil {
 		return err
 	}
-	for _, run := range runs {
-		rep.Peers = append(rep.Peers, run.out)
+	for i := range runs {
+		rep.Peers = append(rep.Peers, runs[i].out)
+		if !runs[i].knows(b.Bad.Tick) {
+			r.note("the orders in %s are known up to state point %d only", runs[i].log.Name, runs[i].end)
+		}
 	}
 	r.Replay = rep
 	r.narrowByReplay()
@@ -166,36 +200,40 @@ func lineUp(r *Result, peers []*Peer) ([]run, *orderlog.Log, error) {
 // goodWorld loads the state at the good end of the bracket, or at the last
 // state point before it of which there is a snapshot. It returns nil if there
 // is none: then the replay begins with the session.
-func goodWorld(r *Result, peers []*Peer) (*snapshot.World, error) {
+func goodWorld(r *Result, peers []*Peer) *snapshot.World {
 	if r.Bracket.Good == nil {
-		return nil, nil
+		return nil
 	}
 	var best *snapshot.Entry
-	var from *Peer
 	for _, p := range peers {
 		for _, e := range slices.Backward(p.set.Entries) {
 			if best != nil && e.Point.Compare(best.Point) <= 0 {
 				break
 			}
 			if e.Point.Phase == "" && e.Point.Compare(*r.Bracket.Good) <= 0 && allHave(peers, e.Point) {
-				best, from = e, p
+				best = e
 				break
 			}
 		}
 	}
 	if best == nil {
-		return nil, nil
+		return nil
 	}
 	state, err := best.Open()
 	if err != nil {
 		if state != nil {
 			state.Close()
 		}
-		from.lost = append(from.lost, err.Error())
-		return nil, nil
+		r.lose("%v", err)
+		return nil
 	}
 	defer state.Close()
-	return snapshot.Load(state)
+	world, err := snapshot.Load(state)
+	if err != nil {
+		r.lose("%v", err)
+		return nil
+	}
+	return world
 }
 
 // allHave reports whether every peer that has snapshots has one at a point, and
@@ -222,25 +260,33 @@ func allHave(peers []*Peer, point snapshot.Point) bool {
 	return true
 }
 
-// play steps all runs from point to point and compares.
+// play steps all runs from point to point and compares, as far as their orders
+// are known.
 func (rep *Replay) play(runs []run) error {
+	last := rep.From
+	for i := range runs {
+		last = max(last, min(rep.To, runs[i].end))
+	}
+	rep.To = last
 	for point := rep.From; ; point++ {
 		for i := range runs {
+			if !runs[i].knows(point) {
+				continue
+			}
 			runs[i].compare(point)
-			if i > 0 && rep.InputsPart == nil && runs[i].sim.SyncHash() != runs[0].sim.SyncHash() {
+			if i > 0 && rep.InputsPart == nil && runs[0].knows(point) && runs[i].sim.SyncHash() != runs[0].sim.SyncHash() {
 				at := point
 				rep.InputsPart = &at
 			}
 		}
-		if point >= rep.To {
+		if point == last {
 			return nil
 		}
 		for i := range runs {
-			var orders []orderlog.Order
-			if t := runs[i].log.Tick(point); t != nil {
-				orders = t.Orders
+			if !runs[i].knows(point + 1) {
+				continue
 			}
-			if err := runs[i].sim.Step(orders); err != nil {
+			if err := runs[i].sim.Step(runs[i].orders[point]); err != nil {
 				return fmt.Errorf("%s, tick %d of %s: %w", rep.Sim, point, runs[i].log.Name, err)
 			}
 		}
@@ -275,62 +321,50 @@ func (run *run) compare(point uint64) {
 
 // narrowByReplay narrows the bracket: until a peer departs from the replay its
 // states are those of the replay, so peers part where the first departs, or
-// where the replays of different orders do.
+// where the replays of different orders do. It never leaves the bracket.
 func (r *Result) narrowByReplay() {
-	rep := r.Replay
-	good, bad := uint64(0), r.Bracket.Bad.Tick
-	haveGood := r.Bracket.Good != nil
-	if haveGood {
-		good = r.Bracket.Good.Tick
+	rep, b := r.Replay, *r.Bracket
+	inside := func(point uint64) bool {
+		return point <= b.Bad.Tick && (b.Good == nil || point > b.Good.Tick)
 	}
-	initial := false
+	departed := 0
+	bad, agreed, known := b.Bad.Tick, b.Bad.Tick, true
 	for i := range rep.Peers {
 		p := &rep.Peers[i]
 		if p.Compared == 0 {
 			r.note("%s left no hash in the replayed ticks: whether it departs is not known", p.Name)
-			return
 		}
-		if p.Departs != nil {
-			bad = min(bad, *p.Departs)
-			initial = initial || *p.Departs == rep.From && !rep.FromState
-		}
-	}
-	if rep.InputsPart != nil {
-		bad = min(bad, *rep.InputsPart)
-	}
-	// All peers are known to be where their replays are up to the last point
-	// at which each was seen to agree before it departed.
-	agreed := bad
-	if agreed > 0 {
-		agreed--
-	}
-	for i := range rep.Peers {
-		p := &rep.Peers[i]
-		switch {
-		case p.Departs == nil:
-		case p.LastAgreed == nil:
-			agreed = good
-		default:
+		if p.LastAgreed == nil {
+			known = false
+		} else {
 			agreed = min(agreed, *p.LastAgreed)
 		}
-	}
-	if bad < r.Bracket.Bad.Tick || agreed > good || !haveGood && !initial && bad > 0 {
-		b := *r.Bracket
-		if bad != b.Bad.Tick {
-			b.Bad, b.BadFiles = snapshot.Point{Tick: bad}, nil
+		if p.Departs == nil {
+			continue
 		}
-		if agreed < bad && (agreed > good || !haveGood) && !initial {
-			b.Good, b.GoodFiles = &snapshot.Point{Tick: agreed}, nil
+		departed++
+		if !inside(*p.Departs) {
+			r.note("%s departs from %s at state point %d, before the peers part: %s is another build or has other data than the game", p.Name, rep.Sim, *p.Departs, rep.Sim)
+			return
 		}
-		b.By = "replay"
-		r.set(b)
+		bad = min(bad, *p.Departs)
 	}
-	departed := 0
-	for i := range rep.Peers {
-		if rep.Peers[i].Departs != nil {
-			departed++
+	if rep.InputsPart != nil {
+		if !inside(*rep.InputsPart) {
+			r.contradict("the orders in the logs lead to different states at state point %d, where the peers are known to be equal", *rep.InputsPart)
+			return
 		}
+		bad = min(bad, *rep.InputsPart)
+		agreed = min(agreed, *rep.InputsPart-1)
 	}
+	if bad < b.Bad.Tick {
+		b.Bad, b.BadFiles, b.By = snapshot.Point{Tick: bad}, nil, "replay"
+	}
+	// Peers that agree with one replay agree with each other.
+	if known && agreed < bad && (b.Good == nil || agreed > b.Good.Tick) {
+		b.Good, b.GoodFiles, b.By = &snapshot.Point{Tick: agreed}, nil, "replay"
+	}
+	r.set(b)
 	switch {
 	case rep.InputsPart != nil:
 		r.note("the orders in the logs lead to different states from state point %d on: the inputs differ, the simulation need not be at fault", *rep.InputsPart)

@@ -18,6 +18,7 @@ type BisectDocument struct {
 	InitialState   bool              `json:"initial_state"`
 	Probes         int               `json:"probes"`
 	Snapshots      int               `json:"snapshots"`
+	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
 	Peers          []BisectPeer      `json:"peers"`
 	Healed         *uint64           `json:"healed_at"`
@@ -83,9 +84,7 @@ func BisectStatus(r *bisect.Result) Status {
 	switch {
 	case r.Diverged():
 		return Diverged
-	case len(r.Contradictions) > 0:
-		return Diverged // two of a peer's hashes cannot both be right
-	case len(r.Lost) > 0:
+	case len(r.Lost)+len(r.Contradictions) > 0:
 		return Inconclusive
 	}
 	return InSync
@@ -95,7 +94,7 @@ func BisectStatus(r *bisect.Result) Status {
 func Bisect(r *bisect.Result) *BisectDocument {
 	d := &BisectDocument{
 		Head:  head("bisect", BisectStatus(r), r.Warnings),
-		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Groups: list(r.Groups),
+		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
 		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes),
 	}
 	if r.Exact {
@@ -195,10 +194,15 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 
 func bisectHeadline(r *bisect.Result) string {
 	switch b := r.Bracket; {
-	case b == nil && r.Snapshots == 0 && len(r.Lost) > 0:
+	case b == nil && r.Snapshots+r.Recorded == 0:
 		return "  nothing to compare"
-	case b == nil:
+	case b == nil && r.Snapshots == 0:
+		return fmt.Sprintf("  no difference in %s", plural(uint64(r.Recorded), "recorded hash", "recorded hashes"))
+	case b == nil && r.Recorded == 0:
 		return fmt.Sprintf("  no difference at %s", plural(uint64(r.Snapshots), "common state point", "common state points"))
+	case b == nil:
+		return fmt.Sprintf("  no difference at %s, nor in %s", plural(uint64(r.Snapshots), "common state point", "common state points"),
+			plural(uint64(r.Recorded), "recorded hash", "recorded hashes"))
 	case r.InitialState:
 		return "  in the initial state, before any tick"
 	case r.Exact:

@@ -58,6 +58,13 @@ type FieldDocument struct {
 	Kind      snapshot.Kind     `json:"kind"`
 	Bits      int               `json:"bits_changed"`
 	ULP       *uint64           `json:"ulp,omitempty"`
+	Excerpt   *ExcerptDocument  `json:"excerpt,omitempty"` // where values holds parts of long ones
+}
+
+// ExcerptDocument says which part of two long values is shown.
+type ExcerptDocument struct {
+	Offset  int            `json:"offset"`
+	Lengths map[string]int `json:"lengths"`
 }
 
 // HiddenDoc is a difference that an ignore rule hid.
@@ -168,6 +175,9 @@ func field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 	}
 	if c.Kind == snapshot.KindFloat {
 		f.ULP = &c.ULP
+	}
+	if e := c.Excerpt; e != nil {
+		f.Excerpt = &ExcerptDocument{e.Offset, map[string]int{names[0]: e.LenA, names[1]: e.LenB}}
 	}
 	return f
 }
@@ -334,6 +344,9 @@ func describe(c *snapshot.Change) string {
 	}
 	if c.A.Denormal() || c.B.Denormal() {
 		text += ", denormal"
+	}
+	if e := c.Excerpt; e != nil {
+		text += fmt.Sprintf(", from byte %d of %d and %d", e.Offset, e.LenA, e.LenB)
 	}
 	if c.BitsChanged > 0 {
 		text += ", " + plural(uint64(c.BitsChanged), "bit", "bits")

@@ -13,12 +13,14 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
@@ -84,10 +86,40 @@ func native(p snapshot.Point) *Native {
 
 // WriteJSON writes a document, indented, with a line end.
 func WriteJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(document)
+	if err := e.Encode(document); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeUnprintable(buf.Bytes()))
+	return err
+}
+
+// escapeUnprintable escapes what JSON allows in a string and a terminal may
+// take for a command: control characters from U+007F on, marks that change the
+// direction of text.
+func escapeUnprintable(doc []byte) []byte {
+	bad := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	if bytes.IndexFunc(doc, bad) < 0 {
+		return doc
+	}
+	out := make([]byte, 0, len(doc)+64)
+	for len(doc) > 0 {
+		r, size := utf8.DecodeRune(doc)
+		switch {
+		case !bad(r):
+			out = append(out, doc[:size]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		doc = doc[size:]
+	}
+	return out
 }
 
 // Style colours text by meaning.

@@ -64,36 +64,48 @@ type Verified struct {
 	Err  error       // which hash does not hold; nil if all do
 }
 
-// VerifyProof checks a proof.
-func (p *ProofDocument) VerifyProof(path string, want Expected) Verified {
-	v := Verified{Path: path, What: "proof", Root: p.Root, Note: fmt.Sprintf("%s is leaf %d of %d", LabelName(p.Label), p.Index, p.Count)}
+// VerifyProof checks a proof. The error is set if the expected state could not
+// be read.
+func (p *ProofDocument) VerifyProof(path string, want Expected) (Verified, error) {
+	v := Verified{Path: path, What: "proof", Root: p.Root, Note: fmt.Sprintf("leaf %d of %d", p.Index, p.Count)}
 	v.Err = errors.Join(p.Verify(), want.checkRoot(p.Root))
-	if want.State != nil && v.Err == nil {
-		v.Err = p.verifyContent(want.State)
+	if want.State == nil {
+		v.Note += fmt.Sprintf("; that it is %s is not proven, --state would", LabelName(p.Label))
+		return v, nil
 	}
-	return v
+	wrong, err := p.verifyContent(want.State)
+	v.Err = errors.Join(v.Err, wrong)
+	v.Note += ", " + LabelName(p.Label)
+	return v, err
 }
 
-// verifyContent checks that a state's content gives the proof's leaf.
-func (p *ProofDocument) verifyContent(s snapshot.State) error {
+// verifyContent checks that a state's content gives the proof's leaf. The
+// second error says that the state could not be read.
+func (p *ProofDocument) verifyContent(s snapshot.State) (wrong, err error) {
 	if err := snapshot.Check(s); err != nil {
-		return err
+		if errors.As(err, new(*snapshot.HashError)) {
+			return err, nil
+		}
+		return nil, err
 	}
 	for _, leaf := range s.Info().Leaves() {
 		if leaf.Label != p.Label {
 			continue
 		}
 		if leaf.Hash != p.Leaf {
-			return fmt.Errorf("the state's %s has leaf hash %s, the proof %s", LabelName(p.Label), leaf.Hash, p.Leaf)
+			return fmt.Errorf("the state's %s has leaf hash %s, the proof %s", LabelName(p.Label), leaf.Hash, p.Leaf), nil
 		}
-		return nil
+		return nil, nil
 	}
-	return fmt.Errorf("the state has no archetype %q", p.Label)
+	return fmt.Errorf("the state has no %s", LabelName(p.Label)), nil
 }
 
 // VerifyState recomputes a state's hashes. The error is set apart where the
 // file could not be read.
 func VerifyState(s snapshot.State, path string, want Expected) (Verified, error) {
+	if want.State != nil {
+		return Verified{}, fmt.Errorf("%s: a snapshot; --state is for proofs", path)
+	}
 	v := Verified{Path: path, What: "snapshot", Root: s.Info().Root, Note: fmt.Sprintf("%d tables", len(s.Info().Tables))}
 	err := snapshot.Check(s)
 	var wrong *snapshot.HashError

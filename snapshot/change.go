@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Kind is the kind of a changed value: the kind of number it is, and for
@@ -36,19 +37,51 @@ type Change struct {
 
 	// ULP is, for KindFloat, the number of representable values from A to B.
 	ULP uint64
+
+	// Excerpt is set where A and B hold only a part of long values.
+	Excerpt *Excerpt
+}
+
+// Excerpt says which part of two long values a Change holds.
+type Excerpt struct {
+	Offset     int // of the first byte held, shortly before the first that differs
+	LenA, LenB int // of the values in bytes
+}
+
+// Values longer than longValue bytes are reduced to excerptLen bytes around
+// their first difference.
+const (
+	longValue  = 64 << 10
+	excerptLen = 256
+)
+
+// excerpt returns the parts of two long values that a Change keeps.
+func excerpt(a, b []byte) ([]byte, []byte, *Excerpt) {
+	if len(a) <= longValue && len(b) <= longValue {
+		return a, b, nil
+	}
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	e := &Excerpt{Offset: max(0, same-excerptLen/8), LenA: len(a), LenB: len(b)}
+	part := func(v []byte) []byte { return v[min(e.Offset, len(v)):min(e.Offset+excerptLen, len(v))] }
+	return part(a), part(b), e
 }
 
 func newChange(key Key, component, field string, a, b Value) Change {
-	a.Raw, b.Raw = append([]byte(nil), a.Raw...), append([]byte(nil), b.Raw...)
-	c := Change{Key: key, Component: component, Field: field, A: a, B: b}
-	if a.Absent || b.Absent {
-		c.Kind = KindAbsent
-		return c
-	}
-	if a.Type.Width() > 0 || a.Type == Bytes && len(a.Raw) == len(b.Raw) {
+	c := Change{Key: key, Component: component, Field: field}
+	if !a.Absent && !b.Absent && (a.Type.Width() > 0 || a.Type == Bytes && len(a.Raw) == len(b.Raw)) {
 		for i := range a.Raw {
 			c.BitsChanged += bits.OnesCount8(a.Raw[i] ^ b.Raw[i])
 		}
+	}
+	a.Raw, b.Raw, c.Excerpt = excerpt(a.Raw, b.Raw)
+	a.Raw, b.Raw = slices.Clone(a.Raw), slices.Clone(b.Raw)
+	c.A, c.B = a, b
+	if a.Absent || b.Absent {
+		c.Kind = KindAbsent
+		return c
 	}
 	switch a.Type {
 	case String:

@@ -563,6 +563,9 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 			return err
 		}
 		c.rows = ChangedRows(c.rows[:0], &a, &b)
+		if len(c.rows) == 0 {
+			return fmt.Errorf("%s of %q, block %d: the recorded digests differ, the values do not; desynctool verify tells which state is wrong", a.Name(), p.td.Label, blockA)
+		}
 		p.counts[k] += uint64(len(c.rows))
 		kept := c.rows
 		if room := c.room(p, k); room >= 0 && len(kept) > room {

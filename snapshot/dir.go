@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Set is the snapshots of one peer, by seed and state point. Which points there
@@ -20,6 +21,13 @@ type Set struct {
 	Entries  []*Entry // ascending by seed, then point, one for each
 	Others   []string // paths of the folder's files that are no snapshots
 	Warnings []string // files left out, and why
+
+	// Conflicts are files for the same state point that hold different states,
+	// so that the peer's state there is not known.
+	Conflicts []string
+
+	session  *uint64 // the only seed that Entries may have, nil before Session
+	rechecks int
 }
 
 // Entry is one snapshot of a Set.
@@ -30,7 +38,8 @@ type Entry struct {
 	Point  Point
 	Format *Format
 
-	checked bool // seed and point are those of the header
+	checked bool        // seed and point are those of the header
+	root    merkle.Hash // if checked
 }
 
 // Path returns the path of the file.
@@ -74,11 +83,11 @@ func (e *MisnamedError) Error() string {
 
 // OpenPath opens a state in a file of that format. Closing it closes the file.
 func OpenPath(path string, format *Format) (State, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	stat, err := f.Stat()
+	stat, err := regular(f)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -94,6 +103,28 @@ func OpenPath(path string, format *Format) (State, error) {
 	return &closing{s, f}, nil
 }
 
+// openRegular opens a file that can be read at any offset. It does not wait
+// for the other end of a pipe.
+func openRegular(path string) (*os.File, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() && !stat.IsDir() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return os.Open(path)
+}
+
+// regular returns the properties of an open file that is a regular one.
+func regular(f *os.File) (os.FileInfo, error) {
+	stat, err := f.Stat()
+	if err == nil && !stat.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", f.Name())
+	}
+	return stat, err
+}
+
 // closing is a State that closes the file it came from.
 type closing struct {
 	State
@@ -105,7 +136,7 @@ func (c *closing) Close() error { return errors.Join(c.State.Close(), c.file.Clo
 // Recognize returns the format of the file at path by its leading bytes, nil
 // if it is none of formats.
 func Recognize(path string, formats []Format) (*Format, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +174,10 @@ func OpenAny(path string, formats []Format) (State, error) {
 	return OpenPath(path, format)
 }
 
-// Find returns the snapshots below each path: one Set for a folder that holds
+// Find returns the snapshots below a path: one Set for a folder that holds
 // snapshots or a file that is one; for a folder that holds none itself, one Set
-// for each of its folders that does. Formats are tried in order.
+// for it, if it has files, and for each of its folders that has. Formats are
+// tried in order.
 func Find(path string, formats []Format) ([]*Set, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -161,7 +193,10 @@ func Find(path string, formats []Format) ([]*Set, error) {
 	if len(set.Entries) > 0 {
 		return []*Set{set}, nil
 	}
-	sets := []*Set{}
+	var sets []*Set
+	if len(set.Others) > 0 {
+		sets = append(sets, set)
+	}
 	for _, folder := range folders {
 		sub, _, err := ReadDir(filepath.Join(path, folder), formats)
 		if err != nil {
@@ -171,7 +206,7 @@ func Find(path string, formats []Format) ([]*Set, error) {
 			sets = append(sets, sub)
 		}
 	}
-	if !slices.ContainsFunc(sets, func(s *Set) bool { return len(s.Entries) > 0 }) {
+	if len(sets) == 0 {
 		return []*Set{set}, nil
 	}
 	return sets, nil
@@ -189,7 +224,7 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 	}
 	info := s.Info()
 	dir, base := filepath.Split(filepath.Clean(path))
-	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format, true}}}}, nil
+	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format, true, info.Root}}}}, nil
 }
 
 // ReadDir returns the snapshots in a folder, and the names of the folders in it.
@@ -294,7 +329,7 @@ func named(dir, base string, formats []Format) (Entry, bool) {
 		if n, ok := formats[i].ParseName(base); ok && n.NoEvidence {
 			return Entry{}, true
 		} else if ok {
-			return Entry{dir, base, n.Seed, n.Point, &formats[i], false}, true
+			return Entry{Dir: dir, Base: base, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true
 		}
 	}
 	return Entry{}, false
@@ -322,7 +357,7 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 	if format.Usual == nil || !format.Usual(base) {
 		s.warn("%s: its name says nothing, its content is state point %s of seed %016x", path, info.Point, info.Seed)
 	}
-	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format, true})
+	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format, true, info.Root})
 }
 
 // order sorts the entries and keeps one for each seed and point. Where two
@@ -355,6 +390,9 @@ func (s *Set) believe(e *Entry) {
 	}
 	e.checked = true
 	state, err := e.Open()
+	if state != nil {
+		e.root = state.Info().Root
+	}
 	var misnamed *MisnamedError
 	if errors.As(err, &misnamed) {
 		s.warn("%v", misnamed)
@@ -369,6 +407,10 @@ func (s *Set) believe(e *Entry) {
 // already and has only its name to show is looked at first: it may have to
 // move.
 func (s *Set) insert(e *Entry) {
+	if s.session != nil && e.Seed != *s.session {
+		s.stale(e)
+		return
+	}
 	i, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
 	if taken && !s.Entries[i].checked {
 		other := s.Entries[i]
@@ -377,8 +419,12 @@ func (s *Set) insert(e *Entry) {
 		s.insert(other)
 		i, taken = slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
 	}
-	if taken {
+	if taken && s.Entries[i].root == e.root {
 		s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, s.Entries[i].Base)
+		return
+	}
+	if taken {
+		s.Conflicts = append(s.Conflicts, fmt.Sprintf("%s and %s: two states of state point %s of seed %016x; the latter was used", e.Path(), s.Entries[i].Base, e.Point, e.Seed))
 		return
 	}
 	s.Entries = slices.Insert(s.Entries, i, e)
@@ -387,18 +433,24 @@ func (s *Set) insert(e *Entry) {
 // Recheck moves an entry to the seed and point that its header has, and
 // whatever has only its name to show out of its way.
 func (s *Set) Recheck(e *Entry) {
+	if s.rechecks++; s.rechecks > trustedNames {
+		s.CheckAll()
+		return
+	}
 	s.Entries = slices.DeleteFunc(s.Entries, func(other *Entry) bool { return other == e })
 	e.checked = false
 	s.believe(e)
 	s.insert(e)
 }
 
-// Session narrows the set to one seed and warns of every file of another.
+// Session narrows the set to one seed and warns of every file of another, now
+// and whenever a header turns out to have another.
 func (s *Set) Session(seed uint64) {
+	s.session = &seed
 	kept := s.Entries[:0]
 	for _, e := range s.Entries {
 		if e.Seed != seed {
-			s.warn("%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, seed)
+			s.stale(e)
 			continue
 		}
 		kept = append(kept, e)
@@ -406,15 +458,31 @@ func (s *Set) Session(seed uint64) {
 	s.Entries = kept
 }
 
+func (s *Set) stale(e *Entry) {
+	s.warn("%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, *s.session)
+}
+
 // CheckAll reads the headers of all entries that have only their names to show
 // and moves those that are misnamed.
 func (s *Set) CheckAll() {
-	for _, e := range slices.Clone(s.Entries) {
-		if !e.checked {
-			s.Recheck(e)
+	all := s.Entries
+	for _, e := range all {
+		s.believe(e)
+	}
+	s.Entries = nil
+	for _, e := range all {
+		if s.session != nil && e.Seed != *s.session {
+			s.stale(e)
+		} else {
+			s.Entries = append(s.Entries, e)
 		}
 	}
+	s.order()
 }
+
+// trustedNames is how many misnamed files a set may have before all of its
+// headers are read.
+const trustedNames = 8
 
 // At returns the entry at a point, or nil. The set must be of one seed.
 func (s *Set) At(p Point) *Entry {

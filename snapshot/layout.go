@@ -34,6 +34,7 @@ const (
 	maxHeader  = 16 << 20  // bytes of the header
 	maxIndex   = 256 << 20 // bytes of a table's index
 	maxCell    = 256 << 20 // bytes of a cell
+	bigCell    = 16 << 20  // bytes from which on a cell may not expand more than maxExpansion times
 	maxTables  = 1 << 16
 	maxColumns = 1 << 16
 	maxMeta    = 1 << 12

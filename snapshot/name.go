@@ -61,15 +61,16 @@ func PeerNames(told, paths []string) []string {
 	}
 	parts = cutSharedEnd(parts)
 	names := make([]string, len(paths))
-	taken := map[string]int{}
+	taken := map[string]bool{}
 	for i := range names {
 		if names[i] = told[i]; names[i] == "" {
 			names[i] = distinctEnd(parts, i)
 		}
-		taken[names[i]]++
-		if n := taken[names[i]]; n > 1 {
-			names[i] = fmt.Sprintf("%s#%d", names[i], n)
+		base := names[i]
+		for n := 2; taken[names[i]]; n++ {
+			names[i] = fmt.Sprintf("%s#%d", base, n)
 		}
+		taken[names[i]] = true
 	}
 	return names
 }

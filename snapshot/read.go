@@ -548,6 +548,9 @@ func (t *fileTable) checkCells(info *TableInfo, block int) error {
 			if stored >= raw {
 				return fmt.Errorf("cell %d of block %d has %d bytes compressed and %d plain", column+1, block, stored, raw)
 			}
+			if raw > bigCell && raw/maxExpansion > stored {
+				return fmt.Errorf("cell %d of block %d: %d bytes expand to %d", column+1, block, stored, raw)
+			}
 		default:
 			return fmt.Errorf("cell %d of block %d has unknown codec %d", column+1, block, t.cells.codecs[cell])
 		}

@@ -376,7 +376,7 @@ func (w *Writer) cell() merkle.Hash {
 		w.mixed = append(w.mixed[:0], w.raw...)
 		shuffle(w.mixed, w.raw)
 		w.packed = w.zstd.EncodeAll(w.mixed, w.packed[:0])
-		if len(w.packed) < len(w.raw) {
+		if len(w.packed) < len(w.raw) && (len(w.raw) <= bigCell || len(w.raw)/maxExpansion <= len(w.packed)) {
 			stored, codec = w.packed, codecZstd
 		}
 	}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -49,48 +46,15 @@ func doDump(e *env, path string, reverse bool, output string) error {
 		defer f.Close()
 		in, name = f, path
 	}
+	write := func(f *os.File) error { return formats.Dump(f, in, name) }
 	if reverse {
-		return undump(e, in, name, output)
+		write = func(f *os.File) error { return formats.Undump(f, bufio.NewReaderSize(in, 1<<16), name) }
 	}
-	if output == "" {
-		return formats.Dump(e.stdout, in, name)
+	switch {
+	case output != "":
+		return writeFile(output, write)
+	case reverse:
+		return copyTemporary(e.stdout, write)
 	}
-	out, err := os.Create(output)
-	if err != nil {
-		return err
-	}
-	return errors.Join(formats.Dump(out, in, name), out.Close())
-}
-
-// undump writes a binary file. A snapshot is written back and forth, so it
-// goes by way of a temporary file if it goes to stdout.
-func undump(e *env, in io.Reader, name, output string) (err error) {
-	var out *os.File
-	if output != "" {
-		out, err = os.Create(output)
-	} else {
-		out, err = os.CreateTemp("", "desynctool-*")
-	}
-	if err != nil {
-		return err
-	}
-	if output == "" {
-		defer os.Remove(out.Name())
-	}
-	if err := formats.Undump(out, bufio.NewReaderSize(in, 1<<16), name); err != nil {
-		out.Close()
-		if output != "" {
-			os.Remove(out.Name())
-		}
-		return err
-	}
-	if output == "" {
-		if _, err := out.Seek(0, io.SeekStart); err != nil {
-			return fmt.Errorf("rewind: %w", err)
-		}
-		if _, err := io.Copy(e.stdout, out); err != nil {
-			return err
-		}
-	}
-	return out.Close()
+	return formats.Dump(e.stdout, in, name)
 }

@@ -30,6 +30,10 @@ func (e *env) exit(err error) int {
 
 // oneLine makes one line of a message that may hold anything from a file.
 func oneLine(s string) string {
+	const most = 2000
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
 	return report.Safe(strings.Join(strings.Split(strings.TrimRight(s, "\n"), "\n"), "; "))
 }
 

@@ -73,6 +73,9 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	if flags.peers < 2 || flags.peers > session.MaxPeers {
 		return fmt.Errorf("--peers is %d, expected 2 to %d", flags.peers, session.MaxPeers)
 	}
+	if o.SnapshotEvery == 0 || o.DetectEvery == 0 {
+		return fmt.Errorf("--snapshot-every and --detect-every are at least 1")
+	}
 	o.Peers = session.PeerNames(flags.peers)
 	for _, text := range flags.faults {
 		fault, err := session.ParseFault(text)

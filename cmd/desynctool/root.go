@@ -134,18 +134,15 @@ func (e *env) render(o *outputs, text func(w io.Writer, s report.Style) error, d
 	return nil
 }
 
-func (e *env) renderTo(out output, text func(w io.Writer, s report.Style) error, document func() any) (err error) {
-	w, style := e.stdout, e.style(e.stdout)
-	if out.file != "" {
-		f, err := os.Create(out.file)
-		if err != nil {
-			return err
+func (e *env) renderTo(out output, text func(w io.Writer, s report.Style) error, document func() any) error {
+	write := func(w io.Writer, style report.Style) error {
+		if out.format == "json" {
+			return report.WriteJSON(w, document())
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		w, style = f, report.NewStyle(e.color == "always")
+		return text(w, style)
 	}
-	if out.format == "json" {
-		return report.WriteJSON(w, document())
+	if out.file == "" {
+		return write(e.stdout, e.style(e.stdout))
 	}
-	return text(w, style)
+	return writeFile(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,12 @@ other.`,
 	cmd.Flags().StringVar(&root, "root", "", "the state hash that each file must have, 64 hex digits")
 	cmd.Flags().StringVar(&against, "state", "", "a state whose content must give a proof's leaf")
 	format := addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doVerify(e, args, root, against, format) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("root") && root == "" {
+			return errors.New("--root is empty, expected 64 hex digits")
+		}
+		return doVerify(e, args, root, against, format)
+	}
 	return cmd
 }
 
@@ -41,7 +47,7 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 	if rootText != "" {
 		root, err := merkle.ParseHash(rootText)
 		if err != nil {
-			return errors.Join(errors.New("--root"), err)
+			return fmt.Errorf("--root: %w", err)
 		}
 		want.Root = &root
 	}
@@ -53,15 +59,18 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		defer state.Close()
 		want.State = state
 	}
-	result, err := formats.Verify(paths, want)
-	if err != nil {
-		return err
+	result, unread := formats.Verify(paths, want)
+	if len(result) == 0 {
+		return unread
 	}
-	err = e.render(format,
+	err := e.render(format,
 		func(w io.Writer, s report.Style) error { return report.VerifyText(w, result, s) },
 		func() any { return report.Verify(result) })
 	if err != nil {
 		return err
+	}
+	if unread != nil {
+		return unread
 	}
 	if !report.AllVerified(result) {
 		return outcome(report.Diverged)

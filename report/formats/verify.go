@@ -17,18 +17,20 @@ import (
 const maxProof = 16 << 20
 
 // Verify checks the hashes of proofs, states and order logs. An error says
-// which file could not be read; what was read is wrong where a Verified says
-// so.
+// which files could not be read; the others are in the result, and wrong where
+// a Verified says so.
 func Verify(paths []string, want report.Expected) ([]report.Verified, error) {
 	var out []report.Verified
+	var errs error
 	for _, path := range paths {
 		v, err := verify(path, want)
 		if err != nil {
-			return nil, err
+			errs = errors.Join(errs, err)
+			continue
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out, errs
 }
 
 func verify(path string, want report.Expected) (report.Verified, error) {
@@ -39,7 +41,7 @@ func verify(path string, want report.Expected) (report.Verified, error) {
 	switch {
 	case orderlog.IsLog(head):
 		return verifyLog(path)
-	case len(head) > 0 && bytes.TrimLeft(head, " \t\r\n")[:1][0] == '{':
+	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
 		return verifyProof(path, want)
 	}
 	state, err := snapshot.OpenAny(path, Snapshots())
@@ -52,6 +54,13 @@ func verify(path string, want report.Expected) (report.Verified, error) {
 
 // leading returns the first bytes of a file.
 func leading(path string) ([]byte, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -82,7 +91,7 @@ func verifyProof(path string, want report.Expected) (report.Verified, error) {
 	if err := p.Parse(b); err != nil {
 		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return p.VerifyProof(path, want), nil
+	return p.VerifyProof(path, want)
 }
 
 // verifyLog reads a log to its end marker and recomputes the input hashes.
@@ -136,10 +145,11 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		if !f.Sniff(head) {
 			continue
 		}
-		at, size, err := readerAt(r, head)
+		at, size, done, err := readerAt(r, head)
 		if err != nil {
 			return err
 		}
+		defer done()
 		s, err := f.Open(at, size, name)
 		if err != nil {
 			return err
@@ -154,20 +164,28 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 }
 
 // readerAt returns r, of which head has been read, for reading at any offset.
-// What is no regular file is read into memory.
-func readerAt(r io.Reader, head []byte) (io.ReaderAt, int64, error) {
+// What is no regular file is copied to a temporary one, which done removes.
+func readerAt(r io.Reader, head []byte) (at io.ReaderAt, size int64, done func(), err error) {
 	if f, ok := r.(*os.File); ok {
 		if stat, err := f.Stat(); err == nil && stat.Mode().IsRegular() {
-			return f, stat.Size(), nil
+			return keepOpen{f}, stat.Size(), func() {}, nil
 		}
 	}
-	rest, err := io.ReadAll(r)
+	f, err := os.CreateTemp("", "desynctool-*")
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
-	b := append(head, rest...)
-	return bytes.NewReader(b), int64(len(b)), nil
+	done = func() { f.Close(); os.Remove(f.Name()) }
+	size, err = io.Copy(f, io.MultiReader(bytes.NewReader(head), r))
+	if err != nil {
+		done()
+		return nil, 0, nil, err
+	}
+	return keepOpen{f}, size, done, nil
 }
+
+// keepOpen hides that a file can be closed: its owner does that.
+type keepOpen struct{ io.ReaderAt }
 
 // Undump turns a text twin back into a file: an order log, or a snapshot.
 func Undump(w io.WriteSeeker, r io.Reader, name string) error {

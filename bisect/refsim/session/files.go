@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -53,6 +54,9 @@ func (r *Recorded) At(point uint64) string {
 func RecordTo(dir string, o Options) (*Recording, error) {
 	o, err := o.withDefaults()
 	if err != nil {
+		return nil, err
+	}
+	if _, err := refsim.New(o.Config); err != nil {
 		return nil, err
 	}
 	if err := claim(dir); err != nil {
