@@ -19,8 +19,8 @@ const (
 
 	// A container may expand to freeBody bytes, and beyond that maxRatio
 	// times. An empty map of the largest size comes to about 1000.
-	freeBody = 16 << 20
-	maxRatio = 4096
+	freeBody = 2 << 20
+	maxRatio = 2048
 
 	// lzoBlock is the largest size of a decompressed LZO block, lzoPacked that
 	// of a compressed one.
