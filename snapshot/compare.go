@@ -1,0 +1,304 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+func compareTables(a, b *TableInfo) int {
+	if c := cmp.Compare(a.Class, b.Class); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Label, b.Label)
+}
+
+// comparer holds what one Compare works with.
+type comparer struct {
+	a, b State
+	opts DiffOptions
+	diff *Diff
+	rows []int32 // scratch
+}
+
+// differs counts a differing table and reports whether its content is wanted.
+func (c *comparer) differs(t *TableInfo) bool {
+	switch t.Class {
+	case Archetype:
+		c.diff.archetypes++
+	case Cache:
+		c.diff.caches++
+	case Noise:
+		if !c.opts.Noise {
+			c.diff.NoisyTables++
+			return false
+		}
+	}
+	if rule := c.opts.Ignore.table(t.Label); rule != "" {
+		c.diff.Hidden = append(c.diff.Hidden, Hidden{Rule: rule, Label: t.Label})
+		return false
+	}
+	return true
+}
+
+// lonely reports a table that one state has alone.
+func (c *comparer) lonely(t *TableInfo, s State, i int, inA bool) error {
+	if !c.differs(t) {
+		return nil
+	}
+	td := TableDiff{Label: t.Label, Class: t.Class, InA: inA, InB: !inA}
+	ix, err := s.Index(i)
+	if err != nil {
+		return err
+	}
+	for b := range ix.Blocks {
+		keys, err := s.LoadKeys(i, b)
+		if err != nil {
+			return err
+		}
+		for r := range keys.A {
+			c.only(&td, keys.At(r), inA)
+		}
+	}
+	c.diff.Tables = append(c.diff.Tables, td)
+	return nil
+}
+
+// only records a row of one state alone.
+func (c *comparer) only(td *TableDiff, k Key, inA bool) {
+	keys, count := &td.OnlyB, &td.OnlyBCount
+	if inA {
+		keys, count = &td.OnlyA, &td.OnlyACount
+	}
+	if *count++; c.opts.Limit < 0 || len(*keys) < c.opts.Limit {
+		*keys = append(*keys, k)
+	}
+}
+
+// pairing is a table that both states have.
+type pairing struct {
+	i, j    int // the table's number in a and b
+	a, b    *Index
+	columns [][2]int // columns to compare, by their numbers in a and b
+	hidden  []string // the rule that hides each of columns, or ""
+	counts  []uint64 // changes of each of columns
+	td      TableDiff
+}
+
+// table compares table i of a with table j of b.
+func (c *comparer) table(i, j int) error {
+	ta, tb := &c.diff.A.Tables[i], &c.diff.B.Tables[j]
+	if ta.Hash == tb.Hash && ta.Rows == tb.Rows || !c.differs(ta) {
+		return nil
+	}
+	p := &pairing{i: i, j: j, td: TableDiff{Label: ta.Label, Class: ta.Class, InA: true, InB: true}}
+	var err error
+	if p.a, err = c.a.Index(i); err != nil {
+		return err
+	}
+	if p.b, err = c.b.Index(j); err != nil {
+		return err
+	}
+	if ta.Parts != tb.Parts {
+		p.td.Schema = append(p.td.Schema, fmt.Sprintf("keys have %d part(s) in one state and %d in the other", ta.Parts, tb.Parts))
+		c.diff.Tables = append(c.diff.Tables, p.td)
+		return nil
+	}
+	c.match(p)
+	for _, r := range regions(p.a, p.b) {
+		if err := c.region(p, r); err != nil {
+			return err
+		}
+	}
+	for k, n := range p.counts {
+		col := &p.a.Columns[p.columns[k][0]]
+		switch {
+		case n == 0:
+		case p.hidden[k] != "":
+			c.diff.Hidden = append(c.diff.Hidden, Hidden{p.hidden[k], p.td.Label, col.Component + "." + col.Field, n})
+		default:
+			p.td.Columns = append(p.td.Columns, ColumnCount{col.Component, col.Field, n})
+		}
+	}
+	if !p.td.empty() {
+		c.diff.Tables = append(c.diff.Tables, p.td)
+	}
+	return nil
+}
+
+// match pairs the columns of both tables and leaves out those that are equal
+// or hidden.
+func (c *comparer) match(p *pairing) {
+	name := func(ci *ColumnInfo) Column { return NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale) }
+	lack := func(ci *ColumnInfo, side string) {
+		p.td.Schema = append(p.td.Schema, fmt.Sprintf("column %s.%s only in %s", ci.Component, ci.Field, side))
+	}
+	i, j := 0, 0
+	for i < len(p.a.Columns) || j < len(p.b.Columns) {
+		switch {
+		case i == len(p.a.Columns):
+			lack(&p.b.Columns[j], "B")
+			j++
+			continue
+		case j == len(p.b.Columns):
+			lack(&p.a.Columns[i], "A")
+			i++
+			continue
+		}
+		a, b := &p.a.Columns[i], &p.b.Columns[j]
+		na, nb := name(a), name(b)
+		switch order := na.compareName(&nb); {
+		case order < 0:
+			lack(a, "A")
+			i++
+			continue
+		case order > 0:
+			lack(b, "B")
+			j++
+			continue
+		}
+		switch {
+		case a.Type != b.Type || a.Scale != b.Scale:
+			p.td.Schema = append(p.td.Schema, fmt.Sprintf("column %s is %s/%d in A, %s/%d in B", na.Name(), a.Type, a.Scale, b.Type, b.Scale))
+		case a.Digest == b.Digest && p.a.KeysDigest == p.b.KeysDigest:
+		default:
+			p.columns = append(p.columns, [2]int{i, j})
+			p.hidden = append(p.hidden, c.opts.Ignore.column(p.td.Label, a.Component, a.Field))
+		}
+		i++
+		j++
+	}
+	p.counts = make([]uint64, len(p.columns))
+}
+
+// region is a run of blocks of both tables that cover the same keys.
+type region struct {
+	a, b  [2]int // first block, and the one behind the last
+	equal bool   // one block each, with equal keys
+}
+
+// regions cuts two tables where both begin a block with the same key. Blocks
+// are cut by keys, so rows that one table lacks make a region of few blocks.
+func regions(a, b *Index) []region {
+	var out []region
+	i, j := 0, 0
+	for i < len(a.Blocks) || j < len(b.Blocks) {
+		r := region{a: [2]int{i, i}, b: [2]int{j, j}}
+		for {
+			// Take the block that begins first; both if they begin together.
+			order := 0
+			switch {
+			case i == len(a.Blocks):
+				order = 1
+			case j == len(b.Blocks):
+				order = -1
+			default:
+				order = a.Blocks[i].First.Compare(b.Blocks[j].First)
+			}
+			if order <= 0 && i < len(a.Blocks) {
+				i++
+			}
+			if order >= 0 && j < len(b.Blocks) {
+				j++
+			}
+			if i == len(a.Blocks) && j == len(b.Blocks) ||
+				i < len(a.Blocks) && j < len(b.Blocks) && a.Blocks[i].First == b.Blocks[j].First {
+				break
+			}
+		}
+		r.a[1], r.b[1] = i, j
+		r.equal = r.a[1]-r.a[0] == 1 && r.b[1]-r.b[0] == 1 && a.Blocks[r.a[0]].Keys == b.Blocks[r.b[0]].Keys
+		out = append(out, r)
+	}
+	return out
+}
+
+// region compares the rows of one region.
+func (c *comparer) region(p *pairing, r region) error {
+	if r.equal {
+		return c.equalKeys(p, r)
+	}
+	// Keys differ somewhere: walk the blocks of both sides as two sorted
+	// streams, holding one run of rows of each.
+	left, right := stream{s: c.a, table: p.i, ix: p.a, next: r.a[0], end: r.a[1]}, stream{s: c.b, table: p.j, ix: p.b, next: r.b[0], end: r.b[1]}
+	for {
+		if err := left.fill(); err != nil {
+			return err
+		}
+		if err := right.fill(); err != nil {
+			return err
+		}
+		if left.done() && right.done() {
+			return nil
+		}
+		if err := c.span(p, &left, &right); err != nil {
+			return err
+		}
+	}
+}
+
+// room returns how many changes column k may still contribute.
+func (c *comparer) room(p *pairing, k int) int {
+	if p.hidden[k] != "" {
+		return 0
+	}
+	return c.spare(p)
+}
+
+// spare returns how many more changes the table may keep; below 0 any number.
+func (c *comparer) spare(p *pairing) int {
+	if c.opts.Limit < 0 {
+		return -1
+	}
+	return c.opts.Limit - len(p.td.Changes)
+}
+
+// keep appends the first changes, by key and column, that there is room for.
+// Each column has contributed its first ones.
+func (c *comparer) keep(p *pairing, changes []Change) {
+	slices.SortStableFunc(changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
+	if room := c.spare(p); room >= 0 && len(changes) > room {
+		changes = changes[:room]
+	}
+	p.td.Changes = append(p.td.Changes, changes...)
+}
+
+// equalKeys compares two blocks that have the same keys.
+func (c *comparer) equalKeys(p *pairing, r region) error {
+	blockA, blockB := r.a[0], r.b[0]
+	var changes []Change
+	var keys Keys
+	for k, column := range p.columns {
+		if p.a.Columns[column[0]].Blocks[blockA] == p.b.Columns[column[1]].Blocks[blockB] {
+			continue
+		}
+		a, err := c.a.LoadBlock(p.i, blockA, column[0])
+		if err != nil {
+			return err
+		}
+		b, err := c.b.LoadBlock(p.j, blockB, column[1])
+		if err != nil {
+			return err
+		}
+		c.rows = ChangedRows(c.rows[:0], &a, &b)
+		if len(c.rows) == 0 {
+			return fmt.Errorf("%s of %q, block %d: the recorded digests differ, the values do not; desynctool verify tells which state is wrong", a.Name(), p.td.Label, blockA)
+		}
+		p.counts[k] += uint64(len(c.rows))
+		kept := c.rows
+		if room := c.room(p, k); room >= 0 && len(kept) > room {
+			kept = kept[:room]
+		}
+		if len(kept) > 0 && keys.A == nil {
+			if keys, err = c.a.LoadKeys(p.i, blockA); err != nil {
+				return err
+			}
+		}
+		for _, row := range kept {
+			i := int(row)
+			changes = append(changes, newChange(keys.At(i), a.Component, a.Field, a.At(i), b.At(i)))
+		}
+	}
+	c.keep(p, changes)
+	return nil
+}

@@ -1,0 +1,251 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// fileTable is the index of a table as it stands in the file.
+type fileTable struct {
+	Index
+	cells   cellTable
+	offsets []int64 // of each cell
+}
+
+// Index implements State. It reads the index of table i once and checks it
+// against the header: the leaf hash must follow from the digests, the row
+// count from the blocks, and the cells must lie without gaps between the table
+// before and the index.
+func (f *File) Index(i int) (*Index, error) {
+	t, err := f.table(i)
+	if err != nil {
+		return nil, err
+	}
+	return &t.Index, nil
+}
+
+func (f *File) table(i int) (*fileTable, error) {
+	if f.tables[i] != nil {
+		return f.tables[i], nil
+	}
+	info, place := &f.info.Tables[i], f.places[i]
+	b := make([]byte, place.length)
+	if err := f.readAt(b, int64(place.offset)); err != nil {
+		return nil, err
+	}
+	payload := b[:len(b)-4]
+	where := fmt.Sprintf("index of %s %q: ", info.Class, info.Label)
+	if checksum(payload) != binary.LittleEndian.Uint32(b[len(payload):]) {
+		return nil, corrupt(f.name, int64(place.offset), where+"checksum does not fit")
+	}
+	t, err := f.decodeIndex(i, payload)
+	if err != nil {
+		return nil, corrupt(f.name, int64(place.offset), where+err.Error())
+	}
+	f.tables[i] = t
+	return t, nil
+}
+
+// dataStart returns where the cells of table i begin: behind the index of the
+// table before, or behind the header.
+func (f *File) dataStart(i int) (int64, error) {
+	if i > 0 {
+		return int64(f.places[i-1].offset) + int64(f.places[i-1].length), nil
+	}
+	var pre [preambleSize]byte
+	if err := f.readAt(pre[:], 0); err != nil {
+		return 0, err
+	}
+	return preambleSize + int64(binary.LittleEndian.Uint32(pre[12:])), nil
+}
+
+func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
+	info := &f.info.Tables[i]
+	c, err := newCursor(payload)
+	if err != nil {
+		return nil, err
+	}
+	t := &fileTable{}
+	c.array("index", indexFields)
+	data := int64(c.unsigned("data offset", uint64(f.size)))
+	t.KeysDigest = c.hash("digest of the keys")
+	columns := c.length("columns")
+	if columns > maxColumns {
+		c.fail("%d columns, at most %d are allowed", columns, maxColumns)
+	}
+	for k := 0; k < columns && c.err == nil; k++ {
+		c.array("column", columnFields)
+		ci := ColumnInfo{Component: c.text("component"), Field: c.text("field")}
+		ci.Type = Type(c.unsigned("type", uint64(len(typeInfo)-1)))
+		ci.Scale = uint32(c.unsigned("scale", maxU32))
+		ci.Digest = c.hash("column digest")
+		if c.err == nil {
+			column := NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale)
+			if err := column.validateSchema(); err != nil {
+				c.fail("column %s: %w", column.Name(), err)
+			}
+			if k > 0 {
+				prev := NewColumn(t.Columns[k-1].Component, t.Columns[k-1].Field, 0, 0)
+				if prev.compareName(&column) >= 0 {
+					c.fail("column %s does not follow %s", column.Name(), prev.Name())
+				}
+			}
+		}
+		t.Columns = append(t.Columns, ci)
+	}
+	var arrays [blockFields][]byte
+	c.array("blocks", blockFields)
+	for k := range arrays {
+		arrays[k] = c.bytes("array of blocks", maxIndex)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if err := t.setBlocks(info, arrays); err != nil {
+		return nil, err
+	}
+	start, err := f.dataStart(i)
+	if err != nil {
+		return nil, err
+	}
+	if data != start {
+		return nil, fmt.Errorf("cells at %d, expected at %d", data, start)
+	}
+	return t, t.place(data, int64(f.places[i].offset))
+}
+
+// setBlocks fills in blocks and cells and checks digests against them.
+func (t *fileTable) setBlocks(info *TableInfo, arrays [blockFields][]byte) error {
+	n := len(arrays[0]) / 8
+	cells := n * (1 + len(t.Columns))
+	wantB := 0
+	if info.Parts == 2 {
+		wantB = 8 * n
+	}
+	for k, want := range [blockFields]int{8 * n, wantB, 4 * n, merkle.HashSize * cells, 4 * cells, 4 * cells, cells, 4 * cells} {
+		if len(arrays[k]) != want {
+			return fmt.Errorf("array %d of blocks has %d bytes, expected %d for %d blocks of %d columns", k, len(arrays[k]), want, n, len(t.Columns))
+		}
+	}
+	firstA, firstB := FromLittleEndian[uint64](arrays[0]), FromLittleEndian[uint64](arrays[1])
+	rows := FromLittleEndian[uint32](arrays[2])
+	t.cells = cellTable{
+		digests: arrays[3], raw: FromLittleEndian[uint32](arrays[4]), stored: FromLittleEndian[uint32](arrays[5]),
+		codecs: arrays[6], crcs: FromLittleEndian[uint32](arrays[7]),
+	}
+	t.Blocks = make([]BlockInfo, n)
+	for k := range t.Columns {
+		t.Columns[k].Blocks = make([]merkle.Hash, n)
+	}
+	total := uint64(0)
+	for b := range t.Blocks {
+		first := Key{A: firstA[b], Two: info.Parts == 2}
+		if first.Two {
+			first.B = firstB[b]
+		}
+		if rows[b] == 0 || rows[b] > maxBlockRows {
+			return fmt.Errorf("block %d has %d rows, expected 1 to %d", b, rows[b], maxBlockRows)
+		}
+		if b > 0 && t.Blocks[b-1].First.Compare(first) >= 0 {
+			return fmt.Errorf("key %s of block %d does not follow %s", first, b, t.Blocks[b-1].First)
+		}
+		total += uint64(rows[b])
+		t.Blocks[b] = BlockInfo{First: first, Rows: int(rows[b]), Keys: t.digest(b, -1)}
+		for k := range t.Columns {
+			t.Columns[k].Blocks[b] = t.digest(b, k)
+		}
+		if err := t.checkCells(info, b); err != nil {
+			return err
+		}
+	}
+	if total != info.Rows {
+		return fmt.Errorf("blocks have %d rows, the header says %d", total, info.Rows)
+	}
+	return t.checkDigests(info)
+}
+
+// cell returns the number of the cell of a block and column, -1 for the keys.
+func (t *fileTable) cell(block, column int) int { return block*(1+len(t.Columns)) + 1 + column }
+
+func (t *fileTable) digest(block, column int) merkle.Hash {
+	at := merkle.HashSize * t.cell(block, column)
+	return merkle.Hash(t.cells.digests[at : at+merkle.HashSize])
+}
+
+// checkCells checks what can be known of a block's sizes before reading it.
+func (t *fileTable) checkCells(info *TableInfo, block int) error {
+	rows := t.Blocks[block].Rows
+	for column := -1; column < len(t.Columns); column++ {
+		cell := t.cell(block, column)
+		raw, stored := t.cells.raw[cell], t.cells.stored[cell]
+		width := 8 * info.Parts
+		if column >= 0 {
+			width = t.Columns[column].Type.Width()
+		}
+		fixed := uint32(blockHeader + rows*width)
+		bitmap := uint32((rows + 7) / 8)
+		ok := raw == fixed || column >= 0 && raw == fixed+bitmap
+		if width == 0 {
+			ok = raw >= uint32(blockHeader+4*rows) && raw <= maxCell
+		}
+		if !ok {
+			return fmt.Errorf("cell %d of block %d has %d bytes, which %d rows cannot have", column+1, block, raw, rows)
+		}
+		switch t.cells.codecs[cell] {
+		case codecPlain:
+			if stored != raw {
+				return fmt.Errorf("cell %d of block %d is stored in %d bytes, expected %d", column+1, block, stored, raw)
+			}
+		case codecZstd:
+			if stored >= raw {
+				return fmt.Errorf("cell %d of block %d has %d bytes compressed and %d plain", column+1, block, stored, raw)
+			}
+			if raw > bigCell && raw/maxExpansion > stored {
+				return fmt.Errorf("cell %d of block %d: %d bytes expand to %d", column+1, block, stored, raw)
+			}
+		default:
+			return fmt.Errorf("cell %d of block %d has unknown codec %d", column+1, block, t.cells.codecs[cell])
+		}
+	}
+	return nil
+}
+
+// checkDigests checks that the block digests lead to the column digests and
+// these to the leaf hash in the header.
+func (t *fileTable) checkDigests(info *TableInfo) error {
+	var h Hasher
+	keys := make([]merkle.Hash, len(t.Blocks))
+	for b := range t.Blocks {
+		keys[b] = t.Blocks[b].Keys
+	}
+	if h.keysDigest(info.Parts, keys) != t.KeysDigest {
+		return errors.New("digest of the keys does not follow from those of the blocks")
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if h.columnDigest(c.Component, c.Field, c.Type, c.Scale, c.Blocks) != c.Digest {
+			return fmt.Errorf("digest of column %s.%s does not follow from those of the blocks", c.Component, c.Field)
+		}
+	}
+	if t.leaf(info.Label, info.Rows) != info.Hash {
+		return errors.New("leaf hash in the header does not follow from the digests")
+	}
+	return nil
+}
+
+// place computes the offsets of the cells, which must end where the index begins.
+func (t *fileTable) place(start, index int64) error {
+	t.offsets = make([]int64, len(t.cells.stored))
+	at := start
+	for i, n := range t.cells.stored {
+		t.offsets[i] = at
+		at += int64(n)
+	}
+	if at != index {
+		return fmt.Errorf("cells end at %d, the index begins at %d", at, index)
+	}
+	return nil
+}
