@@ -54,12 +54,17 @@ func cutHash(a, b uint64) uint64 {
 // keys are cut into. A table without rows has no blocks.
 func BlockStarts(dst []int, keys Keys) []int {
 	start := 0
-	for i, a := range keys.A {
-		b := uint64(0)
-		if keys.B != nil {
-			b = keys.B[i]
+	if keys.B == nil {
+		for i, a := range keys.A {
+			if i == 0 || cutHash(a, 0)%meanBlockRows == 0 || i-start == maxBlockRows {
+				start = i
+				dst = append(dst, i)
+			}
 		}
-		if i == 0 || cutHash(a, b)%meanBlockRows == 0 || i-start == maxBlockRows {
+		return dst
+	}
+	for i, a := range keys.A {
+		if i == 0 || cutHash(a, keys.B[i])%meanBlockRows == 0 || i-start == maxBlockRows {
 			start = i
 			dst = append(dst, i)
 		}

@@ -134,8 +134,16 @@ func (k Keys) At(i int) Key {
 // unordered returns the first row whose key does not follow the one before, or
 // 0 if all keys ascend.
 func (k Keys) unordered() int {
+	if k.B == nil {
+		for i := 1; i < len(k.A); i++ {
+			if k.A[i-1] >= k.A[i] {
+				return i
+			}
+		}
+		return 0
+	}
 	for i := 1; i < len(k.A); i++ {
-		if k.A[i-1] < k.A[i] || k.B != nil && k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {
+		if k.A[i-1] < k.A[i] || k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {
 			continue
 		}
 		return i

@@ -46,9 +46,14 @@ func (b *bench) bisect() error {
 		}
 	}
 	defer os.RemoveAll(filepath.Join(b.dir, "pairs"))
-	return b.compare(fmt.Sprintf("bisect over %d pairs, against hello world", b.pairs), "≤ 3", 5*b.rounds,
-		func() error { return command(b.tool, "bisect", dirs[0], dirs[1]) },
+	search := func() error { return command(b.tool, "bisect", dirs[0], dirs[1]) }
+	err := b.compare(fmt.Sprintf("bisect over %d pairs, against hello world", b.pairs), "≤ 3", 5*b.rounds, search,
 		func() error { return command(b.hello) })
+	if err != nil {
+		return err
+	}
+	return b.compare("the same, against listing both folders with ls -U", "", 5*b.rounds, search,
+		func() error { return command("ls", "-U", dirs[0], dirs[1]) })
 }
 
 // bigWorld returns a state of about that many MiB in 31 archetypes. Values of
@@ -222,13 +227,32 @@ func (b *bench) cells() error {
 	return nil
 }
 
+// generate writes the state of bigWorld to a file, in another process.
+func (b *bench) generate(path string, mib, every int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return command(self, "-generate", fmt.Sprintf("%d,%d,%s", mib, every, path))
+}
+
+// writeBig does in that process what generate asks for.
+func writeBig(what string) error {
+	var mib, every int
+	var path string
+	if _, err := fmt.Sscanf(what, "%d,%d,%s", &mib, &every, &path); err != nil {
+		return err
+	}
+	return snapshot.WriteFile(path, bigWorld(mib, every), snapshot.WriteOptions{Plain: true})
+}
+
 // bytesRead measures how much of two large snapshots a diff reads if one
 // archetype of 31 differs, and the memory that it needs.
 func (b *bench) bytesRead() error {
 	var paths [2]string
 	for i := range paths {
 		paths[i] = filepath.Join(b.dir, fmt.Sprintf("big%d.snap", i))
-		if err := snapshot.WriteFile(paths[i], bigWorld(b.mib, 100_000*i), snapshot.WriteOptions{Plain: true}); err != nil {
+		if err := b.generate(paths[i], b.mib, 100_000*i); err != nil {
 			return err
 		}
 		defer os.Remove(paths[i])
@@ -264,7 +288,7 @@ func (b *bench) bytesRead() error {
 	}
 	fmt.Printf("| peak memory of that diff | %d MiB | | | ≤ 256 MiB |\n", rss>>20)
 	for i := range paths {
-		if err := snapshot.WriteFile(paths[i], bigWorld(b.mib, 1+i), snapshot.WriteOptions{Plain: true}); err != nil {
+		if err := b.generate(paths[i], b.mib, 2*i); err != nil {
 			return err
 		}
 	}

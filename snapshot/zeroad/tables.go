@@ -1,0 +1,200 @@
+package zeroad
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+const (
+	// maxColumns is how many columns a table may have; what would need more is
+	// kept as text.
+	maxColumns = 4096
+
+	// maxCells limits rows times columns of all tables, absent values
+	// included.
+	maxCells = 1 << 25
+)
+
+// tables are those of one dump, by class and label.
+type tables map[tableName]*table
+
+type tableName struct {
+	class snapshot.Class
+	label string
+}
+
+// table collects the rows of one table. The last row is the one at hand.
+type table struct {
+	label     string
+	component string
+	two       bool // keys have two parts
+	keysA     []uint64
+	keysB     []uint64
+
+	fields []*field
+	byName map[string]*field
+	paths  *path // of the JSON that makes rows, nil in a table of native fields
+	others int   // how often keys began again: see follow
+}
+
+// field is a column as far as it is filled: rows behind it are absent.
+type field struct {
+	column snapshot.Column
+}
+
+func (ts tables) get(class snapshot.Class, label, component string, two bool) *table {
+	name := tableName{class, label}
+	t := ts[name]
+	if t == nil {
+		t = &table{label: label, component: component, two: two, byName: map[string]*field{}}
+		ts[name] = t
+	}
+	return t
+}
+
+func (t *table) add(a, b uint64) {
+	t.keysA = append(t.keysA, a)
+	if t.two {
+		t.keysB = append(t.keysB, b)
+	}
+}
+
+// follows reports whether (a, b) is greater than the last key.
+func (t *table) follows(a, b uint64) bool {
+	n := len(t.keysA)
+	return n == 0 || t.keysA[n-1] < a || t.keysA[n-1] == a && t.two && t.keysB[n-1] < b
+}
+
+// field returns the column of that name, which is made if need be.
+func (t *table) field(name string, typ snapshot.Type) *field {
+	f := t.byName[name]
+	if f == nil {
+		f = t.newField(name, typ)
+		t.byName[name] = f
+	}
+	return f
+}
+
+func (t *table) newField(name string, typ snapshot.Type) *field {
+	scale := uint32(0)
+	if typ == snapshot.Fixed {
+		scale = fixedScale
+	}
+	f := &field{snapshot.NewColumn(t.component, name, typ, scale)}
+	t.fields = append(t.fields, f)
+	return f
+}
+
+var errTwice = errors.New("a field is given twice")
+
+// at returns the column, to which the value of the row at hand is to be
+// appended.
+func (t *table) at(f *field) (*snapshot.Column, error) {
+	row := len(t.keysA) - 1
+	for f.column.Rows() < row {
+		f.column.AppendAbsent()
+	}
+	if f.column.Rows() > row {
+		return nil, errTwice
+	}
+	return &f.column, nil
+}
+
+func (t *table) text(name string, value []byte) error {
+	c, err := t.at(t.field(name, snapshot.String))
+	if err == nil {
+		c.AppendBytes(value)
+	}
+	return err
+}
+
+// finish returns the tables in no order, their rows and columns sorted.
+func (ts tables) finish() ([]snapshot.Table, error) {
+	cells := 0
+	for _, t := range ts {
+		if cells += len(t.keysA) * max(1, len(t.fields)); cells > maxCells {
+			return nil, fmt.Errorf("more than %d values", maxCells)
+		}
+	}
+	out := make([]snapshot.Table, 0, len(ts))
+	for name, t := range ts {
+		if t.paths != nil {
+			t.paths.nameKinds()
+		}
+		st := snapshot.Table{Label: t.label, Class: name.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
+		if t.two && t.keysB == nil {
+			st.Keys.B = []uint64{}
+		}
+		t.distinctNames()
+		for _, f := range t.fields {
+			for f.column.Rows() < len(t.keysA) {
+				f.column.AppendAbsent()
+			}
+			st.Columns = append(st.Columns, f.column)
+		}
+		if err := sortRows(&st); err != nil {
+			return nil, err
+		}
+		out = append(out, st)
+	}
+	return out, nil
+}
+
+// distinctNames renames columns that are called as another, which happens only
+// if native fields are called as what a script has.
+func (t *table) distinctNames() {
+	taken := make(map[string]bool, len(t.fields))
+	for _, f := range t.fields {
+		name := f.column.Field
+		for n := 2; taken[f.column.Field]; n++ {
+			f.column.Field = fmt.Sprintf("%s#%d", name, n)
+		}
+		taken[f.column.Field] = true
+	}
+}
+
+// sortRows puts rows in the order of their keys, which must be distinct.
+func sortRows(t *snapshot.Table) error {
+	compare := func(i, j int) int { return t.Keys.At(i).Compare(t.Keys.At(j)) }
+	order := make([]int, t.Rows())
+	sorted := true
+	for i := range order {
+		order[i] = i
+		sorted = sorted && (i == 0 || compare(i-1, i) < 0)
+	}
+	if sorted {
+		return nil
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) })
+	keys := snapshot.Keys{A: make([]uint64, 0, len(order))}
+	for n, i := range order {
+		if n > 0 && compare(order[n-1], i) == 0 {
+			return fmt.Errorf("%s has %s twice", t.Label, t.Keys.At(i))
+		}
+		keys.A = append(keys.A, t.Keys.A[i])
+		if t.Keys.B != nil {
+			keys.B = append(keys.B, t.Keys.B[i])
+		}
+	}
+	for k := range t.Columns {
+		c := &t.Columns[k]
+		moved := snapshot.NewColumn(c.Component, c.Field, c.Type, c.Scale)
+		for _, i := range order {
+			switch {
+			case !c.Has(i):
+				moved.AppendAbsent()
+			case c.Type.Width() == 0:
+				moved.AppendBytes(c.Raw(i))
+			default:
+				moved.AppendUint(c.Uint(i))
+			}
+		}
+		*c = moved
+	}
+	t.Keys = keys
+	return nil
+}

@@ -1,0 +1,224 @@
+// Package zeroad reads the state dumps of 0 A.D. as states: the oos_dump.txt
+// that a peer writes when it is out of sync, the NNNNN.txt of each turn that
+// -ooslog writes, and the dumps of the serialization test. They may be
+// compressed with gzip or xz.
+//
+// A dump is text:
+//
+//	State hash: 09a6299ab382d6fac775aa80127e4ece
+//
+//	rng: "238182952245423"
+//	entities:
+//	- id: 35
+//	  Decay:
+//	  Position:
+//	    in world: true
+//	    x: 128.4557
+//	  Health:
+//	    comp: {
+//	  "maxHitpoints": 156.25,
+//	  "hitpoints": 87.93967978872098
+//	}
+//
+// It looks like YAML and is not. Native components have one line for each
+// field, and lists repeat a name; components written in JavaScript have one
+// field, comp, with their state as JSON, which begins at column 0. An empty line
+// ends each entity.
+//
+// Each type of component becomes a table, keyed by entity; lists in it become
+// tables of their own, keyed (entity, index). docs/formats/zeroad-dump.md has
+// the mapping at length.
+//
+// A dump carries no checksum of its text and no mark of its end. One that was
+// cut off is recognised by the empty line and by the list of entities in
+// TemplateManager, damage elsewhere only where it breaks the format.
+package zeroad
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// FirstLocal is the first id of entities that a peer has for itself, such as
+// corpses and previews of buildings. They are not part of the sim's state.
+const FirstLocal = 1 << 29
+
+// Error is a malformed dump.
+type Error struct {
+	Name string // of the file
+
+	// Line counts from 1 in the text, after decompression. It is 0 where the
+	// file could not be read or decompressed.
+	Line int
+
+	Err error // what was expected
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Format returns the format of 0 A.D.'s state dumps. Sniff knows the text
+// alone: the first bytes of a compressed file do not tell what is in it. Open
+// reads both.
+func Format() snapshot.Format {
+	return snapshot.Format{
+		Name:      "0ad-dump",
+		Title:     "0 A.D. state dump (oos_dump.txt, ooslog)",
+		ParseName: ParseName,
+		Sniff:     sniff,
+		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			w, err := Read(r, size, name)
+			if err != nil {
+				return nil, err
+			}
+			return snapshot.Hold(w)
+		},
+	}
+}
+
+// sniff recognises the first line of each kind of dump.
+func sniff(head []byte) bool {
+	line, _, whole := bytes.Cut(head, []byte("\n"))
+	if !whole {
+		return false
+	}
+	text := strings.TrimSuffix(string(line), "\r")
+	if hash, ok := strings.CutPrefix(text, "State hash: "); ok {
+		return strings.Trim(hash, "0123456789abcdef") == ""
+	}
+	if turn, ok := strings.CutPrefix(text, "oos turn: "); ok {
+		return turn != "" && strings.Trim(turn, "0123456789") == ""
+	}
+	rng, ok := strings.CutPrefix(text, `rng: "`)
+	return ok && strings.HasSuffix(rng, `"`)
+}
+
+// ParseName reads the name of a turn's dump: the turn in five decimal digits or
+// more, .txt, and perhaps .gz or .xz.
+func ParseName(base string) (snapshot.FileName, bool) {
+	for _, suffix := range []string{".gz", ".xz"} {
+		if rest, ok := strings.CutSuffix(base, suffix); ok {
+			base = rest
+			break
+		}
+	}
+	digits, ok := strings.CutSuffix(base, ".txt")
+	if !ok || len(digits) < 5 || len(digits) > 5 && digits[0] == '0' {
+		return snapshot.FileName{}, false
+	}
+	label, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil {
+		return snapshot.FileName{}, false
+	}
+	return snapshot.FileName{Point: afterTurn(label)}, true
+}
+
+// afterTurn returns the point behind the turn that commands.txt labels so,
+// which is where the dump of that name is taken.
+func afterTurn(label uint64) snapshot.Point {
+	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("after turn %d", label)}
+}
+
+// Read reads a dump of size bytes. Name is for errors, and gives the turn of a
+// dump that does not. A malformed dump is an *Error.
+func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	text, err := unpack(r, size)
+	if err != nil {
+		return nil, &Error{Name: name, Err: err}
+	}
+	d := decoder{name: name, text: text}
+	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}}}
+	if err := d.whole(); err != nil {
+		return nil, err
+	}
+	if err := d.header(w); err != nil {
+		return nil, err
+	}
+	if err := d.entities(); err != nil {
+		return nil, err
+	}
+	if err := d.complete(); err != nil {
+		return nil, err
+	}
+	if w.Tables, err = d.tables.finish(); err != nil {
+		return nil, &Error{Name: name, Err: err}
+	}
+	w.Sort()
+	d.place(w)
+	return w, nil
+}
+
+// maxHeader is the largest number of lines before the entities.
+const maxHeader = 64
+
+// header reads everything up to the entities.
+func (d *decoder) header(w *snapshot.World) error {
+	for range maxHeader {
+		start := d.pos
+		line, err := d.line()
+		if err != nil {
+			return err
+		}
+		name, value, ok := strings.Cut(string(line), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case len(line) == 0:
+		case name == "entities" && value == "":
+			return nil
+		case !ok || len(name) > snapshot.MaxName || strings.TrimLeft(name, " -") != name:
+			return d.errorAt(start, "%.40q, expected the head of a dump", line)
+		case name == "rng":
+			w.RNG = rngBytes(value)
+		default:
+			w.Meta[strings.ToValidUTF8(strings.ReplaceAll(strings.ToLower(name), " ", "_"), "\uFFFD")] = strings.ToValidUTF8(value, "\uFFFD")
+		}
+	}
+	return d.errorf("no entities within %d lines", maxHeader)
+}
+
+// rngBytes returns the RNG's state, a number in quotes, as eight bytes,
+// big-endian; anything else as it is.
+func rngBytes(value string) []byte {
+	digits := strings.Trim(value, `"`)
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || value != `"`+strconv.FormatUint(n, 10)+`"` {
+		return []byte(value)
+	}
+	return binary.BigEndian.AppendUint64(nil, n)
+}
+
+// place finds the state point of the dump. Its own head counts, then its name;
+// if neither says, the sim's clock tells at least dumps of different moments
+// apart.
+func (d *decoder) place(w *snapshot.World) {
+	if n, err := strconv.ParseUint(w.Meta["sim_turn"], 10, 32); err == nil && n > 0 {
+		w.Point = afterTurn(n - 1)
+		return
+	}
+	if file, ok := ParseName(filepath.Base(d.name)); ok {
+		w.Point = file.Point
+		return
+	}
+	t := w.Table(snapshot.Archetype, "Timer")
+	if t == nil || t.Rows() != 1 {
+		return
+	}
+	if c := t.Column("Timer", "time"); c != nil && c.Type == snapshot.F64 {
+		if ms := c.Float(0); ms >= 0 && ms < 1<<53 {
+			w.Point = snapshot.Point{Tick: uint64(ms), Native: fmt.Sprintf("%d ms", uint64(ms))}
+		}
+	}
+}
