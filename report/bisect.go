@@ -177,20 +177,31 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
 	}
 	replayText(row, r.Replay, s)
-	for _, c := range r.Contradictions {
-		row("conflict", s.bad.Sprint(Safe(c)))
-	}
-	for _, l := range r.Lost {
-		row("lost", s.warn.Sprint(Safe(l)))
-	}
-	for _, n := range r.Notes {
-		row("note", Safe(n))
+	for _, part := range []struct {
+		name  string
+		texts []string
+		color printer
+	}{{"conflict", r.Contradictions, s.bad}, {"lost", r.Lost, s.warn}, {"note", r.Notes, nil}} {
+		for i, text := range part.texts {
+			if i == shownTexts {
+				row(part.name, fmt.Sprintf("… and %d more  (--format json)", len(part.texts)-i))
+				break
+			}
+			text = Safe(text)
+			if part.color != nil {
+				text = part.color.Sprint(text)
+			}
+			row(part.name, text)
+		}
 	}
 	if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
 		row("next", "desynctool diff ", Safe(b.BadFiles[0]), " ", Safe(b.BadFiles[1]))
 	}
 	return out.err
 }
+
+// shownTexts is how many conflicts, losses and notes each a bisection shows.
+const shownTexts = 8
 
 func bisectHeadline(r *bisect.Result) string {
 	switch b := r.Bracket; {
