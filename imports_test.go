@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"bisect"},
 	{"tracediff"},
 	{"snapshot", "orderlog"},
-	{"snapshot/merkle", "orderlog/frame"},
+	{"snapshot/merkle", "orderlog/frame", "orderlog/packed"},
 }
 
 // standardOnly are packages that import nothing but the standard library and

@@ -169,3 +169,31 @@ func BenchmarkParseText(b *testing.B) {
 	}
 	perOrder(b, 1_000_000)
 }
+
+// BenchmarkCompare counts the bytes and orders of both logs.
+func BenchmarkCompare(b *testing.B) {
+	ticks, _ := benchLog(b)
+	kinds := []OrderKind{{Name: "move"}, {Name: "chat", Local: true}}
+	for i := range ticks {
+		ticks[i].InputHash = InputHash(kinds, ticks[i].Orders)
+	}
+	var log bytes.Buffer
+	writeTicks(b, &log, ticks)
+	b.SetBytes(2 * int64(log.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		var peers []Named
+		for _, name := range peerNames[:2] {
+			r, err := NewReader(bytes.NewReader(log.Bytes()), name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			peers = append(peers, Named{Name: name, Source: r})
+		}
+		c, err := Compare(peers, CompareOptions{})
+		if err != nil || c.Verdict != InputsEqual || c.InputHashCount != 0 {
+			b.Fatal(err, c.Line())
+		}
+	}
+	perOrder(b, 2_000_000)
+}

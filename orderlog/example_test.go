@@ -86,3 +86,42 @@ func ExampleWriteText() {
 	// tick[5].order[0] = player 2 seq 17 at 0 "move" 0x93
 	// %end
 }
+
+func ExampleCompare() {
+	// What two peers applied; the second order came to the client a tick late.
+	write := func(ticks ...orderlog.Tick) *bytes.Buffer {
+		var file bytes.Buffer
+		w, _ := orderlog.NewWriter(&file, orderlog.Header{Kinds: []orderlog.OrderKind{{Name: "move"}}}, orderlog.WriterOptions{})
+		for i := range ticks {
+			w.WriteTick(&ticks[i])
+		}
+		w.Close()
+		return &file
+	}
+	move := func(tick uint64, sequence uint32) []orderlog.Order {
+		return []orderlog.Order{{Tick: tick, Player: 2, Sequence: sequence, Payload: []byte{0x93}}}
+	}
+	host := write(orderlog.Tick{Number: 5, Orders: move(5, 17)}, orderlog.Tick{Number: 6, Orders: move(6, 18)}, orderlog.Tick{Number: 7})
+	client := write(orderlog.Tick{Number: 5, Orders: move(5, 17)}, orderlog.Tick{Number: 6}, orderlog.Tick{Number: 7, Orders: move(7, 18)})
+
+	var peers []orderlog.Named
+	for _, p := range []struct {
+		name string
+		file *bytes.Buffer
+	}{{"host", host}, {"client", client}} {
+		r, err := orderlog.NewReader(p.file, p.name)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		peers = append(peers, orderlog.Named{Name: p.name, Source: r})
+	}
+	c, err := orderlog.Compare(peers, orderlog.CompareOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Line())
+	// Output:
+	// inputs differ: network layer: 6 late move of player 2 on client: host at 6, client at 7
+}

@@ -49,8 +49,14 @@ func (t *Tick) Misplaced() int {
 // in little-endian, orders of a local kind left out. Each Order.Kind must be
 // an index into kinds.
 func InputHash(kinds []OrderKind, orders []Order) merkle.Short {
+	h, _ := inputHash(make([]byte, 0, 4+64*len(orders)), kinds, orders)
+	return h
+}
+
+// inputHash uses the memory of buf, and returns what it has grown to.
+func inputHash(buf []byte, kinds []OrderKind, orders []Order) (merkle.Short, []byte) {
 	le := binary.LittleEndian
-	buf := make([]byte, 4, 4+64*len(orders))
+	buf = append(buf[:0], 0, 0, 0, 0)
 	count := uint32(0)
 	for i := range orders {
 		o := &orders[i]
@@ -69,5 +75,5 @@ func InputHash(kinds []OrderKind, orders []Order) merkle.Short {
 		buf = append(buf, o.Payload...)
 	}
 	le.PutUint32(buf, count)
-	return merkle.Hash(sha256.Sum256(buf)).Short()
+	return merkle.Hash(sha256.Sum256(buf)).Short(), buf
 }

@@ -10,13 +10,25 @@ import (
 // Record is one record behind the header.
 type Record struct {
 	Kind   RecordKind // TickRecord or ObservedRecord
-	Offset int64      // of its frame, in bytes
+	Offset int64      // of its frame or first line, in bytes
 	Epoch  uint32     // that it belongs to
 	// Tick is nil unless Kind is TickRecord.
 	Tick *Tick
 	// Observed holds the hashes of an ObservedRecord. Those of a tick are in
 	// Tick.Hashes.
 	Observed []Observed
+
+	// What follows is set by readers of text only. Line is the number of the
+	// record's first line, from 1; Lines are those of Tick.Orders.
+	Line  int64
+	Lines []int64
+	// HeadCut and TailCut say that the log, or the peer's part in the session,
+	// began or ended inside this tick: orders before the first one or after the
+	// last one may be lacking.
+	HeadCut, TailCut bool
+	// Claims are what the game found wrong in or after this tick, and before the
+	// next record. A record may hold nothing else.
+	Claims []Claim
 }
 
 // Reader reads an order log as a stream.

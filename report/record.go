@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/orderlog"
@@ -100,6 +101,15 @@ func Record(r *session.Recording, dir string) *RecordDocument {
 	return doc
 }
 
+// recordedFiles names what a peer left behind.
+func recordedFiles(p *session.Recorded) []string {
+	files := []string{filepath.Base(p.Log)}
+	if p.Trace != "" {
+		files = append(files, filepath.Base(p.Trace))
+	}
+	return append(files, plural(uint64(len(p.Snapshots)), "snapshot", "snapshots"))
+}
+
 // RecordText writes what was recorded for a person.
 func RecordText(w io.Writer, r *session.Recording, dir string, s Style) error {
 	out := lines{w: w}
@@ -110,7 +120,7 @@ func RecordText(w io.Writer, r *session.Recording, dir string, s Style) error {
 	out.put(s.bold.Sprint("RECORDED"), "  ", Safe(dir), "  ", found)
 	for i := range r.Peers {
 		p := &r.Peers[i]
-		out.put("  ", s.name.Sprint(Safe(p.Dir)), s.faint.Sprintf("  %s, %s", session.LogName, plural(uint64(len(p.Snapshots)), "snapshot", "snapshots")))
+		out.put("  ", s.name.Sprint(Safe(p.Dir)), s.faint.Sprint("  "+strings.Join(recordedFiles(p), ", ")))
 	}
 	if len(r.Peers) > 1 {
 		out.put(s.faint.Sprint("  next     "), "desynctool bisect ", Safe(r.Peers[0].Dir), " ", Safe(r.Peers[1].Dir), " --sim builtin")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -87,6 +88,9 @@ func OpenPath(path string, format *Format) (State, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f, err = unpackFile(f); err != nil {
+		return nil, err
+	}
 	stat, err := regular(f)
 	if err != nil {
 		f.Close()
@@ -101,6 +105,42 @@ func OpenPath(path string, format *Format) (State, error) {
 		return s, nil
 	}
 	return &closing{s, f}, nil
+}
+
+// maxUnpacked is the size in bytes up to which a compressed file is unpacked.
+const maxUnpacked = 16 << 30
+
+// unpackFile returns f, or if it is compressed its content in a temporary file
+// that is gone when it is closed. It closes f if it does not return it.
+func unpackFile(f *os.File) (*os.File, error) {
+	head := make([]byte, SniffLen)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		f.Close()
+		return nil, err
+	}
+	if packed.Packing(head[:n]) == "" {
+		return f, nil
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, maxUnpacked)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	temporary, err := os.CreateTemp("", "desynctool-*")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(temporary.Name()) // its content stays until it is closed
+	_, err = io.Copy(temporary, content)
+	if c, ok := content.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		temporary.Close()
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return temporary, nil
 }
 
 // openRegular opens a file that can be read at any offset. It does not wait
@@ -141,10 +181,17 @@ func Recognize(path string, formats []Format) (*Format, error) {
 		return nil, err
 	}
 	defer f.Close()
+	content, _, err := packed.Unpack(f, maxUnpacked)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if c, ok := content.(io.Closer); ok {
+		defer c.Close()
+	}
 	head := make([]byte, SniffLen)
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(content, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for i := range formats {
 		if formats[i].Sniff(head[:n]) {
@@ -190,6 +237,16 @@ func Find(path string, formats []Format) ([]*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, folder := range folders {
+		if !slices.Contains(partFolders, folder) {
+			continue
+		}
+		part, _, err := ReadDir(filepath.Join(path, folder), formats)
+		if err != nil {
+			return nil, err
+		}
+		set.join(part)
+	}
 	if len(set.Entries) > 0 {
 		return []*Set{set}, nil
 	}
@@ -198,9 +255,18 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		sets = append(sets, set)
 	}
 	for _, folder := range folders {
-		sub, _, err := ReadDir(filepath.Join(path, folder), formats)
+		sub, subFolders, err := ReadDir(filepath.Join(path, folder), formats)
 		if err != nil {
 			return nil, err
+		}
+		for _, name := range subFolders {
+			if slices.Contains(partFolders, name) {
+				part, _, err := ReadDir(filepath.Join(path, folder, name), formats)
+				if err != nil {
+					return nil, err
+				}
+				sub.join(part)
+			}
 		}
 		if len(sub.Entries) > 0 || len(sub.Others) > 0 {
 			sets = append(sets, sub)
@@ -225,6 +291,25 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 	info := s.Info()
 	dir, base := filepath.Split(filepath.Clean(path))
 	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format, true, info.Root}}}}, nil
+}
+
+// partFolders are folders in which an engine keeps a peer's states beside its
+// other files.
+var partFolders = []string{"oos_logs", "ooslog"}
+
+// join adds what another folder of the same peer holds. The states of a folder
+// of its own are more: where both have one of a point, it is theirs.
+func (s *Set) join(part *Set) {
+	s.Others = append(s.Others, part.Others...)
+	s.Warnings = append(s.Warnings, part.Warnings...)
+	s.Conflicts = append(s.Conflicts, part.Conflicts...)
+	own := s.Entries
+	s.Entries = part.Entries
+	for _, e := range own {
+		if _, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare); !taken {
+			s.insert(e)
+		}
+	}
 }
 
 // ReadDir returns the snapshots in a folder, and the names of the folders in it.
@@ -322,11 +407,16 @@ func compareEntries(a, b *Entry) int {
 // named returns the entry that a file's name announces, one without a format
 // if the file is no evidence.
 func named(dir, base string, formats []Format) (Entry, bool) {
+	plain := base
+	switch filepath.Ext(base) {
+	case ".gz", ".xz", ".zst":
+		plain = strings.TrimSuffix(base, filepath.Ext(base))
+	}
 	for i := range formats {
 		if formats[i].ParseName == nil {
 			continue
 		}
-		if n, ok := formats[i].ParseName(base); ok && n.NoEvidence {
+		if n, ok := formats[i].ParseName(plain); ok && n.NoEvidence {
 			return Entry{}, true
 		} else if ok {
 			return Entry{Dir: dir, Base: base, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true

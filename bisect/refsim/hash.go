@@ -76,3 +76,17 @@ func (s *Sim) StateHash() merkle.Hash {
 
 // SyncHash returns the first 8 bytes of the state hash.
 func (s *Sim) SyncHash() merkle.Short { return s.StateHash().Short() }
+
+// Columns calls visit for each column of each archetype, in order, with its
+// digest and the number of rows. The keys are the column with an empty
+// component. Its cost is that of Leaves.
+func (s *Sim) Columns(visit func(archetype, component, field string, digest merkle.Hash, rows int)) {
+	s.Leaves()
+	for _, t := range s.tables {
+		visit(t.label, "", "keys", t.digests.columns[0], t.rows())
+		for i := range t.fields {
+			c := &t.fields[i].Column
+			visit(t.label, c.Component, c.Field, t.digests.columns[1+i], t.rows())
+		}
+	}
+}

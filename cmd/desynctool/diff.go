@@ -75,7 +75,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	}
 	d, err := snapshot.Compare(pair.a, pair.b, opts)
 	if err != nil {
-		return err
+		return pair.explain(err)
 	}
 	e.warn(pair.warnings)
 	err = e.render(format,

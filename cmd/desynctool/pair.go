@@ -56,6 +56,18 @@ func openPair(argA, argB string) (*statePair, error) {
 	return p, nil
 }
 
+// explain adds to an error of states that cannot be compared which pair of
+// their peers can.
+func (p *statePair) explain(err error) error {
+	if !errors.As(err, new(*snapshot.MismatchError)) {
+		return err
+	}
+	if near := bisect.Nearest(p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
+		return fmt.Errorf("%w; the nearest states of both peers that can be are %s and %s", err, near[0], near[1])
+	}
+	return err
+}
+
 func isDir(path string) bool {
 	stat, err := os.Stat(path)
 	return err == nil && stat.IsDir()

@@ -18,6 +18,7 @@ type recordFlags struct {
 	options session.Options
 	peers   int
 	faults  []string
+	trace   string
 }
 
 func newRecord(e *env) *cobra.Command {
@@ -28,8 +29,8 @@ func newRecord(e *env) *cobra.Command {
 		Short: "Play the reference sim as two or more peers, with faults, and write their artifacts",
 		Long: `record plays the built-in reference sim as several peers in lockstep, makes the
 faults that it is told, and writes what each peer would leave behind: an order
-log, snapshots at the start, every so many ticks, where the difference is first
-detected and at the end, and a report. truth.json says what really happened,
+log, a trace of checksums, snapshots at the start, every so many ticks, where the
+difference is first detected and at the end, and a report. truth.json says what really happened,
 found by comparing the peers' states after every system.
 
 A fault is NAME[/PLACE][@TICK][:PEER]; without a peer it is the second one's.
@@ -51,6 +52,7 @@ Exit status: 0 on success, 2 on wrong usage.`,
 	f.StringArrayVar(&flags.faults, "fault", nil, "a mistake that a peer makes (repeatable)")
 	f.Uint64Var(&o.SnapshotEvery, "snapshot-every", session.DefaultSnapshotEvery, "ticks between two snapshots")
 	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
+	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "how fine the traces are: none, system, archetype, column")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doRecord(e, flags, format) }
 	return cmd
@@ -84,7 +86,11 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 		}
 		o.Faults = append(o.Faults, fault)
 	}
-	recording, err := session.RecordTo(flags.dir, o)
+	trace, err := session.ParseTraceLevel(flags.trace)
+	if err != nil {
+		return err
+	}
+	recording, err := session.RecordTo(flags.dir, o, trace)
 	if err != nil {
 		return err
 	}

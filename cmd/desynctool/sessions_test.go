@@ -146,6 +146,8 @@ func checkSession(t *testing.T, seed int, fault string) bool {
 		t.Errorf("%s: contradictions %q, missing %q", name, b.Contradictions, b.Missing)
 	}
 	checkGuilt(t, name, fault, &b)
+	checkTrace(t, name, dir, tr)
+	checkOrders(t, name, fault, dir, tr)
 	checkLocus(t, name, host, client, tr)
 	return true
 }
@@ -174,6 +176,50 @@ func checkGuilt(t *testing.T, name, fault string, b *bisectJSON) {
 	}
 	if host.Matches == nil || !*host.Matches || client.Departs == nil || *client.Departs != b.Bracket.Bad || b.Replay.InputsPart != nil {
 		t.Errorf("%s: replay %+v", name, b.Replay)
+	}
+}
+
+// checkTrace checks that the traces name the tick and the system.
+func checkTrace(t *testing.T, name, dir string, tr truth) {
+	t.Helper()
+	var d struct {
+		First struct {
+			Tick   uint64
+			System string
+			Values map[string]struct{ Sum string }
+		}
+		Exact bool
+	}
+	desynctool(t, 1, &d, "tracediff", dir, "--format", "json")
+	tick, system := uint64(0), refsim.Systems()[0] // of an initial state
+	if tr.System != nil {
+		tick, system = *tr.Bracket.Good, *tr.System
+	}
+	if d.First.Tick != tick || d.First.System != system || len(d.First.Values) != 2 || tr.System != nil && tick > 0 && !d.Exact {
+		t.Errorf("%s: traces differ first %+v, truth tick %d, system %s", name, d.First, tick, system)
+	}
+}
+
+// checkOrders checks that the logs blame the network for a dropped order and
+// the simulation for everything else.
+func checkOrders(t *testing.T, name, fault, dir string, tr truth) {
+	t.Helper()
+	var d struct {
+		Verdict     string
+		Differences []struct {
+			Kind, Peer string
+			Tick       uint64
+		}
+	}
+	desynctool(t, 1, &d, "orders", dir, "--format", "json")
+	if !strings.HasPrefix(fault, "order-") {
+		if d.Verdict != "simulation" || len(d.Differences) > 0 {
+			t.Errorf("%s: verdict %s, %+v", name, d.Verdict, d.Differences)
+		}
+		return
+	}
+	if d.Verdict != "network" || len(d.Differences) != 1 || d.Differences[0].Kind != "missing" || d.Differences[0].Peer != "client" || d.Differences[0].Tick > *tr.Bracket.Good {
+		t.Errorf("%s: verdict %s, %+v", name, d.Verdict, d.Differences)
 	}
 }
 
@@ -231,6 +277,8 @@ func TestNoFalseAlarm(t *testing.T) {
 				t.Fatalf("truth %+v", tr)
 			}
 			desynctool(t, 0, nil, "bisect", dir, "--sim", "builtin")
+			desynctool(t, 0, nil, "orders", dir)
+			desynctool(t, 0, nil, "tracediff", dir)
 			desynctool(t, 0, nil, "diff", filepath.Join(dir, "host")+"@150", filepath.Join(dir, "client")+"@150")
 		})
 	}

@@ -40,7 +40,7 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 	defer pair.Close()
 	walk, err := report.NewWalk(pair.names, pair.paths, pair.a, pair.b, force)
 	if err != nil {
-		return err
+		return pair.explain(err)
 	}
 	walk.Warnings = pair.warnings
 	e.warn(walk.Warnings)

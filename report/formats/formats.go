@@ -4,9 +4,14 @@
 package formats
 
 import (
+	"io"
+
 	"github.com/desynctool/desynctool/orderlog"
+	openttdlog "github.com/desynctool/desynctool/orderlog/openttd"
+	zeroadlog "github.com/desynctool/desynctool/orderlog/zeroad"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/openttd"
+	"github.com/desynctool/desynctool/snapshot/zeroad"
 )
 
 // Format is one entry of the list.
@@ -29,11 +34,15 @@ type Format struct {
 
 	// Snapshot opens the file as a state, nil if it is none.
 	Snapshot *snapshot.Format
+
+	// Log reads the file as an order log, nil if it is none. The name is for
+	// errors.
+	Log func(r io.Reader, name string) (orderlog.Source, error)
 }
 
 // All returns the list.
 func All() []Format {
-	snap, ottd := snapshot.SnapFormat(), openttd.Format()
+	snap, ottd, zeroad := snapshot.SnapFormat(), openttd.Format(), zeroad.Format()
 	return []Format{
 		{
 			Name: snap.Name, Title: snap.Title, Files: "desync_<seed>_<tick>.snap", Gives: []string{"state", "history"},
@@ -42,10 +51,24 @@ func All() []Format {
 		{
 			Name: "order-log", Title: "desynctool order log", Files: "order-log.bin", Gives: []string{"orders", "hashes", "markers"},
 			Native: true, Checksummed: true, Sniff: orderlog.IsLog,
+			Log: func(r io.Reader, name string) (orderlog.Source, error) { return orderlog.NewReader(r, name) },
 		},
 		{
 			Name: ottd.Name, Title: ottd.Title, Files: "dmp_cmds_<seed>_<date>.sav, *.sav", Gives: []string{"state"},
 			Checksummed: ottd.Checksummed, Sniff: ottd.Sniff, Snapshot: &ottd,
+		},
+		{
+			Name: "openttd-log", Title: "OpenTTD log of commands (12, 13, 14 and later)", Files: "commands-out.log",
+			Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog,
+			Log: func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
+		},
+		{
+			Name: "0ad-log", Title: "0 A.D. replay", Files: "commands.txt", Gives: []string{"orders", "hashes"}, Sniff: zeroadlog.IsLog,
+			Log: func(r io.Reader, name string) (orderlog.Source, error) { return zeroadlog.NewReader(r, name) },
+		},
+		{
+			Name: zeroad.Name, Title: zeroad.Title, Files: "oos_dump.txt, oos_logs/*.txt", Gives: []string{"state"},
+			Checksummed: zeroad.Checksummed, Sniff: zeroad.Sniff, Snapshot: &zeroad,
 		},
 	}
 }

@@ -144,28 +144,52 @@ var nativeTypes = func() map[string]snapshot.Type {
 	return types
 }()
 
+// nativeField is what is known of a native field of one table.
+type nativeField struct {
+	typ       snapshot.Type // 0 for one of unknown type
+	joined    bool
+	perPlayer bool
+	field     *field // of its type
+	text      *field // of what is not written as the type is
+}
+
+// nativeField returns what is known of a name.
+func (t *table) nativeField(name string) *nativeField {
+	f := t.native[name]
+	if f == nil {
+		full := t.component + "." + name
+		f = &nativeField{joined: joined[full], perPlayer: perPlayer[full]}
+		var ok bool
+		if f.typ, ok = nativeTypes[full]; !ok {
+			f.typ = nativeTypes[name]
+		}
+		t.native[name] = f
+	}
+	return f
+}
+
 // put sets a native field of the row at hand. A value that is not written as
 // its type would be is kept, exactly, in a column of texts beside it.
 func (t *table) put(line *nativeLine) error {
-	typ, known := nativeTypes[t.component+"."+line.name]
-	if !known {
-		typ, known = nativeTypes[line.name]
-	}
-	if !known {
-		return t.text(line.name, line.value)
-	}
-	if typ == snapshot.String {
+	f := t.nativeField(line.name)
+	switch f.typ {
+	case 0:
+		return t.text(&f.field, line.name, line.value)
+	case snapshot.String:
 		s := line.value
 		if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
-			return t.text(line.name+" (text)", s)
+			return t.text(&f.text, line.name+textSuffix, s)
 		}
-		return t.text(line.name, s[1:len(s)-1])
+		return t.text(&f.field, line.name, s[1:len(s)-1])
 	}
-	bits, ok := parseNative(typ, line.value)
+	bits, ok := parseNative(f.typ, line.value)
 	if !ok {
-		return t.text(line.name+" (text)", line.value)
+		return t.text(&f.text, line.name+textSuffix, line.value)
 	}
-	c, err := t.at(t.field(line.name, typ))
+	if f.field == nil {
+		f.field = t.newField(line.name, f.typ)
+	}
+	c, err := t.at(f.field)
 	if err == nil {
 		c.AppendUint(bits)
 	}
@@ -277,9 +301,10 @@ func appendFixed(dst []byte, units int64) []byte {
 func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	clear(d.seen)
 	clear(d.runs)
-	counted := make([]uint64, len(groups[own.component]))
+	known := groups[own.component]
+	counted := make([]uint64, len(known))
 	for i := 0; i < len(lines); {
-		n, err := d.group(own, lines[i:], counted)
+		n, err := d.group(own, known, lines[i:], counted)
 		if err != nil {
 			return d.errorAt(lines[i].pos, "%w", err)
 		}
@@ -288,18 +313,18 @@ func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 			continue
 		}
 		line := &lines[i]
-		full := own.component + "." + line.name
+		f := own.nativeField(line.name)
 		nth := d.seen[line.name]
 		d.seen[line.name]++
 		switch {
-		case joined[full]:
+		case f.joined:
 			n, err = d.join(own, lines[i:], max(d.seen["length"], 1)-1)
 		case line.name == "#" && i+1 < len(lines):
 			n, err = 2, d.run(own, line, &lines[i+1])
-		case nth == 0 && !perPlayer[full]:
+		case nth == 0 && !f.perPlayer:
 			n, err = 1, own.put(line)
 		default:
-			t := d.child(own.component, line.name)
+			t := d.list(own, line.name)
 			t.add(d.entity, nth)
 			n, err = 1, t.put(line)
 		}
@@ -311,16 +336,24 @@ func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	return nil
 }
 
-// child returns a table of a list of the component at hand.
-func (d *decoder) child(component, list string) *table {
-	return d.tables.get(d.class, component+"."+list, component, true)
+// list returns the table of a list of the component at hand.
+func (d *decoder) list(own *table, name string) *table {
+	t := own.lists[name]
+	if t == nil {
+		t = d.tables.get(d.class, own.component+"."+name, own.component, true)
+		if own.lists == nil {
+			own.lists = map[string]*table{}
+		}
+		own.lists[name] = t
+	}
+	return t
 }
 
 // group makes a row of a group, if lines begin with one, and returns how many
 // lines it took.
-func (d *decoder) group(own *table, lines []nativeLine, counted []uint64) (int, error) {
-	for k := range groups[own.component] {
-		g := &groups[own.component][k]
+func (d *decoder) group(own *table, groups []group, lines []nativeLine, counted []uint64) (int, error) {
+	for k := range groups {
+		g := &groups[k]
 		if !g.begins(lines) {
 			continue
 		}
@@ -371,14 +404,14 @@ func (g *group) length(lines []nativeLine) int {
 // row makes one row of a group. Keys that begin again are those of another list
 // of the same shape, which is a table of its own.
 func (d *decoder) row(own *table, g *group, key uint64, lines []nativeLine) error {
-	first := d.child(own.component, g.label)
+	first := d.list(own, g.label)
 	t := first
 	if first.others > 0 {
-		t = d.child(own.component, another(g.label, first.others))
+		t = d.list(own, another(g.label, first.others))
 	}
 	if !t.follows(d.entity, key) {
 		first.others++
-		t = d.child(own.component, another(g.label, first.others))
+		t = d.list(own, another(g.label, first.others))
 	}
 	t.add(d.entity, key)
 	var list []byte
@@ -399,7 +432,7 @@ func (d *decoder) row(own *table, g *group, key uint64, lines []nativeLine) erro
 		}
 	}
 	if g.list != "" {
-		return t.text(g.list, list)
+		return t.text(&t.nativeField(g.list).field, g.list, list)
 	}
 	return nil
 }
@@ -408,7 +441,7 @@ func another(label string, n int) string { return label + "#" + strconv.Itoa(n+1
 
 // eachOf makes a row of each repeated line of a group.
 func (d *decoder) eachOf(own *table, g *group, lines []nativeLine) error {
-	t := d.child(own.component, g.label)
+	t := d.list(own, g.label)
 	for i := range lines {
 		if lines[i].name != g.each {
 			continue
@@ -430,7 +463,7 @@ func errorKey(value []byte) error { return fmt.Errorf("%.40q, expected a positiv
 // join makes one row of a list of plain values.
 func (d *decoder) join(own *table, lines []nativeLine, list uint64) (int, error) {
 	name := lines[0].name
-	t := d.child(own.component, name)
+	t := d.list(own, name)
 	if !t.follows(d.entity, list) {
 		return 0, errTwice
 	}
@@ -443,7 +476,7 @@ func (d *decoder) join(own *table, lines []nativeLine, list uint64) (int, error)
 		}
 		text = append(text, lines[n].value...)
 	}
-	return n, t.text(name, text)
+	return n, t.text(&t.nativeField(name).field, name, text)
 }
 
 // run makes a row of a run of equal values. Its key is where the run begins,
@@ -453,7 +486,7 @@ func (d *decoder) run(own *table, count, value *nativeLine) error {
 	if !ok || n <= 0 || n > 1<<32 {
 		return errorKey(count.value)
 	}
-	t := d.child(own.component, value.name)
+	t := d.list(own, value.name)
 	t.add(d.entity, d.runs[value.name])
 	d.runs[value.name] += uint64(n)
 	if err := t.put(count); err != nil {

@@ -142,7 +142,7 @@ func (d *decoder) script(own *table, field string) error {
 		}
 		return d.object(own, 0)
 	}
-	t := d.child(own.component, field)
+	t := d.list(own, field)
 	if t.paths == nil {
 		t.paths = &path{table: t, name: field + "[]"}
 	}
@@ -161,13 +161,13 @@ func (d *decoder) object(t *table, level int) error {
 	if err := d.value(t.paths, level, 0); err != nil {
 		return err
 	}
-	if err := t.text(shapeField, d.shapes[level]); err != nil {
+	if err := t.text(&t.shape, shapeField, d.shapes[level]); err != nil {
 		return d.errorAt(start, "%w", err)
 	}
 	if len(d.kept[level]) == 0 {
 		return nil
 	}
-	if err := t.text(restField, d.kept[level]); err != nil {
+	if err := t.text(&t.rest, restField, d.kept[level]); err != nil {
 		return d.errorAt(start, "%w", err)
 	}
 	return nil
@@ -211,14 +211,9 @@ func (d *decoder) value(p *path, level, depth int) error {
 }
 
 func (d *decoder) putText(p *path, s []byte, start int) error {
-	if p.text == nil {
-		p.text = p.table.newField(p.name, snapshot.String)
-	}
-	c, err := p.table.at(p.text)
-	if err != nil {
+	if err := p.table.text(&p.text, p.name, s); err != nil {
 		return d.errorAt(start, "%w", err)
 	}
-	c.AppendBytes(s)
 	return nil
 }
 

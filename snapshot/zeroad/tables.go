@@ -36,9 +36,12 @@ type table struct {
 	keysB     []uint64
 
 	fields []*field
-	byName map[string]*field
-	paths  *path // of the JSON that makes rows, nil in a table of native fields
-	others int   // how often keys began again: see follow
+	native map[string]*nativeField
+	lists  map[string]*table // tables of the component's lists
+	paths  *path             // of the JSON that makes rows, nil in a table of native fields
+
+	shape, rest *field // of a table with paths
+	others      int    // how often keys began again: see follow
 }
 
 // field is a column as far as it is filled: rows behind it are absent.
@@ -50,7 +53,7 @@ func (ts tables) get(class snapshot.Class, label, component string, two bool) *t
 	name := tableName{class, label}
 	t := ts[name]
 	if t == nil {
-		t = &table{label: label, component: component, two: two, byName: map[string]*field{}}
+		t = &table{label: label, component: component, two: two, native: map[string]*nativeField{}}
 		ts[name] = t
 	}
 	return t
@@ -67,16 +70,6 @@ func (t *table) add(a, b uint64) {
 func (t *table) follows(a, b uint64) bool {
 	n := len(t.keysA)
 	return n == 0 || t.keysA[n-1] < a || t.keysA[n-1] == a && t.two && t.keysB[n-1] < b
-}
-
-// field returns the column of that name, which is made if need be.
-func (t *table) field(name string, typ snapshot.Type) *field {
-	f := t.byName[name]
-	if f == nil {
-		f = t.newField(name, typ)
-		t.byName[name] = f
-	}
-	return f
 }
 
 func (t *table) newField(name string, typ snapshot.Type) *field {
@@ -104,8 +97,13 @@ func (t *table) at(f *field) (*snapshot.Column, error) {
 	return &f.column, nil
 }
 
-func (t *table) text(name string, value []byte) error {
-	c, err := t.at(t.field(name, snapshot.String))
+// text appends a text to a column of the row at hand, which is made if need
+// be.
+func (t *table) text(f **field, name string, value []byte) error {
+	if *f == nil {
+		*f = t.newField(name, snapshot.String)
+	}
+	c, err := t.at(*f)
 	if err == nil {
 		c.AppendBytes(value)
 	}

@@ -36,6 +36,7 @@ type Recorded struct {
 	Snapshots []string // paths, by state point
 	Points    []uint64 // of the snapshots
 	Log       string   // path
+	Trace     string   // path, empty if none was written
 }
 
 // At returns the path of the snapshot of a point, "" if there is none.
@@ -49,9 +50,9 @@ func (r *Recorded) At(point uint64) string {
 }
 
 // RecordTo plays a session and writes it to dir, which must be empty or not
-// exist: a folder for each peer with its order log and its snapshots, and
-// truth.json.
-func RecordTo(dir string, o Options) (*Recording, error) {
+// exist: a folder for each peer with its order log, its snapshots and its
+// trace, and truth.json.
+func RecordTo(dir string, o Options, trace TraceLevel) (*Recording, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -62,7 +63,10 @@ func RecordTo(dir string, o Options) (*Recording, error) {
 	if err := claim(dir); err != nil {
 		return nil, err
 	}
-	w := &writer{recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers))}
+	w := &writer{
+		recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
+		trace: trace, tracers: make([]*tracer, len(o.Peers)),
+	}
 	for i, name := range o.Peers {
 		p := &w.recording.Peers[i]
 		p.Name, p.Dir = name, filepath.Join(dir, name)
@@ -104,6 +108,8 @@ func claim(dir string) error {
 type writer struct {
 	recording Recording
 	logs      []*logFile
+	trace     TraceLevel
+	tracers   []*tracer
 }
 
 // logFile is an order log being written.
@@ -113,7 +119,7 @@ type logFile struct {
 }
 
 func (w *writer) sink() Sink {
-	return Sink{
+	sink := Sink{
 		Detected: func(point uint64) { w.recording.Detected = &point },
 		Header: func(peer int, h orderlog.Header) error {
 			p := &w.recording.Peers[peer]
@@ -127,7 +133,11 @@ func (w *writer) sink() Sink {
 				return errors.Join(err, f.Close())
 			}
 			w.logs[peer] = &logFile{f, log}
-			return nil
+			if w.trace != TraceNone {
+				p.Trace = filepath.Join(p.Dir, TraceName)
+				w.tracers[peer], err = newTracer(p.Trace, h, w.trace)
+			}
+			return err
 		},
 		Tick:     func(peer int, t orderlog.Tick) error { return w.logs[peer].WriteTick(&t) },
 		Observed: func(peer int, hashes []orderlog.Observed) error { return w.logs[peer].WriteObserved(hashes) },
@@ -142,6 +152,12 @@ func (w *writer) sink() Sink {
 			return nil
 		},
 	}
+	if w.trace != TraceNone {
+		sink.System = func(peer int, tick uint64, system string, sim *refsim.Sim) error {
+			return w.tracers[peer].system(tick, system, sim)
+		}
+	}
+	return sink
 }
 
 func (w *writer) close() error {
@@ -149,6 +165,11 @@ func (w *writer) close() error {
 	for _, l := range w.logs {
 		if l != nil {
 			err = errors.Join(err, l.Close(), l.file.Close())
+		}
+	}
+	for _, t := range w.tracers {
+		if t != nil {
+			err = errors.Join(err, t.close())
 		}
 	}
 	return err

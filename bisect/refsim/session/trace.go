@@ -1,0 +1,104 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// TraceLevel is how fine a recorded trace is.
+type TraceLevel string
+
+// The levels. All of them have a checkpoint of the whole state after each
+// system; finer ones also have one for each part that the system changed.
+const (
+	TraceNone      TraceLevel = "none"
+	TraceSystem    TraceLevel = "system"
+	TraceArchetype TraceLevel = "archetype" // scope is the archetype's label, "RNG" for the RNG
+	TraceColumn    TraceLevel = "column"    // scope is archetype/Component.field too
+)
+
+// ParseTraceLevel returns the level of that name.
+func ParseTraceLevel(name string) (TraceLevel, error) {
+	switch level := TraceLevel(name); level {
+	case TraceNone, TraceSystem, TraceArchetype, TraceColumn:
+		return level, nil
+	}
+	return "", fmt.Errorf("trace level is %q, expected none, system, archetype or column", name)
+}
+
+// TraceName is the name of the trace in a peer's folder.
+const TraceName = "checkpoints.trace"
+
+// tracer writes one peer's trace.
+type tracer struct {
+	file   *os.File
+	writer *tracediff.Writer
+	level  TraceLevel
+	last   map[string]merkle.Hash // of each scope, as last written
+}
+
+func newTracer(path string, h orderlog.Header, level TraceLevel) (*tracer, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := tracediff.NewWriter(f, tracediff.Header{
+		Seed: h.Seed, HasSeed: true, Peer: h.Peer, Build: h.Build, RateNum: h.TickRate.Num, RateDen: h.TickRate.Den,
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &tracer{file: f, writer: w, level: level, last: map[string]merkle.Hash{}}, nil
+}
+
+// system writes the checkpoints behind one system.
+func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
+	leaves := sim.Leaves()
+	err := t.checkpoint(tick, system, "", merkle.Root(leaves), 0, false)
+	if t.level == TraceSystem {
+		return err
+	}
+	for _, leaf := range leaves {
+		label := leaf.Label
+		if label == "" {
+			label = "RNG"
+		}
+		err = errors.Join(err, t.changed(tick, system, label, leaf.Hash, 0, false))
+	}
+	if t.level == TraceColumn {
+		sim.Columns(func(archetype, component, field string, digest merkle.Hash, rows int) {
+			scope := archetype + "/" + field
+			if component != "" {
+				scope = archetype + "/" + component + "." + field
+			}
+			err = errors.Join(err, t.changed(tick, system, scope, digest, rows, true))
+		})
+	}
+	return err
+}
+
+// changed writes a checkpoint of a part of the state if it is not what it was
+// when it was last written.
+func (t *tracer) changed(tick uint64, system, scope string, hash merkle.Hash, count int, counted bool) error {
+	if last, ok := t.last[scope]; ok && last == hash {
+		return nil
+	}
+	t.last[scope] = hash
+	return t.checkpoint(tick, system, scope, hash, count, counted)
+}
+
+func (t *tracer) checkpoint(tick uint64, system, scope string, hash merkle.Hash, count int, counted bool) error {
+	short := hash.Short()
+	return t.writer.WriteCheckpoint(&tracediff.Checkpoint{
+		Tick: tick, System: system, Scope: scope,
+		Sums: []tracediff.Sum{tracediff.BytesSum("", short[:])}, Count: uint64(count), HasCount: counted,
+	})
+}
+
+func (t *tracer) close() error { return errors.Join(t.writer.Close(), t.file.Close()) }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// ordersFlags are the flags of orders.
+type ordersFlags struct {
+	options orderlog.CompareOptions
+	all     bool
+}
+
+func newOrders(e *env) *cobra.Command {
+	var flags ordersFlags
+	cmd := &cobra.Command{
+		Use:   "orders PATH...",
+		Short: "Show which orders differ between the logs of two or more peers",
+		Long: `orders compares the order logs of two or more peers by tick, player and content:
+orders that are missing, extra, duplicated, reordered, late, altered or failed
+on one side. Before anyone blames the simulation its inputs must be equal.
+
+Each PATH is a log, the folder of one peer, or one folder that holds a folder
+for each. Logs of desynctool, OpenTTD's commands-out.log and 0 A.D.'s
+commands.txt are recognised by content, compressed or not.
+
+` + exitHelp,
+		Example: `  desynctool orders server/commands-out.log client/commands-out.log
+  desynctool orders session --local chat --format json`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.options.Reference, "against", "", "name of the peer that the others are told against")
+	f.StringArrayVar(&flags.options.LocalKinds, "local", nil, "a kind of orders that need not be the same on all peers (repeatable)")
+	f.Uint64Var(&flags.options.LateWindow, "late", 4096, "ticks that an order may be late and still be the same")
+	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")
+	f.BoolVar(&flags.all, "all", false, "print every difference")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doOrders(e, args, flags, format) }
+	return cmd
+}
+
+func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error {
+	logs, err := formats.OpenLogs(paths)
+	if err != nil {
+		return err
+	}
+	defer logs.Close()
+	if flags.all {
+		flags.options.Limit = jsonLimit
+	}
+	c, err := orderlog.Compare(logs.Named, flags.options)
+	if err != nil {
+		return err
+	}
+	e.warn(c.Warnings)
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, s, flags.all) },
+		func() any { return report.Orders(c) })
+	if err != nil {
+		return err
+	}
+	return ended(report.OrdersStatus(c))
+}

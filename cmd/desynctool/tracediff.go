@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// traceFlags are the flags of tracediff.
+type traceFlags struct {
+	options  tracediff.Options
+	pattern  string
+	schedule string
+	lateFrom uint64
+	every    uint64
+	all      bool
+}
+
+func newTracediff(e *env) *cobra.Command {
+	var flags traceFlags
+	cmd := &cobra.Command{
+		Use:   "tracediff PATH...",
+		Short: "Find the first checksum that differs between traces, and the cascade after it",
+		Long: `tracediff compares the checksum traces of two or more peers: the first
+checkpoint that differs with its tick, system and scope, the lines around it, and
+for each scope where it differed first.
+
+Each PATH is a trace, a table with one row a tick and one column a peer, the
+folder of one peer, or one folder that holds a folder for each. Traces are
+binary or text: key=value lines, one checksum a line, or with --pattern any log
+with checksums in it. They may be compressed with gzip, zstd or xz; - is stdin.
+
+--schedule EARLY,NORMAL,LATE says when a relay would have noticed that compares
+every EARLY ticks for the first 60 s, every NORMAL ticks then, and every LATE
+ticks from --late-from on; --every N for one that always compares every N ticks.
+
+` + exitHelp,
+		Example: `  desynctool tracediff host/checkpoints.trace client/checkpoints.trace
+  desynctool tracediff a.log b.log --pattern 'frame (?P<tick>\d+) checksum (?P<sum>[0-9a-f]+)'`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.pattern, "pattern", "", "regular expression with groups sum, tick, system, scope, phase, count")
+	f.StringVar(&flags.schedule, "schedule", "", "intervals of a relay in ticks: EARLY,NORMAL,LATE")
+	f.Uint64Var(&flags.lateFrom, "late-from", 0, "tick from which LATE holds")
+	f.Uint64Var(&flags.every, "every", 0, "interval of a relay in ticks")
+	f.IntVar(&flags.options.Context, "context", 3, "lines around the first difference")
+	f.Uint64Var(&flags.options.Rollback, "rollback", 256, "ticks that a trace may go back and simulate again")
+	f.BoolVar(&flags.options.FirstOnly, "first", false, "stop at the first tick that differs")
+	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
+	f.BoolVar(&flags.all, "all", false, "print everything")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTracediff(e, args, flags, format) }
+	return cmd
+}
+
+func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) error {
+	opts := flags.options
+	if opts.Context == 0 {
+		opts.Context = -1
+	}
+	if flags.all {
+		opts.Limit = jsonLimit
+	}
+	var read tracediff.ReadOptions
+	var err error
+	if flags.pattern != "" {
+		if read.Pattern, err = regexp.Compile(flags.pattern); err != nil {
+			return fmt.Errorf("--pattern: %w", err)
+		}
+	}
+	traces, err := formats.OpenTraces(paths, e.stdin, read)
+	if err != nil {
+		return err
+	}
+	if opts.Schedules, err = schedules(flags, traces); err != nil {
+		return err
+	}
+	done := e.progress(&opts)
+	r, err := tracediff.Compare(traces, opts)
+	done()
+	if err != nil {
+		return err
+	}
+	e.warn(r.Warnings)
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.TraceText(w, r, s, flags.all) },
+		func() any { return report.Trace(r) })
+	if err != nil {
+		return err
+	}
+	return ended(report.TraceStatus(r))
+}
+
+// earlySeconds is how long after the start a relay compares more often.
+const earlySeconds = 60
+
+// schedules returns the relays asked for. Their early phase takes a number of
+// ticks that depends on the traces' tick rate, 30 a second if none says.
+func schedules(flags traceFlags, traces []*tracediff.Trace) ([]tracediff.Schedule, error) {
+	var out []tracediff.Schedule
+	if flags.every > 0 {
+		out = append(out, tracediff.Schedule{Name: fmt.Sprintf("a relay that compares every %d ticks", flags.every), Every: flags.every})
+	}
+	if flags.schedule == "" {
+		return out, nil
+	}
+	var n [3]uint64
+	parts := strings.Split(flags.schedule, ",")
+	if len(parts) != len(n) {
+		return nil, fmt.Errorf("--schedule is %q, expected EARLY,NORMAL,LATE", flags.schedule)
+	}
+	for i, part := range parts {
+		var err error
+		if n[i], err = strconv.ParseUint(part, 10, 64); err != nil || n[i] == 0 {
+			return nil, fmt.Errorf("--schedule is %q, expected three intervals of at least 1", flags.schedule)
+		}
+	}
+	rate := uint64(30)
+	for _, t := range traces {
+		if h := &t.Header; h.RateDen > 0 {
+			rate = uint64(h.RateNum / h.RateDen)
+			break
+		}
+	}
+	return append(out, tracediff.Schedule{
+		Name:  "a relay on schedule " + flags.schedule,
+		Early: n[0], Normal: n[1], Late: n[2], EarlyTicks: earlySeconds * rate, LateFrom: flags.lateFrom,
+	}), nil
+}

@@ -1,0 +1,114 @@
+package orderlog
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// MaxLine is the longest line that Lines reads, in bytes.
+const MaxLine = 8 << 20
+
+// Lines reads the lines of an engine's log that is text. Lines end with a line
+// feed; where the first one ends with a carriage return before it, all do, and
+// it is no part of any line. Bytes are not interpreted.
+type Lines struct {
+	name   string
+	r      *bufio.Reader
+	long   []byte
+	crlf   bool
+	number int64
+	offset int64 // of the current line
+	next   int64 // of the one behind
+	err    error
+}
+
+// NewLines returns a reader of lines. The name is what errors call the file.
+func NewLines(r io.Reader, name string) *Lines {
+	return &Lines{name: name, r: bufio.NewReaderSize(r, 128<<10)}
+}
+
+// Peek returns up to n bytes that come next, at most 128 KiB, without reading
+// them.
+func (l *Lines) Peek(n int) []byte {
+	b, _ := l.r.Peek(min(n, l.r.Size()))
+	return b
+}
+
+// Name returns what errors call the file.
+func (l *Lines) Name() string { return l.name }
+
+// CRLF reports whether lines end with a carriage return too.
+func (l *Lines) CRLF() bool { return l.crlf }
+
+// Number returns the number of the current line, from 1.
+func (l *Lines) Number() int64 { return l.number }
+
+// Offset returns the offset of the current line in bytes.
+func (l *Lines) Offset() int64 { return l.offset }
+
+// Next returns the next line without its end. It is valid until the next call.
+//
+// It returns io.EOF behind a line feed, else a [*frame.Error]: frame.ErrTorn
+// if the file ends inside a line, which is not delivered, and frame.ErrCorrupt
+// for a line longer than MaxLine. Errors of the reader are passed on.
+func (l *Lines) Next() ([]byte, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	l.number++
+	l.offset = l.next
+	line, err := l.r.ReadSlice('\n')
+	l.next += int64(len(line))
+	if err == bufio.ErrBufferFull {
+		l.long = append(l.long[:0], line...)
+		for err == bufio.ErrBufferFull {
+			line, err = l.r.ReadSlice('\n')
+			l.next += int64(len(line))
+			l.long = append(l.long, line...)
+			if len(l.long) > MaxLine {
+				l.err = l.Corrupt("longer than %d bytes", MaxLine)
+				return nil, l.err
+			}
+		}
+		line = l.long
+	}
+	switch {
+	case err == io.EOF && len(line) == 0:
+		l.err = io.EOF
+	case err == io.EOF:
+		l.err = &frame.Error{
+			Name: l.name, Offset: l.offset, Lost: int64(len(line)), Err: frame.ErrTorn,
+			Msg: fmt.Sprintf("line %d: the file ends inside the line", l.number),
+		}
+	case err != nil:
+		l.err = fmt.Errorf("%s: line %d: %w", l.name, l.number, err)
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
+	line = line[:len(line)-1]
+	if l.number == 1 {
+		l.crlf = bytes.HasSuffix(line, []byte("\r"))
+	}
+	if l.crlf {
+		line = bytes.TrimSuffix(line, []byte("\r"))
+	}
+	return line, nil
+}
+
+// Corrupt returns an error that names the current line.
+func (l *Lines) Corrupt(format string, args ...any) *frame.Error {
+	return &frame.Error{
+		Name: l.name, Offset: l.offset, Err: frame.ErrCorrupt,
+		Msg: fmt.Sprintf("line %d: ", l.number) + fmt.Sprintf(format, args...),
+	}
+}
+
+// Unrecognized returns an error that says that the file is of another type.
+func (l *Lines) Unrecognized(format string, args ...any) *frame.Error {
+	return &frame.Error{Name: l.name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,408 @@
+// Package openttd reads commands-out.log, which OpenTTD writes with
+// -d desync=2 or more, as an order log.
+//
+// Numbers are hexadecimal. With show_date_in_logs a line begins with
+// "[YYYY-MM-DD HH:MM:SS] ". DATE counts days from year 0, FRACT the ticks of
+// the day, of which there are 74.
+//
+//	new_map: SEED
+//	load: FILE
+//	sync: DATE; FRACT; RNG0; RNG1              server only, once a day
+//	save: DATE; FRACT; FILE
+//	msg: DATE; FRACT; TEXT
+//	client: DATE; FRACT; COMPANY; CLIENT       server only
+//	sync_err: DATE; FRACT                      client only
+//	town cache mismatch: town 0                and others like it
+//
+//	cmd: DATE; FRACT; COMPANY; TILE; P1; P2; CMD; ERR; "TEXT" (NAME)   up to 12
+//	cmd: DATE; FRACT; COMPANY; CMD; ERR; TILE; 0ARGS                   13
+//	cmd: DATE; FRACT; COMPANY; CMD; ERR; HEX (NAME)                    from 14 on
+//
+// cmdf is a cmd whose test run failed. The arguments of 13.0 are raw bytes, cut
+// at the first NUL, which may hold a line feed: so a line that does not begin
+// with a known kind and a stamp belongs to the command before it.
+// docs/formats/openttd-log.md has what is made of it.
+package openttd
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// DayTicks is the number of ticks in a day. The tick DATE; FRACT has the number
+// DATE * 74 + FRACT.
+const DayTicks = 74
+
+// RNG is the kind and the coverage of the hashes of sync lines: both words of
+// the sim's random number generator, big-endian, before the tick's commands.
+// That two of them agree proves nothing about the rest of the state.
+const RNG = "rng"
+
+// Server is the player that company ff stands for: the server, or a spectator.
+const Server = 0xff
+
+const (
+	maxTick   = 16 << 20 // bytes of all payloads of a tick
+	maxClaims = 1000     // kept of one tick
+	headSize  = 64 << 10 // of what is searched for the seed
+	maxKinds  = 1 << 12
+)
+
+// TickName returns a tick as the log names it: "000adef0;12".
+func TickName(tick uint64) string {
+	return fmt.Sprintf("%08x;%02x", tick/DayTicks, tick%DayTicks)
+}
+
+//go:embed commands-13.0.txt
+var commands13 string
+
+// names13 are the commands of OpenTTD 13.0 by number; its log does not tell
+// them. The numbers of other versions are others.
+var names13 = sync.OnceValue(func() []string {
+	var names []string
+	for line := range strings.Lines(commands13) {
+		number, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.ParseUint(number, 16, 8); err == nil && int(n) == len(names) {
+			names = append(names, name)
+		}
+	}
+	return names
+})
+
+// IsLog reports whether head, the leading bytes of a file, are those of a
+// commands-out.log: one of its first lines, of which the last may be cut off,
+// is as described.
+func IsLog(head []byte) bool {
+	for range 8 {
+		line, rest, whole := bytes.Cut(head, []byte("\n"))
+		if whole && parse(bytes.TrimSuffix(line, []byte("\r"))).kind != unknown {
+			return true
+		}
+		head = rest
+	}
+	return false
+}
+
+// Reader reads a commands-out.log. It is an orderlog.Foreign.
+//
+// Each tick with a stamped line is a record. Commands are orders whose player is
+// the company, whose kind is the number with the name as far as it is known
+// ("0x3b CMD_PLACE_SIGN"), and whose payload is the rest of the line. A cmdf is
+// an order with a FailedOrder marker. Messages are orders of the local kind
+// "msg". Where a session ends or begins inside the log, the next tick has a
+// Load marker that opens an epoch.
+type Reader struct {
+	lines   *orderlog.Lines
+	header  orderlog.Header
+	dialect orderlog.Dialect
+	kinds   map[string]uint32
+	kinds13 [256]uint32
+	name    []byte // scratch
+
+	epoch   uint32
+	began   bool   // a tick of this log has been delivered
+	opening string // why the next tick opens an epoch
+	whole   bool   // the session's first tick is not cut at its head
+	fresh   bool   // the next tick is the session's first
+
+	held       []byte // a line that belongs to the next tick
+	heldNumber int64
+	heldOffset int64
+	isHeld     bool
+
+	building bool
+	rec      orderlog.Record
+	tick     orderlog.Tick
+	bounds   []int // ends of the orders' payloads in args
+	args     []byte
+	lines13  bool // a line without a stamp goes on with the last order
+	rng      []byte
+
+	unknown int
+	err     error
+}
+
+// NewReader begins to read a log. The name is what errors call it. A file that
+// is no commands-out.log gives a *frame.Error that wraps frame.ErrUnrecognized;
+// Next returns those of orderlog.Lines.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	lr := &Reader{lines: orderlog.NewLines(r, name), kinds: map[string]uint32{}, fresh: true}
+	head := lr.lines.Peek(headSize)
+	if !IsLog(head) {
+		return nil, lr.lines.Unrecognized("no commands-out.log of OpenTTD")
+	}
+	lr.header.Kinds = []orderlog.OrderKind{{Name: "msg", Local: true}}
+	lr.dialect = orderlog.Dialect{
+		Engine: "OpenTTD", Counted: true, OwnMarkers: true,
+		TickName: TickName, Fields: Fields,
+	}
+	lr.peekHeader(head)
+	return lr, nil
+}
+
+// peekHeader takes the seed from the first lines, and whether a server wrote
+// them: it alone generates a map, and writes sync and client lines.
+func (r *Reader) peekHeader(head []byte) {
+	for len(head) > 0 {
+		line, rest, whole := bytes.Cut(head, []byte("\n"))
+		head = rest
+		if !whole {
+			break
+		}
+		switch l := parse(bytes.TrimSuffix(line, []byte("\r"))); l.kind {
+		case newMap:
+			if r.header.Seed == 0 {
+				r.header.Seed = l.seed
+			}
+			r.dialect.Server = r.dialect.Server || l.seed != 0
+		case save:
+			if r.header.Seed == 0 {
+				r.header.Seed, _ = saveSeed(l.rest)
+			}
+		case syncLine, client:
+			r.dialect.Server = true
+		}
+	}
+}
+
+// saveSeed returns the seed in the name of a save, dmp_cmds_<seed>_<date>.sav.
+func saveSeed(file []byte) (seed uint64, ok bool) {
+	rest, ok := bytes.CutPrefix(file, []byte("dmp_cmds_"))
+	if !ok || len(rest) < 9 || rest[8] != '_' {
+		return 0, false
+	}
+	return hex(rest[:8])
+}
+
+// Header returns what the log says of itself. Only the seed is known, from its
+// first 64 KiB, 0 if they do not tell it. Kinds grow as commands are met.
+func (r *Reader) Header() orderlog.Header { return r.header }
+
+// Dialect says how the log differs from one of ours.
+func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
+
+// Unknown returns the number of lines so far that are of no known kind and
+// belong to no command. They are skipped.
+func (r *Reader) Unknown() int { return r.unknown }
+
+// Next returns the next record.
+func (r *Reader) Next() (orderlog.Record, error) {
+	for {
+		if r.err != nil {
+			if r.building {
+				return r.deliver(true), nil
+			}
+			return orderlog.Record{}, r.err
+		}
+		var line []byte
+		number, offset := r.heldNumber, r.heldOffset
+		if r.isHeld {
+			line, r.isHeld = r.held, false
+		} else {
+			line, r.err = r.lines.Next()
+			if r.err != nil {
+				continue
+			}
+			number, offset = r.lines.Number(), r.lines.Offset()
+		}
+		done, err := r.line(line, number, offset)
+		if err != nil {
+			r.err = err
+			continue
+		}
+		if done.Kind != 0 {
+			return done, nil
+		}
+	}
+}
+
+// line takes a line. It returns a record when one is done, and if the line
+// belongs to what follows it, holds it.
+func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
+	none := orderlog.Record{}
+	l := parse(b)
+	switch l.kind {
+	case unknown:
+		if !r.building || !r.lines13 {
+			r.unknown++
+			return none, nil
+		}
+		r.args = append(append(r.args, '\n'), b...)
+		r.bounds[len(r.bounds)-1] = len(r.args)
+		return none, r.room()
+	case cacheMismatch:
+		claim := orderlog.Claim{Kind: orderlog.ClaimCache, Line: number, Offset: offset, Text: string(l.rest)}
+		if !r.building {
+			return orderlog.Record{
+				Kind: orderlog.ObservedRecord, Offset: offset, Epoch: r.epoch, Line: number, Claims: []orderlog.Claim{claim},
+			}, nil
+		}
+		r.claim(claim)
+		return none, nil
+	case newMap, load:
+		if r.building {
+			r.hold(b, number, offset)
+			return r.deliver(true), nil
+		}
+		if r.began {
+			r.opening = string(b)
+		}
+		r.fresh, r.whole = true, l.kind == newMap && l.seed != 0
+		return none, nil
+	case save:
+		if seed, ok := saveSeed(l.rest); ok && seed == 0 {
+			return none, nil // the game behind the title screen
+		}
+	}
+	if r.building && r.tick.Number != l.tick {
+		r.hold(b, number, offset)
+		return r.deliver(false), nil
+	}
+	if !r.building {
+		r.begin(l.tick, number, offset)
+	}
+	return none, r.stamped(&l, number, offset)
+}
+
+func (r *Reader) hold(b []byte, number, offset int64) {
+	r.held = append(r.held[:0], b...)
+	r.heldNumber, r.heldOffset, r.isHeld = number, offset, true
+}
+
+func (r *Reader) begin(tick uint64, number, offset int64) {
+	if r.began && r.opening == "" && tick < r.tick.Number {
+		r.opening = "the log goes back"
+		r.fresh, r.whole = true, false
+	}
+	t := &r.tick
+	*t = orderlog.Tick{Number: tick, Orders: t.Orders[:0], Hashes: t.Hashes[:0], Markers: t.Markers[:0]}
+	if r.opening != "" {
+		t.Markers = append(t.Markers, orderlog.Marker{Kind: orderlog.Load, Point: tick, NewEpoch: true, Text: clip(r.opening)})
+		r.opening = ""
+		r.epoch++
+	}
+	r.rec = orderlog.Record{
+		Kind: orderlog.TickRecord, Offset: offset, Epoch: r.epoch, Line: number, Lines: r.rec.Lines[:0],
+		HeadCut: r.fresh && !r.whole, Claims: r.rec.Claims[:0],
+	}
+	r.fresh, r.whole = false, false
+	r.bounds, r.args, r.rng = r.bounds[:0], r.args[:0], r.rng[:0]
+	r.building, r.lines13 = true, false
+}
+
+// deliver returns the tick that was built.
+func (r *Reader) deliver(tailCut bool) orderlog.Record {
+	r.building, r.began = false, true
+	begin := 0
+	for i, end := range r.bounds {
+		r.tick.Orders[i].Payload = r.args[begin:end:end]
+		begin = end
+	}
+	for i := range r.tick.Hashes {
+		r.tick.Hashes[i].Bytes = r.rng[8*i : 8*i+8 : 8*i+8]
+	}
+	r.rec.Tick = &r.tick
+	r.rec.TailCut = tailCut
+	return r.rec
+}
+
+func (r *Reader) claim(c orderlog.Claim) {
+	if len(r.rec.Claims) < maxClaims {
+		r.rec.Claims = append(r.rec.Claims, c)
+	}
+}
+
+// stamped takes a line of the tick that is being built.
+func (r *Reader) stamped(l *line, number, offset int64) error {
+	t := &r.tick
+	r.lines13 = false
+	switch l.kind {
+	case cmd, cmdf:
+		kind, err := r.kind(l)
+		if err != nil {
+			return err
+		}
+		if l.kind == cmdf {
+			t.Markers = append(t.Markers, orderlog.Marker{
+				Kind: orderlog.FailedOrder, Player: l.company, Sequence: uint32(len(t.Orders)), Point: t.Number,
+			})
+		}
+		r.lines13 = l.shape == shape13
+		r.order(l.company, kind, l.rest, number)
+	case msg:
+		r.order(Server, 0, l.rest, number)
+	case syncLine:
+		r.rng = append(r.rng, l.rng[:]...)
+		t.Hashes = append(t.Hashes, orderlog.Observed{Point: t.Number, Kind: RNG, Coverage: RNG})
+	case save:
+		t.Markers = append(t.Markers, orderlog.Marker{Kind: orderlog.Save, Point: t.Number, Text: clip(string(l.rest))})
+	case client:
+		t.Markers = append(t.Markers, orderlog.Marker{Kind: orderlog.Join, Player: l.company, Point: t.Number, Text: clip(string(l.rest))})
+	case syncErr:
+		r.claim(orderlog.Claim{Kind: orderlog.ClaimDesync, Line: number, Offset: offset, Text: "sync_err"})
+	}
+	if len(t.Markers)+len(t.Hashes) > maxTick/64 {
+		return r.lines.Corrupt("more than %d lines with the stamp %s", maxTick/64, TickName(t.Number))
+	}
+	return r.room()
+}
+
+func clip(s string) string { return s[:min(len(s), orderlog.MaxText)] }
+
+func (r *Reader) order(player, kind uint32, payload []byte, number int64) {
+	t := &r.tick
+	t.Orders = append(t.Orders, orderlog.Order{Tick: t.Number, Player: player, Sequence: uint32(len(t.Orders)), Kind: kind})
+	r.args = append(r.args, payload...)
+	r.bounds = append(r.bounds, len(r.args))
+	r.rec.Lines = append(r.rec.Lines, number)
+}
+
+// room refuses a tick that would take too much memory.
+func (r *Reader) room() error {
+	if len(r.args)+64*len(r.bounds) > maxTick {
+		return r.lines.Corrupt("more than %d bytes with the stamp %s", maxTick, TickName(r.tick.Number))
+	}
+	return nil
+}
+
+// kind returns the number of a command's kind.
+func (r *Reader) kind(l *line) (uint32, error) {
+	known := l.shape == shape13 && l.command < uint64(len(r.kinds13))
+	if known && r.kinds13[l.command] != 0 {
+		return r.kinds13[l.command], nil
+	}
+	r.name = append(r.name[:0], "0x"...)
+	if l.command < 0x10 {
+		r.name = append(r.name, '0')
+	}
+	r.name = strconv.AppendUint(r.name, l.command, 16)
+	name := l.name
+	if names := names13(); l.shape == shape13 && l.command < uint64(len(names)) {
+		name = []byte(names[l.command])
+	}
+	if len(name) > 0 {
+		r.name = append(append(r.name, ' '), name...)
+	}
+	kind, ok := r.kinds[string(r.name)]
+	if !ok {
+		if len(r.kinds) >= maxKinds {
+			return 0, r.lines.Corrupt("more than %d kinds of commands", maxKinds)
+		}
+		kind = uint32(len(r.header.Kinds))
+		r.kinds[string(r.name)] = kind
+		// A Header that was handed out keeps its own list.
+		r.header.Kinds = append(slices.Clip(r.header.Kinds), orderlog.OrderKind{Name: string(r.name)})
+	}
+	if known {
+		r.kinds13[l.command] = kind
+	}
+	return kind, nil
+}

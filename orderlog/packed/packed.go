@@ -1,0 +1,135 @@
+// Package packed reads files that may be compressed with gzip, zstd or xz. They
+// are recognised by their leading bytes, and what they may expand to, and the
+// memory that they may claim, is bounded.
+package packed
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Bounds on compressed files: what they may grow to, and the memory that a
+// decompressor may claim.
+const (
+	// DefaultMaxUnpacked is the size in bytes up to which a compressed file is
+	// unpacked unless told otherwise.
+	DefaultMaxUnpacked = 64 << 30
+	// maxRatio is how many times larger than its file content may be, beyond the
+	// first megabytes. Traces of constant checksums reach several hundred.
+	maxRatio    = 2000
+	freeContent = 64 << 20
+	maxDict     = 64 << 20 // of zstd and xz, the largest preset of xz
+)
+
+// packings are the kinds of compression that are known, by magic.
+var packings = [...]struct {
+	name, magic string
+	open        func(io.Reader) (io.Reader, error)
+}{
+	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
+	{"xz", xzMagic, func(r io.Reader) (io.Reader, error) { return newXZReader(r) }},
+}
+
+func openZstd(r io.Reader) (io.Reader, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDict))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// Packing returns the name of the compression of a file with these leading
+// bytes: "gzip", "zstd", "xz", or "" if there is none.
+func Packing(head []byte) string {
+	for _, p := range packings {
+		if bytes.HasPrefix(head, []byte(p.magic)) {
+			return p.name
+		}
+	}
+	return ""
+}
+
+// Unpack returns the content of r, which may be compressed with gzip, zstd or
+// xz, and the name of the compression, "" if there is none. Content of more
+// than limit bytes, 0 meaning DefaultMaxUnpacked, or out of all proportion to
+// the file, ends with an error. If the content is an io.Closer, closing it
+// frees what the decompressor holds.
+func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err error) {
+	in := &counted{r: r}
+	head := bufio.NewReaderSize(in, 64<<10)
+	magic, err := head.Peek(len(xzMagic))
+	if err != nil && err != io.EOF {
+		return nil, "", err
+	}
+	for _, p := range packings {
+		if !bytes.HasPrefix(magic, []byte(p.magic)) {
+			continue
+		}
+		out, err := p.open(head)
+		if err != nil {
+			return nil, p.name, fmt.Errorf("%s: %w", p.name, unexpected(err))
+		}
+		if limit == 0 {
+			limit = DefaultMaxUnpacked
+		}
+		return &unpacked{name: p.name, packed: in, r: out, limit: limit}, p.name, nil
+	}
+	return head, "", nil
+}
+
+// counted counts what is read.
+type counted struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// unpacked is the bounded content of a compressed stream.
+type unpacked struct {
+	name   string
+	packed *counted
+	r      io.Reader
+	n      int64
+	limit  int64
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	u.n += int64(n)
+	switch {
+	case u.n > u.limit:
+		return 0, fmt.Errorf("%s: expands to more than %d bytes", u.name, u.limit)
+	case u.n > freeContent && u.n/maxRatio > u.packed.n:
+		return 0, fmt.Errorf("%s: %d bytes unpack to more than %d", u.name, u.packed.n, u.n)
+	case err != nil && err != io.EOF:
+		err = fmt.Errorf("%s: %w", u.name, unexpected(err))
+	}
+	return n, err
+}
+
+func (u *unpacked) Close() error {
+	if c, ok := u.r.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// unexpected makes of an end what it is inside a compressed stream.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,184 @@
+package formats
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Logs are opened order logs of several peers.
+type Logs struct {
+	Named   []orderlog.Named
+	closers []io.Closer
+}
+
+// Close closes the files.
+func (l *Logs) Close() error {
+	var err error
+	for _, c := range l.closers {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// OpenLogs opens the order logs below some paths, each a log, the folder of
+// one peer, or a folder that holds a folder for each. Peers are named by what
+// their logs say, else by their paths.
+func OpenLogs(paths []string) (*Logs, error) {
+	files, err := findLogs(paths)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) < 2 {
+		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed", strings.Join(paths, ", "), len(files))
+	}
+	l := &Logs{}
+	var told []string
+	for _, path := range files {
+		source, closer, err := OpenLog(path)
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		l.closers = append(l.closers, closer)
+		l.Named = append(l.Named, orderlog.Named{Source: source})
+		told = append(told, source.Header().Peer)
+	}
+	for i, name := range snapshot.PeerNames(told, files) {
+		l.Named[i].Name = name
+	}
+	return l, nil
+}
+
+// OpenLog opens an order log of any format, which may be compressed.
+func OpenLog(path string) (orderlog.Source, io.Closer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	all := closers{f}
+	if c, ok := content.(io.Closer); ok {
+		all = append(closers{c}, f)
+	}
+	in := bufio.NewReaderSize(content, 1<<16)
+	head, err := in.Peek(sniffLog)
+	if err != nil && err != io.EOF {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), all.Close())
+	}
+	for _, format := range All() {
+		if format.Log == nil || !format.Sniff(head) {
+			continue
+		}
+		source, err := format.Log(in, path)
+		if err != nil {
+			return nil, nil, errors.Join(err, all.Close())
+		}
+		return source, all, nil
+	}
+	what := "not an order log of a known format; see desynctool formats"
+	if len(head) == 0 {
+		what = "empty file, expected an order log"
+	}
+	return nil, nil, errors.Join(fmt.Errorf("%s: %s", path, what), all.Close())
+}
+
+type closers []io.Closer
+
+func (c closers) Close() error {
+	var err error
+	for _, one := range c {
+		err = errors.Join(err, one.Close())
+	}
+	return err
+}
+
+// sniffLog is how many leading bytes tell an order log from other text.
+const sniffLog = 4096
+
+// findLogs returns the paths of the logs below some paths.
+func findLogs(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		stat, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !stat.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found, err := logsIn(path, true)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: no order log", path)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// logsIn returns the logs in a folder, or else those in its folders.
+func logsIn(dir string, deeper bool) ([]string, error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files, folders []string
+	for _, entry := range list {
+		path := filepath.Join(dir, entry.Name())
+		stat, err := os.Stat(path)
+		switch {
+		case entry.Name()[0] == '.' || err != nil:
+		case stat.IsDir():
+			folders = append(folders, path)
+		case stat.Mode().IsRegular() && isLog(path):
+			files = append(files, path)
+		}
+	}
+	if len(files) > 0 || !deeper {
+		return files, nil
+	}
+	for _, folder := range folders {
+		found, err := logsIn(folder, false)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// isLog reports whether a file is an order log by its leading bytes.
+func isLog(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return false
+	}
+	head := make([]byte, sniffLog)
+	n, _ := io.ReadFull(content, head)
+	for _, format := range All() {
+		if format.Log != nil && format.Sniff(head[:n]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package tracediff
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxTable is the size in bytes up to which a table that can be read only once
+// is held in memory, since each of its columns is read by itself.
+const maxTable = 256 << 20
+
+// Trace is the trace of one peer, ready to be compared.
+type Trace struct {
+	// Name is the peer's name: that in the header, or above its column, or else
+	// the name of the file. It may be changed.
+	Name    string
+	File    string // as given to Open
+	Column  int    // of a table
+	Header  Header
+	Grammar Grammar
+	Packing string // compression of the file, "" if there is none
+
+	open func(opening) (*Reader, error)
+	once bool // it can be read only once
+}
+
+// opening is how a comparison opens its traces.
+type opening struct {
+	names  *names // one for all
+	mapped bool
+	sizes  sizes
+}
+
+// Open recognises the traces in the file at path: one, or one for each column
+// of a table. See [NewReader].
+func Open(path string, opts ReadOptions) ([]*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return Read(f, path, opts)
+	}
+	defer f.Close()
+	head := make([]byte, len(xzMagic))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	packing := Packing(head[:n])
+	open := func(opts ReadOptions, how opening) (*Reader, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		w, err := fileWindow(f, path, how.mapped, how.sizes)
+		if err == nil && packing != "" {
+			var content io.Reader
+			content, _, err = Unpack(f, opts.MaxUnpacked)
+			w = &window{name: path, sizes: how.sizes, stream: content}
+		}
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		r, err := newReader(w, path, opts, how.names)
+		if err != nil {
+			w.unmap()
+			f.Close()
+			return nil, err
+		}
+		if c, ok := w.stream.(io.Closer); ok {
+			r.closers = append(r.closers, c)
+		}
+		r.closers = append(r.closers, f)
+		return r, nil
+	}
+	return traces(path, packing, opts, open)
+}
+
+// Read is Open for a stream, such as standard input. Unless it is a table, its
+// trace can be compared once. If r is an io.Closer, it is closed with the trace.
+func Read(r io.Reader, name string, opts ReadOptions) ([]*Trace, error) {
+	content, packing, err := Unpack(r, opts.MaxUnpacked)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	first, err := newReader(&window{name: name, sizes: usual, stream: content}, name, opts, new(names))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range []any{content, r} {
+		if c, ok := c.(io.Closer); ok {
+			first.closers = append(first.closers, c)
+		}
+	}
+	if first.grammar.kind == Table && len(first.grammar.columns) > 1 {
+		// The first line has not been consumed: what was sniffed is in the window.
+		all, err := io.ReadAll(io.LimitReader(&remainder{first.win}, maxTable+1))
+		if err = errors.Join(err, first.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(all) > maxTable {
+			return nil, fmt.Errorf("%s: table of more than %d bytes, which must be a file to be compared", name, maxTable)
+		}
+		return traces(name, packing, opts, func(opts ReadOptions, how opening) (*Reader, error) {
+			return newReader(&window{name: name, sizes: how.sizes, stream: bytes.NewReader(all)}, name, opts, how.names)
+		})
+	}
+	list := tracesOf(first, name, packing)
+	used := false
+	list[0].once = true
+	list[0].open = func(opening) (*Reader, error) {
+		if used {
+			return nil, fmt.Errorf("%s: stream cannot be read a second time", name)
+		}
+		used = true
+		return first, nil
+	}
+	return list, nil
+}
+
+// traces lists the traces of something that can be opened any number of times.
+func traces(name, packing string, opts ReadOptions, open func(ReadOptions, opening) (*Reader, error)) ([]*Trace, error) {
+	r, err := open(opts, opening{names: new(names), sizes: usual})
+	if err != nil {
+		return nil, err
+	}
+	list := tracesOf(r, name, packing)
+	for _, t := range list {
+		opts := opts
+		opts.Column = t.Column
+		t.open = func(how opening) (*Reader, error) { return open(opts, how) }
+	}
+	return list, r.Close()
+}
+
+func tracesOf(r *Reader, name, packing string) []*Trace {
+	t := Trace{Name: r.header.Peer, File: name, Header: r.header, Grammar: r.grammar.kind, Packing: packing}
+	if t.Name == "" {
+		t.Name = name
+	}
+	if len(r.grammar.columns) <= 1 {
+		return []*Trace{&t}
+	}
+	var list []*Trace
+	for i, column := range r.grammar.columns {
+		c := t
+		c.Name, c.Column = column, i
+		list = append(list, &c)
+	}
+	return list
+}

@@ -1,0 +1,410 @@
+package tracediff
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// maxLine is the longest line that is read as a record. It is less than what a
+// window holds ahead of its position.
+const maxLine = 1 << 20
+
+// sizes are in bytes. Tests make them small.
+type sizes struct {
+	// window is how much of a file is in memory at a time, more than margin, line
+	// and hugePage together.
+	window int
+	// margin is how much of what was read stays there, so that a comparison can
+	// step back to the start of a tick and show what precedes a difference.
+	margin int
+	// line is the longest line.
+	line int
+	// head is how much of the traces is read record by record even where they
+	// are equal, to learn which checkpoints they have, and whether they predict.
+	head int64
+	// skip is the shortest run of equal bytes that is skipped, and far how long
+	// one must be before all processors are put to work on the rest of it.
+	skip, far int64
+}
+
+var usual = sizes{window: 4 << 20, margin: 1 << 20, line: maxLine, head: 256 << 10, skip: 4 << 10, far: 8 << 20}
+
+// errCut says that a file became shorter while it was mapped.
+var errCut = errors.New("file was cut while it was read")
+
+// window is the part of a file or stream that is in memory. It moves forward.
+type window struct {
+	name string
+	sizes
+
+	// file and size are set for what can be read at any offset. What is written
+	// behind size, its size when it was opened, is not looked at.
+	file   *os.File
+	size   int64
+	mapped bool
+
+	stream io.Reader // if file is nil
+
+	buf  []byte // bytes of the file from base on
+	base int64
+	pos  int  // in buf
+	eof  bool // buf reaches the end
+	cut  bool // the file ended before its size
+
+	own []byte // memory of a window that is not mapped
+}
+
+// fileWindow returns the window of an open file, mapped where the system can.
+func fileWindow(f *os.File, name string, mapped bool, z sizes) (*window, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return &window{name: name, sizes: z, stream: f}, nil
+	}
+	return &window{name: name, sizes: z, file: f, size: info.Size(), mapped: mapped && canMap}, nil
+}
+
+func (w *window) offset() int64 { return w.base + int64(w.pos) }
+
+// rest is what is in memory from the position on.
+func (w *window) rest() []byte { return w.buf[w.pos:] }
+
+// fill brings more bytes into memory, or sets eof. Bytes handed out before are
+// no longer valid.
+func (w *window) fill() error {
+	if w.eof {
+		return nil
+	}
+	end := w.base + int64(len(w.buf))
+	if w.file != nil {
+		if err := w.seek(w.offset()); err != nil {
+			return err
+		}
+		if !w.eof && w.base+int64(len(w.buf)) == end {
+			return w.full()
+		}
+		return nil
+	}
+	keep := max(0, w.pos-w.margin)
+	if free := cap(w.own) - (len(w.buf) - keep); free <= cap(w.own)/2 && cap(w.own) < w.window {
+		grown := make([]byte, min(max(64<<10, 2*cap(w.own)), w.window))
+		w.buf = grown[:copy(grown, w.buf[keep:])]
+		w.own = grown
+	} else {
+		w.buf = w.own[:copy(w.own, w.buf[keep:])]
+	}
+	w.base += int64(keep)
+	w.pos -= keep
+	if len(w.buf) == cap(w.own) {
+		return w.full()
+	}
+	for have := len(w.buf); len(w.buf) == have; {
+		n, err := w.stream.Read(w.own[have:cap(w.own)])
+		w.buf = w.own[:have+n]
+		if err == io.EOF {
+			w.eof = true
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: reading at offset %d: %w", w.name, w.base+int64(len(w.buf)), err)
+		}
+	}
+	return nil
+}
+
+func (w *window) full() error {
+	return fmt.Errorf("%s: more than %d bytes are needed at offset %d", w.name, w.window, w.offset())
+}
+
+// seek moves the window of a file so that it holds at and what surrounds it.
+func (w *window) seek(at int64) error {
+	begin := max(0, at-int64(w.margin)) &^ (hugePage - 1)
+	length := int(min(int64(w.window), w.size-begin))
+	w.eof = begin+int64(length) >= w.size
+	if w.mapped {
+		if err := w.remap(begin, length); err == nil {
+			w.base, w.pos = begin, int(at-begin)
+			return nil
+		}
+		w.mapped = false // and never try again
+	}
+	if cap(w.own) < length {
+		w.own = make([]byte, length)
+	}
+	n, err := w.file.ReadAt(w.own[:length], begin)
+	if err == io.EOF || err == io.ErrUnexpectedEOF || err == nil && n < length {
+		w.eof, w.cut, w.size = true, true, begin+int64(n)
+	} else if err != nil {
+		return fmt.Errorf("%s: reading at offset %d: %w", w.name, begin, err)
+	}
+	w.buf, w.base = w.own[:n], begin
+	w.pos = int(min(at-begin, int64(n)))
+	return nil
+}
+
+func (w *window) remap(begin int64, length int) error {
+	w.unmap()
+	if length == 0 {
+		return nil
+	}
+	buf, err := mapFile(w.file, begin, length)
+	if err == nil {
+		w.buf = buf
+	}
+	return err
+}
+
+func (w *window) unmap() {
+	if w.mapped && len(w.buf) > 0 {
+		unmapFile(w.buf)
+	}
+	w.buf = nil
+}
+
+// line returns the next line without its end, and whether it had one. A line
+// that is longer than sizes.line is skipped and returned in part; ok is false for
+// it. At the end of the file it returns io.EOF.
+func (w *window) line() (line []byte, ended, ok bool, err error) {
+	scanned := 0
+	for {
+		rest := w.rest()
+		if i := bytes.IndexByte(rest[scanned:], '\n'); i >= 0 {
+			i += scanned
+			w.pos += i + 1
+			return trimReturn(rest[:i]), true, i <= w.sizes.line, nil
+		}
+		scanned = len(rest)
+		if w.eof {
+			if scanned == 0 {
+				return nil, false, true, io.EOF
+			}
+			w.pos += scanned
+			return trimReturn(rest), false, scanned <= w.sizes.line, nil
+		}
+		if scanned > w.sizes.line {
+			return w.longLine()
+		}
+		if err := w.fill(); err != nil {
+			return nil, false, true, err
+		}
+	}
+}
+
+// longLine skips a line of which more than sizes.line bytes are in memory. What
+// it returns of the line is a copy.
+func (w *window) longLine() (line []byte, ended, ok bool, err error) {
+	line = bytes.Clone(w.rest()[:min(64, len(w.rest()))])
+	for {
+		if i := bytes.IndexByte(w.rest(), '\n'); i >= 0 {
+			w.pos += i + 1
+			return line, true, false, nil
+		}
+		w.pos = len(w.buf)
+		if w.eof {
+			return line, false, false, nil
+		}
+		if err := w.fill(); err != nil {
+			return nil, false, false, err
+		}
+	}
+}
+
+func trimReturn(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// equalPrefix returns how many bytes at the start of a and b are equal. It
+// compares blocks that grow, so that it is quick both for a byte and for many.
+func equalPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	done, block := 0, 64
+	for done < n {
+		end := min(n, done+block)
+		if !bytes.Equal(a[done:end], b[done:end]) {
+			break
+		}
+		done = end
+		block = min(4*block, 64<<10)
+	}
+	if done == n {
+		return n
+	}
+	// The difference is within a block: halve it.
+	end := min(n, done+block)
+	for end-done > 16 {
+		mid := done + (end-done)/2
+		if bytes.Equal(a[done:mid], b[done:mid]) {
+			done = mid
+		} else {
+			end = mid
+		}
+	}
+	for done < end && a[done] == b[done] {
+		done++
+	}
+	return done
+}
+
+// equalAhead returns how many bytes from their positions on are the same in
+// all windows, which are of files. It uses all processors and leaves the
+// windows where they are.
+func equalAhead(windows []*window) (n int64, err error) {
+	limit := windows[0].size - windows[0].offset()
+	for _, w := range windows[1:] {
+		limit = min(limit, w.size-w.offset())
+	}
+	var equal atomic.Int64 // what is known to differ begins here
+	equal.Store(limit)
+	err = chunks(windows[0].offset(), limit, func(begin, end int64) (bool, error) {
+		if begin >= equal.Load() {
+			return false, nil
+		}
+		n := end - begin
+		first, release, err := windows[0].chunk(begin, n)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+		for _, w := range windows[1:] {
+			other, release, err := w.chunk(begin, n)
+			if err != nil {
+				return false, err
+			}
+			n = int64(equalPrefix(first[:n], other))
+			release()
+		}
+		if n == end-begin {
+			return true, nil
+		}
+		for {
+			old := equal.Load()
+			if begin+n >= old || equal.CompareAndSwap(old, begin+n) {
+				return false, nil
+			}
+		}
+	})
+	return equal.Load(), err
+}
+
+// countLines returns the number of line ends in n bytes from the position of w,
+// which is of a file, on.
+func countLines(w *window, n int64) (int64, error) {
+	var lines atomic.Int64
+	err := chunks(w.offset(), n, func(begin, end int64) (bool, error) {
+		b, release, err := w.chunk(begin, end-begin)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+		lines.Add(int64(bytes.Count(b, newline)))
+		return true, nil
+	})
+	return lines.Load(), err
+}
+
+var newline = []byte{'\n'}
+
+// chunkSize is the piece of a file that one processor takes at a time.
+const chunkSize = hugePage
+
+// chunks calls f for the pieces of n bytes, in ascending order on each of some
+// goroutines, until f returns false. The first piece ends where offset at, that
+// of the first byte, is aligned.
+func chunks(at, n int64, f func(begin, end int64) (bool, error)) error {
+	workers := min(runtime.GOMAXPROCS(0), 4)
+	errs := make([]error, workers)
+	var next atomic.Int64
+	next.Store(-(at % chunkSize))
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() {
+			defer guard(&errs[i])()
+			for {
+				begin := next.Add(chunkSize) - chunkSize
+				if begin >= n {
+					return
+				}
+				more, err := f(max(0, begin), min(n, begin+chunkSize))
+				if err != nil || !more {
+					errs[i] = err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// chunk returns n bytes from begin bytes behind the position on. They are valid
+// until release is called.
+func (w *window) chunk(begin, n int64) (b []byte, release func(), err error) {
+	begin += w.offset()
+	if w.mapped {
+		start := begin &^ (hugePage - 1)
+		b, err := mapFile(w.file, start, int(begin-start+n))
+		if err == nil {
+			return b[begin-start:], func() { unmapFile(b) }, nil
+		}
+	}
+	b = make([]byte, n)
+	if got, err := w.file.ReadAt(b, begin); int64(got) < n {
+		if err == io.EOF {
+			err = errCut
+		}
+		return nil, nil, fmt.Errorf("%s: reading at offset %d: %w", w.name, begin, err)
+	}
+	return b, func() {}, nil
+}
+
+// guard makes errors out of the faults by which the system says that a mapped
+// file has become shorter. It is deferred as "defer guard(&err)()".
+func guard(err *error) func() {
+	old := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(old)
+		switch p := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			*err = errCut
+		default:
+			panic(p)
+		}
+	}
+}
+
+// capture returns up to n lines before the line at offset, that line, and up to
+// n lines behind it, as far as they are in memory. Lines are valid until the
+// next fill.
+func (w *window) capture(offset int64, n int) (lines [][]byte, before int) {
+	if offset < w.base || offset > w.base+int64(len(w.buf)) {
+		return nil, 0
+	}
+	at := int(offset - w.base)
+	begin := at
+	for before < n && begin > 0 {
+		i := bytes.LastIndexByte(w.buf[:begin-1], '\n')
+		if i < 0 && w.base > 0 || begin-i > w.sizes.line {
+			break
+		}
+		begin = i + 1
+		before++
+	}
+	for text := w.buf[begin:]; len(text) > 0 && len(lines) < before+1+n; {
+		line, rest, _ := bytes.Cut(text, newline)
+		lines = append(lines, trimReturn(line))
+		text = rest
+	}
+	return lines, before
+}
