@@ -67,6 +67,7 @@ type comparer struct {
 	opts      CompareOptions
 	lanes     []lane
 	reference int // lane, or -1
+	first     int // lane whose header names its peer before all others
 	out       *Comparison
 
 	kinds      map[string]uint32 // number of each kind of order, common to all logs
@@ -186,6 +187,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 		}
 		c.addKinds(l)
 	}
+	c.first = c.hostLane()
 	switch {
 	case opts.Reference != "" && c.reference < 0:
 		return nil, fmt.Errorf("reference %q is none of the logs", opts.Reference)
@@ -201,6 +203,23 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 		c.out.Reference = c.lanes[c.reference].name
 	}
 	return c, nil
+}
+
+// hostLane returns the lane whose peer stands first in the session's list of
+// peers, which all logs of ours share; the first lane if they do not tell.
+func (c *comparer) hostLane() int {
+	best, place := 0, -1
+	for i := range c.lanes {
+		h := &c.lanes[i].header
+		if !slices.Equal(h.Peers, c.lanes[0].header.Peers) {
+			return 0
+		}
+		n := slices.Index(h.Peers, h.Peer)
+		if n >= 0 && (place < 0 || n < place) {
+			best, place = i, n
+		}
+	}
+	return best
 }
 
 // displayName returns what the Comparison calls the peer that l's header calls
@@ -505,8 +524,8 @@ func (c *comparer) sameOrders(a, b *lane) bool {
 }
 
 // base returns the lane that the others are told against in this tick: the
-// reference if it covers the tick, else the first of the largest group that
-// has the same.
+// reference if it covers the tick, else one of the largest group that has the
+// same, of groups of one size that with the session's first peer.
 func (c *comparer) base() int {
 	if slices.Contains(c.covers, c.reference) {
 		return c.reference
@@ -519,7 +538,7 @@ func (c *comparer) base() int {
 				n++
 			}
 		}
-		if n > most {
+		if n > most || n == most && i == c.first {
 			best, most = i, n
 		}
 	}

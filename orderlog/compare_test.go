@@ -250,6 +250,17 @@ func TestCompareThree(t *testing.T) {
 	}
 }
 
+// Whichever log comes first, the session's first peer is the base.
+func TestCompareHost(t *testing.T) {
+	peers := []string{"server", "guest"}
+	with := peerLog(t, Header{Peer: "server", Peers: peers}, []Tick{tick(0, "1 0 a", "1 1 b"), tick(1)})
+	without := peerLog(t, Header{Peer: "guest", Peers: peers}, []Tick{tick(0, "1 0 x"), tick(1)})
+	c := compare(t, CompareOptions{}, without, with)
+	if diff := cmp.Diff([]string{"0 altered move of player 1 on host: byte 0: 0x61, 0x78", "0 missing move of player 1 on host"}, lines(c)); diff != "" {
+		t.Errorf("differences (-expected +got):\n%s", diff)
+	}
+}
+
 // What only the base has is told once, whoever it is compared with.
 func TestCompareThreeFailed(t *testing.T) {
 	plain := []Tick{tick(0, "1 0 a", "1 1 b"), tick(1)}

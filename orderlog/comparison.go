@@ -46,8 +46,9 @@ type Comparison struct {
 	Peers []PeerRange `json:"peers"`
 	// Reference is the peer that the others are told against: the one asked
 	// for, else the server. It is empty if each tick is told against what most
-	// peers have, or the first one if as many have another. It is no statement
-	// of who is right.
+	// peers have, and if as many have another, against the peer that stands
+	// first in the headers' list of peers, else the first log. It is no
+	// statement of who is right.
 	Reference string `json:"reference,omitempty"`
 	// Window is where at least two logs overlap, nil if nowhere.
 	Window *Window `json:"window"`

@@ -28,6 +28,13 @@
 // package frame. docs/orderlog.md specifies the same for other languages,
 // with a worked example, and the text twin of [WriteText] and [ParseText].
 //
+// # Comparison
+//
+// [Compare] reads the logs of a session's peers side by side and tells whether
+// their inputs differ. It takes any [Source]: a [Reader], or the readers of
+// engines' own logs in sub-packages, each of which says by its [Dialect] how its
+// log differs from one of ours.
+//
 // # Words
 //
 // Tick T leads from state point T to state point T + 1. Orders and markers

@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 	"github.com/desynctool/desynctool/snapshot/zeroad"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Format is one entry of the list.
@@ -69,6 +70,15 @@ func All() []Format {
 		{
 			Name: zeroad.Name, Title: zeroad.Title, Files: "oos_dump.txt, oos_logs/*.txt", Gives: []string{"state"},
 			Checksummed: zeroad.Checksummed, Sniff: zeroad.Sniff, Snapshot: &zeroad,
+		},
+		{
+			Name: "trace", Title: "desynctool checksum trace", Files: "*.trace", Gives: []string{"checkpoints"},
+			Native: true, Checksummed: true,
+			Sniff: func(head []byte) bool { return tracediff.Sniff(head) == tracediff.Binary },
+		},
+		{
+			Name: "text-trace", Title: "key=value lines, one checksum a line, or a table of peers", Files: "*.log, *.txt, *.csv",
+			Gives: []string{"checkpoints"}, Sniff: func(head []byte) bool { return tracediff.Sniff(head) != tracediff.Unknown },
 		},
 	}
 }

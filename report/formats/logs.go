@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -152,6 +153,9 @@ func logsIn(dir string, deeper bool) ([]string, error) {
 	if len(files) > 0 || !deeper {
 		return files, nil
 	}
+	// A folder of the machine that relays the orders comes first: the others
+	// are told against it.
+	slices.SortStableFunc(folders, func(a, b string) int { return rank(a) - rank(b) })
 	for _, folder := range folders {
 		found, err := logsIn(folder, false)
 		if err != nil {
@@ -160,6 +164,15 @@ func logsIn(dir string, deeper bool) ([]string, error) {
 		files = append(files, found...)
 	}
 	return files, nil
+}
+
+// rank is 0 for the folder of a session's server, 1 for others.
+func rank(folder string) int {
+	switch filepath.Base(folder) {
+	case "server", "host", "relay", "reference":
+		return 0
+	}
+	return 1
 }
 
 // isLog reports whether a file is an order log by its leading bytes.

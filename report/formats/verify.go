@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -52,7 +52,7 @@ func verify(path string, want report.Expected) (report.Verified, error) {
 	return report.VerifyState(state, path, want)
 }
 
-// leading returns the first bytes of a file.
+// leading returns the first bytes of a file's content.
 func leading(path string) ([]byte, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -66,10 +66,14 @@ func leading(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	head := make([]byte, snapshot.SniffLen)
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(content, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return head[:n], nil
 }
@@ -80,9 +84,13 @@ func verifyProof(path string, want report.Expected) (report.Verified, error) {
 		return report.Verified{}, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxProof+1))
+	content, _, err := packed.Unpack(f, 0)
 	if err != nil {
-		return report.Verified{}, err
+		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+	}
+	b, err := io.ReadAll(io.LimitReader(content, maxProof+1))
+	if err != nil {
+		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(b) > maxProof {
 		return report.Verified{}, fmt.Errorf("%s: a proof has at most %d bytes", path, maxProof)
@@ -97,11 +105,19 @@ func verifyProof(path string, want report.Expected) (report.Verified, error) {
 // verifyLog reads a log to its end marker and recomputes the input hashes.
 func verifyLog(path string) (report.Verified, error) {
 	v := report.Verified{Path: path, What: "order log"}
-	r, err := orderlog.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return v, err
 	}
-	defer r.Close()
+	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	r, err := orderlog.NewReader(content, path)
+	if err != nil {
+		return v, err
+	}
 	ticks, kinds := 0, r.Header().Kinds
 	for {
 		rec, err := r.Next()
@@ -123,83 +139,4 @@ func verifyLog(path string) (report.Verified, error) {
 			v.Err = fmt.Errorf("tick %d: input hash is recorded as %s, the orders give %s", rec.Tick.Number, rec.Tick.InputHash, got)
 		}
 	}
-}
-
-// Dump writes the text twin of a file.
-func Dump(w io.Writer, r io.Reader, name string) error {
-	head := make([]byte, snapshot.SniffLen)
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
-	}
-	head = head[:n]
-	whole := io.MultiReader(bytes.NewReader(head), r)
-	if orderlog.IsLog(head) {
-		lr, err := orderlog.NewReader(whole, name)
-		if err != nil {
-			return err
-		}
-		return orderlog.WriteText(w, lr)
-	}
-	for _, f := range Snapshots() {
-		if !f.Sniff(head) {
-			continue
-		}
-		at, size, done, err := readerAt(r, head)
-		if err != nil {
-			return err
-		}
-		defer done()
-		s, err := f.Open(at, size, name)
-		if err != nil {
-			return err
-		}
-		return errors.Join(snapshot.WriteText(w, s), s.Close())
-	}
-	msg := "not a file of a known format; see desynctool formats"
-	if n == 0 {
-		msg = "empty file"
-	}
-	return &frame.Error{Name: name, Msg: msg, Err: frame.ErrUnrecognized}
-}
-
-// readerAt returns r, of which head has been read, for reading at any offset.
-// What is no regular file is copied to a temporary one, which done removes.
-func readerAt(r io.Reader, head []byte) (at io.ReaderAt, size int64, done func(), err error) {
-	if f, ok := r.(*os.File); ok {
-		if stat, err := f.Stat(); err == nil && stat.Mode().IsRegular() {
-			return keepOpen{f}, stat.Size(), func() {}, nil
-		}
-	}
-	f, err := os.CreateTemp("", "desynctool-*")
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	done = func() { f.Close(); os.Remove(f.Name()) }
-	size, err = io.Copy(f, io.MultiReader(bytes.NewReader(head), r))
-	if err != nil {
-		done()
-		return nil, 0, nil, err
-	}
-	return keepOpen{f}, size, done, nil
-}
-
-// keepOpen hides that a file can be closed: its owner does that.
-type keepOpen struct{ io.ReaderAt }
-
-// Undump turns a text twin back into a file: an order log, or a snapshot.
-func Undump(w io.WriteSeeker, r io.Reader, name string) error {
-	head := make([]byte, snapshot.SniffLen)
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
-	}
-	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
-	if orderlog.IsText(head[:n]) {
-		return orderlog.ParseText(w, whole, name)
-	}
-	if !snapshot.IsText(head[:n]) {
-		return &frame.Error{Name: name, Msg: "not the text twin of a snapshot or order log", Err: frame.ErrUnrecognized}
-	}
-	return snapshot.ReadText(w, whole, name, snapshot.WriteOptions{})
 }

@@ -1,0 +1,111 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Dump writes the text twin of a file, which may be compressed.
+func Dump(w io.Writer, r io.Reader, name string) error {
+	content, packing, err := packed.Unpack(r, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	in := bufio.NewReaderSize(content, 1<<16)
+	head, err := in.Peek(snapshot.SniffLen)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	head = bytes.Clone(head)
+	switch {
+	case orderlog.IsLog(head):
+		log, err := orderlog.NewReader(in, name)
+		if err != nil {
+			return err
+		}
+		return orderlog.WriteText(w, log)
+	case tracediff.Sniff(head) == tracediff.Binary:
+		trace, err := tracediff.NewReader(in, name, tracediff.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		return tracediff.WriteText(w, trace)
+	}
+	for _, f := range Snapshots() {
+		if !f.Sniff(head) {
+			continue
+		}
+		at, size, done, err := readerAt(r, in, packing)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		defer done()
+		s, err := f.Open(at, size, name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(snapshot.WriteText(w, s), s.Close())
+	}
+	msg := "not a file of a known format; see desynctool formats"
+	if len(head) == 0 {
+		msg = "empty file"
+	}
+	return &frame.Error{Name: name, Msg: msg, Err: frame.ErrUnrecognized}
+}
+
+// readerAt returns r, whose content begins with what is in, for reading at any
+// offset. What is no regular file, or compressed, is copied to a temporary one,
+// which done removes.
+func readerAt(r, content io.Reader, packing string) (at io.ReaderAt, size int64, done func(), err error) {
+	if f, ok := r.(*os.File); ok && packing == "" {
+		if stat, err := f.Stat(); err == nil && stat.Mode().IsRegular() {
+			return keepOpen{f}, stat.Size(), func() {}, nil
+		}
+	}
+	f, err := os.CreateTemp("", "desynctool-*")
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	done = func() { f.Close(); os.Remove(f.Name()) }
+	if size, err = io.Copy(f, content); err != nil {
+		done()
+		return nil, 0, nil, err
+	}
+	return keepOpen{f}, size, done, nil
+}
+
+// keepOpen hides that a file can be closed: its owner does that.
+type keepOpen struct{ io.ReaderAt }
+
+// Undump turns a text twin back into a file: an order log, a trace or a
+// snapshot.
+func Undump(w io.WriteSeeker, r io.Reader, name string) error {
+	content, _, err := packed.Unpack(r, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	in := bufio.NewReaderSize(content, 1<<16)
+	head, err := in.Peek(snapshot.SniffLen)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	switch {
+	case orderlog.IsText(head):
+		return orderlog.ParseText(w, in, name)
+	case snapshot.IsText(head):
+		return snapshot.ReadText(w, in, name, snapshot.WriteOptions{})
+	case tracediff.Sniff(head) == tracediff.Pairs:
+		return tracediff.ParseText(w, in, name)
+	}
+	return &frame.Error{Name: name, Msg: "not the text twin of a snapshot, order log or trace", Err: frame.ErrUnrecognized}
+}
