@@ -500,12 +500,14 @@ func sniff(head []byte, whole bool) (grammar, string) {
 			return grammar{kind: Pairs}, ""
 		}
 	}
-	hashes := true
+	// A line or two may be damaged: most decide.
+	hashes := 0
 	for _, line := range lines {
-		value := bytes.TrimSpace(line)
-		hashes = hashes && isChecksum(value) && len(bytes.TrimPrefix(value, []byte("0x"))) >= 8
+		if value := bytes.TrimSpace(line); isChecksum(value) && len(digits(value)) >= 8 {
+			hashes++
+		}
 	}
-	if hashes {
+	if 2*hashes > len(lines) {
 		return grammar{kind: Hashes}, ""
 	}
 	for _, sep := range []byte(",;\t ") {
@@ -531,36 +533,44 @@ func sniffLines(head []byte, whole bool) (lines [][]byte) {
 	return lines
 }
 
-// sniffTable reports whether lines are rows of ticks and checksums, with or
-// without names above them.
+// sniffTable reports whether most of lines are rows of ticks and checksums, with
+// or without names above them.
 func sniffTable(lines [][]byte, sep byte) (grammar, bool) {
 	g := grammar{kind: Table, sep: sep}
-	for i, line := range lines {
-		first, rest, more := cutCell(line, sep)
-		_, ok := parseUint(first, math.MaxUint64)
-		if !ok && i > 0 {
-			return grammar{}, false
+	first, rest, more := cutCell(lines[0], sep)
+	_, ok := parseUint(first, math.MaxUint64)
+	g.titled = !ok
+	for more {
+		var cell []byte
+		cell, rest, more = cutCell(rest, sep)
+		name := strings.ToValidUTF8(string(cell), string(unicode.ReplacementChar))
+		if !g.titled || name == "" {
+			name = fmt.Sprintf("column %d", len(g.columns)+1)
 		}
-		cells := 0
-		for ; more; cells++ {
-			var cell []byte
-			cell, rest, more = cutCell(rest, sep)
-			switch {
-			case i == 0 && !ok:
-				g.columns = append(g.columns, strings.ToValidUTF8(string(cell), string(unicode.ReplacementChar)))
-			case i == 0:
-				g.columns = append(g.columns, fmt.Sprintf("column %d", cells+1))
-			}
-			if ok && len(cell) > 0 && !isChecksum(cell) {
-				return grammar{}, false
-			}
-		}
-		if cells == 0 || cells != len(g.columns) {
-			return grammar{}, false
-		}
-		g.titled = g.titled || !ok
+		g.columns = append(g.columns, name)
 	}
-	return g, !g.titled || len(lines) > 1
+	if g.titled {
+		lines = lines[1:]
+	}
+	rows := 0
+	for _, line := range lines {
+		if isRow(line, sep, len(g.columns)) {
+			rows++
+		}
+	}
+	return g, len(g.columns) > 0 && 2*rows > len(lines)
+}
+
+func isRow(line []byte, sep byte, columns int) bool {
+	first, rest, more := cutCell(line, sep)
+	_, ok := parseUint(first, math.MaxUint64)
+	n := 0
+	for ; more && ok; n++ {
+		var cell []byte
+		cell, rest, more = cutCell(rest, sep)
+		ok = len(cell) == 0 || isChecksum(cell)
+	}
+	return ok && n == columns
 }
 
 // isChecksum reports whether b is hex or decimal digits.

@@ -46,7 +46,9 @@ commands.txt are recognised by content, compressed or not.
 }
 
 func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error {
-	logs, err := formats.OpenLogs(paths)
+	progress, end := e.progress("comparing")
+	defer end()
+	logs, err := formats.OpenLogs(paths, progress)
 	if err != nil {
 		return err
 	}
@@ -55,6 +57,7 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 		flags.options.Limit = jsonLimit
 	}
 	c, err := orderlog.Compare(logs.Named, flags.options)
+	end()
 	if err != nil {
 		return err
 	}

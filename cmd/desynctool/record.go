@@ -90,7 +90,11 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
+	progress, end := e.progress("playing")
+	defer end()
+	o.Progress = progress
 	recording, err := session.RecordTo(flags.dir, o, trace)
+	end()
 	if err != nil {
 		return err
 	}

@@ -84,9 +84,10 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 	if opts.Schedules, err = schedules(flags, traces); err != nil {
 		return err
 	}
-	done := e.progress(&opts)
+	var end func()
+	opts.Progress, end = e.progress("comparing")
 	r, err := tracediff.Compare(traces, opts)
-	done()
+	end()
 	if err != nil {
 		return err
 	}

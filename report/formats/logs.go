@@ -17,8 +17,31 @@ import (
 
 // Logs are opened order logs of several peers.
 type Logs struct {
-	Named   []orderlog.Named
-	closers []io.Closer
+	Named    []orderlog.Named
+	closers  []io.Closer
+	progress func(done, total int64)
+	done     int64
+	total    int64
+}
+
+// read counts what is read of all logs.
+func (l *Logs) read(n int) {
+	l.done += int64(n)
+	if l.progress != nil {
+		l.progress(l.done, l.total)
+	}
+}
+
+// counted tells how much is read of a file.
+type counted struct {
+	*os.File
+	read func(n int)
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.File.Read(p)
+	c.read(n)
+	return n, err
 }
 
 // Close closes the files.
@@ -32,8 +55,9 @@ func (l *Logs) Close() error {
 
 // OpenLogs opens the order logs below some paths, each a log, the folder of
 // one peer, or a folder that holds a folder for each. Peers are named by what
-// their logs say, else by their paths.
-func OpenLogs(paths []string) (*Logs, error) {
+// their logs say, else by their paths. Progress, if not nil, is called with the
+// bytes read of all files.
+func OpenLogs(paths []string, progress func(done, total int64)) (*Logs, error) {
 	files, err := findLogs(paths)
 	if err != nil {
 		return nil, err
@@ -41,10 +65,13 @@ func OpenLogs(paths []string) (*Logs, error) {
 	if len(files) < 2 {
 		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed", strings.Join(paths, ", "), len(files))
 	}
-	l := &Logs{}
+	l := &Logs{progress: progress}
 	var told []string
 	for _, path := range files {
-		source, closer, err := OpenLog(path)
+		if stat, err := os.Stat(path); err == nil {
+			l.total += stat.Size()
+		}
+		source, closer, err := openLog(path, l.read)
 		if err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
@@ -60,11 +87,15 @@ func OpenLogs(paths []string) (*Logs, error) {
 
 // OpenLog opens an order log of any format, which may be compressed.
 func OpenLog(path string) (orderlog.Source, io.Closer, error) {
+	return openLog(path, func(int) {})
+}
+
+func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := packed.Unpack(counted{f, read}, 0)
 	if err != nil {
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", path, err)

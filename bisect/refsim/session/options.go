@@ -24,6 +24,10 @@ type Options struct {
 	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
 	SnapshotEvery uint64
 
+	// Progress, if not nil, is called after each tick with how many of how many
+	// are done.
+	Progress func(done, total int64)
+
 	// DetectEvery is how many ticks lie between two comparisons of sync hashes;
 	// 0 means 1.
 	DetectEvery uint64

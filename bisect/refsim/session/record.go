@@ -105,6 +105,9 @@ func (s *session) play() error {
 		if err := s.point(); err != nil {
 			return fmt.Errorf("point %d: %w", s.sims[0].Point(), err)
 		}
+		if s.Progress != nil {
+			s.Progress(int64(s.sims[0].Point()), int64(s.Ticks))
+		}
 	}
 	return s.each(func(peer int) error {
 		if s.sink.Observed == nil {
