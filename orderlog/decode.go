@@ -353,5 +353,8 @@ func (d *decoder) marker(m *Marker) {
 	if copy(m.History[:], history) != len(history) || len(history) > 0 && len(history) < merkle.HashSize {
 		d.fail(at, "history hash of %d bytes, expected 0 or %d", len(history), merkle.HashSize)
 	}
+	if len(history) > 0 && (m.History.IsZero() || !m.NewEpoch) {
+		d.fail(at, "history hash that is all zero or of a marker without a new epoch, expected none")
+	}
 	m.Text = string(d.str("text"))
 }

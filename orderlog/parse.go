@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // ParseText reads the text twin of a log from r and writes the log to w. The
@@ -21,6 +22,9 @@ func ParseText(w io.Writer, r io.Reader, name string) error {
 	number := 0
 	for lines.Scan() {
 		number++
+		if !utf8.Valid(lines.Bytes()) {
+			return fmt.Errorf("%s:%d: line is not UTF-8", name, number)
+		}
 		p.begin(lines.Text())
 		if err := p.parse(); err != nil {
 			return fmt.Errorf("%s:%d: %w", name, number, err)
