@@ -49,8 +49,8 @@ type Result struct {
 	Probes int
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
-	// Recorded counts the state points at which two peers' logs have a sync
-	// hash, over all pairs of peers.
+	// Recorded counts the state points of which two peers' logs or more have a
+	// sync hash.
 	Recorded int
 
 	// Groups are the names of the peers by their state at Bracket.Bad, in the
@@ -96,6 +96,45 @@ type Bracket struct {
 	// snapshots.
 	GoodFiles, BadFiles []string
 	A, B                string
+}
+
+// limits notes what the answer cannot tell of: snapshots behind the last point
+// that peers have in common, and what is missing at the bad end.
+func (r *Result) limits(peers []*Peer) {
+	if b := r.Bracket; b != nil {
+		if len(b.BadFiles) > 0 || r.Snapshots == 0 {
+			return
+		}
+		for _, p := range peers[0].set.Entries {
+			if p.Point.Compare(b.Bad) > 0 && !slices.ContainsFunc(peers, func(q *Peer) bool { return q.set.At(p.Point) == nil }) {
+				r.note("no snapshots of state point %s; the next ones of all peers are of %s, by when more will differ", b.Bad, p.Point)
+				return
+			}
+		}
+		r.note("no snapshots of state point %s, and none behind it", b.Bad)
+		return
+	}
+	last := make([]snapshot.Point, 0, len(peers))
+	for _, p := range peers {
+		if n := len(p.set.Entries); n > 0 {
+			last = append(last, p.set.Entries[n-1].Point)
+		}
+	}
+	if len(last) < 2 {
+		return
+	}
+	end := slices.MinFunc(last, snapshot.Point.Compare)
+	for _, p := range peers {
+		alone := 0
+		for _, e := range p.set.Entries {
+			if e.Point.Compare(end) > 0 {
+				alone++
+			}
+		}
+		if alone > 0 {
+			r.note("%s has %d snapshot(s) behind %s, where another peer's end: nothing is known of them", p.Name, alone, end)
+		}
+	}
 }
 
 // Diverged reports whether a divergence is proven.
@@ -157,7 +196,7 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 			}
 		}
 	}
-	r.Snapshots = commonPoints(peers)
+	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
 	for _, p := range peers {
 		r.Lost = append(r.Lost, p.lost...)
 	}
@@ -173,7 +212,10 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		r.Groups = groups(peers, r.Bracket.Bad)
 	case r.Snapshots == 0 && r.Recorded == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
+	case opts.Sim != nil:
+		r.note("no replay: the peers do not part")
 	}
+	r.limits(peers)
 	name(peers) // headers read since may have told names
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)

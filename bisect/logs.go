@@ -61,7 +61,6 @@ func (p *pair) scanLogs(r *Result) {
 		if !ok {
 			continue
 		}
-		r.Recorded++
 		if ha != hb {
 			p.split, p.equal = &point, last
 			return
@@ -108,6 +107,8 @@ func (p *pair) combine(r *Result) {
 		}
 		return
 	}
+	p.healed = nil // the logs tell it of every point
+	p.healedInLogs()
 	split := snapshot.Point{Tick: *p.split}
 	b := Bracket{Bad: split, By: "recorded hashes"}
 	if p.equal != nil {
@@ -128,8 +129,6 @@ func (p *pair) combine(r *Result) {
 				b.Good, b.GoodFiles = g, s.GoodFiles
 			}
 		}
-	} else if p.healed == nil {
-		p.healedInLogs()
 	}
 	p.bracket = &b
 }
@@ -141,7 +140,9 @@ func (p *pair) noteEarlier(r *Result, good, split snapshot.Point) {
 	if i >= 0 && p.pairs[i].ok && p.historical(i) {
 		r.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
 	}
-	p.healed = &good
+	if p.healed == nil {
+		p.healed = &good
+	}
 }
 
 // healedInLogs finds the first point behind the split at which the recorded

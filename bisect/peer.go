@@ -79,7 +79,10 @@ func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
 // nothing says that a path holds no evidence, and what is wrong with what it
 // holds instead.
 func (p *Peer) nothing() error {
-	err := fmt.Errorf("%s: no snapshots and no order log", p.Path)
+	err := fmt.Errorf("%s: no snapshots and no %s", p.Path, LogName)
+	if len(p.set.Others) > 0 {
+		err = fmt.Errorf("%w; orders and tracediff read other logs", err)
+	}
 	for _, w := range append(p.set.Warnings, p.lost...) {
 		err = fmt.Errorf("%w; %s", err, w)
 	}

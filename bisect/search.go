@@ -333,3 +333,23 @@ func FirstDifferent(a, b *Peer) (paths [2]string, warnings []string, err error) 
 	}
 	return paths, warnings, fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
 }
+
+// recordedPoints counts the points of which two peers' logs or more have a
+// sync hash.
+func recordedPoints(peers []*Peer) int {
+	n := 0
+	for i, p := range peers {
+		for _, point := range p.points {
+			seen, again := false, false
+			for k, q := range peers {
+				if _, ok := q.sync(point); ok && k != i {
+					seen, again = seen || k < i, again || k > i
+				}
+			}
+			if again && !seen { // counted with the first peer that has it
+				n++
+			}
+		}
+	}
+	return n
+}

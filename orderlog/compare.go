@@ -658,6 +658,8 @@ func (c *comparer) verdict() {
 		state, basis = failed, failed.text
 	}
 	switch {
+	case out.State.First != nil && out.State.First.Point == 0 && out.State.First.Coverage == Full:
+		out.Verdict, out.Basis = InitialState, basis+", before any tick"
 	case input.known && state.known && !input.before(state.generation, state.tick):
 		out.Verdict = Simulation
 		out.Basis = basis + "; orders differ later: " + input.text

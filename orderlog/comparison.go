@@ -31,6 +31,9 @@ const (
 	NetworkLayer Verdict = "network"
 	// Simulation says that from equal orders different states came.
 	Simulation Verdict = "simulation"
+	// InitialState says that the peers' states differ at the first state point
+	// of their logs, before any tick.
+	InitialState Verdict = "initial-state"
 	// NoOverlap says that no two logs cover a common tick.
 	NoOverlap Verdict = "no-overlap"
 )
@@ -228,7 +231,7 @@ type InputHashMismatch struct {
 
 // Diverged reports whether the logs prove that the peers parted.
 func (c *Comparison) Diverged() bool {
-	return c.Verdict == NetworkLayer || c.Verdict == Simulation
+	return c.Verdict == NetworkLayer || c.Verdict == Simulation || c.Verdict == InitialState
 }
 
 // Incomplete reports whether evidence was lost: a log that could not be read
@@ -249,6 +252,8 @@ func (c *Comparison) Line() string {
 		return "inputs differ: network layer: " + c.Basis
 	case Simulation:
 		return "state differs: simulation: " + c.Basis
+	case InitialState:
+		return "initial states differ: " + c.Basis
 	case NoOverlap:
 		return "nothing compared: " + c.Basis
 	}

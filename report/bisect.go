@@ -74,6 +74,7 @@ type ReplayedPeerDocument struct {
 	MatchesReference *bool   `json:"matches_reference"` // null if nothing was compared
 	Compared         int     `json:"compared"`
 	Departs          *uint64 `json:"departs_at"`
+	LastAgreed       *uint64 `json:"last_agreed"` // the last point before it that was compared
 	Expected         string  `json:"expected,omitempty"`
 	Got              string  `json:"got,omitempty"`
 	OrdersOf         string  `json:"orders_of,omitempty"`
@@ -126,7 +127,7 @@ func Bisect(r *bisect.Result) *BisectDocument {
 		d.Replay = &ReplayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsPart, Peers: []ReplayedPeerDocument{}}
 		for i := range rep.Peers {
 			p := &rep.Peers[i]
-			doc := ReplayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, OrdersOf: p.Borrowed}
+			doc := ReplayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed}
 			if p.Compared > 0 {
 				matches := p.MatchesReference()
 				doc.MatchesReference = &matches
@@ -174,7 +175,11 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
 	}
 	if r.Snapshots > 0 {
-		row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
+		if len(r.Peers) == 2 {
+			row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
+		} else {
+			row("search", fmt.Sprintf("%s opened at %s", plural(uint64(r.Probes), "pair", "pairs"), plural(uint64(r.Snapshots), "state point", "state points")))
+		}
 	}
 	replayText(row, r.Replay, s)
 	for _, part := range []struct {
@@ -225,6 +230,19 @@ func bisectHeadline(r *bisect.Result) string {
 	}
 }
 
+// departed says where a peer departs: at a point if the one before was
+// compared, else in a span.
+func departed(p *bisect.ReplayedPeer) string {
+	switch d := *p.Departs; {
+	case p.LastAgreed != nil && d > *p.LastAgreed+1:
+		return fmt.Sprintf("in (%d, %d]", *p.LastAgreed, d)
+	case p.LastAgreed == nil && d > 0:
+		return fmt.Sprintf("at or before state point %d", d)
+	default:
+		return fmt.Sprintf("at state point %d", d)
+	}
+}
+
 type printer interface{ Sprint(...any) string }
 
 func end(row func(string, ...string), name string, color printer, p snapshot.Point, width int, what string, files []string) {
@@ -252,9 +270,9 @@ func replayText(row func(string, ...string), rep *bisect.Replay, s Style) {
 		case p.Compared == 0:
 			row("", name, " left nothing to compare")
 		case p.Departs == nil:
-			row("", name, fmt.Sprintf(" agrees at all %s compared", plural(uint64(p.Compared), "point", "points")))
+			row("", name, fmt.Sprintf(" agrees at every point compared (%d)", p.Compared))
 		default:
-			row("", name, " ", s.bad.Sprint("departs"), fmt.Sprintf(" at state point %d: expected %s, got %s", *p.Departs, p.Expected, p.Got))
+			row("", name, " ", s.bad.Sprint("departs"), " ", departed(p), fmt.Sprintf(": expected %s, got %s", p.Expected, p.Got))
 		}
 	}
 }

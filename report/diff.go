@@ -188,7 +188,11 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 	out := lines{w: w}
 	status := DiffStatus(d)
 	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
-	out.put(s.verdict(status), fmt.Sprintf("  at state point %s", bothNames(d.A.Point)), "  ", a, " | ", b)
+	point := bothNames(d.A.Point)
+	if !d.A.Point.Same(d.B.Point) {
+		point += " | " + bothNames(d.B.Point)
+	}
+	out.put(s.verdict(status), "  at state point ", point, "  ", a, " | ", b)
 	for _, f := range findings(d) {
 		out.put("  ", s.bad.Sprint(f))
 	}
@@ -205,7 +209,7 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 		tableText(&out, &d.Tables[i], names, s, perTable)
 	}
 	if d.NoisyTables > 0 {
-		out.put(s.faint.Sprintf("noise: %s that always differ also differ here  (--noise)", plural(uint64(d.NoisyTables), "table", "tables")))
+		out.put(s.faint.Sprintf("noise: %s here  (--noise)", plural(uint64(d.NoisyTables), "table that always differs also differs", "tables that always differ also differ")))
 	}
 	for _, h := range d.Hidden {
 		what := h.Label
@@ -260,6 +264,9 @@ func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limi
 	class := ""
 	if t.Class != snapshot.Archetype {
 		class = t.Class.String() + " "
+	}
+	if t.Class == snapshot.Cache {
+		parts = append(parts, "derived from the rest")
 	}
 	out.put(s.bold.Sprint(class+Safe(t.Label)), s.faint.Sprint("  "+strings.Join(parts, ", ")))
 	for _, line := range schemaNames(t.Schema, names) {
@@ -336,10 +343,14 @@ func (c changes) put(out *lines, s Style) {
 	}
 }
 
+// manyULP is from how many on the distance of two floats says no more than the
+// floats do.
+const manyULP = 1_000_000
+
 // describe says what kind of change it is.
 func describe(c *snapshot.Change) string {
 	text := string(c.Kind)
-	if c.Kind == snapshot.KindFloat {
+	if c.Kind == snapshot.KindFloat && c.ULP < manyULP {
 		text += fmt.Sprintf(", %d ulp", c.ULP)
 	}
 	if c.A.Denormal() || c.B.Denormal() {

@@ -10,37 +10,41 @@ import (
 
 // OrdersDocument is desynctool.orders/1.
 type OrdersDocument struct {
-	Head
-	Line string `json:"line"` // the verdict for people
+	Schema   string   `json:"schema"`
+	Status   Status   `json:"status"`
+	Warnings []string `json:"warnings"`
+	Line     string   `json:"line"` // the verdict for people
+	Missing  []string `json:"missing"`
 	*orderlog.Comparison
 }
 
 // OrdersStatus returns the outcome of a comparison of order logs.
-func OrdersStatus(c *orderlog.Comparison) Status {
+// Missing are peers that left no log.
+func OrdersStatus(c *orderlog.Comparison, missing []string) Status {
 	switch {
 	case c.Diverged():
 		return Diverged
-	case c.Incomplete():
+	case c.Incomplete() || len(missing) > 0:
 		return Inconclusive
 	}
 	return InSync
 }
 
 // Orders returns the JSON document of a comparison of order logs.
-func Orders(c *orderlog.Comparison) *OrdersDocument {
-	doc := &OrdersDocument{Head: head("orders", OrdersStatus(c), c.Warnings), Line: c.Line(), Comparison: c}
+func Orders(c *orderlog.Comparison, missing []string) *OrdersDocument {
+	h := head("orders", OrdersStatus(c, missing), c.Warnings)
+	doc := &OrdersDocument{Schema: h.Schema, Status: h.Status, Warnings: h.Warnings, Line: c.Line(), Missing: list(missing), Comparison: c}
 	if c.Differences == nil {
 		c.Differences = []orderlog.Difference{}
 	}
-	c.Warnings = nil // they stand in the head
 	return doc
 }
 
 // OrdersText writes a comparison of order logs for a person: about a
 // screenful, or every difference that was kept if all is set.
-func OrdersText(w io.Writer, c *orderlog.Comparison, s Style, all bool) error {
+func OrdersText(w io.Writer, c *orderlog.Comparison, missing []string, s Style, all bool) error {
 	out := lines{w: w}
-	status := OrdersStatus(c)
+	status := OrdersStatus(c, missing)
 	out.put(s.verdict(status), "  ", Safe(c.Line()))
 	row := func(name string, parts ...string) {
 		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
@@ -48,6 +52,9 @@ func OrdersText(w io.Writer, c *orderlog.Comparison, s Style, all bool) error {
 	for i := range c.Peers {
 		p := &c.Peers[i]
 		row("log", s.name.Sprint(Safe(p.Name)), "  ", coverage(p))
+	}
+	for _, m := range missing {
+		row("lost", s.warn.Sprint(Safe(m)))
 	}
 	if c.Window != nil {
 		row("compared", fmt.Sprintf("%s to %s, %s alike", tickName(c.Window.From, c.Window.NativeFrom), tickName(c.Window.To, c.Window.NativeTo),
@@ -65,15 +72,22 @@ func OrdersText(w io.Writer, c *orderlog.Comparison, s Style, all bool) error {
 		d := &c.Differences[i]
 		row("differs", s.bad.Sprint(Safe(d.String())), where(d))
 	}
+	for i, d := range c.Local {
+		if !all {
+			break
+		}
+		row("local", Safe(d.String()), where(&c.Local[i]))
+	}
 	for _, h := range c.State.Hashes {
 		coverage := ""
 		if h.Coverage != orderlog.Full {
 			coverage = " (" + Safe(string(h.Coverage)) + ", a part of the state)"
 		}
-		row("hashes", fmt.Sprintf("%s%s: %d equal, %d differ", Safe(string(h.Kind)), coverage, h.Equal, h.Differ))
-	}
-	if f := c.State.First; f != nil {
-		row("", s.bad.Sprintf("first difference at state point %s", tickName(f.Point, f.Native)))
+		text := fmt.Sprintf("%s%s: %d equal, %d differ", Safe(string(h.Kind)), coverage, h.Equal, h.Differ)
+		if f := h.First; f != nil {
+			text += s.bad.Sprintf(", first at state point %s: %s ≠ %s", tickName(f.Point, f.Native), Safe(f.Values[0].Peer), Safe(f.Values[1].Peer))
+		}
+		row("hashes", text)
 	}
 	for i, claim := range c.Claims {
 		if i == shownTexts {

@@ -122,8 +122,9 @@ func RecordText(w io.Writer, r *session.Recording, dir string, s Style) error {
 		p := &r.Peers[i]
 		out.put("  ", s.name.Sprint(Safe(p.Dir)), s.faint.Sprint("  "+strings.Join(recordedFiles(p), ", ")))
 	}
-	if len(r.Peers) > 1 {
-		out.put(s.faint.Sprint("  next     "), "desynctool bisect ", Safe(r.Peers[0].Dir), " ", Safe(r.Peers[1].Dir), " --sim builtin")
+	if len(r.Peers) == 2 {
+		dir = r.Peers[0].Dir + " " + r.Peers[1].Dir
 	}
+	out.put(s.faint.Sprint("  next     "), "desynctool bisect ", Safe(dir), " --sim builtin")
 	return out.err
 }

@@ -25,6 +25,7 @@ type TraceDocument struct {
 	Findings    []FindingDocument    `json:"findings"`
 	Noticed     []NoticedDocument    `json:"noticed"`
 	Untraced    []UntracedDocument   `json:"untraced"`
+	Lost        []string             `json:"missing_traces"`
 }
 
 // TraceInfoDocument is one trace.
@@ -114,8 +115,9 @@ type UntracedDocument struct {
 	Peers  []string `json:"peers"`
 }
 
-// TraceStatus returns the outcome of a comparison of traces.
-func TraceStatus(r *tracediff.Result) Status {
+// TraceStatus returns the outcome of a comparison of traces. Missing are peers
+// that left none.
+func TraceStatus(r *tracediff.Result, missing []string) Status {
 	if r.Diverged() || r.FindingCount > 0 {
 		return Diverged
 	}
@@ -124,15 +126,18 @@ func TraceStatus(r *tracediff.Result) Status {
 			return Inconclusive
 		}
 	}
+	if len(missing) > 0 {
+		return Inconclusive
+	}
 	return InSync
 }
 
 // Trace returns the JSON document of a comparison of traces.
-func Trace(r *tracediff.Result) *TraceDocument {
+func Trace(r *tracediff.Result, missing []string) *TraceDocument {
 	doc := &TraceDocument{
-		Head: head("tracediff", TraceStatus(r), r.Warnings), Traces: []TraceInfoDocument{}, Cascade: []CascadeDocument{},
+		Head: head("tracediff", TraceStatus(r, missing), r.Warnings), Traces: []TraceInfoDocument{}, Cascade: []CascadeDocument{},
 		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []GroupsDocument{},
-		Findings: []FindingDocument{}, Noticed: []NoticedDocument{}, Untraced: []UntracedDocument{},
+		Findings: []FindingDocument{}, Noticed: []NoticedDocument{}, Untraced: []UntracedDocument{}, Lost: list(missing),
 	}
 	name := func(i int) string { return r.Traces[i].Name }
 	for i := range r.Traces {
@@ -231,9 +236,9 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 }
 
 // TraceText writes a comparison of traces for a person.
-func TraceText(w io.Writer, r *tracediff.Result, s Style, all bool) error {
+func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all bool) error {
 	out := lines{w: w}
-	out.put(s.verdict(TraceStatus(r)), traceHeadline(r))
+	out.put(s.verdict(TraceStatus(r, missing)), traceHeadline(r))
 	row := func(name string, parts ...string) {
 		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
 	}
@@ -248,10 +253,13 @@ func TraceText(w io.Writer, r *tracediff.Result, s Style, all bool) error {
 	for i := range r.Traces {
 		row("trace", peer(i), "  ", traceInfo(&r.Traces[i]))
 	}
+	for _, m := range missing {
+		row("lost", s.warn.Sprint(Safe(m)))
+	}
 	if d := r.First; d != nil {
 		row("first", s.bad.Sprint(placeName(d)))
 		for i := range d.Values {
-			row("", peer(i), "  ", traceValue(&d.Values[i]))
+			row("", peer(i), "  ", traceValue(&d.Values[i], true))
 		}
 		contextText(&out, r, s)
 	}
@@ -303,6 +311,8 @@ func traceHeadline(r *tracediff.Result) string {
 		return fmt.Sprintf("  at tick %s, the first that was compared", b.Bad)
 	case b != nil && !b.Exact():
 		return fmt.Sprintf("  after tick %s, in tick %s at the latest", b.Good, b.Bad)
+	case r.First.System != "" && r.First.Scope != "":
+		return fmt.Sprintf("  in tick %s, after system %s, in %s", r.First.Tick, Safe(r.First.System), Safe(r.First.Scope))
 	case r.First.System != "":
 		return fmt.Sprintf("  in tick %s, after system %s", r.First.Tick, Safe(r.First.System))
 	default:
@@ -353,7 +363,9 @@ func placeName(d *tracediff.Difference) string {
 	return text
 }
 
-func traceValue(v *tracediff.Value) string {
+// traceValue tells what a trace has at a checkpoint, and where if that is
+// wanted.
+func traceValue(v *tracediff.Value, place bool) string {
 	if !v.Present {
 		return "has no such checkpoint"
 	}
@@ -368,6 +380,9 @@ func traceValue(v *tracediff.Value) string {
 	if v.HasCount {
 		parts = append(parts, fmt.Sprintf("n %d", v.Count))
 	}
+	if !place {
+		return strings.Join(parts, "  ")
+	}
 	at := fmt.Sprintf("offset %d", v.Pos.Offset)
 	if v.Pos.Line > 0 {
 		at = fmt.Sprintf("line %d", v.Pos.Line)
@@ -377,10 +392,12 @@ func traceValue(v *tracediff.Value) string {
 
 // contextText shows the lines around the first difference of two traces.
 func contextText(out *lines, r *tracediff.Result, s Style) {
-	if len(r.Context) < 2 || len(r.Context[0].Lines)+len(r.Context[1].Lines) == 0 {
+	other := otherSide(r)
+	if other == 0 || len(r.Context) <= other || len(r.Context[0].Lines)+len(r.Context[other].Lines) == 0 {
 		return
 	}
-	for _, line := range tracediff.DiffContext(&r.Context[0], &r.Context[1]) {
+	out.put("  ", s.faint.Sprint(pad("lines", 5, 9)), s.good.Sprint("- "+Safe(r.Traces[0].Name)), "  ", s.bad.Sprint("+ "+Safe(r.Traces[other].Name)))
+	for _, line := range tracediff.DiffContext(&r.Context[0], &r.Context[other]) {
 		number := line.A
 		if line.Op == tracediff.Added {
 			number = line.B
@@ -398,6 +415,17 @@ func contextText(out *lines, r *tracediff.Result, s Style) {
 		}
 		out.put("  ", s.faint.Sprint(pad(label, columns(label), 9)), plain.Sprint(string(line.Op)+" "), marked(line, plain, mark))
 	}
+}
+
+// otherSide returns the first trace that has something else than the first one
+// at the first difference, 0 if none has.
+func otherSide(r *tracediff.Result) int {
+	for i := 1; i < len(r.First.Values); i++ {
+		if traceValue(&r.First.Values[0], false) != traceValue(&r.First.Values[i], false) {
+			return i
+		}
+	}
+	return 0
 }
 
 // marked colours a line, its changed parts differently.
@@ -418,7 +446,7 @@ func cascadeText(out *lines, r *tracediff.Result, s Style, all bool) {
 	if len(r.Cascade) == 0 {
 		return
 	}
-	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s differ, %s missing", plural(uint64(r.Changed), "checkpoint", "checkpoints"), plural(uint64(r.Missing), "is", "are")))
+	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s, %d missing", plural(uint64(r.Changed), "checkpoint differs", "checkpoints differ"), r.Missing))
 	const shown = 16
 	rows := [][]string{{"TICK", "SYSTEM", "SCOPE", "DIFFERENCES", "LAST"}}
 	for i, c := range r.Cascade {

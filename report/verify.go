@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -42,11 +43,23 @@ func Prove(s snapshot.State, path, label string) (*ProofDocument, error) {
 		return nil, fmt.Errorf("%s: the state has no RNG", path)
 	}
 	if i < 0 {
-		return nil, fmt.Errorf("%s: no archetype %q; there are %d, such as %q", path, label, len(labels), labels[:min(3, len(labels))])
+		return nil, fmt.Errorf("%s: no archetype %q; there are %s", path, label, names(labels))
 	}
 	doc := &ProofDocument{Schema: proofSchema, Seed: fmt.Sprintf("%016x", info.Seed), Proof: tree.Prove(i), Native: native(info.Point)}
 	doc.Tick, doc.Phase = info.Point.Tick, info.Point.Phase
 	return doc, nil
+}
+
+// names lists labels for people, not too many.
+func names(labels []string) string {
+	shown := make([]string, 0, 40)
+	for i, l := range labels {
+		if i == cap(shown) {
+			return strings.Join(shown, ", ") + fmt.Sprintf(" and %d more", len(labels)-i)
+		}
+		shown = append(shown, LabelName(l))
+	}
+	return strings.Join(shown, ", ")
 }
 
 // Expected is what a verified file must agree with besides itself.

@@ -138,7 +138,14 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	if !bytes.Equal(d.A.RNG, d.B.RNG) || (d.A.RNG == nil) != (d.B.RNG == nil) {
 		change := newChange(Key{}, "RNG", "state",
 			Value{Type: Bytes, Absent: d.A.RNG == nil, Raw: d.A.RNG}, Value{Type: Bytes, Absent: d.B.RNG == nil, Raw: d.B.RNG})
-		d.RNG = &change
+		rule := opts.Ignore.table("RNG")
+		if rule == "" {
+			rule = opts.Ignore.column("RNG", "RNG", "state")
+		}
+		if d.RNG = &change; rule != "" {
+			d.RNG = nil
+			d.Hidden = append(d.Hidden, Hidden{Rule: rule, Label: "RNG", Column: "RNG.state", Changed: 1})
+		}
 	}
 	c := comparer{a: a, b: b, opts: opts, diff: d}
 	if c.opts.Limit == 0 {

@@ -63,10 +63,10 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	}
 	e.warn(c.Warnings)
 	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, s, flags.all) },
-		func() any { return report.Orders(c) })
+		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, logs.Missing, s, flags.all) },
+		func() any { return report.Orders(c, logs.Missing) })
 	if err != nil {
 		return err
 	}
-	return ended(report.OrdersStatus(c))
+	return ended(report.OrdersStatus(c, logs.Missing))
 }

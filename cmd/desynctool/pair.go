@@ -59,7 +59,7 @@ func openPair(argA, argB string) (*statePair, error) {
 // explain adds to an error of states that cannot be compared which pair of
 // their peers can.
 func (p *statePair) explain(err error) error {
-	if !errors.As(err, new(*snapshot.MismatchError)) {
+	if p.a.Info().Seed != p.b.Info().Seed || !errors.As(err, new(*snapshot.MismatchError)) {
 		return err
 	}
 	if near := bisect.Nearest(p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {

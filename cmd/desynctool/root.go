@@ -32,7 +32,6 @@ parted, the tick, the archetype, the component, the entity, the field.
 Results go to stdout, warnings and errors to stderr.
 
 ` + exitHelp,
-		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },

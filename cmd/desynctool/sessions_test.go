@@ -213,7 +213,11 @@ func checkOrders(t *testing.T, name, fault, dir string, tr truth) {
 	}
 	desynctool(t, 1, &d, "orders", dir, "--format", "json")
 	if !strings.HasPrefix(fault, "order-") {
-		if d.Verdict != "simulation" || len(d.Differences) > 0 {
+		want := "simulation"
+		if *tr.InitialState {
+			want = "initial-state"
+		}
+		if d.Verdict != want || len(d.Differences) > 0 {
 			t.Errorf("%s: verdict %s, %+v", name, d.Verdict, d.Differences)
 		}
 		return

@@ -77,7 +77,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 			return fmt.Errorf("--pattern: %w", err)
 		}
 	}
-	traces, err := formats.OpenTraces(paths, e.stdin, read)
+	traces, missing, err := formats.OpenTraces(paths, e.stdin, read)
 	if err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 	}
 	e.warn(r.Warnings)
 	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.TraceText(w, r, s, flags.all) },
-		func() any { return report.Trace(r) })
+		func(w io.Writer, s report.Style) error { return report.TraceText(w, r, missing, s, flags.all) },
+		func() any { return report.Trace(r, missing) })
 	if err != nil {
 		return err
 	}
-	return ended(report.TraceStatus(r))
+	return ended(report.TraceStatus(r, missing))
 }
 
 // earlySeconds is how long after the start a relay compares more often.

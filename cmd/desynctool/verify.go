@@ -9,7 +9,6 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -52,7 +51,7 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		want.Root = &root
 	}
 	if against != "" {
-		state, err := snapshot.OpenAny(against, formats.Snapshots())
+		state, _, err := openState(against)
 		if err != nil {
 			return err
 		}

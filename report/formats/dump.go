@@ -57,6 +57,9 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		return errors.Join(snapshot.WriteText(w, s), s.Close())
 	}
 	msg := "not a file of a known format; see desynctool formats"
+	if f := Recognize(head); f != nil {
+		msg = f.Title + ", which is text already"
+	}
 	if len(head) == 0 {
 		msg = "empty file"
 	}

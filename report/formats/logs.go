@@ -17,7 +17,11 @@ import (
 
 // Logs are opened order logs of several peers.
 type Logs struct {
-	Named    []orderlog.Named
+	Named []orderlog.Named
+	// Missing says which folders beside those of peers with a log hold files
+	// and no log.
+	Missing []string
+
 	closers  []io.Closer
 	progress func(done, total int64)
 	done     int64
@@ -58,14 +62,14 @@ func (l *Logs) Close() error {
 // their logs say, else by their paths. Progress, if not nil, is called with the
 // bytes read of all files.
 func OpenLogs(paths []string, progress func(done, total int64)) (*Logs, error) {
-	files, err := findLogs(paths)
+	files, missing, err := findLogs(paths)
 	if err != nil {
 		return nil, err
 	}
 	if len(files) < 2 {
 		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed", strings.Join(paths, ", "), len(files))
 	}
-	l := &Logs{progress: progress}
+	l := &Logs{progress: progress, Missing: missing}
 	var told []string
 	for _, path := range files {
 		if stat, err := os.Stat(path); err == nil {
@@ -140,36 +144,40 @@ func (c closers) Close() error {
 const sniffLog = 4096
 
 // findLogs returns the paths of the logs below some paths.
-func findLogs(paths []string) ([]string, error) {
-	var files []string
+func findLogs(paths []string) (files, missing []string, err error) {
 	for _, path := range paths {
 		stat, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !stat.IsDir() {
 			files = append(files, path)
 			continue
 		}
-		found, err := logsIn(path, true)
+		found, without, err := logsIn(path, true)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: no order log", path)
+			return nil, nil, fmt.Errorf("%s: no order log", path)
 		}
 		files = append(files, found...)
+		for _, folder := range without {
+			missing = append(missing, folder+": no order log")
+		}
 	}
-	return files, nil
+	return files, missing, nil
 }
 
-// logsIn returns the logs in a folder, or else those in its folders.
-func logsIn(dir string, deeper bool) ([]string, error) {
+// logsIn returns the logs in a folder, or else those in its folders, and which
+// of these hold files and no log.
+func logsIn(dir string, deeper bool) (files, without []string, err error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var files, folders []string
+	var folders []string
+	others := 0
 	for _, entry := range list {
 		path := filepath.Join(dir, entry.Name())
 		stat, err := os.Stat(path)
@@ -179,22 +187,28 @@ func logsIn(dir string, deeper bool) ([]string, error) {
 			folders = append(folders, path)
 		case stat.Mode().IsRegular() && isLog(path):
 			files = append(files, path)
+		default:
+			others++
 		}
 	}
+	if !deeper && len(files) == 0 && others > 0 {
+		return nil, []string{dir}, nil
+	}
 	if len(files) > 0 || !deeper {
-		return files, nil
+		return files, nil, nil
 	}
 	// A folder of the machine that relays the orders comes first: the others
 	// are told against it.
 	slices.SortStableFunc(folders, func(a, b string) int { return rank(a) - rank(b) })
 	for _, folder := range folders {
-		found, err := logsIn(folder, false)
+		found, none, err := logsIn(folder, false)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files = append(files, found...)
+		without = append(without, none...)
 	}
-	return files, nil
+	return files, without, nil
 }
 
 // rank is 0 for the folder of a session's server, 1 for others.

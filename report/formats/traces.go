@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -15,32 +16,33 @@ import (
 // OpenTraces opens the traces below some paths, each a trace or a table, "-"
 // for stdin, the folder of one peer, or a folder that holds a folder for each.
 // In folders traces are found by their name, *.trace. Peers are named by what
-// their traces say, else by their paths.
-func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions) ([]*tracediff.Trace, error) {
-	var all []*tracediff.Trace
+// their traces say, else by their paths. Missing says which folders beside those
+// of peers with a trace hold files and no trace.
+func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions) (all []*tracediff.Trace, missing []string, err error) {
 	for _, path := range paths {
 		if path == "-" {
 			found, err := tracediff.Read(stdin, "stdin", opts)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			all = append(all, found...)
 			continue
 		}
-		files, err := traceFiles(path)
+		files, without, err := traceFiles(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		missing = append(missing, without...)
 		for _, file := range files {
 			found, err := tracediff.Open(file, opts)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			all = append(all, found...)
 		}
 	}
 	if len(all) < 2 {
-		return nil, fmt.Errorf("%s: %d trace(s), at least 2 are needed", strings.Join(paths, ", "), len(all))
+		return nil, nil, fmt.Errorf("%s: %d trace(s), at least 2 are needed", strings.Join(paths, ", "), len(all))
 	}
 	told, files := make([]string, len(all)), make([]string, len(all))
 	for i, t := range all {
@@ -52,28 +54,43 @@ func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions) ([]
 	for i, name := range snapshot.PeerNames(told, files) {
 		all[i].Name = name
 	}
-	return all, nil
+	return all, missing, nil
 }
 
 // traceFiles returns path if it is a file, else the traces in the folder, or
-// in its folders.
-func traceFiles(path string) ([]string, error) {
+// in its folders, and which of these hold files and no trace.
+func traceFiles(path string) (files, missing []string, err error) {
 	stat, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !stat.IsDir() {
-		return []string{path}, nil
+		return []string{path}, nil, nil
 	}
 	here, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.trace"))
 	if err != nil || len(here) > 0 {
-		return here, err
+		return here, nil, err
 	}
-	below, err := filepath.Glob(filepath.Join(escapeGlob(path), "*", "*.trace"))
-	if err == nil && len(below) == 0 {
-		err = errors.New(path + ": no trace (*.trace)")
+	list, err := os.ReadDir(path)
+	if err != nil {
+		return nil, nil, err
 	}
-	return below, err
+	for _, entry := range list {
+		folder := filepath.Join(path, entry.Name())
+		inside, err := filepath.Glob(filepath.Join(escapeGlob(folder), "*"))
+		if err != nil {
+			return nil, nil, err
+		}
+		found := slices.DeleteFunc(slices.Clone(inside), func(file string) bool { return filepath.Ext(file) != ".trace" })
+		if len(found) == 0 && len(inside) > 0 {
+			missing = append(missing, folder+": no trace")
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return nil, nil, errors.New(path + ": no trace (*.trace)")
+	}
+	return files, missing, nil
 }
 
 // escapeGlob makes a path stand for itself in a pattern.

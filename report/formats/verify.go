@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // maxProof is the size in bytes of the largest proof that is read.
@@ -41,6 +42,8 @@ func verify(path string, want report.Expected) (report.Verified, error) {
 	switch {
 	case orderlog.IsLog(head):
 		return verifyLog(path)
+	case tracediff.Sniff(head) == tracediff.Binary:
+		return verifyTrace(path)
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
 		return verifyProof(path, want)
 	}
@@ -100,6 +103,29 @@ func verifyProof(path string, want report.Expected) (report.Verified, error) {
 		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return p.VerifyProof(path, want)
+}
+
+// verifyTrace reads a trace to its end marker.
+func verifyTrace(path string) (report.Verified, error) {
+	v := report.Verified{Path: path, What: "trace"}
+	f, err := os.Open(path)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	r, err := tracediff.NewReader(f, path, tracediff.ReadOptions{})
+	if err != nil {
+		return v, err
+	}
+	defer r.Close()
+	for n := 0; ; n++ {
+		if _, err := r.Next(); err == io.EOF {
+			v.Note = fmt.Sprintf("%d checkpoints and events", n)
+			return v, nil
+		} else if err != nil {
+			return v, err
+		}
+	}
 }
 
 // verifyLog reads a log to its end marker and recomputes the input hashes.

@@ -15,7 +15,7 @@ import (
 type TraceLevel string
 
 // The levels. All of them have a checkpoint of the whole state after each
-// system; finer ones also have one for each part that the system changed.
+// system; finer ones have one for each part before it.
 const (
 	TraceNone      TraceLevel = "none"
 	TraceSystem    TraceLevel = "system"
@@ -40,7 +40,6 @@ type tracer struct {
 	file   *os.File
 	writer *tracediff.Writer
 	level  TraceLevel
-	last   map[string]merkle.Hash // of each scope, as last written
 }
 
 func newTracer(path string, h orderlog.Header, level TraceLevel) (*tracer, error) {
@@ -54,43 +53,33 @@ func newTracer(path string, h orderlog.Header, level TraceLevel) (*tracer, error
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &tracer{file: f, writer: w, level: level, last: map[string]merkle.Hash{}}, nil
+	return &tracer{file: f, writer: w, level: level}, nil
 }
 
-// system writes the checkpoints behind one system.
+// system writes the checkpoints behind one system, the finest first, so that
+// the first that differs is the one that says most.
 func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
 	leaves := sim.Leaves()
-	err := t.checkpoint(tick, system, "", merkle.Root(leaves), 0, false)
-	if t.level == TraceSystem {
-		return err
-	}
-	for _, leaf := range leaves {
-		label := leaf.Label
-		if label == "" {
-			label = "RNG"
-		}
-		err = errors.Join(err, t.changed(tick, system, label, leaf.Hash, 0, false))
-	}
+	var err error
 	if t.level == TraceColumn {
 		sim.Columns(func(archetype, component, field string, digest merkle.Hash, rows int) {
 			scope := archetype + "/" + field
 			if component != "" {
 				scope = archetype + "/" + component + "." + field
 			}
-			err = errors.Join(err, t.changed(tick, system, scope, digest, rows, true))
+			err = errors.Join(err, t.checkpoint(tick, system, scope, digest, rows, true))
 		})
 	}
-	return err
-}
-
-// changed writes a checkpoint of a part of the state if it is not what it was
-// when it was last written.
-func (t *tracer) changed(tick uint64, system, scope string, hash merkle.Hash, count int, counted bool) error {
-	if last, ok := t.last[scope]; ok && last == hash {
-		return nil
+	if t.level != TraceSystem {
+		for _, leaf := range leaves {
+			label := leaf.Label
+			if label == "" {
+				label = "RNG"
+			}
+			err = errors.Join(err, t.checkpoint(tick, system, label, leaf.Hash, 0, false))
+		}
 	}
-	t.last[scope] = hash
-	return t.checkpoint(tick, system, scope, hash, count, counted)
+	return errors.Join(err, t.checkpoint(tick, system, "", merkle.Root(leaves), 0, false))
 }
 
 func (t *tracer) checkpoint(tick uint64, system, scope string, hash merkle.Hash, count int, counted bool) error {
