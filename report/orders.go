@@ -112,6 +112,17 @@ func OrdersText(w io.Writer, c *orderlog.Comparison, missing []string, s Style, 
 	return out.err
 }
 
+// LogTrouble says which logs could not be read to their end, and why.
+func LogTrouble(c *orderlog.Comparison) []string {
+	var out []string
+	for i := range c.Peers {
+		if e := c.Peers[i].Error; e != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // coverage says which ticks a log tells of.
 func coverage(p *orderlog.PeerRange) string {
 	var parts []string

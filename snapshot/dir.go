@@ -107,8 +107,13 @@ func OpenPath(path string, format *Format) (State, error) {
 	return &closing{s, f}, nil
 }
 
-// maxUnpacked is the size in bytes up to which a compressed file is unpacked.
-const maxUnpacked = 16 << 30
+// A compressed file may expand to freeUnpacked bytes, and beyond that
+// maxUnpackRatio times. Real states expand up to 25 times; whatever expands
+// further can be unpacked beforehand.
+const (
+	freeUnpacked   = 16 << 20
+	maxUnpackRatio = 64
+)
 
 // unpackFile returns f, or if it is compressed its content in a temporary file
 // that is gone when it is closed. It closes f if it does not return it.
@@ -123,7 +128,11 @@ func unpackFile(f *os.File) (*os.File, error) {
 		return f, nil
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, maxUnpacked)
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	content, _, err := packed.Unpack(f, freeUnpacked+maxUnpackRatio*stat.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
@@ -181,7 +190,7 @@ func Recognize(path string, formats []Format) (*Format, error) {
 		return nil, err
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, maxUnpacked)
+	content, _, err := packed.Unpack(f, freeUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

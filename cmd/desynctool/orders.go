@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +62,7 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	if err != nil {
 		return err
 	}
-	e.warn(c.Warnings)
+	e.warn(slices.Concat(c.Warnings, report.LogTrouble(c), logs.Missing))
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, logs.Missing, s, flags.all) },
 		func() any { return report.Orders(c, logs.Missing) })

@@ -80,12 +80,19 @@ func readerAt(r, content io.Reader, packing string) (at io.ReaderAt, size int64,
 		return nil, 0, nil, err
 	}
 	done = func() { f.Close(); os.Remove(f.Name()) }
-	if size, err = io.Copy(f, content); err != nil {
+	if size, err = io.Copy(f, io.LimitReader(content, maxSpooled)); err == nil && size == maxSpooled {
+		err = fmt.Errorf("content of %d bytes or more; unpack it to a file first", int64(maxSpooled))
+	}
+	if err != nil {
 		done()
 		return nil, 0, nil, err
 	}
 	return keepOpen{f}, size, done, nil
 }
+
+// maxSpooled is the size in bytes of the largest state that is read from a
+// pipe or a compressed file.
+const maxSpooled = 4 << 30
 
 // keepOpen hides that a file can be closed: its owner does that.
 type keepOpen struct{ io.ReaderAt }
