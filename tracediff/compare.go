@@ -88,11 +88,14 @@ type comparer struct {
 	// The tick at hand.
 	tick    Tick
 	open    bool
-	inTick  uint64        // peers that have had records in it
-	order   []visit       // checkpoints in it so far, in order
-	differs bool          // at this tick
-	class   [maxPeers]int // peers of the same class agree at this tick
-	cells   []cell        // scratch, one a peer
+	inTick  uint64         // peers that have had records in it
+	order   []visit        // checkpoints in it so far, in order
+	differs bool           // at this tick
+	class   [maxPeers]int8 // peers of the same class agree at this tick
+	cells   []cell         // scratch, one a peer
+
+	grouped      uint64 // inTick and class when Groups was last looked at
+	groupedClass [maxPeers]int8
 
 	prev    Tick // the last tick that was compared and is over
 	hasPrev bool
@@ -120,14 +123,45 @@ type peer struct {
 	last     Tick // of the record before
 	started  bool
 	cadence  cadence  // of all its ticks
+	hurt     bool     // lines before the next record are malformed
+	lost     []span   // where malformed lines may have been checkpoints
 	settling *settler // with rollbacks
+}
+
+// span is a range of ticks, both ends included.
+type span struct{ from, to Tick }
+
+// maxSpans bounds peer.lost; behind that many the last one grows.
+const maxSpans = 1 << 12
+
+// lose notes where malformed lines are, now that the record behind them is
+// known to be of tick to.
+func (p *peer) lose(from, to Tick) {
+	if p.hurt = false; len(p.lost) < maxSpans {
+		p.lost = append(p.lost, span{from, to})
+	} else {
+		p.lost[maxSpans-1].to = to
+	}
+}
+
+// mayHaveLost reports whether malformed lines may have been checkpoints of a
+// tick.
+func (p *peer) mayHaveLost(t Tick) bool {
+	i := len(p.lost)
+	for i > 0 && p.lost[i-1].to.compare(t) >= 0 {
+		if i--; p.lost[i].from.compare(t) <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // cell is what one peer has at the checkpoint at hand.
 type cell struct {
-	c    *Checkpoint // nil if it has none
-	pos  Position
-	torn bool
+	c         *Checkpoint // nil if it has none
+	pos       Position
+	torn      bool // of a last line without an end
+	predicted bool // and never confirmed
 }
 
 type key struct{ system, scope string }
@@ -267,12 +301,61 @@ func (c *comparer) plain() error {
 			c.openTick(tick)
 		}
 		if c.inOrder() {
+			if c.differs {
+				c.pairwise()
+			}
 			continue
 		}
 		if err := c.gather(); err != nil {
 			return err
 		}
 	}
+}
+
+// pairwise goes on where two traces differ line by line: it does what plain
+// does, without its care for all that lines may be, as long as both traces have
+// lines like those before of the same checkpoints, and these differ.
+func (c *comparer) pairwise() {
+	if len(c.peers) != 2 || !c.alike || c.peers[0].r.grammar.kind != Pairs {
+		return
+	}
+	a, b := c.peers[0], c.peers[1]
+	if a.rec != nil || b.rec != nil || a.done || b.done {
+		return
+	}
+	fa, fb := &a.r.f, &b.r.f
+	for c.differs {
+		la, lb := a.r.win.wholeLine(), b.r.win.wholeLine()
+		lastA, lastB := fa.last, fb.last
+		if la == nil || lb == nil || !fa.fast(la) {
+			return
+		}
+		x, y := &fa.c, &fb.c
+		if !fb.fast(lb) || x.Tick != y.Tick || x.System != y.System || x.Scope != y.Scope || x.Tick < c.tick.Number ||
+			x.Tick != c.tick.Number && c.opts.FirstOnly {
+			fa.last, fb.last = lastA, lastB // the lines are read again
+			return
+		}
+		if x.Tick != c.tick.Number {
+			c.closeTick()
+			c.openTick(Tick{c.tick.Epoch, x.Tick})
+			c.inTick = 3
+		}
+		a.pass(c.tick, len(la), x, &c.cells[0])
+		b.pass(c.tick, len(lb), y, &c.cells[1])
+		k := c.key(x.System, x.Scope)
+		c.order = append(c.order, visit{k.system, k.scope, Confirmed})
+		c.slot(k, -1)
+	}
+}
+
+// pass takes the line at the position of p, of n bytes, for the checkpoint x.
+func (p *peer) pass(t Tick, n int, x *Checkpoint, to *cell) {
+	*to = cell{c: x, pos: Position{p.r.line, p.r.win.offset()}}
+	p.r.win.pos += n + 1
+	p.r.line++
+	p.at = t
+	p.consume()
 }
 
 // peek reads the next record of p unless it is there.
@@ -302,6 +385,9 @@ func (c *comparer) peek(p *peer) error {
 			}
 			at.Epoch++
 			c.newEpoch(p, rec, at)
+		}
+		if p.hurt {
+			p.lose(p.last, at)
 		}
 		p.rec, p.at = rec, at
 	}
@@ -338,6 +424,7 @@ func (p *peer) read() (*Record, error) {
 			if p.torn {
 				continue
 			}
+			p.hurt = true
 			if p.info.Malformed++; p.info.Malformed == 1 {
 				p.info.Trouble = err.Error()
 			}
@@ -354,6 +441,9 @@ func (p *peer) read() (*Record, error) {
 // end ends the trace; err is nil if nothing is wrong.
 func (p *peer) end(err error) {
 	p.done, p.rec = true, nil
+	if p.hurt {
+		p.lose(p.last, Tick{^uint64(0), 0})
+	}
 	info := p.info
 	info.Ended = err == nil && (p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
 	if err != nil {
@@ -453,11 +543,12 @@ func (c *comparer) notice(i int, t Tick) {
 // regroup keeps the groups of the tick if they are others than before.
 func (c *comparer) regroup() {
 	list := c.result.Groups
-	if len(list) == 0 && !c.differs {
+	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && c.class == c.groupedClass {
 		return
 	}
+	c.grouped, c.groupedClass = c.inTick, c.class
 	var groups [][]int
-	index := map[int]int{}
+	index := map[int8]int{}
 	for i := range c.peers {
 		if c.inTick&(1<<i) == 0 {
 			continue
@@ -514,7 +605,7 @@ func (c *comparer) inOrder() bool {
 	for _, p := range c.peers {
 		c.cells[p.n] = cell{}
 		if at&(1<<p.n) != 0 {
-			c.cells[p.n] = cell{p.rec.Checkpoint, p.rec.Pos, p.torn}
+			c.cells[p.n] = cell{p.rec.Checkpoint, p.rec.Pos, p.torn, false}
 			p.consume()
 		}
 	}
@@ -544,16 +635,9 @@ func (c *comparer) key(system, scope string) *keyInfo {
 	return k
 }
 
-// item is a checkpoint that is kept while its tick is aligned.
-type item struct {
-	c    *Checkpoint
-	pos  Position
-	torn bool
-}
-
 // gather reads what is left of the tick from all peers and aligns it.
 func (c *comparer) gather() error {
-	lists := make([][]item, len(c.peers))
+	lists := make([][]cell, len(c.peers))
 	for _, p := range c.peers {
 		for {
 			if err := c.peek(p); err != nil {
@@ -562,7 +646,7 @@ func (c *comparer) gather() error {
 			if p.rec == nil || p.at != c.tick {
 				break
 			}
-			lists[p.n] = append(lists[p.n], item{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn})
+			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false})
 			c.inTick |= 1 << p.n
 			p.consume()
 		}
@@ -579,7 +663,7 @@ type place struct {
 
 // align pairs the checkpoints that peers have in the tick at hand, behind those
 // of c.order, and compares them in the order of execution.
-func (c *comparer) align(lists [][]item) {
+func (c *comparer) align(lists [][]cell) {
 	counts := map[*keyInfo]uint32{}
 	for _, v := range c.order {
 		counts[c.key(v.system, v.scope)]++
@@ -613,7 +697,7 @@ func (c *comparer) align(lists [][]item) {
 				}
 				slots = append(slots, s)
 			}
-			slots[i].cells[n] = cell(it)
+			slots[i].cells[n] = it
 			sequence = append(sequence, i)
 			before = i
 		}
@@ -673,7 +757,7 @@ func (c *comparer) find(f Finding) {
 // occurrence is to be counted in c.order if it is below 0.
 func (c *comparer) slot(k *keyInfo, occurrence int64) {
 	c.seq++
-	c.dropTorn()
+	excused := c.drop()
 	var first *cell
 	differ := false
 	have := uint64(0)
@@ -698,14 +782,19 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 		c.changed(k, occurrence)
 	}
 	if have != 1<<len(c.cells)-1 {
-		c.missing(k, occurrence, have)
+		c.missing(k, occurrence, have|excused)
 	}
 }
 
-// dropTorn takes away the checkpoints of last lines without an end whose values
-// are not as long as those of another peer: they may go on.
-func (c *comparer) dropTorn() {
+// drop takes away the checkpoints that cannot be compared: those that were
+// predicted and never confirmed, and those of last lines without an end whose
+// values are not as long as another peer's and may go on. It returns whose.
+func (c *comparer) drop() (peers uint64) {
 	for i := range c.cells {
+		if c.cells[i].predicted {
+			c.cells[i].c = nil
+			peers |= 1 << i
+		}
 		if !c.cells[i].torn || c.cells[i].c == nil {
 			continue
 		}
@@ -717,8 +806,10 @@ func (c *comparer) dropTorn() {
 		}
 		if !fits {
 			c.cells[i].c = nil
+			peers |= 1 << i
 		}
 	}
+	return peers
 }
 
 func gcd(a, b uint64) uint64 {
@@ -765,11 +856,12 @@ func (c *comparer) changed(k *keyInfo, occurrence int64) {
 	c.differ(k, occurrence, Changed)
 }
 
-// missing records which peers lack a checkpoint that they should have.
+// missing records which peers, but for those of have, lack a checkpoint that
+// they should have.
 func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 	lack := uint64(0)
 	for i, p := range c.peers {
-		if have&(1<<i) != 0 || !c.covers(p) {
+		if have&(1<<i) != 0 || !c.covers(p) || p.mayHaveLost(c.tick) {
 			continue
 		}
 		inTick := c.inTick&(1<<i) != 0
@@ -834,8 +926,11 @@ func (p *peer) lastTick() Tick {
 // refine splits the classes of peers by the checkpoint at hand: those that have
 // it by its value, and the peers of lack from those that have it.
 func (c *comparer) refine(same func(i, j int) bool, lack uint64) {
-	next := 0
-	var class [maxPeers]int
+	if len(c.peers) == 2 && c.class[0] != c.class[1] {
+		return
+	}
+	next := int8(0)
+	var class [maxPeers]int8
 	n := len(c.peers)
 	for i := range n {
 		class[i] = -1
@@ -1015,7 +1110,7 @@ func (c *comparer) resolve() {
 				if !slices.Contains(untraced.Traces, i/2) {
 					untraced.Traces = append(untraced.Traces, i/2)
 				}
-				untraced.Count = max(untraced.Count, l.count)
+				untraced.Count = max(untraced.Count, k.lacking[i&^1].count+k.lacking[i|1].count)
 			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
 			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
 			default:

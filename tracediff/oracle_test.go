@@ -171,6 +171,13 @@ func TestOracle(t *testing.T) {
 			}
 			files = append(files, list...)
 		}
+		only, err := compare(files, Options{FirstOnly: true}, tiny, true)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if d := only.First; d != nil {
+			checkPositions(rt, *d, a, b)
+		}
 		var plain string
 		for _, mode := range []struct {
 			z      sizes

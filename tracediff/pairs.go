@@ -2,6 +2,7 @@ package tracediff
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -40,8 +41,10 @@ type fields struct {
 	event bool
 	seen  uint16 // a bit for each known key but sum
 
-	byMid map[string]*memo
-	last  *memo // that fitted
+	byMid     map[string]*memo
+	begin     []byte // of the last line, up to the blank behind its tick
+	beginTick uint64
+	last      *memo // that fitted
 }
 
 // memo is what lines have between tick and value: traces repeat it tick for
@@ -50,7 +53,7 @@ type memo struct {
 	mid           string // "system=Combat scope=Infantry sum=", or up to "n=" if it has a count
 	system, scope string
 	count         bool
-	next          *memo // that came behind it last time
+	next          [2]*memo // that came behind it the last times
 }
 
 // maxMemos bounds what is kept.
@@ -64,21 +67,22 @@ const (
 // fast takes a line that is like one before. It reports false if it is not, and
 // leaves f in any state.
 func (f *fields) fast(line []byte) bool {
-	if f.last == nil || f.last.next == nil || len(line) < len(tickPrefix) || string(line[:len(tickPrefix)]) != tickPrefix {
+	if f.last == nil {
 		return false
 	}
-	m := f.last.next
-	i := len(tickPrefix)
-	tick := uint64(0)
-	for ; i < len(line) && line[i]-'0' <= 9; i++ {
-		tick = 10*tick + uint64(line[i]-'0')
+	i := len(f.begin)
+	if i == 0 || len(line) < i || string(line[:i]) != string(f.begin) {
+		if !f.fastTick(line) {
+			return false
+		}
+		i = len(f.begin)
 	}
-	if n := i - len(tickPrefix); n == 0 || n > 19 || i == len(line) || line[i] != ' ' {
-		return false
-	}
-	i++
-	if len(line)-i <= len(m.mid) || string(line[i:i+len(m.mid)]) != m.mid {
-		return false
+	m := f.last.next[0]
+	if m == nil || len(line)-i <= len(m.mid) || string(line[i:i+len(m.mid)]) != m.mid {
+		m = f.last.next[1]
+		if m == nil || len(line)-i <= len(m.mid) || string(line[i:i+len(m.mid)]) != m.mid {
+			return false
+		}
 	}
 	i += len(m.mid)
 	count := uint64(0)
@@ -93,18 +97,59 @@ func (f *fields) fast(line []byte) bool {
 		i += 1 + len(sumPrefix)
 	}
 	value := line[i:]
-	if value[0] == '"' || len(value) > MaxText {
+	if value[0] == '"' || len(value) > MaxText || hasBlank(value) {
 		return false
 	}
-	for _, c := range value {
-		if c <= ' ' {
-			return false
-		}
+	// Field by field: this is where most of the time goes.
+	c := &f.c
+	c.Tick, c.System, c.Scope = f.beginTick, m.system, m.scope
+	c.Phase, c.Occurrence = Confirmed, 0
+	c.Count, c.HasCount = count, m.count
+	if cap(c.Sums) == 0 {
+		c.Sums = make([]Sum, 1)
 	}
-	f.c = Checkpoint{Tick: tick, System: m.system, Scope: m.scope, Sums: append(f.c.Sums[:0], Sum{Value: value}), Count: count, HasCount: m.count}
+	c.Sums = c.Sums[:1]
+	c.Sums[0].Name, c.Sums[0].Value = "", value
 	f.event = false
 	f.last = m
 	return true
+}
+
+// fastTick takes what a line begins with, up to the blank behind the tick.
+func (f *fields) fastTick(line []byte) bool {
+	if len(line) < len(tickPrefix) || string(line[:len(tickPrefix)]) != tickPrefix {
+		return false
+	}
+	i := len(tickPrefix)
+	tick := uint64(0)
+	for ; i < len(line) && line[i]-'0' <= 9; i++ {
+		tick = 10*tick + uint64(line[i]-'0')
+	}
+	if n := i - len(tickPrefix); n == 0 || n > 19 || i == len(line) || line[i] != ' ' {
+		return false
+	}
+	f.begin, f.beginTick = append(f.begin[:0], line[:i+1]...), tick
+	return true
+}
+
+// hasBlank reports whether a byte of b ends a value. It takes eight at a time.
+func hasBlank(b []byte) bool {
+	const ones = 0x0101010101010101
+	blank := func(x uint64) bool { return (x-ones*(' '+1))&^x&(ones<<7) != 0 }
+	if len(b) >= 8 {
+		for i := 0; i+8 <= len(b); i += 8 {
+			if blank(binary.LittleEndian.Uint64(b[i:])) {
+				return true
+			}
+		}
+		return blank(binary.LittleEndian.Uint64(b[len(b)-8:]))
+	}
+	for _, c := range b {
+		if c <= ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // learn keeps what a line has between tick and value, if it is of the usual
@@ -163,8 +208,8 @@ func (f *fields) parse(line []byte, interned *names) error {
 	if err := f.parsePairs(line, interned); err != nil {
 		return err
 	}
-	if f.learn(line); f.last != nil && before != nil {
-		before.next = f.last
+	if f.learn(line); f.last != nil && before != nil && before.next[0] != f.last {
+		before.next = [2]*memo{f.last, before.next[0]}
 	}
 	return nil
 }

@@ -484,7 +484,7 @@ func sniff(head []byte, whole bool) (grammar, string) {
 		return grammar{kind: Binary}, ""
 	}
 	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
-	if bytes.IndexByte(head, 0) >= 0 {
+	if bytes.IndexByte(head[:min(len(head), 512)], 0) >= 0 {
 		return grammar{}, "binary file of another kind"
 	}
 	if bytes.HasPrefix(head, []byte(textBegin[:len("%desynctool trace ")])) {

@@ -248,8 +248,6 @@ type Finding struct {
 	Pos           Position // where it shows
 	Before        Position // of what it contradicts
 	Expected, Got string
-
-	seq int64
 }
 
 // Untraced is a system and scope that some traces do not have.

@@ -47,7 +47,7 @@ func (c *comparer) settled() error {
 			return nil
 		}
 		c.openTick(tick)
-		lists := make([][]item, len(c.peers))
+		lists := make([][]cell, len(c.peers))
 		for i, p := range c.peers {
 			s := p.settling
 			if s.ready == nil || s.ready.tick != tick {
@@ -55,7 +55,9 @@ func (c *comparer) settled() error {
 			}
 			for _, it := range s.ready.items {
 				if it.confirmed != nil {
-					lists[i] = append(lists[i], item{it.confirmed, it.pos, it.torn})
+					lists[i] = append(lists[i], cell{it.confirmed, it.pos, it.torn, false})
+				} else {
+					lists[i] = append(lists[i], cell{c: it.predicted, predicted: true})
 				}
 			}
 			if len(lists[i]) > 0 {
@@ -104,13 +106,13 @@ type settler struct {
 type passes struct {
 	tick  Tick
 	items []*confirmation
-	index map[place2]*confirmation
+	index map[spot]*confirmation
 	pass  int              // that is counted
 	n     map[visit]uint32 // checkpoints in it
 }
 
-// place2 is a checkpoint within a tick, in either phase.
-type place2 struct {
+// spot is a checkpoint within a tick, in either phase.
+type spot struct {
 	system, scope string
 	n             uint32
 }
@@ -120,7 +122,7 @@ type confirmation struct {
 	predicted *Checkpoint // last one before it was confirmed
 	confirmed *Checkpoint // last one
 	pos       Position    // of confirmed
-	seq       int64       // of confirmed
+	seq       int64       // of that value
 	torn      bool
 }
 
@@ -233,6 +235,9 @@ func (s *settler) checkpoint(rec *Record) {
 		s.wentBack(s.current + 1 - c.Tick)
 	}
 	s.restore = nil
+	if s.p.hurt {
+		s.p.lose(Tick{s.epoch, min(s.current, c.Tick)}, Tick{s.epoch, max(s.current, c.Tick)})
+	}
 	if !s.begun || c.Tick > s.newest {
 		s.newest = c.Tick
 		s.cadence.see(Tick{s.epoch, c.Tick})
@@ -245,7 +250,7 @@ func (s *settler) checkpoint(rec *Record) {
 		t.pass = s.pass
 	}
 	v := visit{c.System, c.Scope, c.Phase}
-	at := place2{c.System, c.Scope, t.n[v]}
+	at := spot{c.System, c.Scope, t.n[v]}
 	t.n[v]++
 	it := t.index[at]
 	if it == nil {
@@ -257,7 +262,8 @@ func (s *settler) checkpoint(rec *Record) {
 	if c.Phase == Predicted {
 		s.stats.Predicted++
 		if it.confirmed == nil {
-			it.predicted = c.Clone()
+			s.seq++
+			it.predicted, it.seq = c.Clone(), s.seq
 		}
 		return
 	}
@@ -305,7 +311,7 @@ func describe(a, b []Sum) (before, after string) {
 func (s *settler) at(number uint64) *passes {
 	t := s.ticks[number]
 	if t == nil {
-		t = &passes{tick: Tick{s.epoch, number}, index: map[place2]*confirmation{}, pass: s.pass, n: map[visit]uint32{}}
+		t = &passes{tick: Tick{s.epoch, number}, index: map[spot]*confirmation{}, pass: s.pass, n: map[visit]uint32{}}
 		s.ticks[number] = t
 		i := len(s.queue)
 		for i > 0 && t.tick.compare(s.queue[i-1].tick) < 0 {

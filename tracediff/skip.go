@@ -79,7 +79,7 @@ func (c *comparer) skip() error {
 	}
 	first := windows[0]
 	begun := first.offset()
-	n, lines, err := skipEqual(windows, c.mapped && live[0].r.grammar.kind != Hashes)
+	n, lines, err := skipEqual(windows, c.opts.FirstOnly, c.mapped && live[0].r.grammar.kind != Hashes)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,10 @@ func (c *comparer) skip() error {
 
 // skipEqual moves windows forward to the last line that begins within the bytes
 // that are equal from their positions on. It returns how many bytes and lines
-// that is. With toEnd, lines are not counted if all is equal to the end.
-func skipEqual(windows []*window, toEnd bool) (total, lines int64, err error) {
+// that is. Lines are counted in a second pass over the bytes, which with toEnd
+// is spared if all is equal to the end; with count they are counted at once,
+// which is quicker if not.
+func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err error) {
 	first := windows[0]
 	far := true
 	for _, w := range windows {
@@ -142,7 +144,7 @@ func skipEqual(windows []*window, toEnd bool) (total, lines int64, err error) {
 		}
 		if far && total >= first.far {
 			far = false // once is all
-			more, err := equalAhead(windows)
+			more, counted, err := equalAhead(windows, count)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -150,13 +152,12 @@ func skipEqual(windows []*window, toEnd bool) (total, lines int64, err error) {
 			for _, w := range windows {
 				atEnd = atEnd && w.offset()+more == w.size
 			}
-			if !atEnd {
-				count, err := countLines(first, more)
-				if err != nil {
+			if !atEnd && !count {
+				if counted, err = countLines(first, more); err != nil {
 					return 0, 0, err
 				}
-				lines += count
 			}
+			lines += counted
 			for _, w := range windows {
 				if err := w.seek(w.offset() + more); err != nil {
 					return 0, 0, err
@@ -218,12 +219,19 @@ func (c *comparer) rewind(live []*peer, n int64) error {
 		}
 		for _, p := range live {
 			p.started = true
+			if tick < p.last.Number {
+				p.last.Epoch++
+				p.info.Epochs++
+			}
 			p.last.Number = tick
 			if over {
 				p.last.Number = prev
 				p.cadence.see(p.last)
 			}
 			p.info.Last = p.last
+		}
+		if p := live[0]; p.last.Epoch > c.tick.Epoch {
+			c.warn("%s: tick %d of line %d comes behind tick %d: taken for a state that was loaded, epoch %d", p.info.File, tick, line, c.tick.Number, p.last.Epoch)
 		}
 		if over {
 			c.prev, c.hasPrev = live[0].last, true

@@ -198,6 +198,17 @@ func (w *window) line() (line []byte, ended, ok bool, err error) {
 	}
 }
 
+// wholeLine returns the next line, without its line feed, if all of it is in
+// memory, and else nil. It moves nothing.
+func (w *window) wholeLine() []byte {
+	rest := w.rest()
+	i := bytes.IndexByte(rest, '\n')
+	if i < 0 || i > w.sizes.line {
+		return nil
+	}
+	return rest[:i]
+}
+
 // longLine skips a line of which more than sizes.line bytes are in memory. What
 // it returns of the line is a copy.
 func (w *window) longLine() (line []byte, ended, ok bool, err error) {
@@ -257,35 +268,25 @@ func equalPrefix(a, b []byte) int {
 }
 
 // equalAhead returns how many bytes from their positions on are the same in
-// all windows, which are of files. It uses all processors and leaves the
-// windows where they are.
-func equalAhead(windows []*window) (n int64, err error) {
+// all windows, which are of files, and if count is set how many lines end in
+// them. It uses all processors and leaves the windows where they are.
+func equalAhead(windows []*window, count bool) (n, lines int64, err error) {
 	limit := windows[0].size - windows[0].offset()
 	for _, w := range windows[1:] {
 		limit = min(limit, w.size-w.offset())
 	}
 	var equal atomic.Int64 // what is known to differ begins here
 	equal.Store(limit)
+	offset := windows[0].offset() % chunkSize
+	counts := make([]int64, limit/chunkSize+2) // of lines, by chunk
 	err = chunks(windows[0].offset(), limit, func(begin, end int64) (bool, error) {
 		if begin >= equal.Load() {
 			return false, nil
 		}
-		n := end - begin
-		first, release, err := windows[0].chunk(begin, n)
-		if err != nil {
-			return false, err
-		}
-		defer release()
-		for _, w := range windows[1:] {
-			other, release, err := w.chunk(begin, n)
-			if err != nil {
-				return false, err
-			}
-			n = int64(equalPrefix(first[:n], other))
-			release()
-		}
-		if n == end-begin {
-			return true, nil
+		n, lines, err := equalChunk(windows, begin, end-begin, count)
+		counts[(begin+offset)/chunkSize] = lines
+		if err != nil || n == end-begin {
+			return true, err
 		}
 		for {
 			old := equal.Load()
@@ -294,7 +295,49 @@ func equalAhead(windows []*window) (n int64, err error) {
 			}
 		}
 	})
-	return equal.Load(), err
+	n = equal.Load()
+	// Another processor may have counted a chunk or two behind the difference.
+	for i, c := range counts {
+		if int64(i)*chunkSize-offset < n {
+			lines += c
+		}
+	}
+	return n, lines, err
+}
+
+// equalChunk is equalAhead for n bytes, from begin bytes behind the positions
+// on.
+func equalChunk(windows []*window, begin, n int64, count bool) (equal, lines int64, err error) {
+	first, release, err := windows[0].chunk(begin, n)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer release()
+	others := make([][]byte, len(windows)-1)
+	for i, w := range windows[1:] {
+		b, release, err := w.chunk(begin, n)
+		if err != nil {
+			return 0, 0, err
+		}
+		defer release()
+		others[i] = b
+	}
+	for equal < n {
+		const piece = 128 << 10 // stays in the cache until it is counted
+		end := min(n, equal+piece)
+		same := int(end - equal)
+		for _, b := range others {
+			same = equalPrefix(first[equal:equal+int64(same)], b[equal:])
+		}
+		if count {
+			lines += int64(bytes.Count(first[equal:equal+int64(same)], newline))
+		}
+		equal += int64(same)
+		if equal < end {
+			break
+		}
+	}
+	return equal, lines, nil
 }
 
 // countLines returns the number of line ends in n bytes from the position of w,
