@@ -26,6 +26,8 @@ type TraceDocument struct {
 	Noticed     []NoticedDocument    `json:"noticed"`
 	Untraced    []UntracedDocument   `json:"untraced"`
 	Lost        []string             `json:"missing_traces"`
+	Uncompared  []string             `json:"uncompared"`
+	Unsure      int64                `json:"unsure_ticks"`
 }
 
 // TraceInfoDocument is one trace.
@@ -126,7 +128,7 @@ func TraceStatus(r *tracediff.Result, missing []string) Status {
 			return Inconclusive
 		}
 	}
-	if len(missing) > 0 {
+	if len(missing)+len(r.Uncompared) > 0 || r.Unsure > 0 {
 		return Inconclusive
 	}
 	return InSync
@@ -185,6 +187,10 @@ func Trace(r *tracediff.Result, missing []string) *TraceDocument {
 			d.Tick, d.Late = &n.Tick.Number, &n.Late
 		}
 		doc.Noticed = append(doc.Noticed, d)
+	}
+	doc.Uncompared, doc.Unsure = []string{}, r.Unsure
+	for _, i := range r.Uncompared {
+		doc.Uncompared = append(doc.Uncompared, name(i))
 	}
 	for _, u := range r.Untraced {
 		d := UntracedDocument{System: u.System, Scope: u.Scope}
@@ -253,6 +259,12 @@ func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all 
 	for i := range r.Traces {
 		row("trace", peer(i), "  ", traceInfo(&r.Traces[i]))
 	}
+	for _, i := range r.Uncompared {
+		row("lost", s.warn.Sprint(Safe(r.Traces[i].Name)+" has no checksum in common with any other trace"))
+	}
+	if r.Unsure > 0 {
+		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", plural(uint64(r.Unsure), "tick", "ticks")))
+	}
 	for _, m := range missing {
 		row("lost", s.warn.Sprint(Safe(m)))
 	}
@@ -304,7 +316,9 @@ func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all 
 func traceHeadline(r *tracediff.Result) string {
 	switch b := r.Bracket; {
 	case r.First == nil && r.FindingCount > 0:
-		return fmt.Sprintf("  %s; the traces agree", plural(uint64(r.FindingCount), "finding", "findings"))
+		return fmt.Sprintf("  %s, no checksum differs", plural(uint64(r.FindingCount), "finding", "findings"))
+	case r.First == nil && len(r.Uncompared) == len(r.Traces):
+		return "  nothing compared: the traces have no checksum in common"
 	case r.First == nil:
 		return fmt.Sprintf("  no difference up to tick %s", r.LastCompared)
 	case b != nil && !b.HasGood:

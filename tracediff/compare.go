@@ -81,9 +81,10 @@ type comparer struct {
 	rollback bool
 	culprit  string // where errRollback comes from
 
-	peers  []*peer
-	result Result
-	seq    int64 // counts checkpoints compared, to order what was found
+	peers    []*peer
+	result   Result
+	compared uint64 // peers that have a value in common with another
+	seq      int64  // counts checkpoints compared, to order what was found
 
 	// The tick at hand.
 	tick    Tick
@@ -209,6 +210,9 @@ func (d *cadence) off(t Tick) bool {
 // settledCadence is how many ticks make a cadence that can be relied on.
 const settledCadence = 8
 
+// knownCadence is how many ticks are the least from which anything follows.
+const knownCadence = 3
+
 // lacking is what a peer did not have while it was not yet known whether it
 // should.
 type lacking struct {
@@ -265,6 +269,12 @@ func (c *comparer) run() (res *Result, err error) {
 	return c.finish(), nil
 }
 
+// What no game has, and what would need memory without bounds.
+const (
+	maxKeys   = 1 << 17 // systems and scopes
+	maxInTick = 1 << 18 // checkpoints of one tick that have to be aligned
+)
+
 // plain compares traces that never go back.
 func (c *comparer) plain() error {
 	for {
@@ -293,6 +303,9 @@ func (c *comparer) plain() error {
 				c.closeTick()
 				return nil
 			}
+		}
+		if len(c.keys) > maxKeys {
+			return fmt.Errorf("%s: more than %d systems and scopes by tick %s", c.list[0].File, maxKeys, tick)
 		}
 		if !c.open || tick != c.tick {
 			if c.closeTick(); c.opts.FirstOnly && c.result.First != nil {
@@ -646,6 +659,9 @@ func (c *comparer) gather() error {
 			if p.rec == nil || p.at != c.tick {
 				break
 			}
+			if len(lists[p.n]) == maxInTick {
+				return fmt.Errorf("%s: tick %s has more than %d checkpoints", p.info.File, c.tick, maxInTick)
+			}
 			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false})
 			c.inTick |= 1 << p.n
 			p.consume()
@@ -778,12 +794,36 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 		return
 	}
 	k.seen |= have
+	c.meet()
 	if differ {
 		c.changed(k, occurrence)
 	}
 	if have != 1<<len(c.cells)-1 {
 		c.missing(k, occurrence, have|excused)
 	}
+}
+
+// meet notes which peers have a value in common with another one.
+func (c *comparer) meet() {
+	if c.compared == 1<<len(c.peers)-1 {
+		return
+	}
+	for i := range c.cells {
+		for j := range i {
+			if a, b := c.cells[i].c, c.cells[j].c; a != nil && b != nil && comparable(a, b) {
+				c.compared |= 1<<i | 1<<j
+			}
+		}
+	}
+}
+
+// comparable reports whether two checkpoints have counts or a sum of the same
+// name.
+func comparable(a, b *Checkpoint) bool {
+	if a.HasCount && b.HasCount {
+		return true
+	}
+	return slices.ContainsFunc(a.Sums, func(s Sum) bool { return find(b.Sums, s.Name) != nil })
 }
 
 // drop takes away the checkpoints that cannot be compared: those that were
@@ -1067,6 +1107,11 @@ func (c *comparer) finish() *Result {
 			}
 		}
 	}
+	for i := range c.peers {
+		if c.compared&(1<<i) == 0 && !res.Traces[i].Empty {
+			res.Uncompared = append(res.Uncompared, i)
+		}
+	}
 	seen := map[*Cascade]bool{}
 	for _, k := range c.keys {
 		if k.cascade != nil && !seen[k.cascade] {
@@ -1106,6 +1151,8 @@ func (c *comparer) resolve() {
 		for i, l := range k.lacking {
 			switch {
 			case l.count == 0:
+			case l.wholeTicks && c.peers[i/2].cadence.ticks < knownCadence:
+				res.Unsure += l.count
 			case k.seen&(1<<(i/2)) == 0:
 				if !slices.Contains(untraced.Traces, i/2) {
 					untraced.Traces = append(untraced.Traces, i/2)

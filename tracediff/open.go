@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // maxTable is the size in bytes up to which a table that can be read only once
@@ -50,12 +52,12 @@ func Open(path string, opts ReadOptions) ([]*Trace, error) {
 		return Read(f, path, opts)
 	}
 	defer f.Close()
-	head := make([]byte, len(xzMagic))
+	head := make([]byte, packed.MagicLen)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	packing := Packing(head[:n])
+	packing := packed.Packing(head[:n])
 	open := func(opts ReadOptions, how opening) (*Reader, error) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -64,7 +66,7 @@ func Open(path string, opts ReadOptions) ([]*Trace, error) {
 		w, err := fileWindow(f, path, how.mapped, how.sizes)
 		if err == nil && packing != "" {
 			var content io.Reader
-			content, _, err = Unpack(f, opts.MaxUnpacked)
+			content, _, err = packed.Unpack(f, opts.MaxUnpacked)
 			w = &window{name: path, sizes: how.sizes, stream: content}
 		}
 		if err != nil {
@@ -89,7 +91,7 @@ func Open(path string, opts ReadOptions) ([]*Trace, error) {
 // Read is Open for a stream, such as standard input. Unless it is a table, its
 // trace can be compared once. If r is an io.Closer, it is closed with the trace.
 func Read(r io.Reader, name string, opts ReadOptions) ([]*Trace, error) {
-	content, packing, err := Unpack(r, opts.MaxUnpacked)
+	content, packing, err := packed.Unpack(r, opts.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // Grammar is the shape of a trace.
@@ -40,7 +42,7 @@ type ReadOptions struct {
 	// Column is the number of a peer's column in a table, from 0.
 	Column int
 	// MaxUnpacked bounds the content of a compressed file; 0 means
-	// DefaultMaxUnpacked.
+	// packed.DefaultMaxUnpacked.
 	MaxUnpacked int64
 }
 
@@ -100,10 +102,10 @@ type grammar struct {
 type group struct{ key, name string }
 
 // NewReader recognises the trace in r and reads its header. The name is what
-// errors call it. The content may be compressed, see [Unpack]. A trace that is
+// errors call it. The content may be compressed, see [packed.Unpack]. A trace that is
 // none gives an error that wraps ErrUnrecognized.
 func NewReader(r io.Reader, name string, opts ReadOptions) (*Reader, error) {
-	content, _, err := Unpack(r, opts.MaxUnpacked)
+	content, _, err := packed.Unpack(r, opts.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -121,7 +123,7 @@ func newReader(w *window, name string, opts ReadOptions, interned *names) (*Read
 	r := &Reader{name: name, win: w, line: 1, names: interned, visited: map[visit]uint32{}}
 	for len(w.rest()) < sniffLen && !w.eof {
 		if err := w.fill(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	head := w.rest()

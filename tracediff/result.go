@@ -66,6 +66,14 @@ type Result struct {
 	// Noticed answers Options.Schedules.
 	Noticed []Noticed
 
+	// Uncompared are traces of which no checkpoint has a value in common with
+	// any other trace: nothing is known of them.
+	Uncompared []int
+
+	// Unsure counts ticks that a trace lacks of which too little is known to say
+	// whether it should have them. They are no differences.
+	Unsure int64
+
 	// Untraced are systems and scopes that some traces do not have at all, which
 	// is no difference.
 	Untraced []Untraced

@@ -94,6 +94,9 @@ func (c *comparer) skip() error {
 	c.backoff = 0
 	for _, p := range live {
 		p.r.line += lines
+		if lines > 0 {
+			c.compared |= 1 << p.n
+		}
 	}
 	c.noSkip = first.offset() + 1
 	return c.rewind(live, n)

@@ -18,6 +18,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+
+	unpack "github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // block returns the fenced block of docs/trace.md with an info string.
@@ -312,13 +314,13 @@ func TestPacked(t *testing.T) {
 	for _, name := range []string{"gzip", "zstd", "xz"} {
 		t.Run(name, func(t *testing.T) {
 			packed := pack(t, name, content)
-			if got := Packing(packed); got != name {
+			if got := unpack.Packing(packed); got != name {
 				t.Errorf("packed with %q, expected %q", got, name)
 			}
 			if got := list(t, packed, ReadOptions{}); got != want {
 				t.Errorf("read as\n%s, expected\n%s", got, want)
 			}
-			if got := list(t, packed, ReadOptions{MaxUnpacked: 100}); !strings.Contains(got, "unpacks to more than 100 bytes") {
+			if got := list(t, packed, ReadOptions{MaxUnpacked: 100}); !strings.Contains(got, "expands to more than 100 bytes") {
 				t.Errorf("read as\n%.200s, expected a bound", got)
 			}
 			// Damage is never read as a trace that ends.

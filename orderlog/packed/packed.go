@@ -27,6 +27,9 @@ const (
 	maxDict     = 64 << 20 // of zstd and xz, the largest preset of xz
 )
 
+// MagicLen is how many leading bytes tell how a file is compressed.
+const MagicLen = len(xzMagic)
+
 // packings are the kinds of compression that are known, by magic.
 var packings = [...]struct {
 	name, magic string
