@@ -106,6 +106,7 @@ type unpacked struct {
 	r      io.Reader
 	n      int64
 	limit  int64
+	failed bool
 }
 
 func (u *unpacked) Read(p []byte) (int, error) {
@@ -117,14 +118,19 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	case u.n > freeContent && u.n/maxRatio > u.packed.n:
 		return 0, fmt.Errorf("%s: %d bytes unpack to more than %d", u.name, u.packed.n, u.n)
 	case err != nil && err != io.EOF:
+		u.failed = true
 		err = fmt.Errorf("%s: %w", u.name, unexpected(err))
 	}
 	return n, err
 }
 
+// Close frees what the decompressor holds. What it says of content that could
+// not be read has been said by Read.
 func (u *unpacked) Close() error {
 	if c, ok := u.r.(io.Closer); ok {
-		return c.Close()
+		if err := c.Close(); err != nil && !u.failed {
+			return fmt.Errorf("%s: %w", u.name, err)
+		}
 	}
 	return nil
 }
