@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -92,21 +94,13 @@ func (p *Peer) nothing() error {
 // findLog reads the order log among the files that are no snapshots.
 func (p *Peer) findLog() error {
 	for _, path := range p.set.Others {
-		f, err := os.Open(path)
-		if err != nil {
-			p.lost = append(p.lost, err.Error())
-			continue
-		}
-		magic := make([]byte, len(orderlog.Magic))
-		n, _ := f.Read(magic)
-		f.Close()
-		if string(magic[:n]) != orderlog.Magic {
+		log, err := readLog(path)
+		if log == nil && err == nil {
 			if filepath.Base(path) == LogName {
 				p.lost = append(p.lost, fmt.Sprintf("%s: not an order log", path))
 			}
 			continue
 		}
-		log, err := orderlog.ReadFile(path)
 		if err != nil {
 			if log == nil {
 				p.lost = append(p.lost, err.Error())
@@ -126,6 +120,25 @@ func (p *Peer) findLog() error {
 		p.told = log.Header.Peer
 	}
 	return nil
+}
+
+// readLog reads a file that may be an order log, and may be compressed. It
+// returns nothing if it is none.
+func readLog(path string) (*orderlog.Log, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return nil, nil // a compressed file that is no evidence by its name
+	}
+	in := bufio.NewReaderSize(content, 1<<16)
+	if head, _ := in.Peek(len(orderlog.Magic)); !orderlog.IsLog(head) {
+		return nil, nil
+	}
+	return orderlog.ReadAll(in, path)
 }
 
 // LogName is the usual name of an order log.

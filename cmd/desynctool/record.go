@@ -84,6 +84,9 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 		if err != nil {
 			return err
 		}
+		if fault.From >= o.Ticks && fault.Name != "initial-state" {
+			return fmt.Errorf("--fault %s begins behind the end: the session has %d ticks", text, o.Ticks)
+		}
 		o.Faults = append(o.Faults, fault)
 	}
 	trace, err := session.ParseTraceLevel(flags.trace)

@@ -20,6 +20,7 @@ type traceFlags struct {
 	pattern  string
 	schedule string
 	lateFrom uint64
+	rejoins  []uint
 	every    uint64
 	all      bool
 }
@@ -39,8 +40,8 @@ binary or text: key=value lines, one checksum a line, or with --pattern any log
 with checksums in it. They may be compressed with gzip, zstd or xz; - is stdin.
 
 --schedule EARLY,NORMAL,LATE says when a relay would have noticed that compares
-every EARLY ticks for the first 60 s, every NORMAL ticks then, and every LATE
-ticks from --late-from on; --every N for one that always compares every N ticks.
+every EARLY ticks for the first 60 s and after each --reconnect, every NORMAL
+ticks then, and every LATE ticks from --late-from on; --every N for one that always compares every N ticks.
 
 ` + exitHelp,
 		Example: `  desynctool tracediff host/checkpoints.trace client/checkpoints.trace
@@ -51,6 +52,7 @@ ticks from --late-from on; --every N for one that always compares every N ticks.
 	f.StringVar(&flags.pattern, "pattern", "", "regular expression with groups sum, tick, system, scope, phase, count")
 	f.StringVar(&flags.schedule, "schedule", "", "intervals of a relay in ticks: EARLY,NORMAL,LATE")
 	f.Uint64Var(&flags.lateFrom, "late-from", 0, "tick from which LATE holds")
+	f.UintSliceVar(&flags.rejoins, "reconnect", nil, "ticks of reconnects, after which EARLY holds again")
 	f.Uint64Var(&flags.every, "every", 0, "interval of a relay in ticks")
 	f.IntVar(&flags.options.Context, "context", 3, "lines around the first difference")
 	f.Uint64Var(&flags.options.Rollback, "rollback", 256, "ticks that a trace may go back and simulate again")
@@ -132,8 +134,12 @@ func schedules(flags traceFlags, traces []*tracediff.Trace) ([]tracediff.Schedul
 			break
 		}
 	}
-	return append(out, tracediff.Schedule{
+	s := tracediff.Schedule{
 		Name:  "a relay on schedule " + flags.schedule,
 		Early: n[0], Normal: n[1], Late: n[2], EarlyTicks: earlySeconds * rate, LateFrom: flags.lateFrom,
-	}), nil
+	}
+	for _, tick := range flags.rejoins {
+		s.Reconnects = append(s.Reconnects, uint64(tick))
+	}
+	return append(out, s), nil
 }

@@ -67,9 +67,12 @@ func traceFiles(path string) (files, missing []string, err error) {
 	if !stat.IsDir() {
 		return []string{path}, nil, nil
 	}
-	here, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.trace"))
-	if err != nil || len(here) > 0 {
-		return here, nil, err
+	inside, err := filepath.Glob(filepath.Join(escapeGlob(path), "*"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if here := onlyTraces(inside); len(here) > 0 {
+		return here, nil, nil
 	}
 	list, err := os.ReadDir(path)
 	if err != nil {
@@ -81,7 +84,7 @@ func traceFiles(path string) (files, missing []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		found := slices.DeleteFunc(slices.Clone(inside), func(file string) bool { return filepath.Ext(file) != ".trace" })
+		found := onlyTraces(inside)
 		if len(found) == 0 && len(inside) > 0 {
 			missing = append(missing, folder+": no trace")
 		}
@@ -91,6 +94,18 @@ func traceFiles(path string) (files, missing []string, err error) {
 		return nil, nil, errors.New(path + ": no trace (*.trace)")
 	}
 	return files, missing, nil
+}
+
+// onlyTraces returns the files that are traces by their names, compressed or
+// not.
+func onlyTraces(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
+		switch filepath.Ext(file) {
+		case ".gz", ".zst", ".xz":
+			file = strings.TrimSuffix(file, filepath.Ext(file))
+		}
+		return filepath.Ext(file) != ".trace"
+	})
 }
 
 // escapeGlob makes a path stand for itself in a pattern.

@@ -88,9 +88,6 @@ func (o Options) withDefaults() (Options, error) {
 		if err != nil {
 			return o, err
 		}
-		if f.From >= o.Ticks && f.Name != "initial-state" {
-			return o, fmt.Errorf("fault %s begins behind the end, tick %d", f.Fault, o.Ticks-1)
-		}
 		faults[i] = Fault{resolved, f.Peer}
 	}
 	o.Faults = faults
