@@ -76,9 +76,10 @@ func writePeerReport(r *session.Recording, peer int, state snapshot.State, diver
 	return errors.Join(WriteJSON(f, report), f.Close())
 }
 
-// RecordDocument is desynctool.record/1.
+// RecordDocument is desynctool.record/1. Its status says whether the peers
+// parted, which is no failure of the command.
 type RecordDocument struct {
-	Schema   string         `json:"schema"`
+	Head
 	Dir      string         `json:"dir"`
 	Detected *uint64        `json:"detected_at"` // state point, null if nothing was
 	Peers    []RecordedPeer `json:"peers"`
@@ -93,7 +94,11 @@ type RecordedPeer struct {
 
 // Record returns the JSON document of a recorded session.
 func Record(r *session.Recording, dir string) *RecordDocument {
-	doc := &RecordDocument{Schema: "desynctool.record/1", Dir: dir, Detected: r.Detected, Peers: []RecordedPeer{}}
+	status := InSync
+	if r.Detected != nil {
+		status = Diverged
+	}
+	doc := &RecordDocument{Head: head("record", status, nil), Dir: dir, Detected: r.Detected, Peers: []RecordedPeer{}}
 	for i := range r.Peers {
 		p := &r.Peers[i]
 		doc.Peers = append(doc.Peers, RecordedPeer{p.Name, p.Dir, len(p.Snapshots)})

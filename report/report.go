@@ -59,8 +59,17 @@ type Head struct {
 	Warnings []string `json:"warnings"`
 }
 
+// NewHead returns the head of a document of that kind.
+func NewHead(what string, status Status, warnings []string) Head { return head(what, status, warnings) }
+
 func head(what string, status Status, warnings []string) Head {
 	return Head{"desynctool." + what + "/1", status, list(warnings)}
+}
+
+// ErrorDocument is what a command writes that could not do its work.
+type ErrorDocument struct {
+	Head
+	Error string `json:"error"`
 }
 
 // list returns an empty list instead of nil, which JSON would call null.
@@ -93,14 +102,14 @@ func WriteJSON(w io.Writer, document any) error {
 	if err := e.Encode(document); err != nil {
 		return err
 	}
-	_, err := w.Write(escapeUnprintable(buf.Bytes()))
+	_, err := w.Write(EscapeJSON(buf.Bytes()))
 	return err
 }
 
-// escapeUnprintable escapes what JSON allows in a string and a terminal may
+// EscapeJSON escapes what JSON allows in a string and a terminal may
 // take for a command: control characters from U+007F on, marks that change the
 // direction of text.
-func escapeUnprintable(doc []byte) []byte {
+func EscapeJSON(doc []byte) []byte {
 	bad := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 	if bytes.IndexFunc(doc, bad) < 0 {
 		return doc

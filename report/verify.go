@@ -14,14 +14,14 @@ import (
 
 // ProofDocument is desynctool.proof/1: a Merkle inclusion proof.
 type ProofDocument struct {
-	Schema string `json:"schema"`
-	Seed   string `json:"seed"`
+	Head
+	Seed string `json:"seed"`
 	merkle.Proof
 	Native *Native `json:"native,omitempty"`
 }
 
-// proofSchema is the schema of a proof.
-const proofSchema = "desynctool.proof/1"
+// proofKind is what the schema of a proof is made of.
+const proofKind = "proof"
 
 // Prove returns the proof that an archetype belongs to a state; "RNG" is the
 // RNG unless an archetype is called so. Path is for errors.
@@ -45,7 +45,7 @@ func Prove(s snapshot.State, path, label string) (*ProofDocument, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("%s: no archetype %q; there are %s", path, label, names(labels))
 	}
-	doc := &ProofDocument{Schema: proofSchema, Seed: fmt.Sprintf("%016x", info.Seed), Proof: tree.Prove(i), Native: native(info.Point)}
+	doc := &ProofDocument{Head: head(proofKind, InSync, nil), Seed: fmt.Sprintf("%016x", info.Seed), Proof: tree.Prove(i), Native: native(info.Point)}
 	doc.Tick, doc.Phase = info.Point.Tick, info.Point.Phase
 	return doc, nil
 }
@@ -138,9 +138,8 @@ func (want Expected) checkRoot(got merkle.Hash) error {
 
 // VerifyDocument is desynctool.verify/1.
 type VerifyDocument struct {
-	Schema   string         `json:"schema"`
-	Status   string         `json:"status"` // verified or failed
-	Warnings []string       `json:"warnings"`
+	Head                    // in-sync if every hash is that of the content, else diverged
+	Verified bool           `json:"verified"`
 	Files    []VerifiedFile `json:"files"`
 }
 
@@ -158,12 +157,29 @@ func AllVerified(list []Verified) bool {
 	return !slices.ContainsFunc(list, func(v Verified) bool { return v.Err != nil })
 }
 
+// VerifyStatus returns the outcome of a verification.
+func VerifyStatus(result []Verified) Status {
+	if AllVerified(result) {
+		return InSync
+	}
+	return Diverged
+}
+
+// ProofText writes a proof for a person.
+func ProofText(w io.Writer, p *ProofDocument, s Style) error {
+	out := lines{w: w}
+	out.put(s.bold.Sprint("PROOF"), fmt.Sprintf("  %s is leaf %d of %d at state point %d", LabelName(p.Label), p.Index, p.Count, p.Tick))
+	out.put("  root  ", p.Root.String())
+	out.put("  leaf  ", p.Leaf.String())
+	for _, h := range p.Siblings {
+		out.put("  with  ", h.String())
+	}
+	return out.err
+}
+
 // Verify returns the JSON document of a verification.
 func Verify(result []Verified) *VerifyDocument {
-	doc := &VerifyDocument{Schema: "desynctool.verify/1", Status: "verified", Warnings: []string{}, Files: []VerifiedFile{}}
-	if !AllVerified(result) {
-		doc.Status = "failed"
-	}
+	doc := &VerifyDocument{Head: head("verify", VerifyStatus(result), nil), Verified: AllVerified(result), Files: []VerifiedFile{}}
 	for _, v := range result {
 		f := VerifiedFile{Path: v.Path, What: v.What, Verified: v.Err == nil}
 		if !v.Root.IsZero() {
@@ -198,7 +214,7 @@ func VerifyText(w io.Writer, result []Verified, s Style) error {
 
 // Version is desynctool.version/1.
 type Version struct {
-	Schema   string `json:"schema"`
+	Head
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -206,7 +222,7 @@ type Version struct {
 
 // NewVersion returns the document of a version.
 func NewVersion(version, goVersion, platform string) *Version {
-	return &Version{"desynctool.version/1", version, goVersion, platform}
+	return &Version{head("version", InSync, nil), version, goVersion, platform}
 }
 
 // Parse reads a proof as Prove made it.
@@ -214,8 +230,8 @@ func (p *ProofDocument) Parse(b []byte) error {
 	if err := json.Unmarshal(b, p); err != nil {
 		return fmt.Errorf("not a proof: %w", err)
 	}
-	if p.Schema != proofSchema {
-		return fmt.Errorf("schema is %q, expected %q", p.Schema, proofSchema)
+	if want := head(proofKind, InSync, nil).Schema; p.Schema != want {
+		return fmt.Errorf("schema is %q, expected %q", p.Schema, want)
 	}
 	return nil
 }

@@ -24,8 +24,6 @@ type comparer struct {
 // differs counts a differing table and reports whether its content is wanted.
 func (c *comparer) differs(t *TableInfo) bool {
 	switch t.Class {
-	case Archetype:
-		c.diff.archetypes++
 	case Cache:
 		c.diff.caches++
 	case Noise:

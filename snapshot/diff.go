@@ -34,7 +34,7 @@ type Diff struct {
 	// NoisyTables counts tables of noise that differ and were left out.
 	NoisyTables int
 
-	archetypes, caches int // tables of that class that differ, hidden or not
+	caches int // that differ, hidden or not
 }
 
 // Hidden is a difference that an ignore rule hid.

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
 )
@@ -16,7 +19,7 @@ func (o outcome) Error() string { return string(o) }
 
 // exit maps the error of a command to the exit status and prints it: one line
 // on stderr, whatever the error's text holds.
-func (e *env) exit(err error) int {
+func (e *env) exit(cmd *cobra.Command, err error) int {
 	var o outcome
 	switch {
 	case err == nil:
@@ -24,8 +27,22 @@ func (e *env) exit(err error) int {
 	case errors.As(err, &o):
 		return report.Status(o).ExitCode()
 	}
+	e.failedJSON(cmd, err)
 	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Error("desynctool:"), oneLine(err.Error()))
 	return report.Failed.ExitCode()
+}
+
+// failedJSON tells a script that reads JSON from stdout that there is no result.
+func (e *env) failedJSON(cmd *cobra.Command, err error) {
+	flag := cmd.Flags().Lookup("format")
+	if flag == nil {
+		return
+	}
+	o, ok := flag.Value.(*outputs)
+	if !ok || e.rendered || !slices.Contains(o.list, output{format: "json"}) {
+		return
+	}
+	_ = report.WriteJSON(e.stdout, report.ErrorDocument{Head: report.NewHead(cmd.Name(), report.Failed, nil), Error: oneLine(err.Error())})
 }
 
 // oneLine makes one line of a message that may hold anything from a file.

@@ -28,5 +28,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return e.exit(root.Execute())
+	cmd, err := root.ExecuteC()
+	return e.exit(cmd, err)
 }

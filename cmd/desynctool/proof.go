@@ -24,11 +24,13 @@ Exit status: 0 on success, 2 if the file is unusable or has no such archetype.`,
 		Args: cobra.ExactArgs(2),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of stdout")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doProof(e, args[0], args[1], output) }
+	format := addFormat(cmd)
+	cmd.Flags().Lookup("format").Usage = "json (the default) or text; FORMAT=FILE writes to a file, and may be repeated"
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doProof(e, args[0], args[1], output, format) }
 	return cmd
 }
 
-func doProof(e *env, path, label, file string) error {
+func doProof(e *env, path, label, file string, format *outputs) error {
 	state, from, err := openState(path)
 	if err != nil {
 		return err
@@ -38,6 +40,10 @@ func doProof(e *env, path, label, file string) error {
 	if err != nil {
 		return err
 	}
-	out := &outputs{list: []output{{"json", file}}}
-	return e.render(out, func(io.Writer, report.Style) error { return nil }, func() any { return doc })
+	if len(format.list) == 0 || file != "" {
+		format.list = append(format.list, output{"json", file})
+	}
+	return e.render(format,
+		func(w io.Writer, s report.Style) error { return report.ProofText(w, doc, s) },
+		func() any { return doc })
 }

@@ -18,6 +18,7 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	color          string // auto, always or never
+	rendered       bool   // a result has been written to stdout
 }
 
 // newRoot returns the command tree.
@@ -141,6 +142,7 @@ func (e *env) renderTo(out output, text func(w io.Writer, s report.Style) error,
 		return text(w, style)
 	}
 	if out.file == "" {
+		e.rendered = true
 		return write(e.stdout, e.style(e.stdout))
 	}
 	return writeFile(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })

@@ -71,8 +71,5 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 	if unread != nil {
 		return unread
 	}
-	if !report.AllVerified(result) {
-		return outcome(report.Diverged)
-	}
-	return nil
+	return ended(report.VerifyStatus(result))
 }

@@ -3,14 +3,17 @@ package formats
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -64,6 +67,54 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		msg = "empty file"
 	}
 	return &frame.Error{Name: name, Msg: msg, Err: frame.ErrUnrecognized}
+}
+
+// DumpJSON writes the text twin of a file as one JSON document, desynctool.dump/1:
+// each line is an object with the name and the value of its variable, the value
+// as it stands in the text. Comments are left out; a line that is no variable,
+// such as a checkpoint of a trace, has a name alone.
+func DumpJSON(w io.Writer, r io.Reader, name string) error {
+	text, pipe := io.Pipe()
+	go func() { pipe.CloseWithError(Dump(pipe, r, name)) }()
+	out := bufio.NewWriterSize(w, 1<<16)
+	head := report.NewHead("dump", report.InSync, nil)
+	fmt.Fprintf(out, "{\n  \"schema\": %q,\n  \"status\": %q,\n  \"warnings\": [],\n  \"variables\": [", head.Schema, head.Status)
+	in := bufio.NewReaderSize(text, 1<<16)
+	for n := 0; ; {
+		line, err := in.ReadString('\n')
+		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
+			if n++; n > 1 {
+				out.WriteByte(',')
+			}
+			out.WriteString("\n    ")
+			out.Write(variable(line))
+		}
+		if err == io.EOF {
+			out.WriteString("\n  ]\n}\n")
+			return out.Flush()
+		}
+		if err == nil && n%1024 == 0 {
+			err = out.Flush()
+		}
+		if err != nil {
+			text.CloseWithError(err)
+			return err
+		}
+	}
+}
+
+// variable returns a line of a text twin as a JSON object.
+func variable(line string) []byte {
+	var v struct {
+		Name  string `json:"name"`
+		Value string `json:"value,omitempty"`
+	}
+	v.Name, v.Value, _ = strings.Cut(line, " = ")
+	if directive, rest, ok := strings.Cut(line, " "); ok && line[0] == '%' {
+		v.Name, v.Value = directive, rest
+	}
+	b, _ := json.Marshal(&v) // strings always can be
+	return report.EscapeJSON(b)
 }
 
 // readerAt returns r, whose content begins with what is in, for reading at any

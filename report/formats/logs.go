@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -197,9 +196,6 @@ func logsIn(dir string, deeper bool) (files, without []string, err error) {
 	if len(files) > 0 || !deeper {
 		return files, nil, nil
 	}
-	// A folder of the machine that relays the orders comes first: the others
-	// are told against it.
-	slices.SortStableFunc(folders, func(a, b string) int { return rank(a) - rank(b) })
 	for _, folder := range folders {
 		found, none, err := logsIn(folder, false)
 		if err != nil {
@@ -209,15 +205,6 @@ func logsIn(dir string, deeper bool) (files, without []string, err error) {
 		without = append(without, none...)
 	}
 	return files, without, nil
-}
-
-// rank is 0 for the folder of a session's server, 1 for others.
-func rank(folder string) int {
-	switch filepath.Base(folder) {
-	case "server", "host", "relay", "reference":
-		return 0
-	}
-	return 1
 }
 
 // isLog reports whether a file is an order log by its leading bytes.

@@ -8,7 +8,7 @@ import (
 
 // ListDocument is desynctool.formats/1.
 type ListDocument struct {
-	Schema  string           `json:"schema"`
+	report.Head
 	Formats []FormatDocument `json:"formats"`
 }
 
@@ -24,7 +24,7 @@ type FormatDocument struct {
 
 // Document returns the JSON document of the list.
 func Document(list []Format) *ListDocument {
-	doc := &ListDocument{Schema: "desynctool.formats/1", Formats: []FormatDocument{}}
+	doc := &ListDocument{Head: report.NewHead("formats", report.InSync, nil), Formats: []FormatDocument{}}
 	for _, f := range list {
 		doc.Formats = append(doc.Formats, FormatDocument{f.Name, f.Title, f.Files, f.Gives, f.Native, f.Checksummed})
 	}
