@@ -1,0 +1,160 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
+)
+
+// OpenPath opens a state in a file of that format. Closing it closes the file.
+func OpenPath(path string, format *Format) (State, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = unpackFile(f); err != nil {
+		return nil, err
+	}
+	stat, err := regular(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s, err := format.Open(f, stat.Size(), path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if _, ok := s.(*File); ok {
+		return s, nil
+	}
+	return &closing{s, f}, nil
+}
+
+// A compressed file may expand to freeUnpacked bytes, and beyond that
+// maxUnpackRatio times. Real states expand up to 25 times; whatever expands
+// further can be unpacked beforehand.
+const (
+	freeUnpacked   = 16 << 20
+	maxUnpackRatio = 64
+)
+
+// unpackFile returns f, or if it is compressed its content in a temporary file
+// that is gone when it is closed. It closes f if it does not return it.
+func unpackFile(f *os.File) (*os.File, error) {
+	head := make([]byte, SniffLen)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		f.Close()
+		return nil, err
+	}
+	if packed.Packing(head[:n]) == "" {
+		return f, nil
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	content, _, err := packed.Unpack(f, freeUnpacked+maxUnpackRatio*stat.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	temporary, err := os.CreateTemp("", "desynctool-*")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(temporary.Name()) // its content stays until it is closed
+	_, err = io.Copy(temporary, content)
+	if c, ok := content.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		temporary.Close()
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return temporary, nil
+}
+
+// openRegular opens a file that can be read at any offset. It does not wait
+// for the other end of a pipe.
+func openRegular(path string) (*os.File, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() && !stat.IsDir() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return os.Open(path)
+}
+
+// regular returns the properties of an open file that is a regular one.
+func regular(f *os.File) (os.FileInfo, error) {
+	stat, err := f.Stat()
+	if err == nil && !stat.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", f.Name())
+	}
+	return stat, err
+}
+
+// closing is a State that closes the file it came from.
+type closing struct {
+	State
+	file io.Closer
+}
+
+func (c *closing) Close() error { return errors.Join(c.State.Close(), c.file.Close()) }
+
+// Recognize returns the format of the file at path by its leading bytes, nil
+// if it is none of formats.
+func Recognize(path string, formats []Format) (*Format, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, freeUnpacked)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if c, ok := content.(io.Closer); ok {
+		defer c.Close()
+	}
+	head := make([]byte, SniffLen)
+	n, err := io.ReadFull(content, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i := range formats {
+		if formats[i].Sniff(head[:n]) {
+			return &formats[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// OpenAny opens a state in a file whose format is told by its leading bytes.
+func OpenAny(path string, formats []Format) (State, error) {
+	format, err := Recognize(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	if format == nil {
+		names := make([]string, len(formats))
+		for i := range formats {
+			names[i] = formats[i].Name
+		}
+		msg := fmt.Sprintf("not a snapshot of a known format (%s)", strings.Join(names, ", "))
+		if stat, err := os.Stat(path); err == nil && stat.Size() == 0 {
+			msg = "empty file, expected a snapshot"
+		}
+		return nil, &frame.Error{Name: path, Msg: msg, Err: frame.ErrUnrecognized}
+	}
+	return OpenPath(path, format)
+}

@@ -1,0 +1,238 @@
+package snapshot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Set is the snapshots of one peer, by seed and state point. Which points there
+// are is read off the files' names; headers are read when a file is opened.
+type Set struct {
+	Path     string   // the folder or file
+	Entries  []*Entry // ascending by seed, then point, one for each
+	Others   []string // paths of the folder's files that are no snapshots
+	Warnings []string // files left out, and why
+
+	// Conflicts are files for the same state point that hold different states,
+	// so that the peer's state there is not known.
+	Conflicts []string
+
+	session  *uint64 // the only seed that Entries may have, nil before Session
+	rechecks int
+}
+
+// Entry is one snapshot of a Set.
+type Entry struct {
+	Dir    string
+	Base   string // name of the file in Dir
+	Seed   uint64
+	Point  Point
+	Format *Format
+
+	checked bool        // seed and point are those of the header
+	root    merkle.Hash // if checked
+}
+
+// Path returns the path of the file.
+func (e *Entry) Path() string { return e.Dir + string(filepath.Separator) + e.Base }
+
+func (e *Entry) compare(f *Entry) int {
+	if e.Seed != f.Seed {
+		return cmp.Compare(e.Seed, f.Seed)
+	}
+	return e.Point.Compare(f.Point)
+}
+
+// Open opens the snapshot. If its header has another seed or point than its
+// name, the error is a *MisnamedError and the State is open all the same.
+func (e *Entry) Open() (State, error) {
+	s, err := OpenPath(e.Path(), e.Format)
+	if err != nil {
+		return nil, err
+	}
+	if info := s.Info(); info.Seed != e.Seed || !info.Point.Same(e.Point) {
+		return s, &MisnamedError{e.Path(), e.Seed, e.Point, info.Seed, info.Point}
+	}
+	return s, nil
+}
+
+// MisnamedError says that a file's name and its header disagree. The header is
+// right.
+type MisnamedError struct {
+	Path  string
+	Seed  uint64 // by the name
+	Point Point
+
+	HeaderSeed  uint64
+	HeaderPoint Point
+}
+
+func (e *MisnamedError) Error() string {
+	return fmt.Sprintf("%s: the name says seed %016x, state point %s; the header says seed %016x, state point %s",
+		e.Path, e.Seed, e.Point, e.HeaderSeed, e.HeaderPoint)
+}
+
+// join adds what another folder of the same peer holds. The states of a folder
+// of its own are more: where both have one of a point, it is theirs.
+func (s *Set) join(part *Set) {
+	s.Others = append(s.Others, part.Others...)
+	s.Warnings = append(s.Warnings, part.Warnings...)
+	s.Conflicts = append(s.Conflicts, part.Conflicts...)
+	own := s.Entries
+	s.Entries = part.Entries
+	for _, e := range own {
+		if _, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare); !taken {
+			s.insert(e)
+		}
+	}
+}
+
+func (s *Set) warn(format string, args ...any) {
+	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+}
+
+// compareEntries orders entries by seed, point and name.
+func compareEntries(a, b *Entry) int {
+	if c := a.compare(b); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Base, b.Base)
+}
+
+// order sorts the entries and keeps one for each seed and point. Where two
+// names claim the same, their headers are read.
+func (s *Set) order() {
+	if !slices.IsSortedFunc(s.Entries, compareEntries) {
+		slices.SortFunc(s.Entries, compareEntries)
+	}
+	var doubtful []*Entry
+	kept := s.Entries[:0]
+	for i, e := range s.Entries {
+		if i > 0 && s.Entries[i-1].compare(e) == 0 || i+1 < len(s.Entries) && e.compare(s.Entries[i+1]) == 0 {
+			doubtful = append(doubtful, e)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	s.Entries = kept
+	for _, e := range doubtful {
+		s.believe(e)
+		s.insert(e)
+	}
+}
+
+// believe gives e the seed and point of its header. A file that cannot be read
+// keeps those of its name.
+func (s *Set) believe(e *Entry) {
+	if e.checked {
+		return
+	}
+	e.checked = true
+	state, err := e.Open()
+	if state != nil {
+		e.root = state.Info().Root
+	}
+	var misnamed *MisnamedError
+	if errors.As(err, &misnamed) {
+		s.warn("%v", misnamed)
+		e.Seed, e.Point = misnamed.HeaderSeed, misnamed.HeaderPoint
+	}
+	if state != nil {
+		state.Close()
+	}
+}
+
+// insert adds an entry whose header has been read. An entry that is there
+// already and has only its name to show is looked at first: it may have to
+// move.
+func (s *Set) insert(e *Entry) {
+	if s.session != nil && e.Seed != *s.session {
+		s.stale(e)
+		return
+	}
+	i, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
+	if taken && !s.Entries[i].checked {
+		other := s.Entries[i]
+		s.Entries = slices.Delete(s.Entries, i, i+1)
+		s.believe(other)
+		s.insert(other)
+		i, taken = slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
+	}
+	if taken && s.Entries[i].root == e.root {
+		s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, s.Entries[i].Base)
+		return
+	}
+	if taken {
+		s.Conflicts = append(s.Conflicts, fmt.Sprintf("%s and %s: two states of state point %s of seed %016x; the latter was used", e.Path(), s.Entries[i].Base, e.Point, e.Seed))
+		return
+	}
+	s.Entries = slices.Insert(s.Entries, i, e)
+}
+
+// Recheck moves an entry to the seed and point that its header has, and
+// whatever has only its name to show out of its way.
+func (s *Set) Recheck(e *Entry) {
+	if s.rechecks++; s.rechecks > trustedNames {
+		s.CheckAll()
+		return
+	}
+	s.Entries = slices.DeleteFunc(s.Entries, func(other *Entry) bool { return other == e })
+	e.checked = false
+	s.believe(e)
+	s.insert(e)
+}
+
+// Session narrows the set to one seed and warns of every file of another, now
+// and whenever a header turns out to have another.
+func (s *Set) Session(seed uint64) {
+	s.session = &seed
+	kept := s.Entries[:0]
+	for _, e := range s.Entries {
+		if e.Seed != seed {
+			s.stale(e)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	s.Entries = kept
+}
+
+func (s *Set) stale(e *Entry) {
+	s.warn("%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, *s.session)
+}
+
+// CheckAll reads the headers of all entries that have only their names to show
+// and moves those that are misnamed.
+func (s *Set) CheckAll() {
+	all := s.Entries
+	for _, e := range all {
+		s.believe(e)
+	}
+	s.Entries = nil
+	for _, e := range all {
+		if s.session != nil && e.Seed != *s.session {
+			s.stale(e)
+		} else {
+			s.Entries = append(s.Entries, e)
+		}
+	}
+	s.order()
+}
+
+// trustedNames is how many misnamed files a set may have before all of its
+// headers are read.
+const trustedNames = 8
+
+// At returns the entry at a point, or nil. The set must be of one seed.
+func (s *Set) At(p Point) *Entry {
+	i, ok := slices.BinarySearchFunc(s.Entries, p, func(e *Entry, p Point) int { return e.Point.Compare(p) })
+	if !ok {
+		return nil
+	}
+	return s.Entries[i]
+}

@@ -1,0 +1,319 @@
+package tracediff
+
+import (
+	"fmt"
+	"slices"
+)
+
+// cell is what one peer has at the checkpoint at hand.
+type cell struct {
+	c         *Checkpoint // nil if it has none
+	pos       Position
+	torn      bool // of a last line without an end
+	predicted bool // and never confirmed
+}
+
+type key struct{ system, scope string }
+
+// keyInfo is what is known of a system and scope.
+type keyInfo struct {
+	key
+	next    *keyInfo // that came behind it last time
+	seen    uint64   // peers that have it
+	cadence []cadence
+	cascade *Cascade
+	lacking []lacking // two for each peer, if there is any: see lackingAt
+}
+
+// inOrder compares and consumes one record of each peer if all that have the
+// tick have the same checkpoint next.
+func (c *comparer) inOrder() bool {
+	var first *peer
+	at := uint64(0)
+	for _, p := range c.peers {
+		if p.rec == nil || p.at != c.tick {
+			continue
+		}
+		if first == nil {
+			first = p
+		} else if a, b := first.rec.Checkpoint, p.rec.Checkpoint; a.System != b.System || a.Scope != b.Scope {
+			return false
+		}
+		at |= 1 << p.n
+	}
+	if c.inTick&^at != 0 || at&(at-1) == 0 {
+		return false
+	}
+	if c.inTick != at {
+		if len(c.order) > 0 {
+			return false
+		}
+		c.inTick = at
+	}
+	k := c.key(first.rec.Checkpoint.System, first.rec.Checkpoint.Scope)
+	for _, p := range c.peers {
+		c.cells[p.n] = cell{}
+		if at&(1<<p.n) != 0 {
+			c.cells[p.n] = cell{p.rec.Checkpoint, p.rec.Pos, p.torn, false}
+			p.consume()
+		}
+	}
+	c.order = append(c.order, visit{k.system, k.scope, Confirmed})
+	c.slot(k, -1)
+	return true
+}
+
+// key returns what is known of a system and scope. Traces repeat: what came
+// behind the last one before is tried first.
+func (c *comparer) key(system, scope string) *keyInfo {
+	if c.last != nil && c.last.next != nil {
+		if k := c.last.next; k.system == system && k.scope == scope {
+			c.last = k
+			return k
+		}
+	}
+	k := c.keys[key{system, scope}]
+	if k == nil {
+		k = &keyInfo{key: key{system, scope}, cadence: make([]cadence, len(c.peers))}
+		c.keys[k.key] = k
+	}
+	if c.last != nil {
+		c.last.next = k
+	}
+	c.last = k
+	return k
+}
+
+// gather reads what is left of the tick from all peers and aligns it.
+func (c *comparer) gather() error {
+	lists := make([][]cell, len(c.peers))
+	for _, p := range c.peers {
+		for {
+			if err := c.peek(p); err != nil {
+				return err
+			}
+			if p.rec == nil || p.at != c.tick {
+				break
+			}
+			if len(lists[p.n]) == maxInTick {
+				return fmt.Errorf("%s: tick %s has more than %d checkpoints", p.info.File, c.tick, maxInTick)
+			}
+			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false})
+			c.inTick |= 1 << p.n
+			p.consume()
+		}
+	}
+	c.align(lists)
+	return nil
+}
+
+// place is a checkpoint within a tick.
+type place struct {
+	k          *keyInfo
+	occurrence uint32
+}
+
+// align pairs the checkpoints that peers have in the tick at hand, behind those
+// of c.order, and compares them in the order of execution.
+func (c *comparer) align(lists [][]cell) {
+	counts := map[*keyInfo]uint32{}
+	for _, v := range c.order {
+		counts[c.key(v.system, v.scope)]++
+	}
+	type slot struct {
+		place
+		cells []cell
+		next  int // slot behind it, -1 at the end
+	}
+	var slots []slot
+	index := map[place]int{}
+	head := -1
+	var sequences [][]int
+	for n, list := range lists {
+		own := map[*keyInfo]uint32{}
+		before := -1 // slot of the previous item
+		var sequence []int
+		for _, it := range list {
+			k := c.key(it.c.System, it.c.Scope)
+			pl := place{k, counts[k] + own[k]}
+			own[k]++
+			i, ok := index[pl]
+			if !ok {
+				i = len(slots)
+				index[pl] = i
+				s := slot{place: pl, cells: make([]cell, len(lists))}
+				if before < 0 {
+					s.next, head = head, i
+				} else {
+					s.next, slots[before].next = slots[before].next, i
+				}
+				slots = append(slots, s)
+			}
+			slots[i].cells[n] = it
+			sequence = append(sequence, i)
+			before = i
+		}
+		sequences = append(sequences, sequence)
+	}
+	for i := head; i >= 0; i = slots[i].next {
+		s := &slots[i]
+		copy(c.cells, s.cells)
+		c.slot(s.k, int64(s.occurrence))
+	}
+	for n, sequence := range sequences[1:] {
+		c.checkOrder(n+1, sequences[0], sequence, func(i int) (*keyInfo, cell, cell) { return slots[i].k, slots[i].cells[0], slots[i].cells[n+1] })
+	}
+}
+
+// checkOrder reports where peer n executed the checkpoints that it shares with
+// the first one in another order.
+func (c *comparer) checkOrder(n int, a, b []int, at func(int) (*keyInfo, cell, cell)) {
+	shared := func(list []int) (out []int) {
+		for _, i := range list {
+			if _, x, y := at(i); x.c != nil && y.c != nil {
+				out = append(out, i)
+			}
+		}
+		return out
+	}
+	a, b = shared(a), shared(b)
+	for i := range a {
+		if a[i] != b[i] {
+			want, _, _ := at(a[i])
+			got, first, other := at(b[i])
+			c.find(Finding{
+				Kind: Reordered, Trace: n, Tick: c.tick, System: got.system, Scope: got.scope, Pos: other.pos, Before: first.pos,
+				Expected: want.name(), Got: got.name(),
+			})
+			return
+		}
+	}
+}
+
+// name returns "system" or "system/scope".
+func (k key) name() string {
+	if k.scope == "" {
+		return k.system
+	}
+	return k.system + "/" + k.scope
+}
+
+func (c *comparer) find(f Finding) {
+	c.result.FindingCount++
+	if c.opts.Limit < 0 || len(c.result.Findings) < c.opts.Limit {
+		c.result.Findings = append(c.result.Findings, f)
+	}
+}
+
+// slot compares c.cells, the checkpoints of one place in the tick at hand. The
+// occurrence is to be counted in c.order if it is below 0.
+func (c *comparer) slot(k *keyInfo, occurrence int64) {
+	c.seq++
+	excused := c.drop()
+	var first *cell
+	differ := false
+	have := uint64(0)
+	for i := range c.cells {
+		x := &c.cells[i]
+		if x.c == nil {
+			continue
+		}
+		have |= 1 << i
+		k.cadence[i].see(c.tick)
+		if first == nil {
+			first = x
+		} else if !differ && !sameSums(first.c, x.c) {
+			differ = true
+		}
+	}
+	if have == 0 {
+		return
+	}
+	k.seen |= have
+	c.meet()
+	if differ {
+		c.changed(k, occurrence)
+	}
+	if have != 1<<len(c.cells)-1 {
+		c.missing(k, occurrence, have|excused)
+	}
+}
+
+// meet notes which peers have a value in common with another one.
+func (c *comparer) meet() {
+	if c.compared == 1<<len(c.peers)-1 {
+		return
+	}
+	for i := range c.cells {
+		for j := range i {
+			if a, b := c.cells[i].c, c.cells[j].c; a != nil && b != nil && common(a, b) {
+				c.compared |= 1<<i | 1<<j
+			}
+		}
+	}
+}
+
+// common reports whether two checkpoints have counts or a sum of the same
+// name.
+func common(a, b *Checkpoint) bool {
+	if a.HasCount && b.HasCount {
+		return true
+	}
+	return slices.ContainsFunc(a.Sums, func(s Sum) bool { return find(b.Sums, s.Name) != nil })
+}
+
+// drop takes away the checkpoints that cannot be compared: those that were
+// predicted and never confirmed, and those of last lines without an end whose
+// values are not as long as another peer's and may go on. It returns whose.
+func (c *comparer) drop() (peers uint64) {
+	for i := range c.cells {
+		if c.cells[i].predicted {
+			c.cells[i].c = nil
+			peers |= 1 << i
+		}
+		if !c.cells[i].torn || c.cells[i].c == nil {
+			continue
+		}
+		fits := false
+		for j := range c.cells {
+			if x := &c.cells[j]; i != j && x.c != nil && len(x.c.Sums) == len(c.cells[i].c.Sums) {
+				fits = fits || slices.EqualFunc(x.c.Sums, c.cells[i].c.Sums, func(a, b Sum) bool { return len(a.Value) == len(b.Value) })
+			}
+		}
+		if !fits {
+			c.cells[i].c = nil
+			peers |= 1 << i
+		}
+	}
+	return peers
+}
+
+// sameSums reports whether two checkpoints have the same values where they have
+// sums of the same name.
+func sameSums(a, b *Checkpoint) bool {
+	if a.HasCount && b.HasCount && a.Count != b.Count {
+		return false
+	}
+	for i := range a.Sums {
+		x := &a.Sums[i]
+		var y *Sum
+		if i < len(b.Sums) && b.Sums[i].Name == x.Name {
+			y = &b.Sums[i]
+		} else if y = find(b.Sums, x.Name); y == nil {
+			continue
+		}
+		if !equalSum(x.Value, y.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func find(sums []Sum, name string) *Sum {
+	for i := range sums {
+		if sums[i].Name == name {
+			return &sums[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package tracediff
+
+import (
+	"slices"
+	"strings"
+)
+
+// cadence is at which ticks a peer has a checkpoint, or anything.
+type cadence struct {
+	last   Tick
+	stride uint64 // divides all distances so far
+	ticks  int64
+}
+
+// see adds a tick.
+func (d *cadence) see(t Tick) {
+	if d.ticks > 0 && t.Epoch == d.last.Epoch {
+		n := t.Number - d.last.Number
+		if n == 0 {
+			return
+		}
+		if n != d.stride {
+			d.stride = gcd(d.stride, n)
+		}
+	}
+	d.ticks++
+	d.last = t
+}
+
+// off reports whether a tick is between those of the cadence.
+func (d *cadence) off(t Tick) bool {
+	if d.stride < 2 || t.Epoch != d.last.Epoch {
+		return false
+	}
+	return (max(t.Number, d.last.Number)-min(t.Number, d.last.Number))%d.stride != 0
+}
+
+// settledCadence is how many ticks make a cadence that can be relied on.
+const settledCadence = 8
+
+// knownCadence is how many ticks are the least from which anything follows.
+const knownCadence = 3
+
+// lacking is what a peer did not have while it was not yet known whether it
+// should.
+type lacking struct {
+	count      int64
+	first      *Difference
+	context    []Context
+	prev       Tick
+	hasPrev    bool
+	wholeTicks bool // of ticks of which the peer has nothing
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// missing records which peers, but for those of have, lack a checkpoint that
+// they should have.
+func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
+	lack := uint64(0)
+	for i, p := range c.peers {
+		if have&(1<<i) != 0 || !c.covers(p) || p.mayHaveLost(c.tick) {
+			continue
+		}
+		inTick := c.inTick&(1<<i) != 0
+		cad := &k.cadence[i]
+		if !inTick {
+			cad = &p.cadence
+		}
+		switch {
+		case k.seen&(1<<i) == 0 || cad.ticks < settledCadence:
+			c.lack(k, occurrence, i, !inTick)
+		case !cad.off(c.tick):
+			lack |= 1 << i
+		}
+	}
+	if lack == 0 {
+		return
+	}
+	c.result.Missing++
+	c.refine(func(i, j int) bool { return true }, lack)
+	c.differ(k, occurrence, Missing)
+}
+
+// lack keeps in mind that peer i does not have a checkpoint. It may be something
+// that it does not trace, or not at such ticks.
+func (c *comparer) lack(k *keyInfo, occurrence int64, i int, wholeTick bool) {
+	if k.lacking == nil {
+		k.lacking = make([]lacking, 2*len(c.peers))
+	}
+	l := &k.lacking[2*i]
+	if wholeTick {
+		l = &k.lacking[2*i+1]
+	}
+	if l.count++; l.count > 1 {
+		return
+	}
+	d := c.difference(k, occurrence, Missing)
+	*l = lacking{count: 1, first: &d, prev: c.prev, hasPrev: c.hasPrev, wholeTicks: wholeTick}
+	if c.result.First == nil && k.seen&(1<<i) != 0 {
+		l.context = c.context(&d)
+	}
+}
+
+// covers reports whether p was being traced when the tick at hand was over.
+func (c *comparer) covers(p *peer) bool {
+	if !p.started || c.tick.compare(p.info.First) < 0 {
+		return false
+	}
+	if !p.done && p.settling == nil || p.settling != nil && !p.settling.over {
+		return true
+	}
+	order := c.tick.compare(p.lastTick())
+	return order < 0 || order == 0 && p.info.Ended
+}
+
+// resolve decides about checkpoints that peers lacked before they first had
+// them: those that never have them do not trace them.
+func (c *comparer) resolve() {
+	res := &c.result
+	for _, k := range c.keys {
+		var untraced Untraced
+		for i, l := range k.lacking {
+			switch {
+			case l.count == 0:
+			case l.wholeTicks && c.peers[i/2].cadence.ticks < knownCadence:
+				res.Unsure += l.count
+			case k.seen&(1<<(i/2)) == 0:
+				if !slices.Contains(untraced.Traces, i/2) {
+					untraced.Traces = append(untraced.Traces, i/2)
+				}
+				untraced.Count = max(untraced.Count, k.lacking[i&^1].count+k.lacking[i|1].count)
+			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
+			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
+			default:
+				c.late(k, l)
+			}
+		}
+		if untraced.Count > 0 {
+			untraced.System, untraced.Scope = k.system, k.scope
+			res.Untraced = append(res.Untraced, untraced)
+		}
+	}
+	slices.SortFunc(res.Untraced, func(a, b Untraced) int {
+		return strings.Compare(a.System+"\x00"+a.Scope, b.System+"\x00"+b.Scope)
+	})
+	slices.SortStableFunc(res.Differences, func(a, b Difference) int { return int(a.seq - b.seq) })
+}
+
+// late adds differences that were found to be some only later. Of several only
+// the first was kept.
+func (c *comparer) late(k *keyInfo, l lacking) {
+	res := &c.result
+	d := l.first
+	res.Missing += l.count
+	tick, seq := c.tick, c.seq
+	c.tick, c.seq = d.Tick, d.seq
+	c.count(k)
+	k.cascade.Count += l.count - 1
+	if k.cascade.seq > d.seq {
+		k.cascade.Tick, k.cascade.System, k.cascade.seq = d.Tick, k.system, d.seq
+	}
+	c.tick, c.seq = tick, seq
+	if res.LastDiffering.compare(d.Tick) < 0 {
+		res.LastDiffering = d.Tick
+	}
+	if res.First == nil || res.First.seq > d.seq {
+		if res.First == nil || res.First.Tick != d.Tick {
+			res.Bracket = &Bracket{Good: l.prev, HasGood: l.hasPrev, Bad: d.Tick}
+		}
+		res.First, res.Context = d, l.context
+	}
+	res.Differences = append(res.Differences, *d)
+}

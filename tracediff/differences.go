@@ -1,0 +1,239 @@
+package tracediff
+
+import (
+	"slices"
+	"strings"
+)
+
+type pendingNotice struct {
+	tick Tick
+	set  bool
+}
+
+func (c *comparer) notice(i int, t Tick) {
+	if n := &c.result.Noticed[i]; !n.Noticed {
+		n.Noticed, n.Tick = true, t
+	}
+}
+
+// regroup keeps the groups of the tick if they are others than before.
+func (c *comparer) regroup() {
+	list := c.result.Groups
+	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && c.class == c.groupedClass {
+		return
+	}
+	c.grouped, c.groupedClass = c.inTick, c.class
+	var groups [][]int
+	index := map[int8]int{}
+	for i := range c.peers {
+		if c.inTick&(1<<i) == 0 {
+			continue
+		}
+		g, ok := index[c.class[i]]
+		if !ok {
+			g = len(groups)
+			index[c.class[i]] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	if len(list) > 0 && slices.EqualFunc(list[len(list)-1].Groups, groups, slices.Equal) {
+		return
+	}
+	if c.opts.Limit >= 0 && len(list) >= c.opts.Limit {
+		list = list[:len(list)-1] // keep the last one
+	}
+	c.result.Groups = append(list, Groups{c.tick, groups})
+}
+
+// split reports whether peers did not agree at the last tick compared.
+func (c *comparer) split() bool {
+	n := len(c.result.Groups)
+	return n > 0 && len(c.result.Groups[n-1].Groups) > 1
+}
+
+// changed records that peers have other values.
+func (c *comparer) changed(k *keyInfo, occurrence int64) {
+	c.result.Changed++
+	c.refine(func(i, j int) bool { return sameSums(c.cells[i].c, c.cells[j].c) }, 0)
+	c.differ(k, occurrence, Changed)
+}
+
+// refine splits the classes of peers by the checkpoint at hand: those that have
+// it by its value, and the peers of lack from those that have it.
+func (c *comparer) refine(same func(i, j int) bool, lack uint64) {
+	if len(c.peers) == 2 && c.class[0] != c.class[1] {
+		return
+	}
+	next := int8(0)
+	var class [maxPeers]int8
+	n := len(c.peers)
+	for i := range n {
+		class[i] = -1
+		for j := range i {
+			if c.class[i] != c.class[j] {
+				continue
+			}
+			agree := lack&(1<<i) == lack&(1<<j)>>j<<i
+			if c.cells[i].c != nil && c.cells[j].c != nil {
+				agree = same(i, j)
+			}
+			if agree {
+				class[i] = class[j]
+				break
+			}
+		}
+		if class[i] < 0 {
+			class[i] = next
+			next++
+		}
+	}
+	c.class = class
+}
+
+// differ records a difference.
+func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind) {
+	c.differs = true
+	c.count(k)
+	res := &c.result
+	if c.opts.Limit >= 0 && len(res.Differences) >= c.opts.Limit && res.First != nil {
+		return
+	}
+	d := c.difference(k, occurrence, kind)
+	if res.First == nil {
+		c.first(&d)
+	}
+	if c.opts.Limit < 0 || len(res.Differences) < c.opts.Limit {
+		res.Differences = append(res.Differences, d)
+	}
+}
+
+// count adds a difference to the cascade.
+func (c *comparer) count(k *keyInfo) {
+	if k.cascade == nil {
+		group := k
+		if k.scope != "" {
+			// All systems share the scope's entry, which is that of the key without
+			// a system.
+			group = c.keys[key{"\x00", k.scope}]
+			if group == nil {
+				group = &keyInfo{}
+				c.keys[key{"\x00", k.scope}] = group
+			}
+		}
+		if group.cascade == nil {
+			group.cascade = &Cascade{Scope: k.scope, System: k.system, Tick: c.tick, seq: c.seq}
+		}
+		k.cascade = group.cascade
+	}
+	k.cascade.Count++
+	if k.cascade.Last.compare(c.tick) < 0 {
+		k.cascade.Last = c.tick
+	}
+}
+
+// difference makes a Difference of the cells.
+func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind) Difference {
+	if occurrence < 0 {
+		for _, v := range c.order {
+			if v.system == k.system && v.scope == k.scope {
+				occurrence++
+			}
+		}
+	}
+	d := Difference{Kind: kind, Tick: c.tick, System: k.system, Scope: k.scope, Occurrence: uint32(occurrence), seq: c.seq}
+	var first *Checkpoint
+	for _, x := range c.cells {
+		if x.c == nil {
+			d.Values = append(d.Values, Value{})
+			continue
+		}
+		d.Values = append(d.Values, Value{true, x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount})
+		if first == nil {
+			first = x.c
+			continue
+		}
+		d.Count = d.Count || first.HasCount && x.c.HasCount && first.Count != x.c.Count
+		for _, s := range first.Sums {
+			if t := find(x.c.Sums, s.Name); t != nil && !equalSum(s.Value, t.Value) && !slices.Contains(d.Sums, s.Name) {
+				d.Sums = append(d.Sums, s.Name)
+			}
+		}
+	}
+	return d
+}
+
+// first takes d as the first difference.
+func (c *comparer) first(d *Difference) {
+	c.result.First = d
+	c.result.Bracket = &Bracket{Good: c.prev, HasGood: c.hasPrev, Bad: c.tick}
+	c.result.Context = c.context(d)
+}
+
+// context returns what surrounds d in each trace.
+func (c *comparer) context(d *Difference) []Context {
+	if c.opts.Context < 0 {
+		return nil
+	}
+	// Cells may point into windows, which capturing moves.
+	for i := range c.cells {
+		if c.cells[i].c != nil {
+			c.cells[i].c = c.cells[i].c.Clone()
+		}
+	}
+	list := make([]Context, len(c.peers))
+	for i, p := range c.peers {
+		p.capture(&list[i], &d.Values[i], c.opts.Context)
+	}
+	return list
+}
+
+// finish completes the result.
+func (c *comparer) finish() *Result {
+	res := &c.result
+	c.resolve()
+	if res.First != nil {
+		for i := range res.Noticed {
+			n := &res.Noticed[i]
+			if p := c.pending[i]; !n.Noticed && p.set {
+				n.Open, n.Tick = true, p.tick
+			}
+			if (n.Noticed || n.Open) && n.Tick.Epoch == res.First.Tick.Epoch {
+				n.Late = n.Tick.Number - res.First.Tick.Number
+			}
+		}
+	}
+	for i := range c.peers {
+		if c.compared&(1<<i) == 0 && !res.Traces[i].Empty {
+			res.Uncompared = append(res.Uncompared, i)
+		}
+	}
+	seen := map[*Cascade]bool{}
+	for _, k := range c.keys {
+		if k.cascade != nil && !seen[k.cascade] {
+			seen[k.cascade] = true
+			res.Cascade = append(res.Cascade, *k.cascade)
+		}
+	}
+	slices.SortFunc(res.Cascade, func(a, b Cascade) int { return int(a.seq - b.seq) })
+	// How much was skipped is nobody's business.
+	for i := range res.Cascade {
+		res.Cascade[i].seq = 0
+	}
+	for i := range res.Differences {
+		res.Differences[i].seq = 0
+	}
+	if res.First != nil {
+		res.First.seq = 0
+	}
+	for i := range res.Traces {
+		t := &res.Traces[i]
+		switch {
+		case t.Trouble != "" && t.Malformed > 0:
+			c.warn("%s: %d lines are no records, the first is %s", t.File, t.Malformed, t.Trouble)
+		case t.Trouble != "":
+			c.warn("%s: %s", t.File, strings.TrimPrefix(t.Trouble, t.File+": "))
+		}
+	}
+	return res
+}

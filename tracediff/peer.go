@@ -1,0 +1,187 @@
+package tracediff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// peer is one trace.
+type peer struct {
+	n        int
+	r        *Reader
+	info     *TraceInfo
+	rec      *Record // that comes next, nil if it has not been read
+	torn     bool    // rec is of a last line without an end
+	done     bool
+	at       Tick // of rec
+	last     Tick // of the record before
+	started  bool
+	cadence  cadence  // of all its ticks
+	hurt     bool     // lines before the next record are malformed
+	lost     []span   // where malformed lines may have been checkpoints
+	settling *settler // with rollbacks
+}
+
+// span is a range of ticks, both ends included.
+type span struct{ from, to Tick }
+
+// maxSpans bounds peer.lost; behind that many the last one grows.
+const maxSpans = 1 << 12
+
+// lose notes where malformed lines are, now that the record behind them is
+// known to be of tick to.
+func (p *peer) lose(from, to Tick) {
+	if p.hurt = false; len(p.lost) < maxSpans {
+		p.lost = append(p.lost, span{from, to})
+	} else {
+		p.lost[maxSpans-1].to = to
+	}
+}
+
+// mayHaveLost reports whether malformed lines may have been checkpoints of a
+// tick.
+func (p *peer) mayHaveLost(t Tick) bool {
+	i := len(p.lost)
+	for i > 0 && p.lost[i-1].to.compare(t) >= 0 {
+		if i--; p.lost[i].from.compare(t) <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// pass takes the line at the position of p, of n bytes, for the checkpoint x.
+func (p *peer) pass(t Tick, n int, x *Checkpoint, to *cell) {
+	*to = cell{c: x, pos: Position{p.r.line, p.r.win.offset()}}
+	p.r.win.pos += n + 1
+	p.r.line++
+	p.at = t
+	p.consume()
+}
+
+// peek reads the next record of p unless it is there.
+func (c *comparer) peek(p *peer) error {
+	for p.rec == nil && !p.done {
+		rec, err := p.read()
+		if err != nil {
+			return err
+		}
+		if rec == nil {
+			return nil
+		}
+		if rec.Event != nil || rec.Checkpoint.Phase == Predicted {
+			c.culprit = fmt.Sprintf("%s: %s predicts or rolls back", p.info.File, rec.Pos)
+			return errRollback
+		}
+		tick := rec.Checkpoint.Tick
+		at := Tick{p.last.Epoch, tick}
+		if p.started && tick < p.last.Number {
+			if p.torn {
+				p.end(nil)
+				return nil
+			}
+			if p.last.Number-tick <= c.opts.Rollback {
+				c.culprit = fmt.Sprintf("%s: %s goes back from tick %d to %d", p.info.File, rec.Pos, p.last.Number, tick)
+				return errRollback
+			}
+			at.Epoch++
+			c.newEpoch(p, rec, at)
+		}
+		if p.hurt {
+			p.lose(p.last, at)
+		}
+		p.rec, p.at = rec, at
+	}
+	return nil
+}
+
+// newEpoch warns that a trace begins anew.
+func (c *comparer) newEpoch(p *peer, rec *Record, at Tick) {
+	p.info.Epochs++
+	if p.info.Epochs <= 3 {
+		c.warn("%s: %s goes back from tick %d to %d: taken for a state that was loaded, epoch %d", p.info.File, rec.Pos, p.last.Number, at.Number, at.Epoch)
+	}
+}
+
+// read returns the next record of p, nil at its end. Malformed lines are
+// counted and passed over.
+func (p *peer) read() (*Record, error) {
+	for {
+		rec, err := p.r.read()
+		p.torn = p.r.cut
+		if err == nil {
+			return rec, nil
+		}
+		var syntax *SyntaxError
+		var malformed *frame.Error
+		switch {
+		case err == io.EOF:
+			p.end(nil)
+		case errors.As(err, &syntax):
+			if p.torn {
+				continue
+			}
+			p.hurt = true
+			if p.info.Malformed++; p.info.Malformed == 1 {
+				p.info.Trouble = err.Error()
+			}
+			continue
+		case errors.As(err, &malformed), errors.Is(err, io.ErrUnexpectedEOF):
+			p.end(err)
+		default:
+			return nil, err
+		}
+		return nil, nil
+	}
+}
+
+// end ends the trace; err is nil if nothing is wrong.
+func (p *peer) end(err error) {
+	p.done, p.rec = true, nil
+	if p.hurt {
+		p.lose(p.last, Tick{^uint64(0), 0})
+	}
+	info := p.info
+	info.Ended = err == nil && (p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
+	if err != nil {
+		info.Torn = errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF)
+		info.Trouble = err.Error()
+	}
+	if p.torn {
+		info.Torn = true
+		info.Trouble = "last line has no end"
+	}
+	if p.r.text.begun && !p.r.text.ended {
+		info.Torn = true
+		info.Trouble = "no " + textEnd + " at the end"
+	}
+	if t := p.r.text.trouble; t != "" {
+		info.Torn = true
+		info.Trouble = t
+	}
+	if w := p.r.win; w.cut {
+		info.Torn = true
+		info.Trouble = fmt.Sprintf("file was cut to %d bytes while it was read", w.size)
+	}
+}
+
+// consume marks the next record of p as taken. It stays valid until p reads.
+func (p *peer) consume() {
+	if !p.started {
+		p.started = true
+		p.info.First, p.info.Empty = p.at, false
+	}
+	p.last = p.at
+	p.info.Last = p.at
+	p.rec = nil
+}
+
+func (p *peer) lastTick() Tick {
+	if p.settling != nil {
+		return p.settling.lastTick
+	}
+	return p.last
+}
