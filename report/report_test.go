@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -22,6 +23,21 @@ func TestSafe(t *testing.T) {
 		if got := Safe(in); got != want {
 			t.Errorf("Safe(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestEscapeJSON(t *testing.T) {
+	var out bytes.Buffer
+	in := map[string]string{"name": "a\u009b31m\u007f\u202e\U000e0001é\x1b"}
+	if err := WriteJSON(&out, in); err != nil {
+		t.Fatal(err)
+	}
+	if want := "{\n  \"name\": \"a\\u009b31m\\u007f\\u202e\\udb40\\udc01é\\u001b\"\n}\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	var back map[string]string
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back["name"] != in["name"] {
+		t.Errorf("reads back as %q, %v", back, err)
 	}
 }
 

@@ -20,19 +20,9 @@ func Find(path string, formats []Format) ([]*Set, error) {
 	if !stat.IsDir() {
 		return findFile(path, formats)
 	}
-	set, folders, err := ReadDir(path, formats)
+	set, folders, err := readPeer(path, formats)
 	if err != nil {
 		return nil, err
-	}
-	for _, folder := range folders {
-		if !slices.Contains(partFolders, folder) {
-			continue
-		}
-		part, _, err := ReadDir(filepath.Join(path, folder), formats)
-		if err != nil {
-			return nil, err
-		}
-		set.join(part)
 	}
 	if len(set.Entries) > 0 {
 		return []*Set{set}, nil
@@ -42,18 +32,9 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		sets = append(sets, set)
 	}
 	for _, folder := range folders {
-		sub, subFolders, err := ReadDir(filepath.Join(path, folder), formats)
+		sub, _, err := readPeer(filepath.Join(path, folder), formats)
 		if err != nil {
 			return nil, err
-		}
-		for _, name := range subFolders {
-			if slices.Contains(partFolders, name) {
-				part, _, err := ReadDir(filepath.Join(path, folder, name), formats)
-				if err != nil {
-					return nil, err
-				}
-				sub.join(part)
-			}
 		}
 		if len(sub.Entries) > 0 || len(sub.Others) > 0 {
 			sets = append(sets, sub)
@@ -65,16 +46,38 @@ func Find(path string, formats []Format) ([]*Set, error) {
 	return sets, nil
 }
 
+// readPeer is ReadDir together with the folders in which an engine keeps a
+// part of a peer's states. These are not among the folders it returns.
+func readPeer(path string, formats []Format) (*Set, []string, error) {
+	set, folders, err := ReadDir(path, formats)
+	if err != nil {
+		return nil, nil, err
+	}
+	var rest []string
+	for _, folder := range folders {
+		if !slices.Contains(partFolders, folder) {
+			rest = append(rest, folder)
+			continue
+		}
+		part, _, err := ReadDir(filepath.Join(path, folder), formats)
+		if err != nil {
+			return nil, nil, err
+		}
+		set.join(part)
+	}
+	return set, rest, nil
+}
+
 func findFile(path string, formats []Format) ([]*Set, error) {
-	s, err := OpenAny(path, formats)
+	format, err := recognized(path, formats)
+	if err != nil {
+		return nil, err
+	}
+	s, err := OpenPath(path, format)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	format, err := Recognize(path, formats)
-	if err != nil {
-		return nil, err
-	}
 	info := s.Info()
 	dir, base := filepath.Split(filepath.Clean(path))
 	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format, true, info.Root}}}}, nil

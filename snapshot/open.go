@@ -141,20 +141,26 @@ func Recognize(path string, formats []Format) (*Format, error) {
 
 // OpenAny opens a state in a file whose format is told by its leading bytes.
 func OpenAny(path string, formats []Format) (State, error) {
-	format, err := Recognize(path, formats)
+	format, err := recognized(path, formats)
 	if err != nil {
 		return nil, err
 	}
-	if format == nil {
-		names := make([]string, len(formats))
-		for i := range formats {
-			names[i] = formats[i].Name
-		}
-		msg := fmt.Sprintf("not a snapshot of a known format (%s)", strings.Join(names, ", "))
-		if stat, err := os.Stat(path); err == nil && stat.Size() == 0 {
-			msg = "empty file, expected a snapshot"
-		}
-		return nil, &frame.Error{Name: path, Msg: msg, Err: frame.ErrUnrecognized}
-	}
 	return OpenPath(path, format)
+}
+
+// recognized is Recognize, with an error for a file of no format.
+func recognized(path string, formats []Format) (*Format, error) {
+	format, err := Recognize(path, formats)
+	if err != nil || format != nil {
+		return format, err
+	}
+	names := make([]string, len(formats))
+	for i := range formats {
+		names[i] = formats[i].Name
+	}
+	msg := fmt.Sprintf("not a snapshot of a known format (%s)", strings.Join(names, ", "))
+	if stat, err := os.Stat(path); err == nil && stat.Size() == 0 {
+		msg = "empty file, expected a snapshot"
+	}
+	return nil, &frame.Error{Name: path, Msg: msg, Err: frame.ErrUnrecognized}
 }
