@@ -313,6 +313,63 @@ func TestHostileTables(t *testing.T) {
 	}
 }
 
+func TestRootMustFollowFromTheLeaves(t *testing.T) {
+	b := encode(t, smallWorld(), WriteOptions{})
+	f := open(t, b)
+	f.info.Root[5] ^= 1
+	header, err := encodeHeader(&f.info, f.places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := whole(reheader(b, header)); err == nil || !strings.Contains(err.Error(), "does not follow from the leaves") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBombs: a large cell may not expand without measure, and what compresses
+// that well is written as it is.
+func TestBombs(t *testing.T) {
+	cells := func(stored uint32) *fileTable {
+		return &fileTable{
+			Index: Index{Columns: []ColumnInfo{{Type: Bytes}}, Blocks: []BlockInfo{{Rows: 1}}},
+			cells: cellTable{raw: []uint32{16, 250 << 20}, stored: []uint32{16, stored}, codecs: []byte{codecPlain, codecZstd}},
+		}
+	}
+	if err := cells(26_000).checkCells(&TableInfo{Parts: 1}, 0); err == nil || !strings.Contains(err.Error(), "expand to") {
+		t.Errorf("26 KB that expand to 250 MB: %v", err)
+	}
+	if err := cells(26_000_000).checkCells(&TableInfo{Parts: 1}, 0); err != nil {
+		t.Errorf("26 MB that expand to 250 MB: %v", err)
+	}
+	zeros := NewColumn("Map", "tiles", Bytes, 0)
+	zeros.AppendBytes(make([]byte, bigCell+1))
+	w := &World{Tables: []Table{{Label: "Map", Keys: Keys{A: []uint64{0}}, Columns: []Column{zeros}}}}
+	b := encode(t, w, WriteOptions{})
+	if err := whole(b); err != nil || len(b) < bigCell {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+// TestOneFormOfABlock: what is equal has one form only, else digests would tell
+// apart what is the same.
+func TestOneFormOfABlock(t *testing.T) {
+	for what, raw := range map[string][]byte{
+		"a bitmap of values that are all there": {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b11, 7, 8},
+		"a value under an absent row":           {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b01, 7, 8},
+		"a bit behind the last row":             {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b101, 7, 0},
+		"a bitmap flag of 2":                    {domainValueBlock, 2, 0, 0, 2, 0, 0, 0, 0b01, 7, 0},
+	} {
+		c := NewColumn("A", "b", U8, 0)
+		if err := decodeValueBlock(&c, raw, 2); err == nil {
+			t.Errorf("%s is accepted", what)
+		}
+	}
+	c := NewColumn("A", "b", U8, 0)
+	if err := decodeValueBlock(&c, []byte{domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b01, 7, 0}, 2); err != nil || c.Has(1) || c.Uint(0) != 7 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 func TestOtherFiles(t *testing.T) {
 	for what, c := range map[string]struct {
 		b    string
