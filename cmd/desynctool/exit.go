@@ -51,7 +51,13 @@ func oneLine(s string) string {
 	if len(s) > most {
 		s = s[:most] + "…"
 	}
-	return report.Safe(strings.Join(strings.Split(strings.TrimRight(s, "\n"), "\n"), "; "))
+	var parts []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return report.Safe(strings.Join(parts, "; "))
 }
 
 // ended turns a result's status into the error that a command returns.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,7 +120,29 @@ func openState(arg string) (snapshot.State, string, error) {
 		}
 		sets[0].CheckAll() // the names may be wrong
 	}
-	return nil, "", fmt.Errorf("%s: no snapshot of state point %q", path, at)
+	return nil, "", fmt.Errorf("%s: no snapshot of state point %q%s", path, at, around(sets[0], tick(at)))
+}
+
+// tick returns the number that a state point was named by, 0 if it was not.
+func tick(at string) uint64 {
+	n, _ := strconv.ParseUint(at, 10, 64)
+	return n
+}
+
+// around names the state points of a set on both sides of a tick.
+func around(set *snapshot.Set, tick uint64) string {
+	i := slices.IndexFunc(set.Entries, func(e *snapshot.Entry) bool { return e.Point.Tick > tick })
+	if i < 0 {
+		i = len(set.Entries)
+	}
+	var near []string
+	for _, e := range set.Entries[max(0, i-1):min(len(set.Entries), i+1)] {
+		near = append(near, e.Point.String())
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return "; there is " + strings.Join(near, " and ")
 }
 
 // entryAt returns the entry of a state point, by tick or by the engine's own
