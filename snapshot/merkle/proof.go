@@ -40,7 +40,7 @@ func (p *Proof) Verify() error {
 		return fmt.Errorf("proof is for leaf %d of %d", p.Index, p.Count)
 	}
 	h, rest := p.Leaf, p.Siblings
-	for i, n := p.Index, p.Count; n > 1; i, n = i/2, (n+1)/2 {
+	for i, n := p.Index, p.Count; n > 1; i, n = i/2, n-n/2 {
 		if i^1 >= n {
 			continue // promoted
 		}
