@@ -15,6 +15,10 @@ type FileName struct {
 	Seed  uint64
 	Point Point
 
+	// Peer is whose state it is, if names of this format say so: a folder may
+	// hold those of several peers then. Else it is empty.
+	Peer string
+
 	// NoEvidence says that files of this name say nothing of a session, such
 	// as the state of a title screen. The other fields mean nothing then.
 	NoEvidence bool
@@ -41,9 +45,22 @@ type Format struct {
 	// from r until it is closed.
 	Open func(r io.ReaderAt, size int64, name string) (State, error)
 
+	// Parts lists the states in a file that may hold several, by reading it once.
+	// It is nil if each file holds one. Open is given each part by itself, and
+	// the whole file only where it holds one state.
+	Parts func(r io.ReaderAt, size int64, name string) ([]Part, error)
+
 	// Checksummed says that files of this format carry checksums of their
 	// content, so that a state that opens and loads is what its writer wrote.
 	Checksummed bool
+}
+
+// Part is one of several states in a file.
+type Part struct {
+	Peer         string // whose state it is, if the file says so
+	Seed         uint64
+	Point        Point
+	Offset, Size int64
 }
 
 // State is a state that is read piece by piece: the head alone, then the index

@@ -133,8 +133,8 @@ func (c *comparer) run() (res *Result, err error) {
 			return nil, err
 		}
 		info := &c.result.Traces[i]
-		*info = TraceInfo{Name: t.Name, File: t.File, Header: r.header, Grammar: r.grammar.kind, Packing: t.Packing, Empty: true}
-		c.peers = append(c.peers, &peer{n: i, r: r, info: info})
+		*info = TraceInfo{Name: t.Name, File: t.File, Header: r.header, Grammar: r.grammar.kind, Dialect: t.Dialect, Packing: t.Packing, Empty: true}
+		c.peers = append(c.peers, &peer{n: i, r: r, info: info, trace: t})
 	}
 	if c.rollback {
 		err = c.settled()

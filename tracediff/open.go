@@ -24,6 +24,11 @@ type Trace struct {
 	Header  Header
 	Grammar Grammar
 	Packing string // compression of the file, "" if there is none
+	// Dialect and Format are those of an engine's file; Format is nil for others.
+	Dialect Dialect
+	Format  *Format
+	// Shared says that the file holds the traces of several peers.
+	Shared bool
 
 	open func(opening) (*Reader, error)
 	once bool // it can be read only once

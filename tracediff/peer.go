@@ -13,6 +13,7 @@ type peer struct {
 	n        int
 	r        *Reader
 	info     *TraceInfo
+	trace    *Trace
 	rec      *Record // that comes next, nil if it has not been read
 	torn     bool    // rec is of a last line without an end
 	done     bool
@@ -145,7 +146,7 @@ func (p *peer) end(err error) {
 		p.lose(p.last, Tick{^uint64(0), 0})
 	}
 	info := p.info
-	info.Ended = err == nil && (p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
+	info.Ended = err == nil && (p.r.source != nil || p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
 	if err != nil {
 		info.Torn = errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF)
 		info.Trouble = err.Error()
@@ -162,7 +163,7 @@ func (p *peer) end(err error) {
 		info.Torn = true
 		info.Trouble = t
 	}
-	if w := p.r.win; w.cut {
+	if w := p.r.win; w != nil && w.cut {
 		info.Torn = true
 		info.Trouble = fmt.Sprintf("file was cut to %d bytes while it was read", w.size)
 	}

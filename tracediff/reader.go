@@ -24,9 +24,10 @@ const (
 	Hashes          // one checksum a line; the line's number is the tick
 	Table           // one row a tick, one column a peer
 	Pattern         // lines with a checksum somewhere in them
+	Engine          // a file of an engine, see Source
 )
 
-var grammarNames = [...]string{"unknown", "binary trace", "key=value lines", "one checksum a line", "table of checksums", "lines that match a pattern"}
+var grammarNames = [...]string{"unknown", "binary trace", "key=value lines", "one checksum a line", "table of checksums", "lines that match a pattern", "an engine's own file"}
 
 // String returns what such files are.
 func (g Grammar) String() string { return grammarNames[g] }
@@ -65,7 +66,8 @@ type Reader struct {
 	header  Header
 	grammar grammar
 	binary  *frames // or nil
-	win     *window // or nil
+	source  Source  // or nil
+	win     *window // nil for a source
 
 	line    int64 // number of the line that comes next, from 1
 	matched uint64
@@ -232,6 +234,9 @@ func (r *Reader) Next() (*Record, error) {
 func (r *Reader) read() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err
+	}
+	if r.source != nil {
+		return r.readSource()
 	}
 	if r.binary != nil {
 		return r.readBinary()

@@ -113,6 +113,7 @@ type TraceInfo struct {
 	Name, File string
 	Header     Header
 	Grammar    Grammar
+	Dialect    Dialect // of an engine's file
 	Packing    string
 
 	// First and Last are the first and last tick that were read; both zero if

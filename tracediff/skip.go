@@ -11,7 +11,7 @@ func (c *comparer) sameGrammar() bool {
 	a := &c.peers[0].r.grammar
 	for _, p := range c.peers {
 		b := &p.r.grammar
-		if p.r.binary != nil || b.kind != a.kind || b.sep != a.sep || b.column != a.column || len(b.columns) != len(a.columns) {
+		if p.r.win == nil || p.r.binary != nil || b.kind != a.kind || b.sep != a.sep || b.column != a.column || len(b.columns) != len(a.columns) {
 			return false
 		}
 		if b.kind == Pattern {
@@ -253,6 +253,10 @@ func (c *comparer) rewind(live []*peer, n int64) error {
 func (p *peer) capture(out *Context, v *Value, n int) {
 	if b := p.r.binary; b != nil {
 		b.capture(out, v, n)
+		return
+	}
+	if p.r.source != nil {
+		p.captureAgain(out, v, n)
 		return
 	}
 	if p.settling == nil {

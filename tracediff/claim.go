@@ -1,0 +1,49 @@
+package tracediff
+
+// ClaimLog is what an engine wrote of desyncs into one file.
+type ClaimLog struct {
+	Dialect Dialect
+	Peer    string // whose file it is, if it says
+	Claims  []Claim
+	// Players are the names of the session's players by their numbers, as far as
+	// the file tells.
+	Players map[uint32]string
+	// Start is what the file says of the game at its start that has to be the same
+	// on all peers, such as checksums of maps and mods, by peer and name.
+	Start map[string]map[string]string
+	// Trouble is what is wrong with the file, empty if nothing is: it breaks off,
+	// or holds lines that begin like a claim and are none.
+	Trouble string
+}
+
+// Claim is what an engine wrote of a desync. It is evidence of a third kind,
+// beside states and checksums: what it says of when and of whom holds no further
+// than the artifacts prove it.
+type Claim struct {
+	File string
+	Pos  Position
+	Text string // as it stands in the file, without what stands before it on the line
+
+	// Tick is the tick that it names, if HasTick. It is an upper bound: the peers
+	// parted in it at the latest.
+	Tick    uint64
+	HasTick bool
+	// Peers are those that it accuses, by name.
+	Peers []string
+	// Values are the checksums of that tick that it tells, by peer; an empty name
+	// is a peer that it does not name.
+	Values []ClaimedValue
+}
+
+// ClaimedValue is a checksum in a claim.
+type ClaimedValue struct{ Peer, Value string }
+
+// Proves reports whether the claim tells two different checksums of one tick.
+func (c *Claim) Proves() bool {
+	for _, v := range c.Values {
+		if !equalSum([]byte(v.Value), []byte(c.Values[0].Value)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,268 @@
+package tracediff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/desynctool/desynctool/orderlog/packed"
+)
+
+// Source is a file of an engine, read as checkpoints. It is what sub-packages
+// give to [OpenForeign].
+//
+// Next returns the next record with its position. The record and all bytes in it
+// are valid until the next call, strings for good. A malformed part behind which
+// reading can go on gives a [*SyntaxError]. Next returns io.EOF at the end, and a
+// *frame.Error where the file is torn (frame.ErrTorn) or corrupt; once it has
+// returned one of these it returns the same again. Occurrences are not set.
+type Source interface {
+	Header() Header
+	Dialect() Dialect
+	Next() (*Record, error)
+}
+
+// Skipper is a Source that passes over records quicker than Next. Skip passes all
+// records of the ticks that end before a byte offset and returns the last tick
+// that it passed, false if it passed none. Sources of the same kind must make the
+// same records of the same leading bytes.
+type Skipper interface {
+	Source
+	Skip(offset int64) (last uint64, passed bool, err error)
+}
+
+// Dialect says what an engine's ticks and checksums are. The zero Dialect is that
+// of a trace of ours: full checksums of each tick by itself.
+type Dialect struct {
+	Engine string // "Widelands"
+	File   string // "Widelands sync stream"
+
+	// TickName returns the engine's own name of a tick, nil if that is the number.
+	TickName func(tick uint64) string
+	// Unit is what ticks count where they are no steps of the sim: "ms".
+	Unit string
+
+	// Session tells the match from others, such as a game id; empty if the file
+	// does not say.
+	Session string
+
+	// Values says that sums are values of the game and not checksums of them.
+	Values bool
+	// Cumulative says that each checksum covers all that came before, so that
+	// peers that have parted never agree again.
+	Cumulative bool
+	// Reset, if not 0, says that a checksum runs on from tick to tick and begins
+	// anew behind each tick that Reset divides: one difference taints the ticks up
+	// to there, and that they are equal behind it proves nothing.
+	Reset uint64
+	// Covers says what a checksum covers and what not, where it is not everything.
+	Covers string
+}
+
+// name returns the engine's own name of a tick, else its number.
+func (d *Dialect) name(t Tick) string {
+	if d.TickName == nil {
+		return t.String()
+	}
+	s := d.TickName(t.Number)
+	if t.Epoch > 0 {
+		s += fmt.Sprintf(" of epoch %d", t.Epoch)
+	}
+	return s
+}
+
+// Format is a file format of an engine. Formats are values, so that whoever knows
+// them all hands them in.
+type Format struct {
+	Name, Title string
+
+	// Sniff reports whether the leading bytes, at most SniffLen, are of the
+	// format.
+	Sniff func(head []byte) bool
+
+	// Peers returns whose checkpoints the file holds, if it holds those of
+	// several; nil means that it is a file of one peer. It may be nil itself.
+	Peers func(r io.Reader, name string) ([]string, error)
+
+	// Read begins to read the checkpoints of one peer, a number in Peers or 0.
+	// It is nil if files of the format hold claims alone.
+	Read func(r io.Reader, name string, peer int) (Source, error)
+
+	// Claims reads what the engine itself wrote of desyncs. Nil means that files
+	// of the format have no such thing.
+	Claims func(r io.Reader, name string) (*ClaimLog, error)
+}
+
+// SniffLen is how many leading bytes of a file a Format needs at most.
+const SniffLen = 4096
+
+// OpenForeign opens a file of an engine's format, which may be compressed: a
+// trace for each of its peers. There is none if the format has claims alone.
+func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
+	if f.Read == nil {
+		return nil, nil
+	}
+	var peers []string
+	if f.Peers != nil {
+		in, err := openContent(path, opts.MaxUnpacked)
+		if err != nil {
+			return nil, err
+		}
+		peers, err = f.Peers(in, path)
+		if err = errors.Join(err, in.Close()); err != nil {
+			return nil, err
+		}
+	}
+	one := len(peers) == 0
+	if one {
+		peers = []string{""}
+	}
+	var list []*Trace
+	for i, peer := range peers {
+		open := func(how opening) (*Reader, error) {
+			in, err := openContent(path, opts.MaxUnpacked)
+			if err != nil {
+				return nil, err
+			}
+			source, err := f.Read(in, path, i)
+			if err != nil {
+				in.Close()
+				return nil, err
+			}
+			return &Reader{
+				name: path, header: source.Header(), grammar: grammar{kind: Engine}, source: source,
+				names: how.names, visited: map[visit]uint32{}, closers: []io.Closer{in},
+			}, nil
+		}
+		r, err := open(opening{names: new(names), sizes: usual})
+		if err != nil {
+			return nil, err
+		}
+		t := &Trace{
+			Name: r.header.Peer, File: path, Column: i, Header: r.header, Grammar: Engine, Dialect: r.source.Dialect(), Format: f,
+			Packing: in(path), open: open,
+		}
+		if !one {
+			t.Name, t.Shared = peer, true
+		}
+		if t.Name == "" {
+			t.Name = path
+		}
+		if err := r.Close(); err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// in returns how the file at path is compressed.
+func in(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, packed.MagicLen)
+	n, _ := io.ReadFull(f, head)
+	return packed.Packing(head[:n])
+}
+
+// ReadClaims reads the claims of a file of an engine's format, which may be
+// compressed.
+func ReadClaims(path string, f *Format, opts ReadOptions) (*ClaimLog, error) {
+	in, err := openContent(path, opts.MaxUnpacked)
+	if err != nil {
+		return nil, err
+	}
+	log, err := f.Claims(in, path)
+	return log, errors.Join(err, in.Close())
+}
+
+// content is what is in a file that may be compressed.
+type content struct {
+	io.Reader
+	closers []io.Closer
+}
+
+func (c *content) Close() error {
+	var err error
+	for _, one := range c.closers {
+		err = errors.Join(err, one.Close())
+	}
+	return err
+}
+
+func openContent(path string, limit int64) (*content, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := packed.Unpack(f, limit)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c := &content{Reader: r, closers: []io.Closer{f}}
+	if closer, ok := r.(io.Closer); ok && r != io.Reader(f) {
+		c.closers = []io.Closer{closer, f}
+	}
+	return c, nil
+}
+
+// readSource is read for a file of an engine.
+func (r *Reader) readSource() (*Record, error) {
+	rec, err := r.source.Next()
+	if err != nil {
+		if !errors.As(err, new(*SyntaxError)) {
+			r.err = err
+		}
+		return nil, err
+	}
+	return rec, nil
+}
+
+// captureAgain keeps the records around a value, or around the one that p read
+// last, by reading the file a second time.
+func (p *peer) captureAgain(out *Context, v *Value, n int) {
+	at := v.Pos
+	if !v.Present {
+		if p.rec == nil {
+			return
+		}
+		at = p.rec.Pos
+	}
+	r, err := p.trace.open(opening{names: new(names), sizes: usual})
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	if s, ok := r.source.(Skipper); ok {
+		if _, _, err := s.Skip(at.Offset); err != nil {
+			return
+		}
+	}
+	var lines [][]byte
+	behind := -1 // records kept from the one at hand on
+	for behind < n {
+		rec, err := r.read()
+		if errors.As(err, new(*SyntaxError)) {
+			continue
+		}
+		if err != nil {
+			break
+		}
+		if behind < 0 && (rec.Pos.Offset > at.Offset || rec.Pos == at) {
+			lines = lines[max(0, len(lines)-n):]
+			out.At, behind = len(lines), 0
+		} else if behind >= 0 {
+			behind++
+		}
+		if behind < 0 && len(lines) > 4*n {
+			lines = append(lines[:0], lines[len(lines)-n:]...)
+		}
+		lines = append(lines, appendPairs(nil, rec))
+	}
+	out.keep(lines, out.At, 0)
+}
