@@ -230,6 +230,7 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 		return
 	}
 	k.seen |= have
+	c.keepSums()
 	c.meet()
 	if differ {
 		c.changed(k, occurrence)

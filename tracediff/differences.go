@@ -23,7 +23,18 @@ func (c *comparer) regroup() {
 		return
 	}
 	c.grouped, c.groupedClass = c.inTick, c.class
-	var groups [][]int
+	groups := c.groups()
+	if len(list) > 0 && slices.EqualFunc(list[len(list)-1].Groups, groups, slices.Equal) {
+		return
+	}
+	if c.opts.Limit >= 0 && len(list) >= c.opts.Limit {
+		list = list[:len(list)-1] // keep the last one
+	}
+	c.result.Groups = append(list, Groups{c.tick, groups})
+}
+
+// groups returns who agrees with whom at the tick at hand.
+func (c *comparer) groups() (groups [][]int) {
 	index := map[int8]int{}
 	for i := range c.peers {
 		if c.inTick&(1<<i) == 0 {
@@ -37,13 +48,7 @@ func (c *comparer) regroup() {
 		}
 		groups[g] = append(groups[g], i)
 	}
-	if len(list) > 0 && slices.EqualFunc(list[len(list)-1].Groups, groups, slices.Equal) {
-		return
-	}
-	if c.opts.Limit >= 0 && len(list) >= c.opts.Limit {
-		list = list[:len(list)-1] // keep the last one
-	}
-	c.result.Groups = append(list, Groups{c.tick, groups})
+	return groups
 }
 
 // split reports whether peers did not agree at the last tick compared.
@@ -143,12 +148,12 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 	}
 	d := Difference{Kind: kind, Tick: c.tick, System: k.system, Scope: k.scope, Occurrence: uint32(occurrence), seq: c.seq}
 	var first *Checkpoint
-	for _, x := range c.cells {
+	for i, x := range c.cells {
 		if x.c == nil {
 			d.Values = append(d.Values, Value{})
 			continue
 		}
-		d.Values = append(d.Values, Value{true, x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount})
+		d.Values = append(d.Values, Value{true, c.peers[i].r.file(), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount})
 		if first == nil {
 			first = x.c
 			continue
@@ -192,6 +197,7 @@ func (c *comparer) context(d *Difference) []Context {
 func (c *comparer) finish() *Result {
 	res := &c.result
 	c.resolve()
+	c.judge()
 	if res.First != nil {
 		for i := range res.Noticed {
 			n := &res.Noticed[i]

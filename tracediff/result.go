@@ -26,6 +26,9 @@ type Options struct {
 	Rollback uint64
 	// Schedules are those of relays that compare checksums now and then.
 	Schedules []Schedule
+	// Claims are what engines wrote of desyncs beside the traces. With claims,
+	// fewer than two traces will do.
+	Claims []*ClaimLog
 	// Progress, if not nil, is called now and then with the bytes that are done
 	// and, if it is known, their total.
 	Progress func(done, total int64)
@@ -66,6 +69,13 @@ type Result struct {
 	// Noticed answers Options.Schedules.
 	Noticed []Noticed
 
+	// Claims are what the engines themselves say, each once, by tick; ClaimCount
+	// counts them with their repetitions. Start is what had to be the same at the
+	// start and was not, by the engines' logs.
+	Claims     []JudgedClaim
+	ClaimCount int64
+	Start      []Start
+
 	// Uncompared are traces of which no checkpoint has a value in common with
 	// any other trace: nothing is known of them.
 	Uncompared []int
@@ -81,8 +91,21 @@ type Result struct {
 	Warnings []string
 }
 
-// Diverged reports whether the traces differ.
-func (r *Result) Diverged() bool { return r.First != nil }
+// Diverged reports whether the traces differ, or, where none of them has the
+// tick, an engine tells two checksums of one.
+func (r *Result) Diverged() bool {
+	return r.First != nil || slices.ContainsFunc(r.Claims, func(c JudgedClaim) bool { return c.Standing == Unchecked && c.Proves() })
+}
+
+// TickName returns the engine's own name of a tick, else its number.
+func (r *Result) TickName(t Tick) string {
+	for i := range r.Traces {
+		if d := &r.Traces[i].Dialect; d.TickName != nil {
+			return d.name(t)
+		}
+	}
+	return t.String()
+}
 
 // Tick is a tick in an epoch. Epochs count from 0; nearly all traces have one.
 type Tick struct {
@@ -177,7 +200,8 @@ type Difference struct {
 
 // Value is what one trace has at a checkpoint.
 type Value struct {
-	Present  bool // everything else is zero if not
+	Present  bool   // everything else is zero if not
+	File     string // that it stands in, of a trace that is joined from several
 	Pos      Position
 	Sums     []Sum
 	Count    uint64
@@ -268,7 +292,7 @@ type Untraced struct {
 
 // MismatchError says that traces are not of the same game.
 type MismatchError struct {
-	What string // "seeds" or "builds"
+	What string // "seeds", "builds" or "matches"
 	A, B string // values
 	// NameA and NameB are the traces.
 	NameA, NameB string
@@ -282,6 +306,9 @@ func (e *MismatchError) Error() string {
 func Comparable(list []*Trace) error {
 	for i, b := range list {
 		for _, a := range list[:i] {
+			if a.Dialect.Session != "" && b.Dialect.Session != "" && a.Dialect.Session != b.Dialect.Session {
+				return &MismatchError{"matches", a.Dialect.Session, b.Dialect.Session, a.Name, b.Name}
+			}
 			if a.Header.HasSeed && b.Header.HasSeed && a.Header.Seed != b.Header.Seed {
 				return &MismatchError{"seeds", fmt.Sprint(a.Header.Seed), fmt.Sprint(b.Header.Seed), a.Name, b.Name}
 			}

@@ -226,12 +226,12 @@ func (r *Reader) readSource() (*Record, error) {
 // captureAgain keeps the records around a value, or around the one that p read
 // last, by reading the file a second time.
 func (p *peer) captureAgain(out *Context, v *Value, n int) {
-	at := v.Pos
+	at, file := v.Pos, v.File
 	if !v.Present {
 		if p.rec == nil {
 			return
 		}
-		at = p.rec.Pos
+		at, file = p.rec.Pos, p.r.file()
 	}
 	r, err := p.trace.open(opening{names: new(names), sizes: usual})
 	if err != nil {
@@ -253,7 +253,7 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		if err != nil {
 			break
 		}
-		if behind < 0 && (rec.Pos.Offset > at.Offset || rec.Pos == at) {
+		if behind < 0 && r.file() == file && (rec.Pos.Offset > at.Offset || rec.Pos == at) {
 			lines = lines[max(0, len(lines)-n):]
 			out.At, behind = len(lines), 0
 		} else if behind >= 0 {

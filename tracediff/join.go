@@ -1,0 +1,120 @@
+package tracediff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Join returns the trace of a peer whose checkpoints are in several files of an
+// engine, one behind the other, such as one file a tick.
+func Join(parts []*Trace) (*Trace, error) {
+	type span struct {
+		t     *Trace
+		first uint64
+	}
+	var spans []span
+	for _, t := range parts {
+		first, ok, err := t.FirstTick()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			spans = append(spans, span{t, first})
+		}
+	}
+	if len(spans) == 0 {
+		return parts[0], nil
+	}
+	slices.SortStableFunc(spans, func(a, b span) int { return Tick{Number: a.first}.compare(Tick{Number: b.first}) })
+	joined := *spans[0].t
+	var rest []*Trace
+	for _, s := range spans {
+		rest = append(rest, s.t)
+	}
+	if len(rest) > 1 {
+		joined.File = fmt.Sprintf("%s and %d more", rest[0].File, len(rest)-1)
+	}
+	joined.open = func(how opening) (*Reader, error) {
+		first, err := rest[0].open(how)
+		if err != nil {
+			return nil, err
+		}
+		s := &joinedSource{parts: rest[1:], how: how, now: first, file: rest[0].File}
+		return &Reader{name: joined.File, header: first.header, grammar: grammar{kind: Engine}, source: s, names: how.names, visited: map[visit]uint32{}, closers: []io.Closer{s}}, nil
+	}
+	return &joined, nil
+}
+
+// FirstTick returns the tick of the trace's first record, false if it has none
+// that can be read.
+func (t *Trace) FirstTick() (uint64, bool, error) {
+	r, err := t.open(opening{names: new(names), sizes: usual})
+	if err != nil {
+		return 0, false, err
+	}
+	rec, err := r.read()
+	for errors.As(err, new(*SyntaxError)) {
+		rec, err = r.read()
+	}
+	tick, ok := uint64(0), err == nil
+	if ok {
+		tick = rec.Tick()
+	}
+	return tick, ok, r.Close()
+}
+
+// joinedSource reads files one behind the other.
+type joinedSource struct {
+	parts []*Trace // that come next
+	how   opening
+	now   *Reader
+	file  string
+	torn  error // of a part before the last one
+}
+
+func (s *joinedSource) Header() Header   { return s.now.header }
+func (s *joinedSource) Dialect() Dialect { return s.now.source.Dialect() }
+
+// Next returns the next record. A file that is torn does not keep the next ones
+// from being read, but the end of the last one then is no clean end.
+func (s *joinedSource) Next() (*Record, error) {
+	for {
+		rec, err := s.now.read()
+		if err == nil || errors.As(err, new(*SyntaxError)) {
+			return rec, err
+		}
+		if err != io.EOF && s.torn == nil {
+			s.torn = err
+		}
+		if len(s.parts) == 0 {
+			if s.torn != nil {
+				return nil, s.torn
+			}
+			return nil, err
+		}
+		next, err := s.parts[0].open(s.how)
+		if err != nil {
+			return nil, err
+		}
+		s.file = s.parts[0].File
+		s.parts = s.parts[1:]
+		old := s.now
+		s.now = next
+		if err := old.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Close closes the file at hand.
+func (s *joinedSource) Close() error { return s.now.Close() }
+
+// file returns the file at hand of a trace that is joined from several, else "".
+func (r *Reader) file() string {
+	if s, ok := r.source.(*joinedSource); ok {
+		return s.file
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package tracediff
+
+import (
+	"bytes"
+	"io"
+	"os"
+)
+
+// skipSources moves engines' files of the same format over what they have in
+// common from their start, byte for byte, but for the tick in which that ends.
+func (c *comparer) skipSources() error {
+	var skippers []Skipper
+	for _, p := range c.peers {
+		s, ok := p.r.source.(Skipper)
+		if !ok || p.trace.Format != c.peers[0].trace.Format || p.trace.Packing != "" || p.trace.Column != c.peers[0].trace.Column {
+			return nil
+		}
+		skippers = append(skippers, s)
+	}
+	same, err := c.sharedPrefix()
+	if err != nil || same < c.sizes.head {
+		return err
+	}
+	for _, p := range c.peers {
+		if err := c.peek(p); err != nil {
+			return err
+		}
+		if p.rec == nil {
+			return nil
+		}
+		p.consume()
+		p.cadence.see(p.last)
+	}
+	for i, p := range c.peers {
+		last, passed, err := skippers[i].Skip(same)
+		if err != nil {
+			return err
+		}
+		if passed {
+			p.last.Number = last
+			p.info.Last = p.last
+			p.cadence.see(p.last)
+		}
+		c.compared |= 1 << p.n
+		c.prev, c.hasPrev = p.last, passed
+	}
+	if c.hasPrev {
+		c.result.LastCompared = c.prev
+	}
+	return nil
+}
+
+// sharedPrefix returns how many leading bytes the files have in common.
+func (c *comparer) sharedPrefix() (int64, error) {
+	files := make([]*os.File, len(c.peers))
+	defer func() {
+		for _, f := range files {
+			if f != nil {
+				f.Close()
+			}
+		}
+	}()
+	buffers := make([][]byte, len(files))
+	for i, p := range c.peers {
+		f, err := os.Open(p.trace.File)
+		if err != nil {
+			return 0, err
+		}
+		files[i], buffers[i] = f, make([]byte, 256<<10)
+	}
+	total := int64(0)
+	for {
+		n, ended := len(buffers[0]), false
+		for i, f := range files {
+			got, err := io.ReadFull(f, buffers[i][:n])
+			if err == io.EOF || err == io.ErrUnexpectedEOF {
+				ended = true
+			} else if err != nil {
+				return 0, err
+			}
+			n = min(n, got)
+		}
+		same := n
+		for _, b := range buffers[1:] {
+			if !bytes.Equal(buffers[0][:same], b[:same]) {
+				same = equalPrefix(buffers[0][:same], b[:same])
+			}
+		}
+		total += int64(same)
+		if same < n || ended {
+			return total, nil
+		}
+	}
+}
