@@ -22,12 +22,17 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Options says how to bisect. The zero value uses snapshots and logs.
 type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
+
+	// Traces are comparisons of the checksums that engines recorded beside the
+	// states, if there are any.
+	Traces []*tracediff.Result
 }
 
 // Result is when peers parted, and how that is known.
@@ -60,6 +65,11 @@ type Result struct {
 	// Healed is a state point behind Bad at which the states are equal again,
 	// nil if none was seen.
 	Healed *snapshot.Point
+
+	// Kind says what kind of divergence it is, "" if none was found.
+	Kind Kind
+	// Traces are those of Options.
+	Traces []*tracediff.Result
 
 	// Replay is what the simulator said, nil if none ran.
 	Replay *Replay
@@ -138,7 +148,7 @@ func (r *Result) limits(peers []*Peer) {
 }
 
 // Diverged reports whether a divergence is proven.
-func (r *Result) Diverged() bool { return r.Bracket != nil }
+func (r *Result) Diverged() bool { return r.Bracket != nil || r.Kind != "" }
 
 // set narrows the result to a bracket.
 func (r *Result) set(b Bracket) {
@@ -167,6 +177,19 @@ func appendOnce(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
+}
+
+// RunTraces tells when the peers parted that left no states, by their traces.
+func RunTraces(traces []*tracediff.Result) *Result {
+	r := &Result{}
+	r.weigh(traces)
+	if len(traces) > 0 {
+		for i := range traces[0].Traces {
+			t := &traces[0].Traces[i]
+			r.Peers = append(r.Peers, PeerInfo{Name: t.Name, Path: t.File})
+		}
+	}
+	return r
 }
 
 // Run finds when the peers parted. It needs two peers at least. An error says
@@ -199,6 +222,7 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
 	for _, p := range peers {
 		r.Lost = append(r.Lost, p.lost...)
+		r.Notes = append(r.Notes, p.notes...)
 	}
 	switch {
 	case first != nil:
@@ -210,12 +234,13 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 			}
 		}
 		r.Groups = groups(peers, r.Bracket.Bad)
-	case r.Snapshots == 0 && r.Recorded == 0:
+	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces) == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
 	case opts.Sim != nil:
 		r.note("no replay: the peers do not part")
 	}
 	r.limits(peers)
+	r.weigh(opts.Traces)
 	name(peers) // headers read since may have told names
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)

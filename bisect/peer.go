@@ -25,6 +25,9 @@ type Peer struct {
 	log   *orderlog.Log // nil if there is none
 	heads map[*snapshot.Entry]head
 	lost  []string
+	notes []string
+
+	beside []string // files in folders beside those of the peers
 
 	points []uint64                // of which the log has a sync hash, ascending
 	syncs  map[uint64]merkle.Short // the sync hashes of these points
@@ -37,9 +40,20 @@ type head struct {
 	err  error
 }
 
+// Others returns the files of the peers that are no snapshots, and those beside
+// their folders.
+func Others(peers []*Peer) (files []string) {
+	for _, p := range peers {
+		files = append(files, p.set.Others...)
+		files = append(files, p.beside...)
+	}
+	return files
+}
+
 // Gather returns the peers below paths: one for each folder or file, or, for a
 // folder that holds neither snapshots nor an order log, one for each of its
-// folders that does. Formats are tried in order.
+// folders that does. Where files name their peer, there is one for each instead.
+// Formats are tried in order.
 func Gather(paths []string, formats []snapshot.Format) ([]*Peer, error) {
 	found := make([][]*Peer, len(paths))
 	errs := make([]error, len(paths))
@@ -53,7 +67,33 @@ func Gather(paths []string, formats []snapshot.Format) ([]*Peer, error) {
 			return nil, err
 		}
 	}
-	return slices.Concat(found...), nil
+	return merge(slices.Concat(found...)), nil
+}
+
+// merge joins what several places hold of a peer that its files name.
+func merge(all []*Peer) []*Peer {
+	var peers []*Peer
+	index := map[string]*Peer{}
+	for _, p := range all {
+		name := p.set.Peer
+		if same := index[name]; name != "" && same != nil {
+			same.set.Merge(p.set)
+			same.lost = append(same.lost, p.lost...)
+			same.beside = append(same.beside, p.beside...)
+			if same.log == nil {
+				same.log = p.log
+			}
+			continue
+		}
+		index[name] = p
+		peers = append(peers, p)
+	}
+	for _, p := range peers {
+		if n := p.set.Copies; n > 0 {
+			p.notes = append(p.notes, fmt.Sprintf("%s: %d file(s) are copies of others and were left out", p.set.Peer, n))
+		}
+	}
+	return peers
 }
 
 func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
@@ -62,18 +102,23 @@ func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
 		return nil, err
 	}
 	var peers []*Peer
+	var beside []string
 	for _, set := range sets {
-		p := &Peer{Path: set.Path, set: set, heads: map[*snapshot.Entry]head{}}
+		p := &Peer{Path: set.Path, told: set.Peer, set: set, heads: map[*snapshot.Entry]head{}}
 		if err := p.findLog(); err != nil {
 			return nil, err
 		}
 		if len(set.Entries) == 0 && p.log == nil {
 			if len(sets) > 1 {
-				continue // a folder beside those of the peers
+				beside = append(beside, set.Others...) // a folder beside those of the peers
+				continue
 			}
 			return nil, p.nothing()
 		}
 		peers = append(peers, p)
+	}
+	if len(peers) > 0 {
+		peers[0].beside = beside
 	}
 	return peers, nil
 }

@@ -28,11 +28,16 @@ const maxLine = 16 << 20
 // [ParseText] turns it back into the same log. The grammar is in
 // docs/orderlog.md.
 //
+// Of an engine's log the fields inside payloads and the claims stand in comments.
+// Its text turns back into a log of ours, unless kinds of orders are only known
+// once they are met.
+//
 // If the log is torn or corrupt, the text holds what precedes and ends with a
 // line that says so, and the error of r is returned.
-func WriteText(w io.Writer, r *Reader) error {
-	t := text{kinds: r.header.Kinds}
-	t.header(&r.header)
+func WriteText(w io.Writer, r Source) error {
+	h := r.Header()
+	t := text{kinds: h.Kinds, fields: dialectOf(r).Fields}
+	t.header(&h)
 	for {
 		if _, err := w.Write(t.out); err != nil {
 			return err
@@ -42,9 +47,15 @@ func WriteText(w io.Writer, r *Reader) error {
 		if err != nil {
 			return t.finish(w, err)
 		}
+		t.kinds = r.Header().Kinds
 		switch rec.Kind {
 		case TickRecord:
-			t.tick(rec.Tick)
+			if rec.Tick != nil {
+				t.tick(rec.Tick)
+			}
+			for i := range rec.Claims {
+				t.format("# %s: %q\n", rec.Claims[i].Kind, rec.Claims[i].Text)
+			}
 		case ObservedRecord:
 			t.format(observedName+" = %d\n", len(rec.Observed))
 			t.observed(observedName, rec.Observed)
@@ -54,8 +65,9 @@ func WriteText(w io.Writer, r *Reader) error {
 
 // text collects lines.
 type text struct {
-	out   []byte
-	kinds []OrderKind
+	out    []byte
+	kinds  []OrderKind
+	fields func(kind string, payload []byte) []Field
 }
 
 func (t *text) format(format string, args ...any) { t.out = fmt.Appendf(t.out, format, args...) }
@@ -124,6 +136,15 @@ func (t *text) tick(tick *Tick) {
 		t.str(" ")
 		t.hex(o.Payload)
 		t.str("\n")
+		if t.fields == nil {
+			continue
+		}
+		for _, f := range t.fields(t.kinds[o.Kind].Name, o.Payload) {
+			t.str("# ")
+			name(".order[")
+			t.uint(uint64(i))
+			t.format("].%s = %s\n", f.Path, f.Value)
+		}
 	}
 	t.observed(string(prefix), tick.Hashes)
 	for i := range tick.Markers {

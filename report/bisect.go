@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // BisectDocument is desynctool.bisect/1.
@@ -27,6 +28,21 @@ type BisectDocument struct {
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
 	Native         map[string]string `json:"native,omitempty"`
+
+	// Kind is "state", "blind-checksum" or "checksum-only", empty in sync.
+	Kind      bisect.Kind        `json:"kind,omitempty"`
+	Checksums []ChecksumDocument `json:"checksums,omitempty"`
+	Claims    []ClaimDocument    `json:"claims,omitempty"`
+}
+
+// ChecksumDocument is what the checksums say that engines recorded.
+type ChecksumDocument struct {
+	What   string     `json:"what"`
+	Good   *uint64    `json:"good"` // the last tick at which they agree before Bad
+	Bad    *uint64    `json:"bad"`  // the first at which they differ
+	Native string     `json:"native,omitempty"`
+	Last   uint64     `json:"last_compared"`
+	Groups [][]string `json:"groups"` // at Bad
 }
 
 // BracketDocument is the span (good, bad].
@@ -120,6 +136,28 @@ func Bisect(r *bisect.Result) *BisectDocument {
 			d.Bracket.Files = &BracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
 		}
 	}
+	d.Kind = r.Kind
+	for i, t := range r.Traces {
+		if i == 0 {
+			for k := range t.Claims {
+				d.Claims = append(d.Claims, claimDocument(t, &t.Claims[k]))
+			}
+		}
+		if len(t.Traces) < 2 {
+			continue
+		}
+		c := ChecksumDocument{What: traceKind(&t.Traces[0]), Last: t.LastCompared.Number, Groups: [][]string{}}
+		if b := t.Bracket; b != nil {
+			c.Bad, c.Native = &b.Bad.Number, nativeTick(t, b.Bad)
+			if b.HasGood {
+				c.Good = &b.Good.Number
+			}
+		}
+		if len(t.Groups) > 0 {
+			c.Groups = traceGroups(t, t.Groups[0])
+		}
+		d.Checksums = append(d.Checksums, c)
+	}
 	for _, p := range r.Peers {
 		d.Peers = append(d.Peers, BisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
 	}
@@ -181,6 +219,15 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 			row("search", fmt.Sprintf("%s opened at %s", plural(uint64(r.Probes), "pair", "pairs"), plural(uint64(r.Snapshots), "state point", "state points")))
 		}
 	}
+	for _, t := range r.Traces {
+		if len(t.Traces) > 1 {
+			row("checksum", checksumText(t, s))
+			persistence(row, t)
+		}
+	}
+	if len(r.Traces) > 0 {
+		claimsText(row, r.Traces[0], s, "--format json", false)
+	}
 	replayText(row, r.Replay, s)
 	for _, part := range []struct {
 		name  string
@@ -205,11 +252,44 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 	return out.err
 }
 
+// checksumText tells what the checksums say that engines recorded.
+func checksumText(t *tracediff.Result, s Style) string {
+	what := Safe(traceKind(&t.Traces[0]))
+	switch b := t.Bracket; {
+	case b == nil:
+		return fmt.Sprintf("%s: no difference up to %s", what, tickText(t, t.LastCompared))
+	case t.Traces[0].Dialect.Values:
+		text := fmt.Sprintf("%s: %s", what, s.bad.Sprint(placeName(t, t.First)))
+		for i := range t.First.Values {
+			text += "  " + s.name.Sprint(Safe(t.Traces[i].Name)) + " " + traceValue(t, t.First, i, false)
+		}
+		return text
+	case !b.HasGood:
+		return fmt.Sprintf("%s: differs in %s, the first that was compared", what, s.bad.Sprint(tickText(t, b.Bad)))
+	default:
+		text := fmt.Sprintf("%s: agrees in %s, differs in %s", what, tickText(t, b.Good), s.bad.Sprint(tickText(t, b.Bad)))
+		if len(t.Groups) > 0 {
+			var groups []string
+			for _, names := range traceGroups(t, t.Groups[0]) {
+				groups = append(groups, Safe(strings.Join(names, " = ")))
+			}
+			text += ": " + strings.Join(groups, "  ≠  ")
+		}
+		return text
+	}
+}
+
 // shownTexts is how many conflicts, losses and notes each a bisection shows.
 const shownTexts = 8
 
 func bisectHeadline(r *bisect.Result) string {
 	switch b := r.Bracket; {
+	case r.Kind == bisect.ChecksumOnly:
+		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", plural(uint64(r.Snapshots), "state point", "state points"))
+	case r.Kind == bisect.BlindChecksum && b.Good != nil:
+		return fmt.Sprintf("  in (%s, %s], with a blind checksum", pointName(*b.Good), pointName(b.Bad))
+	case r.Snapshots+r.Recorded == 0 && len(r.Traces) > 0:
+		return traceHeadline(r.Traces[0])
 	case b == nil && r.Snapshots+r.Recorded == 0:
 		return "  nothing to compare"
 	case b == nil && r.Snapshots == 0:

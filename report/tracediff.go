@@ -3,7 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -28,6 +31,44 @@ type TraceDocument struct {
 	Lost        []string             `json:"missing_traces"`
 	Uncompared  []string             `json:"uncompared"`
 	Unsure      int64                `json:"unsure_ticks"`
+
+	// Claims are what engines wrote themselves, ClaimCount with repetitions.
+	Claims     []ClaimDocument `json:"claims"`
+	ClaimCount int64           `json:"claim_count"`
+	// Start is what the engines' logs say of the start and is not the same.
+	Start []StartDocument `json:"start"`
+	// Reset is the number of ticks behind which a running checksum begins anew, 0
+	// if it does not; Cumulative says that checksums cover all that came before.
+	Reset      uint64   `json:"reset,omitempty"`
+	Cumulative bool     `json:"cumulative,omitempty"`
+	Notes      []string `json:"notes"`
+	// Also are the comparisons of other traces of the same peers.
+	Also []*TraceDocument `json:"also,omitempty"`
+}
+
+// ClaimDocument is a claim of an engine beside what the traces say.
+type ClaimDocument struct {
+	Text           string             `json:"text"`
+	Files          []string           `json:"files"`
+	Line           int64              `json:"line,omitempty"` // in the first of them
+	Tick           *uint64            `json:"tick"`
+	Native         string             `json:"native,omitempty"`
+	Peers          []string           `json:"peers"` // accused
+	Values         []ClaimedValueDoc  `json:"values"`
+	Standing       tracediff.Standing `json:"standing"`
+	Contradictions []string           `json:"contradictions"`
+}
+
+// ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
+type ClaimedValueDoc struct {
+	Peer  string `json:"peer"`
+	Value string `json:"value"`
+}
+
+// StartDocument is something that is not the same on all peers at the start.
+type StartDocument struct {
+	Name   string            `json:"name"`
+	Values map[string]string `json:"values"`
 }
 
 // TraceInfoDocument is one trace.
@@ -48,6 +89,7 @@ type TraceInfoDocument struct {
 type CheckpointDocument struct {
 	Kind       string                   `json:"kind"`
 	Tick       uint64                   `json:"tick"`
+	Native     string                   `json:"native,omitempty"`
 	Epoch      uint64                   `json:"epoch,omitempty"`
 	System     string                   `json:"system"`
 	Scope      string                   `json:"scope"`
@@ -58,7 +100,8 @@ type CheckpointDocument struct {
 
 // ValueDocument is what one peer has at a checkpoint.
 type ValueDocument struct {
-	Sum    string            `json:"sum,omitempty"` // the main one
+	File   string            `json:"file,omitempty"` // of a trace in several
+	Sum    string            `json:"sum,omitempty"`  // the main one
 	Sums   map[string]string `json:"sums,omitempty"`
 	Count  *uint64           `json:"count,omitempty"`
 	Line   int64             `json:"line,omitempty"`
@@ -117,10 +160,34 @@ type UntracedDocument struct {
 	Peers  []string `json:"peers"`
 }
 
-// TraceStatus returns the outcome of a comparison of traces. Missing are peers
-// that left none.
-func TraceStatus(r *tracediff.Result, missing []string) Status {
-	if r.Diverged() || r.FindingCount > 0 {
+// TraceSet is what was compared of one session's traces.
+type TraceSet struct {
+	// Results are those of each group of traces that can be compared, the one
+	// that says most first.
+	Results []*tracediff.Result
+	Missing []string // peers that left no trace
+	Notes   []string
+}
+
+// Status returns the outcome of a comparison of traces.
+func (t *TraceSet) Status() Status {
+	worst := InSync
+	for _, r := range t.Results {
+		switch s := traceStatus(r); {
+		case s == Diverged:
+			return Diverged
+		case s != InSync:
+			worst = s
+		}
+	}
+	if len(t.Missing) > 0 {
+		return Inconclusive
+	}
+	return worst
+}
+
+func traceStatus(r *tracediff.Result) Status {
+	if r.Diverged() || r.FindingCount > 0 || len(r.Start) > 0 {
 		return Diverged
 	}
 	for i := range r.Traces {
@@ -128,24 +195,44 @@ func TraceStatus(r *tracediff.Result, missing []string) Status {
 			return Inconclusive
 		}
 	}
-	if len(missing)+len(r.Uncompared) > 0 || r.Unsure > 0 {
+	if len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 {
 		return Inconclusive
 	}
 	return InSync
 }
 
 // Trace returns the JSON document of a comparison of traces.
-func Trace(r *tracediff.Result, missing []string) *TraceDocument {
+func Trace(t *TraceSet) *TraceDocument {
+	doc := traceDocument(t.Results[0], t.Status())
+	doc.Lost, doc.Notes = list(t.Missing), list(t.Notes)
+	for _, r := range t.Results[1:] {
+		also := traceDocument(r, traceStatus(r))
+		also.Claims = []ClaimDocument{} // they stand in the first one
+		doc.Also = append(doc.Also, also)
+	}
+	return doc
+}
+
+func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
 	doc := &TraceDocument{
-		Head: head("tracediff", TraceStatus(r, missing), r.Warnings), Traces: []TraceInfoDocument{}, Cascade: []CascadeDocument{},
+		Head: head("tracediff", status, r.Warnings), Traces: []TraceInfoDocument{}, Cascade: []CascadeDocument{},
 		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []GroupsDocument{},
-		Findings: []FindingDocument{}, Noticed: []NoticedDocument{}, Untraced: []UntracedDocument{}, Lost: list(missing),
+		Findings: []FindingDocument{}, Noticed: []NoticedDocument{}, Untraced: []UntracedDocument{}, Lost: []string{},
+		Claims: []ClaimDocument{}, ClaimCount: r.ClaimCount, Start: []StartDocument{}, Notes: []string{},
+	}
+	d := r.Dialect()
+	doc.Reset, doc.Cumulative = d.Reset, d.Cumulative
+	for i := range r.Claims {
+		doc.Claims = append(doc.Claims, claimDocument(r, &r.Claims[i]))
+	}
+	for _, s := range r.Start {
+		doc.Start = append(doc.Start, StartDocument(s))
 	}
 	name := func(i int) string { return r.Traces[i].Name }
 	for i := range r.Traces {
 		t := &r.Traces[i]
 		info := TraceInfoDocument{
-			Name: t.Name, File: t.File, Grammar: t.Grammar.String(), First: t.First.Number, Last: t.Last.Number,
+			Name: t.Name, File: t.File, Grammar: traceKind(t), First: t.First.Number, Last: t.Last.Number,
 			Ended: t.Ended, Torn: t.Torn, Malformed: t.Malformed, Trouble: t.Trouble,
 		}
 		if t.Rollback != nil {
@@ -202,6 +289,28 @@ func Trace(r *tracediff.Result, missing []string) *TraceDocument {
 	return doc
 }
 
+func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
+	doc := ClaimDocument{
+		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
+		Standing: c.Standing, Contradictions: list(c.Contradictions),
+	}
+	if c.HasTick {
+		doc.Tick, doc.Native = &c.Tick, nativeTick(r, tracediff.Tick{Number: c.Tick})
+	}
+	for _, v := range c.Values {
+		doc.Values = append(doc.Values, ClaimedValueDoc(v))
+	}
+	return doc
+}
+
+// nativeTick returns the engine's own name of a tick, "" if it has none.
+func nativeTick(r *tracediff.Result, t tracediff.Tick) string {
+	if name := r.TickName(t); name != t.String() {
+		return name
+	}
+	return ""
+}
+
 func traceGroups(r *tracediff.Result, g tracediff.Groups) [][]string {
 	var out [][]string
 	for _, group := range g.Groups {
@@ -216,7 +325,7 @@ func traceGroups(r *tracediff.Result, g tracediff.Groups) [][]string {
 
 func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument {
 	doc := CheckpointDocument{
-		Kind: string(d.Kind), Tick: d.Tick.Number, Epoch: d.Tick.Epoch, System: d.System, Scope: d.Scope, Phase: d.Phase.String(),
+		Kind: string(d.Kind), Tick: d.Tick.Number, Native: nativeTick(r, d.Tick), Epoch: d.Tick.Epoch, System: d.System, Scope: d.Scope, Phase: d.Phase.String(),
 		Occurrence: d.Occurrence, Values: map[string]ValueDocument{},
 	}
 	for i := range d.Values {
@@ -224,7 +333,7 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 		if !v.Present {
 			continue
 		}
-		value := ValueDocument{Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset}
+		value := ValueDocument{File: v.File, Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset}
 		for _, s := range v.Sums {
 			if s.Name != "" {
 				if value.Sums == nil {
@@ -242,12 +351,35 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 }
 
 // TraceText writes a comparison of traces for a person.
-func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all bool) error {
+func TraceText(w io.Writer, t *TraceSet, s Style, all bool) error {
 	out := lines{w: w}
-	out.put(s.verdict(TraceStatus(r, missing)), traceHeadline(r))
-	row := func(name string, parts ...string) {
-		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+	for i, r := range t.Results {
+		if i == 0 {
+			traceResult(&out, r, s.verdict(t.Status()), t.Missing, true, s, all)
+			continue
+		}
+		out.put("")
+		traceResult(&out, r, s.verdict(traceStatus(r)), nil, false, s, all)
 	}
+	for i, note := range t.Notes {
+		if i == shownTexts && !all {
+			out.row(s, "", s.faint.Sprintf("… and %d more  (--all)", len(t.Notes)-i))
+			break
+		}
+		out.row(s, "note", Safe(note))
+	}
+	return out.err
+}
+
+// row writes a line with a name before it.
+func (l *lines) row(s Style, name string, parts ...string) {
+	l.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+}
+
+// traceResult writes one comparison; of those beside the main one less is told.
+func traceResult(out *lines, r *tracediff.Result, verdict string, missing []string, main bool, s Style, all bool) {
+	out.put(verdict, traceHeadline(r))
+	row := func(name string, parts ...string) { out.row(s, name, parts...) }
 	wide := 0
 	for i := range r.Traces {
 		wide = max(wide, columns(Safe(r.Traces[i].Name)))
@@ -257,7 +389,7 @@ func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all 
 		return s.name.Sprint(pad(name, columns(name), wide))
 	}
 	for i := range r.Traces {
-		row("trace", peer(i), "  ", traceInfo(&r.Traces[i]))
+		row("trace", peer(i), "  ", traceInfo(r, &r.Traces[i]))
 	}
 	for _, i := range r.Uncompared {
 		row("lost", s.warn.Sprint(Safe(r.Traces[i].Name)+" has no checksum in common with any other trace"))
@@ -268,12 +400,20 @@ func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all 
 	for _, m := range missing {
 		row("lost", s.warn.Sprint(Safe(m)))
 	}
-	if d := r.First; d != nil {
-		row("first", s.bad.Sprint(placeName(d)))
-		for i := range d.Values {
-			row("", peer(i), "  ", traceValue(&d.Values[i], true))
+	for _, start := range r.Start {
+		row("start", s.bad.Sprint(Safe(start.Name)+" is not the same on all peers:"))
+		for _, name := range slices.Sorted(maps.Keys(start.Values)) {
+			row("", "  ", s.name.Sprint(Safe(name)), "  ", shorten(Safe(start.Values[name]), valueWidth))
 		}
-		contextText(&out, r, s)
+	}
+	if d := r.First; d != nil {
+		row("first", s.bad.Sprint(placeName(r, d)))
+		for i := range d.Values {
+			row("", peer(i), "  ", traceValue(r, d, i, true))
+		}
+		if main {
+			contextText(out, r, s)
+		}
 	}
 	if len(r.Traces) > 2 {
 		for i, g := range r.Groups {
@@ -285,10 +425,14 @@ func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all 
 			for _, names := range traceGroups(r, g) {
 				groups = append(groups, Safe(strings.Join(names, " = ")))
 			}
-			row("groups", fmt.Sprintf("from tick %s: ", g.Tick), strings.Join(groups, "  ≠  "))
+			row("groups", fmt.Sprintf("from %s: ", tickText(r, g.Tick)), strings.Join(groups, "  ≠  "))
 		}
 	}
-	cascadeText(&out, r, s, all)
+	persistence(row, r)
+	if main {
+		cascadeText(out, r, s, all)
+		claimsText(row, r, s, "--all", all)
+	}
 	for i, f := range r.Findings {
 		if i == shownTexts && !all {
 			row("", s.faint.Sprintf("… and %d more  (--all)", r.FindingCount-int64(i)))
@@ -310,44 +454,140 @@ func TraceText(w io.Writer, r *tracediff.Result, missing []string, s Style, all 
 		}
 		row("note", Safe(strings.TrimSpace(u.System+" "+u.Scope)), " is not traced by ", strings.Join(names, ", "))
 	}
-	return out.err
+	if d := r.Dialect(); d.Covers != "" && r.First == nil {
+		row("note", Safe(d.Covers))
+	}
+}
+
+// persistence says what became of the first difference.
+func persistence(row func(string, ...string), r *tracediff.Result) {
+	if r.First == nil {
+		return
+	}
+	d := r.Dialect()
+	last := r.LastDiffering
+	switch {
+	case !last.Before(r.LastCompared) && d.Cumulative:
+		row("lasts", "to the end of what was compared, as it must: each checksum covers all that came before")
+	case !last.Before(r.LastCompared):
+	case d.Reset > 0 && (last.Number+d.Reset-1)/d.Reset*d.Reset < r.EqualFrom.Number:
+		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew behind every %d ticks: that it is equal from %s on proves nothing of the state",
+			r.TickName(last), d.Reset, r.TickName(r.EqualFrom)))
+	case d.Values && last == r.First.Tick:
+		row("lasts", fmt.Sprintf("in this tick alone; what was compared behind it, up to %s, is equal", tickText(r, r.LastCompared)))
+	default:
+		row("lasts", fmt.Sprintf("up to tick %s; equal again from %s to %s", r.TickName(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
+	}
+}
+
+// claimsText shows what engines claim, and how it stands; more is the option that
+// shows the rest.
+func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more string, all bool) {
+	const shown = 3
+	for i := range r.Claims {
+		if i == shown && !all {
+			row("", s.faint.Sprintf("… and %s  (%s)", plural(uint64(len(r.Claims)-i), "more claim", "more claims"), more))
+			break
+		}
+		c := &r.Claims[i]
+		from := Safe(c.Files[0])
+		if c.Pos.Line > 0 {
+			from += fmt.Sprintf(":%d", c.Pos.Line)
+		}
+		if n := len(c.Files) - 1; n > 0 {
+			from += fmt.Sprintf(" and %s", plural(uint64(n), "other file", "other files"))
+		}
+		row("claim", s.warn.Sprint("“"+shorten(Safe(c.Text), claimWidth)+"”"), s.faint.Sprint("  "+from))
+		if c.Standing != tracediff.Contradicted {
+			row("", standingText(r, c))
+		}
+		for _, text := range c.Contradictions {
+			row("", s.bad.Sprint("contradicted: "), Safe(text))
+		}
+	}
+}
+
+// claimWidth is how many columns of an engine's own line are shown.
+const claimWidth = 120
+
+func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
+	tick := tickText(r, tracediff.Tick{Number: c.Tick})
+	switch {
+	case !c.HasTick:
+		return "names no tick; nothing bears it out or contradicts it"
+	case c.Standing == tracediff.Borne:
+		return fmt.Sprintf("the traces first differ at %s, too", tick)
+	case c.Standing == tracediff.Late && r.First != nil:
+		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
+	case c.Proves():
+		return fmt.Sprintf("no two traces have %s; it tells two checksums, so that the peers parted by then", tick)
+	}
+	return fmt.Sprintf("no two traces have %s: not checked", tick)
 }
 
 func traceHeadline(r *tracediff.Result) string {
 	switch b := r.Bracket; {
 	case r.First == nil && r.FindingCount > 0:
 		return fmt.Sprintf("  %s, no checksum differs", plural(uint64(r.FindingCount), "finding", "findings"))
+	case r.First == nil && len(r.Start) > 0:
+		return "  what the peers started from is not the same"
+	case r.First == nil && r.Diverged():
+		i := slices.IndexFunc(r.Claims, func(c tracediff.JudgedClaim) bool { return c.Proves() && c.Standing == tracediff.Unchecked })
+		return fmt.Sprintf("  in %s at the latest, by an engine's log", tickText(r, tracediff.Tick{Number: r.Claims[i].Tick}))
+	case r.First == nil && len(r.Traces) < 2:
+		return fmt.Sprintf("  %s of an engine, and no traces to compare", plural(uint64(len(r.Claims)), "claim", "claims"))
 	case r.First == nil && len(r.Uncompared) == len(r.Traces):
 		return "  nothing compared: the traces have no checksum in common"
 	case r.First == nil:
-		return fmt.Sprintf("  no difference up to tick %s", r.LastCompared)
+		return fmt.Sprintf("  no difference up to %s", tickText(r, r.LastCompared))
 	case b != nil && !b.HasGood:
-		return fmt.Sprintf("  at tick %s, the first that was compared", b.Bad)
-	case b != nil && !b.Exact():
-		return fmt.Sprintf("  after tick %s, in tick %s at the latest", b.Good, b.Bad)
+		return fmt.Sprintf("  at %s, the first that was compared", tickText(r, b.Bad))
+	case b != nil && !b.Exact() && !r.Dialect().Values:
+		return fmt.Sprintf("  after %s, in %s at the latest", tickText(r, b.Good), tickText(r, b.Bad))
 	case r.First.System != "" && r.First.Scope != "":
-		return fmt.Sprintf("  in tick %s, after system %s, in %s", r.First.Tick, Safe(r.First.System), Safe(r.First.Scope))
+		return fmt.Sprintf("  in %s, after system %s, in %s", tickText(r, r.First.Tick), Safe(r.First.System), Safe(r.First.Scope))
 	case r.First.System != "":
-		return fmt.Sprintf("  in tick %s, after system %s", r.First.Tick, Safe(r.First.System))
+		return fmt.Sprintf("  in %s, after system %s", tickText(r, r.First.Tick), Safe(r.First.System))
 	default:
-		return fmt.Sprintf("  in tick %s", r.First.Tick)
+		return fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
 	}
 }
 
-func traceInfo(t *tracediff.TraceInfo) string {
-	text := fmt.Sprintf("%s, %s", Safe(t.File), t.Grammar)
+// tickText names a tick in a sentence: "tick 12", or as the engine does if that is
+// more than a number.
+func tickText(r *tracediff.Result, t tracediff.Tick) string {
+	name := r.TickName(t)
+	if strings.Trim(name, "0123456789") == "" || name == t.String() || r.Dialect().TickName == nil {
+		return "tick " + name
+	}
+	return name
+}
+
+// traceKind says what kind of file a trace is.
+func traceKind(t *tracediff.TraceInfo) string {
+	if t.Dialect.File != "" {
+		return t.Dialect.File
+	}
+	return t.Grammar.String()
+}
+
+func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
+	text := fmt.Sprintf("%s, %s", Safe(t.File), traceKind(t))
 	if t.Packing != "" {
 		text += ", " + t.Packing
 	}
 	if t.Empty {
 		return text + ", empty"
 	}
-	text += fmt.Sprintf(", from tick %s", t.First)
+	text += fmt.Sprintf(", from %s", tickText(r, t.First))
 	if n := t.Malformed; n > 0 {
 		text += fmt.Sprintf(", %s", plural(uint64(n), "line is no record", "lines are no records"))
 	}
+	if t.Running {
+		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
+	}
 	if t.Torn {
-		text += fmt.Sprintf(", breaks off at tick %s", t.Last)
+		text += fmt.Sprintf(", breaks off at %s", tickText(r, t.Last))
 	}
 	if t.Trouble != "" {
 		text += ", " + Safe(t.Trouble)
@@ -360,8 +600,8 @@ func traceInfo(t *tracediff.TraceInfo) string {
 }
 
 // placeName names a checkpoint.
-func placeName(d *tracediff.Difference) string {
-	text := fmt.Sprintf("tick %s", d.Tick)
+func placeName(r *tracediff.Result, d *tracediff.Difference) string {
+	text := fmt.Sprintf("%s", tickText(r, d.Tick))
 	if d.System != "" {
 		text += "  system " + Safe(d.System)
 	}
@@ -378,15 +618,22 @@ func placeName(d *tracediff.Difference) string {
 }
 
 // traceValue tells what a trace has at a checkpoint, and where if that is
-// wanted.
-func traceValue(v *tracediff.Value, place bool) string {
+// wanted. Of an engine's values only those that differ are told.
+func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool) string {
+	v := &d.Values[i]
 	if !v.Present {
 		return "has no such checkpoint"
 	}
+	values := r.Traces[i].Dialect.Values
 	var parts []string
 	for _, sum := range v.Sums {
 		name := "sum"
-		if sum.Name != "" {
+		switch {
+		case values && len(d.Sums) > 0 && !slices.Contains(d.Sums, sum.Name):
+			continue
+		case values:
+			name = Safe(sum.Name)
+		case sum.Name != "":
 			name += "." + Safe(sum.Name)
 		}
 		parts = append(parts, name+" "+shorten(Safe(string(sum.Value)), valueWidth))
@@ -400,6 +647,9 @@ func traceValue(v *tracediff.Value, place bool) string {
 	at := fmt.Sprintf("offset %d", v.Pos.Offset)
 	if v.Pos.Line > 0 {
 		at = fmt.Sprintf("line %d", v.Pos.Line)
+	}
+	if v.File != "" {
+		at = Safe(v.File) + " " + at
 	}
 	return strings.Join(parts, "  ") + "  (" + at + ")"
 }
@@ -435,16 +685,57 @@ func contextText(out *lines, r *tracediff.Result, s Style) {
 // at the first difference, 0 if none has.
 func otherSide(r *tracediff.Result) int {
 	for i := 1; i < len(r.First.Values); i++ {
-		if traceValue(&r.First.Values[0], false) != traceValue(&r.First.Values[i], false) {
+		if traceValue(r, r.First, 0, false) != traceValue(r, r.First, i, false) {
 			return i
 		}
 	}
 	return 0
 }
 
+// contextWidth is how much of a line of context is shown, in bytes, and contextLead
+// how much of that stands before the first change.
+const (
+	contextWidth = 160
+	contextLead  = 90
+)
+
+// around cuts a line that is long to what surrounds its first change.
+func around(line tracediff.ContextLine) tracediff.ContextLine {
+	if len(line.Text) <= contextWidth {
+		return line
+	}
+	begin := 0
+	if len(line.Spans) > 0 {
+		begin = max(0, line.Spans[0].Begin-contextLead)
+	}
+	end := min(len(line.Text), begin+contextWidth)
+	for begin > 0 && !utf8.RuneStart(line.Text[begin]) {
+		begin--
+	}
+	for end < len(line.Text) && !utf8.RuneStart(line.Text[end]) {
+		end--
+	}
+	cut := line
+	cut.Text, cut.Spans = line.Text[begin:end], nil
+	shift := begin
+	if begin > 0 {
+		cut.Text, shift = "…"+cut.Text, begin-len("…")
+	}
+	for _, span := range line.Spans {
+		if span.Begin < end {
+			cut.Spans = append(cut.Spans, tracediff.Span{Begin: span.Begin - shift, End: min(span.End, end) - shift})
+		}
+	}
+	if end < len(line.Text) {
+		cut.Text += "…"
+	}
+	return cut
+}
+
 // marked colours a line, its changed parts differently.
 func marked(line tracediff.ContextLine, plain, mark printer) string {
 	var b strings.Builder
+	line = around(line)
 	at := 0
 	for _, span := range line.Spans {
 		b.WriteString(plain.Sprint(Safe(line.Text[at:span.Begin])) + mark.Sprint(Safe(line.Text[span.Begin:span.End])))
@@ -467,7 +758,7 @@ func cascadeText(out *lines, r *tracediff.Result, s Style, all bool) {
 		if i == shown && !all {
 			break
 		}
-		rows = append(rows, []string{c.Tick.String(), Safe(c.System), Safe(c.Scope), fmt.Sprint(c.Count), c.Last.String()})
+		rows = append(rows, []string{r.TickName(c.Tick), Safe(c.System), Safe(c.Scope), fmt.Sprint(c.Count), r.TickName(c.Last)})
 	}
 	var table strings.Builder
 	_ = TableText(&table, rows, s) // a Builder never fails

@@ -10,8 +10,9 @@ import (
 
 // Find returns the snapshots below a path: one Set for a folder that holds
 // snapshots or a file that is one; for a folder that holds none itself, one Set
-// for it, if it has files, and for each of its folders that has. Formats are
-// tried in order.
+// for it, if it has files, and for each of its folders that has. Where files
+// name their peer, there is one Set for each instead. Formats are tried in
+// order.
 func Find(path string, formats []Format) ([]*Set, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -25,7 +26,7 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		return nil, err
 	}
 	if len(set.Entries) > 0 {
-		return []*Set{set}, nil
+		return set.peers(), nil
 	}
 	var sets []*Set
 	if len(set.Others) > 0 {
@@ -37,7 +38,7 @@ func Find(path string, formats []Format) ([]*Set, error) {
 			return nil, err
 		}
 		if len(sub.Entries) > 0 || len(sub.Others) > 0 {
-			sets = append(sets, sub)
+			sets = append(sets, sub.peers()...)
 		}
 	}
 	if len(sets) == 0 {
@@ -73,14 +74,72 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir, base := filepath.Split(filepath.Clean(path))
+	set := &Set{Path: path}
+	if format.Parts != nil {
+		parts, err := openParts(path, format)
+		if err != nil {
+			return nil, err
+		}
+		set.addParts(filepath.Clean(dir), base, parts)
+		set.order()
+		return set.peers(), nil
+	}
 	s, err := OpenPath(path, format)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	info := s.Info()
-	dir, base := filepath.Split(filepath.Clean(path))
-	return []*Set{{Path: path, Entries: []*Entry{{filepath.Clean(dir), base, info.Seed, info.Point, format, true, info.Root}}}}, nil
+	peer := ""
+	if format.ParseName != nil {
+		if n, ok := format.ParseName(unpackedName(base)); ok {
+			peer = n.Peer
+		}
+	}
+	set.Peer = peer
+	set.Entries = []*Entry{{Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}}
+	return []*Set{set}, nil
+}
+
+// unpackedName returns a file's name without what says how it is compressed.
+func unpackedName(base string) string {
+	switch filepath.Ext(base) {
+	case ".gz", ".xz", ".zst":
+		return strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	return base
+}
+
+// addParts adds the states of a file that holds several.
+func (s *Set) addParts(dir, base string, parts *partFile) {
+	for i := range parts.parts {
+		part := &parts.parts[i]
+		s.Entries = append(s.Entries, &Entry{
+			Dir: dir, Base: base, Peer: part.Peer, Seed: part.Seed, Point: part.Point, Format: parts.format, parts: parts, part: part,
+		})
+	}
+}
+
+// peers splits a set by the peers that its entries name.
+func (s *Set) peers() []*Set {
+	var out []*Set
+	for begin := 0; begin < len(s.Entries); {
+		end := begin + 1
+		for end < len(s.Entries) && s.Entries[end].Peer == s.Entries[begin].Peer {
+			end++
+		}
+		one := &Set{Path: s.Path, Peer: s.Entries[begin].Peer, Entries: s.Entries[begin:end:end]}
+		if begin == 0 {
+			one.Others, one.Warnings, one.Conflicts = s.Others, s.Warnings, s.Conflicts
+		}
+		out = append(out, one)
+		begin = end
+	}
+	if len(out) == 0 {
+		return []*Set{s}
+	}
+	return out
 }
 
 // partFolders are folders in which an engine keeps a peer's states beside its
@@ -170,11 +229,7 @@ func list(path string) ([]string, error) {
 // named returns the entry that a file's name announces, one without a format
 // if the file is no evidence.
 func named(dir, base string, formats []Format) (Entry, bool) {
-	plain := base
-	switch filepath.Ext(base) {
-	case ".gz", ".xz", ".zst":
-		plain = strings.TrimSuffix(base, filepath.Ext(base))
-	}
+	plain := unpackedName(base)
 	for i := range formats {
 		if formats[i].ParseName == nil {
 			continue
@@ -182,7 +237,7 @@ func named(dir, base string, formats []Format) (Entry, bool) {
 		if n, ok := formats[i].ParseName(plain); ok && n.NoEvidence {
 			return Entry{}, true
 		} else if ok {
-			return Entry{Dir: dir, Base: base, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true
+			return Entry{Dir: dir, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true
 		}
 	}
 	return Entry{}, false
@@ -200,6 +255,15 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 		s.Others = append(s.Others, path)
 		return
 	}
+	if format.Parts != nil {
+		parts, err := openParts(path, format)
+		if err != nil {
+			s.warn("%v", err)
+			return
+		}
+		s.addParts(dir, base, parts)
+		return
+	}
 	state, err := OpenPath(path, format)
 	if err != nil {
 		s.warn("%v", err)
@@ -210,5 +274,5 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 	if format.Usual == nil || !format.Usual(base) {
 		s.warn("%s: its name says nothing, its content is state point %s of seed %016x", path, info.Point, info.Seed)
 	}
-	s.Entries = append(s.Entries, &Entry{dir, base, info.Seed, info.Point, format, true, info.Root})
+	s.Entries = append(s.Entries, &Entry{Dir: dir, Base: base, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root})
 }

@@ -12,7 +12,16 @@ import (
 )
 
 // OpenPath opens a state in a file of that format. Closing it closes the file.
+//
+// A file that holds several states is an error.
 func OpenPath(path string, format *Format) (State, error) {
+	if format.Parts != nil {
+		p, err := openParts(path, format)
+		if err != nil {
+			return nil, err
+		}
+		return p.only()
+	}
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 // are is read off the files' names; headers are read when a file is opened.
 type Set struct {
 	Path     string   // the folder or file
+	Peer     string   // whose they are, if the files' names or contents say so
 	Entries  []*Entry // ascending by seed, then point, one for each
 	Others   []string // paths of the folder's files that are no snapshots
 	Warnings []string // files left out, and why
@@ -21,6 +22,9 @@ type Set struct {
 	// Conflicts are files for the same state point that hold different states,
 	// so that the peer's state there is not known.
 	Conflicts []string
+
+	// Copies counts files that are left out since another one has the same state.
+	Copies int
 
 	session  *uint64 // the only seed that Entries may have, nil before Session
 	rechecks int
@@ -30,18 +34,32 @@ type Set struct {
 type Entry struct {
 	Dir    string
 	Base   string // name of the file in Dir
+	Peer   string // whose state it is, if the name or the file says so
 	Seed   uint64
 	Point  Point
 	Format *Format
 
 	checked bool        // seed and point are those of the header
 	root    merkle.Hash // if checked
+
+	// parts and part are set if the file holds several states.
+	parts *partFile
+	part  *Part
 }
 
-// Path returns the path of the file.
-func (e *Entry) Path() string { return e.Dir + string(filepath.Separator) + e.Base }
+// Path returns the path of the file, and for one of several states in it,
+// FILE@TICK.
+func (e *Entry) Path() string {
+	if e.part != nil {
+		return e.parts.name(e.part)
+	}
+	return e.Dir + string(filepath.Separator) + e.Base
+}
 
 func (e *Entry) compare(f *Entry) int {
+	if e.Peer != f.Peer {
+		return cmp.Compare(e.Peer, f.Peer)
+	}
 	if e.Seed != f.Seed {
 		return cmp.Compare(e.Seed, f.Seed)
 	}
@@ -51,6 +69,9 @@ func (e *Entry) compare(f *Entry) int {
 // Open opens the snapshot. If its header has another seed or point than its
 // name, the error is a *MisnamedError and the State is open all the same.
 func (e *Entry) Open() (State, error) {
+	if e.part != nil {
+		return e.parts.open(e.part)
+	}
 	s, err := OpenPath(e.Path(), e.Format)
 	if err != nil {
 		return nil, err
@@ -88,6 +109,37 @@ func (s *Set) join(part *Set) {
 	for _, e := range own {
 		if _, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare); !taken {
 			s.insert(e)
+		}
+	}
+}
+
+// Merge adds what another place holds of the same peer: games keep copies of what
+// other peers sent them. Two states of one point are a conflict unless they are
+// equal.
+func (s *Set) Merge(other *Set) {
+	s.Others = append(s.Others, other.Others...)
+	s.Warnings = append(s.Warnings, other.Warnings...)
+	s.Conflicts = append(s.Conflicts, other.Conflicts...)
+	s.Copies += other.Copies
+	for _, e := range other.Entries {
+		i, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
+		if !taken {
+			s.Entries = slices.Insert(s.Entries, i, e)
+			continue
+		}
+		kept := s.Entries[i]
+		s.believe(kept)
+		s.believe(e)
+		switch {
+		case kept.root == e.root:
+			s.Copies++
+		case e.root.IsZero():
+			s.warn("%s: left out for %s: it cannot be read", e.Path(), kept.Path())
+		case kept.root.IsZero():
+			s.warn("%s: left out for %s: it cannot be read", kept.Path(), e.Path())
+			s.Entries[i] = e
+		default:
+			s.Conflicts = append(s.Conflicts, fmt.Sprintf("%s and %s: two states of %s at state point %s; the latter was used", e.Path(), kept.Path(), e.Peer, e.Point))
 		}
 	}
 }

@@ -80,6 +80,8 @@ type JudgedClaim struct {
 	// Contradictions say where the traces have it otherwise: who agrees with whom
 	// at that tick, and which checksums they have.
 	Contradictions []string
+
+	dialect *Dialect
 }
 
 // Start is something that had to be the same on all peers at the start, and that
@@ -106,6 +108,9 @@ func (c *comparer) collectClaims() {
 	index := map[same]int{}
 	start := map[string]map[string]string{}
 	for _, log := range c.opts.Claims {
+		if c.result.claimed.Engine == "" {
+			c.result.claimed = log.Dialect
+		}
 		if log.Trouble != "" {
 			c.warn("%s", log.Trouble)
 		}
@@ -133,7 +138,7 @@ func (c *comparer) collectClaims() {
 				continue
 			}
 			index[k] = len(c.result.Claims)
-			c.result.Claims = append(c.result.Claims, JudgedClaim{Claim: claim, Files: []string{claim.File}, Standing: Unchecked})
+			c.result.Claims = append(c.result.Claims, JudgedClaim{Claim: claim, Files: []string{claim.File}, Standing: Unchecked, dialect: &log.Dialect})
 			if claim.HasTick {
 				if c.witnesses == nil {
 					c.witnesses = map[uint64]*witness{}
@@ -142,7 +147,15 @@ func (c *comparer) collectClaims() {
 			}
 		}
 	}
-	slices.SortStableFunc(c.result.Claims, func(a, b JudgedClaim) int { return cmp.Compare(a.Tick, b.Tick) })
+	slices.SortStableFunc(c.result.Claims, func(a, b JudgedClaim) int {
+		if a.HasTick != b.HasTick { // what names a tick says more
+			if a.HasTick {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Tick, b.Tick)
+	})
 	for _, name := range slices.Sorted(maps.Keys(start)) {
 		values := slices.Sorted(maps.Values(start[name]))
 		if values[0] != values[len(values)-1] {
@@ -188,10 +201,16 @@ func (c *comparer) judge() {
 			continue
 		}
 		w := c.witnesses[j.Tick]
+		if j.dialect.Cumulative {
+			c.judgeCumulative(j)
+			continue
+		}
 		switch {
 		case w == nil && c.passedEqual(j.Tick):
 			j.Standing = Contradicted
 			j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree at tick %s", c.name(Tick{Number: j.Tick})))
+		case w == nil && res.First != nil && res.First.Tick.Before(Tick{Number: j.Tick}):
+			j.Standing = Late
 		case w == nil:
 		case !w.differs:
 			j.Standing = Contradicted
@@ -205,6 +224,21 @@ func (c *comparer) judge() {
 			c.checkBlame(j, w)
 			c.checkValues(j, w)
 		}
+	}
+}
+
+// judgeCumulative tells how a claim of checksums stands that cover all that came
+// before: what traces have at its very tick does not matter.
+func (c *comparer) judgeCumulative(j *JudgedClaim) {
+	res, t := &c.result, Tick{Number: j.Tick}
+	switch {
+	case res.First != nil && res.First.Tick.Before(t):
+		j.Standing = Late
+	case res.First != nil && res.First.Tick == t:
+		j.Standing = Borne
+	case len(c.peers) > 1 && !res.LastCompared.Before(t):
+		j.Standing = Contradicted
+		j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree up to tick %s", c.name(res.LastCompared)))
 	}
 }
 
@@ -225,14 +259,16 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 	if !w.differs {
 		return
 	}
-	accused := func(i int) bool { return slices.Contains(j.Peers, c.list[i].Name) }
-	known := 0
-	for i := range c.list {
-		if accused(i) {
-			known++
+	blame := map[string]bool{} // by all claims about the tick
+	for i := range c.result.Claims {
+		if other := &c.result.Claims[i]; other.HasTick && other.Tick == j.Tick {
+			for _, name := range other.Peers {
+				blame[name] = true
+			}
 		}
 	}
-	if known == 0 {
+	accused := func(i int) bool { return blame[c.list[i].Name] }
+	if !slices.ContainsFunc(c.list, func(t *Trace) bool { return slices.Contains(j.Peers, t.Name) }) {
 		return
 	}
 	innocent := 0
@@ -260,6 +296,9 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 // checkValues looks for the checksums that a claim tells among those of the
 // traces.
 func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
+	if c.result.Dialect().Values {
+		return // values of the game are no checksums
+	}
 	for _, v := range j.Values {
 		i := slices.IndexFunc(c.list, func(t *Trace) bool { return t.Name == v.Peer && v.Peer != "" })
 		if i >= 0 && i < len(w.values) && w.values[i] != nil {

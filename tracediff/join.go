@@ -16,7 +16,7 @@ func Join(parts []*Trace) (*Trace, error) {
 	}
 	var spans []span
 	for _, t := range parts {
-		first, ok, err := t.FirstTick()
+		first, _, ok, err := t.Ticks()
 		if err != nil {
 			return nil, err
 		}
@@ -47,22 +47,25 @@ func Join(parts []*Trace) (*Trace, error) {
 	return &joined, nil
 }
 
-// FirstTick returns the tick of the trace's first record, false if it has none
-// that can be read.
-func (t *Trace) FirstTick() (uint64, bool, error) {
+// Ticks returns the first and the last tick of the trace, false if it has none that
+// can be read. It reads all of it.
+func (t *Trace) Ticks() (first, last uint64, ok bool, err error) {
 	r, err := t.open(opening{names: new(names), sizes: usual})
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
-	rec, err := r.read()
-	for errors.As(err, new(*SyntaxError)) {
-		rec, err = r.read()
+	for {
+		rec, err := r.read()
+		if errors.As(err, new(*SyntaxError)) {
+			continue
+		}
+		if err != nil {
+			return first, last, ok, r.Close()
+		}
+		if last = rec.Tick(); !ok {
+			first, ok = last, true
+		}
 	}
-	tick, ok := uint64(0), err == nil
-	if ok {
-		tick = rec.Tick()
-	}
-	return tick, ok, r.Close()
 }
 
 // joinedSource reads files one behind the other.

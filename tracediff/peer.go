@@ -146,7 +146,10 @@ func (p *peer) end(err error) {
 		p.lose(p.last, Tick{^uint64(0), 0})
 	}
 	info := p.info
-	info.Ended = err == nil && (p.r.source != nil || p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
+	info.Ended = err == nil && !info.Running && (p.r.source != nil || p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
+	if errors.Is(err, ErrRunning) {
+		info.Running, err = true, nil
+	}
 	if err != nil {
 		info.Torn = errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF)
 		info.Trouble = err.Error()

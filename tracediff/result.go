@@ -62,6 +62,9 @@ type Result struct {
 	// one that was compared. If the latter is greater, the traces have become
 	// equal again.
 	LastDiffering, LastCompared Tick
+	// EqualFrom is the first tick behind LastDiffering that was compared, if there
+	// is one.
+	EqualFrom Tick
 
 	Findings     []Finding
 	FindingCount int64
@@ -75,6 +78,7 @@ type Result struct {
 	Claims     []JudgedClaim
 	ClaimCount int64
 	Start      []Start
+	claimed    Dialect // of the logs with claims
 
 	// Uncompared are traces of which no checkpoint has a value in common with
 	// any other trace: nothing is known of them.
@@ -97,14 +101,21 @@ func (r *Result) Diverged() bool {
 	return r.First != nil || slices.ContainsFunc(r.Claims, func(c JudgedClaim) bool { return c.Standing == Unchecked && c.Proves() })
 }
 
-// TickName returns the engine's own name of a tick, else its number.
-func (r *Result) TickName(t Tick) string {
+// Dialect returns what the engine's checksums are: that of the traces, else that
+// of the logs with claims.
+func (r *Result) Dialect() Dialect {
 	for i := range r.Traces {
-		if d := &r.Traces[i].Dialect; d.TickName != nil {
-			return d.name(t)
+		if d := r.Traces[i].Dialect; d.Engine != "" {
+			return d
 		}
 	}
-	return t.String()
+	return r.claimed
+}
+
+// TickName returns the engine's own name of a tick, else its number.
+func (r *Result) TickName(t Tick) string {
+	d := r.Dialect()
+	return d.name(t)
 }
 
 // Tick is a tick in an epoch. Epochs count from 0; nearly all traces have one.
@@ -122,6 +133,9 @@ func (t Tick) compare(u Tick) int {
 	}
 	return 1
 }
+
+// Before reports whether t comes before u.
+func (t Tick) Before(u Tick) bool { return t.compare(u) < 0 }
 
 // String returns "12", or "12 of epoch 1" if it is not the first.
 func (t Tick) String() string {
@@ -148,8 +162,9 @@ type TraceInfo struct {
 
 	// Ended says that the trace's end was marked as such, Torn that it breaks
 	// off, and Trouble what went wrong if reading ended early.
-	Ended, Torn bool
-	Trouble     string
+	// Running says that it ends as the file of a running game does.
+	Ended, Torn, Running bool
+	Trouble              string
 
 	// Malformed counts lines that are no records.
 	Malformed int64

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
@@ -22,6 +23,10 @@ type Source interface {
 	Dialect() Dialect
 	Next() (*Record, error)
 }
+
+// ErrRunning is what the error at the end of a Source wraps whose file ends as
+// that of a running game does: it breaks off, and nothing is wrong with it.
+var ErrRunning = errors.New("file of a running game")
 
 // Skipper is a Source that passes over records quicker than Next. Skip passes all
 // records of the ticks that end before a byte offset and returns the last tick
@@ -62,10 +67,13 @@ type Dialect struct {
 
 // name returns the engine's own name of a tick, else its number.
 func (d *Dialect) name(t Tick) string {
-	if d.TickName == nil {
+	if d.TickName == nil && d.Unit == "" {
 		return t.String()
 	}
-	s := d.TickName(t.Number)
+	s := strconv.FormatUint(t.Number, 10) + " " + d.Unit
+	if d.TickName != nil {
+		s = d.TickName(t.Number)
+	}
 	if t.Epoch > 0 {
 		s += fmt.Sprintf(" of epoch %d", t.Epoch)
 	}
@@ -82,7 +90,8 @@ type Format struct {
 	Sniff func(head []byte) bool
 
 	// Peers returns whose checkpoints the file holds, if it holds those of
-	// several; nil means that it is a file of one peer. It may be nil itself.
+	// several; nil means that it is a file of one peer, and an empty name one
+	// without checkpoints. It may be nil itself.
 	Peers func(r io.Reader, name string) ([]string, error)
 
 	// Read begins to read the checkpoints of one peer, a number in Peers or 0.
@@ -92,6 +101,11 @@ type Format struct {
 	// Claims reads what the engine itself wrote of desyncs. Nil means that files
 	// of the format have no such thing.
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
+
+	// Check computes the checksums of a file again from what lies beside it. It
+	// returns what it found, "" if there is nothing to check them by, and an error
+	// if they do not fit. It is nil where no such file exists.
+	Check func(path string) (string, error)
 }
 
 // SniffLen is how many leading bytes of a file a Format needs at most.
@@ -120,6 +134,9 @@ func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	}
 	var list []*Trace
 	for i, peer := range peers {
+		if peer == "" && !one {
+			continue
+		}
 		open := func(how opening) (*Reader, error) {
 			in, err := openContent(path, opts.MaxUnpacked)
 			if err != nil {
@@ -194,6 +211,9 @@ func (c *content) Close() error {
 	return err
 }
 
+// OpenContent opens a file that may be compressed.
+func OpenContent(path string) (io.ReadCloser, error) { return openContent(path, 0) }
+
 func openContent(path string, limit int64) (*content, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -265,4 +285,9 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		lines = append(lines, appendPairs(nil, rec))
 	}
 	out.keep(lines, out.At, 0)
+}
+
+// WriteSource writes the text twin of an engine's checkpoints.
+func WriteSource(w io.Writer, s Source) error {
+	return WriteText(w, &Reader{header: s.Header(), grammar: grammar{kind: Engine}, source: s, names: new(names), visited: map[visit]uint32{}})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -27,13 +28,17 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	case errors.As(err, &o):
 		return report.Status(o).ExitCode()
 	}
-	e.failedJSON(cmd, err)
+	status := report.Failed
+	if errors.Is(err, frame.ErrLacking) {
+		status = report.Inconclusive
+	}
+	e.failedJSON(cmd, err, status)
 	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Error("desynctool:"), oneLine(err.Error()))
-	return report.Failed.ExitCode()
+	return status.ExitCode()
 }
 
 // failedJSON tells a script that reads JSON from stdout that there is no result.
-func (e *env) failedJSON(cmd *cobra.Command, err error) {
+func (e *env) failedJSON(cmd *cobra.Command, err error, status report.Status) {
 	flag := cmd.Flags().Lookup("format")
 	if flag == nil {
 		return
@@ -42,7 +47,7 @@ func (e *env) failedJSON(cmd *cobra.Command, err error) {
 	if !ok || e.rendered || !slices.Contains(o.list, output{format: "json"}) {
 		return
 	}
-	_ = report.WriteJSON(e.stdout, report.ErrorDocument{Head: report.NewHead(cmd.Name(), report.Failed, nil), Error: oneLine(err.Error())})
+	_ = report.WriteJSON(e.stdout, report.ErrorDocument{Head: report.NewHead(cmd.Name(), status, nil), Error: oneLine(err.Error())})
 }
 
 // oneLine makes one line of a message that may hold anything from a file.

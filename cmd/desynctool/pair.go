@@ -28,7 +28,7 @@ func (p *statePair) Close() error { return errors.Join(p.a.Close(), p.b.Close())
 func openPair(argA, argB string) (*statePair, error) {
 	paths := [2]string{argA, argB}
 	var warnings []string
-	if isDir(argA) && isDir(argB) {
+	if holdsSeveral(argA) && holdsSeveral(argB) {
 		files, w, err := firstDifferent(argA, argB)
 		if err != nil {
 			return nil, err
@@ -69,6 +69,12 @@ func (p *statePair) explain(err error) error {
 	return err
 }
 
+// holdsSeveral reports whether a path is a folder, or a file that may hold
+// several states.
+func holdsSeveral(path string) bool {
+	return isDir(path) || snapshot.Several(path, formats.Snapshots())
+}
+
 func isDir(path string) bool {
 	stat, err := os.Stat(path)
 	return err == nil && stat.IsDir()
@@ -87,7 +93,8 @@ func firstDifferent(a, b string) ([2]string, []string, error) {
 	return bisect.FirstDifferent(peers[0], peers[1])
 }
 
-// openState opens FILE, or the snapshot of a state point in FOLDER@TICK.
+// openState opens FILE, or the snapshot of a state point in FOLDER@TICK or
+// FILE@TICK.
 func openState(arg string) (snapshot.State, string, error) {
 	path, at, hasTick := arg, "", false
 	if _, err := os.Stat(arg); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,28 +80,31 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 			return fmt.Errorf("--pattern: %w", err)
 		}
 	}
-	traces, missing, err := formats.OpenTraces(paths, e.stdin, read)
+	traces, err := formats.OpenTraces(paths, e.stdin, read)
 	if err != nil {
 		return err
 	}
-	if opts.Schedules, err = schedules(flags, traces); err != nil {
+	if opts.Schedules, err = schedules(flags, slices.Concat(traces.Groups...)); err != nil {
 		return err
 	}
 	var end func()
 	opts.Progress, end = e.progress("comparing")
-	r, err := tracediff.Compare(traces, opts)
+	results, err := traces.Compare(opts)
 	end()
 	if err != nil {
 		return err
 	}
-	e.warn(r.Warnings)
+	for _, r := range results {
+		e.warn(r.Warnings)
+	}
+	set := &report.TraceSet{Results: results, Missing: traces.Missing, Notes: traces.Notes}
 	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.TraceText(w, r, missing, s, flags.all) },
-		func() any { return report.Trace(r, missing) })
+		func(w io.Writer, s report.Style) error { return report.TraceText(w, set, s, flags.all) },
+		func() any { return report.Trace(set) })
 	if err != nil {
 		return err
 	}
-	return ended(report.TraceStatus(r, missing))
+	return ended(set.Status())
 }
 
 // earlySeconds is how long after the start a relay compares more often.

@@ -75,7 +75,7 @@ func (f Format) maxPayload() uint64 {
 	return DefaultMaxPayload
 }
 
-// What an [Error] wraps.
+// What an [Error] wraps, or another error about a file.
 var (
 	// ErrTorn says that the writer never finished: what is delivered is whole
 	// but not all.
@@ -84,6 +84,9 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 	// ErrUnrecognized says that the file is of another type.
 	ErrUnrecognized = errors.New("not recognized")
+	// ErrLacking says that a file is whole and lacks the very evidence that it is
+	// for. It is wrapped by the errors of readers of engines' files.
+	ErrLacking = errors.New("evidence is lacking")
 	// ErrVersion says that the file is of a version not known here.
 	ErrVersion = errors.New("unknown version")
 )

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -18,55 +20,142 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Dump writes the text twin of a file, which may be compressed.
+// Dump writes the text twin of a file, which may be compressed: of a state, an
+// order log or a trace, ours or an engine's, or the claims in an engine's log. Of
+// a file that holds several states they follow each other.
 func Dump(w io.Writer, r io.Reader, name string) error {
 	content, packing, err := packed.Unpack(r, 0)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	in := bufio.NewReaderSize(content, 1<<16)
-	head, err := in.Peek(snapshot.SniffLen)
+	head, err := in.Peek(sniffLog)
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	head = bytes.Clone(head)
-	switch {
-	case orderlog.IsLog(head):
-		log, err := orderlog.NewReader(in, name)
-		if err != nil {
-			return err
-		}
-		return orderlog.WriteText(w, log)
-	case tracediff.Sniff(head) == tracediff.Binary:
+	if tracediff.Sniff(head) == tracediff.Binary {
 		trace, err := tracediff.NewReader(in, name, tracediff.ReadOptions{})
 		if err != nil {
 			return err
 		}
 		return tracediff.WriteText(w, trace)
 	}
-	for _, f := range Snapshots() {
-		if !f.Sniff(head) {
-			continue
-		}
-		at, size, done, err := readerAt(r, in, packing)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		defer done()
-		s, err := f.Open(at, size, name)
-		if err != nil {
-			return err
-		}
-		return errors.Join(snapshot.WriteText(w, s), s.Close())
-	}
 	msg := "not a file of a known format; see desynctool formats"
-	if f := Recognize(head); f != nil {
-		msg = f.Title + ", which is text already"
-	}
 	if len(head) == 0 {
 		msg = "empty file"
 	}
+	f := Recognize(head)
+	switch {
+	case f == nil:
+	case f.Snapshot != nil:
+		return dumpStates(w, f.Snapshot, r, in, packing, name)
+	case f.Log != nil:
+		log, err := f.Log(in, name)
+		if err != nil {
+			return err
+		}
+		return orderlog.WriteText(w, log)
+	case f.Trace != nil && f.Trace.Read != nil:
+		return dumpTrace(w, f.Trace, in, name)
+	case f.Trace != nil:
+		log, err := f.Trace.Claims(in, name)
+		if err != nil {
+			return err
+		}
+		return dumpClaims(w, log)
+	default:
+		msg = f.Title + ", which is text already"
+	}
 	return &frame.Error{Name: name, Msg: msg, Err: frame.ErrUnrecognized}
+}
+
+// dumpStates writes the states in a file one behind the other.
+func dumpStates(w io.Writer, f *snapshot.Format, r io.Reader, in *bufio.Reader, packing, name string) error {
+	at, size, done, err := readerAt(r, in, packing)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer done()
+	if f.Parts != nil {
+		return snapshot.EachPart(at, size, name, f, func(s snapshot.State) error { return snapshot.WriteText(w, s) })
+	}
+	s, err := f.Open(at, size, name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(snapshot.WriteText(w, s), s.Close())
+}
+
+// dumpTrace writes an engine's checkpoints. Of a file of several peers that must
+// be read again for each, the first one's are written.
+func dumpTrace(w io.Writer, f *tracediff.Format, in io.Reader, name string) error {
+	if f.Peers == nil {
+		source, err := f.Read(in, name, 0)
+		if err != nil {
+			return err
+		}
+		return tracediff.WriteSource(w, source)
+	}
+	all, err := io.ReadAll(io.LimitReader(in, maxShared+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(all) > maxShared {
+		return fmt.Errorf("%s: content of more than %d bytes", name, maxShared)
+	}
+	peers, err := f.Peers(bytes.NewReader(all), name)
+	if err != nil {
+		return err
+	}
+	for i, peer := range peers {
+		if peer == "" {
+			continue
+		}
+		source, err := f.Read(bytes.NewReader(all), name, i)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "# peer %q\n", peer); err != nil {
+			return err
+		}
+		if err := tracediff.WriteSource(w, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxShared is the size of the largest file of several peers' checkpoints that is
+// dumped.
+const maxShared = 256 << 20
+
+// dumpClaims writes what an engine claims, one variable a line.
+func dumpClaims(w io.Writer, log *tracediff.ClaimLog) error {
+	out := bufio.NewWriter(w)
+	for _, player := range slices.Sorted(maps.Keys(log.Start)) {
+		for _, name := range slices.Sorted(maps.Keys(log.Start[player])) {
+			fmt.Fprintf(out, "start[%q][%q] = %q\n", player, name, log.Start[player][name])
+		}
+	}
+	for i := range log.Claims {
+		c := &log.Claims[i]
+		prefix := fmt.Sprintf("claim[%d]", i)
+		fmt.Fprintf(out, "%s.text = %q\n", prefix, c.Text)
+		if c.HasTick {
+			fmt.Fprintf(out, "%s.tick = %d\n", prefix, c.Tick)
+		}
+		for k, peer := range c.Peers {
+			fmt.Fprintf(out, "%s.accused[%d] = %q\n", prefix, k, peer)
+		}
+		for k, v := range c.Values {
+			fmt.Fprintf(out, "%s.value[%d] = %q of %q\n", prefix, k, v.Value, v.Peer)
+		}
+	}
+	if log.Trouble != "" {
+		fmt.Fprintf(out, "# %s\n", log.Trouble)
+	}
+	return out.Flush()
 }
 
 // DumpJSON writes the text twin of a file as one JSON document, desynctool.dump/1:

@@ -1,0 +1,130 @@
+package bisect
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Kind is what kind of divergence was found.
+type Kind string
+
+// Kinds of divergences.
+const (
+	// StateDiffers: states differ, and the checksums, as far as there are any that
+	// could tell, do too.
+	StateDiffers Kind = "state"
+	// BlindChecksum: states differ while every checksum agrees: the game did not
+	// notice, since its checksum does not cover what differs.
+	BlindChecksum Kind = "blind-checksum"
+	// ChecksumOnly: checksums differ while every state is equal: what was hashed
+	// came in another order, or what differs is not in the states.
+	ChecksumOnly Kind = "checksum-only"
+)
+
+// weigh lays what the engines' checksums say beside what the states say.
+func (r *Result) weigh(traces []*tracediff.Result) {
+	r.Traces = traces
+	var differ, agree *tracediff.Result
+	for _, t := range traces {
+		switch {
+		case t.Diverged() && differ == nil:
+			differ = t
+		case !t.Diverged() && len(t.Traces) > 1 && len(t.Uncompared) < len(t.Traces) && agree == nil:
+			agree = t
+		}
+	}
+	b := r.Bracket
+	switch {
+	case b == nil && differ != nil && r.Snapshots > 0:
+		r.Kind = ChecksumOnly
+		r.note("the states are equal at all %d state points: a difference that is not in them, or writes in another order", r.Snapshots)
+	case b == nil && differ != nil:
+		r.byTraces(differ)
+	case b == nil:
+	case differ == nil && agree != nil && b.Bad.Tick < agree.LastCompared.Number:
+		r.Kind = BlindChecksum
+		r.note("every recorded checksum agrees, up to tick %s: it does not cover what differs", agree.TickName(agree.LastCompared))
+	case differ == nil && agree != nil:
+		r.note("the recorded checksums agree, but end with tick %s, before they could tell", agree.TickName(agree.LastCompared))
+	case differ != nil && differ.First != nil && b.Good != nil && differ.First.Tick.Number+1 < b.Good.Tick && !differ.EqualFrom.Before(tracediff.Tick{Number: b.Good.Tick}):
+		r.contradict("checksums differ from tick %s on, the states are still equal at %s", differ.TickName(differ.First.Tick), b.Good)
+	}
+	if b != nil && r.Kind == "" {
+		r.Kind = StateDiffers
+	}
+	if d := differ; d != nil && d.Dialect().Covers != "" && r.Kind == ChecksumOnly {
+		r.note("%s", d.Dialect().Covers)
+	}
+	for _, t := range traces {
+		r.judge(t)
+	}
+}
+
+// byTraces takes the bracket from traces where there are no states: they part
+// behind a checkpoint of tick Good, and have parted by one of tick Bad.
+func (r *Result) byTraces(t *tracediff.Result) {
+	after := func(tick tracediff.Tick) snapshot.Point {
+		return snapshot.Point{Tick: tick.Number + 1, Native: "after tick " + t.TickName(tick)}
+	}
+	b := Bracket{By: "recorded checksums"}
+	if t.Traces[0].Dialect.Values {
+		b.By = "recorded values"
+	}
+	switch {
+	case t.Bracket != nil:
+		b.Bad = after(t.Bracket.Bad)
+		if t.Bracket.HasGood && (t.Dialect().Covers == "" || t.Dialect().Values) {
+			good := after(t.Bracket.Good)
+			b.Good = &good
+		}
+	default:
+		for i := range t.Claims {
+			if c := &t.Claims[i]; c.Proves() && c.HasTick {
+				b.Bad = after(tracediff.Tick{Number: c.Tick})
+				b.By = "an engine's log"
+				break
+			}
+		}
+		if b.Bad.Native == "" {
+			return // what differs has no tick
+		}
+	}
+	r.set(b)
+	r.Kind = StateDiffers
+	for _, g := range t.Groups[:min(1, len(t.Groups))] {
+		for _, group := range g.Groups {
+			var names []string
+			for _, i := range group {
+				names = append(names, t.Traces[i].Name)
+			}
+			r.Groups = append(r.Groups, names)
+		}
+	}
+	if c := t.Dialect().Covers; c != "" {
+		r.note("%s", c)
+	}
+}
+
+// judge tells how claims that no trace has the tick of stand beside the states.
+func (r *Result) judge(t *tracediff.Result) {
+	b := r.Bracket
+	if b == nil || len(b.BadFiles) == 0 {
+		return
+	}
+	for i := range t.Claims {
+		c := &t.Claims[i]
+		if c.Standing != tracediff.Unchecked || !c.HasTick {
+			continue
+		}
+		switch {
+		case c.Tick >= b.Bad.Tick:
+			c.Standing = tracediff.Late
+			c.Contradictions = append(c.Contradictions, fmt.Sprintf("the states differ at %s, before that tick", b.Bad))
+		case b.Good != nil && c.Tick < b.Good.Tick:
+			c.Standing = tracediff.Contradicted
+			c.Contradictions = append(c.Contradictions, fmt.Sprintf("the states are equal at %s, behind that tick", b.Good))
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package spring
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Kind is the kind of the hashes: the engine's checksum of a frame, 4 bytes,
+// most significant first, as it is printed. Checksum is what it covers.
+const (
+	Kind     orderlog.HashKind = "spring"
+	Checksum orderlog.Coverage = "checksum"
+)
+
+// ServerPlayer is the number by which a server sends messages.
+const ServerPlayer = 255
+
+// SetupKind is the kind of all messages before the first frame. A machine records
+// what it was sent while it loaded, so that they are not the same on all peers.
+const SetupKind = "setup"
+
+// messageKind says what a type of message is to an order log.
+type messageKind struct {
+	typ    byte
+	name   string
+	player int  // offset of the player's number
+	local  bool // need not be the same on all peers
+}
+
+// messageKinds is the one table of messages that are orders. Sizes stand behind
+// the type in one byte or two, before the player.
+var messageKinds = [...]messageKind{
+	{7, "chat", 2, true},
+	{11, "command", 3, false},
+	{12, "select", 3, false},
+	{13, "pause", 1, true},
+	{14, "ai command", 3, false},
+	{15, "ai commands", 3, false},
+	{16, "ai share", 3, false},
+	{22, "direct control", 1, false},
+	{23, "direct control update", 1, false},
+	{26, "share", 1, false},
+	{27, "set share", 1, false},
+	{31, "map draw", 2, true},
+	{36, "start position", 1, false},
+	{50, "lua message", 3, false},
+	{51, "team", 1, false},
+	{53, "alliance", 1, false},
+	{54, "console command", 3, false},
+	{70, "ai created", 2, false},
+	{71, "ai state", 1, false},
+	{76, "tracked ai command", 3, false},
+}
+
+// kindOf is the number of each type's kind plus one, 0 for types that are no
+// orders.
+var kindOf = func() (kinds [256]uint8) {
+	for i, k := range messageKinds {
+		kinds[k.typ] = uint8(i + 1)
+	}
+	return kinds
+}()
+
+// maxTick bounds the messages between two frames, in bytes and number.
+const (
+	maxTickBytes  = 64 << 20
+	maxTickOrders = 1 << 20
+)
+
+// Reader reads a demo as an order log. It is an orderlog.Foreign.
+//
+// Each frame with orders, checksums or markers is a record. An order carries no
+// frame: it is of the last one that began before it. Its payload is the whole
+// message. Checksums are those that players' machines sent, of every 60th frame
+// in a demo; their point is the frame's number.
+type Reader struct {
+	demo    *Demo
+	header  orderlog.Header
+	dialect orderlog.Dialect
+
+	queue []queued // messages before the first frame, which tell whose demo it is
+	held  *queued
+
+	rec    orderlog.Record
+	tick   orderlog.Tick
+	counts [256]uint32 // orders of the tick, by player
+	bounds []int
+	bytes  []byte
+	sums   []byte
+	err    error
+}
+
+// queued is a message that is kept.
+type queued struct {
+	offset int64
+	frame  int64
+	body   []byte
+}
+
+// maxQueued bounds the messages before the first frame.
+const maxQueued = 1 << 14
+
+// NewReader reads the header and what precedes the first frame. The name is what
+// errors call the file. Errors are those of NewDemo.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	demo, err := NewDemo(r, name)
+	if err != nil {
+		return nil, err
+	}
+	h := &demo.Header
+	lr := &Reader{demo: demo}
+	lr.header = orderlog.Header{
+		Build:    h.Engine,
+		TickRate: orderlog.Rate{Num: 30, Den: 1},
+		Params:   map[string]string{"script": h.Script, "game_id": h.GameID},
+	}
+	if len(h.Script) > orderlog.MaxText {
+		delete(lr.header.Params, "script")
+	}
+	for _, k := range messageKinds {
+		lr.header.Kinds = append(lr.header.Kinds, orderlog.OrderKind{Name: k.name, Local: k.local})
+	}
+	lr.header.Kinds = append(lr.header.Kinds, orderlog.OrderKind{Name: SetupKind, Local: true})
+	lr.dialect = orderlog.Dialect{Engine: "Spring", Session: h.GameID, Server: true, Counted: true, Fields: Fields}
+	if strings.Trim(h.GameID, "0") == "" {
+		lr.dialect.Session = "" // it was never set
+	}
+	for len(lr.queue) < maxQueued {
+		m, err := demo.Next()
+		if err != nil {
+			lr.err = err
+			break
+		}
+		lr.queue = append(lr.queue, queued{m.Offset, m.Frame, append([]byte(nil), m.Body...)})
+		if m.Type == MsgSetPlayerNum && len(m.Body) >= 2 {
+			lr.header.Peer = h.Players[uint32(m.Body[1])]
+			lr.dialect.Server = false
+		}
+		if m.Frame >= 0 {
+			break
+		}
+	}
+	if lr.dialect.Server {
+		lr.header.Peer = "server"
+	}
+	last := uint32(0)
+	for n := range h.Players {
+		last = max(last, n)
+	}
+	if len(h.Players) > 0 {
+		for n := range last + 1 {
+			player := h.Players[n]
+			if player == "" {
+				player = fmt.Sprintf("player %d", n)
+			}
+			lr.header.Peers = append(lr.header.Peers, player)
+		}
+	}
+	return lr, nil
+}
+
+// Header returns what the demo says of itself.
+func (r *Reader) Header() orderlog.Header { return r.header }
+
+// Dialect says how the log differs from one of ours.
+func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
+
+// message returns the next message.
+func (r *Reader) message() (q queued, err error) {
+	if r.held != nil {
+		q, r.held = *r.held, nil
+		return q, nil
+	}
+	if len(r.queue) > 0 {
+		q = r.queue[0]
+		r.queue = r.queue[1:]
+		return q, nil
+	}
+	if r.err != nil {
+		return q, r.err
+	}
+	m, err := r.demo.Next()
+	if err != nil {
+		r.err = err
+		return q, err
+	}
+	return queued{m.Offset, m.Frame, m.Body}, nil
+}
+
+// Next returns the next frame with anything in it.
+func (r *Reader) Next() (orderlog.Record, error) {
+	r.bounds, r.bytes, r.sums = r.bounds[:0], r.bytes[:0], r.sums[:0]
+	r.tick = orderlog.Tick{Orders: r.tick.Orders[:0], Hashes: r.tick.Hashes[:0], Markers: r.tick.Markers[:0]}
+	clear(r.counts[:])
+	r.rec = orderlog.Record{Kind: orderlog.TickRecord, Tick: &r.tick}
+	begun := false
+	for {
+		q, err := r.message()
+		if err != nil && begun {
+			break // the error comes with the next call
+		}
+		if err != nil {
+			return orderlog.Record{}, err
+		}
+		number := uint64(max(q.frame, 0))
+		if begun && number != r.tick.Number {
+			r.held = &queued{q.offset, q.frame, append([]byte(nil), q.body...)}
+			break
+		}
+		if !r.take(q) {
+			continue
+		}
+		if !begun {
+			begun = true
+			r.tick.Number, r.rec.Offset = number, q.offset
+		}
+		if len(r.tick.Orders) > maxTickOrders || len(r.bytes) > maxTickBytes {
+			r.err = r.demo.corrupt(q.offset, "more than %d orders or %d bytes of them behind frame %d", maxTickOrders, maxTickBytes, q.frame)
+			return orderlog.Record{}, r.err
+		}
+	}
+	// Memory has settled: payloads and checksums can be pointed to.
+	begin := 0
+	for i, end := range r.bounds {
+		o := &r.tick.Orders[i]
+		o.Tick, o.Payload = r.tick.Number, r.bytes[begin:end:end]
+		begin = end
+	}
+	for i := range r.tick.Hashes {
+		r.tick.Hashes[i].Bytes = r.sums[4*i : 4*i+4 : 4*i+4]
+	}
+	return r.rec, nil
+}
+
+// take adds a message to the tick at hand. It reports false if it is nothing that
+// an order log has.
+func (r *Reader) take(q queued) bool {
+	typ := q.body[0]
+	if k := kindOf[typ]; k > 0 {
+		kind := &messageKinds[k-1]
+		player := uint32(0)
+		if len(q.body) > kind.player {
+			player = uint32(q.body[kind.player])
+		}
+		kindNumber := uint32(k - 1)
+		if q.frame < 0 {
+			kindNumber = uint32(len(messageKinds))
+		}
+		r.tick.Orders = append(r.tick.Orders, orderlog.Order{Player: player, Sequence: r.counts[player], Kind: kindNumber})
+		r.counts[player]++
+		r.bytes = append(r.bytes, q.body...)
+		r.bounds = append(r.bounds, len(r.bytes))
+		return true
+	}
+	m := Message{Type: typ, Body: q.body}
+	switch typ {
+	case MsgSyncResponse:
+		s, ok := m.SyncResponse()
+		if ok {
+			r.tick.Hashes = append(r.tick.Hashes, orderlog.Observed{Point: s.Frame, Peer: s.Player, Kind: Kind, Coverage: Checksum})
+			r.sums = binary.BigEndian.AppendUint32(r.sums, s.Checksum)
+		}
+		return ok
+	case MsgPlayerLeft:
+		if len(q.body) < 3 {
+			return false
+		}
+		kind := orderlog.Leave
+		if q.body[2] == 2 {
+			kind = orderlog.Removal
+		}
+		r.tick.Markers = append(r.tick.Markers, orderlog.Marker{Kind: kind, Player: uint32(q.body[1])})
+		return true
+	case MsgNewPlayer:
+		if len(q.body) < 3 {
+			return false
+		}
+		r.tick.Markers = append(r.tick.Markers, orderlog.Marker{Kind: orderlog.Join, Player: uint32(q.body[2])})
+		return true
+	}
+	return false
+}

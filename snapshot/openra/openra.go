@@ -1,0 +1,205 @@
+// Package openra reads OpenRA's sync reports as states: the
+// syncreport-<UTC>-<client>.log that each client writes when it is told that it
+// is out of sync.
+//
+// A report is text. Lines end as the system's do, but within an order there are
+// bare line feeds everywhere:
+//
+//	Player: Commander (Linux Unix 6.1.0.13 .NET CLR 6.0.22)
+//	Player is host.
+//	Game ID: 0b7e4b5c-… (Mod: Red Alert at Version release-20231010)
+//	Sync for net frame 1204 -------------
+//	SharedRandom: 1839201733 (#48213)
+//	Synced Traits:
+//		 343 harv Commander Mobile (9528824)
+//			 Facing: 192
+//	Synced Effects:
+//		 Bullet (-51212)
+//			 pos: 1024,2048,0
+//	Orders Issued:
+//		 ClientId: 0 OrderString: "Harvest"
+//		 Type: "Fields".
+//		 Subject: "harv 343".
+//
+//	Sync Report System Info:
+//	Out of sync frame: 1204
+//	Recorded frames: 1202,1203,1204,1198,1199,1200,1201
+//
+// The state is that of the net frame in which the hashes differed, behind its
+// orders and before the rest of its step. The game keeps the states of the last
+// few net frames (7, up to release-20230225 5); if that frame is not among them
+// the report holds no state at all, and Read gives a [*LostFrameError].
+//
+// Each type of trait becomes a table, keyed by actor. docs/formats/openra.md has
+// the mapping at length.
+//
+// A report carries no checksum of its text. Since release-20231010 its last
+// section shows that it is whole. An older one ends with its orders, and looks
+// whole if it was cut between two lines of them; so does a newer one of a client
+// that is not the host if its name no longer has the client's number.
+package openra
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Error is a malformed sync report.
+type Error struct {
+	Name string // of the file
+	Line int    // counts from 1; 0 where the file could not be read
+	Err  error  // what was expected
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// LostFrameError says that a whole report holds no state: the game no longer had
+// that of the net frame in which the hashes differed, or never had one.
+type LostFrameError struct {
+	Name string // of the file
+
+	// Frame is the net frame that is out of sync. It is 0 in reports up to
+	// release-20230225, which do not tell it.
+	Frame int64
+
+	// Recorded are the net frames of which the game had the state, in no order.
+	// They are 0 where it had kept none yet, which is all of them where sync
+	// reports are turned off. It is nil in reports up to release-20230225.
+	Recorded []int64
+}
+
+// Unwrap returns frame.ErrLacking.
+func (e *LostFrameError) Unwrap() error { return frame.ErrLacking }
+
+func (e *LostFrameError) Error() string {
+	switch {
+	case e.Frame == 0:
+		return e.Name + ": no state in the report: the game no longer had that of the net frame that is out of sync"
+	case !slices.ContainsFunc(e.Recorded, func(n int64) bool { return n != 0 }):
+		return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded none (sync reports are off, or the game had just begun)", e.Name, e.Frame)
+	}
+	var list []string
+	for _, n := range e.Recorded {
+		list = append(list, strconv.FormatInt(n, 10))
+	}
+	return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded net frames %s only", e.Name, e.Frame, strings.Join(list, ","))
+}
+
+// Format returns the format of OpenRA's sync reports. Their names tell no state
+// point, so that ParseName is nil.
+func Format() snapshot.Format {
+	return snapshot.Format{
+		Name:  "openra",
+		Title: "OpenRA sync report (syncreport-*.log)",
+		Usual: func(base string) bool { return strings.HasPrefix(base, "syncreport") },
+		Sniff: sniff,
+		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			w, err := Read(r, size, name)
+			if err != nil {
+				return nil, err
+			}
+			return snapshot.Hold(w)
+		},
+	}
+}
+
+// sniff recognises the first line of a report, with a state or without.
+func sniff(head []byte) bool {
+	if bytes.HasPrefix(head, []byte(systemInfo)) || bytes.HasPrefix(head, []byte(noReport)) {
+		return true
+	}
+	rest, ok := bytes.CutPrefix(head, []byte("Player: "))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	at, _ := platform(line)
+	return ok && at >= 0
+}
+
+// platforms are those that the game knows, as it writes them.
+var platforms = [...]string{" (Windows ", " (Linux ", " (OSX ", " (Unknown "}
+
+// platform returns where the space stands between a player's name and the system
+// in parentheses, -1 if there is no such thing. Both may have parentheses in
+// them.
+func platform(line []byte) (at int, found bool) {
+	at = -1
+	for _, p := range platforms {
+		at = max(at, bytes.LastIndex(line, []byte(p)))
+	}
+	return at, at >= 0
+}
+
+// maxText is the largest size of a report. One of a large match is some
+// megabytes.
+const maxText = 256 << 20
+
+// Read reads a report of size bytes. Name is for errors, and tells the client's
+// number, which only newer reports have. A malformed report is an *Error, one without a state a
+// *LostFrameError.
+func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	if size > maxText {
+		return nil, &Error{Name: name, Err: fmt.Errorf("file of %d bytes, expected at most %d", size, maxText)}
+	}
+	text := make([]byte, size)
+	if n, err := r.ReadAt(text, 0); n < len(text) {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, &Error{Name: name, Err: err}
+	}
+	d := decoder{name: name, text: text, tables: newTables(), meta: map[string]string{}}
+	if n, ok := client(filepath.Base(name)); ok {
+		d.meta["client"] = n
+	}
+	if err := d.report(); err != nil {
+		return nil, err
+	}
+	list, err := d.tables.finish()
+	if err != nil {
+		return nil, &Error{Name: name, Err: err}
+	}
+	w := &snapshot.World{
+		Head: snapshot.Head{
+			Point: snapshot.Point{Tick: d.frame, Phase: snapshot.AfterOrders, Native: fmt.Sprintf("net frame %d", d.frame)},
+			Peer:  d.peer,
+			RNG:   d.rng,
+			Meta:  d.meta,
+		},
+		Tables: list,
+	}
+	w.Sort()
+	return w, nil
+}
+
+// client returns the number of the client in a name
+// syncreport-2023-11-05T181502Z-0.log, behind which there may be another suffix.
+// Reports of replays and those up to release-20230225 have none.
+func client(base string) (string, bool) {
+	rest, ok := strings.CutPrefix(base, "syncreport-")
+	if !ok {
+		return "", false
+	}
+	stem, _, ok := strings.Cut(rest, ".log")
+	if !ok {
+		return "", false
+	}
+	_, number, ok := strings.Cut(stem, "Z-")
+	if n, err := strconv.ParseUint(number, 10, 31); !ok || err != nil || strconv.FormatUint(n, 10) != number {
+		return "", false
+	}
+	return number, true
+}

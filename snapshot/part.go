@@ -1,0 +1,119 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// partFile is a file that holds several states. What is compressed is unpacked
+// once, into a temporary file that goes with the partFile.
+type partFile struct {
+	path   string
+	format *Format
+	parts  []Part
+	temp   *os.File // nil for a file that is not compressed
+}
+
+// openParts lists the states in a file.
+func openParts(path string, format *Format) (*partFile, error) {
+	raw, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := unpackFile(raw)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := regular(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p := &partFile{path: path, format: format}
+	p.parts, err = format.Parts(f, stat.Size(), path)
+	if f != raw && err == nil {
+		p.temp = f
+		return p, nil
+	}
+	f.Close()
+	return p, err
+}
+
+// name returns what a part is called in output, which is how a command line names
+// it too.
+func (p *partFile) name(part *Part) string { return fmt.Sprintf("%s@%d", p.path, part.Point.Tick) }
+
+// open opens the state of one part.
+func (p *partFile) open(part *Part) (State, error) {
+	f := p.temp
+	if f == nil {
+		var err error
+		if f, err = openRegular(p.path); err != nil {
+			return nil, err
+		}
+	}
+	s, err := p.openIn(f, part)
+	switch {
+	case p.temp != nil:
+		return s, err
+	case err != nil:
+		f.Close()
+		return nil, err
+	}
+	return &closing{s, f}, nil
+}
+
+func (p *partFile) openIn(r io.ReaderAt, part *Part) (State, error) {
+	s, err := p.format.Open(io.NewSectionReader(r, part.Offset, part.Size), part.Size, p.name(part))
+	if err != nil {
+		return nil, err
+	}
+	// What stands before all parts, a part cannot say of itself.
+	info := s.Info()
+	info.Seed, info.Point = part.Seed, part.Point
+	if part.Peer != "" {
+		info.Peer = part.Peer
+	}
+	return s, nil
+}
+
+// only opens the state of a file that holds one.
+func (p *partFile) only() (State, error) {
+	if len(p.parts) != 1 {
+		return nil, fmt.Errorf("%s: holds %d states; name one with %s@TICK", p.path, len(p.parts), p.path)
+	}
+	return p.open(&p.parts[0])
+}
+
+// EachPart opens the states in a file that holds several, one after the other, in
+// the order of the file.
+func EachPart(r io.ReaderAt, size int64, name string, format *Format, f func(State) error) error {
+	parts, err := format.Parts(r, size, name)
+	if err != nil {
+		return err
+	}
+	p := partFile{path: name, format: format}
+	for i := range parts {
+		s, err := p.openIn(r, &parts[i])
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f(s), s.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Several reports whether the file at path is of a format whose files may hold
+// several states.
+func Several(path string, formats []Format) bool {
+	stat, err := os.Stat(path)
+	if err != nil || !stat.Mode().IsRegular() {
+		return false
+	}
+	format, err := Recognize(path, formats)
+	return err == nil && format != nil && format.Parts != nil
+}

@@ -1,0 +1,121 @@
+// Package warzone reads the sync dumps of Warzone 2100, desync25702_p1.txt, as
+// states.
+//
+// A dump is what a peer computed in one tick, line by line; package
+// orderlog/warzone has its form. The lines about one object become one row:
+//
+//	[droidUpdate] < droid160627 = p7;pos(5569,5558,378),…    before its update
+//	[droidUpdate] M droid160627 = p7;pos(5569,5558,378),…    in the middle of it
+//	[droidUpdate] > droid160627 = p7;pos(5573,5564,379),…    after it
+//
+// The last of them is the state, in columns such as pos.x; earlier ones stand in
+// the components before and middle. The column update.after names the row before,
+// so that the order of updates, which must be the same on all peers, is told too.
+// Lines that fit into no row are rows of a table that is called as their function,
+// with their text. So no difference between the lines of two dumps is lost, but of
+// those that may differ: the game's version, which is a property of the head, and
+// backtraces, which are noise. docs/formats/warzone2100.md has all tables.
+package warzone
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	engine "github.com/desynctool/desynctool/orderlog/warzone"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Format returns the format of sync dumps. Whose state a dump is, its name alone
+// tells.
+func Format() snapshot.Format {
+	return snapshot.Format{
+		Name:      "warzone-dump",
+		Title:     "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
+		ParseName: ParseName,
+		Sniff:     sniff,
+		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			w, err := Read(r, size, name)
+			if err != nil {
+				return nil, err
+			}
+			return snapshot.Hold(w)
+		},
+		Checksummed: true,
+	}
+}
+
+// sniff knows the beginning of the first line, which is longer than SniffLen
+// allows.
+func sniff(head []byte) bool {
+	rest, ok := strings.CutPrefix(string(head), "===== BEGIN gameTime=")
+	return ok && strings.Contains(rest, " entries, CRC 0x")
+}
+
+// ParseName reads the name of a dump: desync25702_p1.txt, sync25702_p1.txt, and
+// perhaps .gz, .xz or .zst behind it.
+func ParseName(base string) (snapshot.FileName, bool) {
+	switch filepath.Ext(base) {
+	case ".gz", ".xz", ".zst":
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	n, ok := engine.ParseDumpName(base)
+	if !ok {
+		return snapshot.FileName{}, false
+	}
+	return snapshot.FileName{Point: point(n.Time), Peer: engine.SlotName(n.Slot)}, true
+}
+
+// point returns the state point of the dump of a game time.
+func point(time uint32) snapshot.Point {
+	return snapshot.Point{Tick: uint64(time / engine.TickLength), Native: fmt.Sprint(time)}
+}
+
+// maxSize is how large a dump may be. The engine writes at most some millions of
+// bytes.
+const maxSize = 256 << 20
+
+// Read reads a dump of size bytes. Name is for errors, and tells whose state it
+// is. A dump that is torn or corrupt is a *frame.Error.
+func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	if size > maxSize {
+		return nil, fmt.Errorf("%s: %d bytes, expected a dump of %d at most", name, size, maxSize)
+	}
+	dump, err := engine.NewDump(io.NewSectionReader(r, 0, size), name)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder()
+	for {
+		e, err := dump.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.add(e)
+	}
+	head := dump.Head()
+	w := &snapshot.World{
+		Head: snapshot.Head{
+			Point: point(head.Time),
+			Meta:  map[string]string{"crc": fmt.Sprintf("0x%08X", head.CRC)},
+		},
+	}
+	if file, ok := ParseName(filepath.Base(name)); ok {
+		w.Peer = file.Peer
+	}
+	if v := dump.Version(); v != "" {
+		w.Meta["build"] = strings.ToValidUTF8(v, "\uFFFD")
+	}
+	if !dump.Verified() {
+		w.Meta["crc"] += ", not verified"
+	}
+	if w.Tables, err = b.tables(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	w.Sort()
+	return w, nil
+}

@@ -1,0 +1,280 @@
+package loglines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+const folder = "../../testdata/loglines"
+
+func content(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// claims lists what is in a log, one claim a line.
+func claims(log *tracediff.ClaimLog) []string {
+	var out []string
+	for _, c := range log.Claims {
+		tick := "-"
+		if c.HasTick {
+			tick = log.Dialect.TickName(c.Tick)
+		}
+		s := fmt.Sprintf("%s, line %d at %d, accuses %q:", tick, c.Pos.Line, c.Pos.Offset, c.Peers)
+		for _, v := range c.Values {
+			s += fmt.Sprintf(" %q=%s", v.Peer, v.Value)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+var logs = []struct {
+	name, format string
+	claims       []string
+}{
+	{"ggrs.log", "ggrs-log", []string{
+		`frame 100, line 2 at 92, accuses ["127.0.0.1:7001"]: ""=60519120394857162738495061728394 "127.0.0.1:7001"=456`,
+		`frame 200, line 3 at 270, accuses ["PeerId(7f1d2c9e-0b1a-4b7e-9f55-1c8a3e2d4f60)"]: ""=0 "PeerId(7f1d2c9e-0b1a-4b7e-9f55-1c8a3e2d4f60)"=7`,
+		`frame 300, line 4 at 448, accuses ["127.0.0.1:7001"]: ""=123 "127.0.0.1:7001"=456`,
+		`frame 310, line 10 at 586, accuses []: ""=508030672FBDD971 ""=875164D47C219510`,
+		`frame 305, line 11 at 720, accuses []:`,
+		`frame 10, line 13 at 909, accuses []:`,
+	}},
+	{"ggrs-0.9.log", "ggrs-log", []string{"frame 42, line 1 at 0, accuses []:", "frame 42, line 2 at 56, accuses []:"}},
+	{"faf-1.log", "faf-log", []string{
+		`beat 1950, line 2 at 58, accuses ["PhilipJFry"]: ""=00cc3e2923949f4304ca537e1de5d1fb "PhilipJFry"=afb4d6814241642358c83b0ca9a919d9`,
+		`beat 2000, line 5 at 297, accuses ["z00m3d-1n"]: ""=29789254e26e64288eecdb06ad114495 "z00m3d-1n"=afb4d6814241642358c83b0ca9a919d9`,
+	}},
+	{"faf-2.log", "faf-log", []string{
+		`beat 1950, line 1 at 0, accuses ["Orangeheart"]: ""=afb4d6814241642358c83b0ca9a919d9 "Orangeheart"=00cc3e2923949f4304ca537e1de5d1fb`,
+	}},
+	{"stratagus-3.3.log", "stratagus-log", []string{
+		`cycle 145, line 2 at 55, accuses []: ""=seed 87654321 hash 31182108 ""=seed 87654321 hash 3118210E`,
+		`cycle 150, line 6 at 276, accuses []: ""=seed 87654321 hash 31182108 ""=seed 1A2B3C hash 0`,
+	}},
+	{"stratagus-2026.log", "stratagus-log", []string{
+		`cycle 139, line 4 at 253, accuses ["Bob (2)"]: ""=seed 87654321 hash 31182108 "Bob (2)"=seed 87654321 hash 3118210E`,
+	}},
+	{"warzone.log", "warzone-log", []string{`tick 499, line 2 at 49, accuses ["slot 0"]: "slot 0"=0x185f`}},
+	{"stratagus-3.2.log", "stratagus-log", []string{
+		`cycle 145, line 1 at 0, accuses []: ""=seed 87654321 hash 825241648 ""=seed 87654321 hash -825307442`,
+	}},
+}
+
+func TestLogs(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.log"))
+	if err != nil || len(files) != len(logs) {
+		t.Fatalf("%d logs, %v", len(files), err)
+	}
+	for _, l := range logs {
+		text := content(t, l.name)
+		all, err := Scan(bytes.NewReader(text), l.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(l.claims, claims(all)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", l.name, diff)
+		}
+		if all.Trouble != "" {
+			t.Errorf("%s: trouble %s", l.name, all.Trouble)
+		}
+		for _, f := range Formats() {
+			log, err := f.Claims(iotest.OneByteReader(bytes.NewReader(text)), l.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := f.Name == l.format
+			if own && !cmp.Equal(claims(all), claims(log)) || !own && len(log.Claims) > 0 {
+				t.Errorf("%s as %s: %s", l.name, f.Name, claims(log))
+			}
+			if f.Read != nil || f.Sniff(text[:min(len(text), tracediff.SniffLen)]) != own {
+				t.Errorf("%s: %s does not tell it from its own", l.name, f.Name)
+			}
+		}
+	}
+}
+
+func TestClaim(t *testing.T) {
+	log, err := Scan(bytes.NewReader(content(t, "stratagus-2026.log")), "x.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tracediff.Claim{
+		File: "x.log", Pos: tracediff.Position{Line: 4, Offset: 253}, Tick: 139, HasTick: true, Peers: []string{"Bob (2)"},
+		Text:   "Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145 sampled-after-cycle 139 first-desync-cycle 145 first-sampled-after-cycle 139 player 1 (Bob (2))",
+		Values: []tracediff.ClaimedValue{{Value: "seed 87654321 hash 31182108"}, {Peer: "Bob (2)", Value: "seed 87654321 hash 3118210E"}},
+	}
+	if diff := cmp.Diff(want, log.Claims[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !log.Claims[0].Proves() || log.Players[1] != "Bob (2)" || log.Dialect.Engine != "Stratagus" {
+		t.Errorf("%+v", log)
+	}
+	log, err = Scan(bytes.NewReader(content(t, "ggrs.log")), "x.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := log.Claims[2].Text; text != "DesyncDetected { frame: 300, local_checksum: 123, remote_checksum: 456, addr: 127.0.0.1:7001, }" {
+		t.Errorf("text %q", text)
+	}
+	if log.Claims[4].Proves() || !log.Claims[0].Proves() {
+		t.Error("two values of one tick are a proof, none are not")
+	}
+}
+
+func TestOdd(t *testing.T) {
+	for text, want := range map[string]struct {
+		claims  []string
+		trouble string
+	}{
+		"":        {nil, ""},
+		"nothing": {nil, ""},
+		"Detected checksum mismatch during rollback.":                                              {[]string{"-, line 1 at 0, accuses []:"}, ""},
+		"a\nbDetected checksum mismatch during rollback on frame 7\n":                              {[]string{"frame 7, line 2 at 2, accuses []:"}, ""},
+		"Detected checksum mismatch during rollback on frame 7":                                    {nil, "x: line 1: the file ends inside a message of GGRS: \"Detected checksum mismatch during rollback on frame 7\""},
+		"Detected checksum mismatch during rollback on frame x\n":                                  {nil, "x: line 1: begins like a message of GGRS and is none: \"Detected checksum mismatch during rollback on frame x\""},
+		"Detected checksum mismatch during rollback on frame 9999999999999999999.":                 {nil, "x: line 1: begins like a message of GGRS and is none: \"Detected checksum mismatch during rollback on frame 9999999999999999999.\""},
+		"DesyncDetected { frame: 1, local_checksum: 1, remote_checksum: 2, addr: A { b: \"c\" } }": {[]string{`frame 1, line 1 at 0, accuses ["A { b: \"c\" }"]: ""=1 "A { b: \"c\" }"=2`}, ""},
+		"DesyncDetected { frame: 1, local_checksum: 1, remote_checksum: 2, addr: \"h:1\" }":        {[]string{`frame 1, line 1 at 0, accuses ["h:1"]: ""=1 "h:1"=2`}, ""},
+		"DesyncDetected { frame: 1, .. }\n\nDesyncDetected { frame: 2, local":                      {nil, "x: line 1: begins like a message of GGRS and is none: \"DesyncDetected { frame: 1, .. }\"; 1 more such places"},
+		"Desync on frame 7.Local checksum: AB, remote checksum: C\x1b[0m\n":                        {[]string{`frame 7, line 1 at 0, accuses []: ""=AB ""=C`}, ""},
+		"Desync on frame 7 of something\n":                                                         {nil, ""},
+		"Desync on frame 7. Local checksum: AB, remote checksum: C":                                {nil, "x: line 1: the file ends inside a message of GGRS: \"Desync on frame 7. Local checksum: AB, remote checksum: C\""},
+		"Network out of sync today\n":                                                              {nil, ""},
+		"Checksum for beat 5 mismatched: ab (sim) != cd ().\n":                                     {[]string{`beat 5, line 1 at 0, accuses []: ""=ab ""=cd`}, ""},
+		"Checksum for beat 5 mismatched: ab (sim) != cd (\xff).\n":                                 {[]string{"beat 5, line 1 at 0, accuses [\"\uFFFD\"]: \"\"=ab \"\uFFFD\"=cd"}, ""},
+		"Checksum for beat 5 mismatched: ab (sim) != cd (x)\n":                                     {nil, "x: line 1: begins like a message of Supreme Commander: Forged Alliance and is none: \"Checksum for beat 5 mismatched: ab (sim) != cd (x)\""},
+		// Two on one line.
+		"Checksum for beat 5 mismatched: a (sim) != b (x). Checksum for beat 6 mismatched: a (sim) != b (x).": {[]string{
+			`beat 5, line 1 at 0, accuses ["x"]: ""=a "x"=b`, `beat 6, line 1 at 0, accuses ["x"]: ""=a "x"=b`,
+		}, ""},
+	} {
+		log, err := Scan(strings.NewReader(text), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.claims, claims(log)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+		if log.Trouble != want.trouble {
+			t.Errorf("%q: trouble %q, want %q", text, log.Trouble, want.trouble)
+		}
+	}
+}
+
+// TestAnywhere puts a claim behind every number of bytes around the places where
+// the window moves, without and with line ends before it.
+func TestAnywhere(t *testing.T) {
+	line := content(t, "faf-2.log")
+	for _, n := range []int{0, 1, windowSize - maxClaim, windowSize, 2 * (windowSize - maxClaim)} {
+		for d := -160; d <= 20; d++ {
+			if n+d < 0 {
+				continue
+			}
+			for _, filler := range []string{" ", "\n"} {
+				log, err := Scan(io.MultiReader(strings.NewReader(strings.Repeat(filler, n+d)), bytes.NewReader(line), strings.NewReader("x")), "x")
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := tracediff.Position{Line: 1}
+				if filler == "\n" {
+					want = tracediff.Position{Line: int64(n + d + 1), Offset: int64(n + d)}
+				}
+				if len(log.Claims) != 1 || log.Claims[0].Tick != 1950 || log.Claims[0].Pos != want {
+					t.Fatalf("behind %d bytes %q: %+v, want %+v", n+d, filler, log.Claims, want)
+				}
+			}
+		}
+	}
+}
+
+// TestTruncated cuts logs at every byte: no claim may say anything else than in
+// the whole log.
+func TestTruncated(t *testing.T) {
+	for _, l := range logs {
+		text := content(t, l.name)
+		for n := range len(text) {
+			log, err := Scan(bytes.NewReader(text[:n]), l.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := claims(log)
+			if len(got) > len(l.claims) || len(got) > 0 && !cmp.Equal(l.claims[:len(got)], got) {
+				t.Fatalf("%s cut at %d: %q", l.name, n, got)
+			}
+		}
+	}
+}
+
+func TestMany(t *testing.T) {
+	line := content(t, "faf-2.log")
+	log, err := Scan(bytes.NewReader(bytes.Repeat(line, maxClaims+5)), "x")
+	if err != nil || len(log.Claims) != maxClaims || log.Trouble != "x: 5 claims behind the first 65536 were left out" {
+		t.Errorf("%d claims, trouble %q, %v", len(log.Claims), log.Trouble, err)
+	}
+}
+
+func TestReadError(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := Scan(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), "x")
+	if !errors.Is(err, broken) || err.Error() != "x: reading at offset 3: broken" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, l := range logs {
+		f.Add(content(f, l.name))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		log, err := Scan(bytes.NewReader(text), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range log.Claims {
+			if line := text[c.Pos.Offset:]; int64(1+bytes.Count(text[:c.Pos.Offset], []byte("\n"))) != c.Pos.Line || c.Pos.Offset > 0 && text[c.Pos.Offset-1] != '\n' || len(line) == 0 {
+				t.Errorf("%+v does not begin a line", c.Pos)
+			}
+		}
+		for _, format := range Formats() {
+			format.Sniff(text)
+		}
+	})
+}
+
+// filler is a line of a log without claims.
+const filler = "2026-03-02T18:04:11.120411Z DEBUG game::net: Message from 127.0.0.1:7001: Checked frame 1204, Network lag 3, Desired delay 2\n"
+
+func BenchmarkScan(b *testing.B) {
+	for name, text := range map[string][]byte{
+		"one claim":   append([]byte(strings.Repeat(filler, 32<<20/len(filler))), content(b, "faf-2.log")...),
+		"one line":    append(bytes.Repeat([]byte("DMNC"), 8<<20), content(b, "faf-2.log")...),
+		"claims only": bytes.Repeat(content(b, "faf-2.log"), maxClaims),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if log, err := Scan(bytes.NewReader(text), "x"); err != nil || len(log.Claims) == 0 {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package warzone
+
+import (
+	"io"
+	"strconv"
+
+	engine "github.com/desynctool/desynctool/orderlog/warzone"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// maxNames is how many names of systems and scopes are kept.
+const maxNames = 1 << 16
+
+// dump is the trace of one dump: a checkpoint for each line.
+type dump struct {
+	in   *engine.Dump
+	peer string
+
+	open   string // scope of the object that is being updated, empty if none is
+	names  map[string]string
+	buffer []byte
+
+	rec tracediff.Record
+	at  tracediff.Checkpoint
+}
+
+func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
+	in, err := engine.NewDump(r, name)
+	if err != nil {
+		return nil, err
+	}
+	d := &dump{in: in, peer: dumpPeer(name), names: map[string]string{}}
+	d.rec.Checkpoint = &d.at
+	d.at.Tick = uint64(in.Head().Time / engine.TickLength)
+	return d, nil
+}
+
+func (d *dump) Header() tracediff.Header {
+	return tracediff.Header{Peer: d.peer, RateNum: 1000 / engine.TickLength, RateDen: 1}
+}
+
+func (d *dump) Dialect() tracediff.Dialect {
+	return tracediff.Dialect{
+		Engine: "Warzone 2100", File: "Warzone 2100 sync dump", TickName: engine.TickName, Values: true,
+		Covers: "what the game prints of objects, power and orders in one tick: droids, structures, features and projectiles " +
+			"in the order of their updates; not the map, research, or the state of the random number generator",
+	}
+}
+
+// Next returns the next line. Those that may differ between peers in sync are
+// passed over.
+func (d *dump) Next() (*tracediff.Record, error) {
+	for {
+		e, err := d.in.Next()
+		if err != nil {
+			return nil, err
+		}
+		if e.MayDiffer() {
+			continue
+		}
+		d.rec.Pos = tracediff.Position{Line: e.Line, Offset: e.Offset}
+		d.at.System, d.at.Scope = d.system(e), d.scope(e)
+		d.at.Sums = d.at.Sums[:0]
+		for i := range e.Values {
+			if v := &e.Values[i]; len(v.Text) > 0 {
+				d.at.Sums = append(d.at.Sums, tracediff.Sum{Name: v.Name, Value: v.Text})
+			}
+		}
+		d.at.HasCount = len(d.at.Sums) == 0
+		return &d.rec, nil
+	}
+}
+
+// system returns the function, and of the line of an object the mark behind it:
+// "droidUpdate >".
+func (d *dump) system(e *engine.Entry) string {
+	if e.Mark == 0 || !e.About() {
+		return e.Function
+	}
+	d.buffer = append(append(d.buffer[:0], e.Function...), ' ', e.Mark)
+	return d.name()
+}
+
+// scope returns what a line is about: "droid 288", "economy1". Lines that do not
+// say belong to the object that is being updated.
+func (d *dump) scope(e *engine.Entry) string {
+	if !e.About() {
+		if len(e.Subject) == 0 {
+			return d.open
+		}
+		d.buffer = append(d.buffer[:0], e.Subject...)
+		return d.name()
+	}
+	d.buffer = append(d.buffer[:0], e.Kind...)
+	if e.HasID {
+		d.buffer = append(d.buffer, ' ')
+		d.buffer = strconv.AppendUint(d.buffer, uint64(e.ID), 10)
+	}
+	scope := d.name()
+	switch {
+	case e.Mark == '<':
+		d.open = scope
+	case e.Mark == '>' && scope == d.open:
+		d.open = ""
+	}
+	return scope
+}
+
+// name returns the buffer as a string, which is made once for each name.
+func (d *dump) name() string {
+	if s, ok := d.names[string(d.buffer)]; ok {
+		return s
+	}
+	s := string(d.buffer)
+	if len(d.names) < maxNames {
+		d.names[s] = s
+	}
+	return s
+}

@@ -1,0 +1,71 @@
+package widelands
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/widelands"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// packings are what may stand behind a file's name that is compressed.
+var packings = [...]string{"", ".gz", ".zst", ".xz"}
+
+// checkReplay computes the hashes of a replay again from the sync stream beside it,
+// which is called as the replay with .wss behind.
+func checkReplay(path string) (string, error) {
+	plain := path
+	for _, p := range packings[1:] {
+		plain = strings.TrimSuffix(plain, p)
+	}
+	for _, p := range packings {
+		beside := plain + ".wss" + p
+		if _, err := os.Stat(beside); err == nil {
+			return checkAgainst(path, beside)
+		}
+	}
+	return "", nil
+}
+
+func checkAgainst(path, beside string) (string, error) {
+	in, err := tracediff.OpenContent(path)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	content, err := tracediff.OpenContent(beside)
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	replay, err := widelands.NewReplay(in, path)
+	if err != nil {
+		return "", err
+	}
+	stream, err := widelands.NewStream(content, beside)
+	if err != nil {
+		return "", err
+	}
+	r, err := widelands.Recompute(stream, replay)
+	if err != nil && !errors.As(err, new(*frame.Error)) {
+		return "", err
+	}
+	if r == nil {
+		return "", err
+	}
+	if m := r.First; m != nil {
+		return "", fmt.Errorf("%s: the hash at %d ms is %x, the first %d bytes of %s give %x: %d of %d fit",
+			path, m.Time, m.Recorded, m.Offset, beside, m.Computed, r.Fitting, r.Checked)
+	}
+	if r.Checked == 0 {
+		return "", nil
+	}
+	note := fmt.Sprintf("%d hashes are what %s gives", r.Checked, beside)
+	if r.Beyond > 0 {
+		note += fmt.Sprintf(", %d lie behind its end", r.Beyond)
+	}
+	return note, nil
+}
