@@ -48,8 +48,14 @@ func (r *Result) weigh(traces []*tracediff.Result) {
 		r.note("every recorded checksum agrees, up to tick %s: it does not cover what differs", agree.TickName(agree.LastCompared))
 	case differ == nil && agree != nil:
 		r.note("the recorded checksums agree, but end with tick %s, before they could tell", agree.TickName(agree.LastCompared))
-	case differ != nil && differ.First != nil && b.Good != nil && differ.First.Tick.Number+1 < b.Good.Tick && !differ.EqualFrom.Before(tracediff.Tick{Number: b.Good.Tick}):
-		r.contradict("checksums differ from tick %s on, the states are still equal at %s", differ.TickName(differ.First.Tick), b.Good)
+	case differ != nil && b.Good != nil && differAt(differ, b.Good.Tick):
+		what := "checksums differ from tick %s on, the states are still equal at %s"
+		if d := differ.Dialect(); d.Cumulative || d.Reset > 0 {
+			// One difference taints what follows: the states may have healed.
+			r.note(what+": a split that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good)
+		} else {
+			r.contradict(what, differ.TickName(differ.First.Tick), b.Good)
+		}
 	}
 	if b != nil && r.Kind == "" {
 		r.Kind = StateDiffers
@@ -60,6 +66,15 @@ func (r *Result) weigh(traces []*tracediff.Result) {
 	for _, t := range traces {
 		r.judge(t)
 	}
+}
+
+// differAt reports whether traces differ in the ticks on both sides of a state
+// point, from before it on.
+func differAt(t *tracediff.Result, point uint64) bool {
+	if t.First == nil || t.First.Tick.Number+1 >= point {
+		return false
+	}
+	return t.EqualFrom.Number == 0 || t.EqualFrom.Number > point
 }
 
 // byTraces takes the bracket from traces where there are no states: they part

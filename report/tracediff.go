@@ -195,7 +195,7 @@ func traceStatus(r *tracediff.Result) Status {
 			return Inconclusive
 		}
 	}
-	if len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 {
+	if len(r.Traces) < 2 || len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 {
 		return Inconclusive
 	}
 	return InSync
@@ -534,6 +534,8 @@ func traceHeadline(r *tracediff.Result) string {
 	case r.First == nil && r.Diverged():
 		i := slices.IndexFunc(r.Claims, func(c tracediff.JudgedClaim) bool { return c.Proves() && c.Standing == tracediff.Unchecked })
 		return fmt.Sprintf("  in %s at the latest, by an engine's log", tickText(r, tracediff.Tick{Number: r.Claims[i].Tick}))
+	case r.First == nil && len(r.Traces) < 2 && len(r.Claims) == 0:
+		return "  no traces to compare, and no claim of an engine"
 	case r.First == nil && len(r.Traces) < 2:
 		return fmt.Sprintf("  %s of an engine, and no traces to compare", plural(uint64(len(r.Claims)), "claim", "claims"))
 	case r.First == nil && len(r.Uncompared) == len(r.Traces):
@@ -601,7 +603,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 
 // placeName names a checkpoint.
 func placeName(r *tracediff.Result, d *tracediff.Difference) string {
-	text := fmt.Sprintf("%s", tickText(r, d.Tick))
+	text := tickText(r, d.Tick)
 	if d.System != "" {
 		text += "  system " + Safe(d.System)
 	}

@@ -281,7 +281,7 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 				not = append(not, c.list[i].Name)
 			}
 		}
-		if len(not) > 0 {
+		if len(not) > 0 && len(blamed) == 0 {
 			innocent++
 		}
 		if len(blamed) > 0 && len(not) > 0 {

@@ -130,7 +130,7 @@ func (p *peer) read() (*Record, error) {
 				p.info.Trouble = err.Error()
 			}
 			continue
-		case errors.As(err, &malformed), errors.Is(err, io.ErrUnexpectedEOF):
+		case errors.As(err, &malformed), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, ErrRunning):
 			p.end(err)
 		default:
 			return nil, err

@@ -1,0 +1,341 @@
+package tracediff
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// lines is a format of an engine that is made up: lines of "tick value", and one
+// peer a line if the first line is "shared".
+func lineFormat() *Format {
+	return &Format{
+		Name: "lines", Title: "lines",
+		Peers: func(r io.Reader, name string) ([]string, error) {
+			b, err := io.ReadAll(r)
+			if bytes.HasPrefix(b, []byte("shared\n")) {
+				return []string{"a", "", "b"}, err
+			}
+			return nil, err
+		},
+		Read: func(r io.Reader, name string, peer int) (Source, error) {
+			b, err := io.ReadAll(r)
+			return &lineSource{name: name, text: b, peer: peer}, err
+		},
+	}
+}
+
+type lineSource struct {
+	name string
+	text []byte
+	pos  int
+	peer int
+	rec  Record
+	c    Checkpoint
+}
+
+func (s *lineSource) Header() Header {
+	peer, _, _ := strings.Cut(filepath.Base(s.name), ".")
+	return Header{Peer: peer}
+}
+
+func (s *lineSource) Dialect() Dialect {
+	return Dialect{Engine: "Lines", File: "lines", TickName: func(t uint64) string { return "turn " + strconv.FormatUint(t, 10) }, Reset: 64}
+}
+
+func (s *lineSource) Next() (*Record, error) {
+	for {
+		begin := s.pos
+		line, _, ok := bytes.Cut(s.text[s.pos:], []byte("\n"))
+		switch {
+		case string(line) == "torn":
+			return nil, &frame.Error{Name: s.name, Offset: int64(begin), Err: frame.ErrTorn, Msg: "torn"}
+		case string(line) == "running":
+			return nil, fmt.Errorf("%w: cut", ErrRunning)
+		case !ok:
+			return nil, io.EOF
+		}
+		s.pos += len(line) + 1
+		parts := strings.Fields(string(line))
+		if len(parts) < 2 {
+			continue
+		}
+		tick, err := strconv.ParseUint(parts[0], 10, 64)
+		if err != nil {
+			return nil, &SyntaxError{s.name, Position{Offset: int64(begin)}, "no tick"}
+		}
+		value := parts[1]
+		if len(parts) > 2 { // shared: a's value, then b's
+			value = parts[1+s.peer/2]
+		}
+		s.c = Checkpoint{Tick: tick, Sums: []Sum{{Value: []byte(value)}}}
+		s.rec = Record{Pos: Position{Offset: int64(begin)}, Checkpoint: &s.c}
+		return &s.rec, nil
+	}
+}
+
+// skipping is a lineSource that passes over ticks, and counts what it passes.
+type skipping struct {
+	*lineSource
+	passed *int
+}
+
+func (s skipping) Skip(offset int64) (last uint64, passed bool, err error) {
+	for {
+		line, _, ok := bytes.Cut(s.text[s.pos:], []byte("\n"))
+		if !ok || int64(s.pos+len(line)+1) > offset {
+			return last, passed, nil
+		}
+		word, _, _ := strings.Cut(string(line), " ")
+		last, _ = strconv.ParseUint(word, 10, 64)
+		passed = true
+		*s.passed++
+		s.pos += len(line) + 1
+	}
+}
+
+func openLines(t *testing.T, f *Format, files ...string) (list []*Trace) {
+	t.Helper()
+	dir := t.TempDir()
+	for i, content := range files {
+		path := filepath.Join(dir, fmt.Sprintf("peer%d.txt", i))
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found, err := OpenForeign(path, f, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, found...)
+	}
+	return list
+}
+
+// turns returns lines for ticks from..to with the value of f.
+func turns(from, to int, f func(i int) string) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, "%d %s\n", i, f(i))
+	}
+	return b.String()
+}
+
+func value(i int) string { return fmt.Sprintf("%08x", 0x1000+i) }
+
+func differFrom(n, to int) func(i int) string {
+	return func(i int) string {
+		if i >= n && i <= to {
+			return "ffffffff"
+		}
+		return value(i)
+	}
+}
+
+func mustCompare(t *testing.T, list []*Trace, opts Options) *Result {
+	t.Helper()
+	r, err := Compare(list, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestForeignTraces(t *testing.T) {
+	list := openLines(t, lineFormat(), turns(0, 100, value), turns(0, 100, differFrom(40, 64)))
+	r := mustCompare(t, list, Options{})
+	if r.First == nil || r.First.Tick.Number != 40 || !r.Bracket.Exact() || r.LastDiffering.Number != 64 || r.EqualFrom.Number != 65 || r.LastCompared.Number != 100 {
+		t.Fatalf("%+v", r)
+	}
+	if got := r.TickName(r.First.Tick); got != "turn 40" {
+		t.Errorf("tick is called %q", got)
+	}
+	if len(r.Context) != 2 || len(r.Context[1].Lines) != 7 || r.Context[1].At != 3 || !strings.Contains(r.Context[1].Lines[3], "ffffffff") {
+		t.Errorf("context: %+v", r.Context)
+	}
+	if list[0].Name != "peer0" || list[0].Format == nil || list[0].Shared {
+		t.Errorf("%+v", list[0])
+	}
+}
+
+// TestSharedFile: one file may hold the traces of several peers, and numbers
+// without any.
+func TestSharedFile(t *testing.T) {
+	list := openLines(t, lineFormat(), "shared\n1 aa aa\n2 aa bb\n3 aa aa\n")
+	if len(list) != 2 || list[0].Name != "a" || list[1].Name != "b" || !list[1].Shared || list[1].Column != 2 {
+		t.Fatalf("%+v", list)
+	}
+	r := mustCompare(t, list, Options{})
+	if r.First == nil || r.First.Tick.Number != 2 || r.First.Values[0].Sum("") != "aa" || r.First.Values[1].Sum("") != "bb" {
+		t.Fatalf("%+v", r.First)
+	}
+}
+
+// TestJoin: files of several ticks are one trace, whatever their order, and one
+// that is torn does not hide the next.
+func TestJoin(t *testing.T) {
+	parts := openLines(t, lineFormat(), turns(20, 29, value), turns(0, 9, value)+"torn", turns(10, 19, value))
+	whole := openLines(t, lineFormat(), turns(0, 29, differFrom(25, 25)))
+	joined, err := Join(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, last, ok, err := joined.Ticks(); first != 0 || last != 29 || !ok || err != nil {
+		t.Errorf("ticks %d to %d, %v, %v", first, last, ok, err)
+	}
+	r := mustCompare(t, []*Trace{joined, whole[0]}, Options{})
+	if r.First == nil || r.First.Tick.Number != 25 || r.Missing != 0 || !r.Traces[0].Torn || r.Traces[0].Epochs != 0 {
+		t.Fatalf("%+v %+v", r.First, r.Traces[0])
+	}
+	if v := r.First.Values[0]; filepath.Base(v.File) != "peer0.txt" || r.First.Values[1].File != "" {
+		t.Errorf("stands in %q and %q", v.File, r.First.Values[1].File)
+	}
+	if len(r.Context[0].Lines) == 0 || !strings.Contains(r.Context[0].Lines[r.Context[0].At], value(25)) {
+		t.Errorf("context: %+v", r.Context[0])
+	}
+}
+
+// TestRunning: the copy of a running game's file breaks off, which is neither a
+// difference nor damage.
+func TestRunning(t *testing.T) {
+	list := openLines(t, lineFormat(), turns(0, 100, value), turns(0, 60, value)+"running")
+	r := mustCompare(t, list, Options{})
+	if i := r.Traces[1]; r.Diverged() || !i.Running || i.Torn || i.Trouble != "" || i.Ended {
+		t.Errorf("%+v", r.Traces[1])
+	}
+}
+
+// TestSkipSources: what files have in common is passed over, and the answer is the
+// same as without that.
+func TestSkipSources(t *testing.T) {
+	passed := 0
+	f := lineFormat()
+	plain := f.Read
+	f.Peers = nil
+	f.Read = func(r io.Reader, name string, peer int) (Source, error) {
+		s, err := plain(r, name, peer)
+		return skipping{s.(*lineSource), &passed}, err
+	}
+	n := 40_000 // more than the part that is read in any case
+	for _, at := range []int{1, 100, n / 2, n - 1, n + 1} {
+		a, b := turns(0, n, value), turns(0, n, differFrom(at, at))
+		passed = 0
+		fast := mustCompare(t, openLines(t, f, a, b), Options{})
+		if at > n/4 && passed < n/2 {
+			t.Errorf("difference at %d: only %d lines were passed over", at, passed)
+		}
+		slow := mustCompare(t, openLines(t, lineFormat(), a, b), Options{})
+		if (fast.First == nil) != (slow.First == nil) || fast.LastCompared != slow.LastCompared || len(fast.Uncompared) != 0 {
+			t.Fatalf("difference at %d: %+v and %+v", at, fast, slow)
+		}
+		if fast.First == nil {
+			continue
+		}
+		if fast.First.Tick != slow.First.Tick || *fast.Bracket != *slow.Bracket || fast.Changed != slow.Changed || fast.First.Values[1].Pos != slow.First.Values[1].Pos {
+			t.Errorf("difference at %d: %+v and %+v", at, fast.First, slow.First)
+		}
+	}
+}
+
+// TestClaims: an engine's claims against what the traces prove.
+func TestClaims(t *testing.T) {
+	three := func(b, c func(int) string) []*Trace {
+		return openLines(t, lineFormat(), turns(0, 100, value), turns(0, 100, b), turns(0, 100, c))
+	}
+	claim := func(tick int, got, correct string, peers ...string) *ClaimLog {
+		c := Claim{File: "log", Text: fmt.Sprintf("Sync error %d %v", tick, peers), Tick: uint64(tick), HasTick: true, Peers: peers}
+		for _, p := range peers {
+			c.Values = append(c.Values, ClaimedValue{p, got})
+		}
+		c.Values = append(c.Values, ClaimedValue{"", correct})
+		return &ClaimLog{Dialect: Dialect{Engine: "Lines"}, Claims: []Claim{c}}
+	}
+	for _, c := range []struct {
+		what        string
+		b, c        func(int) string
+		log         *ClaimLog
+		standing    Standing
+		contradicts []string
+	}{
+		{"true", differFrom(40, 100), value, claim(40, "ffffffff", value(40), "peer1"), Borne, nil},
+		{"late", differFrom(40, 100), value, claim(60, "ffffffff", value(60), "peer1"), Late, nil},
+		{"behind the traces", differFrom(40, 100), value, claim(200, "ffffffff", value(60), "peer1"), Late, nil},
+		{"in sync", value, value, claim(60, "ffffffff", value(60), "peer1"), Contradicted, []string{"agree at tick turn 60", "says that peer1 had ffffffff"}},
+		{"in sync, behind the traces", value, value, claim(200, "ffffffff", value(60), "peer1"), Unchecked, nil},
+		{"before the split", differFrom(40, 100), value, claim(20, "ffffffff", value(20), "peer1"), Contradicted, []string{"agree at tick", "peer1 had"}},
+		{"one of two that agree", differFrom(40, 100), differFrom(40, 100), claim(40, "ffffffff", value(40), "peer1"), Borne, []string{"accuses peer1 and not peer2"}},
+		{"both that agree", differFrom(40, 100), differFrom(40, 100), claim(40, "ffffffff", value(40), "peer1", "peer2"), Borne, nil},
+		{"one of three groups", differFrom(40, 100), func(i int) string { return strings.ReplaceAll(differFrom(40, 100)(i), "ffffffff", "eeeeeeee") },
+			claim(40, "ffffffff", value(40), "peer1"), Borne, []string{"do not agree with each other either"}},
+		{"other checksums", differFrom(40, 100), value, claim(40, "12345678", "87654321", "peer1"), Borne, []string{"peer1 had 12345678", "no trace has the checksum 87654321"}},
+		{"a stranger", differFrom(40, 100), value, claim(40, "ffffffff", value(40), "Zoe"), Borne, nil},
+	} {
+		r := mustCompare(t, three(c.b, c.c), Options{Claims: []*ClaimLog{c.log, c.log}})
+		if len(r.Claims) != 1 || r.ClaimCount != 2 {
+			t.Fatalf("%s: %d of %d claims", c.what, len(r.Claims), r.ClaimCount)
+		}
+		j := r.Claims[0]
+		ok := j.Standing == c.standing && len(j.Contradictions) == len(c.contradicts)
+		for i := 0; ok && i < len(c.contradicts); i++ {
+			ok = strings.Contains(j.Contradictions[i], c.contradicts[i])
+		}
+		if !ok {
+			t.Errorf("%s: %s, %q; want %s, %q", c.what, j.Standing, j.Contradictions, c.standing, c.contradicts)
+		}
+	}
+}
+
+// TestClaimsAlone: an engine's log without a trace proves a divergence if it tells
+// two checksums of one tick, and only claims one otherwise.
+func TestClaimsAlone(t *testing.T) {
+	bare := Claim{Text: "desync on frame 7", Tick: 7, HasTick: true}
+	both := bare
+	both.Values = []ClaimedValue{{"a", "00ff"}, {"", "0x00FE"}}
+	same := bare
+	same.Values = []ClaimedValue{{"a", "00ff"}, {"", "0x00FF"}}
+	for _, c := range []struct {
+		claim Claim
+		want  bool
+	}{{bare, false}, {both, true}, {same, false}} {
+		r := mustCompare(t, nil, Options{Claims: []*ClaimLog{{Claims: []Claim{c.claim}}}})
+		if r.Diverged() != c.want || r.Claims[0].Standing != Unchecked {
+			t.Errorf("%+v: diverged %v", c.claim, r.Diverged())
+		}
+	}
+	if _, err := Compare(nil, Options{}); err == nil {
+		t.Error("nothing to compare, and no error")
+	}
+}
+
+// TestStart: what logs say of the start must be the same on all peers.
+func TestStart(t *testing.T) {
+	log := &ClaimLog{Start: map[string]map[string]string{"a": {"map": "1", "mod": "5"}, "b": {"map": "1", "mod": "6"}}}
+	r := mustCompare(t, nil, Options{Claims: []*ClaimLog{log, log}})
+	if len(r.Start) != 1 || r.Start[0].Name != "mod" || r.Start[0].Values["b"] != "6" || len(r.Warnings) != 0 {
+		t.Errorf("%+v %q", r.Start, r.Warnings)
+	}
+	other := &ClaimLog{Start: map[string]map[string]string{"a": {"mod": "7"}}}
+	r = mustCompare(t, nil, Options{Claims: []*ClaimLog{log, other}})
+	if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "contradict") }) {
+		t.Errorf("%q", r.Warnings)
+	}
+}
+
+// TestSession: traces of two matches are not compared.
+func TestSession(t *testing.T) {
+	list := openLines(t, lineFormat(), turns(0, 9, value), turns(0, 9, value))
+	list[0].Dialect.Session, list[1].Dialect.Session = "x", "y"
+	if _, err := Compare(list, Options{}); err == nil || !strings.Contains(err.Error(), "matches are x") {
+		t.Errorf("%v", err)
+	}
+	if r := mustCompare(t, list, Options{Force: true}); len(r.Warnings) != 1 {
+		t.Errorf("%q", r.Warnings)
+	}
+}
