@@ -25,6 +25,8 @@ them. With order logs that recorded sync hashes it finds the exact tick; with
 departs from the simulator.
 
 Each PATH is the folder of one peer, or one folder that holds a folder for each.
+Checksums that engines recorded beside the states (demos, sync streams, tables,
+logs) are weighed against these; without states they alone give the bracket.
 
 ` + exitHelp,
 		Example: `  desynctool bisect report/host report/client

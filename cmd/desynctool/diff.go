@@ -28,8 +28,9 @@ func newDiff(e *env) *cobra.Command {
 that differs with the kind of change. Only archetypes, columns and blocks whose
 digests differ are read.
 
-A and B are snapshots or savegames, FOLDER@TICK for the state of a point, or
-two folders for the first states that differ.
+A and B are snapshots, savegames or dumps, FOLDER@TICK or FILE@TICK for the state
+of a point, or two folders, or two files that hold several states, for the first
+states that differ.
 
 An ignore rule is archetype/component.field, or archetype for a whole table;
 * and ? are wildcards. Rules hide, they never change the exit status, and what

@@ -17,8 +17,8 @@ func newDump(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dump FILE",
 		Short: "Print any file it knows as text, one variable a line, and back",
-		Long: `dump prints the text twin of a snapshot, an order log or a savegame: one variable
-a line, each line telling by itself whose value it is, so that diff, grep and
+		Long: `dump prints the text twin of a snapshot, an order log, a trace, or an engine's
+save, replay, stream or log: one variable a line, each line telling by itself whose value it is, so that diff, grep and
 git serve. With --reverse it turns the text back into the binary file. A file
 of desynctool's own comes back byte for byte; a savegame becomes a .snap.
 

@@ -35,10 +35,11 @@ func newTracediff(e *env) *cobra.Command {
 checkpoint that differs with its tick, system and scope, the lines around it, and
 for each scope where it differed first.
 
-Each PATH is a trace, a table with one row a tick and one column a peer, the
-folder of one peer, or one folder that holds a folder for each. Traces are
-binary or text: key=value lines, one checksum a line, or with --pattern any log
-with checksums in it. They may be compressed with gzip, zstd or xz; - is stdin.
+Each PATH is a trace, a table with one row a tick and one column a peer, a file
+of an engine (see formats), the folder of one peer, or one folder that holds a
+folder for each. Traces are binary or text: key=value lines, one checksum a line,
+or with --pattern any log with checksums in it. They may be compressed with gzip,
+zstd or xz; - is stdin. What engines' logs claim is judged by the traces.
 
 --schedule EARLY,NORMAL,LATE says when a relay would have noticed that compares
 every EARLY ticks for the first 60 s and after each --reconnect, every NORMAL
