@@ -186,6 +186,18 @@ func readLog(path string) (*orderlog.Log, error) {
 	return orderlog.ReadAll(in, path)
 }
 
+// headLike is head for a snapshot that may be a copy of another one, whose head is
+// known.
+func (p *Peer) headLike(e, other *snapshot.Entry, known *snapshot.Info) (info *snapshot.Info, moved bool, err error) {
+	if _, ok := p.heads[e]; !ok && known != nil && snapshot.SameBytes(e, other) {
+		same := *known
+		same.Peer = e.Peer
+		p.heads[e] = head{info: &same}
+		return &same, false, nil
+	}
+	return p.head(e)
+}
+
 // LogName is the usual name of an order log.
 const LogName = "order-log.bin"
 
@@ -214,7 +226,8 @@ func (p *Peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err err
 		return nil, false, err
 	}
 	defer s.Close()
-	info = s.Info()
+	kept := *s.Info() // without what else the state holds
+	info = &kept
 	p.heads[e] = head{info: info}
 	if p.told == "" {
 		p.told = info.Peer

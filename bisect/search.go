@@ -94,7 +94,7 @@ func (p *pair) probe(i int) bool {
 	var movedA, movedB bool
 	var errA, errB error
 	pr.a, movedA, errA = p.a.head(ea)
-	pr.b, movedB, errB = p.b.head(eb)
+	pr.b, movedB, errB = p.b.headLike(eb, ea, pr.a)
 	if movedA || movedB {
 		p.moved = true
 		return false

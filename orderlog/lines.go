@@ -12,6 +12,9 @@ import (
 // MaxLine is the longest line that Lines reads, in bytes.
 const MaxLine = 8 << 20
 
+// lineBuffer is how much of a file is read at a time, in bytes.
+const lineBuffer = 32 << 10
+
 // Lines reads the lines of an engine's log that is text. Lines end with a line
 // feed; where the first one ends with a carriage return before it, all do, and
 // it is no part of any line. Bytes are not interpreted.
@@ -28,10 +31,10 @@ type Lines struct {
 
 // NewLines returns a reader of lines. The name is what errors call the file.
 func NewLines(r io.Reader, name string) *Lines {
-	return &Lines{name: name, r: bufio.NewReaderSize(r, 128<<10)}
+	return &Lines{name: name, r: bufio.NewReaderSize(r, lineBuffer)}
 }
 
-// Peek returns up to n bytes that come next, at most 128 KiB, without reading
+// Peek returns up to n bytes that come next, at most 32 KiB, without reading
 // them.
 func (l *Lines) Peek(n int) []byte {
 	b, _ := l.r.Peek(min(n, l.r.Size()))

@@ -50,6 +50,10 @@ type Format struct {
 	// the whole file only where it holds one state.
 	Parts func(r io.ReaderAt, size int64, name string) ([]Part, error)
 
+	// Light says that the head of a file is read without the rest of it. Where it
+	// is not, two files are compared byte by byte before both are taken apart.
+	Light bool
+
 	// Checksummed says that files of this format carry checksums of their
 	// content, so that a state that opens and loads is what its writer wrote.
 	Checksummed bool

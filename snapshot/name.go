@@ -47,6 +47,7 @@ func SnapFormat() Format {
 		Sniff:       IsSnap,
 		Open:        func(r io.ReaderAt, size int64, name string) (State, error) { return Open(r, size, name) },
 		Checksummed: true,
+		Light:       true,
 	}
 }
 

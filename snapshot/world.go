@@ -213,8 +213,28 @@ func (w *World) Sort() {
 		return strings.Compare(a.Label, b.Label)
 	})
 	for i := range w.Tables {
-		slices.SortStableFunc(w.Tables[i].Columns, func(a, b Column) int { return a.compareName(&b) })
+		w.Tables[i].sortColumns()
 	}
+}
+
+// sortColumns sorts by way of numbers: columns are large, and often in order.
+func (t *Table) sortColumns() {
+	compare := func(i, j int) int { return cmp.Or(t.Columns[i].compareName(&t.Columns[j]), cmp.Compare(i, j)) }
+	order := make([]int, len(t.Columns))
+	sorted := true
+	for i := range order {
+		order[i] = i
+		sorted = sorted && (i == 0 || compare(i-1, i) < 0)
+	}
+	if sorted {
+		return
+	}
+	slices.SortFunc(order, compare)
+	columns := make([]Column, 0, len(order))
+	for _, i := range order {
+		columns = append(columns, t.Columns[i])
+	}
+	t.Columns = columns
 }
 
 // Validate checks everything that readers and writers rely on: names, the

@@ -32,6 +32,10 @@ type Trace struct {
 
 	open func(opening) (*Reader, error)
 	once bool // it can be read only once
+
+	// The first and the last tick, if span says that they are known.
+	span        bool
+	first, last uint64
 }
 
 // opening is how a comparison opens its traces.

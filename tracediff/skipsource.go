@@ -12,7 +12,7 @@ func (c *comparer) skipSources() error {
 	var skippers []Skipper
 	for _, p := range c.peers {
 		s, ok := p.r.source.(Skipper)
-		if !ok || p.trace.Format != c.peers[0].trace.Format || p.trace.Packing != "" || p.trace.Column != c.peers[0].trace.Column {
+		if !ok || p.trace.Format.Name != c.peers[0].trace.Format.Name || p.trace.Packing != "" || p.trace.Column != c.peers[0].trace.Column {
 			return nil
 		}
 		skippers = append(skippers, s)

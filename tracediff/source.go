@@ -37,6 +37,12 @@ type Skipper interface {
 	Skip(offset int64) (last uint64, passed bool, err error)
 }
 
+// Spanner is a Source that knows its first and last tick without being read.
+type Spanner interface {
+	Source
+	Span() (first, last uint64)
+}
+
 // Dialect says what an engine's ticks and checksums are. The zero Dialect is that
 // of a trace of ours: full checksums of each tick by itself.
 type Dialect struct {
@@ -159,6 +165,10 @@ func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 		t := &Trace{
 			Name: r.header.Peer, File: path, Column: i, Header: r.header, Grammar: Engine, Dialect: r.source.Dialect(), Format: f,
 			Packing: in(path), open: open,
+		}
+		if s, ok := r.source.(Spanner); ok {
+			t.first, t.last = s.Span()
+			t.span = true
 		}
 		if !one {
 			t.Name, t.Shared = peer, true

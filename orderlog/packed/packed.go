@@ -66,7 +66,7 @@ func Packing(head []byte) string {
 // frees what the decompressor holds.
 func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err error) {
 	in := &counted{r: r}
-	head := bufio.NewReaderSize(in, 64<<10)
+	head := bufio.NewReaderSize(in, 512) // larger reads go around it
 	magic, err := head.Peek(len(xzMagic))
 	if err != nil && err != io.EOF {
 		return nil, "", err
@@ -75,7 +75,7 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 		if !bytes.HasPrefix(magic, []byte(p.magic)) {
 			continue
 		}
-		out, err := p.open(head)
+		out, err := p.open(bufio.NewReaderSize(head, 64<<10))
 		if err != nil {
 			return nil, p.name, fmt.Errorf("%s: %w", p.name, unexpected(err))
 		}

@@ -59,7 +59,7 @@ func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions) (*T
 		}
 		all.Missing = append(all.Missing, missing...)
 		for _, file := range files {
-			own, err := all.open(file, opts, foreign)
+			own, err := all.openFile(file, opts, foreign)
 			if err != nil {
 				return nil, err
 			}
@@ -96,14 +96,16 @@ func EngineTraces(files []string) *Traces {
 	var all Traces
 	var ours []*tracediff.Trace
 	foreign := map[string][]*tracediff.Trace{}
+	list := All()
 	for _, file := range files {
 		if filepath.Ext(unpackedName(file)) == ".trace" {
 			continue
 		}
-		if found, _ := isTrace(file); !found {
+		found, format, _ := isTrace(file, list)
+		if !found {
 			continue
 		}
-		own, err := all.open(file, tracediff.ReadOptions{}, foreign)
+		own, err := all.openFile(traceFile{file, format}, tracediff.ReadOptions{}, foreign)
 		if err != nil {
 			all.Warnings = append(all.Warnings, err.Error())
 		}
@@ -172,11 +174,20 @@ func kindOf(t *tracediff.Trace) string {
 	return t.Grammar.String()
 }
 
-// open opens one file: it returns traces of ours, and adds others and claims.
-func (t *Traces) open(file string, opts tracediff.ReadOptions, foreign map[string][]*tracediff.Trace) ([]*tracediff.Trace, error) {
-	format, err := traceFormat(file)
-	if err != nil {
-		return nil, err
+// traceFile is a file that may be a trace, with the engine's format if it is known.
+type traceFile struct {
+	path   string
+	format *Format
+}
+
+// openFile opens one file: it returns traces of ours, and adds others and claims.
+func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[string][]*tracediff.Trace) ([]*tracediff.Trace, error) {
+	file, format := f.path, f.format
+	if format == nil {
+		var err error
+		if format, err = traceFormat(file); err != nil {
+			return nil, err
+		}
 	}
 	if format == nil || opts.Pattern != nil {
 		own, err := tracediff.Open(file, opts)
@@ -223,17 +234,19 @@ func scanLog(file string, opts tracediff.ReadOptions) (*tracediff.ClaimLog, erro
 
 // traceFormat returns the engine's format of a file that holds checkpoints or
 // claims, nil if it is none.
-func traceFormat(path string) (*Format, error) {
+func traceFormat(path string) (*Format, error) { return traceFormatOf(path, All()) }
+
+func traceFormatOf(path string, list []Format) (*Format, error) {
 	head, err := headOf(path, tracediff.SniffLen)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range All() {
-		if f.Sniff(head) {
+	for i := range list {
+		if f := &list[i]; f.Sniff(head) {
 			if f.Trace == nil {
 				return nil, nil
 			}
-			return &f, nil
+			return f, nil
 		}
 	}
 	return nil, nil
@@ -401,22 +414,23 @@ func digest(file string) (sum [sha256.Size]byte, err error) {
 
 // traceFiles returns path if it is a file, else the traces in the folder, or
 // in its folders, and which of these hold files and no trace.
-func traceFiles(path string) (files, missing []string, err error) {
+func traceFiles(path string) (files []traceFile, missing []string, err error) {
 	stat, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !stat.IsDir() {
-		return []string{path}, nil, nil
+		return []traceFile{{path: path}}, nil, nil
 	}
-	here, err := tracesIn(path)
+	list := All()
+	here, err := tracesIn(path, list)
 	if err != nil {
 		return nil, nil, err
 	}
 	files = here.files
 	if !here.own { // what is of several peers may stand beside their folders
 		for _, folder := range here.folders {
-			found, err := tracesIn(folder)
+			found, err := tracesIn(folder, list)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -434,13 +448,13 @@ func traceFiles(path string) (files, missing []string, err error) {
 
 // traceFolder is what is in a folder.
 type traceFolder struct {
-	files   []string // traces, and logs with claims
-	own     bool     // one of them at least is the trace of one peer
+	files   []traceFile // and logs with claims
+	own     bool        // one of them at least is the trace of one peer
 	folders []string
 	others  bool // there are files besides
 }
 
-func tracesIn(dir string) (t traceFolder, err error) {
+func tracesIn(dir string, formats []Format) (t traceFolder, err error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return t, err
@@ -456,11 +470,12 @@ func tracesIn(dir string) (t traceFolder, err error) {
 			continue
 		}
 		found, own := false, false
+		var format *Format
 		if stat.Mode().IsRegular() {
-			found, own = isTrace(path)
+			found, format, own = isTrace(path, formats)
 		}
 		if found {
-			t.files = append(t.files, path)
+			t.files = append(t.files, traceFile{path, format})
 			t.own = t.own || own
 		} else {
 			t.others = true
@@ -470,27 +485,27 @@ func tracesIn(dir string) (t traceFolder, err error) {
 }
 
 // isTrace reports whether a file is a trace of ours or a table by its name, or
-// one of an engine, or a log with an engine's claims, by its content; own says
-// that it is the trace of one peer.
-func isTrace(path string) (found, own bool) {
+// one of an engine, whose format it returns, or a log with an engine's claims, by
+// its content; own says that it is the trace of one peer.
+func isTrace(path string, formats []Format) (found bool, format *Format, own bool) {
 	ext := filepath.Ext(unpackedName(path))
 	if ext == ".trace" {
-		return true, true
+		return true, nil, true
 	}
-	format, err := traceFormat(path)
+	format, err := traceFormatOf(path, formats)
 	if err != nil {
-		return false, false
+		return false, nil, false
 	}
 	if format != nil {
-		return true, format.Trace.Read != nil && format.Trace.Peers == nil
+		return true, format, format.Trace.Read != nil && format.Trace.Peers == nil
 	}
 	switch ext {
 	case ".csv":
 		head, err := headOf(path, tracediff.SniffLen)
-		return err == nil && tracediff.Sniff(head) == tracediff.Table, false
+		return err == nil && tracediff.Sniff(head) == tracediff.Table, nil, false
 	case ".log", ".txt":
 		log, err := scanLog(path, tracediff.ReadOptions{})
-		return err == nil && log != nil, false
+		return err == nil && log != nil, nil, false
 	}
-	return false, false
+	return false, nil, false
 }

@@ -47,6 +47,9 @@ func (d *dump) Dialect() tracediff.Dialect {
 	}
 }
 
+// Span returns the one tick of the dump.
+func (d *dump) Span() (first, last uint64) { return d.at.Tick, d.at.Tick }
+
 // Next returns the next line. Those that may differ between peers in sync are
 // passed over.
 func (d *dump) Next() (*tracediff.Record, error) {
