@@ -11,6 +11,7 @@ import (
 
 // ClaimLog is what an engine wrote of desyncs into one file.
 type ClaimLog struct {
+	File    string
 	Dialect Dialect
 	Peer    string // whose file it is, if it says
 	Claims  []Claim
@@ -107,7 +108,12 @@ func (c *comparer) collectClaims() {
 	type same struct{ text, values string }
 	index := map[same]int{}
 	start := map[string]map[string]string{}
+	session := c.session()
 	for _, log := range c.opts.Claims {
+		if s := log.Dialect.Session; s != "" && s != session && !c.opts.Force {
+			c.warn("%s: of another match, %s, and left out; the others are of %s", log.File, s, session)
+			continue
+		}
 		if c.result.claimed.Engine == "" {
 			c.result.claimed = log.Dialect
 		}
@@ -162,6 +168,27 @@ func (c *comparer) collectClaims() {
 			c.result.Start = append(c.result.Start, Start{name, start[name]})
 		}
 	}
+}
+
+// session returns the match that the traces are of, else that of most logs.
+func (c *comparer) session() string {
+	for _, t := range c.list {
+		if t.Dialect.Session != "" {
+			return t.Dialect.Session
+		}
+	}
+	count := map[string]int{}
+	best := ""
+	for _, log := range c.opts.Claims {
+		s := log.Dialect.Session
+		if s == "" {
+			continue
+		}
+		if count[s]++; best == "" || count[s] > count[best] || count[s] == count[best] && s < best {
+			best = s
+		}
+	}
+	return best
 }
 
 // testify keeps what traces have at the tick at hand for the claims that name it.

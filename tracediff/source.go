@@ -204,6 +204,9 @@ func ReadClaims(path string, f *Format, opts ReadOptions) (*ClaimLog, error) {
 		return nil, err
 	}
 	log, err := f.Claims(in, path)
+	if log != nil {
+		log.File = path
+	}
 	return log, errors.Join(err, in.Close())
 }
 

@@ -328,6 +328,25 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestClaimsOfAnotherMatch: a log of another match says nothing of this one.
+func TestClaimsOfAnotherMatch(t *testing.T) {
+	log := func(session string) *ClaimLog {
+		return &ClaimLog{File: session + ".log", Dialect: Dialect{Engine: "Lines", Session: session}, Claims: []Claim{{Text: "of " + session, Tick: 7, HasTick: true}}}
+	}
+	for range 10 { // whatever the order of a map
+		r := mustCompare(t, nil, Options{Claims: []*ClaimLog{log("x"), log("y"), log("y"), log("")}})
+		if len(r.Claims) != 2 || r.Claims[0].Text != "of y" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "x.log: of another match") {
+			t.Fatalf("%+v %q", r.Claims, r.Warnings)
+		}
+	}
+	list := openLines(t, lineFormat(), turns(0, 9, value), turns(0, 9, value))
+	list[1].Dialect.Session = "x"
+	r := mustCompare(t, list, Options{Claims: []*ClaimLog{log("x"), log("y"), log("y")}})
+	if len(r.Claims) != 1 || r.Claims[0].Text != "of x" || len(r.Warnings) != 2 {
+		t.Errorf("%+v %q", r.Claims, r.Warnings)
+	}
+}
+
 // TestSession: traces of two matches are not compared.
 func TestSession(t *testing.T) {
 	list := openLines(t, lineFormat(), turns(0, 9, value), turns(0, 9, value))
