@@ -83,6 +83,8 @@ type comparer struct {
 	local  ledger // of local ones
 	state  stateLedger
 
+	stale *PeerClaim // the first claim of a stale cache
+
 	input   []byte // memory of inputHash
 	applied lastSequence
 	covers  []int // lanes that cover the tick
@@ -597,6 +599,9 @@ func (c *comparer) claims(l *lane, rec *Record, after uint64) {
 				p.NativeAfter = c.native(after)
 			}
 			c.out.Claims = append(c.out.Claims, p)
+			if c.stale == nil && p.Kind == ClaimCache {
+				c.stale = &p
+			}
 		}
 	}
 }
@@ -669,15 +674,22 @@ func (c *comparer) verdict() {
 		out.Verdict, out.Basis = Simulation, "orders are equal, "+basis
 	case out.Window == nil:
 		out.Verdict, out.Basis = NoOverlap, "no two logs cover a common tick"
-	case out.ClaimCount > 0:
-		claim := &out.Claims[0]
-		out.Verdict = Simulation
-		out.Basis = fmt.Sprintf("orders are equal, %s says after %s: %s", printable(claim.Peer), namedTick(claim.After, claim.NativeAfter), printable(claim.Text))
+	case c.stale != nil:
+		// The game computed a cache again and got something else.
+		out.Verdict, out.Basis = Simulation, "orders are equal, "+c.stale.says()
 	default:
 		w := out.Window
 		out.Verdict = InputsEqual
 		out.Basis = fmt.Sprintf("%d orders from %s to %s", w.Orders, namedTick(w.From, w.NativeFrom), namedTick(w.To, w.NativeTo))
+		if out.ClaimCount > 0 {
+			out.Basis += "; " + out.Claims[0].says() + ", which nothing here bears out"
+		}
 	}
+}
+
+// says tells the claim in one line.
+func (c *PeerClaim) says() string {
+	return fmt.Sprintf("%s says after %s: %s", printable(c.Peer), namedTick(c.After, c.NativeAfter), printable(c.Text))
 }
 
 func hashName(kind HashKind, coverage Coverage) string {

@@ -234,15 +234,16 @@ func (c *Comparison) Diverged() bool {
 	return c.Verdict == NetworkLayer || c.Verdict == Simulation || c.Verdict == InitialState
 }
 
-// Incomplete reports whether evidence was lost: a log that could not be read
-// to its end, contradicts itself, or overlaps with no other.
+// Incomplete reports whether evidence was lost or lacking: a log that could not be
+// read to its end, contradicts itself, or overlaps with no other, or a claim of
+// the game that nothing bears out.
 func (c *Comparison) Incomplete() bool {
 	for i := range c.Peers {
 		if c.Peers[i].Err != nil {
 			return true
 		}
 	}
-	return c.Verdict == NoOverlap || c.InputHashCount > 0 || c.State.ContradictionCount > 0
+	return c.Verdict == NoOverlap || c.Verdict == InputsEqual && c.ClaimCount > 0 || c.InputHashCount > 0 || c.State.ContradictionCount > 0
 }
 
 // Line is the verdict in one line.
