@@ -1,11 +1,9 @@
 package snapshot
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -82,70 +80,6 @@ func (e *Entry) Open() (State, error) {
 		return s, &MisnamedError{e.Path(), e.Seed, e.Point, info.Seed, info.Point}
 	}
 	return s, nil
-}
-
-// SameBytes reports whether two snapshots are equal byte for byte, so that what is
-// in one is in the other. It reports false where finding out would take more than
-// reading their heads does, and for files that cannot be read.
-func SameBytes(a, b *Entry) bool {
-	if a.Format.Light || a.Format.Name != b.Format.Name {
-		return false
-	}
-	ra, sizeA, err := a.raw()
-	if err != nil {
-		return false
-	}
-	defer ra.Close()
-	rb, sizeB, err := b.raw()
-	if err != nil {
-		return false
-	}
-	defer rb.Close()
-	if sizeA != sizeB {
-		return false
-	}
-	var bufs [2][16 << 10]byte
-	for at := int64(0); at < sizeA; at += int64(len(bufs[0])) {
-		n := min(int64(len(bufs[0])), sizeA-at)
-		na, _ := ra.ReadAt(bufs[0][:n], at)
-		nb, _ := rb.ReadAt(bufs[1][:n], at)
-		if int64(na) != n || int64(nb) != n || !bytes.Equal(bufs[0][:n], bufs[1][:n]) {
-			return false
-		}
-	}
-	return true
-}
-
-// rawState is the bytes of a snapshot as they stand in its file.
-type rawState struct {
-	io.ReaderAt
-	file io.Closer // nil if it stays open
-}
-
-func (r rawState) Close() error {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
-}
-
-func (e *Entry) raw() (rawState, int64, error) {
-	if e.part != nil && e.parts.temp != nil {
-		return rawState{io.NewSectionReader(e.parts.temp, e.part.Offset, e.part.Size), nil}, e.part.Size, nil
-	}
-	f, err := openRegular(e.Dir + string(filepath.Separator) + e.Base)
-	if err != nil {
-		return rawState{}, 0, err
-	}
-	if e.part != nil {
-		return rawState{io.NewSectionReader(f, e.part.Offset, e.part.Size), f}, e.part.Size, nil
-	}
-	stat, err := regular(f)
-	if err != nil {
-		f.Close()
-		return rawState{}, 0, err
-	}
-	return rawState{f, f}, stat.Size(), nil
 }
 
 // MisnamedError says that a file's name and its header disagree. The header is

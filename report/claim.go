@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// ClaimDocument is a claim of an engine beside what the traces say.
+type ClaimDocument struct {
+	Text           string             `json:"text"`
+	Files          []string           `json:"files"`
+	Line           int64              `json:"line,omitempty"` // in the first of them
+	Tick           *uint64            `json:"tick"`
+	Native         string             `json:"native,omitempty"`
+	Peers          []string           `json:"peers"` // accused
+	Values         []ClaimedValueDoc  `json:"values"`
+	Standing       tracediff.Standing `json:"standing"`
+	Contradictions []string           `json:"contradictions"`
+}
+
+// ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
+type ClaimedValueDoc struct {
+	Peer  string `json:"peer"`
+	Value string `json:"value"`
+}
+
+// StartDocument is something that is not the same on all peers at the start.
+type StartDocument struct {
+	Name   string            `json:"name"`
+	Values map[string]string `json:"values"`
+}
+
+func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
+	doc := ClaimDocument{
+		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
+		Standing: c.Standing, Contradictions: list(c.Contradictions),
+	}
+	if c.HasTick {
+		doc.Tick, doc.Native = &c.Tick, nativeTick(r, tracediff.Tick{Number: c.Tick})
+	}
+	for _, v := range c.Values {
+		doc.Values = append(doc.Values, ClaimedValueDoc(v))
+	}
+	return doc
+}
+
+// claimsText shows what engines claim, and how it stands; more is the option that
+// shows the rest.
+func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more string, all bool) {
+	const shown = 3
+	for i := range r.Claims {
+		if i == shown && !all {
+			row("", s.faint.Sprintf("… and %s  (%s)", plural(uint64(len(r.Claims)-i), "more claim", "more claims"), more))
+			break
+		}
+		c := &r.Claims[i]
+		from := Safe(c.Files[0])
+		if c.Pos.Line > 0 {
+			from += fmt.Sprintf(":%d", c.Pos.Line)
+		}
+		if n := len(c.Files) - 1; n > 0 {
+			from += fmt.Sprintf(" and %s", plural(uint64(n), "other file", "other files"))
+		}
+		row("claim", s.warn.Sprint("“"+shorten(Safe(c.Text), claimWidth)+"”"), s.faint.Sprint("  "+from))
+		if c.Standing != tracediff.Contradicted {
+			row("", standingText(r, c))
+		}
+		for _, text := range c.Contradictions {
+			row("", s.bad.Sprint("contradicted: "), Safe(text))
+		}
+	}
+}
+
+// claimWidth is how many columns of an engine's own line are shown.
+const claimWidth = 120
+
+func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
+	tick := tickText(r, tracediff.Tick{Number: c.Tick})
+	switch {
+	case !c.HasTick:
+		return "names no tick; nothing bears it out or contradicts it"
+	case c.Standing == tracediff.Borne:
+		return fmt.Sprintf("the traces first differ at %s, too", tick)
+	case c.Standing == tracediff.Late && r.First != nil:
+		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
+	case c.Proves():
+		return fmt.Sprintf("no two traces have %s; it tells two checksums, so that the peers parted by then", tick)
+	}
+	return fmt.Sprintf("no two traces have %s: not checked", tick)
+}

@@ -1,0 +1,179 @@
+package formats
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/tracediff"
+	"github.com/desynctool/desynctool/tracediff/loglines"
+)
+
+// unpackedName returns a file's name without what says how it is compressed.
+func unpackedName(file string) string {
+	switch filepath.Ext(file) {
+	case ".gz", ".zst", ".xz":
+		return strings.TrimSuffix(file, filepath.Ext(file))
+	}
+	return file
+}
+
+// traceFile is a file that may be a trace, with the engine's format if it is known.
+type traceFile struct {
+	path   string
+	format *Format
+}
+
+// scanLog reads the claims that stand anywhere in a log, nil if there are none.
+func scanLog(file string, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {
+	log, err := tracediff.ReadClaims(file, &tracediff.Format{Claims: loglines.Scan}, opts)
+	if err != nil || len(log.Claims) == 0 {
+		return nil, err
+	}
+	return log, nil
+}
+
+// traceFormat returns the engine's format of a file that holds checkpoints or
+// claims, nil if it is none.
+func traceFormat(path string) (*Format, error) { return traceFormatOf(path, All()) }
+
+func traceFormatOf(path string, list []Format) (*Format, error) {
+	head, err := headOf(path, tracediff.SniffLen)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if f := &list[i]; f.Sniff(head) {
+			if f.Trace == nil {
+				return nil, nil
+			}
+			return f, nil
+		}
+	}
+	return nil, nil
+}
+
+// headOf returns the leading bytes of what is in a file.
+func headOf(path string, n int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(bufio.NewReaderSize(f, n), 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	head := make([]byte, n)
+	got, err := io.ReadFull(content, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return head[:got], nil
+}
+
+// traceFiles returns path if it is a file, else the traces in the folder, or
+// in its folders, and which of these hold files and no trace.
+func traceFiles(path string) (files []traceFile, missing []string, err error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !stat.IsDir() {
+		return []traceFile{{path: path}}, nil, nil
+	}
+	list := All()
+	here, err := tracesIn(path, list)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = here.files
+	if !here.own { // what is of several peers may stand beside their folders
+		for _, folder := range here.folders {
+			found, err := tracesIn(folder, list)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(found.files) == 0 && found.others {
+				missing = append(missing, folder+": no trace")
+			}
+			files = append(files, found.files...)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil, errors.New(path + ": no trace (*.trace, or a file of an engine with checksums)")
+	}
+	return files, missing, nil
+}
+
+// traceFolder is what is in a folder.
+type traceFolder struct {
+	files   []traceFile // and logs with claims
+	own     bool        // one of them at least is the trace of one peer
+	folders []string
+	others  bool // there are files besides
+}
+
+func tracesIn(dir string, formats []Format) (t traceFolder, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return t, err
+	}
+	for _, entry := range list {
+		path := filepath.Join(dir, entry.Name())
+		stat, err := os.Stat(path)
+		if entry.Name()[0] == '.' || err != nil {
+			continue
+		}
+		if stat.IsDir() {
+			t.folders = append(t.folders, path)
+			continue
+		}
+		found, own := false, false
+		var format *Format
+		if stat.Mode().IsRegular() {
+			found, format, own = isTrace(path, formats)
+		}
+		if found {
+			t.files = append(t.files, traceFile{path, format})
+			t.own = t.own || own
+		} else {
+			t.others = true
+		}
+	}
+	return t, nil
+}
+
+// isTrace reports whether a file is a trace of ours or a table by its name, or
+// one of an engine, whose format it returns, or a log with an engine's claims, by
+// its content; own says that it is the trace of one peer.
+func isTrace(path string, formats []Format) (found bool, format *Format, own bool) {
+	ext := filepath.Ext(unpackedName(path))
+	if ext == ".trace" {
+		return true, nil, true
+	}
+	format, err := traceFormatOf(path, formats)
+	if err != nil {
+		return false, nil, false
+	}
+	if format != nil {
+		return true, format, format.Trace.Read != nil && format.Trace.Peers == nil
+	}
+	switch ext {
+	case ".csv":
+		head, err := headOf(path, tracediff.SniffLen)
+		return err == nil && tracediff.Sniff(head) == tracediff.Table, nil, false
+	case ".log", ".txt":
+		log, err := scanLog(path, tracediff.ReadOptions{})
+		return err == nil && log != nil, nil, false
+	}
+	return false, nil, false
+}

@@ -1,0 +1,422 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// TraceText writes a comparison of traces for a person.
+func TraceText(w io.Writer, t *TraceSet, s Style, all bool) error {
+	out := lines{w: w}
+	for i, r := range t.Results {
+		if i == 0 {
+			traceResult(&out, r, s.verdict(t.Status()), t.Missing, true, s, all)
+			continue
+		}
+		out.put("")
+		traceResult(&out, r, s.verdict(traceStatus(r)), nil, false, s, all)
+	}
+	for i, note := range t.Notes {
+		if i == shownTexts && !all {
+			out.row(s, "", s.faint.Sprintf("… and %d more  (--all)", len(t.Notes)-i))
+			break
+		}
+		out.row(s, "note", Safe(note))
+	}
+	return out.err
+}
+
+// row writes a line with a name before it.
+func (l *lines) row(s Style, name string, parts ...string) {
+	l.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+}
+
+// traceResult writes one comparison; of those beside the main one less is told.
+func traceResult(out *lines, r *tracediff.Result, verdict string, missing []string, main bool, s Style, all bool) {
+	out.put(verdict, traceHeadline(r))
+	row := func(name string, parts ...string) { out.row(s, name, parts...) }
+	wide := 0
+	for i := range r.Traces {
+		wide = max(wide, columns(Safe(r.Traces[i].Name)))
+	}
+	peer := func(i int) string {
+		name := Safe(r.Traces[i].Name)
+		return s.name.Sprint(pad(name, columns(name), wide))
+	}
+	for i := range r.Traces {
+		row("trace", peer(i), "  ", traceInfo(r, &r.Traces[i]))
+	}
+	for _, i := range r.Uncompared {
+		row("lost", s.warn.Sprint(Safe(r.Traces[i].Name)+" has no checksum in common with any other trace"))
+	}
+	if r.Unsure > 0 {
+		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", plural(uint64(r.Unsure), "tick", "ticks")))
+	}
+	for _, m := range missing {
+		row("lost", s.warn.Sprint(Safe(m)))
+	}
+	for _, start := range r.Start {
+		row("start", s.bad.Sprint(Safe(start.Name)+" is not the same on all peers:"))
+		for _, name := range slices.Sorted(maps.Keys(start.Values)) {
+			row("", "  ", s.name.Sprint(Safe(name)), "  ", shorten(Safe(start.Values[name]), valueWidth))
+		}
+	}
+	if d := r.First; d != nil {
+		row("first", s.bad.Sprint(placeName(r, d)))
+		for i := range d.Values {
+			row("", peer(i), "  ", traceValue(r, d, i, true))
+		}
+		if main {
+			contextText(out, r, s)
+		}
+	}
+	if len(r.Traces) > 2 {
+		for i, g := range r.Groups {
+			if i == 4 && !all {
+				row("", s.faint.Sprintf("… and %d more  (--all)", len(r.Groups)-i))
+				break
+			}
+			var groups []string
+			for _, names := range traceGroups(r, g) {
+				groups = append(groups, Safe(strings.Join(names, " = ")))
+			}
+			row("groups", fmt.Sprintf("from %s: ", tickText(r, g.Tick)), strings.Join(groups, "  ≠  "))
+		}
+	}
+	persistence(row, r)
+	if main {
+		cascadeText(out, r, s, all)
+		claimsText(row, r, s, "--all", all)
+	}
+	for i, f := range r.Findings {
+		if i == shownTexts && !all {
+			row("", s.faint.Sprintf("… and %d more  (--all)", r.FindingCount-int64(i)))
+			break
+		}
+		row("finding", s.bad.Sprint(findingText(r, &f)))
+	}
+	for i := range r.Noticed {
+		row("relay", noticedText(&r.Noticed[i]))
+	}
+	for i, u := range r.Untraced {
+		if i == shownTexts && !all {
+			row("", s.faint.Sprintf("… and %d more  (--all)", len(r.Untraced)-i))
+			break
+		}
+		var names []string
+		for _, n := range u.Traces {
+			names = append(names, Safe(r.Traces[n].Name))
+		}
+		row("note", Safe(strings.TrimSpace(u.System+" "+u.Scope)), " is not traced by ", strings.Join(names, ", "))
+	}
+	if d := r.Dialect(); d.Covers != "" && r.First == nil {
+		row("note", Safe(d.Covers))
+	}
+}
+
+// persistence says what became of the first difference.
+func persistence(row func(string, ...string), r *tracediff.Result) {
+	if r.First == nil {
+		return
+	}
+	d := r.Dialect()
+	last := r.LastDiffering
+	switch {
+	case !last.Before(r.LastCompared) && d.Cumulative:
+		row("lasts", "to the end of what was compared, as it must: each checksum covers all that came before")
+	case !last.Before(r.LastCompared):
+	case d.Reset > 0 && (last.Number+d.Reset-1)/d.Reset*d.Reset < r.EqualFrom.Number:
+		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew behind every %d ticks: that it is equal from %s on proves nothing of the state",
+			r.TickName(last), d.Reset, r.TickName(r.EqualFrom)))
+	case d.Values && last == r.First.Tick:
+		row("lasts", fmt.Sprintf("in this tick alone; what was compared behind it, up to %s, is equal", tickText(r, r.LastCompared)))
+	default:
+		row("lasts", fmt.Sprintf("up to tick %s; equal again from %s to %s", r.TickName(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
+	}
+}
+
+func traceHeadline(r *tracediff.Result) string {
+	switch b := r.Bracket; {
+	case r.First == nil && r.FindingCount > 0:
+		return fmt.Sprintf("  %s, no checksum differs", plural(uint64(r.FindingCount), "finding", "findings"))
+	case r.First == nil && len(r.Start) > 0:
+		return "  what the peers started from is not the same"
+	case r.First == nil && r.Diverged():
+		i := slices.IndexFunc(r.Claims, func(c tracediff.JudgedClaim) bool { return c.Proves() && c.Standing == tracediff.Unchecked })
+		return fmt.Sprintf("  in %s at the latest, by an engine's log", tickText(r, tracediff.Tick{Number: r.Claims[i].Tick}))
+	case r.First == nil && len(r.Traces) < 2 && len(r.Claims) == 0:
+		return "  no traces to compare, and no claim of an engine"
+	case r.First == nil && len(r.Traces) < 2:
+		return fmt.Sprintf("  %s of an engine, and no traces to compare", plural(uint64(len(r.Claims)), "claim", "claims"))
+	case r.First == nil && len(r.Uncompared) == len(r.Traces):
+		return "  nothing compared: the traces have no checksum in common"
+	case r.First == nil:
+		return fmt.Sprintf("  no difference up to %s", tickText(r, r.LastCompared))
+	case b != nil && !b.HasGood:
+		return fmt.Sprintf("  at %s, the first that was compared", tickText(r, b.Bad))
+	case b != nil && !b.Exact() && !r.Dialect().Values:
+		return fmt.Sprintf("  after %s, in %s at the latest", tickText(r, b.Good), tickText(r, b.Bad))
+	case r.First.System != "" && r.First.Scope != "":
+		return fmt.Sprintf("  in %s, after system %s, in %s", tickText(r, r.First.Tick), Safe(r.First.System), Safe(r.First.Scope))
+	case r.First.System != "":
+		return fmt.Sprintf("  in %s, after system %s", tickText(r, r.First.Tick), Safe(r.First.System))
+	default:
+		return fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
+	}
+}
+
+// tickText names a tick in a sentence: "tick 12", or as the engine does if that is
+// more than a number.
+func tickText(r *tracediff.Result, t tracediff.Tick) string {
+	name := r.TickName(t)
+	if strings.Trim(name, "0123456789") == "" || name == t.String() || r.Dialect().TickName == nil {
+		return "tick " + name
+	}
+	return name
+}
+
+// traceKind says what kind of file a trace is.
+func traceKind(t *tracediff.TraceInfo) string {
+	if t.Dialect.File != "" {
+		return t.Dialect.File
+	}
+	return t.Grammar.String()
+}
+
+func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
+	text := fmt.Sprintf("%s, %s", Safe(t.File), traceKind(t))
+	if t.Packing != "" {
+		text += ", " + t.Packing
+	}
+	if t.Empty {
+		return text + ", empty"
+	}
+	text += fmt.Sprintf(", from %s", tickText(r, t.First))
+	if n := t.Malformed; n > 0 {
+		text += fmt.Sprintf(", %s", plural(uint64(n), "line is no record", "lines are no records"))
+	}
+	if t.Running {
+		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
+	}
+	if t.Torn {
+		text += fmt.Sprintf(", breaks off at %s", tickText(r, t.Last))
+	}
+	if t.Trouble != "" {
+		text += ", " + Safe(t.Trouble)
+	}
+	if b := t.Rollback; b != nil {
+		text += fmt.Sprintf(", %s, %s of %d predicted", plural(uint64(b.Rollbacks), "rollback", "rollbacks"),
+			plural(uint64(b.Mispredictions), "misprediction", "mispredictions"), b.Predicted)
+	}
+	return text
+}
+
+// placeName names a checkpoint.
+func placeName(r *tracediff.Result, d *tracediff.Difference) string {
+	text := tickText(r, d.Tick)
+	if d.System != "" {
+		text += "  system " + Safe(d.System)
+	}
+	if d.Scope != "" {
+		text += "  scope " + Safe(d.Scope)
+	}
+	if d.Phase != tracediff.Confirmed {
+		text += "  " + d.Phase.String()
+	}
+	if d.Occurrence > 0 {
+		text += fmt.Sprintf("  occurrence %d", d.Occurrence)
+	}
+	return text
+}
+
+// traceValue tells what a trace has at a checkpoint, and where if that is
+// wanted. Of an engine's values only those that differ are told.
+func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool) string {
+	v := &d.Values[i]
+	if !v.Present {
+		return "has no such checkpoint"
+	}
+	values := r.Traces[i].Dialect.Values
+	var parts []string
+	for _, sum := range v.Sums {
+		name := "sum"
+		switch {
+		case values && len(d.Sums) > 0 && !slices.Contains(d.Sums, sum.Name):
+			continue
+		case values:
+			name = Safe(sum.Name)
+		case sum.Name != "":
+			name += "." + Safe(sum.Name)
+		}
+		parts = append(parts, name+" "+shorten(Safe(string(sum.Value)), valueWidth))
+	}
+	if v.HasCount {
+		parts = append(parts, fmt.Sprintf("n %d", v.Count))
+	}
+	if !place {
+		return strings.Join(parts, "  ")
+	}
+	at := fmt.Sprintf("offset %d", v.Pos.Offset)
+	if v.Pos.Line > 0 {
+		at = fmt.Sprintf("line %d", v.Pos.Line)
+	}
+	if v.File != "" {
+		at = Safe(v.File) + " " + at
+	}
+	return strings.Join(parts, "  ") + "  (" + at + ")"
+}
+
+// contextText shows the lines around the first difference of two traces.
+func contextText(out *lines, r *tracediff.Result, s Style) {
+	other := otherSide(r)
+	if other == 0 || len(r.Context) <= other || len(r.Context[0].Lines)+len(r.Context[other].Lines) == 0 {
+		return
+	}
+	out.put("  ", s.faint.Sprint(pad("lines", 5, 9)), s.good.Sprint("- "+Safe(r.Traces[0].Name)), "  ", s.bad.Sprint("+ "+Safe(r.Traces[other].Name)))
+	for _, line := range tracediff.DiffContext(&r.Context[0], &r.Context[other]) {
+		number := line.A
+		if line.Op == tracediff.Added {
+			number = line.B
+		}
+		label := ""
+		if number > 0 {
+			label = fmt.Sprint(number)
+		}
+		plain, mark := s.faint, s.faint
+		switch line.Op {
+		case tracediff.Removed:
+			plain, mark = s.good, s.goodMark
+		case tracediff.Added:
+			plain, mark = s.bad, s.badMark
+		}
+		out.put("  ", s.faint.Sprint(pad(label, columns(label), 9)), plain.Sprint(string(line.Op)+" "), marked(line, plain, mark))
+	}
+}
+
+// otherSide returns the first trace that has something else than the first one
+// at the first difference, 0 if none has.
+func otherSide(r *tracediff.Result) int {
+	for i := 1; i < len(r.First.Values); i++ {
+		if traceValue(r, r.First, 0, false) != traceValue(r, r.First, i, false) {
+			return i
+		}
+	}
+	return 0
+}
+
+// contextWidth is how much of a line of context is shown, in bytes, and contextLead
+// how much of that stands before the first change.
+const (
+	contextWidth = 160
+	contextLead  = 90
+)
+
+// around cuts a line that is long to what surrounds its first change.
+func around(line tracediff.ContextLine) tracediff.ContextLine {
+	if len(line.Text) <= contextWidth {
+		return line
+	}
+	begin := 0
+	if len(line.Spans) > 0 {
+		begin = max(0, line.Spans[0].Begin-contextLead)
+	}
+	end := min(len(line.Text), begin+contextWidth)
+	for begin > 0 && !utf8.RuneStart(line.Text[begin]) {
+		begin--
+	}
+	for end < len(line.Text) && !utf8.RuneStart(line.Text[end]) {
+		end--
+	}
+	cut := line
+	cut.Text, cut.Spans = line.Text[begin:end], nil
+	shift := begin
+	if begin > 0 {
+		cut.Text, shift = "…"+cut.Text, begin-len("…")
+	}
+	for _, span := range line.Spans {
+		if span.Begin < end {
+			cut.Spans = append(cut.Spans, tracediff.Span{Begin: span.Begin - shift, End: min(span.End, end) - shift})
+		}
+	}
+	if end < len(line.Text) {
+		cut.Text += "…"
+	}
+	return cut
+}
+
+// marked colours a line, its changed parts differently.
+func marked(line tracediff.ContextLine, plain, mark printer) string {
+	var b strings.Builder
+	line = around(line)
+	at := 0
+	for _, span := range line.Spans {
+		b.WriteString(plain.Sprint(Safe(line.Text[at:span.Begin])) + mark.Sprint(Safe(line.Text[span.Begin:span.End])))
+		at = span.End
+	}
+	if at < len(line.Text) {
+		b.WriteString(plain.Sprint(Safe(line.Text[at:])))
+	}
+	return b.String()
+}
+
+func cascadeText(out *lines, r *tracediff.Result, s Style, all bool) {
+	if len(r.Cascade) == 0 {
+		return
+	}
+	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s, %d missing", plural(uint64(r.Changed), "checkpoint differs", "checkpoints differ"), r.Missing))
+	const shown = 16
+	rows := [][]string{{"TICK", "SYSTEM", "SCOPE", "DIFFERENCES", "LAST"}}
+	for i, c := range r.Cascade {
+		if i == shown && !all {
+			break
+		}
+		rows = append(rows, []string{r.TickName(c.Tick), Safe(c.System), Safe(c.Scope), fmt.Sprint(c.Count), r.TickName(c.Last)})
+	}
+	var table strings.Builder
+	_ = TableText(&table, rows, s) // a Builder never fails
+	for line := range strings.Lines(table.String()) {
+		out.put("           ", strings.TrimSuffix(line, "\n"))
+	}
+	if n := len(r.Cascade) - shown; n > 0 && !all {
+		out.put("           ", s.faint.Sprintf("… and %d more  (--all)", n))
+	}
+}
+
+// findingNames says in words what a finding is.
+var findingNames = map[tracediff.FindingKind]string{
+	tracediff.ConfirmedChanged:    "a confirmed value changed later",
+	tracediff.RestoreMismatch:     "a restore did not restore what was saved",
+	tracediff.ResimulationOff:     "the ticks simulated again are not those that were rolled back",
+	tracediff.InputAfterConfirmed: "an input was used after another was confirmed",
+	tracediff.Reordered:           "the same checkpoints in another order",
+}
+
+func findingText(r *tracediff.Result, f *tracediff.Finding) string {
+	text := fmt.Sprintf("%s, tick %s: %s", Safe(r.Traces[f.Trace].Name), f.Tick, findingNames[f.Kind])
+	if f.System != "" || f.Scope != "" {
+		text += " (" + Safe(strings.TrimSpace(f.System+" "+f.Scope)) + ")"
+	}
+	if f.Expected != "" || f.Got != "" {
+		text += fmt.Sprintf(": expected %s, got %s", shorten(Safe(f.Expected), valueWidth), shorten(Safe(f.Got), valueWidth))
+	}
+	if f.Pos.Line > 0 {
+		text += fmt.Sprintf(", line %d", f.Pos.Line)
+	}
+	return text
+}
+
+func noticedText(n *tracediff.Noticed) string {
+	switch {
+	case n.Noticed:
+		return fmt.Sprintf("%s would have noticed at tick %s, %s late", Safe(n.Schedule.Name), n.Tick, plural(n.Late, "tick", "ticks"))
+	case n.Open:
+		return fmt.Sprintf("%s would have compared next at tick %s, behind the traces' end", Safe(n.Schedule.Name), n.Tick)
+	}
+	return fmt.Sprintf("%s would not have noticed", Safe(n.Schedule.Name))
+}
