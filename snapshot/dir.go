@@ -92,6 +92,9 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 	defer s.Close()
 	info := s.Info()
 	peer := ""
+	if format.NamesPeer {
+		peer = info.Peer
+	}
 	if format.ParseName != nil {
 		if n, ok := format.ParseName(unpackedName(base)); ok {
 			peer = n.Peer
@@ -274,5 +277,9 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 	if format.Usual == nil || !format.Usual(base) {
 		s.warn("%s: its name says nothing, its content is state point %s of seed %016x", path, info.Point, info.Seed)
 	}
-	s.Entries = append(s.Entries, &Entry{Dir: dir, Base: base, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root})
+	peer := ""
+	if format.NamesPeer {
+		peer = info.Peer
+	}
+	s.Entries = append(s.Entries, &Entry{Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root})
 }

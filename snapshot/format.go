@@ -50,6 +50,10 @@ type Format struct {
 	// the whole file only where it holds one state.
 	Parts func(r io.ReaderAt, size int64, name string) ([]Part, error)
 
+	// NamesPeer says that the content of such files tells whose state it is, and
+	// that a folder may hold those of several peers.
+	NamesPeer bool
+
 	// Light says that the head of a file is read without the rest of it. Where it
 	// is not, two files are compared byte by byte before both are taken apart.
 	Light bool

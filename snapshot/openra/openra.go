@@ -41,6 +41,8 @@ package openra
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -107,7 +109,9 @@ func Format() snapshot.Format {
 		Name:  "openra",
 		Title: "OpenRA sync report (syncreport-*.log)",
 		Usual: func(base string) bool { return strings.HasPrefix(base, "syncreport") },
-		Sniff: sniff,
+
+		NamesPeer: true,
+		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
 			if err != nil {
@@ -174,6 +178,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	}
 	w := &snapshot.World{
 		Head: snapshot.Head{
+			Seed:  seed(d.meta["game_id"]),
 			Point: snapshot.Point{Tick: d.frame, Phase: snapshot.AfterOrders, Native: fmt.Sprintf("net frame %d", d.frame)},
 			Peer:  d.peer,
 			RNG:   d.rng,
@@ -183,6 +188,16 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	}
 	w.Sort()
 	return w, nil
+}
+
+// seed returns the first eight bytes of a game's id, which is a GUID, so that
+// reports of two games are told apart. It is 0 for what is none.
+func seed(id string) uint64 {
+	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
+	if err != nil || len(b) != 16 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
 }
 
 // client returns the number of the client in a name

@@ -95,9 +95,9 @@ archetype effect Bullet 1 Bullet.pos="4096,512,128" Bullet.velocity="0,31,-4" sy
 func TestHost(t *testing.T) {
 	w := read(t, hostReport, content(t, hostReport))
 	want := snapshot.Head{
-		Point: snapshot.Point{Tick: 1204, Phase: snapshot.AfterOrders, Native: "net frame 1204"},
-		Peer:  "Commander",
-		RNG:   []byte{0x6d, 0x9f, 0xfd, 0xc5, 0x00, 0x00, 0xbc, 0x55}, // 1839201733, 48213
+		Seed: 0x6f1c2f0e52a44f0a, Point: snapshot.Point{Tick: 1204, Phase: snapshot.AfterOrders, Native: "net frame 1204"},
+		Peer: "Commander",
+		RNG:  []byte{0x6d, 0x9f, 0xfd, 0xc5, 0x00, 0x00, 0xbc, 0x55}, // 1839201733, 48213
 		Meta: map[string]string{
 			"client": "0", "host": "true", "game_id": "6f1c2f0e-52a4-4f0a-9d5d-3a1f0a7c9b11", "mod": "Red Alert", "version": "release-20231010",
 			"system": "Linux Unix 6.1.0.13 .NET CLR 6.0.22", "out_of_sync_frame": "1204", "recorded_frames": "1204,1205,1199,1200,1201,1202,1203",
