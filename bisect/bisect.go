@@ -182,7 +182,7 @@ func appendOnce(list []string, s string) []string {
 // RunTraces tells when the peers parted that left no states, by their traces.
 func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
-	r.weigh(traces)
+	r.weigh(traces, nil)
 	if len(traces) > 0 {
 		for i := range traces[0].Traces {
 			t := &traces[0].Traces[i]
@@ -240,7 +240,8 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		r.note("no replay: the peers do not part")
 	}
 	r.limits(peers)
-	r.weigh(opts.Traces)
+	name(peers)
+	r.weigh(opts.Traces, peers)
 	name(peers) // headers read since may have told names
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)

@@ -2,6 +2,8 @@ package bisect
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -24,7 +26,7 @@ const (
 )
 
 // weigh lays what the engines' checksums say beside what the states say.
-func (r *Result) weigh(traces []*tracediff.Result) {
+func (r *Result) weigh(traces []*tracediff.Result, peers []*Peer) {
 	r.Traces = traces
 	var differ, agree *tracediff.Result
 	for _, t := range traces {
@@ -37,6 +39,9 @@ func (r *Result) weigh(traces []*tracediff.Result) {
 	}
 	b := r.Bracket
 	switch {
+	case b == nil && differ != nil && r.Snapshots > 0 && len(r.stateless(differ, peers)) > 0:
+		r.byTraces(differ)
+		r.lose("no states of %s; those of %s, which agree in their checksums too, are equal", strings.Join(r.stateless(differ, peers), ", "), strings.Join(names(peers), ", "))
 	case b == nil && differ != nil && r.Snapshots > 0:
 		r.Kind = ChecksumOnly
 		r.note("the states are equal at all %d state points: a difference that is not in them, or writes in another order", r.Snapshots)
@@ -65,6 +70,57 @@ func (r *Result) weigh(traces []*tracediff.Result) {
 	}
 	for _, t := range traces {
 		r.judge(t)
+		r.lostTraces(t)
+	}
+}
+
+// stateless returns the peers whose checksums differ from those of all peers that
+// left states, nil if these differ among each other or are not among the traces.
+func (r *Result) stateless(t *tracediff.Result, peers []*Peer) []string {
+	if len(t.Groups) == 0 {
+		return nil
+	}
+	with := -1 // the group of all that left states
+	var without []string
+	for i, group := range t.Groups[0].Groups {
+		for _, n := range group {
+			name := t.Traces[n].Name
+			if !slices.Contains(names(peers), name) {
+				without = append(without, name)
+				continue
+			}
+			if with >= 0 && with != i {
+				return nil
+			}
+			with = i
+		}
+	}
+	if with < 0 {
+		return nil
+	}
+	return without
+}
+
+func names(peers []*Peer) []string {
+	var out []string
+	for _, p := range peers {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// lostTraces says which traces could not be used to their end.
+func (r *Result) lostTraces(t *tracediff.Result) {
+	for i := range t.Traces {
+		info := &t.Traces[i]
+		switch {
+		case info.Trouble != "":
+			r.lose("%s: %s", info.File, strings.TrimPrefix(info.Trouble, info.File+": "))
+		case info.Torn:
+			r.lose("%s: breaks off", info.File)
+		case len(t.Traces) > 1 && slices.Contains(t.Uncompared, i):
+			r.lose("%s: nothing of %s to compare with the others", info.File, info.Name)
+		}
 	}
 }
 
@@ -77,27 +133,32 @@ func differAt(t *tracediff.Result, point uint64) bool {
 	return t.EqualFrom.Number == 0 || t.EqualFrom.Number > point
 }
 
+// pointOf returns the state point whose state a checkpoint tells of.
+func pointOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
+	if t.Dialect().AtPoint {
+		return snapshot.Point{Tick: tick.Number, Native: t.TickName(tick)}
+	}
+	return snapshot.Point{Tick: tick.Number + 1, Native: "after tick " + t.TickName(tick)}
+}
+
 // byTraces takes the bracket from traces where there are no states: they part
 // behind a checkpoint of tick Good, and have parted by one of tick Bad.
 func (r *Result) byTraces(t *tracediff.Result) {
-	after := func(tick tracediff.Tick) snapshot.Point {
-		return snapshot.Point{Tick: tick.Number + 1, Native: "after tick " + t.TickName(tick)}
-	}
 	b := Bracket{By: "recorded checksums"}
-	if t.Traces[0].Dialect.Values {
+	if len(t.Traces) > 0 && t.Traces[0].Dialect.Values {
 		b.By = "recorded values"
 	}
 	switch {
 	case t.Bracket != nil:
-		b.Bad = after(t.Bracket.Bad)
-		if t.Bracket.HasGood && (t.Dialect().Covers == "" || t.Dialect().Values) {
-			good := after(t.Bracket.Good)
+		b.Bad = pointOf(t, t.Bracket.Bad)
+		if t.Bracket.HasGood {
+			good := pointOf(t, t.Bracket.Good)
 			b.Good = &good
 		}
 	default:
 		for i := range t.Claims {
 			if c := &t.Claims[i]; c.Proves() && c.HasTick {
-				b.Bad = after(tracediff.Tick{Number: c.Tick})
+				b.Bad = pointOf(t, tracediff.Tick{Number: c.Tick})
 				b.By = "an engine's log"
 				break
 			}

@@ -35,6 +35,10 @@ func (t *Table) SortRows() error {
 	for k := range t.Columns {
 		c := &t.Columns[k]
 		moved := NewColumn(c.Component, c.Field, c.Type, c.Scale)
+		moved.Data = make([]byte, 0, len(c.Data))
+		if c.Ends != nil {
+			moved.Ends = make([]uint32, 0, len(c.Ends))
+		}
 		for _, i := range order {
 			switch {
 			case !c.Has(i):

@@ -76,6 +76,9 @@ type JudgedClaim struct {
 	dialect *Dialect
 }
 
+// TickName returns the name that the claim's engine has for its tick.
+func (c *JudgedClaim) TickName() string { return c.dialect.name(Tick{Number: c.Tick}) }
+
 // Start is something that had to be the same on all peers at the start, and that
 // engines' logs say was not.
 type Start struct {

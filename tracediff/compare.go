@@ -160,7 +160,7 @@ func (c *comparer) run() (res *Result, err error) {
 // What no game has, and what would need memory without bounds.
 const (
 	maxKeys   = 1 << 17 // systems and scopes
-	maxInTick = 1 << 18 // checkpoints of one tick that have to be aligned
+	maxInTick = 1 << 17 // checkpoints of one tick that have to be aligned
 )
 
 // plain compares traces that never go back.
@@ -200,6 +200,9 @@ func (c *comparer) plain() error {
 				return nil
 			}
 			c.openTick(tick)
+		}
+		if len(c.order) > maxInTick {
+			return fmt.Errorf("%s: tick %s has more than %d checkpoints", c.list[0].File, c.tick, maxInTick)
 		}
 		if c.inOrder() {
 			if c.differs {

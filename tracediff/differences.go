@@ -210,7 +210,7 @@ func (c *comparer) finish() *Result {
 		}
 	}
 	for i := range c.peers {
-		if c.compared&(1<<i) == 0 && !res.Traces[i].Empty {
+		if c.compared&(1<<i) == 0 && (!res.Traces[i].Empty || c.peers[i].rec != nil) {
 			res.Uncompared = append(res.Uncompared, i)
 		}
 	}

@@ -146,7 +146,7 @@ func (p *peer) end(err error) {
 		p.lose(p.last, Tick{^uint64(0), 0})
 	}
 	info := p.info
-	info.Ended = err == nil && !info.Running && (p.r.source != nil || p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
+	info.Ended = err == nil && !info.Running && !info.Dialect.Endless && (p.r.source != nil || p.r.binary != nil || p.r.text.ended && p.r.text.trouble == "")
 	if errors.Is(err, ErrRunning) {
 		info.Running, err = true, nil
 	}

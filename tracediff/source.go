@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,6 +59,12 @@ type Dialect struct {
 	// does not say.
 	Session string
 
+	// AtPoint says that a checkpoint of tick T is of state point T, not of the end
+	// of step T.
+	AtPoint bool
+	// Endless says that files have no mark of their end: the last tick may lack
+	// checkpoints.
+	Endless bool
 	// Values says that sums are values of the game and not checksums of them.
 	Values bool
 	// Cumulative says that each checksum covers all that came before, so that
@@ -295,9 +302,21 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		if behind < 0 && len(lines) > 4*n {
 			lines = append(lines[:0], lines[len(lines)-n:]...)
 		}
-		lines = append(lines, appendPairs(nil, rec))
+		lines = append(lines, p.line(rec))
 	}
 	out.keep(lines, out.At, 0)
+}
+
+// line returns a record of an engine's file as a line, its tick by the engine's own
+// name.
+func (p *peer) line(rec *Record) []byte {
+	line := appendPairs(nil, rec)
+	d := &p.trace.Dialect
+	number := tickPrefix + strconv.FormatUint(rec.Tick(), 10)
+	if rest, ok := bytes.CutPrefix(line, []byte(number)); ok && (d.TickName != nil || d.Unit != "") {
+		line = append([]byte(d.name(Tick{Number: rec.Tick()})), rest...)
+	}
+	return line
 }
 
 // WriteSource writes the text twin of an engine's checkpoints.

@@ -26,18 +26,18 @@ const (
 	chunkHeader = 8        // f32 time, u32 length
 )
 
+// serverPlayer is the number by which a server sends messages.
+const serverPlayer = 255
+
 // Message types. NetMessageTypes.h of the engine has the list.
 const (
 	MsgKeyFrame     = 1
 	MsgNewFrame     = 2
 	MsgSetPlayerNum = 5
-	MsgPlayerName   = 6
-	MsgGameID       = 9
 	MsgPathChecksum = 10
 	MsgSyncResponse = 33
 	MsgSystem       = 35
 	MsgPlayerLeft   = 39
-	MsgLog          = 49
 	MsgNewPlayer    = 75
 )
 
@@ -51,7 +51,8 @@ type DemoHeader struct {
 	Engine  string // version of the engine; may be empty
 	GameID  string // 32 hex digits; all demos of a match have the same
 	Script  string // that the game was started with
-	// Players are the names in the script, by number.
+	// Players are the names in the script, by number, and those of players who
+	// joined later, as far as the messages were read.
 	Players map[uint32]string
 	Map     string
 	Game    string
@@ -71,24 +72,25 @@ type Message struct {
 type Demo struct {
 	Header DemoHeader
 
-	name   string
-	r      *bufio.Reader
-	offset int64
-	end    int64 // where the messages end, -1 if the header does not say
-	frame  int64
-	body   []byte
-	err    error
+	name    string
+	r       *bufio.Reader
+	offset  int64
+	end     int64 // where the messages end, -1 if the header does not say
+	frame   int64
+	buf     []byte
+	message Message
+	err     error
 }
 
 // NewDemo reads the header and the script. The content must be unpacked.
 func NewDemo(r io.Reader, name string) (*Demo, error) {
 	d := &Demo{name: name, r: bufio.NewReaderSize(r, 64<<10), frame: -1}
 	head, err := d.take(headerSize)
-	if !IsDemo(head) {
+	if !IsDemo(head) && (err == nil || isEnd(err)) {
 		return nil, &frame.Error{Name: name, Msg: "no demo of Spring: it does not begin with \"spring demofile\"", Err: frame.ErrUnrecognized}
 	}
 	if err != nil {
-		return nil, d.torn("the file ends inside the header of %d bytes", headerSize)
+		return nil, d.broken(0, err, "the file ends inside the header of %d bytes", headerSize)
 	}
 	le := binary.LittleEndian
 	version, size := int32(le.Uint32(head[16:])), int64(int32(le.Uint32(head[20:])))
@@ -103,13 +105,13 @@ func NewDemo(r io.Reader, name string) (*Demo, error) {
 		return nil, d.corrupt(308, "messages of %d bytes", stream)
 	}
 	if _, err := d.take(int(size - headerSize)); err != nil {
-		return nil, d.torn("the file ends inside the header of %d bytes", size)
+		return nil, d.broken(0, err, "the file ends inside the header of %d bytes", size)
 	}
 	// Of a script that is not there memory is not taken.
 	var b bytes.Buffer
 	n, err := io.CopyN(&b, d.r, script)
 	if d.offset += n; err != nil {
-		return nil, d.torn("the file ends inside the start script of %d bytes", script)
+		return nil, d.broken(size, err, "the file ends inside the start script of %d bytes", script)
 	}
 	d.Header.script(b.String())
 	if d.end = -1; stream > 0 {
@@ -120,17 +122,21 @@ func NewDemo(r io.Reader, name string) (*Demo, error) {
 
 // take returns the next n bytes, which are valid until the next call.
 func (d *Demo) take(n int) ([]byte, error) {
-	if cap(d.body) < n {
-		d.body = make([]byte, n)
+	if cap(d.buf) < n {
+		d.buf = make([]byte, n)
 	}
-	b := d.body[:n]
+	b := d.buf[:n]
 	got, err := io.ReadFull(d.r, b)
 	d.offset += int64(got)
 	return b[:got], err
 }
 
-func (d *Demo) torn(format string, args ...any) error {
-	d.err = &frame.Error{Name: d.name, Offset: d.offset, Msg: fmt.Sprintf(format, args...), Err: frame.ErrTorn}
+// broken returns the error of a file that could not be read beyond an offset: that
+// of its reader, or that it is torn.
+func (d *Demo) broken(offset int64, err error, format string, args ...any) error {
+	if d.err = fmt.Errorf("%s: %w", d.name, err); isEnd(err) {
+		d.err = &frame.Error{Name: d.name, Offset: offset, Lost: d.offset - offset, Msg: fmt.Sprintf(format, args...), Err: frame.ErrTorn}
+	}
 	return d.err
 }
 
@@ -139,10 +145,10 @@ func (d *Demo) corrupt(offset int64, format string, args ...any) error {
 	return d.err
 }
 
-// Next returns the next message. It returns io.EOF behind the last one, a
-// *frame.Error that wraps frame.ErrTorn if the file ends before its header says
-// so or inside a message, and one that wraps frame.ErrCorrupt for a message that
-// cannot be one.
+// Next returns the next message, which is valid until the next call. It returns
+// io.EOF behind the last one, a *frame.Error that wraps frame.ErrTorn if the file
+// ends before its header says so or inside a message, and one that wraps
+// frame.ErrCorrupt for a message that cannot be one.
 //
 // A demo whose header says nothing of the size of the messages is one of a game
 // that crashed: its messages go on to the end of the file.
@@ -151,22 +157,19 @@ func (d *Demo) Next() (*Message, error) {
 		return nil, d.err
 	}
 	begin := d.offset
-	if d.end >= 0 && begin == d.end {
+	if begin == d.end {
 		d.err = io.EOF
 		return nil, d.err
 	}
 	head, err := d.take(chunkHeader)
 	switch {
-	case err == io.EOF && len(head) == 0 && d.end < 0:
+	case err == io.EOF && d.end < 0: // behind a message
 		d.err = io.EOF
 		return nil, d.err
-	case isEnd(err) && d.end >= 0:
-		return nil, d.torn("the file ends %d bytes before the last message", d.end-d.offset)
-	case isEnd(err):
-		return nil, d.torn("the file ends inside a message")
+	case err != nil && d.end >= 0:
+		return nil, d.broken(begin, err, "the file ends %d bytes before the last message does", d.end-d.offset)
 	case err != nil:
-		d.err = fmt.Errorf("%s: %w", d.name, err)
-		return nil, d.err
+		return nil, d.broken(begin, err, "the file ends inside a message")
 	}
 	length := int64(binary.LittleEndian.Uint32(head[4:]))
 	switch {
@@ -176,15 +179,10 @@ func (d *Demo) Next() (*Message, error) {
 		return nil, d.corrupt(begin, "message of %d bytes, %d are left", length, d.end-d.offset)
 	}
 	body, err := d.take(int(length))
-	if isEnd(err) {
-		return nil, d.torn("the file ends inside a message of %d bytes", length)
-	}
 	if err != nil {
-		d.err = fmt.Errorf("%s: %w", d.name, err)
-		return nil, d.err
+		return nil, d.broken(begin, err, "the file ends inside a message of %d bytes", length)
 	}
-	m := &Message{Offset: begin, Type: body[0], Body: body}
-	switch m.Type {
+	switch body[0] {
 	case MsgKeyFrame:
 		if length < 5 {
 			return nil, d.corrupt(begin, "key frame of %d bytes, expected 5", length)
@@ -195,12 +193,24 @@ func (d *Demo) Next() (*Message, error) {
 		}
 		d.frame = n
 	case MsgNewFrame:
-		if d.frame++; d.frame >= math.MaxInt32 {
+		if d.frame++; d.frame > math.MaxInt32 {
 			return nil, d.corrupt(begin, "more than %d frames", math.MaxInt32)
 		}
+	case MsgNewPlayer: // u16 size, player, whether a spectator, team, name
+		if player := uint32(at(body, 3)); length > 6 && d.Header.Players[player] == "" {
+			d.Header.Players[player] = cString(body[6:])
+		}
 	}
-	m.Frame = d.frame
-	return m, nil
+	d.message = Message{Offset: begin, Frame: d.frame, Type: body[0], Body: body}
+	return &d.message, nil
+}
+
+// at returns a byte of a message, 0 behind its end.
+func at(b []byte, i int) byte {
+	if i < len(b) {
+		return b[i]
+	}
+	return 0
 }
 
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
@@ -237,14 +247,11 @@ func (m *Message) PathChecksum() (player, checksum uint32, ok bool) {
 // SyncError returns the engine's claim that a message of the server is, false if
 // it is none.
 func (m *Message) SyncError() (SyncError, bool) {
-	if m.Type != MsgSystem && m.Type != MsgLog {
+	// u16 size, player, text
+	if m.Type != MsgSystem || at(m.Body, 3) != serverPlayer {
 		return SyncError{}, false
 	}
-	i := bytes.Index(m.Body, syncErrorMark)
-	if i < 0 {
-		return SyncError{}, false
-	}
-	said, _, _ := bytes.Cut(m.Body[i:], []byte{0})
+	said, _, _ := bytes.Cut(m.Body[4:], []byte{0})
 	e, ok := parseSyncError(said)
 	e.Offset, e.Text, e.Logged = m.Offset, text(said), m.Frame
 	return e, ok

@@ -26,7 +26,21 @@ func Fields(kind string, payload []byte) []orderlog.Field {
 		d.i32("command")
 		d.i32("timeout")
 		d.u8("options")
-		for i := range d.count() {
+		for i := range d.count(0) {
+			d.f32(fmt.Sprintf("params[%d]", i))
+		}
+	case "tracked ai command": // the same with a number of the AI's before the parameters
+		d.skip(3)
+		d.u8("player")
+		d.u8("ai")
+		d.u8("team")
+		d.i16("unit")
+		d.i32("command")
+		d.i32("timeout")
+		d.u8("options")
+		n := d.count(4)
+		d.i32("number")
+		for i := range n {
 			d.f32(fmt.Sprintf("params[%d]", i))
 		}
 	case "command":
@@ -35,7 +49,7 @@ func Fields(kind string, payload []byte) []orderlog.Field {
 		d.i32("command")
 		d.i32("timeout")
 		d.u8("options")
-		for i := range d.count() {
+		for i := range d.count(0) {
 			d.f32(fmt.Sprintf("params[%d]", i))
 		}
 	case "select":
@@ -89,10 +103,11 @@ func (d *fieldReader) f32(name string) {
 	d.add(name, strconv.FormatFloat(float64(v), 'g', -1, 32))
 }
 
-// count returns the number of parameters that follow: it stands before them.
-func (d *fieldReader) count() int {
+// count returns the number of parameters, which stands before them and before some
+// other bytes.
+func (d *fieldReader) count(others int64) int {
 	n := binary.LittleEndian.Uint32(d.skip(4))
-	if int64(n)*4 != int64(len(d.b)) {
+	if int64(n)*4 != int64(len(d.b))-others {
 		d.short = true
 		return 0
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,8 +20,13 @@ type Infolog struct {
 	// Start is what each player's machine reported of its data at the start, by
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
-	// Torn says that the last line has no end.
-	Torn bool
+
+	// Malformed is the number of lines that begin like a SyncError and are none,
+	// FirstMalformed the number of the first of them.
+	Malformed      int
+	FirstMalformed int64
+	// Dropped is the number of errors behind those that are kept.
+	Dropped int
 }
 
 // SyncError is a line by which the engine claims a desync:
@@ -34,8 +38,8 @@ type SyncError struct {
 	Offset int64
 	Text   string // from "Sync error" or "[DESYNC WARNING]" on
 	Frame  uint64
-	// Logged is the frame in which the line was written, -1 before the start and
-	// on a server, whose lines have none.
+	// Logged is the last frame that had begun when it was written, -1 before the
+	// first and on a server, whose lines have none.
 	Logged int64
 	// Players are those that the engine accuses. Got is their checksum, Correct
 	// the one that it takes for right.
@@ -47,9 +51,12 @@ type SyncError struct {
 }
 
 const (
-	maxErrors = 1 << 20 // lines that are kept
-	maxStart  = 1 << 12 // values of the start that are kept
-	maxText   = 1024    // bytes of such a line, or of a value, that are kept
+	maxErrors   = 1 << 16  // lines that are kept
+	maxKept     = 16 << 20 // bytes of such lines
+	maxClaim    = 16 << 10 // bytes of such a line that are read
+	maxStart    = 1 << 12  // values of the start that are kept
+	maxText     = 1024     // bytes of such a line, or of a value, that are kept
+	sniffLength = 4096     // bytes
 )
 
 // IsInfolog reports whether head, the leading bytes of a file, are those of an
@@ -68,23 +75,24 @@ func IsInfolog(head []byte) bool {
 	return false
 }
 
-// ReadInfolog reads a log to its end. The name is what errors call it.
+// ReadInfolog reads a log to its end. The name is what errors call it. Of a log
+// that ends inside a line, as that of a game that crashed or still runs does, or
+// that holds a line longer than orderlog.MaxLine, it returns what precedes that
+// line beside a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	lines := orderlog.NewLines(r, name)
-	if !IsInfolog(lines.Peek(4096)) {
+	if !IsInfolog(lines.Peek(sniffLength)) {
 		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds]")
 	}
 	log := &Infolog{Players: map[uint32]string{}, Start: map[string]map[string]string{}}
 	p := infologParser{log: log}
 	for {
 		line, err := lines.Next()
-		var bad *frame.Error
 		switch {
 		case err == io.EOF:
 			return log, nil
-		case errors.As(err, &bad) && bad.Err == frame.ErrTorn:
-			log.Torn = true
-			return log, nil
+		case errors.As(err, new(*frame.Error)):
+			return log, err
 		case err != nil:
 			return nil, err
 		}
@@ -99,67 +107,126 @@ type infologParser struct {
 	sender     string // whose machine reports what the next lines have
 	what       string
 	values     int
+	kept       int // bytes
 }
 
-// What lines of interest have in them.
+// What lines of interest begin with, behind what stands before all lines.
 var (
+	clientMark    = []byte("\tclient=")
 	syncErrorMark = []byte("Sync error for ")
-	warningMark   = []byte("[DESYNC WARNING]")
+	warningMark   = []byte("[DESYNC WARNING] checksum ")
 	messageMark   = []byte("[LOGMSG] sender=\"")
 	gameIDMark    = []byte("GameID: ")
 	attemptMark   = []byte("Connection attempt from ")
-	givenMark     = []byte("(given id ")
+	givenMark     = []byte("-> Connection established (given id ")
 )
 
 func (p *infologParser) line(line []byte, number, offset int64) {
-	if p.sender != "" && len(line) > 0 && line[0] == '\t' {
-		if value, ok := bytes.CutPrefix(line, []byte("\tclient=")); ok {
-			p.keep(p.sender, p.what, strings.TrimSuffix(text(value), `"`))
+	if p.sender != "" {
+		if len(line) > 0 && line[0] == '\t' {
+			if value, ok := bytes.CutPrefix(line, clientMark); ok {
+				p.keep(p.sender, p.what, strings.TrimSuffix(text(value), `"`))
+			}
+			return
 		}
+		p.sender = ""
+	}
+	said, logged := cutLead(line)
+	if len(said) == 0 {
 		return
 	}
-	p.sender = ""
-	if i := bytes.Index(line, syncErrorMark); i >= 0 {
-		if e, ok := parseSyncError(line[i:]); ok {
-			p.claim(e, line[i:], line, number, offset)
+	switch said[0] {
+	case 'S', '[':
+		if rest, ok := bytes.CutPrefix(said, messageMark); ok {
+			p.message(text(rest))
+			return
 		}
-		return
-	}
-	if i := bytes.Index(line, warningMark); i >= 0 {
-		if e, ok := parseWarning(line[i:]); ok {
-			p.claim(e, line[i:], line, number, offset)
+		e, ok := parseSyncError(said)
+		switch begins := bytes.HasPrefix(said, syncErrorMark) || bytes.HasPrefix(said, warningMark); {
+		case ok:
+			e.Text, e.Line, e.Offset, e.Logged = text(said), number, offset, logged
+			p.claim(e, min(len(said), maxClaim))
+		case begins:
+			if p.log.Malformed++; p.log.Malformed == 1 {
+				p.log.FirstMalformed = number
+			}
 		}
-		return
-	}
-	if i := bytes.Index(line, messageMark); i >= 0 {
-		p.message(text(line[i+len(messageMark):]))
-		return
-	}
-	if i := bytes.Index(line, gameIDMark); i >= 0 && p.log.GameID == "" {
-		if id := line[i+len(gameIDMark):]; len(id) == 32 && len(bytes.Trim(id, "0123456789abcdef")) == 0 {
+	case 'G':
+		id, ok := bytes.CutPrefix(said, gameIDMark)
+		if ok && p.log.GameID == "" && len(id) == 32 && len(bytes.Trim(id, "0123456789abcdef")) == 0 {
 			p.log.GameID = string(id)
 		}
-		return
-	}
-	if i := bytes.Index(line, attemptMark); i >= 0 {
-		p.connecting = text(line[i+len(attemptMark):])
-		return
-	}
-	if i := bytes.Index(line, givenMark); i >= 0 && p.connecting != "" {
-		rest, _, ok := strings.Cut(string(line[i+len(givenMark):]), ")")
-		if n, err := strconv.ParseUint(rest, 10, 8); ok && err == nil {
-			p.log.Players[uint32(n)] = p.connecting
+	case 'C':
+		if player, ok := bytes.CutPrefix(said, attemptMark); ok {
+			p.connecting = text(player)
 		}
-		p.connecting = ""
+	case '-':
+		if rest, ok := bytes.CutPrefix(said, givenMark); ok && p.connecting != "" {
+			digits, _, ok := bytes.Cut(rest, []byte(")"))
+			if n, err := strconv.ParseUint(string(digits), 10, 8); ok && err == nil {
+				p.log.Players[uint32(n)] = p.connecting
+			}
+			p.connecting = ""
+		}
 	}
 }
 
+// cutLead cuts off what stands before what a line says: the time, the frame, how
+// grave it is and who says it. What players write begins with their names, so that
+// it is not taken for what the engine says.
+//
+//	[t=00:00:22.184280][f=0001012] Error: [Game::ClientReadNet]
+//
+// The frame is -1 if there is none, or before the start.
+func cutLead(line []byte) (said []byte, logged int64) {
+	logged = -1
+	said, ok := bytes.CutPrefix(line, []byte("[t="))
+	if !ok {
+		return nil, logged
+	}
+	_, said, _ = bytes.Cut(said, []byte("]"))
+	if rest, ok := bytes.CutPrefix(said, []byte("[f=")); ok {
+		i := max(0, bytes.IndexByte(rest, ']'))
+		said = rest[min(i+1, len(rest)):]
+		if n, err := strconv.ParseInt(string(rest[:min(i, 10)]), 10, 32); err == nil && n >= 0 {
+			logged = n
+		}
+	}
+	for {
+		said = bytes.TrimLeft(said, " ")
+		rest, ok := cutSpeaker(said)
+		if !ok {
+			return said, logged
+		}
+		said = rest
+	}
+}
+
+// cutSpeaker cuts off "Error: ", "[GameServer]", "[Game::ClientReadNet]".
+func cutSpeaker(said []byte) ([]byte, bool) {
+	if len(said) == 0 {
+		return said, false
+	}
+	switch said[0] {
+	case '[':
+		speaker, rest, ok := bytes.Cut(said[1:], []byte("]"))
+		return rest, ok && (string(speaker) == "GameServer" || string(speaker) == "DedicatedServer" || bytes.Contains(speaker, []byte("::")))
+	case 'E', 'W', 'F':
+		for _, grave := range [...]string{"Error: ", "Warning: ", "Fatal: "} {
+			if bytes.HasPrefix(said, []byte(grave)) {
+				return said[len(grave):], true
+			}
+		}
+	}
+	return said, false
+}
+
 // claim keeps a line by which the engine claims a desync.
-func (p *infologParser) claim(e SyncError, what, line []byte, number, offset int64) {
-	if len(p.log.Errors) == maxErrors {
+func (p *infologParser) claim(e SyncError, size int) {
+	if p.kept += size; len(p.log.Errors) == maxErrors || p.kept > maxKept {
+		p.log.Dropped++
 		return
 	}
-	e.Text, e.Line, e.Offset, e.Logged = text(what), number, offset, loggedFrame(line)
 	p.log.Errors = append(p.log.Errors, e)
 }
 
@@ -199,10 +266,26 @@ func (p *infologParser) keep(player, name, value string) {
 	p.log.Start[player][name] = value
 }
 
-// parseSyncError parses "Sync error for Bob, Carol in frame 1401 (got 862e9672,
-// correct is f3e962e7)". Checksums have no leading zeros.
-func parseSyncError(b []byte) (e SyncError, ok bool) {
-	s := string(b[len(syncErrorMark):min(len(b), 16<<10)])
+// parseSyncError parses both kinds of lines by which the engine claims a desync,
+// without what stands before them:
+//
+//	Sync error for Bob, Carol in frame 1401 (got 862e9672, correct is f3e962e7)
+//	[DESYNC WARNING] checksum feec838 from demo player 2 (Carol) does not match our checksum 90c6c4f5 for frame-number 360
+//
+// Checksums have no leading zeros.
+func parseSyncError(said []byte) (SyncError, bool) {
+	said = said[:min(len(said), maxClaim)]
+	if rest, ok := bytes.CutPrefix(said, syncErrorMark); ok {
+		return parseServerError(string(rest))
+	}
+	if rest, ok := bytes.CutPrefix(said, warningMark); ok {
+		return parseReplayError(string(rest))
+	}
+	return SyncError{}, false
+}
+
+// parseServerError parses what stands behind "Sync error for ".
+func parseServerError(s string) (e SyncError, ok bool) {
 	at := strings.LastIndex(s, " in frame ")
 	if at < 0 {
 		return e, false
@@ -210,32 +293,29 @@ func parseSyncError(b []byte) (e SyncError, ok bool) {
 	number, rest, ok1 := strings.Cut(s[at+len(" in frame "):], " (got ")
 	got, correct, ok2 := strings.Cut(rest, ", correct is ")
 	correct, _, ok3 := strings.Cut(correct, ")")
-	if !ok1 || !ok2 || !ok3 {
-		return e, false
-	}
 	for _, name := range strings.Split(s[:at], ", ") {
 		e.Players = append(e.Players, text([]byte(name)))
 	}
-	return e, e.numbers(number, got, correct)
+	return e, ok1 && ok2 && ok3 && len(e.Players) <= maxPlayers && e.numbers(number, got, correct)
 }
 
-// parseWarning parses "[DESYNC WARNING] checksum feec838 from demo player 2
-// (Carol) does not match our checksum 90c6c4f5 for frame-number 360".
-func parseWarning(b []byte) (e SyncError, ok bool) {
-	s := string(b[len(warningMark):min(len(b), 16<<10)])
-	_, s, ok1 := strings.Cut(s, "checksum ")
-	got, s, ok2 := strings.Cut(s, " from demo player ")
-	_, s, ok3 := strings.Cut(s, " (")
+// parseReplayError parses what stands behind "[DESYNC WARNING] checksum ".
+func parseReplayError(s string) (e SyncError, ok bool) {
+	got, s, ok1 := strings.Cut(s, " from demo player ")
+	_, s, ok2 := strings.Cut(s, " (")
 	at := strings.LastIndex(s, ") does not match our checksum ")
-	if !ok1 || !ok2 || !ok3 || at < 0 {
+	if !ok1 || !ok2 || at < 0 {
 		return e, false
 	}
-	correct, number, ok4 := strings.Cut(s[at+len(") does not match our checksum "):], " for frame-number ")
+	correct, number, ok3 := strings.Cut(s[at+len(") does not match our checksum "):], " for frame-number ")
 	number, _, _ = strings.Cut(number, " ")
 	e.Players = []string{text([]byte(s[:at]))}
 	e.Replay = true
-	return e, ok4 && e.numbers(number, got, correct)
+	return e, ok3 && e.numbers(number, got, correct)
 }
+
+// maxPlayers is how many numbers of players there are.
+const maxPlayers = 256
 
 func (e *SyncError) numbers(frame, got, correct string) bool {
 	n, err1 := strconv.ParseUint(frame, 10, 31)
@@ -243,21 +323,6 @@ func (e *SyncError) numbers(frame, got, correct string) bool {
 	c, err3 := strconv.ParseUint(correct, 16, 32)
 	e.Frame, e.Got, e.Correct = n, uint32(g), uint32(c)
 	return err1 == nil && err2 == nil && err3 == nil
-}
-
-// loggedFrame returns the frame in "[t=00:00:22.184280][f=0001012] ", -1 without
-// one.
-func loggedFrame(line []byte) int64 {
-	_, rest, ok := bytes.Cut(line, []byte("][f="))
-	digits, _, ok2 := bytes.Cut(rest, []byte("]"))
-	if !ok || !ok2 || len(digits) > 10 {
-		return -1
-	}
-	n, err := strconv.ParseInt(string(digits), 10, 32)
-	if err != nil || n < 0 || n == math.MaxInt32 {
-		return -1
-	}
-	return n
 }
 
 // text returns what a log says as text that is not too long.

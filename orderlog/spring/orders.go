@@ -1,6 +1,7 @@
 package spring
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -15,9 +16,6 @@ const (
 	Kind     orderlog.HashKind = "spring"
 	Checksum orderlog.Coverage = "checksum"
 )
-
-// ServerPlayer is the number by which a server sends messages.
-const ServerPlayer = 255
 
 // SetupKind is the kind of all messages before the first frame. A machine records
 // what it was sent while it loaded, so that they are not the same on all peers.
@@ -68,7 +66,7 @@ var kindOf = func() (kinds [256]uint8) {
 // maxTick bounds the messages between two frames, in bytes and number.
 const (
 	maxTickBytes  = 64 << 20
-	maxTickOrders = 1 << 20
+	maxTickOrders = 1 << 20 // checksums and markers too
 )
 
 // Reader reads a demo as an order log. It is an orderlog.Foreign.
@@ -82,8 +80,8 @@ type Reader struct {
 	header  orderlog.Header
 	dialect orderlog.Dialect
 
-	queue []queued // messages before the first frame, which tell whose demo it is
-	held  *queued
+	queue []Message // before the first frame, which tell whose demo it is
+	held  *Message  // of the next tick
 
 	rec    orderlog.Record
 	tick   orderlog.Tick
@@ -94,14 +92,8 @@ type Reader struct {
 	err    error
 }
 
-// queued is a message that is kept.
-type queued struct {
-	offset int64
-	frame  int64
-	body   []byte
-}
-
-// maxQueued bounds the messages before the first frame.
+// maxQueued bounds the messages before the first frame that are searched for whose
+// demo it is.
 const maxQueued = 1 << 14
 
 // NewReader reads the header and what precedes the first frame. The name is what
@@ -129,13 +121,16 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if strings.Trim(h.GameID, "0") == "" {
 		lr.dialect.Session = "" // it was never set
 	}
-	for len(lr.queue) < maxQueued {
+	for size := 0; len(lr.queue) < maxQueued && size < maxTickBytes; {
 		m, err := demo.Next()
 		if err != nil {
 			lr.err = err
 			break
 		}
-		lr.queue = append(lr.queue, queued{m.Offset, m.Frame, append([]byte(nil), m.Body...)})
+		kept := *m
+		kept.Body = bytes.Clone(m.Body)
+		lr.queue = append(lr.queue, kept)
+		size += len(m.Body)
 		if m.Type == MsgSetPlayerNum && len(m.Body) >= 2 {
 			lr.header.Peer = h.Players[uint32(m.Body[1])]
 			lr.dialect.Server = false
@@ -170,25 +165,22 @@ func (r *Reader) Header() orderlog.Header { return r.header }
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
 // message returns the next message.
-func (r *Reader) message() (q queued, err error) {
-	if r.held != nil {
-		q, r.held = *r.held, nil
-		return q, nil
+func (r *Reader) message() (*Message, error) {
+	if m := r.held; m != nil {
+		r.held = nil
+		return m, nil
 	}
 	if len(r.queue) > 0 {
-		q = r.queue[0]
+		m := &r.queue[0]
 		r.queue = r.queue[1:]
-		return q, nil
+		return m, nil
 	}
 	if r.err != nil {
-		return q, r.err
+		return nil, r.err
 	}
 	m, err := r.demo.Next()
-	if err != nil {
-		r.err = err
-		return q, err
-	}
-	return queued{m.Offset, m.Frame, m.Body}, nil
+	r.err = err
+	return m, err
 }
 
 // Next returns the next frame with anything in it.
@@ -199,27 +191,27 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	r.rec = orderlog.Record{Kind: orderlog.TickRecord, Tick: &r.tick}
 	begun := false
 	for {
-		q, err := r.message()
+		m, err := r.message()
 		if err != nil && begun {
 			break // the error comes with the next call
 		}
 		if err != nil {
 			return orderlog.Record{}, err
 		}
-		number := uint64(max(q.frame, 0))
+		number := uint64(max(m.Frame, 0))
 		if begun && number != r.tick.Number {
-			r.held = &queued{q.offset, q.frame, append([]byte(nil), q.body...)}
+			r.held = m // nothing is read before it has been taken
 			break
 		}
-		if !r.take(q) {
+		if !r.take(m) {
 			continue
 		}
 		if !begun {
 			begun = true
-			r.tick.Number, r.rec.Offset = number, q.offset
+			r.tick.Number, r.rec.Offset = number, m.Offset
 		}
-		if len(r.tick.Orders) > maxTickOrders || len(r.bytes) > maxTickBytes {
-			r.err = r.demo.corrupt(q.offset, "more than %d orders or %d bytes of them behind frame %d", maxTickOrders, maxTickBytes, q.frame)
+		if len(r.tick.Orders)+len(r.tick.Hashes)+len(r.tick.Markers) > maxTickOrders || len(r.bytes) > maxTickBytes {
+			r.err = r.demo.corrupt(m.Offset, "more than %d orders and checksums or %d bytes of orders behind frame %d", maxTickOrders, maxTickBytes, m.Frame)
 			return orderlog.Record{}, r.err
 		}
 	}
@@ -238,26 +230,20 @@ func (r *Reader) Next() (orderlog.Record, error) {
 
 // take adds a message to the tick at hand. It reports false if it is nothing that
 // an order log has.
-func (r *Reader) take(q queued) bool {
-	typ := q.body[0]
-	if k := kindOf[typ]; k > 0 {
-		kind := &messageKinds[k-1]
-		player := uint32(0)
-		if len(q.body) > kind.player {
-			player = uint32(q.body[kind.player])
+func (r *Reader) take(m *Message) bool {
+	if k := kindOf[m.Type]; k > 0 {
+		kind := uint32(k - 1)
+		player := uint32(at(m.Body, messageKinds[kind].player))
+		if m.Frame < 0 {
+			kind = uint32(len(messageKinds)) // SetupKind
 		}
-		kindNumber := uint32(k - 1)
-		if q.frame < 0 {
-			kindNumber = uint32(len(messageKinds))
-		}
-		r.tick.Orders = append(r.tick.Orders, orderlog.Order{Player: player, Sequence: r.counts[player], Kind: kindNumber})
+		r.tick.Orders = append(r.tick.Orders, orderlog.Order{Player: player, Sequence: r.counts[player], Kind: kind})
 		r.counts[player]++
-		r.bytes = append(r.bytes, q.body...)
+		r.bytes = append(r.bytes, m.Body...)
 		r.bounds = append(r.bounds, len(r.bytes))
 		return true
 	}
-	m := Message{Type: typ, Body: q.body}
-	switch typ {
+	switch m.Type {
 	case MsgSyncResponse:
 		s, ok := m.SyncResponse()
 		if ok {
@@ -265,21 +251,21 @@ func (r *Reader) take(q queued) bool {
 			r.sums = binary.BigEndian.AppendUint32(r.sums, s.Checksum)
 		}
 		return ok
-	case MsgPlayerLeft:
-		if len(q.body) < 3 {
+	case MsgPlayerLeft: // player, how
+		if len(m.Body) < 3 {
 			return false
 		}
 		kind := orderlog.Leave
-		if q.body[2] == 2 {
+		if m.Body[2] == 2 {
 			kind = orderlog.Removal
 		}
-		r.tick.Markers = append(r.tick.Markers, orderlog.Marker{Kind: kind, Player: uint32(q.body[1])})
+		r.tick.Markers = append(r.tick.Markers, orderlog.Marker{Kind: kind, Player: uint32(m.Body[1])})
 		return true
-	case MsgNewPlayer:
-		if len(q.body) < 3 {
+	case MsgNewPlayer: // u16 size, player
+		if len(m.Body) < 4 {
 			return false
 		}
-		r.tick.Markers = append(r.tick.Markers, orderlog.Marker{Kind: orderlog.Join, Player: uint32(q.body[2])})
+		r.tick.Markers = append(r.tick.Markers, orderlog.Marker{Kind: orderlog.Join, Player: uint32(m.Body[3])})
 		return true
 	}
 	return false

@@ -3,163 +3,122 @@ package spring
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// item says which lines begin a row. The engine's own names of things are in the
-// singular of the sections'.
-type item struct {
-	section string // of depth 1
-	depth   int
-	key     string
-	label   string
-	list    string // that tells how many there are; "" is the section
-	child   bool   // keyed by (the row around it, index)
-	byID    bool   // of a child: keyed by its own number, not by its index
-	named   bool   // the line has a name behind the key: "17206 (name: tank)"
-}
-
-// items is the one table of what becomes a row.
-var items = []item{
-	{section: "units", depth: 2, key: "unitID", label: "Unit", named: true},
-	{section: "units", depth: 4, key: "name", label: "UnitPiece", list: "pieces", child: true},
-	{section: "units", depth: 4, key: "weaponID", label: "UnitWeapon", list: "weapons", child: true, byID: true, named: true},
-	{section: "units", depth: 5, key: "commandID", label: "UnitCommand", list: "commandQue.size()", child: true},
-	{section: "unitsToBeRemoved", depth: 2, key: "unitID", label: "UnitToBeRemoved", named: true},
-	{section: "features", depth: 2, key: "featureID", label: "Feature", named: true},
-	{section: "projectiles", depth: 2, key: "projectileID", label: "Projectile"},
-	{section: "teams", depth: 2, key: "teamID", label: "Team", named: true},
-	{section: "allyteams", depth: 2, key: "allyteamID", label: "AllyTeam"},
-	{section: "loaded models", depth: 2, key: "name", label: "Model"},
-	{section: "loaded models", depth: 3, key: "name", label: "ModelPiece", list: "pieceObjects", child: true},
-	{section: "CobEngine", depth: 3, key: "id", label: "CobThread", list: "CobThreads"},
-}
-
-// parametersKey is the line behind which the parameters of a command stand, one a
-// line, and historyKey the one behind which checksums do.
 const (
-	parametersKey = "params"
-	historyKey    = "internal frame checksums"
-)
-
-const (
-	maxDepth  = 16
-	maxCells  = 1 << 26 // rows times columns of all tables
-	maxFields = 4096    // of a table
+	maxDepth  = 16 // tabs before a line, plus one
+	maxParams = 1024
 )
 
 // decoder reads the state of one frame.
 type decoder struct {
 	name string
 	text []byte
-	pos  int
+	pos  int // of the line at hand
 	line int
 
-	all     []*table
-	byName  map[string]*table
-	game    *table
-	section string
-	rules   [maxDepth][]*rule // of the section at hand
-	counts  []count
-	blocks  [maxDepth]string // names of the lines around the one at hand, by depth
-	rows    [maxDepth]*table // the row that lines deeper than that depth belong to
-	history bool             // checksums follow
-	params  int              // of the command at hand
+	tables   []*table
+	cells    int
+	game     *table
+	section  string
+	headings map[string]bool // that were met
+	rules    []*rule         // of the section at hand
+	depth    int             // of the line at hand
+
+	// rows are the rows that lines of a depth belong to, and of more tabs as far as
+	// there is no other. Blocks are the names of the lines around the one at hand.
+	rows   [maxDepth]*table
+	blocks [maxDepth]string
+
+	history uint64 // number of the frame whose checksums follow, plus one
+	params  int    // of the command at hand
+	want    int    // parameters that it is to have, -1 if it has not said so
+	key     []byte // of a parameter
 }
 
-// rule is an item with its table.
+// rule is an item with its table, and the rows of the list at hand.
 type rule struct {
 	*item
 	table *table
-	count int
-}
-
-// count is how many rows a list is to have.
-type count struct {
-	rule *rule
-	want int
-	line int
+	name  []byte // the item's key
+	got   int
+	want  int // -1 if nothing has told
+	line  int // that told
 }
 
 func newDecoder(name string, text []byte) *decoder {
-	d := &decoder{name: name, text: text, byName: map[string]*table{}}
-	d.game = d.table("Game", false)
+	d := &decoder{name: name, text: text, headings: map[string]bool{}, want: -1}
+	d.game = d.table(gameLabel, false)
 	d.game.begin(0, 0)
 	d.rows[0] = d.game
 	return d
 }
 
 func (d *decoder) table(label string, two bool) *table {
-	t := d.byName[label]
-	if t == nil {
-		t = newTable(label, two)
-		d.byName[label] = t
-		d.all = append(d.all, t)
+	for _, t := range d.tables {
+		if t.label == label {
+			return t
+		}
 	}
+	t := &table{label: label, two: two, slots: map[name]*slot{}, named: map[name]bool{}, cells: &d.cells}
+	d.tables = append(d.tables, t)
 	return t
 }
 
-func (d *decoder) errorf(format string, args ...any) error {
+func (d *decoder) malformed(kind error, format string, args ...any) error {
 	return &frame.Error{
-		Name: d.name, Offset: int64(d.pos), Err: frame.ErrCorrupt,
+		Name: d.name, Offset: int64(d.pos), Err: kind,
 		Msg: fmt.Sprintf("line %d of the frame: ", d.line) + fmt.Sprintf(format, args...),
 	}
 }
 
-func (d *decoder) torn(format string, args ...any) error {
-	return &frame.Error{
-		Name: d.name, Offset: int64(d.pos), Err: frame.ErrTorn,
-		Msg: fmt.Sprintf("line %d of the frame: ", d.line) + fmt.Sprintf(format, args...),
+func (d *decoder) errorf(format string, args ...any) error {
+	return d.malformed(frame.ErrCorrupt, format, args...)
+}
+
+// corrupt returns an error of a table as one of the line at hand.
+func (d *decoder) corrupt(err error) error {
+	if err == nil {
+		return nil
 	}
+	return d.errorf("%v", err)
 }
 
 // decode reads all lines.
-func (d *decoder) decode(w *snapshot.World) error {
+func (d *decoder) decode() error {
 	for d.pos < len(d.text) {
 		d.line++
 		rest := d.text[d.pos:]
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			return d.torn("the file ends inside the line")
+			return d.malformed(frame.ErrTorn, "the file ends inside the line")
 		}
 		line := rest[:end]
-		if n := len(line); n > 0 && line[n-1] == '\r' {
-			line = line[:n-1]
+		if end > 0 && line[end-1] == '\r' {
+			line = line[:end-1]
 		}
-		if d.line == 1 {
-			if err := d.first(line, w); err != nil {
-				return err
-			}
-		} else if err := d.take(line); err != nil {
+		if err := d.take(line); err != nil {
 			return err
 		}
 		d.pos += end + 1
 	}
-	if d.section == "" {
-		return d.torn("no units")
-	}
 	if err := d.endSection(); err != nil {
 		return err
 	}
-	if d.byName["Team"] == nil {
-		return d.torn("the state ends before its teams")
+	// Where a script's dump ends, only its lines can tell.
+	switch teams := d.table(teamLabel, false); {
+	case !d.headings[teamSection]:
+		return d.malformed(frame.ErrTorn, "the state ends before its teams")
+	case d.section == teamSection && teams.lacks():
+		return d.malformed(frame.ErrTorn, "the state ends inside its last team")
+	case d.headings[engineSection] && !d.headings[allySection]:
+		return d.malformed(frame.ErrTorn, "the state ends before its ally teams")
 	}
 	return nil
-}
-
-// first takes the line that names the frame.
-func (d *decoder) first(line []byte, w *snapshot.World) error {
-	number, ok := frameNumber(line)
-	if !ok {
-		return d.errorf("%.40q, expected frame: NUMBER, seed: NUMBER", line)
-	}
-	w.Point = (&dumpHead{}).point(number)
-	_, seed, _ := bytes.Cut(line, []byte(", seed: "))
-	return d.game.field("Game", "seed", seed, d)
 }
 
 // take takes one line.
@@ -170,310 +129,280 @@ func (d *decoder) take(line []byte) error {
 	}
 	line = line[depth:]
 	switch {
+	case d.line == 1:
+		return d.first(line, depth)
 	case len(line) == 0:
 		return nil
 	case depth >= maxDepth:
 		return d.errorf("%d tabs, expected at most %d", depth, maxDepth-1)
-	case depth == 0 && (bytes.HasPrefix(line, []byte(historyKey)) || d.history):
-		return d.checksum(line)
-	case depth == 0:
-		return d.errorf("%.40q, expected tabs", line)
+	case depth == 0 || d.history > 0:
+		return d.checksum(line, depth)
+	case depth > 1 && d.section == "":
+		return d.errorf("%.40q, expected a section", line)
 	}
+	for i := depth + 1; i <= d.depth; i++ {
+		d.rows[i], d.blocks[i] = nil, ""
+	}
+	d.depth, d.blocks[depth] = depth, ""
 	key, value, colon := cutKey(line)
 	if depth == 1 {
 		return d.heading(string(key), value, colon)
 	}
-	if d.section == "" {
-		return d.errorf("%.40q, expected units", line)
-	}
-	for _, r := range d.rules[depth] {
-		if string(key) == r.key {
-			return d.begin(r, depth, value)
+	for _, r := range d.rules {
+		if r.depth == depth && r.key == string(key) {
+			return d.begin(r, value)
 		}
 	}
-	row := d.row(depth)
-	if row == nil {
-		return d.errorf("%.40q belongs to nothing", line)
+	row, component := d.place(depth)
+	switch {
+	case row.label == commandLabel && !colon:
+		return d.parameter(row, line)
+	case colon && len(value) == 0 && classOf(string(key)) != word:
+		// "The unit is CBuilder" is the block CBuilder.
+		key = bytes.TrimPrefix(key, []byte("The unit is "))
+		block, err := row.mark(component, key)
+		d.blocks[depth] = block
+		return d.corrupt(err)
 	}
-	if row.label == "UnitCommand" && !colon {
-		d.params++
-		return row.number(row.parameter(d.params-1), line, d)
-	}
-	if colon && len(value) == 0 { // the name of a block
-		d.blocks[depth] = blockName(key)
-		d.clear(depth)
-		return nil
-	}
-	d.clear(depth)
-	return d.pairs(row, d.block(depth, row), depth, key, value)
+	return d.pairs(row, component, key, value)
 }
 
-// row returns the row that a line of a depth belongs to.
-func (d *decoder) row(depth int) *table {
-	for i := depth - 1; i >= 0; i-- {
-		if d.rows[i] != nil {
-			return d.rows[i]
-		}
+// first takes the line that names the frame.
+func (d *decoder) first(line []byte, depth int) error {
+	if _, ok := frameNumber(line); !ok || depth > 0 {
+		return d.errorf("%.40q, expected frame: NUMBER, seed: NUMBER", line)
 	}
-	return nil
+	_, seed, _ := bytes.Cut(line, seedMark)
+	return d.corrupt(d.game.add(gameLabel, []byte("seed"), seed))
 }
 
-// block returns the component that a line of a depth belongs to: the innermost
-// named block around it, else the row itself.
-func (d *decoder) block(depth int, row *table) string {
-	for i := depth - 1; i > 1; i-- {
-		if d.rows[i] != nil {
-			break
-		}
+// place returns the row that a line of a depth belongs to, and the component: the
+// innermost named block around the line, else the row itself.
+func (d *decoder) place(depth int) (*table, string) {
+	at := depth
+	for d.rows[at] == nil {
+		at--
+	}
+	for i := depth - 1; i >= at && i > 0; i-- {
 		if d.blocks[i] != "" {
-			return d.blocks[i]
+			return d.rows[at], d.blocks[i]
 		}
 	}
-	return row.label
+	return d.rows[at], d.rows[at].label
 }
 
-// clear forgets the blocks and rows deeper than a line.
-func (d *decoder) clear(depth int) {
-	for i := depth + 1; i < maxDepth; i++ {
-		d.blocks[i] = ""
-	}
-	for i := depth; i < maxDepth; i++ {
-		if d.rows[i] != nil && i > 0 {
-			d.rows[i] = nil
-		}
-	}
-}
-
-// blockName returns the component that a block is called: "The unit is CBuilder"
-// is CBuilder.
-func blockName(key []byte) string {
-	return string(bytes.TrimPrefix(key, []byte("The unit is ")))
-}
-
-// heading takes a line of depth 1: the name of a section with the number of its
-// rows, or a value of the whole game.
+// heading takes a line of depth 1: the name of a section, perhaps with the number
+// of its rows, or a value of the whole game.
 func (d *decoder) heading(key string, value []byte, colon bool) error {
 	if err := d.endSection(); err != nil {
 		return err
 	}
-	d.section = key
-	for i := range d.rows {
-		if i > 0 {
-			d.rows[i] = nil
-		}
-		d.blocks[i], d.rules[i] = "", nil
+	if !colon {
+		return d.errorf("%.40q, expected a section", key)
 	}
-	known := false
+	d.rules = d.rules[:0]
+	d.section, d.blocks[1] = key, key
 	for i := range items {
 		it := &items[i]
 		if it.section != key {
 			continue
 		}
-		known = true
-		r := &rule{item: it, table: d.table(it.label, it.child)}
-		d.rules[it.depth] = append(d.rules[it.depth], r)
-		if it.list == "" {
+		r := &rule{item: it, table: d.table(it.label, it.child), name: []byte(it.key), want: -1}
+		d.rules = append(d.rules, r)
+		if it.count == "" {
 			if err := d.expect(r, value); err != nil {
 				return err
 			}
 		}
 	}
-	if known || len(value) == 0 {
-		return nil
+	if len(d.rules) == 0 && len(value) > 0 {
+		return d.corrupt(d.game.add(gameLabel, []byte(key), value))
 	}
-	if !colon {
-		return d.errorf("%.40q, expected a section", key)
+	if d.headings[key] {
+		return d.errorf("%s for the second time", key)
 	}
-	return d.game.field("Game", key, value, d)
+	d.headings[key] = true
+	return nil
 }
 
 // expect notes how many rows a list is to have.
 func (d *decoder) expect(r *rule, value []byte) error {
-	n, err := strconv.ParseUint(string(value), 10, 31)
-	if err != nil {
+	n, ok := parseInteger(value)
+	if !ok || n < 0 || n > 1<<31 {
 		return d.errorf("%.40q, expected a number of rows", value)
 	}
-	r.count = 0
-	d.counts = append(d.counts, count{r, int(n), d.line})
-	return nil
-}
-
-// settle checks the counts of the lists for which it is true.
-func (d *decoder) settle(which func(r *rule) bool) error {
-	for i := 0; i < len(d.counts); {
-		c := d.counts[i]
-		if !which(c.rule) {
-			i++
-			continue
+	if err := d.settle(r); err != nil {
+		return err
+	}
+	r.got, r.want, r.line = 0, int(n), d.line
+	if t := r.table; len(t.keysA) == 0 {
+		t.hint = int(n)
+		if row := d.rows[d.depth]; r.child && row != nil {
+			t.hint *= row.hint
 		}
-		if c.want != c.rule.count {
-			err := d.errorf("%d of %s, line %d says %d", c.rule.count, c.rule.label, c.line, c.want)
-			if d.pos >= len(d.text) && c.rule.count < c.want {
-				err = d.torn("%d of %s, line %d says %d", c.rule.count, c.rule.label, c.line, c.want)
-			}
-			return err
-		}
-		d.counts = slices.Delete(d.counts, i, i+1)
+		t.hint = min(t.hint, (len(d.text)-d.pos)/16)
 	}
 	return nil
 }
 
-// endSection checks the counts of the section that ends.
+// settle checks that a list has the rows that it is to have.
+func (d *decoder) settle(r *rule) error {
+	if r.want >= 0 && r.want != r.got {
+		kind := frame.ErrCorrupt
+		if d.pos >= len(d.text) && r.got < r.want {
+			kind = frame.ErrTorn
+		}
+		return d.malformed(kind, "%d of %s, line %d says %d", r.got, r.label, r.line, r.want)
+	}
+	r.got, r.want = 0, -1
+	return nil
+}
+
+// endSection checks the lists of the section that ends.
 func (d *decoder) endSection() error {
 	if err := d.endCommand(); err != nil {
 		return err
 	}
-	return d.settle(func(*rule) bool { return true })
+	for _, r := range d.rules {
+		if err := d.settle(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endCommand checks the number of parameters of the command that ends.
 func (d *decoder) endCommand() error {
-	t := d.byName["UnitCommand"]
-	if t == nil || t.wantParams < 0 {
-		return nil
+	if d.want >= 0 && d.params != d.want {
+		kind := frame.ErrCorrupt
+		if d.pos >= len(d.text) && d.params < d.want {
+			kind = frame.ErrTorn
+		}
+		return d.malformed(kind, "command with %d parameters, expected %d", d.params, d.want)
 	}
-	want := t.wantParams
-	t.wantParams = -1
-	if d.params != want {
-		return d.errorf("command with %d parameters, expected %d", d.params, want)
-	}
+	d.want, d.params = -1, 0
 	return nil
 }
 
 // begin begins a row.
-func (d *decoder) begin(r *rule, depth int, value []byte) error {
+func (d *decoder) begin(r *rule, value []byte) error {
 	if err := d.endCommand(); err != nil {
 		return err
 	}
-	if err := d.settle(func(o *rule) bool { return o.depth > depth }); err != nil {
-		return err
-	}
-	id, rest := value, []byte(nil)
-	if i := bytes.IndexByte(value, ' '); i >= 0 {
-		id, rest = value[:i], value[i+1:]
-	}
-	number := uint64(r.count)
-	numbered := r.key != "name" && r.key != "commandID"
-	if numbered {
-		n, err := strconv.ParseUint(string(id), 10, 63)
-		if err != nil {
-			return d.errorf("%s is %.40q, expected a number", r.key, id)
+	for _, inner := range d.rules {
+		if inner.child && inner.depth > r.depth && !r.child {
+			if err := d.settle(inner); err != nil {
+				return err
+			}
 		}
-		number = n
 	}
-	r.count++
-	owner := uint64(0)
+	number, rest := uint64(r.got), value
+	if r.id {
+		digits := value
+		if i := bytes.IndexByte(value, ' '); i >= 0 {
+			digits, rest = value[:i], value[i+1:]
+		} else {
+			rest = nil
+		}
+		n, ok := parseInteger(digits)
+		if !ok || n < 0 {
+			return d.errorf("%s is %.40q, expected a number", r.key, digits)
+		}
+		number = uint64(n)
+	}
+	r.got++
 	if r.child {
-		parent := d.row(depth)
-		if parent == nil || parent == d.game {
+		at := r.fields - 1
+		for d.rows[at] == nil {
+			at--
+		}
+		owner := d.rows[at]
+		if owner == d.game || owner.two {
 			return d.errorf("%s outside of a row", r.key)
 		}
-		owner = parent.keysA[len(parent.keysA)-1]
-		if parent.two {
-			return d.errorf("%s inside %s", r.key, parent.label)
+		r.table.begin(owner.keysA[len(owner.keysA)-1], number)
+	} else {
+		r.table.begin(number, 0)
+	}
+	d.rows[r.fields] = r.table
+	d.depth = max(d.depth, r.fields)
+	if !r.id {
+		behind := []byte(nil)
+		if i := bytes.Index(rest, []byte(" (")); i >= 0 && rest[len(rest)-1] == ')' {
+			rest, behind = rest[:i], rest[i+1:]
 		}
+		if err := r.table.add(r.label, r.name, rest); err != nil {
+			return d.corrupt(err)
+		}
+		rest = behind
 	}
-	d.clear(depth - 1)
-	t := r.table
-	switch {
-	case !r.child:
-		t.begin(number, 0)
-	default:
-		t.begin(owner, number)
+	return d.behind(r.table, rest)
+}
+
+// behind takes what stands behind the number or name of a row: "(name: tank)", or
+// words, "t.id 1 t.wt 2 owner 5".
+func (d *decoder) behind(t *table, b []byte) error {
+	if len(b) > 1 && b[0] == '(' && b[len(b)-1] == ')' {
+		key, value, colon := cutKey(b[1 : len(b)-1])
+		if !colon {
+			return d.errorf("%.40q, expected (key: value)", b)
+		}
+		return d.corrupt(t.add(t.label, key, value))
 	}
-	d.rows[depth] = t
-	d.params = 0
-	switch {
-	case r.key == "name":
-		return d.name2(t, value)
-	case r.key == "commandID":
-		return t.field(t.label, r.key, value, d)
-	case r.label == "CobThread":
-		return d.thread(t, rest)
-	case r.named:
-		return d.parenthesis(t, rest)
+	for len(b) > 0 {
+		key, rest, ok := bytes.Cut(b, []byte(" "))
+		if !ok {
+			return d.errorf("%.40q without a value", key)
+		}
+		value, more, _ := bytes.Cut(rest, []byte(" "))
+		if err := t.add(t.label, key, value); err != nil {
+			return d.corrupt(err)
+		}
+		b = more
 	}
 	return nil
 }
 
-// name2 takes "base" or "base (parentName: hull)".
-func (d *decoder) name2(t *table, value []byte) error {
-	name, rest, _ := bytes.Cut(value, []byte(" ("))
-	if err := t.text(t.label, "name", name, d); err != nil {
-		return err
+// parameter takes a parameter of a command.
+func (d *decoder) parameter(row *table, value []byte) error {
+	if d.params == maxParams {
+		return d.errorf("more than %d parameters", maxParams)
 	}
-	if len(rest) == 0 {
-		return nil
+	d.key = append(strconv.AppendInt(append(d.key[:0], "params["...), int64(d.params), 10), ']')
+	s := row.at(row.label, d.key)
+	s.class = parameter
+	d.params++
+	if bits, ok := parseFloat(value); ok {
+		return d.corrupt(row.putBits(s, decimal, uint64(bits)))
 	}
-	return d.parenthesis(t, append([]byte("("), rest...))
-}
-
-// parenthesis takes "(name: tank)".
-func (d *decoder) parenthesis(t *table, b []byte) error {
-	if len(b) == 0 {
-		return nil
-	}
-	b = bytes.TrimSuffix(bytes.TrimPrefix(b, []byte("(")), []byte(")"))
-	key, value, colon := cutKey(b)
-	if !colon {
-		return d.errorf("%.40q, expected (key: value)", b)
-	}
-	return t.text(t.label, string(key), value, d)
-}
-
-// thread takes "t.id 1 t.wt 2 owner 5 … dead|gargage|waiting 0|0|0".
-func (d *decoder) thread(t *table, b []byte) error {
-	words := bytes.Fields(b)
-	for i := 0; i+1 < len(words); i += 2 {
-		if err := t.field(t.label, string(words[i]), words[i+1], d); err != nil {
-			return err
-		}
-	}
-	if len(words)%2 != 0 {
-		return d.errorf("%.40q without a value", words[len(words)-1])
-	}
-	return nil
-}
-
-// checksum takes a line of the checksums that Recoil puts behind the last frame:
-// how many there are, or one of them.
-func (d *decoder) checksum(line []byte) error {
-	if !d.history {
-		if err := d.endSection(); err != nil {
-			return err
-		}
-		d.history = true
-		d.table("FrameChecksum", false).class = snapshot.Cache
-		return nil
-	}
-	t := d.byName["FrameChecksum"]
-	t.begin(uint64(len(t.keysA)), 0)
-	return t.text(t.label, "checksum", line, d)
+	return d.corrupt(row.putText(s, value))
 }
 
 // pairs takes "heading: 0, mapSquare: 0", cut behind the first key.
-func (d *decoder) pairs(row *table, component string, depth int, key, value []byte) error {
+func (d *decoder) pairs(row *table, component string, key, value []byte) error {
 	for {
 		var rest []byte
 		more := false
-		if !whole(key) {
+		s := row.at(component, key)
+		if s.class != word {
 			value, rest, more = cutPair(value)
 		}
-		for _, r := range d.listOf(key) {
-			if r.depth > depth {
-				return d.expect(r, value)
+		for _, r := range d.rules {
+			if r.count == string(key) && r.depth > d.depth {
+				if err := d.expect(r, value); err != nil {
+					return err
+				}
 			}
 		}
-		if row.label == "UnitCommand" && string(key) == parametersKey {
-			n, err := strconv.ParseUint(string(value), 10, 31)
-			if err != nil {
-				return d.errorf("params is %.40q, expected a number", value)
+		if row.label == commandLabel && string(key) == commandParams {
+			n, ok := parseInteger(value)
+			if !ok || n < 0 || n > maxParams {
+				return d.errorf("params is %.40q, expected 0 to %d", value, maxParams)
 			}
-			row.wantParams = int(n)
-			return nil
+			d.want = int(n)
 		}
-		if err := row.known(component, key, value, d); err != nil {
-			return err
+		if err := row.putValue(s, value); err != nil {
+			return d.corrupt(err)
 		}
 		if !more {
 			return nil
@@ -485,16 +414,29 @@ func (d *decoder) pairs(row *table, component string, depth int, key, value []by
 	}
 }
 
-// listOf returns the rules of the section whose number of rows a key tells.
-func (d *decoder) listOf(key []byte) []*rule {
-	for depth := range d.rules {
-		for i, r := range d.rules[depth] {
-			if r.list != "" && string(key) == r.list {
-				return d.rules[depth][i : i+1]
-			}
+// checksum takes a line of the checksums that Recoil puts behind the last frame:
+// whose they are, or one of them.
+func (d *decoder) checksum(line []byte, depth int) error {
+	if d.history == 0 {
+		if err := d.endSection(); err != nil {
+			return err
 		}
+		rest, ok := bytes.CutPrefix(line, []byte("internal frame checksums ("))
+		digits, _, ok2 := bytes.Cut(rest, []byte("):"))
+		n, ok3 := parseInteger(digits)
+		if !ok || !ok2 || !ok3 || n < 0 {
+			return d.errorf("%.40q, expected tabs", line)
+		}
+		d.history = uint64(n) + 1
+		d.table(historyLabel, true).class = snapshot.Cache
+		return nil
 	}
-	return nil
+	if depth != 1 {
+		return d.errorf("%.40q, expected a checksum", line)
+	}
+	t := d.table(historyLabel, true)
+	t.begin(d.history-1, uint64(len(t.keysA)))
+	return d.corrupt(t.add(t.label, []byte("checksum"), line))
 }
 
 // cutKey cuts "key: value" and "key value".
@@ -511,20 +453,13 @@ func cutKey(line []byte) (key, value []byte, colon bool) {
 	return line[:i], value, true
 }
 
-// whole reports whether all that stands behind a key is its value, even if there
-// are commas in it.
-func whole(key []byte) bool {
-	switch string(key) {
-	case "tx1,tx2,tz1,tz2", "ids", "wts|ids", "parentName", "name", "modelType":
-		return true
-	}
-	return false
-}
-
 // cutPair cuts a value from the pair behind it: at ", " outside of angle brackets,
 // or at tabs.
 func cutPair(b []byte) (value, rest []byte, more bool) {
 	open := false
+	if n := len(b); n > 1 && b[0] == '<' && b[n-1] == '>' && bytes.IndexByte(b, '>') == n-1 {
+		return b, nil, false
+	}
 	for i, c := range b {
 		switch {
 		case c == '<':

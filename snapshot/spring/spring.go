@@ -21,24 +21,27 @@
 //	frame: 30, seed: 0
 //
 // Tabs nest. Each kind of thing becomes a table keyed by the engine's ids, what a
-// unit has of them a table keyed by (unit, index). docs/formats/spring.md has the
-// mapping at length.
+// unit has of them a table keyed by (unit, index). Columns follow from keys and from
+// the shapes of values, and not from what one file has. docs/formats/spring.md has
+// the mapping at length.
 //
 // Recoil prints floats as their bits, and vectors as a hash of theirs; the values
 // stand beside them only if that was asked for.
 //
 // A dump carries no checksum. The numbers of units, pieces and so on that it tells
-// are checked against what follows.
+// are checked against what follows, and no line is passed over.
 package spring
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"strconv"
+	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/snapshot"
@@ -87,13 +90,22 @@ var framePrefix = []byte("frame: ")
 type dumpHead struct {
 	seed   uint64 // the first 8 bytes of the game's id; 0 if there is none
 	engine bool   // the engine wrote the dump, not a script: of a frame's end
+	meta   map[string]string
 }
 
+// metaKeys are the lines before the first frame that are kept, by what they are
+// called in a state's head.
+var metaKeys = map[string]string{"mapName": "map", "modName": "game", "syncVer": "build", "gameID": "game_id"}
+
 func parseHead(b []byte) (h dumpHead) {
+	h.meta = map[string]string{}
 	for line := range bytes.Lines(b) {
 		key, value, ok := strings.Cut(strings.TrimSpace(string(line)), ": ")
 		if !ok {
 			continue
+		}
+		if as := metaKeys[key]; as != "" && utf8.ValidString(value) {
+			h.meta[as] = value
 		}
 		switch key {
 		case "gameID":
@@ -118,125 +130,88 @@ func (h *dumpHead) point(number uint64) snapshot.Point {
 	return p
 }
 
+// headOf returns what stands before the first frame, at offset at.
+func headOf(r io.ReaderAt, at int64, name string) (h dumpHead, err error) {
+	if at > maxHead {
+		return h, malformed(name, 0, "no frame within the first %d bytes", maxHead)
+	}
+	b := make([]byte, at)
+	if n, err := r.ReadAt(b, 0); err != nil && (err != io.EOF || n < len(b)) {
+		return h, fmt.Errorf("%s: %w", name, err)
+	}
+	return parseHead(b), nil
+}
+
 // Parts lists the frames in a dump. It only looks for the lines with which they
-// begin. A frame that is there twice is an error.
+// begin. A frame that does not follow the one before is an error.
 func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
-	s := scanner{r: r, size: size}
 	var parts []snapshot.Part
 	var head dumpHead
-	for {
-		at, line, err := s.next()
-		if err != nil && err != io.EOF {
+	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), scanSize)
+	begin := true // of a line
+	for at := int64(0); ; {
+		line, err := in.ReadSlice('\n')
+		if begin && bytes.HasPrefix(line, framePrefix) && (err == nil || err == bufio.ErrBufferFull) {
+			if n := len(parts); n > 0 {
+				parts[n-1].Size = at - parts[n-1].Offset
+			} else {
+				var err error
+				if head, err = headOf(r, at, name); err != nil {
+					return nil, err
+				}
+			}
+			number, ok := frameNumber(trimEnd(line))
+			if !ok {
+				return nil, malformed(name, at, "%.40q, expected frame: NUMBER, seed: NUMBER", line)
+			}
+			if n := len(parts); n > 0 && parts[n-1].Point.Tick >= head.point(number).Tick {
+				return nil, malformed(name, at, "frame %d behind %s", number, parts[n-1].Point.Native)
+			}
+			parts = append(parts, snapshot.Part{Seed: head.seed, Point: head.point(number), Offset: at})
+		}
+		at += int64(len(line))
+		begin = err == nil
+		switch {
+		case err == io.EOF && len(parts) == 0:
+			return nil, malformed(name, 0, "no frame")
+		case err == io.EOF:
+			parts[len(parts)-1].Size = at - parts[len(parts)-1].Offset
+			return parts, nil
+		case err != nil && err != bufio.ErrBufferFull:
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if n := len(parts); n > 0 {
-			end := at
-			if err == io.EOF {
-				end = size
-			}
-			parts[n-1].Size = end - parts[n-1].Offset
-		}
-		if err == io.EOF {
-			break
-		}
-		if len(parts) == 0 {
-			if at > maxHead {
-				return nil, malformed(name, 0, "no frame within the first %d bytes", maxHead)
-			}
-			b := make([]byte, at)
-			if _, err := r.ReadAt(b, 0); err != nil && err != io.EOF {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			head = parseHead(b)
-		}
-		number, ok := frameNumber(line)
-		if !ok {
-			return nil, malformed(name, at, "%.40q, expected frame: NUMBER, seed: NUMBER", line)
-		}
-		if n := len(parts); n > 0 && parts[n-1].Point.Tick >= head.point(number).Tick {
-			return nil, malformed(name, at, "frame %d behind %s", number, parts[n-1].Point.Native)
-		}
-		parts = append(parts, snapshot.Part{Seed: head.seed, Point: head.point(number), Offset: at})
 	}
-	if len(parts) == 0 {
-		return nil, malformed(name, 0, "no frame")
-	}
-	return parts, nil
 }
+
+// scanSize is how much of a dump is looked at at once.
+const scanSize = 256 << 10
+
+var seedMark = []byte(", seed: ")
 
 // frameNumber parses "frame: 630, seed: 0".
 func frameNumber(line []byte) (uint64, bool) {
 	rest, ok := bytes.CutPrefix(line, framePrefix)
-	digits, _, ok2 := bytes.Cut(rest, []byte(", seed: "))
-	n, err := strconv.ParseUint(string(digits), 10, 31)
-	return n, ok && ok2 && err == nil
+	digits, _, ok2 := bytes.Cut(rest, seedMark)
+	n, ok3 := parseInteger(digits)
+	return uint64(n), ok && ok2 && ok3 && n >= 0 && n <= math.MaxInt32
 }
 
-// scanner finds the lines that begin with "frame: ".
-type scanner struct {
-	r    io.ReaderAt
-	size int64
-	base int64 // offset of buf
-	buf  []byte
-	pos  int
-}
-
-const (
-	scanSize   = 1 << 20
-	maxHeading = 128 // bytes of such a line
-)
-
-// next returns the offset and the content of the next such line.
-func (s *scanner) next() (int64, []byte, error) {
-	for {
-		rest := s.buf[s.pos:]
-		i := 0
-		if s.base+int64(s.pos) != 0 || !bytes.HasPrefix(rest, framePrefix) {
-			i = bytes.Index(rest, []byte("\nframe: ")) + 1
-		}
-		whole := s.base+int64(len(s.buf)) == s.size
-		if i > 0 || len(rest) > 0 && s.base+int64(s.pos) == 0 && bytes.HasPrefix(rest, framePrefix) {
-			if whole || len(rest)-i >= maxHeading {
-				line, _, _ := bytes.Cut(rest[i:min(len(rest), i+maxHeading)], []byte("\n"))
-				at := s.base + int64(s.pos+i)
-				s.pos += i + len(framePrefix)
-				return at, bytes.TrimSuffix(line, []byte("\r")), nil
-			}
-		} else if whole {
-			return 0, nil, io.EOF
-		}
-		// What may be the start of a heading stays.
-		keep := min(len(rest), maxHeading+len(framePrefix)+1)
-		if i > 0 {
-			keep = len(rest) - i + 1
-		}
-		begin := s.base + int64(len(s.buf)-keep)
-		n := min(scanSize, s.size-begin)
-		if int64(cap(s.buf)) < n {
-			s.buf = make([]byte, n)
-		}
-		s.buf = s.buf[:n]
-		got, err := s.r.ReadAt(s.buf, begin)
-		if err != nil && err != io.EOF {
-			return 0, nil, err
-		}
-		if int64(got) < n {
-			return 0, nil, io.ErrUnexpectedEOF
-		}
-		s.base, s.pos = begin, 0
-		if begin > 0 && keep == 0 {
-			continue
-		}
-	}
+// trimEnd returns a line without its end.
+func trimEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
 func malformed(name string, offset int64, format string, args ...any) error {
 	return &frame.Error{Name: name, Offset: offset, Err: frame.ErrCorrupt, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Read reads the state of one frame: size bytes from the line that names it on.
-// The name is for errors. A malformed state is a *frame.Error: it wraps
-// frame.ErrTorn if it breaks off and frame.ErrCorrupt otherwise.
+// Read reads the state of one frame: size bytes from the line that names it on, or
+// from what stands before the first frame. The name is for errors. A malformed
+// state is a *frame.Error: it wraps frame.ErrTorn if it breaks off and
+// frame.ErrCorrupt otherwise.
+//
+// Without what stands before the first frame it is not known who wrote the state:
+// it is taken for one of a script, at the start of its frame. Parts knows.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if size > maxState {
 		return nil, malformed(name, 0, "state of %d bytes, at most %d are read", size, int64(maxState))
@@ -245,17 +220,23 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if n, err := r.ReadAt(b, 0); err != nil && (err != io.EOF || int64(n) < size) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if i := bytes.Index(b, framePrefix); i > 0 && !bytes.HasPrefix(b, framePrefix) {
-		b = b[i:] // the whole file of one frame
+	at := 0
+	if !bytes.HasPrefix(b, framePrefix) {
+		at = bytes.Index(b[:min(len(b), maxHead)], []byte("\nframe: ")) + 1
 	}
-	d := newDecoder(name, b)
-	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}}}
-	if err := d.decode(w); err != nil {
+	head := parseHead(b[:at])
+	d := newDecoder(name, b[at:])
+	if err := d.decode(); err != nil {
 		return nil, err
 	}
-	var err error
-	if w.Tables, err = d.tables(); err != nil {
-		return nil, &frame.Error{Name: name, Err: frame.ErrCorrupt, Msg: err.Error()}
+	number, _ := frameNumber(trimEnd(b[at : at+bytes.IndexByte(b[at:], '\n')]))
+	w := &snapshot.World{Head: snapshot.Head{Seed: head.seed, Point: head.point(number), Meta: head.meta}}
+	for _, t := range d.tables {
+		table, err := t.finish()
+		if err != nil {
+			return nil, malformed(name, int64(at), "%v", err)
+		}
+		w.Tables = append(w.Tables, table)
 	}
 	w.Sort()
 	return w, nil

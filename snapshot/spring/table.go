@@ -2,12 +2,19 @@ package spring
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/snapshot"
+)
+
+const (
+	maxCells  = 1 << 26 // rows times columns of all tables
+	maxFields = 4096    // of a table
+	maxVector = 16      // numbers in angle brackets
 )
 
 // table collects the rows of one table. The last row is the one at hand.
@@ -18,40 +25,59 @@ type table struct {
 	keysA []uint64
 	keysB []uint64
 
-	columns []*snapshot.Column
-	byName  map[name]*memo
-	last    *memo // of the line before
+	columns []*column
+	named   map[name]bool // that are columns' names
+	slots   map[name]*slot
+	start   slot  // before the first line of a row
+	last    *slot // of the line before
+	hint    int   // rows to make room for
+	cells   *int  // of all tables
+}
 
-	params     []int // columns of a command's parameters
-	wantParams int   // of the row at hand, -1 if it has not said so
+// column is a column with the number of its rows.
+type column struct {
+	snapshot.Column
+	rows int
 }
 
 // name is the name of what a line has.
 type name struct{ component, key string }
 
-// memo is where a line's values go: rows repeat each other's lines.
-type memo struct {
+// slot is where the values behind a key go, by their shape.
+type slot struct {
 	name
-	next    *memo
-	columns [kinds][]int // by kind, one a value
-	twice   *memo        // the same key a second time in a row
-	row     int          // in which it was last met, plus one
+	class   class
+	columns [shapes]*column
+	axes    []*column
+	next    *slot // what stood behind it in the row before
+	again   *slot // the same key another time in a row
+	row     int   // in which it was last met, plus one
 }
 
-// kind is the shape of a value. Each has columns of its own, so that their types
-// follow from the format and not from what one file has.
-type kind int
+// shape is the shape of a value. Each has a column of its own.
+type shape int
 
 const (
-	integer kind = iota
+	integer shape = iota
 	decimal
-	vector
-	word
-	kinds
+	hash // of a vector
+	text
+	present // a line that is there
+	shapes
 )
 
-func newTable(label string, two bool) *table {
-	return &table{label: label, two: two, byName: map[name]*memo{}, wantParams: -1}
+// shapeOf says of each shape the type of its column, and what is put behind a key
+// to tell the column from those of other shapes that the key's class is met in.
+var shapeOf = [shapes]struct {
+	typ    snapshot.Type
+	suffix string
+	bare   [classes]bool // nothing is put behind a key of the class
+}{
+	integer: {typ: snapshot.I64, suffix: "#int", bare: [classes]bool{plain: true}},
+	decimal: {typ: snapshot.F32, suffix: "#number", bare: [classes]bool{float: true, parameter: true}},
+	hash:    {typ: snapshot.U32, suffix: ".hash"},
+	text:    {typ: snapshot.String, suffix: "#text", bare: [classes]bool{word: true}},
+	present: {typ: snapshot.Bool},
 }
 
 // begin begins a row.
@@ -60,361 +86,260 @@ func (t *table) begin(a, b uint64) {
 	if t.two {
 		t.keysB = append(t.keysB, b)
 	}
-	t.wantParams = -1
-	t.last = nil
+	t.last = &t.start
 }
 
-// at returns the memo of a key.
-func (t *table) at(component string, key []byte) *memo {
-	m := (*memo)(nil)
-	if t.last != nil && t.last.next != nil && t.last.next.key == string(key) && t.last.next.component == component {
-		m = t.last.next
-	} else {
-		m = t.byName[name{component, string(key)}]
-		if m == nil {
-			k := text(key)
-			m = &memo{name: name{component, k}}
-			t.byName[name{component, string(key)}] = m
+// at returns the slot of a key in the row at hand. Rows repeat each other's lines,
+// so that what followed the slot before is tried first.
+func (t *table) at(component string, key []byte) *slot {
+	s := t.last.next
+	if s == nil || s.key != string(key) || s.component != component {
+		if s = t.slots[name{component, string(key)}]; s == nil {
+			s = &slot{name: name{component, string(key)}}
+			s.class = classOf(s.key)
+			t.slots[s.name] = s
 		}
-		if t.last != nil {
-			t.last.next = m
-		}
+		t.last.next = s
 	}
-	t.last = m
-	row := len(t.keysA)
-	for n := 2; m.row == row; n++ {
-		if m.twice == nil {
-			m.twice = &memo{name: name{m.component, fmt.Sprintf("%s#%d", m.key, n)}}
+	t.last = s
+	for n := 2; s.row == len(t.keysA); n++ {
+		if s.again == nil {
+			s.again = &slot{name: name{component, fmt.Sprintf("%s#%d", key, n)}, class: s.class}
 		}
-		m = m.twice
+		s = s.again
 	}
-	m.row = row
-	return m
+	s.row = len(t.keysA)
+	return s
 }
 
-// column returns column i of a memo for values of a kind, ready to take the value
-// of the row at hand.
-func (t *table) column(m *memo, k kind, i int, suffix string, typ snapshot.Type, d *decoder) (*snapshot.Column, error) {
-	for len(m.columns[k]) <= i {
-		m.columns[k] = append(m.columns[k], -1)
-	}
-	if m.columns[k][i] < 0 {
-		if len(t.columns) == maxFields {
-			return nil, d.errorf("%s has more than %d fields", t.label, maxFields)
+// column returns c, ready to take the value of the row at hand. It makes it if it
+// is nil.
+func (t *table) column(c *column, component, field string, typ snapshot.Type) (*column, error) {
+	if c == nil {
+		n := name{component, field}
+		switch {
+		case len(t.columns) == maxFields:
+			return nil, fmt.Errorf("%s has more than %d fields", t.label, maxFields)
+		case component == "" || field == "" || len(component) > snapshot.MaxName || len(field) > snapshot.MaxName:
+			return nil, fmt.Errorf("key of %d bytes, expected 1 to %d", len(field), snapshot.MaxName)
+		case !utf8.ValidString(component) || !utf8.ValidString(field):
+			return nil, fmt.Errorf("key %.40q is not UTF-8", field)
+		case t.named[n]:
+			return nil, fmt.Errorf("%.40q is the name of two fields of %s", field, t.label)
 		}
-		c := snapshot.NewColumn(m.component, m.key+suffix, typ, 0)
-		m.columns[k][i] = len(t.columns)
-		t.columns = append(t.columns, &c)
+		t.named[n] = true
+		c = &column{Column: snapshot.NewColumn(component, field, typ, 0)}
+		c.Data = make([]byte, 0, t.hint*typ.Width())
+		t.columns = append(t.columns, c)
 	}
-	c := t.columns[m.columns[k][i]]
-	row := len(t.keysA) - 1
-	for c.Rows() < row {
+	absent := len(t.keysA) - 1 - c.rows
+	if *t.cells += absent + 1; *t.cells > maxCells {
+		return nil, fmt.Errorf("more than %d values", maxCells)
+	}
+	for range absent {
 		c.AppendAbsent()
 	}
+	c.rows = len(t.keysA)
 	return c, nil
 }
 
-// field appends the value of a key, by its shape.
-func (t *table) field(component, key string, value []byte, d *decoder) error {
-	return t.known(component, []byte(key), value, d)
+// appendBits appends the value of a row that column has made ready.
+func (c *column) appendBits(bits uint64) {
+	switch {
+	case c.Present != nil || c.Type == snapshot.Bool:
+		c.AppendUint(bits)
+	case c.Type == snapshot.I64:
+		c.Data = binary.LittleEndian.AppendUint64(c.Data, bits)
+	default:
+		c.Data = binary.LittleEndian.AppendUint32(c.Data, uint32(bits))
+	}
 }
 
-// known is field for a key as it stands in the line.
-func (t *table) known(component string, key, value []byte, d *decoder) error {
-	if component == "" || len(key) == 0 || len(key) > snapshot.MaxName/2 || len(component) > snapshot.MaxName {
-		return d.errorf("%.40q, expected key: value", key)
+// shaped returns the column of a slot for values of a shape, ready for one.
+func (t *table) shaped(s *slot, shape shape) (*column, error) {
+	c := s.columns[shape]
+	if c != nil {
+		return t.column(c, "", "", 0)
 	}
-	m := t.at(component, key)
-	if len(value) > 0 && value[0] == '<' {
-		if bytes.IndexByte(value, ',') < 0 || value[len(value)-1] != '>' {
-			return t.hashed(m, value[1:], d) // "<123", which is never closed
-		}
-		return t.vector(m, value, d)
+	of, field := &shapeOf[shape], s.key
+	if !of.bare[s.class] {
+		field += of.suffix
 	}
-	if n, ok := parseInteger(value); ok {
-		if isFloat(key) && n >= 0 && n <= math.MaxUint32 {
-			c, err := t.column(m, decimal, 0, "", snapshot.F32, d)
-			if err == nil {
-				c.AppendUint(uint64(n))
-			}
-			return err
-		}
-		if isVector(key) && n >= 0 && n <= math.MaxUint32 {
-			return t.hashed(m, value, d)
-		}
-		c, err := t.column(m, integer, 0, "", snapshot.I64, d)
-		if err == nil {
-			c.AppendInt(n)
-		}
-		return err
-	}
-	if f, ok := parseFloat(value); ok {
-		c, err := t.column(m, decimal, 0, "", snapshot.F32, d)
-		if err == nil {
-			c.AppendUint(uint64(math.Float32bits(f)))
-		}
-		return err
-	}
-	if bits, rest, ok := bytes.Cut(value, []byte(" <")); ok {
-		if n, isBits := parseInteger(bits); isBits && n >= 0 && n <= math.MaxUint32 {
-			if bytes.IndexByte(rest, ',') < 0 { // a float: its bits say all
-				c, err := t.column(m, decimal, 0, "", snapshot.F32, d)
-				if err == nil {
-					c.AppendUint(uint64(n))
-				}
-				return err
-			}
-			return t.hashed(m, value, d)
-		}
-	}
-	c, err := t.column(m, word, 0, wordSuffix(key), snapshot.String, d)
+	c, err := t.column(nil, s.component, field, of.typ)
+	s.columns[shape] = c
+	return c, err
+}
+
+// putBits appends a number.
+func (t *table) putBits(s *slot, shape shape, bits uint64) error {
+	c, err := t.shaped(s, shape)
 	if err == nil {
-		c.AppendString(text(value))
+		c.appendBits(bits)
 	}
 	return err
 }
 
-// wordSuffix sets texts apart under keys that usually have numbers.
-func wordSuffix(key []byte) string {
-	if isVector(key) || isFloat(key) {
-		return "#text"
-	}
-	return ""
-}
-
-// text appends a value that is text whatever it looks like.
-func (t *table) text(component, key string, value []byte, d *decoder) error {
-	m := t.at(component, []byte(key))
-	c, err := t.column(m, word, 0, "", snapshot.String, d)
+// putText appends text, which is kept byte by byte.
+func (t *table) putText(s *slot, value []byte) error {
+	c, err := t.shaped(s, text)
 	if err == nil {
-		c.AppendString(text(value))
+		c.AppendBytes(value)
 	}
 	return err
 }
 
-// axes are the fields of a vector.
-var axes = [...]string{".x", ".y", ".z", ".w"}
+// mark notes that a line without a value is there. It returns the key.
+func (t *table) mark(component string, key []byte) (string, error) {
+	s := t.at(component, key)
+	return s.key, t.putBits(s, present, 1)
+}
 
-// vector takes "<1.0, 2.0, 3.0>".
-func (t *table) vector(m *memo, value []byte, d *decoder) error {
-	value = value[1 : len(value)-1]
-	for i := 0; ; i++ {
-		part, rest, more := bytes.Cut(value, []byte(","))
-		f, ok := parseFloat(bytes.TrimLeft(part, " "))
-		if !ok {
-			return d.errorf("%.40q, expected a number", part)
+// add appends the value of a key.
+func (t *table) add(component string, key, value []byte) error {
+	return t.putValue(t.at(component, key), value)
+}
+
+// putValue appends a value by its shape. What has none of the shapes that are known is
+// text, so that nothing is lost.
+func (t *table) putValue(s *slot, value []byte) error {
+	if s.class == word || len(value) == 0 {
+		return t.putText(s, value)
+	}
+	if value[0] == '<' {
+		return t.bracketed(s, value)
+	}
+	if n, ok := parseInteger(value); ok && s.class != parameter {
+		switch bits := n >= 0 && n <= math.MaxUint32; {
+		case bits && s.class == float:
+			return t.putBits(s, decimal, uint64(n))
+		case bits && s.class == vector:
+			return t.putBits(s, hash, uint64(n))
 		}
-		suffix := ""
-		switch {
-		case i < len(axes):
-			suffix = axes[i]
-		case i < 16:
-			suffix = "." + strconv.Itoa(i)
-		default:
-			return d.errorf("vector of more than 16 numbers")
+		return t.putBits(s, integer, uint64(n))
+	}
+	if bits, ok := parseFloat(value); ok {
+		return t.putBits(s, decimal, uint64(bits))
+	}
+	if n, inner, ok := cutBoth(value); ok {
+		if bytes.IndexByte(inner, ',') >= 0 {
+			return t.both(s, n, inner, value)
 		}
-		c, err := t.column(m, vector, i, suffix, snapshot.F32, d)
+		if bits, ok := parseFloat(inner); ok && (bits == n || isNaN(bits) && isNaN(n)) {
+			return t.putBits(s, decimal, uint64(n))
+		}
+	}
+	return t.putText(s, value)
+}
+
+func isNaN(bits uint32) bool { return bits&0x7fffffff > 0x7f800000 }
+
+// bracketed takes "<1.0, 2.0, 3.0>", and a projectile's "<123456", which is never
+// closed, and "<123456 <1,2,3>".
+func (t *table) bracketed(s *slot, value []byte) error {
+	inner := value[1:]
+	if n, values, ok := cutBoth(inner); ok {
+		return t.both(s, n, values, value)
+	}
+	if n, ok := parseInteger(inner); ok && n >= 0 && n <= math.MaxUint32 {
+		return t.putBits(s, hash, uint64(n))
+	}
+	if last := len(inner) - 1; last > 0 && inner[last] == '>' {
+		return t.vector(s, inner[:last], value)
+	}
+	return t.putText(s, value)
+}
+
+// cutBoth cuts "123456 <1,2,3>" into a hash, or the bits of a float, and values.
+func cutBoth(value []byte) (n uint32, inner []byte, ok bool) {
+	i := bytes.IndexByte(value, ' ')
+	if i < 0 || i+2 >= len(value) || value[i+1] != '<' || value[len(value)-1] != '>' {
+		return 0, nil, false
+	}
+	v, ok := parseInteger(value[:i])
+	return uint32(v), value[i+2 : len(value)-1], ok && v >= 0 && v <= math.MaxUint32
+}
+
+// both takes a hash and the values that it is of.
+func (t *table) both(s *slot, n uint32, values, whole []byte) error {
+	if err := t.putBits(s, hash, uint64(n)); err != nil {
+		return err
+	}
+	return t.vector(s, values, whole)
+}
+
+// vector takes "1.0, 2.0, 3.0", which is all that is between the brackets.
+func (t *table) vector(s *slot, values, whole []byte) error {
+	var all [maxVector]uint32
+	n := 0
+	for more := true; more; n++ {
+		part := values
+		if i := bytes.IndexByte(values, ','); i >= 0 {
+			part, values = values[:i], values[i+1:]
+			if len(values) > 0 && values[0] == ' ' {
+				values = values[1:]
+			}
+		} else {
+			more = false
+		}
+		bits, ok := parseFloat(part)
+		if !ok || n == maxVector {
+			return t.putText(s, whole)
+		}
+		all[n] = bits
+	}
+	for i, bits := range all[:n] {
+		if i == len(s.axes) {
+			s.axes = append(s.axes, nil)
+		}
+		c := s.axes[i]
+		field := ""
+		if c == nil {
+			field = s.key + axis(i)
+		}
+		c, err := t.column(c, s.component, field, snapshot.F32)
 		if err != nil {
 			return err
 		}
-		c.AppendUint(uint64(math.Float32bits(f)))
-		if !more {
-			return nil
-		}
-		value = rest
+		s.axes[i] = c
+		c.appendBits(uint64(bits))
 	}
-}
-
-// hashed takes "123456" and "123456 <1,2,3>": the hash of a vector, and perhaps
-// its values.
-func (t *table) hashed(m *memo, value []byte, d *decoder) error {
-	hash, rest, both := bytes.Cut(value, []byte(" <"))
-	n, err := strconv.ParseUint(string(hash), 10, 32)
-	if err != nil {
-		return d.errorf("%.40q, expected the hash of a vector", hash)
-	}
-	c, err := t.column(m, integer, 0, ".hash", snapshot.U32, d)
-	if err != nil {
-		return err
-	}
-	c.AppendUint(n)
-	if !both {
-		return nil
-	}
-	rest = bytes.TrimSuffix(rest, []byte(">"))
-	return t.vector(m, append(append([]byte{'<'}, rest...), '>'), d)
-}
-
-// number appends a number to a column that is a float's.
-func (t *table) number(column int, value []byte, d *decoder) error {
-	f, ok := parseFloat(value)
-	if !ok {
-		return d.errorf("%.40q, expected a number", value)
-	}
-	if column < 0 {
-		return d.errorf("more than %d parameters", maxParams)
-	}
-	c := t.columns[column]
-	for c.Rows() < len(t.keysA)-1 {
-		c.AppendAbsent()
-	}
-	c.AppendUint(uint64(math.Float32bits(f)))
 	return nil
 }
 
-const maxParams = 1024
-
-// parameter returns the column of parameter i of a command, -1 if there are too
-// many.
-func (t *table) parameter(i int) int {
-	for len(t.params) <= i {
-		if i >= maxParams || len(t.columns) >= maxFields {
-			return -1
-		}
-		c := snapshot.NewColumn(t.label, fmt.Sprintf("params[%d]", len(t.params)), snapshot.F32, 0)
-		t.params = append(t.params, len(t.columns))
-		t.columns = append(t.columns, &c)
+// axis returns what is put behind a key to name number i of a vector.
+func axis(i int) string {
+	if i < 4 {
+		return "." + "xyzw"[i:i+1]
 	}
-	return t.params[i]
+	return "." + strconv.Itoa(i)
 }
 
-// tables returns the tables, their rows sorted.
-func (d *decoder) tables() ([]snapshot.Table, error) {
-	cells := 0
-	for _, t := range d.all {
-		if cells += len(t.keysA) * max(1, len(t.columns)); cells > maxCells {
-			return nil, fmt.Errorf("more than %d values", maxCells)
+// lacks reports whether the last row has not all that the row before has.
+func (t *table) lacks() bool {
+	last := len(t.keysA) - 1
+	for _, c := range t.columns {
+		if last > 0 && c.rows == last && c.Has(last-1) {
+			return true
 		}
-	}
-	var out []snapshot.Table
-	for _, t := range d.all {
-		table := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
-		if t.two && t.keysB == nil {
-			table.Keys.B = []uint64{}
-		}
-		for _, c := range t.columns {
-			for c.Rows() < len(t.keysA) {
-				c.AppendAbsent()
-			}
-			table.Columns = append(table.Columns, *c)
-		}
-		if err := table.SortRows(); err != nil {
-			return nil, err
-		}
-		out = append(out, table)
-	}
-	return out, nil
-}
-
-// isFloat reports whether Recoil prints the value of a key as the bits of a float.
-func isFloat(key []byte) bool {
-	switch string(key) {
-	case "health", "experience", "metal", "energy", "metalPull", "energyPull", "metalIncome", "energyIncome", "metalExpense", "energyExpense",
-		"maxSpeed", "maxWantedSpeed", "terraformHelp", "myTerraformLeft", "terraformRadius", "radius", "height", "reclaimLeft",
-		"PI", "INVPI", "INVPI2", "TWOPI", "THREEPI", "SQRPI", "PIU4", "PISUN4", "HALFPI", "QUARTERPI", "NEGHALFPI", "SQRT2", "HALFSQRT2",
-		"RAD_TO_DEG", "DEG_TO_RAD":
-		return true
 	}
 	return false
 }
 
-// isVector reports whether Recoil prints the value of a key as the hash of a
-// vector or matrix.
-func isVector(key []byte) bool {
-	switch string(key) {
-	case "pos", "speed", "dir", "xdir", "ydir", "zdir", "rot", "relMidPos", "relAimPos", "midPos", "weaponDir", "absWeaponPos", "relAimFromPos",
-		"absWeaponMuzzlePos", "relWeaponMuzzlePos", "goalPos", "oldUpdatePos", "oldSlowUpPos", "currWayPoint", "nextWayPoint", "terraformCenter",
-		"mins", "maxs", "bposeMatrix", "bakedMatrix", "offset", "goffset", "scales":
-		return true
+// finish returns the table, its rows sorted.
+func (t *table) finish() (snapshot.Table, error) {
+	out := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
+	if t.two && t.keysB == nil {
+		out.Keys.B = []uint64{}
 	}
-	return false
-}
-
-// parseInteger parses digits with an optional sign.
-func parseInteger(b []byte) (int64, bool) {
-	digits := b
-	if len(b) > 0 && b[0] == '-' {
-		digits = b[1:]
-	}
-	if len(digits) == 0 || len(digits) > 18 {
-		return 0, false
-	}
-	n := int64(0)
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
+	for _, c := range t.columns {
+		absent := len(t.keysA) - c.rows
+		if *t.cells += absent; *t.cells > maxCells {
+			return out, fmt.Errorf("more than %d values", maxCells)
 		}
-		n = 10*n + int64(c-'0')
-	}
-	if len(digits) != len(b) {
-		n = -n
-	}
-	return n, true
-}
-
-// parseFloat returns the f32 that is nearest to a number as it is printed.
-func parseFloat(b []byte) (float32, bool) {
-	if f, ok := parseDecimal(b); ok {
-		return f, true
-	}
-	if len(b) == 0 || len(b) > 64 || b[0] > '9' && b[0] != 'i' && b[0] != 'n' {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(b), 32)
-	if err != nil && !math.IsInf(f, 0) {
-		if s := string(b); s == "-nan" || s == "nan" {
-			return float32(math.NaN()), true
+		for range absent {
+			c.AppendAbsent()
 		}
-		return 0, false
+		out.Columns = append(out.Columns, c.Column)
 	}
-	return float32(f), true
-}
-
-// parseDecimal is parseFloat for digits, a point and up to nine digits, as far as
-// it is exact.
-func parseDecimal(b []byte) (float32, bool) {
-	digits := b
-	if len(b) > 0 && b[0] == '-' {
-		digits = b[1:]
-	}
-	if len(digits) == 0 || len(digits) > 16 {
-		return 0, false
-	}
-	mantissa, point := uint64(0), -1
-	for i, c := range digits {
-		switch {
-		case c >= '0' && c <= '9':
-			mantissa = 10*mantissa + uint64(c-'0')
-		case c == '.' && point < 0 && i > 0:
-			point = i
-		default:
-			return 0, false
-		}
-	}
-	f := float64(mantissa) // below 10^15: exact
-	if point >= 0 {
-		decimals := len(digits) - point - 1
-		if decimals == 0 || decimals > 9 {
-			return 0, false
-		}
-		f /= powers[decimals] // rounded once
-	}
-	// A value halfway between two f32 may have been rounded to there.
-	if math.Float64bits(f)<<35 == 1<<63 {
-		return 0, false
-	}
-	if len(digits) != len(b) {
-		f = -f
-	}
-	return float32(f), true
-}
-
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
-
-// text returns text that is UTF-8 and fits a name.
-func text(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	return string(bytes.ToValidUTF8(b, []byte("\uFFFD")))
+	return out, out.SortRows()
 }

@@ -3,6 +3,7 @@
 package spring
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -43,24 +44,25 @@ func player(h *spring.DemoHeader, number uint32) string {
 }
 
 // demoPeers returns the names of the players whose checksums a demo holds, by
-// number. A demo that breaks off holds what precedes that.
+// number. A demo that breaks off holds what precedes that. One that holds none is
+// an error, which wraps frame.ErrLacking if the demo is whole.
 func demoPeers(r io.Reader, name string) (names []string, err error) {
 	d, err := spring.NewDemo(r, name)
 	if err != nil {
 		return nil, err
 	}
 	var seen [256]bool
-	for {
-		m, err := d.Next()
-		if err != nil {
-			if err != io.EOF && !errors.As(err, new(*frame.Error)) {
-				return nil, err
-			}
+	for err == nil {
+		var m *spring.Message
+		if m, err = d.Next(); err != nil {
 			break
 		}
 		if s, ok := m.SyncResponse(); ok {
 			seen[s.Player] = true
 		}
+	}
+	if err != io.EOF && !errors.As(err, new(*frame.Error)) {
+		return nil, err
 	}
 	for n, ok := range seen {
 		if ok {
@@ -68,10 +70,13 @@ func demoPeers(r io.Reader, name string) (names []string, err error) {
 			names = append(names, player(&d.Header, uint32(n)))
 		}
 	}
-	if len(names) == 0 {
-		return nil, &frame.Error{Name: name, Msg: "a demo without any player's checksum", Err: frame.ErrUnrecognized}
+	switch {
+	case len(names) > 0:
+		return names, nil
+	case err != io.EOF:
+		return nil, err
 	}
-	return names, nil
+	return nil, &frame.Error{Name: name, Msg: "a demo without any player's checksum", Err: frame.ErrLacking}
 }
 
 // demo is the checksums of one player in a demo, as a trace. Players answer late
@@ -109,12 +114,18 @@ func (d *demo) Next() (*tracediff.Record, error) {
 		if !ok || s.Player != d.player {
 			continue
 		}
-		d.sum = hex.AppendEncode(d.sum[:0], []byte{byte(s.Checksum >> 24), byte(s.Checksum >> 16), byte(s.Checksum >> 8), byte(s.Checksum)})
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], s.Checksum)
+		d.sum = hex.AppendEncode(d.sum[:0], b[:])
 		d.point = tracediff.Checkpoint{Tick: s.Frame, Sums: append(d.point.Sums[:0], tracediff.Sum{Value: d.sum})}
 		d.rec = tracediff.Record{Pos: tracediff.Position{Offset: m.Offset}, Checkpoint: &d.point}
 		return &d.rec, nil
 	}
 }
+
+// maxClaims bounds the claims of a demo that are kept. A server sends one in some
+// 400 frames.
+const maxClaims = 1 << 16
 
 // demoClaims reads the claims that a server sent to all as messages, and the
 // checksums of path data that players reported at the start.
@@ -139,7 +150,7 @@ func demoClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		if n, sum, ok := m.PathChecksum(); ok && len(log.Start) < 256 {
 			log.Start[player(&d.Header, n)] = map[string]string{"path checksum": fmt.Sprintf("%08x", sum)}
 		}
-		if e, ok := m.SyncError(); ok {
+		if e, ok := m.SyncError(); ok && len(log.Claims) < maxClaims {
 			log.Claims = append(log.Claims, claim(name, tracediff.Position{Offset: m.Offset}, &e))
 		}
 	}
@@ -147,13 +158,21 @@ func demoClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 
 func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	in, err := spring.ReadInfolog(r, name)
-	if err != nil {
+	if in == nil {
 		return nil, err
 	}
 	log := &tracediff.ClaimLog{Dialect: dialect("Spring infolog", in.GameID), Players: in.Players, Start: in.Start}
 	for i := range in.Errors {
 		e := &in.Errors[i]
 		log.Claims = append(log.Claims, claim(name, tracediff.Position{Line: e.Line, Offset: e.Offset}, e))
+	}
+	switch {
+	case err != nil:
+		log.Trouble = err.Error()
+	case in.Malformed > 0:
+		log.Trouble = fmt.Sprintf("%s: line %d begins like the engine's word of a desync and is none, one of %d", name, in.FirstMalformed, in.Malformed)
+	case in.Dropped > 0:
+		log.Trouble = fmt.Sprintf("%s: %d claims behind the first %d were left out", name, in.Dropped, len(in.Errors))
 	}
 	return log, nil
 }

@@ -41,7 +41,7 @@ func (d *dump) Header() tracediff.Header {
 
 func (d *dump) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: "Warzone 2100", File: "Warzone 2100 sync dump", TickName: engine.TickName, Values: true,
+		Engine: "Warzone 2100", File: "Warzone 2100 sync dump", TickName: engine.TickName, AtPoint: true, Values: true,
 		Covers: "what the game prints of objects, power and orders in one tick: droids, structures, features and projectiles " +
 			"in the order of their updates; not the map, research, or the state of the random number generator",
 	}

@@ -70,7 +70,7 @@ func (s *entries) Dialect() tracediff.Dialect {
 		file += " excerpt"
 	}
 	return tracediff.Dialect{
-		Engine: engine, File: file, Unit: unit, Values: true,
+		Engine: engine, File: file, Unit: unit, Values: true, Endless: s.stream.Excerpt() == nil,
 		Covers: "what the simulation did: commands run, objects acting, random numbers, positions given; not the state itself",
 	}
 }
