@@ -62,6 +62,13 @@ func (r *Result) weigh(traces []*tracediff.Result, peers []*Peer) {
 			r.contradict(what, differ.TickName(differ.First.Tick), b.Good)
 		}
 	}
+	if b != nil && b.Good == nil && differ != nil && differ.Bracket != nil && differ.Bracket.HasGood {
+		if good := pointOf(differ, differ.Bracket.Good); good.Compare(b.Bad) < 0 {
+			narrowed := *b
+			narrowed.Good, narrowed.By = &good, "snapshots and recorded checksums"
+			r.set(narrowed)
+		}
+	}
 	if b != nil && r.Kind == "" {
 		r.Kind = StateDiffers
 	}

@@ -27,7 +27,8 @@ type Peer struct {
 	lost  []string
 	notes []string
 
-	beside []string // files in folders beside those of the peers
+	beside  []string // files in folders beside those of the peers
+	folders []string // that were not looked into
 
 	points []uint64                // of which the log has a sync hash, ascending
 	syncs  map[uint64]merkle.Short // the sync hashes of these points
@@ -48,6 +49,23 @@ func Others(peers []*Peer) (files []string) {
 		files = append(files, p.beside...)
 	}
 	return files
+}
+
+// Trouble returns what is wrong with the evidence of some peers.
+func Trouble(peers []*Peer) (list []string) {
+	for _, p := range peers {
+		list = append(list, p.set.Warnings...)
+		list = append(list, p.lost...)
+	}
+	return list
+}
+
+// Unlooked returns the folders below those of the peers that were not looked into.
+func Unlooked(peers []*Peer) (folders []string) {
+	for _, p := range peers {
+		folders = append(folders, p.folders...)
+	}
+	return folders
 }
 
 // Gather returns the peers below paths: one for each folder or file, or, for a
@@ -80,6 +98,7 @@ func merge(all []*Peer) []*Peer {
 			same.set.Merge(p.set)
 			same.lost = append(same.lost, p.lost...)
 			same.beside = append(same.beside, p.beside...)
+			same.folders = append(same.folders, p.folders...)
 			if same.log == nil {
 				same.log = p.log
 			}
@@ -102,15 +121,18 @@ func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
 		return nil, err
 	}
 	var peers []*Peer
-	var beside []string
+	var beside, lost, folders []string
 	for _, set := range sets {
-		p := &Peer{Path: set.Path, told: set.Peer, set: set, heads: map[*snapshot.Entry]head{}}
+		p := &Peer{Path: set.Path, told: set.Peer, folders: set.Folders, set: set, heads: map[*snapshot.Entry]head{}}
 		if err := p.findLog(); err != nil {
 			return nil, err
 		}
 		if len(set.Entries) == 0 && p.log == nil {
 			if len(sets) > 1 {
-				beside = append(beside, set.Others...) // a folder beside those of the peers
+				// A folder beside those of the peers.
+				beside = append(beside, set.Others...)
+				lost = append(lost, set.Warnings...)
+				folders = append(folders, set.Folders...)
 				continue
 			}
 			return nil, p.nothing()
@@ -119,6 +141,8 @@ func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
 	}
 	if len(peers) > 0 {
 		peers[0].beside = beside
+		peers[0].lost = append(peers[0].lost, lost...)
+		peers[0].folders = append(folders, peers[0].folders...)
 	}
 	return peers, nil
 }
@@ -127,9 +151,6 @@ func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
 // holds instead.
 func (p *Peer) nothing() error {
 	err := fmt.Errorf("%s: no snapshots and no %s", p.Path, LogName)
-	if len(p.set.Others) > 0 {
-		err = fmt.Errorf("%w; orders and tracediff read other logs", err)
-	}
 	for _, w := range append(p.set.Warnings, p.lost...) {
 		err = fmt.Errorf("%w; %s", err, w)
 	}

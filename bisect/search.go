@@ -314,24 +314,24 @@ func commonPoints(peers []*Peer) int {
 
 // FirstDifferent returns the paths of the snapshots of two peers at the first
 // common state point that differs by snapshots, or at the last one if none
-// does. It returns warnings about files.
-func FirstDifferent(a, b *Peer) (paths [2]string, warnings []string, err error) {
+// does. It returns warnings about files, and which could not be used.
+func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err error) {
 	peers := []*Peer{a, b}
 	if err := oneSession(peers); err != nil {
-		return paths, nil, err
+		return paths, nil, nil, err
 	}
 	p, r := newPair(a, b), &Result{}
 	p.search(r)
-	warnings = slices.Concat(a.set.Warnings, b.set.Warnings, r.Lost)
+	warnings = slices.Concat(a.set.Warnings, b.set.Warnings)
 	if p.bracket != nil {
-		return [2]string(p.bracket.BadFiles), warnings, nil
+		return [2]string(p.bracket.BadFiles), warnings, r.Lost, nil
 	}
 	for i := len(p.points) - 1; i >= 0; i-- {
 		if p.probe(i) {
-			return [2]string(p.files(i)), warnings, nil
+			return [2]string(p.files(i)), warnings, r.Lost, nil
 		}
 	}
-	return paths, warnings, fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
+	return paths, warnings, r.Lost, fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
 }
 
 // recordedPoints counts the points of which two peers' logs or more have a

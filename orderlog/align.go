@@ -413,7 +413,7 @@ func (r *aligner) cut(c *comparer, a, b *lane) {
 			switch {
 			case it.marker:
 				begins := l.fresh && (l.header.FirstPoint > 0 || l.rec.Tick.NewEpoch() != nil)
-				return begins && MarkerKind(it.kind).input()
+				return begins && MarkerKind(it.kind).input() || l.rec.TailCut
 			case l.rec.HeadCut && (first == nil || it.index < first.index):
 				if !it.local {
 					l.ranges.Before++

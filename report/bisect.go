@@ -301,6 +301,8 @@ func bisectHeadline(r *bisect.Result) string {
 			plural(uint64(r.Recorded), "recorded hash", "recorded hashes"))
 	case r.InitialState:
 		return "  in the initial state, before any tick"
+	case r.Exact && b.Good != nil && b.Good.Native != "" && strings.Trim(b.Good.Native+b.Bad.Native, "0123456789") == "":
+		return fmt.Sprintf("  in the tick from %s to %s", pointName(*b.Good), pointName(b.Bad))
 	case r.Exact:
 		return fmt.Sprintf("  in tick %d", r.Tick)
 	case b.Good == nil:

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -37,7 +38,7 @@ func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument 
 		Standing: c.Standing, Contradictions: list(c.Contradictions),
 	}
 	if c.HasTick {
-		doc.Tick, doc.Native = &c.Tick, nativeTick(r, tracediff.Tick{Number: c.Tick})
+		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)
 	}
 	for _, v := range c.Values {
 		doc.Values = append(doc.Values, ClaimedValueDoc(v))
@@ -75,8 +76,20 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 // claimWidth is how many columns of an engine's own line are shown.
 const claimWidth = 120
 
+// claimTick returns the tick that a claim names as the traces' engine calls it, or
+// as the claim's does where it is another one.
+func claimTick(r *tracediff.Result, c *tracediff.JudgedClaim) string {
+	if len(r.Traces) > 1 {
+		return r.TickName(tracediff.Tick{Number: c.Tick})
+	}
+	return c.TickName()
+}
+
 func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
-	tick := tickText(r, tracediff.Tick{Number: c.Tick})
+	tick := claimTick(r, c)
+	if strings.Trim(tick, "0123456789") == "" {
+		tick = "tick " + tick
+	}
 	switch {
 	case !c.HasTick:
 		return "names no tick; nothing bears it out or contradicts it"

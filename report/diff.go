@@ -80,6 +80,9 @@ func DiffStatus(d *snapshot.Diff) Status {
 	if d.Diverged() {
 		return Diverged
 	}
+	if len(d.Lost) > 0 {
+		return Inconclusive
+	}
 	return InSync
 }
 

@@ -35,6 +35,7 @@ type TraceDocument struct {
 	Reset      uint64   `json:"reset,omitempty"`
 	Cumulative bool     `json:"cumulative,omitempty"`
 	Notes      []string `json:"notes"`
+	Copies     []string `json:"copies"` // files left out, since others say the same
 	// Also are the comparisons of other traces of the same peers.
 	Also []*TraceDocument `json:"also,omitempty"`
 }
@@ -78,8 +79,9 @@ type ValueDocument struct {
 
 // TraceBracket is the span of ticks in which traces parted.
 type TraceBracket struct {
-	Good *uint64 `json:"good"`
-	Bad  uint64  `json:"bad"`
+	Good   *uint64        `json:"good"`
+	Bad    uint64         `json:"bad"`
+	Native *BracketNative `json:"native,omitempty"`
 }
 
 // CascadeDocument is where a scope first differed.
@@ -133,8 +135,9 @@ type TraceSet struct {
 	// Results are those of each group of traces that can be compared, the one
 	// that says most first.
 	Results []*tracediff.Result
-	Missing []string // peers that left no trace
+	Missing []string // evidence that was lost or lacks
 	Notes   []string
+	Copies  []string // files left out, since others say the same
 }
 
 // Status returns the outcome of a comparison of traces.
@@ -172,7 +175,7 @@ func traceStatus(r *tracediff.Result) Status {
 // Trace returns the JSON document of a comparison of traces.
 func Trace(t *TraceSet) *TraceDocument {
 	doc := traceDocument(t.Results[0], t.Status())
-	doc.Lost, doc.Notes = list(t.Missing), list(t.Notes)
+	doc.Lost, doc.Notes, doc.Copies = list(t.Missing), list(t.Notes), list(t.Copies)
 	for _, r := range t.Results[1:] {
 		also := traceDocument(r, traceStatus(r))
 		also.Claims = []ClaimDocument{} // they stand in the first one
@@ -186,7 +189,7 @@ func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
 		Head: head("tracediff", status, r.Warnings), Traces: []TraceInfoDocument{}, Cascade: []CascadeDocument{},
 		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []GroupsDocument{},
 		Findings: []FindingDocument{}, Noticed: []NoticedDocument{}, Untraced: []UntracedDocument{}, Lost: []string{},
-		Claims: []ClaimDocument{}, ClaimCount: r.ClaimCount, Start: []StartDocument{}, Notes: []string{},
+		Claims: []ClaimDocument{}, ClaimCount: r.ClaimCount, Start: []StartDocument{}, Notes: []string{}, Copies: []string{},
 	}
 	d := r.Dialect()
 	doc.Reset, doc.Cumulative = d.Reset, d.Cumulative
@@ -218,6 +221,12 @@ func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
 		doc.Bracket, doc.Exact = &TraceBracket{Bad: b.Bad.Number}, b.Exact()
 		if b.HasGood {
 			doc.Bracket.Good = &b.Good.Number
+		}
+		if bad := nativeTick(r, b.Bad); bad != "" {
+			doc.Bracket.Native = &BracketNative{Bad: bad}
+			if b.HasGood {
+				doc.Bracket.Native.Good = nativeTick(r, b.Good)
+			}
 		}
 	}
 	for _, c := range r.Cascade {

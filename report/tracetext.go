@@ -20,6 +20,7 @@ func TraceText(w io.Writer, t *TraceSet, s Style, all bool) error {
 			continue
 		}
 		out.put("")
+		out.put(s.faint.Sprint("another kind of files of the same peers:"))
 		traceResult(&out, r, s.verdict(traceStatus(r)), nil, false, s, all)
 	}
 	for i, note := range t.Notes {
@@ -28,6 +29,13 @@ func TraceText(w io.Writer, t *TraceSet, s Style, all bool) error {
 			break
 		}
 		out.row(s, "note", Safe(note))
+	}
+	if n := len(t.Copies); n > 0 && !all {
+		out.row(s, "note", fmt.Sprintf("%s left out, since others say the same", plural(uint64(n), "file is", "files are")), s.faint.Sprint("  (--all)"))
+	} else {
+		for _, c := range t.Copies {
+			out.row(s, "note", Safe(c))
+		}
 	}
 	return out.err
 }
@@ -155,7 +163,7 @@ func traceHeadline(r *tracediff.Result) string {
 	case r.First == nil && len(r.Traces) < 2:
 		return fmt.Sprintf("  %s of an engine, and no traces to compare", plural(uint64(len(r.Claims)), "claim", "claims"))
 	case r.First == nil && len(r.Uncompared) == len(r.Traces):
-		return "  nothing compared: the traces have no checksum in common"
+		return "  nothing compared: the traces have no checksum of the same tick in common"
 	case r.First == nil:
 		return fmt.Sprintf("  no difference up to %s", tickText(r, r.LastCompared))
 	case b != nil && !b.HasGood:

@@ -17,6 +17,7 @@ type Walk struct {
 	Trees      [2]*merkle.Tree
 	Comparison merkle.Comparison
 	Warnings   []string
+	Lost       []string // what could not be read and might differ
 }
 
 // NewWalk compares two states by their hashes alone. It refuses states of
@@ -70,10 +71,13 @@ type WalkChild struct {
 
 // Status returns the outcome of the walk.
 func (w *Walk) Status() Status {
-	if w.Comparison.Equal() {
-		return InSync
+	switch {
+	case !w.Comparison.Equal():
+		return Diverged
+	case len(w.Lost) > 0:
+		return Inconclusive
 	}
-	return Diverged
+	return InSync
 }
 
 // descended returns the trees that the descent ran over: those of the common

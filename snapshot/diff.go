@@ -22,6 +22,10 @@ type DiffOptions struct {
 type Diff struct {
 	A, B *Info
 
+	// Lost is for callers that searched for the states: what could not be read
+	// and might differ.
+	Lost []string
+
 	// RNG is the change of the RNG state, nil if there is none. Its key is empty.
 	RNG *Change
 

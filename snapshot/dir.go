@@ -26,6 +26,7 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		return nil, err
 	}
 	if len(set.Entries) > 0 {
+		set.Folders = below(path, folders)
 		return set.peers(), nil
 	}
 	var sets []*Set
@@ -33,11 +34,12 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		sets = append(sets, set)
 	}
 	for _, folder := range folders {
-		sub, _, err := readPeer(filepath.Join(path, folder), formats)
+		sub, deeper, err := readPeer(filepath.Join(path, folder), formats)
 		if err != nil {
 			return nil, err
 		}
-		if len(sub.Entries) > 0 || len(sub.Others) > 0 {
+		sub.Folders = below(sub.Path, deeper)
+		if len(sub.Entries)+len(sub.Others)+len(sub.Warnings)+len(deeper) > 0 {
 			sets = append(sets, sub.peers()...)
 		}
 	}
@@ -45,6 +47,14 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		return []*Set{set}, nil
 	}
 	return sets, nil
+}
+
+// below returns the paths of folders in a folder.
+func below(dir string, folders []string) (paths []string) {
+	for _, f := range folders {
+		paths = append(paths, filepath.Join(dir, f))
+	}
+	return paths
 }
 
 // readPeer is ReadDir together with the folders in which an engine keeps a
@@ -114,6 +124,42 @@ func unpackedName(base string) string {
 	return base
 }
 
+// partPeers takes files that hold several states for those of as many peers, named
+// after the files, if they overlap: one peer has no two of the same ticks.
+func (s *Set) partPeers() {
+	type span struct{ first, last Point }
+	spans := map[string]span{}
+	var files []string
+	for _, e := range s.Entries {
+		if e.part == nil || e.Peer != "" {
+			continue
+		}
+		x, ok := spans[e.Base]
+		if !ok {
+			files = append(files, e.Base)
+			x = span{e.Point, e.Point}
+		}
+		if e.Point.Compare(x.first) < 0 {
+			x.first = e.Point
+		}
+		if e.Point.Compare(x.last) > 0 {
+			x.last = e.Point
+		}
+		spans[e.Base] = x
+	}
+	overlap := false
+	for i, a := range files {
+		for _, b := range files[:i] {
+			overlap = overlap || spans[a].first.Compare(spans[b].last) <= 0 && spans[b].first.Compare(spans[a].last) <= 0
+		}
+	}
+	for _, e := range s.Entries {
+		if overlap && e.part != nil && e.Peer == "" {
+			e.Peer = e.Base
+		}
+	}
+}
+
 // addParts adds the states of a file that holds several.
 func (s *Set) addParts(dir, base string, parts *partFile) {
 	for i := range parts.parts {
@@ -134,7 +180,7 @@ func (s *Set) peers() []*Set {
 		}
 		one := &Set{Path: s.Path, Peer: s.Entries[begin].Peer, Entries: s.Entries[begin:end:end]}
 		if begin == 0 {
-			one.Others, one.Warnings, one.Conflicts = s.Others, s.Warnings, s.Conflicts
+			one.Others, one.Warnings, one.Conflicts, one.Folders = s.Others, s.Warnings, s.Conflicts, s.Folders
 		}
 		out = append(out, one)
 		begin = end
@@ -191,6 +237,7 @@ func ReadDir(path string, formats []Format) (*Set, []string, error) {
 	for _, base := range strangers {
 		set.stranger(path, base, formats)
 	}
+	set.partPeers()
 	set.order()
 	return set, folders, nil
 }

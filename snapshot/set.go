@@ -18,6 +18,7 @@ type Set struct {
 	Entries  []*Entry // ascending by seed, then point, one for each
 	Others   []string // paths of the folder's files that are no snapshots
 	Warnings []string // files left out, and why
+	Folders  []string // paths of folders in it that were not looked into
 
 	// Conflicts are files for the same state point that hold different states,
 	// so that the peer's state there is not known.

@@ -209,8 +209,11 @@ func (c *comparer) finish() *Result {
 			}
 		}
 	}
-	for i := range c.peers {
-		if c.compared&(1<<i) == 0 && (!res.Traces[i].Empty || c.peers[i].rec != nil) {
+	for i, p := range c.peers {
+		if t := &res.Traces[i]; t.Empty && p.rec != nil { // the others ended before it begins
+			t.First, t.Last, t.Empty = p.at, p.at, false
+		}
+		if c.compared&(1<<i) == 0 && !res.Traces[i].Empty {
 			res.Uncompared = append(res.Uncompared, i)
 		}
 	}

@@ -16,12 +16,12 @@ func Join(parts []*Trace) (*Trace, error) {
 	}
 	var spans []span
 	for _, t := range parts {
-		first, _, ok, err := t.Ticks()
+		x, err := t.Extent()
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			spans = append(spans, span{t, first})
+		if x.Any {
+			spans = append(spans, span{t, x.First})
 		}
 	}
 	if len(spans) == 0 {
@@ -47,15 +47,23 @@ func Join(parts []*Trace) (*Trace, error) {
 	return &joined, nil
 }
 
-// Ticks returns the first and the last tick of the trace, false if it has none that
-// can be read. Unless its source is a Spanner, it reads all of it.
-func (t *Trace) Ticks() (first, last uint64, ok bool, err error) {
+// Extent is which ticks a trace has.
+type Extent struct {
+	First, Last uint64
+	Any         bool // there is a record that can be read
+	Whole       bool // it could be read to its end
+}
+
+// Extent returns which ticks the trace has. Unless its source is a Spanner, it
+// reads all of it.
+func (t *Trace) Extent() (Extent, error) {
 	if t.span {
-		return t.first, t.last, true, nil
+		return Extent{t.first, t.last, true, true}, nil
 	}
+	var x Extent
 	r, err := t.open(opening{names: new(names), sizes: usual})
 	if err != nil {
-		return 0, 0, false, err
+		return x, err
 	}
 	for {
 		rec, err := r.read()
@@ -63,10 +71,11 @@ func (t *Trace) Ticks() (first, last uint64, ok bool, err error) {
 			continue
 		}
 		if err != nil {
-			return first, last, ok, r.Close()
+			x.Whole = err == io.EOF || errors.Is(err, ErrRunning)
+			return x, r.Close()
 		}
-		if last = rec.Tick(); !ok {
-			first, ok = last, true
+		if x.Last = rec.Tick(); !x.Any {
+			x.First, x.Any = x.Last, true
 		}
 	}
 }

@@ -116,10 +116,19 @@ type Format struct {
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
 
 	// Check computes the checksums of a file again from what lies beside it. It
-	// returns what it found, "" if there is nothing to check them by, and an error
-	// if they do not fit. It is nil where no such file exists.
+	// returns what it found, "" if there is nothing to check them by, and a
+	// *MisfitError if they do not fit. It is nil where no such file exists.
 	Check func(path string) (string, error)
 }
+
+// MisfitError says that two files of one peer contradict each other: the checksums
+// in File are not those of the content of Beside.
+type MisfitError struct {
+	File, Beside string
+	Msg          string
+}
+
+func (e *MisfitError) Error() string { return e.Msg }
 
 // SniffLen is how many leading bytes of a file a Format needs at most.
 const SniffLen = 4096

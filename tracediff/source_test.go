@@ -187,8 +187,8 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first, last, ok, err := joined.Ticks(); first != 0 || last != 29 || !ok || err != nil {
-		t.Errorf("ticks %d to %d, %v, %v", first, last, ok, err)
+	if x, err := joined.Extent(); x != (Extent{0, 29, true, false}) || err != nil {
+		t.Errorf("%+v, %v", x, err)
 	}
 	r := mustCompare(t, []*Trace{joined, whole[0]}, Options{})
 	if r.First == nil || r.First.Tick.Number != 25 || r.Missing != 0 || !r.Traces[0].Torn || r.Traces[0].Epochs != 0 {

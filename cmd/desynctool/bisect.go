@@ -10,7 +10,6 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/tracediff"
 )
 
 func newBisect(e *env) *cobra.Command {
@@ -44,7 +43,7 @@ func doBisect(e *env, paths []string, simName string, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	r, err := bisectPaths(paths, sim)
+	r, err := formats.Bisect(paths, sim)
 	if err != nil {
 		return err
 	}
@@ -56,41 +55,6 @@ func doBisect(e *env, paths []string, simName string, format *outputs) error {
 		return err
 	}
 	return ended(report.BisectStatus(r))
-}
-
-// bisectPaths bisects by states, or, where no peer left any, by what engines
-// recorded.
-func bisectPaths(paths []string, sim *bisect.Sim) (*bisect.Result, error) {
-	peers, err := bisect.Gather(paths, formats.Snapshots())
-	if err == nil && len(peers) < 2 {
-		err = fmt.Errorf("%s: evidence of %d peer, at least 2 are needed", paths[0], len(peers))
-	}
-	if err != nil {
-		traces, traceErr := formats.OpenTraces(paths, nil, tracediff.ReadOptions{})
-		if traceErr != nil {
-			return nil, err
-		}
-		results, traceErr := traces.Compare(tracediff.Options{Context: -1})
-		if traceErr != nil {
-			return nil, traceErr
-		}
-		r := bisect.RunTraces(results)
-		r.Warnings, r.Notes, r.Lost = append(r.Warnings, traces.Warnings...), append(r.Notes, traces.Notes...), append(r.Lost, traces.Missing...)
-		return r, nil
-	}
-	traces := formats.EngineTraces(bisect.Others(peers))
-	opts := bisect.Options{Sim: sim}
-	if len(traces.Groups)+len(traces.Claims) > 0 {
-		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
-			traces.Warnings = append(traces.Warnings, err.Error())
-		}
-	}
-	r, err := bisect.Run(peers, opts)
-	if err != nil {
-		return nil, err
-	}
-	r.Warnings = append(r.Warnings, traces.Warnings...)
-	return r, nil
 }
 
 // simulator returns the simulator of that name, nil for "".

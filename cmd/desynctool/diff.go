@@ -78,6 +78,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	if err != nil {
 		return pair.explain(err)
 	}
+	d.Lost = pair.lost
 	e.warn(pair.warnings)
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.DiffText(w, d, pair.names, s, flags.all) },

@@ -2,25 +2,30 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 func newDump(e *env) *cobra.Command {
 	var reverse bool
 	var output, format string
 	cmd := &cobra.Command{
-		Use:   "dump FILE",
+		Use:   "dump FILE|FILE@TICK",
 		Short: "Print any file it knows as text, one variable a line, and back",
 		Long: `dump prints the text twin of a snapshot, an order log, a trace, or an engine's
 save, replay, stream or log: one variable a line, each line telling by itself whose value it is, so that diff, grep and
 git serve. With --reverse it turns the text back into the binary file. A file
-of desynctool's own comes back byte for byte; a savegame becomes a .snap.
+of desynctool's own comes back byte for byte; a savegame becomes a .snap. Of a
+file that holds several states all follow each other; FILE@TICK prints one.
 
 As git's textconv:
 
@@ -38,22 +43,25 @@ Exit status: 0 on success, 2 if a file is unusable.`,
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of stdout")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		dump := formats.Dump
-		switch {
-		case format == "json" && !reverse:
-			dump = formats.DumpJSON
-		case format != "text":
+		if format != "text" && (format != "json" || reverse) {
 			return fmt.Errorf("--format is %q, expected text or json; --reverse takes text", format)
 		}
-		return doDump(e, args[0], dump, reverse, output)
+		return doDump(e, args[0], format == "json", reverse, output)
 	}
 	return cmd
 }
 
-func doDump(e *env, path string, dump func(io.Writer, io.Reader, string) error, reverse bool, output string) error {
+func doDump(e *env, path string, asJSON, reverse bool, output string) error {
+	dump := formats.Dump
+	if asJSON {
+		dump = formats.DumpJSON
+	}
 	in, name := e.stdin, "stdin"
 	if path != "-" {
 		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "@") && !reverse {
+			return dumpState(e, path, asJSON, output)
+		}
 		if err != nil {
 			return err
 		}
@@ -71,4 +79,23 @@ func doDump(e *env, path string, dump func(io.Writer, io.Reader, string) error, 
 		return copyTemporary(e.stdout, write)
 	}
 	return dump(e.stdout, in, name)
+}
+
+// dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
+func dumpState(e *env, arg string, asJSON bool, output string) error {
+	state, _, err := openState(arg)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	write := func(w io.Writer) error { return snapshot.WriteText(w, state) }
+	if asJSON {
+		write = func(w io.Writer) error {
+			return formats.TextJSON(w, func(w io.Writer) error { return snapshot.WriteText(w, state) })
+		}
+	}
+	if output != "" {
+		return writeFile(output, func(f *os.File) error { return write(f) })
+	}
+	return write(e.stdout)
 }

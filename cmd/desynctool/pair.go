@@ -18,6 +18,7 @@ type statePair struct {
 	a, b         snapshot.State
 	names, paths [2]string
 	warnings     []string
+	lost         []string // states that could not be read
 }
 
 func (p *statePair) Close() error { return errors.Join(p.a.Close(), p.b.Close()) }
@@ -27,15 +28,15 @@ func (p *statePair) Close() error { return errors.Join(p.a.Close(), p.b.Close())
 // first states that differ are taken.
 func openPair(argA, argB string) (*statePair, error) {
 	paths := [2]string{argA, argB}
-	var warnings []string
+	var warnings, lost []string
 	if holdsSeveral(argA) && holdsSeveral(argB) {
-		files, w, err := firstDifferent(argA, argB)
+		files, w, l, err := firstDifferent(argA, argB)
 		if err != nil {
 			return nil, err
 		}
-		paths, warnings = files, w
+		paths, warnings, lost = files, slices.Concat(w, l), l
 	}
-	p := &statePair{warnings: warnings}
+	p := &statePair{warnings: warnings, lost: lost}
 	var told []string
 	for i, path := range paths {
 		s, file, err := openState(path)
@@ -82,13 +83,13 @@ func isDir(path string) bool {
 
 // firstDifferent returns the snapshots at the first pair that differs of two
 // folders, or at the last common state point if none does.
-func firstDifferent(a, b string) ([2]string, []string, error) {
+func firstDifferent(a, b string) (paths [2]string, warnings, lost []string, err error) {
 	peers, err := bisect.Gather([]string{a, b}, formats.Snapshots())
 	if err != nil {
-		return [2]string{}, nil, err
+		return paths, nil, nil, err
 	}
 	if len(peers) != 2 {
-		return [2]string{}, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2", a, b, len(peers))
+		return paths, nil, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2; bisect names the files of those that part first", a, b, len(peers))
 	}
 	return bisect.FirstDifferent(peers[0], peers[1])
 }

@@ -81,7 +81,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 			return fmt.Errorf("--pattern: %w", err)
 		}
 	}
-	traces, err := formats.OpenTraces(paths, e.stdin, read)
+	traces, err := formats.OpenTraces(paths, e.stdin, read, opts.Force)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 	for _, r := range results {
 		e.warn(r.Warnings)
 	}
-	set := &report.TraceSet{Results: results, Missing: traces.Missing, Notes: traces.Notes}
+	set := &report.TraceSet{Results: results, Missing: traces.Missing, Notes: traces.Notes, Copies: traces.Copies}
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.TraceText(w, set, s, flags.all) },
 		func() any { return report.Trace(set) })

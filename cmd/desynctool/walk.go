@@ -42,7 +42,7 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 	if err != nil {
 		return pair.explain(err)
 	}
-	walk.Warnings = pair.warnings
+	walk.Warnings, walk.Lost = pair.warnings, pair.lost
 	e.warn(walk.Warnings)
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return walk.Text(w, s, all) },

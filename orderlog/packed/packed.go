@@ -87,6 +87,24 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 	return head, "", nil
 }
 
+// Check reads content to its end to find out whether it is what was compressed: a
+// checksum stands behind it. It returns nil for what is not compressed and, since
+// that shows by itself, for what is cut off.
+func Check(r io.Reader, limit int64) error {
+	content, packing, err := Unpack(r, limit)
+	if err != nil || packing == "" {
+		return err
+	}
+	_, err = io.Copy(io.Discard, content)
+	if c, ok := content.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
 // counted counts what is read.
 type counted struct {
 	r io.Reader

@@ -193,7 +193,11 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	for {
 		m, err := r.message()
 		if err != nil && begun {
-			break // the error comes with the next call
+			// The error comes with the next call. Where a demo breaks off, its last
+			// frame may lack orders.
+			whole := err == io.EOF && r.demo.end >= 0
+			r.rec.TailCut = !whole && uint64(max(r.demo.frame, 0)) == r.tick.Number
+			break
 		}
 		if err != nil {
 			return orderlog.Record{}, err

@@ -43,6 +43,5 @@ func (t *Traces) Compare(opts tracediff.Options) ([]*tracediff.Result, error) {
 		}
 		return 0
 	})
-	out[0].Warnings = append(slices.Clone(t.Warnings), out[0].Warnings...)
 	return out, nil
 }

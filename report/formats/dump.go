@@ -163,8 +163,13 @@ func dumpClaims(w io.Writer, log *tracediff.ClaimLog) error {
 // as it stands in the text. Comments are left out; a line that is no variable,
 // such as a checkpoint of a trace, has a name alone.
 func DumpJSON(w io.Writer, r io.Reader, name string) error {
+	return TextJSON(w, func(w io.Writer) error { return Dump(w, r, name) })
+}
+
+// TextJSON is DumpJSON for any text twin, which dump writes.
+func TextJSON(w io.Writer, dump func(w io.Writer) error) error {
 	text, pipe := io.Pipe()
-	go func() { pipe.CloseWithError(Dump(pipe, r, name)) }()
+	go func() { pipe.CloseWithError(dump(pipe)) }()
 	out := bufio.NewWriterSize(w, 1<<16)
 	head := report.NewHead("dump", report.InSync, nil)
 	fmt.Fprintf(out, "{\n  \"schema\": %q,\n  \"status\": %q,\n  \"warnings\": [],\n  \"variables\": [", head.Schema, head.Status)

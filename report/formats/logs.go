@@ -61,12 +61,19 @@ func (l *Logs) Close() error {
 // their logs say, else by their paths. Progress, if not nil, is called with the
 // bytes read of all files.
 func OpenLogs(paths []string, progress func(done, total int64)) (*Logs, error) {
+	if err := Distinct(paths); err != nil {
+		return nil, err
+	}
 	files, missing, err := findLogs(paths)
 	if err != nil {
 		return nil, err
 	}
 	if len(files) < 2 {
-		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed", strings.Join(paths, ", "), len(files))
+		hint := ""
+		if len(files) == 1 && holdsSeveral(files[0]) {
+			hint = "; tracediff compares the checksums of all peers in it"
+		}
+		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed%s", strings.Join(paths, ", "), len(files), hint)
 	}
 	l := &Logs{progress: progress, Missing: missing}
 	var told []string
@@ -116,6 +123,13 @@ func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) 
 		if format.Log == nil || !format.Sniff(head) {
 			continue
 		}
+		if !format.Native {
+			if regular, err := isRegular(path); err == nil && regular {
+				if err := checkPacking(path, 0); err != nil {
+					return nil, nil, errors.Join(err, all.Close())
+				}
+			}
+		}
 		source, err := format.Log(in, path)
 		if err != nil {
 			return nil, nil, errors.Join(err, all.Close())
@@ -127,6 +141,12 @@ func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) 
 		what = "empty file, expected an order log"
 	}
 	return nil, nil, errors.Join(fmt.Errorf("%s: %s", path, what), all.Close())
+}
+
+// holdsSeveral reports whether an order log has the checksums of several peers.
+func holdsSeveral(path string) bool {
+	f, err := traceFormat(path)
+	return err == nil && f != nil && f.Trace.Peers != nil
 }
 
 type closers []io.Closer
@@ -158,7 +178,8 @@ func findLogs(paths []string) (files, missing []string, err error) {
 			return nil, nil, err
 		}
 		if len(found) == 0 {
-			return nil, nil, fmt.Errorf("%s: no order log", path)
+			missing = append(missing, path+": no order log")
+			continue
 		}
 		files = append(files, found...)
 		for _, folder := range without {

@@ -96,7 +96,9 @@ func traceFiles(path string) (files []traceFile, missing []string, err error) {
 		return nil, nil, err
 	}
 	files = here.files
-	if !here.own { // what is of several peers may stand beside their folders
+	if here.own {
+		missing = append(missing, unlooked(here.folders, list)...)
+	} else { // what is of several peers may stand beside their folders
 		for _, folder := range here.folders {
 			found, err := tracesIn(folder, list)
 			if err != nil {
@@ -106,12 +108,27 @@ func traceFiles(path string) (files []traceFile, missing []string, err error) {
 				missing = append(missing, folder+": no trace")
 			}
 			files = append(files, found.files...)
+			missing = append(missing, unlooked(found.folders, list)...)
 		}
 	}
 	if len(files) == 0 {
-		return nil, nil, errors.New(path + ": no trace (*.trace, or a file of an engine with checksums)")
+		err := errors.New(path + ": no trace (*.trace, or a file of an engine with checksums)")
+		for _, m := range missing {
+			err = fmt.Errorf("%w; %s", err, m)
+		}
+		return nil, nil, err
 	}
 	return files, missing, nil
+}
+
+// unlooked says which folders hold evidence and were not looked into.
+func unlooked(folders []string, list []Format) (missing []string) {
+	for _, folder := range folders {
+		if holdsEvidence(folder, list, maxDeeper) {
+			missing = append(missing, folder+": holds evidence too, and was not looked into; name it")
+		}
+	}
+	return missing
 }
 
 // traceFolder is what is in a folder.

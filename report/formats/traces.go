@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -19,13 +22,39 @@ type Traces struct {
 	Groups [][]*tracediff.Trace
 	// Claims are the engines' own words, from logs beside the traces.
 	Claims []*tracediff.ClaimLog
-	// Missing says which folders beside those of peers with a trace hold files
-	// and no trace, and which formats only one peer has.
+	// Missing says what evidence was lost or lacks: folders that hold files and no
+	// trace, or were not looked into, files that are damaged or contradict others,
+	// formats that only one peer has.
 	Missing []string
-	// Warnings name files that contradict each other.
-	Warnings []string
-	// Notes say which files are copies of others.
-	Notes []string
+	// Notes say what was checked, Copies which files are copies of others or say
+	// the same.
+	Notes, Copies []string
+
+	used       map[string]bool // files that were opened, by their cleaned paths
+	distrusted map[string]bool // files that contradict their peer's own hashes
+	sessions   []sessionFile
+}
+
+// sessionFile is a file that tells which match it is of.
+type sessionFile struct{ session, file string }
+
+// Used reports whether a file was opened as a trace or for its claims.
+func (t *Traces) Used(file string) bool { return t.used[filepath.Clean(file)] }
+
+// oneSession returns an error if files are of different matches.
+func (t *Traces) oneSession() error {
+	for _, f := range t.sessions {
+		if first := t.sessions[0]; f.session != first.session {
+			return fmt.Errorf("files of two matches: %s is of %s, %s of %s; give those of one", first.file, first.session, f.file, f.session)
+		}
+	}
+	return nil
+}
+
+func (t *Traces) of(session, file string) {
+	if session != "" {
+		t.sessions = append(t.sessions, sessionFile{session, file})
+	}
 }
 
 // OpenTraces opens the traces below some paths, each a trace or a table, a file
@@ -33,8 +62,10 @@ type Traces struct {
 // peer, or a folder that holds a folder for each. In folders traces of ours are
 // found by their name, *.trace, and files of engines by their content. Peers are
 // named by what their traces say, else by their paths.
-func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions) (*Traces, error) {
-	var all Traces
+//
+// With force, files of different matches are taken all the same.
+func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions, force bool) (*Traces, error) {
+	all := newTraces()
 	var ours []*tracediff.Trace
 	foreign := map[string][]*tracediff.Trace{} // by format
 	for _, path := range paths {
@@ -53,16 +84,29 @@ func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions) (*T
 		all.Missing = append(all.Missing, missing...)
 		for _, file := range files {
 			own, err := all.openFile(file, opts, foreign)
-			if err != nil {
+			if err != nil && file.path == path {
 				return nil, err
+			}
+			if err != nil { // one of many in a folder
+				all.Missing = append(all.Missing, err.Error())
 			}
 			ours = append(ours, own...)
 		}
 	}
+	if err := all.oneSession(); err != nil && !force {
+		return nil, err
+	}
 	if err := all.group(ours, foreign); err != nil {
 		return nil, err
 	}
-	return &all, all.enough(paths)
+	if err := all.enough(paths); err != nil {
+		return all, err
+	}
+	return all, nil
+}
+
+func newTraces() *Traces {
+	return &Traces{used: map[string]bool{}, distrusted: map[string]bool{}}
 }
 
 // knowPlayers gives the columns of a table that are called player0, player1, …
@@ -84,9 +128,9 @@ func (t *Traces) knowPlayers(list []*tracediff.Trace) {
 
 // EngineTraces opens the files of engines' formats with checksums or claims among
 // some files, and tables of checksums; it leaves traces of ours out. What cannot
-// be read gives a warning.
-func EngineTraces(files []string) *Traces {
-	var all Traces
+// be read is missing. Files of different matches are an error.
+func EngineTraces(files []string) (*Traces, error) {
+	all := newTraces()
 	var ours []*tracediff.Trace
 	foreign := map[string][]*tracediff.Trace{}
 	list := All()
@@ -100,27 +144,36 @@ func EngineTraces(files []string) *Traces {
 		}
 		own, err := all.openFile(traceFile{file, format}, tracediff.ReadOptions{}, foreign)
 		if err != nil {
-			all.Warnings = append(all.Warnings, err.Error())
+			all.Missing = append(all.Missing, err.Error())
 		}
 		ours = append(ours, own...)
 	}
-	if err := all.group(ours, foreign); err != nil {
-		all.Warnings = append(all.Warnings, err.Error())
+	if err := all.oneSession(); err != nil {
+		return nil, err
 	}
-	_ = all.enough(nil) // nothing to compare is no error here
-	all.Missing = nil
-	return &all
+	if err := all.group(ours, foreign); err != nil {
+		return nil, err
+	}
+	missing := all.Missing
+	_ = all.enough(nil) // nothing to compare is no error here, and no loss
+	all.Missing = missing
+	return all, nil
 }
 
 // group puts the traces that can be compared with each other together.
 func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.Trace) error {
 	if len(ours) > 0 {
 		t.knowPlayers(ours)
+		ours, err := t.oneTable(ours)
+		if err != nil {
+			return err
+		}
 		nameTraces(ours)
 		t.Groups = append(t.Groups, ours)
 	}
 	for _, f := range All() {
-		if list := foreign[f.Name]; len(list) > 0 {
+		list := slices.DeleteFunc(foreign[f.Name], func(one *tracediff.Trace) bool { return t.distrusted[filepath.Clean(one.File)] })
+		if len(list) > 0 {
 			list, err := t.merge(list)
 			if err != nil {
 				return err
@@ -130,6 +183,21 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 		}
 	}
 	return nil
+}
+
+// oneTable leaves one column for each peer of tables: two that tell of the same
+// peers are copies, or of different matches.
+func (t *Traces) oneTable(list []*tracediff.Trace) ([]*tracediff.Trace, error) {
+	var tables, out []*tracediff.Trace
+	for _, one := range list {
+		if one.Grammar == tracediff.Table && !strings.HasPrefix(one.Name, "column ") {
+			tables = append(tables, one)
+		} else {
+			out = append(out, one)
+		}
+	}
+	tables, err := t.merge(tables)
+	return append(out, tables...), err
 }
 
 // enough sets groups of one trace aside, and says if nothing is left to compare.
@@ -146,7 +214,11 @@ func (t *Traces) enough(paths []string) error {
 		t.Missing = append(t.Missing, fmt.Sprintf("%s: a trace of one peer alone (%s)", g[0].File, kindOf(g[0])))
 	}
 	if len(t.Groups) == 0 && len(t.Claims) == 0 {
-		return fmt.Errorf("%s: %d trace(s) that can be compared with each other, at least 2 are needed", strings.Join(paths, ", "), single)
+		err := fmt.Errorf("%s: %d trace(s) that can be compared with each other, at least 2 are needed", strings.Join(paths, ", "), single)
+		for _, m := range t.Missing {
+			err = fmt.Errorf("%w; %s", err, m)
+		}
+		return err
 	}
 	return nil
 }
@@ -161,15 +233,22 @@ func kindOf(t *tracediff.Trace) string {
 // openFile opens one file: it returns traces of ours, and adds others and claims.
 func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[string][]*tracediff.Trace) ([]*tracediff.Trace, error) {
 	file, format := f.path, f.format
-	if format == nil {
-		var err error
+	regular, err := isRegular(file)
+	if err != nil {
+		return nil, err
+	}
+	if format == nil && regular {
 		if format, err = traceFormat(file); err != nil {
 			return nil, err
 		}
 	}
+	if format != nil && t.Used(file) {
+		return nil, fmt.Errorf("%s: given twice", file)
+	}
+	t.used[filepath.Clean(file)] = true
 	if format == nil || opts.Pattern != nil {
 		own, err := tracediff.Open(file, opts)
-		if errors.Is(err, tracediff.ErrUnrecognized) && opts.Pattern == nil {
+		if errors.Is(err, tracediff.ErrUnrecognized) && opts.Pattern == nil && regular {
 			log, scanned := scanLog(file, opts)
 			if scanned != nil {
 				return nil, scanned
@@ -181,22 +260,34 @@ func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[s
 		}
 		return own, err
 	}
+	if err := checkPacking(file, opts.MaxUnpacked); err != nil {
+		return nil, err
+	}
 	if format.Trace.Claims != nil {
 		log, err := tracediff.ReadClaims(file, format.Trace, opts)
 		if err != nil {
 			return nil, err
 		}
 		t.Claims = append(t.Claims, log)
+		t.of(log.Dialect.Session, file)
 	}
 	if format.Trace.Check != nil {
 		note, err := format.Trace.Check(file)
-		if err != nil {
-			t.Warnings = append(t.Warnings, "contradiction: "+err.Error())
-		} else if note != "" {
+		var misfit *tracediff.MisfitError
+		switch {
+		case errors.As(err, &misfit):
+			t.distrusted[filepath.Clean(misfit.Beside)] = true
+			t.Missing = append(t.Missing, fmt.Sprintf("%v; %s was left out", misfit, misfit.Beside))
+		case err != nil:
+			t.Missing = append(t.Missing, err.Error())
+		case note != "":
 			t.Notes = append(t.Notes, file+": "+note)
 		}
 	}
 	list, err := tracediff.OpenForeign(file, format.Trace, opts)
+	for _, one := range list {
+		t.of(one.Dialect.Session, file)
+	}
 	foreign[format.Name] = append(foreign[format.Name], list...)
 	return nil, err
 }
@@ -212,6 +303,39 @@ func nameTraces(list []*tracediff.Trace) {
 	}
 }
 
-func (t *Traces) note(format string, args ...any) {
-	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+// checkPacking returns an error if a file is compressed and damaged.
+func checkPacking(file string, limit int64) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := packed.Check(f, limit); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+func isRegular(file string) (bool, error) {
+	stat, err := os.Stat(file)
+	return err == nil && stat.Mode().IsRegular(), err
+}
+
+// Distinct returns an error if a file or folder is given twice.
+func Distinct(paths []string) error {
+	var stats []os.FileInfo
+	for i, path := range paths {
+		stat, err := os.Stat(path)
+		if err != nil || path == "-" {
+			stats = append(stats, nil)
+			continue
+		}
+		for k, other := range stats {
+			if other != nil && os.SameFile(stat, other) && (stat.IsDir() || stat.Mode().IsRegular()) {
+				return fmt.Errorf("%s and %s are the same: given twice", paths[k], paths[i])
+			}
+		}
+		stats = append(stats, stat)
+	}
+	return nil
 }

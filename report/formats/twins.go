@@ -60,24 +60,34 @@ func (t *Traces) distinct(same []*tracediff.Trace) ([]*tracediff.Trace, error) {
 		return same, nil
 	}
 	type span struct {
-		trace       *tracediff.Trace
-		first, last uint64
+		tracediff.Extent
+		trace *tracediff.Trace
 	}
 	var spans []span
 	for _, one := range same {
-		first, last, ok, err := one.Ticks()
+		x, err := one.Extent()
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			spans = append(spans, span{one, first, last})
+		if x.Any {
+			spans = append(spans, span{x, one})
 		}
 	}
-	// Where two overlap, the one with more ticks comes first.
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(b.last-b.first, a.last-a.first) })
+	// Where two overlap, one that is whole comes first, then one with more ticks.
+	slices.SortStableFunc(spans, func(a, b span) int {
+		if a.Whole != b.Whole {
+			if a.Whole {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Last-b.First, a.Last-a.First)
+	})
 	var kept []span
 	for _, s := range spans {
-		i := slices.IndexFunc(kept, func(k span) bool { return s.trace.Shared || s.first <= k.last && k.first <= s.last })
+		i := slices.IndexFunc(kept, func(k span) bool {
+			return s.trace.Shared || s.trace.Grammar == tracediff.Table || s.First <= k.Last && k.First <= s.Last
+		})
 		if i < 0 {
 			kept = append(kept, s)
 		} else if err := t.compareTwin(kept[i].trace, s.trace); err != nil {
@@ -105,18 +115,18 @@ func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
 		return err
 	}
 	if a == b {
-		t.note("%s is a copy of %s", twin.File, kept.File)
+		t.Copies = append(t.Copies, fmt.Sprintf("%s is a copy of %s", twin.File, kept.File))
 		return nil
 	}
 	r, err := tracediff.Compare([]*tracediff.Trace{kept, twin}, tracediff.Options{FirstOnly: true, Context: -1})
 	switch {
 	case err != nil:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s was left out: %v", twin.File, err))
+		t.Missing = append(t.Missing, fmt.Sprintf("%s was left out: %v", twin.File, err))
 	case r.First != nil:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s and %s contradict each other about %s, at tick %s; the latter was left out",
+		t.Missing = append(t.Missing, fmt.Sprintf("%s and %s contradict each other about %s, at tick %s; the latter was left out",
 			kept.File, twin.File, toldName(kept), r.TickName(r.First.Tick)))
 	default:
-		t.note("%s says the same of %s as %s", twin.File, toldName(kept), kept.File)
+		t.Copies = append(t.Copies, fmt.Sprintf("%s says the same of %s as %s", twin.File, toldName(kept), kept.File))
 	}
 	return nil
 }

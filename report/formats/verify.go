@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/packed"
@@ -35,6 +37,13 @@ func Verify(paths []string, want report.Expected) ([]report.Verified, error) {
 }
 
 func verify(path string, want report.Expected) (report.Verified, error) {
+	if state, ok, err := partAt(path); ok || err != nil {
+		if err != nil {
+			return report.Verified{}, err
+		}
+		defer state.Close()
+		return report.VerifyState(state, path, want)
+	}
 	head, err := leading(path)
 	if err != nil {
 		return report.Verified{}, err
@@ -60,6 +69,30 @@ func verify(path string, want report.Expected) (report.Verified, error) {
 	}
 	defer state.Close()
 	return report.VerifyState(state, path, want)
+}
+
+// partAt opens FILE@TICK, one of the states in a file that holds several. It reports
+// false for what is no such name.
+func partAt(arg string) (state snapshot.State, ok bool, err error) {
+	i := strings.LastIndexByte(arg, '@')
+	if _, err := os.Stat(arg); err == nil || i < 0 || !snapshot.Several(arg[:i], Snapshots()) {
+		return nil, false, nil
+	}
+	tick, err := strconv.ParseUint(arg[i+1:], 10, 64)
+	if err != nil {
+		return nil, false, nil
+	}
+	sets, err := snapshot.Find(arg[:i], Snapshots())
+	if err != nil {
+		return nil, false, err
+	}
+	for _, set := range sets {
+		if e := set.At(snapshot.Point{Tick: tick}); e != nil {
+			state, err = e.Open()
+			return state, true, err
+		}
+	}
+	return nil, false, fmt.Errorf("%s: no state of tick %d", arg[:i], tick)
 }
 
 // leading returns the first bytes of a file's content.

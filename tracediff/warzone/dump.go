@@ -1,9 +1,13 @@
 package warzone
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"strconv"
 
+	"github.com/desynctool/desynctool/orderlog/frame"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -24,8 +28,23 @@ type dump struct {
 	at  tracediff.Checkpoint
 }
 
+// maxDump is the largest dump that is read, in bytes.
+const maxDump = 64 << 20
+
+// readDump reads a dump. Its CRC stands behind all it covers, so that it is read to
+// its end before anything in it is believed.
 func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
-	in, err := engine.NewDump(r, name)
+	content, err := io.ReadAll(io.LimitReader(r, maxDump+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(content) > maxDump {
+		return nil, fmt.Errorf("%s: dump of more than %d bytes", name, maxDump)
+	}
+	if err := checkDump(content, name); err != nil {
+		return nil, err
+	}
+	in, err := engine.NewDump(bytes.NewReader(content), name)
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +52,18 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	d.rec.Checkpoint = &d.at
 	d.at.Tick = uint64(in.Head().Time / engine.TickLength)
 	return d, nil
+}
+
+// checkDump returns an error for a dump that is damaged, but for one that is cut off.
+func checkDump(content []byte, name string) error {
+	in, err := engine.NewDump(bytes.NewReader(content), name)
+	for err == nil {
+		_, err = in.Next()
+	}
+	if err == io.EOF || errors.Is(err, frame.ErrTorn) {
+		return nil
+	}
+	return err
 }
 
 func (d *dump) Header() tracediff.Header {

@@ -57,8 +57,8 @@ func checkAgainst(path, beside string) (string, error) {
 		return "", err
 	}
 	if m := r.First; m != nil {
-		return "", fmt.Errorf("%s: the hash at %d ms is %x, the first %d bytes of %s give %x: %d of %d fit",
-			path, m.Time, m.Recorded, m.Offset, beside, m.Computed, r.Fitting, r.Checked)
+		return "", &tracediff.MisfitError{File: path, Beside: beside, Msg: fmt.Sprintf("%s: the hash at %d ms is %x, the first %d bytes of %s give %x: %d of %d fit",
+			path, m.Time, m.Recorded, m.Offset, beside, m.Computed, r.Fitting, r.Checked)}
 	}
 	if r.Checked == 0 {
 		return "", nil

@@ -1,0 +1,204 @@
+package formats
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Bisect finds when the peers below some paths parted: by their states, with the
+// checksums that engines recorded beside them, or, where no two peers left states,
+// by these alone. A path is the folder of one peer, a folder that holds a folder for
+// each, or a file.
+func Bisect(paths []string, sim *bisect.Sim) (*bisect.Result, error) {
+	if err := Distinct(paths); err != nil {
+		return nil, err
+	}
+	states, others, err := splitPaths(paths)
+	if err != nil {
+		return nil, err
+	}
+	peers, err := bisect.Gather(states, Snapshots())
+	if err == nil && len(peers) < 2 {
+		word := "peers"
+		if len(peers) == 1 {
+			word = "peer"
+		}
+		err = fmt.Errorf("%s: evidence of %d %s, at least 2 are needed", strings.Join(paths, ", "), len(peers), word)
+		for _, trouble := range bisect.Trouble(peers) {
+			err = fmt.Errorf("%w; %s", err, trouble)
+		}
+	}
+	if err != nil {
+		return byTraces(paths, peers, err)
+	}
+	files := append(bisect.Others(peers), others...)
+	traces, err := EngineTraces(files)
+	if err != nil {
+		return nil, err
+	}
+	opts := bisect.Options{Sim: sim}
+	if len(traces.Groups)+len(traces.Claims) > 0 {
+		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
+			traces.Missing = append(traces.Missing, err.Error())
+		}
+	}
+	r, err := bisect.Run(peers, opts)
+	if err != nil {
+		return nil, err
+	}
+	r.Lost = append(r.Lost, traces.Missing...)
+	r.Lost = append(r.Lost, idle(files, paths, traces)...)
+	r.Lost = append(r.Lost, empty(files)...)
+	for _, folder := range bisect.Unlooked(peers) {
+		if holdsEvidence(folder, All(), maxDeeper) {
+			r.Lost = append(r.Lost, folder+": holds evidence too, and was not looked into; name it")
+		}
+	}
+	return r, nil
+}
+
+// splitPaths tells folders and files that hold states from other files.
+func splitPaths(paths []string) (states, others []string, err error) {
+	list := All()
+	for _, path := range paths {
+		stat, err := os.Stat(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !stat.Mode().IsRegular() {
+			states = append(states, path)
+			continue
+		}
+		f, err := traceFormatOf(path, list)
+		if err != nil {
+			return nil, nil, err
+		}
+		found, _, _ := isTrace(path, list)
+		if found && (f == nil || f.Snapshot == nil) {
+			others = append(others, path)
+		} else {
+			states = append(states, path)
+		}
+	}
+	return states, others, nil
+}
+
+// byTraces bisects by traces alone; why says why the peers' states will not do.
+func byTraces(paths []string, peers []*bisect.Peer, why error) (*bisect.Result, error) {
+	traces, err := OpenTraces(paths, nil, tracediff.ReadOptions{}, false)
+	if err != nil {
+		if traces != nil && len(traces.Missing) > 0 && len(peers) == 0 {
+			return nil, err // it knows more
+		}
+		return nil, why
+	}
+	results, err := traces.Compare(tracediff.Options{Context: -1})
+	if err != nil {
+		return nil, err
+	}
+	r := bisect.RunTraces(results)
+	r.Notes, r.Lost = append(r.Notes, traces.Notes...), append(r.Lost, traces.Missing...)
+	r.Lost = append(r.Lost, bisect.Trouble(peers)...)
+	r.Lost = append(r.Lost, empty(bisect.Others(peers))...)
+	if n := len(traces.Copies); n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d file(s) are left out, since others say the same", n))
+	}
+	return r, nil
+}
+
+// empty names the files without content that are evidence by their names.
+func empty(files []string) (lost []string) {
+	for _, file := range files {
+		stat, err := os.Stat(file)
+		if err != nil || stat.Size() > 0 {
+			continue
+		}
+		base := filepath.Base(file)
+		switch filepath.Ext(unpackedName(base)) {
+		case ".snap", ".sav", ".sdfz", ".wzrp", ".wrpl", ".wss", ".wse":
+			lost = append(lost, file+": empty file")
+			continue
+		}
+		for _, f := range Snapshots() {
+			if f.Usual != nil && f.Usual(base) {
+				lost = append(lost, file+": empty file")
+				break
+			}
+		}
+	}
+	return lost
+}
+
+// idle returns the folders, but for those that were given, of whose files none was
+// of use.
+func idle(files, given []string, traces *Traces) (lost []string) {
+	inUse := map[string]bool{}
+	for _, path := range given {
+		inUse[filepath.Clean(path)] = true
+	}
+	var dirs []string
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		if used, seen := inUse[dir]; !seen {
+			dirs = append(dirs, dir)
+			inUse[dir] = traces.Used(file) || hasLog(file)
+		} else if !used {
+			inUse[dir] = traces.Used(file) || hasLog(file)
+		}
+	}
+	for _, dir := range dirs {
+		if !inUse[dir] && !holdsEvidence(dir, All(), 0) {
+			lost = append(lost, dir+": holds files, and nothing that is known")
+		}
+	}
+	return lost
+}
+
+func hasLog(file string) bool { return filepath.Base(file) == bisect.LogName }
+
+// maxDeeper is how many levels deeper folders are looked into for evidence that was
+// left out, and maxLook how many files.
+const (
+	maxDeeper = 3
+	maxLook   = 1000
+)
+
+// holdsEvidence reports whether there is a file in a folder, or in folders in it, that
+// is evidence by its name or content. It reads the start of some files at most.
+func holdsEvidence(dir string, list []Format, deeper int) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for i, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.Name()[0] == '.' || i == maxLook:
+		case e.IsDir():
+			if deeper > 0 && holdsEvidence(path, list, deeper-1) {
+				return true
+			}
+		case e.Type().IsRegular() && isEvidence(path, list):
+			return true
+		}
+	}
+	return false
+}
+
+func isEvidence(path string, list []Format) bool {
+	head, err := headOf(path, tracediff.SniffLen)
+	if err != nil {
+		return false
+	}
+	for i := range list {
+		if f := &list[i]; f.Sniff(head) {
+			return f.Snapshot != nil || f.Log != nil || f.Native || f.Trace != nil
+		}
+	}
+	return false
+}
