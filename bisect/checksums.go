@@ -145,7 +145,11 @@ func pointOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 	if t.Dialect().AtPoint {
 		return snapshot.Point{Tick: tick.Number, Native: t.TickName(tick)}
 	}
-	return snapshot.Point{Tick: tick.Number + 1, Native: "after tick " + t.TickName(tick)}
+	name := t.TickName(tick)
+	if d := t.Dialect(); d.TickName == nil || strings.Trim(name, "0123456789") == "" {
+		name = "tick " + name
+	}
+	return snapshot.Point{Tick: tick.Number + 1, Native: "after " + name}
 }
 
 // byTraces takes the bracket from traces where there are no states: they part
