@@ -111,6 +111,10 @@ type Format struct {
 	// It is nil if files of the format hold claims alone.
 	Read func(r io.Reader, name string, peer int) (Source, error)
 
+	// Verify reads a file to find out whether its own checksums hold, where these
+	// stand behind what they cover. Nil means that there are none.
+	Verify func(r io.Reader, name string) error
+
 	// Claims reads what the engine itself wrote of desyncs. Nil means that files
 	// of the format have no such thing.
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
@@ -138,6 +142,15 @@ const SniffLen = 4096
 func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	if f.Read == nil {
 		return nil, nil
+	}
+	if f.Verify != nil {
+		in, err := openContent(path, opts.MaxUnpacked)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(f.Verify(in, path), in.Close()); err != nil {
+			return nil, err
+		}
 	}
 	var peers []string
 	if f.Peers != nil {

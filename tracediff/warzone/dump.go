@@ -1,9 +1,7 @@
 package warzone
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -28,23 +26,8 @@ type dump struct {
 	at  tracediff.Checkpoint
 }
 
-// maxDump is the largest dump that is read, in bytes.
-const maxDump = 64 << 20
-
-// readDump reads a dump. Its CRC stands behind all it covers, so that it is read to
-// its end before anything in it is believed.
 func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
-	content, err := io.ReadAll(io.LimitReader(r, maxDump+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(content) > maxDump {
-		return nil, fmt.Errorf("%s: dump of more than %d bytes", name, maxDump)
-	}
-	if err := checkDump(content, name); err != nil {
-		return nil, err
-	}
-	in, err := engine.NewDump(bytes.NewReader(content), name)
+	in, err := engine.NewDump(r, name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +37,10 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	return d, nil
 }
 
-// checkDump returns an error for a dump that is damaged, but for one that is cut off.
-func checkDump(content []byte, name string) error {
-	in, err := engine.NewDump(bytes.NewReader(content), name)
+// verifyDump reads a dump to its end, behind which its CRC stands. It returns an
+// error for one that is damaged, but for one that is cut off.
+func verifyDump(r io.Reader, name string) error {
+	in, err := engine.NewDump(r, name)
 	for err == nil {
 		_, err = in.Next()
 	}

@@ -27,10 +27,11 @@ func Formats() []tracediff.Format {
 			Read:  readReplay,
 		},
 		{
-			Name:  "warzone-dump",
-			Title: "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
-			Sniff: engine.IsDump,
-			Read:  readDump,
+			Name:   "warzone-dump",
+			Title:  "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
+			Sniff:  engine.IsDump,
+			Verify: verifyDump,
+			Read:   readDump,
 		},
 	}
 }
