@@ -1,18 +1,25 @@
 package refsim
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Simulator returns the reference sim, without faults, for replaying logs.
-func Simulator() *bisect.Sim {
+// Simulator returns the reference sim for replaying logs, with a peer's mistakes if
+// any.
+func Simulator(mistakes ...Fault) *bisect.Sim {
+	name := "builtin"
+	for _, f := range mistakes {
+		name += ":fault=" + f.String()
+	}
 	return &bisect.Sim{
-		Name: "builtin",
+		Name: name,
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
 				return nil, fmt.Errorf("the log begins at state point %d, without a snapshot of it there is nothing to start from", h.FirstPoint)
@@ -21,7 +28,7 @@ func Simulator() *bisect.Sim {
 			if err != nil {
 				return nil, err
 			}
-			sim, err := New(config)
+			sim, err := New(config, mistakes...)
 			if err != nil {
 				return nil, err
 			}
@@ -35,7 +42,7 @@ func Simulator() *bisect.Sim {
 			// anew, as for a peer that joins.
 			state := *w
 			state.Tables = slices.DeleteFunc(slices.Clone(w.Tables), func(t snapshot.Table) bool { return t.Class == snapshot.Cache })
-			sim, err := Load(&state)
+			sim, err := Load(&state, mistakes...)
 			if err != nil {
 				return nil, err
 			}
@@ -78,6 +85,21 @@ func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
 	return r, nil
 }
 
+// StaleCaches implements bisect.CacheChecker.
+func (r *replayed) StaleCaches() ([]string, error) {
+	fresh, err := r.FreshCaches()
+	if err != nil {
+		return nil, err
+	}
+	var stale []string
+	for i, have := range r.Caches() {
+		if !slices.Equal(have.Keys.A, fresh[i].Keys.A) || !slices.Equal(have.Keys.B, fresh[i].Keys.B) || !bytes.Equal(have.Columns[0].Data, fresh[i].Columns[0].Data) {
+			stale = append(stale, have.Label)
+		}
+	}
+	return stale, nil
+}
+
 // Step implements bisect.Simulator.
 func (r *replayed) Step(orders []orderlog.Order) error {
 	r.orders = append(r.orders[:0], orders...)
@@ -89,4 +111,26 @@ func (r *replayed) Step(orders []orderlog.Order) error {
 		o.Kind = r.kinds[o.Kind]
 	}
 	return r.Sim.Step(r.orders)
+}
+
+// ParseSimulator parses what names the reference sim: "builtin", and behind it any
+// number of ":fault=NAME[/PLACE][@TICK]".
+func ParseSimulator(spec string) (*bisect.Sim, error) {
+	parts := strings.Split(spec, ":")
+	if parts[0] != "builtin" {
+		return nil, fmt.Errorf("unknown simulator %q, expected builtin or builtin:fault=NAME[/PLACE][@TICK]", spec)
+	}
+	var mistakes []Fault
+	for _, part := range parts[1:] {
+		text, ok := strings.CutPrefix(part, "fault=")
+		if !ok {
+			return nil, fmt.Errorf("simulator %q: %q, expected fault=NAME[/PLACE][@TICK]", spec, part)
+		}
+		f, _, err := ParseFault(text)
+		if err != nil {
+			return nil, err
+		}
+		mistakes = append(mistakes, f)
+	}
+	return Simulator(mistakes...), nil
 }

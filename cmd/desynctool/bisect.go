@@ -39,9 +39,12 @@ logs) are weighed against these; without states they alone give the bracket.
 }
 
 func doBisect(e *env, paths []string, simName string, format *outputs) error {
-	sim, err := simulator(simName)
-	if err != nil {
-		return err
+	var sim *bisect.Sim
+	if simName != "" {
+		var err error
+		if sim, err = refsim.ParseSimulator(simName); err != nil {
+			return fmt.Errorf("--sim: %w", err)
+		}
 	}
 	r, err := formats.Bisect(paths, sim)
 	if err != nil {
@@ -55,15 +58,4 @@ func doBisect(e *env, paths []string, simName string, format *outputs) error {
 		return err
 	}
 	return ended(report.BisectStatus(r))
-}
-
-// simulator returns the simulator of that name, nil for "".
-func simulator(name string) (*bisect.Sim, error) {
-	switch name {
-	case "":
-		return nil, nil
-	case "builtin":
-		return refsim.Simulator(), nil
-	}
-	return nil, fmt.Errorf("unknown simulator %q, expected builtin", name)
 }

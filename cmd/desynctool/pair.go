@@ -164,3 +164,13 @@ func entryAt(set *snapshot.Set, at string) *snapshot.Entry {
 	}
 	return nil
 }
+
+// loadState loads the whole state of FILE, FOLDER@TICK or FILE@TICK.
+func loadState(arg string) (*snapshot.World, error) {
+	state, _, err := openState(arg)
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	return snapshot.Load(state)
+}

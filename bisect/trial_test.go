@@ -1,0 +1,278 @@
+package bisect
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// counting is a game of one number, which grows by what it grew before and by the
+// number of orders. Its mistakes are made from tick from on.
+type counting struct {
+	tick, value, speed uint64
+	cache              uint64 // the value, if it is not stale
+	mistake            string
+	from               uint64
+	clock              *atomic.Uint64 // what no replay has twice
+}
+
+func (c *counting) on(mistake string) bool { return c.mistake == mistake && c.tick >= c.from }
+
+func (c *counting) Point() uint64 { return c.tick }
+
+func (c *counting) Step(orders []orderlog.Order) error {
+	c.value += c.speed + uint64(len(orders))
+	c.speed = c.speed%7 + 1
+	switch {
+	case c.on("wrong"):
+		c.value++
+	case c.on("clock"):
+		c.value += c.clock.Add(1)
+	case c.on("rare") && c.tick == c.from && c.clock.Add(1)%4 == 0:
+		c.value++
+	}
+	if !c.on("stale") {
+		c.cache = c.value
+	}
+	c.tick++
+	return nil
+}
+
+func (c *counting) World() *snapshot.World {
+	value := snapshot.NewColumn("Health", "value", snapshot.U64, 0)
+	value.AppendUint(c.value)
+	speed := snapshot.NewColumn("Health", "speed", snapshot.U64, 0)
+	speed.AppendUint(c.speed)
+	w := &snapshot.World{
+		Head:   snapshot.Head{Seed: testSeed, Point: snapshot.Point{Tick: c.tick}},
+		Tables: []snapshot.Table{{Label: "Infantry", Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{value}}},
+	}
+	if c.mistake != "forgets" { // the speed is no part of the state that is hashed
+		w.Tables = append(w.Tables, snapshot.Table{Label: "Speed", Class: snapshot.Noise, Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{speed}})
+	}
+	return w
+}
+
+func (c *counting) StateHash() merkle.Hash {
+	s, err := snapshot.Hold(c.World())
+	if err != nil {
+		panic(err)
+	}
+	return s.Info().Root
+}
+
+func (c *counting) SyncHash() merkle.Short { return c.StateHash().Short() }
+
+func (c *counting) StaleCaches() ([]string, error) {
+	if c.cache != c.value {
+		return []string{"value"}, nil
+	}
+	return nil, nil
+}
+
+// countingSim returns the game with a mistake.
+func countingSim(mistake string, from, start uint64) *Sim {
+	clock := new(atomic.Uint64)
+	return &Sim{
+		Name: "counting",
+		Start: func(h *orderlog.Header) (Simulator, error) {
+			return &counting{value: start, cache: start, speed: 1, mistake: mistake, from: from, clock: clock}, nil
+		},
+		Resume: func(w *snapshot.World, h *orderlog.Header) (Simulator, error) {
+			value := w.Table(snapshot.Archetype, "Infantry").Columns[0].Uint(0)
+			c := &counting{tick: w.Point.Tick, value: value, cache: value, speed: 1, mistake: mistake, from: from, clock: clock}
+			if t := w.Table(snapshot.Noise, "Speed"); t != nil {
+				c.speed = t.Columns[0].Uint(0)
+			}
+			return c, nil
+		},
+	}
+}
+
+const trialTicks = 40
+
+// countingLog is what a peer with a mistake records, with an order in each third
+// tick. The oracle is a loop over the game itself.
+func countingLog(t *testing.T, sim *Sim) *orderlog.Log {
+	t.Helper()
+	s, err := sim.Start(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: testSeed, Peer: "p", Peers: []string{"p"}, Kinds: []orderlog.OrderKind{{Name: "go"}}}}
+	for i := range uint64(trialTicks) {
+		tick := orderlog.Tick{Number: i}
+		if i%3 == 0 {
+			tick.Orders = []orderlog.Order{{Tick: i}}
+		}
+		h := s.SyncHash()
+		tick.Hashes = []orderlog.Observed{{Point: i, Kind: orderlog.SyncHash, Bytes: h[:]}}
+		log.Ticks = append(log.Ticks, tick)
+		if err := s.Step(tick.Orders); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Epochs = []orderlog.Epoch{{Ticks: log.Ticks}}
+	return log
+}
+
+func try(t *testing.T, log *orderlog.Log, sim *Sim, opts TrialOptions) *Trial {
+	t.Helper()
+	trial, err := Try(log, sim, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trial
+}
+
+// TestTrials: each mode finds the mistake that it is for, in the tick in which it is
+// made, and nothing else.
+func TestTrials(t *testing.T) {
+	healthy := countingSim("", 0, 5)
+	good := countingLog(t, healthy)
+	dir := t.TempDir()
+	for _, point := range []uint64{10, 20, 30} {
+		s, _ := healthy.Start(nil)
+		for s.Point() < point {
+			_ = s.Step(good.Ticks[s.Point()].Orders)
+		}
+		if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, point)), s.(Saver).World(), snapshot.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const none = 1 << 40
+	for _, c := range []struct {
+		what  string
+		log   *orderlog.Log
+		sim   *Sim
+		opts  TrialOptions
+		tick  uint64 // none: nothing departs
+		means string
+	}{
+		{"plain", good, healthy, TrialOptions{Mode: Plain}, none, "are what the orders give"},
+		{"plain, a peer that went wrong", countingLog(t, countingSim("wrong", 17, 5)), healthy, TrialOptions{Mode: Plain}, 17, "p departs from what its own orders give"},
+		{"plain, a simulator that is not deterministic", good, countingSim("clock", 17, 5), TrialOptions{Mode: Plain}, 17, "itself is not deterministic"},
+		{"against", good, healthy, TrialOptions{Mode: Against, Against: countingSim("wrong", 9, 5)}, 9, "come to different states"},
+		{"against itself", good, healthy, TrialOptions{Mode: Against, Against: countingSim("", 0, 5)}, none, "the same at every point"},
+		{"dual", good, healthy, TrialOptions{Mode: Dual}, none, "the same at every point"},
+		{"dual, a clock", good, countingSim("clock", 11, 5), TrialOptions{Mode: Dual}, 11, "does not agree with itself"},
+		{"serialize", good, healthy, TrialOptions{Mode: Serialize}, none, "the same at every point"},
+		// The speed is 1 at first, so that a save that forgets it shows in tick 1.
+		{"serialize, a save that forgets", good, countingSim("forgets", 0, 5), TrialOptions{Mode: Serialize}, 1, "a save forgets something"},
+		{"from each snapshot", good, healthy, TrialOptions{Mode: FromEachSnapshot, Snapshots: sets[0]}, none, "the same at every point"},
+		{"runs", good, healthy, TrialOptions{Mode: Repeat, Runs: 5}, none, "would need 898 of them"},
+		{"runs, a clock", good, countingSim("clock", 30, 5), TrialOptions{Mode: Repeat, Runs: 5}, 30, "depends on threads, time or memory"},
+		{"caches", good, healthy, TrialOptions{Mode: CheckCaches}, none, "every cache is what its state gives"},
+		{"caches, a stale one", good, countingSim("stale", 23, 5), TrialOptions{Mode: CheckCaches}, 23, "a cache was not updated"},
+	} {
+		trial := try(t, c.log, c.sim, c.opts)
+		tick, ok := trial.Tick()
+		if ok != (c.tick != none) || trial.Departed() != ok || ok && tick != c.tick {
+			t.Errorf("%s: departs %v in tick %d: %+v", c.what, ok, tick, trial)
+		}
+		if !strings.Contains(trial.Means, c.means) {
+			t.Errorf("%s: means %q", c.what, trial.Means)
+		}
+		if trial.To != trialTicks || trial.Compared == 0 || len(trial.Lost) != 0 {
+			t.Errorf("%s: %+v", c.what, trial)
+		}
+		if d := trial.First; d != nil && (c.opts.Mode == Dual || c.opts.Mode == Against || c.opts.Mode == Serialize) {
+			if d.Diff == nil || len(d.Diff.Tables) != 1 || d.Diff.Tables[0].Label != "Infantry" {
+				t.Errorf("%s: what departs is %+v", c.what, d.Diff)
+			}
+		}
+	}
+}
+
+// TestTrialStart: what is wrong from the start is no tick's fault.
+func TestTrialStart(t *testing.T) {
+	trial := try(t, countingLog(t, countingSim("", 0, 6)), countingSim("", 0, 5), TrialOptions{Mode: Plain})
+	if _, ok := trial.Tick(); ok || trial.First == nil || trial.First.Point != 0 || !strings.Contains(trial.Means, "the state at the start is not") {
+		t.Errorf("%+v", trial)
+	}
+}
+
+// TestTrialFromSnapshot: snapshots that lack what later ticks read.
+func TestTrialFromSnapshot(t *testing.T) {
+	healthy := countingSim("", 0, 5)
+	log := countingLog(t, healthy)
+	s, _ := countingSim("forgets", 0, 5).Start(nil)
+	for s.Point() < 12 {
+		_ = s.Step(log.Ticks[s.Point()].Orders)
+	}
+	dir := t.TempDir()
+	if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, 12)), s.(Saver).World(), snapshot.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := try(t, log, healthy, TrialOptions{Mode: FromEachSnapshot, Snapshots: sets[0]})
+	if tick, ok := trial.Tick(); !ok || tick != 12 || trial.First.From != 12 || trial.Snapshots != 1 || !strings.Contains(trial.Means, "the save lacks what later ticks read") {
+		t.Errorf("%+v", trial)
+	}
+}
+
+// TestTrialRate: of what happens now and then the rate is told.
+func TestTrialRate(t *testing.T) {
+	sim := countingSim("rare", 20, 5)
+	log := countingLog(t, countingSim("", 0, 5))
+	trial := try(t, log, sim, TrialOptions{Mode: Repeat, Runs: 41})
+	if trial.Runs != 40 || trial.Hits != 10 || trial.Low >= 0.25 || trial.High <= 0.25 {
+		t.Errorf("%d of %d, %g to %g", trial.Hits, trial.Runs, trial.Low, trial.High)
+	}
+	for _, c := range []struct {
+		hits, n   int
+		low, high float64
+	}{{0, 10, 0, 0.2775}, {5, 10, 0.2366, 0.7634}, {10, 10, 0.7225, 1}, {1, 300, 0.0006, 0.0186}} { // from a table of Wilson's interval
+		low, high := wilson(c.hits, c.n)
+		if math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
+			t.Errorf("%d of %d: %g to %g, want %g to %g", c.hits, c.n, low, high, c.low, c.high)
+		}
+	}
+}
+
+// TestTrialRange: a part of a log, from a state, and what cannot be replayed.
+func TestTrialRange(t *testing.T) {
+	sim := countingSim("", 0, 5)
+	log := countingLog(t, sim)
+	s, _ := sim.Start(nil)
+	for s.Point() < 25 {
+		_ = s.Step(log.Ticks[s.Point()].Orders)
+	}
+	from := s.(Saver).World()
+	var seen []uint64
+	trial := try(t, log, sim, TrialOptions{Mode: Plain, From: from, Until: 30, Observe: func(point uint64, _ merkle.Short) error {
+		seen = append(seen, point)
+		return nil
+	}})
+	if trial.Departed() || trial.From != 25 || trial.To != 30 || trial.Ticks != 5 || !slices.Equal(seen, []uint64{25, 26, 27, 28, 29, 30}) {
+		t.Errorf("%+v, %v", trial, seen)
+	}
+	other := *from
+	other.Seed++
+	for want, opts := range map[string]TrialOptions{
+		"known up to state point 40 only, not to 41": {Mode: Plain, Until: 41},
+		"the snapshot is of seed":                    {Mode: Plain, From: &other},
+		"is before 25":                               {Mode: Plain, From: from, Until: 20},
+		"expected at least 2":                        {Mode: Repeat, Runs: 1},
+		"no snapshots to begin at":                   {Mode: FromEachSnapshot},
+		"unknown mode":                               {Mode: "x"},
+	} {
+		if _, err := Try(log, sim, opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// replayFlags are the flags of replay.
+type replayFlags struct {
+	sim, against             string
+	dual, serialize          bool
+	fromEach, checkCaches    bool
+	runs                     int
+	until                    uint64
+	from, writeTrace, expect string
+	all                      bool
+}
+
+func newReplay(e *env) *cobra.Command {
+	var flags replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay PATH",
+		Short: "Replay an order log in a simulator, and say what departs and what kind of mistake that is",
+		Long: `replay plays the orders of a log again. Each way of doing so finds another kind
+of mistake; several may be given, and without one it is the plain replay:
+
+  (plain)               against the hashes that the log's peer recorded: who is wrong
+  --against SIM         two simulators side by side: builds, platforms, data
+  --dual                two instances of one simulator: threads, map order, memory
+  --serialize           one of two instances is saved and loaded in each tick
+  --from-each-snapshot  from each of the peer's snapshots, as a peer that joins
+  --runs N              N times, with the rate of what happens now and then
+  --check-caches        all caches computed again in each tick
+
+PATH is an order log, or the folder of one peer with its snapshots. SIM is builtin,
+or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake.
+
+--write-trace keeps the hashes of the replay, --expect holds a replay against such
+hashes instead of those in the log: golden hashes across commits and platforms.
+
+` + exitHelp,
+		Example: `  desynctool replay s/client
+  desynctool replay s/host --dual --serialize --check-caches
+  desynctool replay s/host --write-trace golden.trace && desynctool replay s/host --expect golden.trace`,
+		Args: cobra.ExactArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, or builtin:fault=NAME[/PLACE][@TICK]")
+	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
+	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
+	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
+	f.BoolVar(&flags.fromEach, "from-each-snapshot", false, "begin at each snapshot of the peer")
+	f.IntVar(&flags.runs, "runs", 0, "replay so many times, 2 at least")
+	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
+	f.Uint64Var(&flags.until, "until", 0, "the last state point; 0 is the log's end")
+	f.StringVar(&flags.from, "from", "", "begin with the state in this snapshot")
+	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
+	f.StringVar(&flags.expect, "expect", "", "hold the replay against the hashes in this trace")
+	f.BoolVar(&flags.all, "all", false, "print every difference")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("runs") && flags.runs < 2 {
+			return fmt.Errorf("--runs is %d, expected at least 2", flags.runs)
+		}
+		return doReplay(e, args[0], flags, format)
+	}
+	return cmd
+}
+
+// modes returns the ways of replaying that were asked for.
+func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
+	for _, m := range []struct {
+		on   bool
+		mode bisect.TrialMode
+	}{
+		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize}, {f.fromEach, bisect.FromEachSnapshot},
+		{f.runs > 0, bisect.Repeat}, {f.checkCaches, bisect.CheckCaches},
+	} {
+		if m.on {
+			modes = append(modes, m.mode)
+		}
+	}
+	if len(modes) == 0 || f.expect != "" || f.writeTrace != "" {
+		modes = append([]bisect.TrialMode{bisect.Plain}, modes...)
+	}
+	if f.fromEach && f.from != "" {
+		return nil, errors.New("--from-each-snapshot begins at the peer's snapshots, --from at one: give one of them")
+	}
+	return modes, nil
+}
+
+func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
+	modes, err := flags.modes()
+	if err != nil {
+		return err
+	}
+	sim, err := refsim.ParseSimulator(flags.sim)
+	if err != nil {
+		return fmt.Errorf("--sim: %w", err)
+	}
+	opts := bisect.TrialOptions{Runs: flags.runs, Until: flags.until}
+	if flags.against != "" {
+		if opts.Against, err = refsim.ParseSimulator(flags.against); err != nil {
+			return fmt.Errorf("--against: %w", err)
+		}
+	}
+	session, err := formats.OpenReplay(path)
+	if err != nil {
+		return err
+	}
+	opts.Snapshots = session.Snapshots
+	if flags.from != "" {
+		if opts.From, err = loadState(flags.from); err != nil {
+			return err
+		}
+	}
+	if flags.expect != "" {
+		if opts.Expect, err = formats.ReadHashes(flags.expect); err != nil {
+			return err
+		}
+	}
+	var trials []*bisect.Trial
+	for _, mode := range modes {
+		one := opts
+		one.Mode = mode
+		t, err := e.try(session, sim, one, flags.writeTrace)
+		if err != nil {
+			return err
+		}
+		trials = append(trials, t)
+	}
+	e.warn(session.Warnings)
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.TrialsText(w, trials, s, flags.all) },
+		func() any { return report.Trials(trials) })
+	if err != nil {
+		return err
+	}
+	return ended(report.TrialsStatus(trials))
+}
+
+// try replays in one mode, with a bar, and writes the hashes of a plain replay if
+// that was asked for.
+func (e *env) try(session *formats.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
+	progress, end := e.progress("replaying, " + string(opts.Mode))
+	defer end()
+	opts.Progress = progress
+	if opts.Mode != bisect.Plain || trace == "" {
+		return bisect.Try(session.Log, sim, opts)
+	}
+	var t *bisect.Trial
+	err := formats.WriteHashes(trace, &session.Log.Header, func(observe formats.HashWriter) (err error) {
+		opts.Observe = observe
+		t, err = bisect.Try(session.Log, sim, opts)
+		return err
+	})
+	return t, err
+}

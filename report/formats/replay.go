@@ -1,0 +1,133 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Replayable is what one peer left that can be replayed.
+type Replayable struct {
+	Log *orderlog.Log
+	// Snapshots are the peer's, nil if a log alone was given.
+	Snapshots *snapshot.Set
+	Warnings  []string
+}
+
+// OpenReplay reads the order log at path, or the one in a folder, and finds the
+// snapshots beside it. A log that is torn is replayed as far as it goes, with a
+// warning.
+func OpenReplay(path string) (*Replayable, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replayable{}
+	file := path
+	if stat.IsDir() {
+		file = filepath.Join(path, bisect.LogName)
+		sets, err := snapshot.Find(path, Snapshots())
+		if err != nil {
+			return nil, err
+		}
+		if len(sets) != 1 {
+			return nil, fmt.Errorf("%s: the snapshots of %d peers, expected the folder of one", path, len(sets))
+		}
+		r.Snapshots = sets[0]
+	}
+	log, err := orderlog.ReadFile(file)
+	var bad *frame.Error
+	switch {
+	case log == nil:
+		return nil, err
+	case errors.As(err, &bad):
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%v; its first %d ticks are replayed", err, len(log.Ticks)))
+	case err != nil:
+		return nil, err
+	}
+	r.Log = log
+	if r.Snapshots != nil {
+		r.Snapshots.Session(log.Header.Seed)
+		r.Warnings = append(r.Warnings, r.Snapshots.Warnings...)
+	}
+	return r, nil
+}
+
+// HashWriter keeps the sync hash of a state point.
+type HashWriter func(point uint64, hash merkle.Short) error
+
+// WriteHashes writes a trace of sync hashes: the checkpoint of tick T has that of
+// state point T + 1. The trace is only there if play succeeds.
+func WriteHashes(path string, h *orderlog.Header, play func(HashWriter) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".desynctool-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		f.Close()
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	w, err := tracediff.NewWriter(f, tracediff.Header{Seed: h.Seed, HasSeed: true, Build: h.Build, RateNum: h.TickRate.Num, RateDen: h.TickRate.Den})
+	if err != nil {
+		return err
+	}
+	err = play(func(point uint64, hash merkle.Short) error {
+		if point == 0 {
+			return nil
+		}
+		return w.WriteCheckpoint(&tracediff.Checkpoint{Tick: point - 1, Sums: []tracediff.Sum{tracediff.BytesSum("", hash[:])}})
+	})
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// ReadHashes reads what WriteHashes wrote.
+func ReadHashes(path string) (map[uint64]merkle.Short, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := tracediff.NewReader(f, path, tracediff.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	hashes := map[uint64]merkle.Short{}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := rec.Checkpoint
+		if c == nil || c.System != "" || c.Scope != "" || len(c.Sums) != 1 {
+			continue
+		}
+		if b, ok := c.Sums[0].Bytes(nil); ok && len(b) == merkle.ShortSize {
+			hashes[c.Tick+1] = merkle.Short(b)
+		}
+	}
+	if len(hashes) == 0 {
+		return nil, fmt.Errorf("%s: no sync hashes of whole states; replay --write-trace makes such a trace", path)
+	}
+	return hashes, nil
+}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+)
+
+// ReplayedDocument is desynctool.replay/1: what the first trial that departs found,
+// and all of them.
+type ReplayedDocument struct {
+	Head
+	TrialDocument
+	Trials []TrialDocument `json:"trials"`
+}
+
+// TrialDocument is a replay in one mode.
+type TrialDocument struct {
+	Mode          bisect.TrialMode   `json:"mode"`
+	Sim           string             `json:"sim"`
+	Against       string             `json:"against,omitempty"`
+	From          uint64             `json:"from"` // state points
+	To            uint64             `json:"to"`
+	Ticks         uint64             `json:"ticks"` // simulated, of all instances
+	Compared      uint64             `json:"compared"`
+	FirstMismatch *DepartureDocument `json:"first_mismatch"`
+	LastAgreed    *uint64            `json:"last_agreed"`
+	Tick          *uint64            `json:"tick"` // that departs
+	Runs          int                `json:"runs,omitempty"`
+	Hits          int                `json:"hits"`
+	Rate          []float64          `json:"rate,omitempty"` // bounds, with 95 % confidence
+	Snapshots     int                `json:"snapshots,omitempty"`
+	Means         string             `json:"means"`
+	Missing       []string           `json:"missing"`
+}
+
+// DepartureDocument is where something departs.
+type DepartureDocument struct {
+	Point    uint64          `json:"point"`
+	A        string          `json:"a"`
+	B        string          `json:"b"`
+	Expected string          `json:"expected,omitempty"`
+	Got      string          `json:"got,omitempty"`
+	From     *uint64         `json:"from,omitempty"` // the snapshot that was resumed
+	Caches   []string        `json:"caches,omitempty"`
+	Tables   []TableDocument `json:"archetypes,omitempty"`
+}
+
+// TrialsStatus returns the outcome of replays.
+func TrialsStatus(list []*bisect.Trial) Status {
+	worst := InSync
+	for _, t := range list {
+		switch {
+		case t.Departed():
+			return Diverged
+		case t.Compared == 0 || len(t.Lost) > 0:
+			worst = Inconclusive
+		}
+	}
+	return worst
+}
+
+// Trials returns the JSON document of replays.
+func Trials(list []*bisect.Trial) *ReplayedDocument {
+	doc := &ReplayedDocument{Head: head("replay", TrialsStatus(list), nil)}
+	shown := false
+	for i, t := range list {
+		d := trialDocument(t)
+		doc.Trials = append(doc.Trials, d)
+		if i == 0 || !shown && t.Departed() {
+			doc.TrialDocument, shown = d, t.Departed()
+		}
+	}
+	return doc
+}
+
+func trialDocument(t *bisect.Trial) TrialDocument {
+	d := TrialDocument{
+		Mode: t.Mode, Sim: t.Sim, Against: t.Against, From: t.From, To: t.To, Ticks: t.Ticks, Compared: t.Compared, LastAgreed: t.Agreed,
+		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: list(t.Lost),
+	}
+	if t.Mode == bisect.Repeat {
+		d.Rate = []float64{t.Low, t.High}
+	}
+	if tick, ok := t.Tick(); ok {
+		d.Tick = &tick
+	}
+	if x := t.First; x != nil {
+		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches}
+		if x.Caches == nil {
+			m.Expected, m.Got = x.Expected.String(), x.Got.String()
+		}
+		if t.Mode == bisect.FromEachSnapshot {
+			m.From = &x.From
+		}
+		if x.Diff != nil {
+			m.Tables = Diff(x.Diff, [2]string{x.A, x.B}, nil).Archetypes
+		}
+		d.FirstMismatch = m
+	}
+	return d
+}
+
+// TrialsText writes replays for a person.
+func TrialsText(w io.Writer, list []*bisect.Trial, s Style, all bool) error {
+	out := lines{w: w}
+	for i, t := range list {
+		if i > 0 {
+			out.put("")
+		}
+		trialText(&out, t, s, all)
+	}
+	return out.err
+}
+
+func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
+	out.put(s.verdict(TrialsStatus([]*bisect.Trial{t})), trialHeadline(t))
+	row := func(name string, parts ...string) { out.row(s, name, parts...) }
+	sim := t.Sim
+	if t.Against != "" {
+		sim += " against " + t.Against
+	}
+	row("replay", fmt.Sprintf("%s, state points %d to %d, %s simulated, %d compared", Safe(sim), t.From, t.To, plural(t.Ticks, "tick", "ticks"), t.Compared))
+	if t.Snapshots > 0 {
+		row("", plural(uint64(t.Snapshots), "snapshot", "snapshots"), " resumed")
+	}
+	if t.Mode == bisect.Repeat {
+		row("rate", fmt.Sprintf("%d of %s after the first depart: %.2g to %.2g of all, with 95 %% confidence", t.Hits, plural(uint64(t.Runs), "replay", "replays"), t.Low, t.High))
+	}
+	if d := t.First; d != nil {
+		if d.Caches == nil {
+			row("first", s.bad.Sprintf("state point %d", d.Point))
+			row("", Safe(d.A), "  ", d.Expected.String())
+			row("", Safe(d.B), "  ", d.Got.String())
+		} else {
+			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, Safe(strings.Join(d.Caches, ", "))))
+		}
+		if d.Diff != nil {
+			var text strings.Builder
+			_ = DiffText(&text, d.Diff, [2]string{d.A, d.B}, s, all) // a Builder never fails
+			for line := range strings.Lines(text.String()) {
+				out.put("    ", strings.TrimSuffix(line, "\n"))
+			}
+		}
+	}
+	for _, lost := range t.Lost {
+		row("lost", s.warn.Sprint(Safe(lost)))
+	}
+	row("means", Safe(t.Means))
+}
+
+func trialHeadline(t *bisect.Trial) string {
+	tick, exact := t.Tick()
+	switch {
+	case t.First == nil && t.Compared == 0:
+		return fmt.Sprintf("  %s: nothing compared", t.Mode)
+	case t.First == nil:
+		return fmt.Sprintf("  %s: no departure up to state point %d", t.Mode, t.To)
+	case exact:
+		return fmt.Sprintf("  %s: departs in tick %d", t.Mode, tick)
+	case t.Agreed != nil:
+		return fmt.Sprintf("  %s: departs in (%d, %d]", t.Mode, *t.Agreed, t.First.Point)
+	}
+	return fmt.Sprintf("  %s: departs at state point %d, the first that was compared", t.Mode, t.First.Point)
+}
