@@ -73,6 +73,12 @@ type TrialOptions struct {
 	// Observe, if not nil, is called with the sync hash of each state point of a
 	// plain replay.
 	Observe func(point uint64, hash merkle.Short) error
+	// Drill steps system by system, so that the first system after which anything
+	// departs is known, and what departs right behind it. It is for Plain, Against,
+	// Dual and Serialize, and for simulators that are Steppers.
+	Drill bool
+	// Traced is what the log's peer traced, for Plain with Drill.
+	Traced Traced
 	// Progress, if not nil, is called with the ticks that are done and all.
 	Progress func(done, total int64)
 }
@@ -129,6 +135,15 @@ type Departure struct {
 	Caches []string
 	// From is the point of the snapshot that the replay began at.
 	From uint64
+
+	// What follows is known from drilling. System is the first one in the tick
+	// behind which anything departs; Diff is of the states right behind it then.
+	System string
+	// Scopes are what departs behind System as far as a trace tells: archetypes,
+	// columns.
+	Scopes []string
+	// Proof says where it ends.
+	Proof string
 }
 
 // Try replays a log in one mode.
@@ -234,13 +249,18 @@ func (p *player) step(s Simulator) error {
 	if err := s.Step(p.orders[s.Point()]); err != nil {
 		return fmt.Errorf("tick %d of %s: %w", s.Point(), p.log.Name, err)
 	}
+	p.count()
+	return nil
+}
+
+// count counts a tick that was played.
+func (p *player) count() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.out.Ticks++
 	if p.done++; p.opts.Progress != nil {
 		p.opts.Progress(p.done, p.all)
 	}
-	return nil
 }
 
 func (p *player) length() int64 { return int64(p.out.To - p.out.From) }
@@ -251,6 +271,12 @@ func (p *player) plain() error {
 	s, err := p.start(p.sim)
 	if err != nil {
 		return err
+	}
+	var drill *drill
+	if p.opts.Drill {
+		if drill, err = p.driller(s); err != nil {
+			return err
+		}
 	}
 	for {
 		point, got := s.Point(), s.SyncHash()
@@ -275,7 +301,12 @@ func (p *player) plain() error {
 		if point == p.out.To || p.out.First != nil && p.opts.Observe == nil {
 			return nil
 		}
-		if err := p.step(s); err != nil {
+		if drill == nil || p.out.First != nil {
+			err = p.step(s)
+		} else if err = drill.step(); err == nil && p.out.First != nil {
+			return p.twice(p.out.First)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -336,6 +367,9 @@ func (p *player) twice(d *Departure) error {
 	if err != nil {
 		return err
 	}
+	if d.System != "" {
+		return nil // a state inside a tick is not reached again by whole steps
+	}
 	for s.Point() < d.Point {
 		if err := p.step(s); err != nil {
 			return err
@@ -377,6 +411,17 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 		p.out.Agreed = &point
 		if point == p.out.To {
 			return nil
+		}
+		if p.opts.Drill {
+			if err := p.stepTogether(a, b, nameA, nameB); err != nil || p.out.First != nil {
+				return err
+			}
+			if serialize {
+				if b, err = p.reload(simB, b); err != nil {
+					return err
+				}
+			}
+			continue
 		}
 		errs := make([]error, 2)
 		var wait sync.WaitGroup
@@ -634,6 +679,9 @@ func (p *player) caches() error {
 // means says what follows from a trial.
 func means(t *Trial) string {
 	d := t.First
+	if d != nil && d.System != "" && t.Mode == Plain {
+		return fmt.Sprintf("%s departs from what its own orders give in %s: it went wrong there, or the simulator is another build", d.A, d.System)
+	}
 	if d == nil {
 		switch {
 		case t.Compared == 0:

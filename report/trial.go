@@ -45,6 +45,9 @@ type DepartureDocument struct {
 	Got      string          `json:"got,omitempty"`
 	From     *uint64         `json:"from,omitempty"` // the snapshot that was resumed
 	Caches   []string        `json:"caches,omitempty"`
+	System   string          `json:"system,omitempty"` // behind which it departs
+	Scopes   []string        `json:"scopes,omitempty"`
+	Proof    string          `json:"proof,omitempty"` // where it ends
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
 
@@ -88,7 +91,7 @@ func trialDocument(t *bisect.Trial) TrialDocument {
 		d.Tick = &tick
 	}
 	if x := t.First; x != nil {
-		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches}
+		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, System: x.System, Scopes: x.Scopes, Proof: x.Proof}
 		if x.Caches == nil {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
@@ -136,6 +139,19 @@ func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
 			row("", Safe(d.B), "  ", d.Got.String())
 		} else {
 			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, Safe(strings.Join(d.Caches, ", "))))
+		}
+		if d.System != "" {
+			row("system", s.bad.Sprint(Safe(d.System)))
+		}
+		for i, scope := range d.Scopes {
+			if i == shownTexts && !all {
+				row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Scopes)-i))
+				break
+			}
+			row("scope", Safe(scope))
+		}
+		if d.Proof != "" {
+			row("proof", Safe(d.Proof))
 		}
 		if d.Diff != nil {
 			var text strings.Builder

@@ -102,6 +102,22 @@ func (r *replayed) StaleCaches() ([]string, error) {
 
 // Step implements bisect.Simulator.
 func (r *replayed) Step(orders []orderlog.Order) error {
+	if err := r.translate(orders); err != nil {
+		return err
+	}
+	return r.Sim.Step(r.orders)
+}
+
+// Begin implements bisect.Stepper.
+func (r *replayed) Begin(orders []orderlog.Order) error {
+	if err := r.translate(orders); err != nil {
+		return err
+	}
+	return r.Sim.Begin(r.orders)
+}
+
+// translate gives orders the numbers that their kinds have here.
+func (r *replayed) translate(orders []orderlog.Order) error {
 	r.orders = append(r.orders[:0], orders...)
 	for i := range r.orders {
 		o := &r.orders[i]
@@ -110,7 +126,7 @@ func (r *replayed) Step(orders []orderlog.Order) error {
 		}
 		o.Kind = r.kinds[o.Kind]
 	}
-	return r.Sim.Step(r.orders)
+	return nil
 }
 
 // ParseSimulator parses what names the reference sim: "builtin", and behind it any

@@ -18,6 +18,7 @@ type replayFlags struct {
 	sim, against             string
 	dual, serialize          bool
 	fromEach, checkCaches    bool
+	drill                    bool
 	runs                     int
 	until                    uint64
 	from, writeTrace, expect string
@@ -43,6 +44,9 @@ of mistake; several may be given, and without one it is the plain replay:
 PATH is an order log, or the folder of one peer with its snapshots. SIM is builtin,
 or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake.
 
+--drill steps system by system: two simulators side by side, or one beside the
+trace that the peer left, as far as that proves it.
+
 --write-trace keeps the hashes of the replay, --expect holds a replay against such
 hashes instead of those in the log: golden hashes across commits and platforms.
 
@@ -64,6 +68,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.StringVar(&flags.from, "from", "", "begin with the state in this snapshot")
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
 	f.StringVar(&flags.expect, "expect", "", "hold the replay against the hashes in this trace")
+	f.BoolVar(&flags.drill, "drill", false, "step system by system: the first that departs, and what it wrote")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -94,6 +99,9 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	if f.fromEach && f.from != "" {
 		return nil, errors.New("--from-each-snapshot begins at the peer's snapshots, --from at one: give one of them")
 	}
+	if f.drill && f.writeTrace != "" {
+		return nil, errors.New("--drill stops inside a tick, --write-trace goes on to the end: give one of them")
+	}
 	return modes, nil
 }
 
@@ -116,7 +124,12 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	opts.Snapshots = session.Snapshots
+	opts.Snapshots, opts.Drill = session.Snapshots, flags.drill
+	if flags.drill && session.Trace != "" {
+		if opts.Traced, err = formats.ReadTraced(session.Trace); err != nil {
+			return err
+		}
+	}
 	if flags.from != "" {
 		if opts.From, err = loadState(flags.from); err != nil {
 			return err

@@ -146,6 +146,7 @@ func checkSession(t *testing.T, seed int, fault string) bool {
 		t.Errorf("%s: contradictions %q, missing %q", name, b.Contradictions, b.Missing)
 	}
 	checkGuilt(t, name, fault, &b)
+	checkReplay(t, name, fault, host, client, tr)
 	checkTrace(t, name, dir, tr)
 	checkOrders(t, name, fault, dir, tr)
 	checkLocus(t, name, host, client, tr)
@@ -176,6 +177,28 @@ func checkGuilt(t *testing.T, name, fault string, b *bisectJSON) {
 	}
 	if host.Matches == nil || !*host.Matches || client.Departs == nil || *client.Departs != b.Bracket.Bad || b.Replay.InputsPart != nil {
 		t.Errorf("%s: replay %+v", name, b.Replay)
+	}
+}
+
+// checkReplay checks that replaying each peer's own orders blames the one with the
+// fault alone, and that drilling names the tick and the system.
+func checkReplay(t *testing.T, name, fault, host, client string, tr truth) {
+	t.Helper()
+	desynctool(t, 0, nil, "replay", host)
+	if strings.HasPrefix(fault, "order-") { // its orders give what it has
+		desynctool(t, 0, nil, "replay", client)
+		return
+	}
+	var d struct {
+		Tick  *uint64
+		First struct {
+			Point  uint64
+			System string
+		} `json:"first_mismatch"`
+	}
+	desynctool(t, 1, &d, "replay", client, "--drill", "--format", "json")
+	if d.First.Point != tr.Bracket.Bad || !samePoint(d.Tick, tr.Bracket.Good) || tr.System != nil && d.First.System != *tr.System {
+		t.Errorf("%s: replay departs at %+v, tick %v, truth %+v", name, d.First, d.Tick, tr)
 	}
 }
 

@@ -20,6 +20,7 @@ type Replayable struct {
 	Log *orderlog.Log
 	// Snapshots are the peer's, nil if a log alone was given.
 	Snapshots *snapshot.Set
+	Trace     string // path of the peer's trace, empty if there is none
 	Warnings  []string
 }
 
@@ -43,6 +44,11 @@ func OpenReplay(path string) (*Replayable, error) {
 			return nil, fmt.Errorf("%s: the snapshots of %d peers, expected the folder of one", path, len(sets))
 		}
 		r.Snapshots = sets[0]
+		for _, other := range sets[0].Others {
+			if filepath.Ext(unpackedName(other)) == ".trace" {
+				r.Trace = other
+			}
+		}
 	}
 	log, err := orderlog.ReadFile(file)
 	var bad *frame.Error
@@ -130,4 +136,43 @@ func ReadHashes(path string) (map[uint64]merkle.Short, error) {
 		return nil, fmt.Errorf("%s: no sync hashes of whole states; replay --write-trace makes such a trace", path)
 	}
 	return hashes, nil
+}
+
+// ReadTraced reads a trace that has a checkpoint of the whole state behind each
+// system, and perhaps of its parts.
+func ReadTraced(path string) (bisect.Traced, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := tracediff.NewReader(f, path, tracediff.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	traced := bisect.Traced{}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF || errors.Is(err, frame.ErrTorn) {
+			return traced, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := rec.Checkpoint
+		if c == nil || c.System == "" || len(c.Sums) == 0 {
+			continue
+		}
+		b, ok := c.Sums[0].Bytes(nil)
+		if !ok || len(b) != merkle.ShortSize {
+			continue
+		}
+		list := traced[c.Tick]
+		if n := len(list); n == 0 || list[n-1].System != c.System {
+			list = append(list, bisect.TracedSystem{System: c.System, Sums: map[string]merkle.Short{}})
+		}
+		list[len(list)-1].Sums[c.Scope] = merkle.Short(b)
+		traced[c.Tick] = list
+	}
 }

@@ -1,0 +1,158 @@
+package bisect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Stepper is a Simulator whose steps can be taken system by system. Its hashes are
+// of the state as it is between two systems, too.
+type Stepper interface {
+	Simulator
+	// Begin begins a step that Next continues.
+	Begin(orders []orderlog.Order) error
+	// Next runs the next system and returns its name; more is false behind the
+	// last one.
+	Next() (system string, more bool)
+}
+
+// Traced is what a peer traced: the checksums behind each system of each tick, in
+// order, as the first 8 bytes of merkle's hashes.
+type Traced map[uint64][]TracedSystem
+
+// TracedSystem is what was traced behind one system.
+type TracedSystem struct {
+	System string
+	// Sums are those of the whole state, under "", and of parts of it: an
+	// archetype's label, or label/Component.field.
+	Sums map[string]merkle.Short
+}
+
+// drill is a plain replay that is stepped system by system beside a trace.
+type drill struct {
+	p *player
+	s Stepper
+}
+
+func (p *player) driller(s Simulator) (*drill, error) {
+	stepper, ok := s.(Stepper)
+	if !ok {
+		return nil, fmt.Errorf("%s cannot be stepped system by system", p.sim.Name)
+	}
+	if len(p.opts.Traced) == 0 {
+		return nil, fmt.Errorf("%s left no trace to drill by; two simulators side by side need none", p.source())
+	}
+	return &drill{p, stepper}, nil
+}
+
+// step plays the tick at hand. The first system behind which the replay is not what
+// was traced is where it departs.
+func (d *drill) step() error {
+	tick := d.s.Point()
+	if err := d.s.Begin(d.p.orders[tick]); err != nil {
+		return fmt.Errorf("tick %d of %s: %w", tick, d.p.log.Name, err)
+	}
+	traced := d.p.opts.Traced[tick]
+	for more := true; more; {
+		var system string
+		system, more = d.s.Next()
+		i := slices.IndexFunc(traced, func(t TracedSystem) bool { return t.System == system })
+		if i < 0 || d.p.out.First != nil {
+			continue
+		}
+		want, ok := traced[i].Sums[""]
+		if !ok {
+			continue
+		}
+		d.p.out.Compared++
+		if got := d.s.SyncHash(); got != want {
+			x := &Departure{Point: tick + 1, A: d.p.source(), B: d.p.sim.Name, Expected: want, Got: got, System: system}
+			d.scopes(x, &traced[i])
+			d.p.out.First = x
+			return nil
+		}
+	}
+	d.p.count()
+	return nil
+}
+
+// scopes tells what departs behind a system by the parts that were traced.
+func (d *drill) scopes(x *Departure, traced *TracedSystem) {
+	saver, ok := d.s.(Saver)
+	if !ok || len(traced.Sums) < 2 {
+		x.Proof = fmt.Sprintf("the trace has one checksum behind each system: which archetype departs in %s takes a trace of archetypes", x.System)
+		return
+	}
+	held, err := snapshot.Hold(saver.World())
+	if err != nil {
+		d.p.out.Lost = append(d.p.out.Lost, err.Error())
+		return
+	}
+	columns := false
+	differs := func(scope string, hash merkle.Hash) {
+		if want, ok := traced.Sums[scope]; ok && want != hash.Short() {
+			x.Scopes = append(x.Scopes, scope)
+		}
+	}
+	for _, leaf := range held.Info().Leaves() {
+		label := leaf.Label
+		if label == "" {
+			label = "RNG"
+		}
+		differs(label, leaf.Hash)
+	}
+	for i, t := range held.Info().Tables {
+		ix, err := held.Index(i)
+		if err != nil || t.Class != snapshot.Archetype {
+			continue
+		}
+		for k := range ix.Columns {
+			c := &ix.Columns[k]
+			scope := t.Label + "/" + c.Component + "." + c.Field
+			_, ok := traced.Sums[scope]
+			columns = columns || ok
+			differs(scope, c.Digest)
+		}
+	}
+	x.Proof = "the trace has archetypes: which column departs takes a trace of columns, which entity the state of both sides"
+	if columns {
+		x.Proof = "the trace has columns: which entity departs takes the state of both sides"
+	}
+}
+
+// stepTogether plays the tick at hand in two instances, system by system, and stops
+// behind the first system that leaves them different.
+func (p *player) stepTogether(a, b Simulator, nameA, nameB string) error {
+	x, ok1 := a.(Stepper)
+	y, ok2 := b.(Stepper)
+	if !ok1 || !ok2 {
+		return fmt.Errorf("%s or %s cannot be stepped system by system", nameA, nameB)
+	}
+	tick := a.Point()
+	for _, s := range []Stepper{x, y} {
+		if err := s.Begin(p.orders[tick]); err != nil {
+			return fmt.Errorf("tick %d of %s: %w", tick, p.log.Name, err)
+		}
+	}
+	for more := true; more; {
+		var system, other string
+		var moreToo bool
+		system, more = x.Next()
+		other, moreToo = y.Next()
+		if system != other || more != moreToo {
+			return fmt.Errorf("tick %d: %s runs %s where %s runs %s: they have other systems", tick, nameA, system, nameB, other)
+		}
+		p.out.Compared++
+		if ha, hb := x.SyncHash(), y.SyncHash(); ha != hb {
+			p.out.First = &Departure{Point: tick + 1, A: nameA, B: nameB, Expected: ha, Got: hb, Diff: p.between(a, b), System: system}
+			return nil
+		}
+	}
+	p.count()
+	p.count()
+	return nil
+}
