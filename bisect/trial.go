@@ -45,6 +45,9 @@ const (
 	// Serialize saves and loads one of two instances in every tick: state that a
 	// save forgets shows.
 	Serialize TrialMode = "serialize"
+	// Rollback goes back some ticks in every tick and plays them again: what a
+	// restore does not put back shows, even if it is read only some ticks later.
+	Rollback TrialMode = "rollback"
 	// FromEachSnapshot begins at each of the peer's snapshots, as a peer that
 	// joins does.
 	FromEachSnapshot TrialMode = "from-each-snapshot"
@@ -59,6 +62,8 @@ type TrialOptions struct {
 	Mode TrialMode
 	// Against is the second simulator of that mode.
 	Against *Sim
+	// Depth is by how many ticks Rollback goes back, 1 at least.
+	Depth int
 	// Runs is how often the log is replayed, 2 at least.
 	Runs int
 	// From is the state to begin with; nil is the start of the session.
@@ -163,6 +168,8 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 		err = p.pair(sim, sim, false)
 	case Serialize:
 		err = p.pair(sim, sim, true)
+	case Rollback:
+		err = p.rollback()
 	case FromEachSnapshot:
 		err = p.fromEach()
 	case Repeat:
@@ -462,6 +469,58 @@ func (p *player) reload(sim *Sim, s Simulator) (Simulator, error) {
 	return sim.Resume(saver.World(), &p.log.Header)
 }
 
+// rollback goes back by Depth ticks in every tick and plays them again.
+func (p *player) rollback() error {
+	depth := p.opts.Depth
+	if depth < 1 || depth > maxDepth {
+		return fmt.Errorf("rollback by %d ticks, expected 1 to %d", depth, maxDepth)
+	}
+	p.all = p.length() * int64(depth+1)
+	s, err := p.start(p.sim)
+	if err != nil {
+		return err
+	}
+	saver, ok := s.(Saver)
+	if !ok {
+		return fmt.Errorf("%s cannot be saved", p.sim.Name)
+	}
+	var kept []*snapshot.World // the last Depth states, the oldest first
+	for saver.Point() < p.out.To {
+		kept = append(kept, saver.World())
+		if err := p.step(saver); err != nil {
+			return err
+		}
+		if len(kept) < depth {
+			continue
+		}
+		again, err := p.sim.Resume(kept[0], &p.log.Header)
+		if err != nil {
+			return err
+		}
+		begin := again.Point()
+		kept = kept[1:]
+		for again.Point() < saver.Point() {
+			if err := p.step(again); err != nil {
+				return err
+			}
+		}
+		point := saver.Point()
+		p.out.Compared++
+		if want, got := saver.SyncHash(), again.SyncHash(); want != got {
+			p.out.First = &Departure{
+				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, begin),
+				Expected: want, Got: got, Diff: p.between(saver, again), From: begin,
+			}
+			return nil
+		}
+		p.out.Agreed = &point
+	}
+	return nil
+}
+
+// maxDepth is the deepest rollback: so many states are held.
+const maxDepth = 64
+
 // fromEach replays from each of the peer's snapshots to the end, against the
 // recorded hashes.
 func (p *player) fromEach() error {
@@ -711,6 +770,8 @@ func means(t *Trial) string {
 		return "the simulator does not agree with itself: threads, the order of a map or of memory, a clock, or uninitialized memory"
 	case Serialize:
 		return "a save forgets something, or loading changes it: a peer that joins or loads would depart here"
+	case Rollback:
+		return "a restore does not put everything back, or the ticks played again are not the same: a client that rolls back would depart here"
 	case FromEachSnapshot:
 		if d.Point == d.From {
 			return "loading the snapshot does not give the state that was saved"

@@ -170,6 +170,10 @@ func TestTrials(t *testing.T) {
 		{"serialize", good, healthy, TrialOptions{Mode: Serialize}, none, "the same at every point"},
 		// The speed is 1 at first, so that a save that forgets it shows in tick 1.
 		{"serialize, a save that forgets", good, countingSim("forgets", 0, 5), TrialOptions{Mode: Serialize}, 1, "a save forgets something"},
+		{"rollback", good, healthy, TrialOptions{Mode: Rollback, Depth: 5}, none, "the same at every point"},
+		// What is restored has the first speed, which shows in the first tick in
+		// which the speed was another.
+		{"rollback, a restore that forgets", good, countingSim("forgets", 0, 5), TrialOptions{Mode: Rollback, Depth: 1}, 1, "does not put everything back"},
 		{"from each snapshot", good, healthy, TrialOptions{Mode: FromEachSnapshot, Snapshots: sets[0]}, none, "the same at every point"},
 		{"runs", good, healthy, TrialOptions{Mode: Repeat, Runs: 5}, none, "would need 898 of them"},
 		{"runs, a clock", good, countingSim("clock", 30, 5), TrialOptions{Mode: Repeat, Runs: 5}, 30, "depends on threads, time or memory"},
@@ -187,7 +191,7 @@ func TestTrials(t *testing.T) {
 		if trial.To != trialTicks || trial.Compared == 0 || len(trial.Lost) != 0 {
 			t.Errorf("%s: %+v", c.what, trial)
 		}
-		if d := trial.First; d != nil && (c.opts.Mode == Dual || c.opts.Mode == Against || c.opts.Mode == Serialize) {
+		if d := trial.First; d != nil && (c.opts.Mode == Dual || c.opts.Mode == Against || c.opts.Mode == Serialize || c.opts.Mode == Rollback) {
 			if d.Diff == nil || len(d.Diff.Tables) != 1 || d.Diff.Tables[0].Label != "Infantry" {
 				t.Errorf("%s: what departs is %+v", c.what, d.Diff)
 			}
@@ -268,6 +272,7 @@ func TestTrialRange(t *testing.T) {
 		"the snapshot is of seed":                    {Mode: Plain, From: &other},
 		"is before 25":                               {Mode: Plain, From: from, Until: 20},
 		"expected at least 2":                        {Mode: Repeat, Runs: 1},
+		"rollback by 0 ticks":                        {Mode: Rollback},
 		"no snapshots to begin at":                   {Mode: FromEachSnapshot},
 		"unknown mode":                               {Mode: "x"},
 	} {

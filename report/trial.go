@@ -95,7 +95,7 @@ func trialDocument(t *bisect.Trial) TrialDocument {
 		if x.Caches == nil {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
-		if t.Mode == bisect.FromEachSnapshot {
+		if t.Mode == bisect.FromEachSnapshot || t.Mode == bisect.Rollback {
 			m.From = &x.From
 		}
 		if x.Diff != nil {
@@ -126,6 +126,9 @@ func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
 		sim += " against " + t.Against
 	}
 	row("replay", fmt.Sprintf("%s, state points %d to %d, %s simulated, %d compared", Safe(sim), t.From, t.To, plural(t.Ticks, "tick", "ticks"), t.Compared))
+	if d := t.First; d != nil && t.Mode == bisect.Rollback {
+		row("", fmt.Sprintf("rolled back to state point %d", d.From))
+	}
 	if t.Snapshots > 0 {
 		row("", plural(uint64(t.Snapshots), "snapshot", "snapshots"), " resumed")
 	}

@@ -19,7 +19,7 @@ type replayFlags struct {
 	dual, serialize          bool
 	fromEach, checkCaches    bool
 	drill                    bool
-	runs                     int
+	runs, rollback           int
 	until                    uint64
 	from, writeTrace, expect string
 	all                      bool
@@ -37,6 +37,7 @@ of mistake; several may be given, and without one it is the plain replay:
   --against SIM         two simulators side by side: builds, platforms, data
   --dual                two instances of one simulator: threads, map order, memory
   --serialize           one of two instances is saved and loaded in each tick
+  --rollback N          in each tick back by N and played again
   --from-each-snapshot  from each of the peer's snapshots, as a peer that joins
   --runs N              N times, with the rate of what happens now and then
   --check-caches        all caches computed again in each tick
@@ -61,6 +62,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
 	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
+	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by so many and play them again")
 	f.BoolVar(&flags.fromEach, "from-each-snapshot", false, "begin at each snapshot of the peer")
 	f.IntVar(&flags.runs, "runs", 0, "replay so many times, 2 at least")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
@@ -75,6 +77,9 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 		if cmd.Flags().Changed("runs") && flags.runs < 2 {
 			return fmt.Errorf("--runs is %d, expected at least 2", flags.runs)
 		}
+		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {
+			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
+		}
 		return doReplay(e, args[0], flags, format)
 	}
 	return cmd
@@ -86,7 +91,8 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 		on   bool
 		mode bisect.TrialMode
 	}{
-		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize}, {f.fromEach, bisect.FromEachSnapshot},
+		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize},
+		{f.rollback > 0, bisect.Rollback}, {f.fromEach, bisect.FromEachSnapshot},
 		{f.runs > 0, bisect.Repeat}, {f.checkCaches, bisect.CheckCaches},
 	} {
 		if m.on {
@@ -114,7 +120,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if err != nil {
 		return fmt.Errorf("--sim: %w", err)
 	}
-	opts := bisect.TrialOptions{Runs: flags.runs, Until: flags.until}
+	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback, Until: flags.until}
 	if flags.against != "" {
 		if opts.Against, err = refsim.ParseSimulator(flags.against); err != nil {
 			return fmt.Errorf("--against: %w", err)
