@@ -310,3 +310,39 @@ func TestNoFalseAlarm(t *testing.T) {
 		})
 	}
 }
+
+// TestReplayTellsFaultsApart replays the orders of a clean session in sims with each
+// mistake: which ways of replaying depart follows from the mechanism, see
+// docs/refsim.md.
+func TestReplayTellsFaultsApart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", "300", "--entities", "400")
+	host := filepath.Join(dir, "host")
+	for _, kind := range refsim.Faults() {
+		if kind.Name == "unsorted-merge" {
+			continue // it depends on threads, and these on the machine
+		}
+		random := kind.Name == "map-order"
+		for _, c := range []struct {
+			mode    []string
+			departs bool
+		}{
+			{[]string{"--against", "builtin"}, kind.Name != "order-dropped"},
+			{[]string{"--dual"}, random},
+			{[]string{"--runs", "4"}, random},
+			{[]string{"--check-caches"}, kind.Name == "stale-cache"},
+		} {
+			status := 0
+			if c.departs {
+				status = 1
+			}
+			var d struct {
+				Tick *uint64
+			}
+			desynctool(t, status, &d, append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, c.mode...)...)
+			if c.departs && kind.Name != "initial-state" && (d.Tick == nil || *d.Tick < 60) {
+				t.Errorf("%s %q: departs in tick %v", kind.Name, c.mode, d.Tick)
+			}
+		}
+	}
+}
