@@ -53,6 +53,8 @@ const (
 	orderDropped
 	bitFlip
 	reconverge
+	orderAltered
+	orderLate
 	numFaults
 )
 
@@ -104,6 +106,16 @@ var faultKinds = [numFaults]FaultKind{
 		"reconverge", []string{"Morale", "Fog", "AI"},
 		"a value that nothing reads is computed wrongly once, and from scratch later",
 		"the state hashes part and meet again; only the history hashes stay apart",
+	},
+	orderAltered: {
+		"order-altered", []string{"Movement", "Combat", "Production"},
+		"one bit of an order flips on its way: of where to move, whom to attack or what to train",
+		"the order's content differs in one peer's log; the entity it names diverges in that tick, in Orders",
+	},
+	orderLate: {
+		"order-late", []string{"Movement", "Combat", "Production"},
+		"the network hands one order on a tick late: a move, an attack or a train order",
+		"the order stands one tick later in one peer's log; the entity it names diverges in the earlier tick, in Orders",
 	},
 }
 

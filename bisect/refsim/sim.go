@@ -63,6 +63,7 @@ type Sim struct {
 	tick    uint64 // the state point, or during a step its tick
 	running system // the next system of a step; numSystems between steps
 	orders  []orderlog.Order
+	late    []orderlog.Order // what Receive has held back for the next tick
 
 	tables [archetypes]*table
 
