@@ -30,6 +30,10 @@ type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
 
+	// Traced reads the trace among a peer's files, and nothing if there is none. If
+	// it is set, peers that depart from Sim are replayed once more, system by system.
+	Traced func(files []string) (Traced, error)
+
 	// Traces are comparisons of the checksums that engines recorded beside the
 	// states, if there are any.
 	Traces []*tracediff.Result
@@ -229,7 +233,7 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		r.set(*first.bracket)
 		r.Healed = first.healed
 		if opts.Sim != nil {
-			if err := replay(r, peers, opts.Sim); err != nil {
+			if err := replay(r, peers, opts); err != nil {
 				r.lose("no replay: %v", err)
 			}
 		}

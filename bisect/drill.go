@@ -50,7 +50,8 @@ func (p *player) driller(s Simulator) (*drill, error) {
 }
 
 // step plays the tick at hand. The first system behind which the replay is not what
-// was traced is where it departs.
+// was traced is where it departs. If the peer left a snapshot of the tick's end, what
+// differs by then is told too.
 func (d *drill) step() error {
 	tick := d.s.Point()
 	if err := d.s.Begin(d.p.orders[tick]); err != nil {
@@ -73,8 +74,11 @@ func (d *drill) step() error {
 			x := &Departure{Point: tick + 1, A: d.p.source(), B: d.p.sim.Name, Expected: want, Got: got, System: system}
 			d.scopes(x, &traced[i])
 			d.p.out.First = x
-			return nil
 		}
+	}
+	if x := d.p.out.First; x != nil {
+		d.p.held(x, d.s)
+		x.TickEnd = x.Diff != nil
 	}
 	d.p.count()
 	return nil

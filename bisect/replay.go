@@ -69,6 +69,10 @@ type ReplayedPeer struct {
 	// Borrowed names the peer whose orders were replayed because this one has
 	// no log.
 	Borrowed string
+
+	// Drilled is the replay system by system of a peer that departs, nil if none
+	// was asked for or there is no trace to drill by.
+	Drilled *Trial
 }
 
 // MatchesReference reports whether the peer's hashes were compared and agree
@@ -118,8 +122,8 @@ func (run *run) knows(point uint64) bool { return point <= run.end }
 
 // replay replays the orders over the bracket and narrows it to the tick at
 // which the peers part.
-func replay(r *Result, peers []*Peer, sim *Sim) error {
-	b := r.Bracket
+func replay(r *Result, peers []*Peer, opts Options) error {
+	sim, b := opts.Sim, r.Bracket
 	if b.Bad.Phase != "" || b.Good != nil && b.Good.Phase != "" {
 		r.note("no replay: the states were taken inside a tick, %s starts at whole ones", sim.Name)
 		return nil
@@ -162,6 +166,11 @@ func replay(r *Result, peers []*Peer, sim *Sim) error {
 	}
 	if err := rep.play(runs); err != nil {
 		return err
+	}
+	if opts.Traced != nil {
+		if err := rep.drill(r, runs, opts, world); err != nil {
+			return err
+		}
 	}
 	for i := range runs {
 		rep.Peers = append(rep.Peers, runs[i].out)
@@ -291,6 +300,41 @@ func (rep *Replay) play(runs []run) error {
 			}
 		}
 	}
+}
+
+// drill replays the orders of each peer that departs once more, system by system.
+func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.World) error {
+	departed := false
+	for i := range runs {
+		run := &runs[i]
+		if run.out.Departs == nil {
+			continue
+		}
+		departed = true
+		if run.out.Borrowed != "" {
+			r.note("%s is not drilled into: it left no orders of its own", run.out.Name)
+			continue
+		}
+		traced, err := opts.Traced(run.peer.set.Others)
+		if err != nil {
+			r.lose("%v", err)
+			continue
+		}
+		if len(traced) == 0 {
+			r.note("%s is not drilled into: it left no trace of systems", run.out.Name)
+			continue
+		}
+		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
+			Mode: Plain, From: world, Until: *run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !departed {
+		r.note("no peer departs from %s: there is nothing to drill into", rep.Sim)
+	}
+	return nil
 }
 
 // compare holds what the peer recorded at a point against the replay.

@@ -147,6 +147,9 @@ type Departure struct {
 	// Scopes are what departs behind System as far as a trace tells: archetypes,
 	// columns.
 	Scopes []string
+	// TickEnd says that Diff is of the states at the end of the tick, since no others
+	// are known: later systems may have added to it.
+	TickEnd bool
 	// Proof says where it ends.
 	Proof string
 }

@@ -94,6 +94,8 @@ type ReplayedPeerDocument struct {
 	Expected         string  `json:"expected,omitempty"`
 	Got              string  `json:"got,omitempty"`
 	OrdersOf         string  `json:"orders_of,omitempty"`
+
+	Drill *TrialDocument `json:"drill,omitempty"` // its replay system by system
 }
 
 // BisectStatus returns the outcome of a bisection.
@@ -173,6 +175,10 @@ func Bisect(r *bisect.Result) *BisectDocument {
 			if p.Departs != nil {
 				doc.Expected, doc.Got = p.Expected.String(), p.Got.String()
 			}
+			if p.Drilled != nil {
+				drill := trialDocument(p.Drilled)
+				doc.Drill = &drill
+			}
 			d.Replay.Peers = append(d.Replay.Peers, doc)
 		}
 	}
@@ -229,6 +235,7 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		claimsText(row, r.Traces[0], s, "--format json", false)
 	}
 	replayText(row, r.Replay, s)
+	drillText(&out, r.Replay, s)
 	for _, part := range []struct {
 		name  string
 		texts []string
@@ -355,6 +362,34 @@ func replayText(row func(string, ...string), rep *bisect.Replay, s Style) {
 			row("", name, fmt.Sprintf(" agrees at every point compared (%d)", p.Compared))
 		default:
 			row("", name, " ", s.bad.Sprint("departs"), " ", departed(p), fmt.Sprintf(": expected %s, got %s", p.Expected, p.Got))
+		}
+	}
+}
+
+// drillText tells in which system each peer departs, and what it wrote.
+func drillText(out *lines, rep *bisect.Replay, s Style) {
+	if rep == nil {
+		return
+	}
+	for i := range rep.Peers {
+		p := &rep.Peers[i]
+		if p.Drilled == nil {
+			continue
+		}
+		name := s.name.Sprint(Safe(p.Name))
+		d := p.Drilled.First
+		if d == nil {
+			out.row(s, "drill", name, " does not depart from its own trace")
+			continue
+		}
+		what := fmt.Sprintf(", state point %d", d.Point)
+		if tick, ok := p.Drilled.Tick(); ok {
+			what = fmt.Sprintf(", tick %d", tick)
+		}
+		out.row(s, "drill", name, what)
+		drilledText(out, d, s, false)
+		for _, lost := range p.Drilled.Lost {
+			out.row(s, "lost", s.warn.Sprint(Safe(lost)))
 		}
 	}
 }

@@ -47,7 +47,8 @@ type DepartureDocument struct {
 	Caches   []string        `json:"caches,omitempty"`
 	System   string          `json:"system,omitempty"` // behind which it departs
 	Scopes   []string        `json:"scopes,omitempty"`
-	Proof    string          `json:"proof,omitempty"` // where it ends
+	Proof    string          `json:"proof,omitempty"`    // where it ends
+	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not behind the system
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
 
@@ -91,7 +92,7 @@ func trialDocument(t *bisect.Trial) TrialDocument {
 		d.Tick = &tick
 	}
 	if x := t.First; x != nil {
-		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, System: x.System, Scopes: x.Scopes, Proof: x.Proof}
+		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd}
 		if x.Caches == nil {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
@@ -143,26 +144,7 @@ func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
 		} else {
 			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, Safe(strings.Join(d.Caches, ", "))))
 		}
-		if d.System != "" {
-			row("system", s.bad.Sprint(Safe(d.System)))
-		}
-		for i, scope := range d.Scopes {
-			if i == shownTexts && !all {
-				row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Scopes)-i))
-				break
-			}
-			row("scope", Safe(scope))
-		}
-		if d.Proof != "" {
-			row("proof", Safe(d.Proof))
-		}
-		if d.Diff != nil {
-			var text strings.Builder
-			_ = DiffText(&text, d.Diff, [2]string{d.A, d.B}, s, all) // a Builder never fails
-			for line := range strings.Lines(text.String()) {
-				out.put("    ", strings.TrimSuffix(line, "\n"))
-			}
-		}
+		drilledText(out, d, s, all)
 	}
 	for _, lost := range t.Lost {
 		row("lost", s.warn.Sprint(Safe(lost)))
@@ -183,4 +165,33 @@ func trialHeadline(t *bisect.Trial) string {
 		return fmt.Sprintf("  %s: departs in (%d, %d]", t.Mode, *t.Agreed, t.First.Point)
 	}
 	return fmt.Sprintf("  %s: departs at state point %d, the first that was compared", t.Mode, t.First.Point)
+}
+
+// drilledText tells what is known of a departure beyond its point: the system, what
+// departs behind it, and where proof ends.
+func drilledText(out *lines, d *bisect.Departure, s Style, all bool) {
+	row := func(name string, parts ...string) { out.row(s, name, parts...) }
+	if d.System != "" {
+		row("system", s.bad.Sprint(Safe(d.System)))
+	}
+	for i, scope := range d.Scopes {
+		if i == shownTexts && !all {
+			row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Scopes)-i))
+			break
+		}
+		row("scope", Safe(scope))
+	}
+	if d.Proof != "" {
+		row("proof", Safe(d.Proof))
+	}
+	if d.TickEnd {
+		row("diff", "at the end of the tick, which later systems may have added to")
+	}
+	if d.Diff != nil {
+		var text strings.Builder
+		_ = DiffText(&text, d.Diff, [2]string{d.A, d.B}, s, all) // a Builder never fails
+		for line := range strings.Lines(text.String()) {
+			out.put("    ", strings.TrimSuffix(line, "\n"))
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,6 +15,7 @@ import (
 
 func newBisect(e *env) *cobra.Command {
 	var sim string
+	var drill bool
 	cmd := &cobra.Command{
 		Use:   "bisect PATH...",
 		Short: "Find between which state points the peers parted, and the tick",
@@ -21,7 +23,8 @@ func newBisect(e *env) *cobra.Command {
 points between which they parted, by reading only the headers of about log2 of
 them. With order logs that recorded sync hashes it finds the exact tick; with
 --sim it replays the orders from the last equal snapshot and says which peer
-departs from the simulator.
+departs from the simulator; --drill then steps the tick system by system beside
+the trace that the peer left, and says what departs first.
 
 Each PATH is the folder of one peer, or one folder that holds a folder for each.
 Checksums that engines recorded beside the states (demos, sync streams, tables,
@@ -29,16 +32,21 @@ logs) are weighed against these; without states they alone give the bracket.
 
 ` + exitHelp,
 		Example: `  desynctool bisect report/host report/client
+  desynctool bisect report --sim builtin --drill
   desynctool bisect report --sim builtin --format json`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringVar(&sim, "sim", "", "replay in this simulator: builtin")
+	cmd.Flags().StringVar(&sim, "sim", "", "replay in this simulator: builtin, or builtin:fault=NAME[/PLACE][@TICK]")
+	cmd.Flags().BoolVar(&drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
 	format := addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doBisect(e, args, sim, format) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doBisect(e, args, sim, drill, format) }
 	return cmd
 }
 
-func doBisect(e *env, paths []string, simName string, format *outputs) error {
+func doBisect(e *env, paths []string, simName string, drill bool, format *outputs) error {
+	if drill && simName == "" {
+		return errors.New("--drill steps a simulator: name one with --sim")
+	}
 	var sim *bisect.Sim
 	if simName != "" {
 		var err error
@@ -46,7 +54,7 @@ func doBisect(e *env, paths []string, simName string, format *outputs) error {
 			return fmt.Errorf("--sim: %w", err)
 		}
 	}
-	r, err := formats.Bisect(paths, sim)
+	r, err := formats.Bisect(paths, sim, drill)
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,13 @@ type bisectJSON struct {
 			Name    string
 			Matches *bool   `json:"matches_reference"`
 			Departs *uint64 `json:"departs_at"`
+			Drill   *struct {
+				Tick  *uint64
+				First struct {
+					System     string
+					Archetypes []struct{ Label string }
+				} `json:"first_mismatch"`
+			}
 		}
 		InputsPart *uint64 `json:"inputs_part"`
 	}
@@ -134,7 +141,7 @@ func checkSession(t *testing.T, seed int, fault string) bool {
 		return false
 	}
 	name := fmt.Sprintf("seed %d, %s", seed, fault)
-	desynctool(t, 1, &b, "bisect", host, client, "--sim", "builtin", "--format", "json")
+	desynctool(t, 1, &b, "bisect", host, client, "--sim", "builtin", "--drill", "--format", "json")
 	if b.Bracket == nil || b.Bracket.Bad != tr.Bracket.Bad || !samePoint(b.Bracket.Good, tr.Bracket.Good) {
 		t.Errorf("%s: bracket %+v, truth %+v", name, b.Bracket, tr.Bracket)
 		return true
@@ -145,7 +152,7 @@ func checkSession(t *testing.T, seed int, fault string) bool {
 	if len(b.Contradictions)+len(b.Missing) > 0 {
 		t.Errorf("%s: contradictions %q, missing %q", name, b.Contradictions, b.Missing)
 	}
-	checkGuilt(t, name, fault, &b)
+	checkGuilt(t, name, fault, &b, tr)
 	checkReplay(t, name, fault, host, client, tr)
 	checkTrace(t, name, dir, tr)
 	checkOrders(t, name, fault, dir, tr)
@@ -161,8 +168,9 @@ func samePoint(a, b *uint64) bool {
 }
 
 // checkGuilt checks that the replay blames the peer with the fault, or the
-// inputs if they are the fault.
-func checkGuilt(t *testing.T, name, fault string, b *bisectJSON) {
+// inputs if they are the fault, and that drilling leads to the system and the
+// archetype.
+func checkGuilt(t *testing.T, name, fault string, b *bisectJSON, tr truth) {
 	t.Helper()
 	if b.Replay == nil || len(b.Replay.Peers) != 2 {
 		t.Errorf("%s: no replay", name)
@@ -177,6 +185,12 @@ func checkGuilt(t *testing.T, name, fault string, b *bisectJSON) {
 	}
 	if host.Matches == nil || !*host.Matches || client.Departs == nil || *client.Departs != b.Bracket.Bad || b.Replay.InputsPart != nil {
 		t.Errorf("%s: replay %+v", name, b.Replay)
+		return
+	}
+	if d := client.Drill; host.Drill != nil || d == nil || !samePoint(d.Tick, tr.Bracket.Good) || tr.System != nil && d.First.System != *tr.System {
+		t.Errorf("%s: drilled %+v, truth %+v", name, d, tr)
+	} else if *tr.Archetype != "" && !slices.ContainsFunc(d.First.Archetypes, func(a struct{ Label string }) bool { return a.Label == *tr.Archetype }) {
+		t.Errorf("%s: drilled to %+v, truth %s", name, d.First, *tr.Archetype)
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 // Bisect finds when the peers below some paths parted: by their states, with the
 // checksums that engines recorded beside them, or, where no two peers left states,
 // by these alone. A path is the folder of one peer, a folder that holds a folder for
-// each, or a file.
-func Bisect(paths []string, sim *bisect.Sim) (*bisect.Result, error) {
+// each, or a file. With drill, peers that depart from sim are replayed system by
+// system beside the traces that they left.
+func Bisect(paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
 	if err := Distinct(paths); err != nil {
 		return nil, err
 	}
@@ -42,6 +43,9 @@ func Bisect(paths []string, sim *bisect.Sim) (*bisect.Result, error) {
 		return nil, err
 	}
 	opts := bisect.Options{Sim: sim}
+	if drill {
+		opts.Traced = tracedAmong
+	}
 	if len(traces.Groups)+len(traces.Claims) > 0 {
 		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
 			traces.Missing = append(traces.Missing, err.Error())

@@ -44,11 +44,7 @@ func OpenReplay(path string) (*Replayable, error) {
 			return nil, fmt.Errorf("%s: the snapshots of %d peers, expected the folder of one", path, len(sets))
 		}
 		r.Snapshots = sets[0]
-		for _, other := range sets[0].Others {
-			if filepath.Ext(unpackedName(other)) == ".trace" {
-				r.Trace = other
-			}
-		}
+		r.Trace = traceAmong(sets[0].Others)
 	}
 	log, err := orderlog.ReadFile(file)
 	var bad *frame.Error
@@ -66,6 +62,24 @@ func OpenReplay(path string) (*Replayable, error) {
 		r.Warnings = append(r.Warnings, r.Snapshots.Warnings...)
 	}
 	return r, nil
+}
+
+// traceAmong returns the trace among the files of a peer, empty if there is none.
+func traceAmong(files []string) (trace string) {
+	for _, file := range files {
+		if filepath.Ext(unpackedName(file)) == ".trace" {
+			trace = file
+		}
+	}
+	return trace
+}
+
+// tracedAmong reads the trace among the files of a peer, if there is one.
+func tracedAmong(files []string) (bisect.Traced, error) {
+	if trace := traceAmong(files); trace != "" {
+		return ReadTraced(trace)
+	}
+	return nil, nil
 }
 
 // HashWriter keeps the sync hash of a state point.
