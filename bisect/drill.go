@@ -84,6 +84,18 @@ func (d *drill) step() error {
 	return nil
 }
 
+// stepTo plays the tick at hand until behind a system.
+func (p *player) stepTo(s Stepper, last string) error {
+	if err := s.Begin(p.orders[s.Point()]); err != nil {
+		return fmt.Errorf("tick %d of %s: %w", s.Point(), p.log.Name, err)
+	}
+	for {
+		if system, more := s.Next(); system == last || !more {
+			return nil
+		}
+	}
+}
+
 // scopes tells what departs behind a system by the parts that were traced.
 func (d *drill) scopes(x *Departure, traced *TracedSystem) {
 	saver, ok := d.s.(Saver)

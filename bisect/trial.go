@@ -27,6 +27,13 @@ type CacheChecker interface {
 	StaleCaches() ([]string, error)
 }
 
+// Validator is a Simulator that knows which orders it ignores.
+type Validator interface {
+	Simulator
+	// Validate returns why an order of a tick would be ignored whatever the state.
+	Validate(o *orderlog.Order) error
+}
+
 // TrialMode is a way of replaying the orders of a log. Each finds another kind of
 // mistake.
 type TrialMode string
@@ -211,10 +218,19 @@ func (p *player) prepare() error {
 	own.record()
 	p.out.Lost = own.lost
 	p.recorded = own.syncs
+	p.out.From = p.log.Header.FirstPoint
+	if start := p.log.Header.Start; !start.IsZero() {
+		if got, ok := p.recorded[p.out.From]; ok && got != start.Short() {
+			p.out.Lost = append(p.out.Lost, fmt.Sprintf("%s contradicts itself: at state point %d its header has hash %s, its hashes %s", p.log.Name, p.out.From, start.Short(), got))
+		} else if p.recorded == nil {
+			p.recorded = map[uint64]merkle.Short{p.out.From: start.Short()}
+		} else {
+			p.recorded[p.out.From] = start.Short()
+		}
+	}
 	if p.opts.Expect != nil {
 		p.recorded = p.opts.Expect
 	}
-	p.out.From = p.log.Header.FirstPoint
 	if w := p.opts.From; w != nil {
 		if w.Seed != p.log.Header.Seed {
 			return fmt.Errorf("the snapshot is of seed %016x, %s of %016x", w.Seed, p.log.Name, p.log.Header.Seed)
@@ -282,6 +298,9 @@ func (p *player) plain() error {
 	if err != nil {
 		return err
 	}
+	if v, ok := s.(Validator); ok {
+		p.validate(v)
+	}
 	var drill *drill
 	if p.opts.Drill {
 		if drill, err = p.driller(s); err != nil {
@@ -319,6 +338,24 @@ func (p *player) plain() error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// validate notes the orders that the simulator ignores.
+func (p *player) validate(v Validator) {
+	n, first := 0, ""
+	for tick := p.out.From; tick < p.out.To; tick++ {
+		for i := range p.orders[tick] {
+			o := &p.orders[tick][i]
+			if err := v.Validate(o); err != nil {
+				if n++; n == 1 {
+					first = fmt.Sprintf("in tick %d, of player %d: %v", tick, o.Player, err)
+				}
+			}
+		}
+	}
+	if n > 0 {
+		p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s ignores %d of the orders, the first %s", p.sim.Name, n, first))
 	}
 }
 
@@ -377,11 +414,17 @@ func (p *player) twice(d *Departure) error {
 	if err != nil {
 		return err
 	}
+	whole := d.Point
 	if d.System != "" {
-		return nil // a state inside a tick is not reached again by whole steps
+		whole-- // the departure is inside the tick before
 	}
-	for s.Point() < d.Point {
+	for s.Point() < whole {
 		if err := p.step(s); err != nil {
+			return err
+		}
+	}
+	if d.System != "" {
+		if err := p.stepTo(s.(Stepper), d.System); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type counting struct {
 	mistake            string
 	from               uint64
 	clock              *atomic.Uint64 // what no replay has twice
+	begun              []orderlog.Order
 }
 
 func (c *counting) on(mistake string) bool { return c.mistake == mistake && c.tick >= c.from }
@@ -42,6 +44,24 @@ func (c *counting) Step(orders []orderlog.Order) error {
 		c.cache = c.value
 	}
 	c.tick++
+	return nil
+}
+
+// Begin and Next make it a Stepper with one system.
+func (c *counting) Begin(orders []orderlog.Order) error {
+	c.begun = orders
+	return nil
+}
+
+func (c *counting) Next() (system string, more bool) {
+	_ = c.Step(c.begun) // it never fails
+	return "Count", false
+}
+
+func (c *counting) Validate(o *orderlog.Order) error {
+	if o.Player > 0 {
+		return errors.New("one plays alone")
+	}
 	return nil
 }
 
@@ -204,6 +224,67 @@ func TestTrialStart(t *testing.T) {
 	trial := try(t, countingLog(t, countingSim("", 0, 6)), countingSim("", 0, 5), TrialOptions{Mode: Plain})
 	if _, ok := trial.Tick(); ok || trial.First == nil || trial.First.Point != 0 || !strings.Contains(trial.Means, "the state at the start is not") {
 		t.Errorf("%+v", trial)
+	}
+}
+
+// TestTrialHeader: the state hash in a log's header is evidence of the start.
+func TestTrialHeader(t *testing.T) {
+	sim, other := countingSim("", 0, 5), countingSim("", 0, 6)
+	log := countingLog(t, sim)
+	s, _ := sim.Start(nil)
+	o, _ := other.Start(nil)
+	log.Header.Start = o.StateHash()
+	trial := try(t, log, sim, TrialOptions{Mode: Plain})
+	if trial.Departed() || len(trial.Lost) != 1 || !strings.Contains(trial.Lost[0], "log contradicts itself") {
+		t.Errorf("%+v", trial)
+	}
+	for i := range log.Ticks {
+		log.Ticks[i].Hashes = nil
+	}
+	if trial := try(t, log, sim, TrialOptions{Mode: Plain}); trial.First == nil || trial.First.Point != 0 || !strings.Contains(trial.Means, "not what the log's header gives") {
+		t.Errorf("%+v", trial)
+	}
+	log.Header.Start = s.StateHash()
+	if trial := try(t, log, sim, TrialOptions{Mode: Plain}); trial.Departed() || trial.Compared != 1 || len(trial.Lost) > 0 {
+		t.Errorf("%+v", trial)
+	}
+}
+
+// TestTrialDrill: beside a trace the system is found, and a simulator that is not
+// deterministic is found out before the peer is blamed.
+func TestTrialDrill(t *testing.T) {
+	healthy := countingSim("", 0, 5)
+	wrong := countingSim("wrong", 17, 5)
+	log := countingLog(t, wrong)
+	s, _ := wrong.Start(nil)
+	traced := Traced{}
+	for i := range log.Ticks {
+		_ = s.Step(log.Ticks[i].Orders)
+		traced[uint64(i)] = []TracedSystem{{System: "Count", Sums: map[string]merkle.Short{"": s.SyncHash()}}}
+	}
+	for _, c := range []struct {
+		sim   *Sim
+		tick  uint64
+		means string
+	}{
+		{healthy, 17, "p departs from what its own orders give in Count"},
+		{countingSim("clock", 17, 5), 18, "itself is not deterministic"},
+	} {
+		trial := try(t, log, c.sim, TrialOptions{Mode: Plain, Drill: true, Traced: traced})
+		if tick, ok := trial.Tick(); !ok || tick != c.tick || trial.First.System != "Count" || !strings.Contains(trial.Means, c.means) {
+			t.Errorf("%+v, want %s", trial, c.means)
+		}
+	}
+}
+
+// TestTrialIgnored: orders that the simulator ignores are told.
+func TestTrialIgnored(t *testing.T) {
+	sim := countingSim("", 0, 5)
+	log := countingLog(t, sim)
+	log.Ticks[6].Orders[0].Player, log.Ticks[9].Orders[0].Player = 3, 3
+	trial := try(t, log, sim, TrialOptions{Mode: Plain})
+	if len(trial.Notes) != 1 || trial.Notes[0] != "counting ignores 2 of the orders, the first in tick 6, of player 3: one plays alone" {
+		t.Errorf("%q", trial.Notes)
 	}
 }
 

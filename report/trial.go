@@ -34,6 +34,7 @@ type TrialDocument struct {
 	Snapshots     int                `json:"snapshots,omitempty"`
 	Means         string             `json:"means"`
 	Missing       []string           `json:"missing"`
+	Notes         []string           `json:"notes"`
 }
 
 // DepartureDocument is where something departs.
@@ -83,7 +84,7 @@ func Trials(list []*bisect.Trial) *ReplayedDocument {
 func trialDocument(t *bisect.Trial) TrialDocument {
 	d := TrialDocument{
 		Mode: t.Mode, Sim: t.Sim, Against: t.Against, From: t.From, To: t.To, Ticks: t.Ticks, Compared: t.Compared, LastAgreed: t.Agreed,
-		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: list(t.Lost),
+		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: list(t.Lost), Notes: list(t.Notes),
 	}
 	if t.Mode == bisect.Repeat {
 		d.Rate = []float64{t.Low, t.High}
@@ -148,6 +149,9 @@ func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
 	}
 	for _, lost := range t.Lost {
 		row("lost", s.warn.Sprint(Safe(lost)))
+	}
+	for _, note := range t.Notes {
+		row("note", Safe(note))
 	}
 	row("means", Safe(t.Means))
 }

@@ -35,7 +35,8 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 			return newReplayed(sim, h)
 		},
 		Resume: func(w *snapshot.World, h *orderlog.Header) (bisect.Simulator, error) {
-			if _, err := ofThisSim(h); err != nil {
+			config, err := ofThisSim(h)
+			if err != nil {
 				return nil, err
 			}
 			// A peer's caches may be what is wrong with it: they are computed
@@ -45,6 +46,10 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 			sim, err := Load(&state, mistakes...)
 			if err != nil {
 				return nil, err
+			}
+			if saved := sim.Config(); saved != config {
+				return nil, fmt.Errorf("the state is of a game with %d entities and %d players, the log of one with %d and %d",
+					saved.Entities, saved.Players, config.Entities, config.Players)
 			}
 			return newReplayed(sim, h)
 		},
@@ -83,6 +88,20 @@ func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
 		r.kinds = append(r.kinds, uint32(i))
 	}
 	return r, nil
+}
+
+// Validate implements bisect.Validator.
+func (r *replayed) Validate(o *orderlog.Order) error {
+	if int(o.Kind) >= len(r.kinds) {
+		return fmt.Errorf("kind %d, the log has %d", o.Kind, len(r.kinds))
+	}
+	if players := r.Config().Players; uint64(o.Player) >= uint64(players) {
+		return fmt.Errorf("the game has %d players", players)
+	}
+	ours := *o
+	ours.Kind = r.kinds[o.Kind]
+	_, err := DecodeOrder(&ours)
+	return err
 }
 
 // StaleCaches implements bisect.CacheChecker.
