@@ -4,21 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
-
-// Stepper is a Simulator whose steps can be taken system by system. Its hashes are
-// of the state as it is between two systems, too.
-type Stepper interface {
-	Simulator
-	// Begin begins a step that Next continues.
-	Begin(orders []orderlog.Order) error
-	// Next runs the next system and returns its name; more is false behind the
-	// last one.
-	Next() (system string, more bool)
-}
 
 // Traced is what a peer traced: the checksums behind each system of each tick, in
 // order, as the first 8 bytes of merkle's hashes.

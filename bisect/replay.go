@@ -10,29 +10,6 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Simulator is a running game that applies orders tick by tick.
-type Simulator interface {
-	// Point returns the state point that the simulator is at.
-	Point() uint64
-	// Step applies the orders of the tick at hand, in their order, and moves on
-	// to the next point. Their kinds are numbers in the log's header.
-	Step(orders []orderlog.Order) error
-	// SyncHash returns the sync hash at Point, StateHash the full hash.
-	SyncHash() merkle.Short
-	StateHash() merkle.Hash
-}
-
-// Sim starts simulators.
-type Sim struct {
-	Name string
-
-	// Start starts a session from what its log's header says.
-	Start func(h *orderlog.Header) (Simulator, error)
-
-	// Resume starts a session from a state. The header may be nil.
-	Resume func(w *snapshot.World, h *orderlog.Header) (Simulator, error)
-}
-
 // Replay is what replaying the orders says.
 type Replay struct {
 	Sim string

@@ -1,0 +1,107 @@
+package bisect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// repeat replays the log several times, on all processors, and compares each
+// replay with the first.
+func (p *player) repeat() error {
+	if p.opts.Runs < 2 {
+		return fmt.Errorf("%d run(s), expected at least 2", p.opts.Runs)
+	}
+	p.all = int64(p.opts.Runs) * p.length()
+	first, err := p.hashes(nil)
+	if err != nil {
+		return err
+	}
+	p.out.Runs = p.opts.Runs - 1
+	departs := make([]*Departure, p.out.Runs)
+	errs := make([]error, p.out.Runs)
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), p.out.Runs) {
+		wait.Go(func() {
+			for i := range next {
+				_, errs[i] = p.hashes(func(n int, got merkle.Short) bool {
+					if got == first[n] {
+						return true
+					}
+					departs[i] = &Departure{
+						Point: p.out.From + uint64(n), A: "first replay", B: fmt.Sprintf("replay %d", i+2), Expected: first[n], Got: got,
+					}
+					return false
+				})
+			}
+		})
+	}
+	for i := range p.out.Runs {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, d := range departs {
+		if d == nil {
+			p.out.Compared += uint64(len(first))
+			continue
+		}
+		p.out.Compared += d.Point - p.out.From + 1
+		p.out.Hits++
+		if p.out.First == nil || d.Point < p.out.First.Point {
+			p.out.First = d
+		}
+	}
+	if d := p.out.First; d != nil && d.Point > p.out.From {
+		agreed := d.Point - 1
+		p.out.Agreed = &agreed
+	}
+	p.out.Low, p.out.High = wilson(p.out.Hits, p.out.Runs)
+	return nil
+}
+
+// hashes replays the log and returns the hash of each point, until keep, if it is
+// not nil, reports false.
+func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle.Short, err error) {
+	s, err := p.start(p.sim)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		h := s.SyncHash()
+		if keep == nil {
+			list = append(list, h)
+		} else if !keep(int(s.Point()-p.out.From), h) {
+			return nil, nil
+		}
+		if s.Point() == p.out.To {
+			return list, nil
+		}
+		if err := p.step(s); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wilson returns the bounds of a rate that was seen hits times of n, with 95 %
+// confidence (Wilson's score interval).
+func wilson(hits, n int) (low, high float64) {
+	const z = 1.959963984540054
+	rate, size := float64(hits)/float64(n), float64(n)
+	centre := rate + z*z/(2*size)
+	spread := z * math.Sqrt(rate*(1-rate)/size+z*z/(4*size*size))
+	scale := 1 + z*z/size
+	return max(0, (centre-spread)/scale), min(1, (centre+spread)/scale)
+}
+
+// RunsFor returns how many replays see something at least once, with 95 %
+// probability, that happens at a rate.
+func RunsFor(rate float64) int { return int(math.Ceil(math.Log(0.05) / math.Log1p(-rate))) }

@@ -1,0 +1,62 @@
+package bisect
+
+import (
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Simulator is a running game that applies orders tick by tick.
+type Simulator interface {
+	// Point returns the state point that the simulator is at.
+	Point() uint64
+	// Step applies the orders of the tick at hand, in their order, and moves on
+	// to the next point. Their kinds are numbers in the log's header.
+	Step(orders []orderlog.Order) error
+	// SyncHash returns the sync hash at Point, StateHash the full hash.
+	SyncHash() merkle.Short
+	StateHash() merkle.Hash
+}
+
+// Sim starts simulators.
+type Sim struct {
+	Name string
+
+	// Start starts a session from what its log's header says.
+	Start func(h *orderlog.Header) (Simulator, error)
+
+	// Resume starts a session from a state. The header may be nil.
+	Resume func(w *snapshot.World, h *orderlog.Header) (Simulator, error)
+}
+
+// Saver is a Simulator whose state can be taken out of it.
+type Saver interface {
+	Simulator
+	World() *snapshot.World
+}
+
+// CacheChecker is a Simulator that computes its caches again and compares.
+type CacheChecker interface {
+	Simulator
+	// StaleCaches returns the names of the caches that are not what the state
+	// gives, in order.
+	StaleCaches() ([]string, error)
+}
+
+// Validator is a Simulator that knows which orders it ignores.
+type Validator interface {
+	Simulator
+	// Validate returns why an order of a tick would be ignored whatever the state.
+	Validate(o *orderlog.Order) error
+}
+
+// Stepper is a Simulator whose steps can be taken system by system. Its hashes are
+// of the state as it is between two systems, too.
+type Stepper interface {
+	Simulator
+	// Begin begins a step that Next continues.
+	Begin(orders []orderlog.Order) error
+	// Next runs the next system and returns its name; more is false behind the
+	// last one.
+	Next() (system string, more bool)
+}
