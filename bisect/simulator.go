@@ -43,6 +43,14 @@ type CacheChecker interface {
 	StaleCaches() ([]string, error)
 }
 
+// Tester is a Simulator that can tell whether an order is possible in the state at
+// hand, as a game does before it lets a player give it.
+type Tester interface {
+	Simulator
+	// Test must not change the state.
+	Test(o *orderlog.Order) bool
+}
+
 // Validator is a Simulator that knows which orders it ignores.
 type Validator interface {
 	Simulator

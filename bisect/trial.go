@@ -36,6 +36,9 @@ const (
 	Repeat TrialMode = "runs"
 	// CheckCaches computes all caches again in every tick.
 	CheckCaches TrialMode = "check-caches"
+	// CheckPurity tests each order before its tick: only the machine of the player
+	// who gives it does so, and the test must leave the state alone.
+	CheckPurity TrialMode = "check-purity"
 )
 
 // TrialOptions says how a log is replayed.
@@ -119,6 +122,8 @@ type Departure struct {
 	Diff *snapshot.Diff
 	// Caches are those that are stale.
 	Caches []string
+	// Order is the one whose test changes the state, for CheckPurity.
+	Order string
 	// From is the point of the snapshot that the replay began at.
 	From uint64
 
@@ -160,6 +165,8 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 		err = p.repeat()
 	case CheckCaches:
 		err = p.caches()
+	case CheckPurity:
+		err = p.purity()
 	default:
 		err = fmt.Errorf("unknown mode %q", opts.Mode)
 	}
@@ -188,6 +195,8 @@ func means(t *Trial) string {
 			return fmt.Sprintf("nothing departed; a mistake that shows in 1 of 300 replays would need %d of them to be seen with 95 %% probability", RunsFor(1.0/300))
 		case t.Mode == CheckCaches:
 			return "every cache is what its state gives"
+		case t.Mode == CheckPurity:
+			return "no test of an order changes the state"
 		}
 		return "both are the same at every point"
 	}
@@ -216,6 +225,8 @@ func means(t *Trial) string {
 		return "a peer that joins with this snapshot departs: the save lacks what later ticks read, or the peer went wrong before"
 	case Repeat:
 		return "replays of the same orders differ: the mistake depends on threads, time or memory"
+	case CheckPurity:
+		return "the test of an order changes the state: the machine that tests it before it is given departs from the others"
 	case CheckCaches:
 		return "a cache was not updated when what it follows from changed; whoever reads it departs later, while hashes still agree"
 	}

@@ -46,6 +46,7 @@ type DepartureDocument struct {
 	Got      string          `json:"got,omitempty"`
 	From     *uint64         `json:"from,omitempty"` // the snapshot that was resumed
 	Caches   []string        `json:"caches,omitempty"`
+	Order    string          `json:"order,omitempty"`  // whose test changes the state
 	System   string          `json:"system,omitempty"` // behind which it departs
 	Scopes   []string        `json:"scopes,omitempty"`
 	Proof    string          `json:"proof,omitempty"`    // where it ends
@@ -93,7 +94,7 @@ func trialDocument(t *bisect.Trial) TrialDocument {
 		d.Tick = &tick
 	}
 	if x := t.First; x != nil {
-		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd}
+		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd}
 		if x.Caches == nil {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
@@ -175,6 +176,9 @@ func trialHeadline(t *bisect.Trial) string {
 // departs behind it, and where proof ends.
 func drilledText(out *lines, d *bisect.Departure, s Style, all bool) {
 	row := func(name string, parts ...string) { out.row(s, name, parts...) }
+	if d.Order != "" {
+		row("order", s.bad.Sprint(Safe(d.Order)))
+	}
 	if d.System != "" {
 		row("system", s.bad.Sprint(Safe(d.System)))
 	}

@@ -55,6 +55,7 @@ const (
 	reconverge
 	orderAltered
 	orderLate
+	impureValidation
 	numFaults
 )
 
@@ -116,6 +117,11 @@ var faultKinds = [numFaults]FaultKind{
 		"order-late", []string{"Movement", "Combat", "Production"},
 		"the network hands one order on a tick late: a move, an attack or a train order",
 		"the order stands one tick later in one peer's log; the entity it names diverges in the earlier tick, in Orders",
+	},
+	impureValidation: {
+		"impure-validation", []string{"Movement", "Combat", "Production"},
+		"the test whether an order is possible already turns the unit, resets its weapon or the factory; only its player's machine tests",
+		"one value of the entity that an order names, in the tick of the order, before any system; a replay of the peer's log does not show it",
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -87,6 +88,7 @@ func load(t *testing.T, w *snapshot.World, mistakes ...Fault) *Sim {
 func findBite(t *testing.T, a, b *Sim, script *Script, within uint64, heals bool) (found bite) {
 	play := func() {
 		orders := script.Orders(a)
+		testOrders(orders, a, b)
 		step(t, a, a.Receive(orders))
 		step(t, b, b.Receive(orders))
 	}
@@ -117,6 +119,15 @@ func findBite(t *testing.T, a, b *Sim, script *Script, within uint64, heals bool
 	return found
 }
 
+// testOrders has peers test all orders, as if each had a player who would give them.
+func testOrders(orders []orderlog.Order, peers ...*Sim) {
+	for i := range orders {
+		for _, s := range peers {
+			s.Test(&orders[i])
+		}
+	}
+}
+
 // TestFaultsWait checks that nothing happens before a mistake's tick.
 func TestFaultsWait(t *testing.T) {
 	const from = 120
@@ -132,6 +143,7 @@ func TestFaultsWait(t *testing.T) {
 		healthy, faulty, script := newTestSim(t, c), newTestSim(t, c, mistakes...), NewScript(8)
 		for range from {
 			orders := script.Orders(healthy)
+			testOrders(orders, healthy, faulty)
 			step(t, healthy, healthy.Receive(orders))
 			step(t, faulty, faulty.Receive(orders))
 		}

@@ -99,48 +99,84 @@ func (s *Sim) runOrders() {
 	}
 }
 
-func (s *Sim) apply(o *orderlog.Order) {
+// task is an order that can be carried out.
+type task struct {
+	args []int64
+	// who carries it out; no table for regroup.
+	table *table
+	row   int
+	// whom to attack
+	enemy    *table
+	enemyRow int
+}
+
+// task returns what an order asks for, false if it cannot be carried out.
+func (s *Sim) task(o *orderlog.Order) (k task, ok bool) {
 	if o.Kind == OrderChat || o.Player >= uint32(s.config.Players) {
-		return
+		return k, false
 	}
 	args, err := DecodeOrder(o)
 	if err != nil {
-		return
+		return k, false
 	}
+	k.args = args
 	if o.Kind == OrderRegroup {
-		s.regroup(o.Player, args)
-		return
+		return k, args[0] >= 0 && args[0] < int64(s.squads())
 	}
-	t, row, ok := s.findTarget(uint64(args[0]))
-	if !ok || uint32(t.owner.player.v[row]) != o.Player {
-		return
+	if k.table, k.row, ok = s.findTarget(uint64(args[0])); !ok || uint32(k.table.owner.player.v[k.row]) != o.Player {
+		return k, false
 	}
-	switch o.Kind {
-	case OrderMove:
-		if t.moves() {
-			s.send(t, row, goalMove, s.clamp(args[1]), s.clamp(args[2]))
-		}
+	switch t := k.table; o.Kind {
 	case OrderAttack:
-		target := uint64(args[1])
-		enemy, i, ok := s.findTarget(target)
-		if ok && t.moves() && t.weapon != nil {
-			s.send(t, row, goalAttack, enemy.position.x.v[i], enemy.position.y.v[i])
-			t.weapon.target.set(row, target)
-		}
-	case OrderStop:
-		if t.moves() {
-			t.goal.kind.set(row, goalIdle)
-		}
+		k.enemy, k.enemyRow, ok = s.findTarget(uint64(args[1]))
+		return k, ok && t.moves() && t.weapon != nil
 	case OrderTrain:
-		a := args[1]
-		if a >= 0 && a < archetypes && t.archetype.trains(archetype(a)) {
-			s.enqueue(t, row, uint8(a))
-		}
+		return k, args[1] >= 0 && args[1] < archetypes && t.archetype.trains(archetype(args[1]))
 	case OrderRally:
-		if t.production != nil {
-			t.production.rallyX.set(row, s.clamp(args[1]))
-			t.production.rallyY.set(row, s.clamp(args[2]))
-		}
+		return k, t.production != nil
+	default:
+		return k, t.moves()
+	}
+}
+
+// Test reports whether an order can be carried out in the state at hand. A peer
+// tests the orders of its own players, as the buttons on its screen do.
+func (s *Sim) Test(o *orderlog.Order) bool {
+	k, ok := s.task(o)
+	if !ok {
+		return false
+	}
+	switch t := k.table; {
+	case o.Kind == OrderMove && t.heading != nil && s.on(impureValidation, sysMovement):
+		t.heading.angle.set(k.row, angle(k.args[1]-t.position.x.v[k.row], k.args[2]-t.position.y.v[k.row]))
+	case o.Kind == OrderAttack && s.on(impureValidation, sysCombat):
+		t.weapon.ready.set(k.row, s.tick+uint64(t.weapon.cooldown.v[k.row]))
+	case o.Kind == OrderTrain && s.on(impureValidation, sysProduction):
+		t.production.ready.set(k.row, s.tick)
+	}
+	return true
+}
+
+func (s *Sim) apply(o *orderlog.Order) {
+	k, ok := s.task(o)
+	if !ok {
+		return
+	}
+	switch t, row, args := k.table, k.row, k.args; o.Kind {
+	case OrderRegroup:
+		s.regroup(o.Player, args)
+	case OrderMove:
+		s.send(t, row, goalMove, s.clamp(args[1]), s.clamp(args[2]))
+	case OrderAttack:
+		s.send(t, row, goalAttack, k.enemy.position.x.v[k.enemyRow], k.enemy.position.y.v[k.enemyRow])
+		t.weapon.target.set(row, uint64(args[1]))
+	case OrderStop:
+		t.goal.kind.set(row, goalIdle)
+	case OrderTrain:
+		s.enqueue(t, row, uint8(args[1]))
+	case OrderRally:
+		t.production.rallyX.set(row, s.clamp(args[1]))
+		t.production.rallyY.set(row, s.clamp(args[2]))
 	}
 }
 
@@ -155,9 +191,6 @@ func (s *Sim) enqueue(t *table, row int, a uint8) {
 }
 
 func (s *Sim) regroup(p uint32, args []int64) {
-	if args[0] < 0 || args[0] >= int64(s.squads()) {
-		return
-	}
 	f, q := s.tables[squad].formation, int(p)*s.squads()+int(args[0])
 	f.x.set(q, s.clamp(args[1]))
 	f.y.set(q, s.clamp(args[2]))

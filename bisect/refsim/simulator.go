@@ -90,6 +90,16 @@ func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
 	return r, nil
 }
 
+// Test implements bisect.Tester.
+func (r *replayed) Test(o *orderlog.Order) bool {
+	if int(o.Kind) >= len(r.kinds) {
+		return false
+	}
+	ours := *o
+	ours.Kind = r.kinds[o.Kind]
+	return r.Sim.Test(&ours)
+}
+
 // Validate implements bisect.Validator.
 func (r *replayed) Validate(o *orderlog.Order) error {
 	if int(o.Kind) >= len(r.kinds) {

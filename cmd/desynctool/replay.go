@@ -18,6 +18,7 @@ type replayFlags struct {
 	sim, against             string
 	dual, serialize          bool
 	fromEach, checkCaches    bool
+	checkPurity              bool
 	drill                    bool
 	runs, rollback           int
 	until                    uint64
@@ -41,6 +42,7 @@ of mistake; several may be given, and without one it is the plain replay:
   --from-each-snapshot  from each of the peer's snapshots, as a peer that joins
   --runs N              N times, with the rate of what happens now and then
   --check-caches        all caches computed again in each tick
+  --check-purity        each order tested before its tick, which must change nothing
 
 PATH is an order log, or the folder of one peer with its snapshots. SIM is builtin,
 or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake.
@@ -66,6 +68,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.BoolVar(&flags.fromEach, "from-each-snapshot", false, "begin at each snapshot of the peer")
 	f.IntVar(&flags.runs, "runs", 0, "replay so many times, 2 at least")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
+	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
 	f.Uint64Var(&flags.until, "until", 0, "the last state point; 0 is the log's end")
 	f.StringVar(&flags.from, "from", "", "begin with the state in this snapshot")
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
@@ -93,7 +96,7 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	}{
 		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize},
 		{f.rollback > 0, bisect.Rollback}, {f.fromEach, bisect.FromEachSnapshot},
-		{f.runs > 0, bisect.Repeat}, {f.checkCaches, bisect.CheckCaches},
+		{f.runs > 0, bisect.Repeat}, {f.checkCaches, bisect.CheckCaches}, {f.checkPurity, bisect.CheckPurity},
 	} {
 		if m.on {
 			modes = append(modes, m.mode)

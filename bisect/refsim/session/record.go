@@ -158,6 +158,7 @@ func (s *session) header(peer int) orderlog.Header {
 func (s *session) tick() error {
 	orders := s.script.Orders(s.sims[0])
 	for i, sim := range s.sims {
+		s.test(i, orders)
 		s.logs[i].orders = sim.Receive(s.heard(i, orders))
 	}
 	if err := s.each(s.writeTick); err != nil {
@@ -184,6 +185,15 @@ func (s *session) tick() error {
 	}
 	s.truth.afterTick()
 	return nil
+}
+
+// test has a peer test the orders of its own players, before it gives them.
+func (s *session) test(peer int, orders []orderlog.Order) {
+	for i := range orders {
+		if int(orders[i].Player)%len(s.sims) == peer {
+			s.sims[peer].Test(&orders[i])
+		}
+	}
 }
 
 // heard returns the orders that reach a peer: chat goes to the allies of its

@@ -1,0 +1,77 @@
+package bisect
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// purity tests the orders of each tick before it is played.
+func (p *player) purity() error {
+	p.all = p.length()
+	s, err := p.start(p.sim)
+	if err != nil {
+		return err
+	}
+	tester, ok := s.(Tester)
+	if !ok {
+		return fmt.Errorf("%s cannot test orders", p.sim.Name)
+	}
+	for {
+		point := tester.Point()
+		p.out.Agreed = &point
+		if point == p.out.To {
+			return nil
+		}
+		orders := p.orders[point]
+		clean := tester.SyncHash()
+		for i := range orders {
+			tester.Test(&orders[i])
+			p.out.Compared++
+		}
+		if got := tester.SyncHash(); got != clean {
+			p.out.First = &Departure{Point: point + 1, A: "untested", B: "tested", Expected: clean, Got: got}
+			return p.impure(tester, clean)
+		}
+		if err := p.step(tester); err != nil {
+			return err
+		}
+	}
+}
+
+// impure finds the order whose test changed the state, and what it changed, beside an
+// instance in which nothing was tested.
+func (p *player) impure(tested Tester, clean merkle.Short) error {
+	s, err := p.start(p.sim)
+	if err != nil {
+		return err
+	}
+	for s.Point() < tested.Point() {
+		if err := p.step(s); err != nil {
+			return err
+		}
+	}
+	x := p.out.First
+	if s.SyncHash() != clean {
+		p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s is not deterministic: which order it was cannot be found by a second replay", p.sim.Name))
+		return nil
+	}
+	x.Diff = p.between(s, tested)
+	orders := p.orders[s.Point()]
+	for i := range orders {
+		if s.(Tester).Test(&orders[i]); s.SyncHash() != clean {
+			x.Order = fmt.Sprintf("%s of player %d, number %d of the tick", p.kind(&orders[i]), orders[i].Player, i+1)
+			return nil
+		}
+	}
+	return nil
+}
+
+// kind names what an order is.
+func (p *player) kind(o *orderlog.Order) string {
+	if int(o.Kind) < len(p.log.Header.Kinds) {
+		return p.log.Header.Kinds[o.Kind].Name
+	}
+	return fmt.Sprintf("kind %d", o.Kind)
+}
