@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -107,6 +108,12 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	}
 	if f.fromEach && f.from != "" {
 		return nil, errors.New("--from-each-snapshot begins at the peer's snapshots, --from at one: give one of them")
+	}
+	drillable := func(m bisect.TrialMode) bool {
+		return m == bisect.Plain || m == bisect.Against || m == bisect.Dual || m == bisect.Serialize
+	}
+	if f.drill && !slices.ContainsFunc(modes, drillable) {
+		return nil, errors.New("--drill steps a plain replay, --against, --dual or --serialize system by system, and none of these is asked for")
 	}
 	if f.drill && f.writeTrace != "" {
 		return nil, errors.New("--drill stops inside a tick, --write-trace goes on to the end: give one of them")
