@@ -27,9 +27,9 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 	case simA.Name != simB.Name:
 		nameA, nameB = simA.Name, simB.Name
 	}
+	ha, hb := a.SyncHash(), b.SyncHash()
 	for {
 		point := a.Point()
-		ha, hb := a.SyncHash(), b.SyncHash()
 		p.out.Compared++
 		if ha != hb {
 			p.out.First = &Departure{Point: point, A: nameA, B: nameB, Expected: ha, Got: hb, Diff: p.between(a, b)}
@@ -48,14 +48,22 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 					return err
 				}
 			}
+			ha, hb = a.SyncHash(), b.SyncHash()
 			continue
 		}
 		errs := make([]error, 2)
 		var wait sync.WaitGroup
-		wait.Go(func() { errs[0] = p.step(a) })
+		wait.Go(func() {
+			if errs[0] = p.step(a); errs[0] == nil {
+				ha = a.SyncHash()
+			}
+		})
 		wait.Go(func() {
 			if errs[1] = p.step(b); errs[1] == nil && serialize {
 				b, errs[1] = p.reload(simB, b)
+			}
+			if errs[1] == nil {
+				hb = b.SyncHash()
 			}
 		})
 		wait.Wait()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -48,5 +49,43 @@ func benchmarkStep(b *testing.B, entities int, hashed bool) {
 func step(tb testing.TB, s *Sim, orders []orderlog.Order) {
 	if err := s.Step(orders); err != nil {
 		tb.Fatal(err)
+	}
+}
+
+// BenchmarkReplay replays 600 ticks of a clean session in each mode. Ticks are those of
+// the session: a mode that plays each twice has half as many a second.
+func BenchmarkReplay(b *testing.B) {
+	s, err := New(Config{Seed: 1, Entities: 5000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	script := NewScript(1)
+	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: 1, Peer: "host", Peers: []string{"host"}, Kinds: OrderKinds(), Params: s.Config().Params()}}
+	for range 600 {
+		hash := s.SyncHash()
+		t := orderlog.Tick{Number: s.Point(), Orders: script.Orders(s)}
+		t.Hashes = []orderlog.Observed{{Point: s.Point(), Kind: orderlog.SyncHash, Bytes: hash[:]}}
+		log.Ticks = append(log.Ticks, t)
+		step(b, s, t.Orders)
+	}
+	log.Epochs = []orderlog.Epoch{{Ticks: log.Ticks}}
+	for _, opts := range []bisect.TrialOptions{
+		{Mode: bisect.Plain},
+		{Mode: bisect.Dual},
+		{Mode: bisect.Serialize},
+		{Mode: bisect.Rollback, Depth: 4},
+		{Mode: bisect.Repeat, Runs: 2},
+		{Mode: bisect.CheckCaches},
+		{Mode: bisect.CheckPurity},
+	} {
+		b.Run(string(opts.Mode), func(b *testing.B) {
+			for b.Loop() {
+				trial, err := bisect.Try(log, Simulator(), opts)
+				if err != nil || trial.Departed() {
+					b.Fatalf("%+v, %v", trial, err)
+				}
+			}
+			b.ReportMetric(600*float64(b.N)/b.Elapsed().Seconds(), "ticks/s")
+		})
 	}
 }
