@@ -30,7 +30,7 @@ type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
 
-	// Traced reads the trace among a peer's files, and nothing if there is none. If
+	// Traced opens the trace among a peer's files, nil if there is none. If
 	// it is set, peers that depart from Sim are replayed once more, system by system.
 	Traced func(files []string) (Traced, error)
 

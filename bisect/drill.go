@@ -8,11 +8,17 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Traced is what a peer traced: the checksums behind each system of each tick, in
-// order, as the first 8 bytes of merkle's hashes.
-type Traced map[uint64][]TracedSystem
+// Traced is the trace that a peer left. Only the tick at hand need be in memory.
+type Traced interface {
+	// Tick returns what was traced in a tick, system by system, until the next call.
+	// It is asked for ascending ticks. Nothing is returned for a tick of which the trace
+	// has nothing, and an error once where it cannot be read on.
+	Tick(tick uint64) ([]TracedSystem, error)
+	Close() error
+}
 
-// TracedSystem is what was traced behind one system.
+// TracedSystem is what was traced behind one system: the first 8 bytes of merkle's
+// hashes.
 type TracedSystem struct {
 	System string
 	// Sums are those of the whole state, under "", and of parts of it: an
@@ -31,7 +37,7 @@ func (p *player) driller(s Simulator) (*drill, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s cannot be stepped system by system", p.sim.Name)
 	}
-	if len(p.opts.Traced) == 0 {
+	if p.opts.Traced == nil {
 		return nil, fmt.Errorf("%s left no trace to drill by; two simulators side by side need none", p.source())
 	}
 	return &drill{p, stepper}, nil
@@ -45,7 +51,10 @@ func (d *drill) step() error {
 	if err := d.s.Begin(d.p.orders[tick]); err != nil {
 		return fmt.Errorf("tick %d of %s: %w", tick, d.p.log.Name, err)
 	}
-	traced := d.p.opts.Traced[tick]
+	traced, err := d.p.opts.Traced.Tick(tick)
+	if err != nil {
+		d.p.out.Lost = append(d.p.out.Lost, err.Error())
+	}
 	for more := true; more; {
 		var system string
 		system, more = d.s.Next()

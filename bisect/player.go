@@ -132,6 +132,9 @@ func (p *player) plain() error {
 				d := &Departure{Point: point, A: p.source(), B: p.sim.Name, Expected: want, Got: got}
 				p.out.First = d
 				p.held(d, s)
+				if drill != nil && point > p.out.From {
+					d.Proof = "the trace does not tell which system it was"
+				}
 				if err := p.twice(d); err != nil {
 					return err
 				}

@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -297,14 +298,14 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 			r.lose("%v", err)
 			continue
 		}
-		if len(traced) == 0 {
+		if traced == nil {
 			r.note("%s is not drilled into: it left no trace of systems", run.out.Name)
 			continue
 		}
 		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
 			Mode: Plain, From: world, Until: *run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
 		})
-		if err != nil {
+		if err = errors.Join(err, traced.Close()); err != nil {
 			return err
 		}
 	}

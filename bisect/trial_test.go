@@ -250,6 +250,13 @@ func TestTrialHeader(t *testing.T) {
 	}
 }
 
+// ticksTraced is a trace in memory.
+type ticksTraced map[uint64][]TracedSystem
+
+func (t ticksTraced) Tick(tick uint64) ([]TracedSystem, error) { return t[tick], nil }
+
+func (t ticksTraced) Close() error { return nil }
+
 // TestTrialDrill: beside a trace the system is found, and a simulator that is not
 // deterministic is found out before the peer is blamed.
 func TestTrialDrill(t *testing.T) {
@@ -257,7 +264,7 @@ func TestTrialDrill(t *testing.T) {
 	wrong := countingSim("wrong", 17, 5)
 	log := countingLog(t, wrong)
 	s, _ := wrong.Start(nil)
-	traced := Traced{}
+	traced := ticksTraced{}
 	for i := range log.Ticks {
 		_ = s.Step(log.Ticks[i].Orders)
 		traced[uint64(i)] = []TracedSystem{{System: "Count", Sums: map[string]merkle.Short{"": s.SyncHash()}}}

@@ -142,9 +142,10 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	}
 	opts.Snapshots, opts.Drill = session.Snapshots, flags.drill
 	if flags.drill && session.Trace != "" {
-		if opts.Traced, err = formats.ReadTraced(session.Trace); err != nil {
+		if opts.Traced, err = formats.OpenTraced(session.Trace); err != nil {
 			return err
 		}
+		defer opts.Traced.Close()
 	}
 	if flags.from != "" {
 		if opts.From, err = loadState(flags.from); err != nil {
@@ -164,6 +165,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		if err != nil {
 			return err
 		}
+		t.Lost = append(t.Lost, session.Lost...)
 		trials = append(trials, t)
 	}
 	e.warn(session.Warnings)

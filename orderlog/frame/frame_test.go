@@ -122,10 +122,10 @@ func TestMalformed(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		{"empty", nil, 0, ErrUnrecognized, `f.bin: empty file, expected magic "\x89TESTME\n" of a test file`},
-		{"one byte", good[:1], 0, ErrUnrecognized, `f.bin: file of 1 bytes, expected magic "\x89TESTME\n" of a test file`},
-		{"zeros", zeros(64), 0, ErrUnrecognized, `f.bin: file begins with "\x00\x00\x00\x00\x00\x00\x00\x00", expected magic "\x89TESTME\n" of a test file`},
-		{"text", []byte("%desynctool"), 0, ErrUnrecognized, `f.bin: file begins with "%desynct", expected magic "\x89TESTME\n" of a test file`},
+		{"empty", nil, 0, ErrUnrecognized, `f.bin: empty file, expected magic "\x89TESTME\n" (test file)`},
+		{"one byte", good[:1], 0, ErrUnrecognized, `f.bin: file of 1 bytes, expected magic "\x89TESTME\n" (test file)`},
+		{"zeros", zeros(64), 0, ErrUnrecognized, `f.bin: file begins with "\x00\x00\x00\x00\x00\x00\x00\x00", expected magic "\x89TESTME\n" (test file)`},
+		{"text", []byte("%desynctool"), 0, ErrUnrecognized, `f.bin: file begins with "%desynct", expected magic "\x89TESTME\n" (test file)`},
 		{"future", preamble(3, 0), 0, ErrVersion, `f.bin: test file of version 3, expected 1 to 2`},
 		{"version 0", preamble(0, 0), 0, ErrVersion, `f.bin: test file of version 0, expected 1 to 2`},
 		{"flags", preamble(2, 1), 0, ErrCorrupt, `f.bin: corrupt at offset 0: preamble has flags 0x0001, expected none`},

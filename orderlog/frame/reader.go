@@ -55,11 +55,11 @@ func (r *Reader) readPreamble() error {
 	}
 	switch {
 	case n == 0:
-		return refuse(ErrUnrecognized, "empty file, expected magic %q of a %s", r.format.Magic, r.format.Name)
+		return refuse(ErrUnrecognized, "empty file, expected magic %q (%s)", r.format.Magic, r.format.Name)
 	case n < magicSize:
-		return refuse(ErrUnrecognized, "file of %d bytes, expected magic %q of a %s", n, r.format.Magic, r.format.Name)
+		return refuse(ErrUnrecognized, "file of %d bytes, expected magic %q (%s)", n, r.format.Magic, r.format.Name)
 	case string(p[:magicSize]) != r.format.Magic:
-		return refuse(ErrUnrecognized, "file begins with %q, expected magic %q of a %s", p[:magicSize], r.format.Magic, r.format.Name)
+		return refuse(ErrUnrecognized, "file begins with %q, expected magic %q (%s)", p[:magicSize], r.format.Magic, r.format.Name)
 	case n < preambleSize:
 		return &Error{Name: r.name, Lost: int64(n), Msg: "file ends inside the preamble", Err: ErrTorn}
 	}

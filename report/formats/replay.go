@@ -20,13 +20,13 @@ type Replayable struct {
 	Log *orderlog.Log
 	// Snapshots are the peer's, nil if a log alone was given.
 	Snapshots *snapshot.Set
-	Trace     string // path of the peer's trace, empty if there is none
+	Trace     string   // path of the peer's trace, empty if there is none
+	Lost      []string // what of the log could not be read
 	Warnings  []string
 }
 
 // OpenReplay reads the order log at path, or the one in a folder, and finds the
-// snapshots beside it. A log that is torn is replayed as far as it goes, with a
-// warning.
+// snapshots beside it. A log that is torn is replayed as far as it goes.
 func OpenReplay(path string) (*Replayable, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func OpenReplay(path string) (*Replayable, error) {
 	case log == nil:
 		return nil, err
 	case errors.As(err, &bad):
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%v; its first %d ticks are replayed", err, len(log.Ticks)))
+		r.Lost = append(r.Lost, fmt.Sprintf("%v; its first %d ticks are replayed", err, len(log.Ticks)))
 	case err != nil:
 		return nil, err
 	}
@@ -74,10 +74,10 @@ func traceAmong(files []string) (trace string) {
 	return trace
 }
 
-// tracedAmong reads the trace among the files of a peer, if there is one.
+// tracedAmong opens the trace among the files of a peer, if there is one.
 func tracedAmong(files []string) (bisect.Traced, error) {
 	if trace := traceAmong(files); trace != "" {
-		return ReadTraced(trace)
+		return OpenTraced(trace)
 	}
 	return nil, nil
 }
@@ -152,41 +152,83 @@ func ReadHashes(path string) (map[uint64]merkle.Short, error) {
 	return hashes, nil
 }
 
-// ReadTraced reads a trace that has a checkpoint of the whole state behind each
-// system, and perhaps of its parts.
-func ReadTraced(path string) (bisect.Traced, error) {
+// traced reads a trace tick by tick.
+type traced struct {
+	f     *os.File
+	r     *tracediff.Reader
+	ahead tracediff.Checkpoint // the next one, if there is one
+	have  bool
+	done  bool
+	list  []bisect.TracedSystem
+}
+
+// OpenTraced opens a trace that has a checkpoint of the whole state behind each
+// system, and perhaps of its parts. Of a tick that was traced again the first time
+// counts.
+func OpenTraced(path string) (bisect.Traced, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	r, err := tracediff.NewReader(f, path, tracediff.ReadOptions{})
 	if err != nil {
+		f.Close()
 		return nil, err
 	}
-	defer r.Close()
-	traced := bisect.Traced{}
+	return &traced{f: f, r: r}, nil
+}
+
+// Close closes the file.
+func (t *traced) Close() error {
+	t.r.Close()
+	return t.f.Close()
+}
+
+// Tick implements bisect.Traced.
+func (t *traced) Tick(tick uint64) ([]bisect.TracedSystem, error) {
+	t.list = t.list[:0]
 	for {
-		rec, err := r.Next()
-		if err == io.EOF || errors.Is(err, frame.ErrTorn) {
-			return traced, nil
+		if !t.have {
+			if err := t.next(); t.done {
+				return t.list, err
+			}
 		}
-		if err != nil {
-			return nil, err
+		if t.ahead.Tick > tick {
+			return t.list, nil
 		}
-		c := rec.Checkpoint
-		if c == nil || c.System == "" || len(c.Sums) == 0 {
-			continue
+		if t.ahead.Tick == tick {
+			t.add(&t.ahead)
 		}
-		b, ok := c.Sums[0].Bytes(nil)
-		if !ok || len(b) != merkle.ShortSize {
-			continue
-		}
-		list := traced[c.Tick]
-		if n := len(list); n == 0 || list[n-1].System != c.System {
-			list = append(list, bisect.TracedSystem{System: c.System, Sums: map[string]merkle.Short{}})
-		}
-		list[len(list)-1].Sums[c.Scope] = merkle.Short(b)
-		traced[c.Tick] = list
+		t.have = false
 	}
+}
+
+// next reads up to the next checkpoint behind a system. An error is told once.
+func (t *traced) next() error {
+	for !t.done {
+		rec, err := t.r.Next()
+		if err != nil {
+			t.done = true
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		if c := rec.Checkpoint; c != nil && c.System != "" && len(c.Sums) > 0 {
+			t.ahead, t.have = *c, true
+			return nil
+		}
+	}
+	return nil
+}
+
+func (t *traced) add(c *tracediff.Checkpoint) {
+	b, ok := c.Sums[0].Bytes(nil)
+	if !ok || len(b) != merkle.ShortSize {
+		return
+	}
+	if n := len(t.list); n == 0 || t.list[n-1].System != c.System {
+		t.list = append(t.list, bisect.TracedSystem{System: c.System, Sums: map[string]merkle.Short{}})
+	}
+	t.list[len(t.list)-1].Sums[c.Scope] = merkle.Short(b)
 }
