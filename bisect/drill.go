@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +58,9 @@ func (d *drill) step() error {
 	}
 	for more := true; more; {
 		var system string
-		system, more = d.s.Next()
+		if system, more, err = d.s.Next(); err != nil {
+			return err
+		}
 		i := slices.IndexFunc(traced, func(t TracedSystem) bool { return t.System == system })
 		if i < 0 || d.p.out.First != nil {
 			continue
@@ -69,15 +72,19 @@ func (d *drill) step() error {
 		d.p.out.Compared++
 		if got := d.s.SyncHash(); got != want {
 			x := &Departure{Point: tick + 1, A: d.p.source(), B: d.p.sim.Name, Expected: want, Got: got, System: system}
-			d.scopes(x, &traced[i])
+			if err := d.scopes(x, &traced[i]); err != nil {
+				return err
+			}
 			d.p.out.First = x
 		}
 	}
 	if x := d.p.out.First; x != nil {
-		d.p.held(x, d.s)
+		if err := d.p.held(x, d.s); err != nil {
+			return err
+		}
 		x.TickEnd = x.Diff != nil
 	}
-	d.p.count()
+	d.p.count(1)
 	return nil
 }
 
@@ -87,23 +94,21 @@ func (p *player) stepTo(s Stepper, last string) error {
 		return fmt.Errorf("tick %d of %s: %w", s.Point(), p.log.Name, err)
 	}
 	for {
-		if system, more := s.Next(); system == last || !more {
-			return nil
+		if system, more, err := s.Next(); err != nil || system == last || !more {
+			return err
 		}
 	}
 }
 
 // scopes tells what departs behind a system by the parts that were traced.
-func (d *drill) scopes(x *Departure, traced *TracedSystem) {
-	saver, ok := d.s.(Saver)
-	if !ok || len(traced.Sums) < 2 {
-		x.Proof = fmt.Sprintf("the trace has one checksum behind each system: which archetype departs in %s takes a trace of archetypes", x.System)
-		return
-	}
-	held, err := snapshot.Hold(saver.World())
+func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
+	held, err := d.p.hold(d.s)
 	if err != nil {
-		d.p.out.Lost = append(d.p.out.Lost, err.Error())
-		return
+		return err
+	}
+	if held == nil || len(traced.Sums) < 2 {
+		x.Proof = fmt.Sprintf("the trace has one checksum behind each system: which archetype departs in %s takes a trace of archetypes", x.System)
+		return nil
 	}
 	columns := false
 	differs := func(scope string, hash merkle.Hash) {
@@ -135,6 +140,7 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) {
 	if columns {
 		x.Proof = "the trace has columns: which entity departs takes the state of both sides"
 	}
+	return nil
 }
 
 // stepTogether plays the tick at hand in two instances, system by system, and stops
@@ -154,18 +160,21 @@ func (p *player) stepTogether(a, b Simulator, nameA, nameB string) error {
 	for more := true; more; {
 		var system, other string
 		var moreToo bool
-		system, more = x.Next()
-		other, moreToo = y.Next()
+		var err1, err2 error
+		system, more, err1 = x.Next()
+		other, moreToo, err2 = y.Next()
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
 		if system != other || more != moreToo {
 			return fmt.Errorf("tick %d: %s runs %s where %s runs %s: they have other systems", tick, nameA, system, nameB, other)
 		}
 		p.out.Compared++
 		if ha, hb := x.SyncHash(), y.SyncHash(); ha != hb {
-			p.out.First = &Departure{Point: tick + 1, A: nameA, B: nameB, Expected: ha, Got: hb, Diff: p.between(a, b), System: system}
-			return nil
+			p.out.First = &Departure{Point: tick + 1, A: nameA, B: nameB, Expected: ha, Got: hb, System: system}
+			return p.between(p.out.First, a, b)
 		}
 	}
-	p.count()
-	p.count()
+	p.count(2)
 	return nil
 }

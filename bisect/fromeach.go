@@ -60,36 +60,64 @@ func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot resume from %s: %w", p.sim.Name, e.Path(), err)
 	}
+	p.keep(s)
+	defer func() { err = errors.Join(err, p.stop(s)) }()
 	p.out.Snapshots++
 	begin := s.Point()
-	depart := func(want, got merkle.Short, diff *snapshot.Diff) {
-		p.out.First = &Departure{Point: s.Point(), A: p.source(), B: fmt.Sprintf("%s from state point %d", p.sim.Name, begin), Expected: want, Got: got, Diff: diff, From: begin}
+	depart := func(point uint64, want, got merkle.Short) *Departure {
+		return &Departure{Point: point, A: p.source(), B: fmt.Sprintf("%s from state point %d", p.sim.Name, begin), Expected: want, Got: got, From: begin}
 	}
 	if want, got := state.Info().Root.Short(), s.SyncHash(); want != got {
-		var diff *snapshot.Diff
-		if saver, ok := s.(Saver); ok {
-			diff = p.diff(state, saver.World())
-		}
 		p.out.Compared++
-		depart(want, got, diff)
-		return nil, nil
-	}
-	for {
-		point := s.Point()
-		if want, ok := p.recorded[point]; ok {
-			p.out.Compared++
-			if got := s.SyncHash(); want != got {
-				depart(want, got, nil)
-				p.held(p.out.First, s)
-				return agreed, nil
-			}
-			agreed = &point
+		p.out.First = depart(begin, want, got)
+		have, err := p.hold(s)
+		if have != nil && err == nil {
+			p.out.First.Diff = p.diff(state, have)
 		}
-		if point == p.out.To {
+		return nil, err
+	}
+	hashes := []merkle.Short{s.SyncHash()}
+	for first := begin; ; first = s.Point() - uint64(len(hashes)) + 1 {
+		for i, got := range hashes {
+			point := first + uint64(i)
+			want, ok := p.recorded[point]
+			if !ok {
+				continue
+			}
+			p.out.Compared++
+			if want == got {
+				agreed = &point
+				continue
+			}
+			p.out.First = depart(point, want, got)
+			p.overshot(s.Point() - point)
+			if s.Point() == point {
+				return agreed, p.held(p.out.First, s)
+			}
+			return agreed, p.again(p.out.First, world)
+		}
+		if s.Point() == p.out.To {
 			return agreed, nil
 		}
-		if err := p.step(s); err != nil {
+		if hashes, err = p.advance(hashes[:0], s, p.ahead(p.out.To, s)); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// again replays from a state to where a replay from it departed, to tell what departs.
+func (p *player) again(d *Departure, from *snapshot.World) error {
+	s, err := p.sim.Resume(from, &p.log.Header)
+	if err != nil {
+		return err
+	}
+	p.keep(s)
+	if err := p.advanceTo(s, d.Point); err != nil {
+		return err
+	}
+	if s.SyncHash() != d.Got {
+		p.out.Notes = append(p.out.Notes, p.sim.Name+" is not deterministic: what departs cannot be found by a second replay")
+		return nil
+	}
+	return p.held(d, s)
 }

@@ -1,7 +1,9 @@
 package bisect
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -19,9 +21,10 @@ type player struct {
 	orders   map[uint64][]orderlog.Order
 	recorded map[uint64]merkle.Short // by the log's own peer
 
-	mu   sync.Mutex
-	done int64
-	all  int64
+	mu      sync.Mutex
+	done    int64
+	all     int64
+	started []Simulator // that hold on to something outside this process
 }
 
 // prepare finds out from where to where the log can be replayed.
@@ -49,14 +52,12 @@ func (p *player) prepare() error {
 		}
 		p.out.From = w.Point.Tick
 	}
-	r := run{log: p.log}
-	r.cover(p.out.From)
-	p.orders, p.out.To = r.orders, r.end
-	if p.opts.Until > 0 {
-		if p.opts.Until > r.end {
-			return fmt.Errorf("%s: its orders are known up to state point %d only, not to %d", p.log.Name, r.end, p.opts.Until)
+	p.orders, p.out.To = ordersFrom(p.log, p.out.From)
+	if until := p.opts.Until; until != nil {
+		if *until > p.out.To {
+			return fmt.Errorf("%s: its orders are known up to state point %d only, not to %d", p.log.Name, p.out.To, *until)
 		}
-		p.out.To = p.opts.Until
+		p.out.To = *until
 	}
 	if p.out.To < p.out.From {
 		return fmt.Errorf("%s: state point %d is before %d, where the replay would begin", p.log.Name, p.out.To, p.out.From)
@@ -64,7 +65,7 @@ func (p *player) prepare() error {
 	return nil
 }
 
-// start starts an instance at p.out.From.
+// start starts an instance at p.out.From. It is closed when the trial ends, or by stop.
 func (p *player) start(sim *Sim) (Simulator, error) {
 	var s Simulator
 	var err error
@@ -76,30 +77,114 @@ func (p *player) start(sim *Sim) (Simulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot replay %s: %w", sim.Name, p.log.Name, err)
 	}
+	p.keep(s)
 	if at := s.Point(); at != p.out.From {
 		return nil, fmt.Errorf("%s begins at state point %d, expected %d", sim.Name, at, p.out.From)
 	}
 	return s, nil
 }
 
+// keep remembers an instance that has to be closed.
+func (p *player) keep(s Simulator) {
+	if _, ok := s.(io.Closer); ok {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.started = append(p.started, s)
+	}
+}
+
+// stop closes an instance before the trial ends.
+func (p *player) stop(s Simulator) error {
+	closer, ok := s.(io.Closer)
+	if !ok {
+		return nil
+	}
+	p.mu.Lock()
+	p.started = slices.DeleteFunc(p.started, func(other Simulator) bool { return other == s })
+	p.mu.Unlock()
+	return closer.Close()
+}
+
+// close closes all instances.
+func (p *player) close() error {
+	var errs []error
+	for _, s := range p.started {
+		errs = append(errs, s.(io.Closer).Close())
+	}
+	p.started = nil
+	return errors.Join(errs...)
+}
+
 // step plays the tick at hand.
 func (p *player) step(s Simulator) error {
 	if err := s.Step(p.orders[s.Point()]); err != nil {
-		return fmt.Errorf("tick %d of %s: %w", s.Point(), p.log.Name, err)
+		return fmt.Errorf("%s, tick %d of %s: %w", p.sim.Name, s.Point(), p.log.Name, err)
 	}
-	p.count()
+	p.count(1)
 	return nil
 }
 
-// count counts a tick that was played.
-func (p *player) count() {
+// batch is how many ticks a Batcher plays at once.
+const batch = 128
+
+// ahead returns how many ticks the given instances play at once, of those up to a point.
+func (p *player) ahead(point uint64, list ...Simulator) uint64 {
+	n := uint64(1)
+	for _, s := range list {
+		if _, ok := s.(Batcher); ok {
+			n = batch
+		}
+	}
+	return min(n, point-list[0].Point())
+}
+
+// advance plays n ticks and appends the sync hash behind each to dst.
+func (p *player) advance(dst []merkle.Short, s Simulator, n uint64) ([]merkle.Short, error) {
+	b, ok := s.(Batcher)
+	if !ok {
+		for range n {
+			if err := p.step(s); err != nil {
+				return dst, err
+			}
+			dst = append(dst, s.SyncHash())
+		}
+		return dst, nil
+	}
+	first := s.Point()
+	ticks := make([][]orderlog.Order, n)
+	for i := range ticks {
+		ticks[i] = p.orders[first+uint64(i)]
+	}
+	dst, err := b.Run(dst, ticks)
+	if err != nil {
+		return dst, fmt.Errorf("%s, ticks %d to %d of %s: %w", p.sim.Name, first, first+n-1, p.log.Name, err)
+	}
+	p.count(n)
+	return dst, nil
+}
+
+// advanceTo plays up to a point.
+func (p *player) advanceTo(s Simulator, point uint64) error {
+	for s.Point() < point {
+		if _, err := p.advance(nil, s, p.ahead(point, s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts ticks that were played.
+func (p *player) count(n uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.out.Ticks++
-	if p.done++; p.opts.Progress != nil {
+	p.out.Ticks += n
+	if p.done += int64(n); p.opts.Progress != nil {
 		p.opts.Progress(p.done, p.all)
 	}
 }
+
+// overshot takes back ticks that were played behind a departure.
+func (p *player) overshot(n uint64) { p.out.Ticks -= n }
 
 func (p *player) length() int64 { return int64(p.out.To - p.out.From) }
 
@@ -111,7 +196,9 @@ func (p *player) plain() error {
 		return err
 	}
 	if v, ok := s.(Validator); ok {
-		p.validate(v)
+		if err := p.validate(v); err != nil {
+			return err
+		}
 	}
 	var drill *drill
 	if p.opts.Drill {
@@ -119,52 +206,75 @@ func (p *player) plain() error {
 			return err
 		}
 	}
-	for {
-		point, got := s.Point(), s.SyncHash()
-		if p.opts.Observe != nil {
-			if err := p.opts.Observe(point, got); err != nil {
+	hashes := []merkle.Short{s.SyncHash()}
+	for first := s.Point(); ; first = s.Point() - uint64(len(hashes)) + 1 {
+		for i, got := range hashes {
+			point := first + uint64(i)
+			if p.opts.Observe != nil {
+				if err := p.opts.Observe(point, got); err != nil {
+					return err
+				}
+			}
+			if p.out.First != nil || !p.departs(point, got) {
+				continue
+			}
+			if drill != nil && point > p.out.From {
+				p.out.First.Proof = "the trace does not tell which system it was"
+			}
+			if p.opts.Observe == nil {
+				p.overshot(s.Point() - point)
+			}
+			if err := p.twice(p.out.First); err != nil || p.opts.Observe == nil {
 				return err
 			}
 		}
-		if want, ok := p.recorded[point]; ok && p.out.First == nil {
-			p.out.Compared++
-			if want != got {
-				d := &Departure{Point: point, A: p.source(), B: p.sim.Name, Expected: want, Got: got}
-				p.out.First = d
-				p.held(d, s)
-				if drill != nil && point > p.out.From {
-					d.Proof = "the trace does not tell which system it was"
-				}
-				if err := p.twice(d); err != nil {
-					return err
-				}
-			} else {
-				p.out.Agreed = &point
-			}
-		}
-		if point == p.out.To || p.out.First != nil && p.opts.Observe == nil {
+		if s.Point() == p.out.To {
 			return nil
 		}
-		if drill == nil || p.out.First != nil {
-			err = p.step(s)
-		} else if err = drill.step(); err == nil && p.out.First != nil {
-			return p.twice(p.out.First)
+		if drill != nil && p.out.First == nil {
+			if err := drill.step(); err != nil {
+				return err
+			}
+			if p.out.First != nil {
+				return p.twice(p.out.First)
+			}
+			hashes = append(hashes[:0], s.SyncHash())
+			continue
 		}
-		if err != nil {
+		if hashes, err = p.advance(hashes[:0], s, p.ahead(p.out.To, s)); err != nil {
 			return err
 		}
 	}
 }
 
+// departs holds a hash of the replay against the one that is recorded, if there is one.
+func (p *player) departs(point uint64, got merkle.Short) bool {
+	want, ok := p.recorded[point]
+	if !ok {
+		return false
+	}
+	p.out.Compared++
+	if want == got {
+		p.out.Agreed = &point
+		return false
+	}
+	p.out.First = &Departure{Point: point, A: p.source(), B: p.sim.Name, Expected: want, Got: got}
+	return true
+}
+
 // validate notes the orders that the simulator ignores.
-func (p *player) validate(v Validator) {
+func (p *player) validate(v Validator) error {
 	n, first := 0, ""
 	for tick := p.out.From; tick < p.out.To; tick++ {
 		for i := range p.orders[tick] {
 			o := &p.orders[tick][i]
-			if err := v.Validate(o); err != nil {
+			why, err := v.Validate(o)
+			if err != nil {
+				return err
+			}
+			if why != "" {
 				if n++; n == 1 {
-					first = fmt.Sprintf("in tick %d, of player %d: %v", tick, o.Player, err)
+					first = fmt.Sprintf("in tick %d, of player %d: %s", tick, o.Player, why)
 				}
 			}
 		}
@@ -172,6 +282,7 @@ func (p *player) validate(v Validator) {
 	if n > 0 {
 		p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s ignores %d of the orders, the first %s", p.sim.Name, n, first))
 	}
+	return nil
 }
 
 // caches replays and computes all caches again after each tick.
@@ -218,14 +329,17 @@ func (p *player) source() string {
 }
 
 // held tells what departs by the peer's snapshot of that point, if it left one.
-func (p *player) held(d *Departure, s Simulator) {
-	saver, ok := s.(Saver)
-	if !ok || p.opts.Snapshots == nil {
-		return
+func (p *player) held(d *Departure, s Simulator) error {
+	if p.opts.Snapshots == nil {
+		return nil
 	}
 	e := p.opts.Snapshots.At(snapshot.Point{Tick: d.Point})
 	if e == nil {
-		return
+		return nil
+	}
+	have, err := p.hold(s)
+	if have == nil || err != nil {
+		return err
 	}
 	state, err := e.Open()
 	if err != nil {
@@ -233,20 +347,47 @@ func (p *player) held(d *Departure, s Simulator) {
 			state.Close()
 		}
 		p.out.Lost = append(p.out.Lost, err.Error())
-		return
-	}
-	defer state.Close()
-	d.Diff = p.diff(state, saver.World())
-}
-
-// diff compares a state with what a simulator has.
-func (p *player) diff(a snapshot.State, b *snapshot.World) *snapshot.Diff {
-	held, err := snapshot.Hold(b)
-	if err != nil {
-		p.out.Lost = append(p.out.Lost, err.Error())
 		return nil
 	}
-	d, err := snapshot.Compare(a, held, snapshot.DiffOptions{Force: true})
+	defer state.Close()
+	d.Diff = p.diff(state, have)
+	return nil
+}
+
+// hold takes the state out of a simulator. It returns nil if that cannot be done.
+func (p *player) hold(s Simulator) (snapshot.State, error) {
+	saver, ok := s.(Saver)
+	if !ok {
+		return nil, nil
+	}
+	w, err := saver.World()
+	if err != nil {
+		return nil, fmt.Errorf("%s, state point %d: %w", p.sim.Name, s.Point(), err)
+	}
+	state, err := snapshot.Hold(w)
+	if err != nil {
+		return nil, fmt.Errorf("%s, state point %d: %w", p.sim.Name, s.Point(), err)
+	}
+	return state, nil
+}
+
+// between tells what differs between two instances, if their states can be taken out.
+func (p *player) between(d *Departure, a, b Simulator) error {
+	x, err := p.hold(a)
+	if x == nil || err != nil {
+		return err
+	}
+	y, err := p.hold(b)
+	if y == nil || err != nil {
+		return err
+	}
+	d.Diff = p.diff(x, y)
+	return nil
+}
+
+// diff compares two states.
+func (p *player) diff(a, b snapshot.State) *snapshot.Diff {
+	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{Force: true})
 	if err != nil {
 		p.out.Lost = append(p.out.Lost, err.Error())
 		return nil
@@ -255,7 +396,8 @@ func (p *player) diff(a snapshot.State, b *snapshot.World) *snapshot.Diff {
 }
 
 // twice replays up to a departure a second time: before a peer is blamed, the
-// simulator must agree with itself.
+// simulator must agree with itself. The second one tells what departs, as the first
+// may have gone on.
 func (p *player) twice(d *Departure) error {
 	s, err := p.start(p.sim)
 	if err != nil {
@@ -265,10 +407,8 @@ func (p *player) twice(d *Departure) error {
 	if d.System != "" {
 		whole-- // the departure is inside the tick before
 	}
-	for s.Point() < whole {
-		if err := p.step(s); err != nil {
-			return err
-		}
+	if err := p.advanceTo(s, whole); err != nil {
+		return err
 	}
 	if d.System != "" {
 		if err := p.stepTo(s.(Stepper), d.System); err != nil {
@@ -276,7 +416,12 @@ func (p *player) twice(d *Departure) error {
 		}
 	}
 	if again := s.SyncHash(); again != d.Got {
+		p.out.Unsteady = true
 		p.out.Means = fmt.Sprintf("%s itself is not deterministic: a second replay has %s at that point; nothing follows for the peer", p.sim.Name, again)
+		return nil
 	}
-	return nil
+	if d.System != "" {
+		return nil
+	}
+	return p.held(d, s)
 }

@@ -27,7 +27,9 @@ func (p *player) purity() error {
 		orders := p.orders[point]
 		clean := tester.SyncHash()
 		for i := range orders {
-			tester.Test(&orders[i])
+			if _, err := tester.Test(&orders[i]); err != nil {
+				return err
+			}
 			p.out.Compared++
 		}
 		if got := tester.SyncHash(); got != clean {
@@ -47,20 +49,23 @@ func (p *player) impure(tested Tester, clean merkle.Short) error {
 	if err != nil {
 		return err
 	}
-	for s.Point() < tested.Point() {
-		if err := p.step(s); err != nil {
-			return err
-		}
+	if err := p.advanceTo(s, tested.Point()); err != nil {
+		return err
 	}
 	x := p.out.First
 	if s.SyncHash() != clean {
 		p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s is not deterministic: which order it was cannot be found by a second replay", p.sim.Name))
 		return nil
 	}
-	x.Diff = p.between(s, tested)
+	if err := p.between(x, s, tested); err != nil {
+		return err
+	}
 	orders := p.orders[s.Point()]
 	for i := range orders {
-		if s.(Tester).Test(&orders[i]); s.SyncHash() != clean {
+		if _, err := s.(Tester).Test(&orders[i]); err != nil {
+			return err
+		}
+		if s.SyncHash() != clean {
 			x.Order = fmt.Sprintf("%s of player %d, number %d of the tick", p.kind(&orders[i]), orders[i].Player, i+1)
 			return nil
 		}

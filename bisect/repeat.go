@@ -75,17 +75,21 @@ func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle
 	if err != nil {
 		return nil, err
 	}
-	for {
-		h := s.SyncHash()
-		if keep == nil {
-			list = append(list, h)
-		} else if !keep(int(s.Point()-p.out.From), h) {
-			return nil, nil
+	defer func() { err = errors.Join(err, p.stop(s)) }()
+	chunk := []merkle.Short{s.SyncHash()}
+	for n := 0; ; {
+		for _, h := range chunk {
+			if keep == nil {
+				list = append(list, h)
+			} else if !keep(n, h) {
+				return nil, nil
+			}
+			n++
 		}
 		if s.Point() == p.out.To {
 			return list, nil
 		}
-		if err := p.step(s); err != nil {
+		if chunk, err = p.advance(chunk[:0], s, p.ahead(p.out.To, s)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,10 +1,10 @@
 package bisect
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -59,14 +59,13 @@ func (p *ReplayedPeer) MatchesReference() bool { return p.Compared > 0 && p.Depa
 
 // run is one peer's replay.
 type run struct {
-	peer *Peer
-	log  *orderlog.Log
-	sim  Simulator
-	out  ReplayedPeer
-
-	// The orders are known for the ticks from first to behind last.
-	first, end uint64
-	orders     map[uint64][]orderlog.Order
+	peer   *Peer
+	log    *orderlog.Log
+	out    ReplayedPeer
+	hashes []merkle.Short // of the replay, from Replay.From on
+	end    uint64         // the last state point that the orders in the log lead to
+	// unsteady says that the simulator does not agree with itself, empty if it does.
+	unsteady string
 }
 
 // maxGap is how many ticks without a record a log may have in a row. Writers
@@ -74,29 +73,26 @@ type run struct {
 // one game.
 const maxGap = 100_000
 
-// cover finds out for which ticks from a point on the run's log knows the
-// orders.
-func (run *run) cover(from uint64) {
-	run.orders = make(map[uint64][]orderlog.Order)
-	run.first, run.end = run.log.Header.FirstPoint, from
-	for i := range run.log.Ticks {
-		t := &run.log.Ticks[i]
+// ordersFrom returns the orders that a log has from a state point on, by tick, and the
+// last point that they lead to.
+func ordersFrom(log *orderlog.Log, from uint64) (orders map[uint64][]orderlog.Order, end uint64) {
+	orders, end = make(map[uint64][]orderlog.Order), from
+	for i := range log.Ticks {
+		t := &log.Ticks[i]
 		if t.Number < from {
 			continue
 		}
-		if t.Number > run.end+maxGap {
+		if t.Number > end+maxGap {
 			break
 		}
-		run.orders[t.Number] = t.Orders // those of the last epoch, if it was played again
-		run.end = max(run.end, t.Number+1)
+		orders[t.Number] = t.Orders // those of the last epoch, if it was played again
+		end = max(end, t.Number+1)
 	}
-	if run.first > from {
-		run.end = from
+	if log.Header.FirstPoint > from {
+		end = from
 	}
+	return orders, end
 }
-
-// knows reports whether the orders that lead to a state point are known.
-func (run *run) knows(point uint64) bool { return point <= run.end }
 
 // replay replays the orders over the bracket and narrows it to the tick at
 // which the peers part.
@@ -117,33 +113,18 @@ func replay(r *Result, peers []*Peer, opts Options) error {
 	} else {
 		rep.From = lender.Header.FirstPoint
 	}
-	for i := range runs {
-		run := &runs[i]
-		run.cover(rep.From)
-		if world != nil {
-			run.sim, err = sim.Resume(world, &run.log.Header)
-		} else {
-			run.sim, err = sim.Start(&run.log.Header)
-		}
-		if err != nil {
-			return fmt.Errorf("%s cannot replay %s: %w", sim.Name, run.log.Name, err)
-		}
-		if at := run.sim.Point(); at != rep.From {
-			return fmt.Errorf("%s begins at state point %d, expected %d", sim.Name, at, rep.From)
-		}
+	if err := rep.play(runs, sim, world); err != nil {
+		return err
 	}
 	if world != nil {
 		held, err := snapshot.Hold(world)
 		if err != nil {
 			return err
 		}
-		if got, want := runs[0].sim.StateHash(), held.Info().Root; got != want {
+		if got, want := runs[0].hashes[0], held.Info().Root.Short(); got != want {
 			return fmt.Errorf("%s loads the state at point %d with hash %s, the snapshot has %s: not this build, or the save forgets something",
-				sim.Name, rep.From, got.Short(), want.Short())
+				sim.Name, rep.From, got, want)
 		}
-	}
-	if err := rep.play(runs); err != nil {
-		return err
 	}
 	if opts.Traced != nil {
 		if err := rep.drill(r, runs, opts, world); err != nil {
@@ -152,7 +133,10 @@ func replay(r *Result, peers []*Peer, opts Options) error {
 	}
 	for i := range runs {
 		rep.Peers = append(rep.Peers, runs[i].out)
-		if !runs[i].knows(b.Bad.Tick) {
+		if why := runs[i].unsteady; why != "" {
+			r.note("%s: %s", runs[i].out.Name, why)
+		}
+		if runs[i].end < b.Bad.Tick {
 			r.note("the orders in %s are known up to state point %d only", runs[i].log.Name, runs[i].end)
 		}
 	}
@@ -247,37 +231,60 @@ func allHave(peers []*Peer, point snapshot.Point) bool {
 	return true
 }
 
-// play steps all runs from point to point and compares, as far as their orders
-// are known.
-func (rep *Replay) play(runs []run) error {
+// play replays every run on its own, all at once, as far as its orders are known and
+// the bracket goes, and compares what they come to.
+func (rep *Replay) play(runs []run, sim *Sim, world *snapshot.World) error {
+	errs := make([]error, len(runs))
+	var wait sync.WaitGroup
+	for i := range runs {
+		run := &runs[i]
+		_, run.end = ordersFrom(run.log, rep.From)
+		wait.Go(func() { errs[i] = rep.playOne(run, sim, world) })
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
 	last := rep.From
 	for i := range runs {
 		last = max(last, min(rep.To, runs[i].end))
+		for at := range runs[i].hashes[:min(len(runs[0].hashes), len(runs[i].hashes))] {
+			if runs[0].hashes[at] == runs[i].hashes[at] {
+				continue
+			}
+			if point := rep.From + uint64(at); rep.InputsPart == nil || point < *rep.InputsPart {
+				rep.InputsPart = &point
+			}
+			break
+		}
 	}
 	rep.To = last
-	for point := rep.From; ; point++ {
-		for i := range runs {
-			if !runs[i].knows(point) {
-				continue
-			}
-			runs[i].compare(point)
-			if i > 0 && rep.InputsPart == nil && runs[0].knows(point) && runs[i].sim.SyncHash() != runs[0].sim.SyncHash() {
-				at := point
-				rep.InputsPart = &at
-			}
-		}
-		if point == last {
+	return nil
+}
+
+// playOne is a plain replay of a peer's orders, held against its hashes and the roots of
+// its snapshots.
+func (rep *Replay) playOne(run *run, sim *Sim, world *snapshot.World) error {
+	until := min(rep.To, run.end)
+	t, err := Try(run.log, sim, TrialOptions{
+		Mode: Plain, From: world, Until: &until, Expect: run.peer.between(rep.From, rep.To),
+		Observe: func(_ uint64, hash merkle.Short) error {
+			run.hashes = append(run.hashes, hash)
 			return nil
-		}
-		for i := range runs {
-			if !runs[i].knows(point + 1) {
-				continue
-			}
-			if err := runs[i].sim.Step(runs[i].orders[point]); err != nil {
-				return fmt.Errorf("%s, tick %d of %s: %w", rep.Sim, point, runs[i].log.Name, err)
-			}
-		}
+		},
+	})
+	if err != nil {
+		return err
 	}
+	if t.Unsteady {
+		run.unsteady = t.Means
+		return nil
+	}
+	run.out.Compared, run.out.LastAgreed = int(t.Compared), t.Agreed
+	if d := t.First; d != nil {
+		run.out.Departs, run.out.Expected, run.out.Got = &d.Point, d.Got, d.Expected
+	}
+	return nil
 }
 
 // drill replays the orders of each peer that departs once more, system by system.
@@ -303,7 +310,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 			continue
 		}
 		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
-			Mode: Plain, From: world, Until: *run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
+			Mode: Plain, From: world, Until: run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
 		})
 		if err = errors.Join(err, traced.Close()); err != nil {
 			return err
@@ -315,30 +322,24 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 	return nil
 }
 
-// compare holds what the peer recorded at a point against the replay.
-func (run *run) compare(point uint64) {
-	if run.out.Departs != nil {
-		return
-	}
-	got, ok := run.peer.sync(point)
-	if !ok {
-		e := run.peer.set.At(snapshot.Point{Tick: point})
-		if e == nil {
-			return
+// between returns the sync hashes that a peer is known to have had at state points: as
+// it recorded them, or else of its snapshots.
+func (p *Peer) between(first, last uint64) map[uint64]merkle.Short {
+	known := make(map[uint64]merkle.Short)
+	for _, e := range slices.Clone(p.set.Entries) { // opening a misnamed one moves it
+		if e.Point.Phase != "" || e.Point.Tick < first || e.Point.Tick > last {
+			continue
 		}
-		info, moved, err := run.peer.head(e)
-		if err != nil || moved {
-			return
+		if info, moved, err := p.head(e); err == nil && !moved {
+			known[e.Point.Tick] = info.Root.Short()
 		}
-		got = info.Root.Short()
 	}
-	at := point
-	run.out.Compared++
-	if want := run.sim.SyncHash(); !bytes.Equal(want[:], got[:]) {
-		run.out.Departs, run.out.Expected, run.out.Got = &at, want, got
-		return
+	for point, hash := range p.syncs {
+		if point >= first && point <= last {
+			known[point] = hash
+		}
 	}
-	run.out.LastAgreed = &at
+	return known
 }
 
 // narrowByReplay narrows the bracket: until a peer departs from the replay its

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // pair steps two instances side by side; with serialize the second is saved and
@@ -27,16 +28,28 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 	case simA.Name != simB.Name:
 		nameA, nameB = simA.Name, simB.Name
 	}
-	ha, hb := a.SyncHash(), b.SyncHash()
-	for {
-		point := a.Point()
-		p.out.Compared++
-		if ha != hb {
-			p.out.First = &Departure{Point: point, A: nameA, B: nameB, Expected: ha, Got: hb, Diff: p.between(a, b)}
-			return nil
+	var spare Simulator
+	if _, ok := b.(Restorer); ok && serialize {
+		if spare, err = p.start(simB); err != nil {
+			return err
 		}
-		p.out.Agreed = &point
-		if point == p.out.To {
+	}
+	ha, hb := []merkle.Short{a.SyncHash()}, []merkle.Short{b.SyncHash()}
+	for first := a.Point(); ; first = a.Point() - uint64(len(ha)) + 1 {
+		for i := range ha {
+			point := first + uint64(i)
+			p.out.Compared++
+			if ha[i] != hb[i] {
+				p.out.First = &Departure{Point: point, A: nameA, B: nameB, Expected: ha[i], Got: hb[i]}
+				if a.Point() == point {
+					return p.between(p.out.First, a, b)
+				}
+				p.overshot(2 * (a.Point() - point))
+				return p.pairAgain(p.out.First, simA, simB)
+			}
+			p.out.Agreed = &point
+		}
+		if a.Point() == p.out.To {
 			return nil
 		}
 		if p.opts.Drill {
@@ -44,26 +57,25 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 				return err
 			}
 			if serialize {
-				if b, err = p.reload(simB, b); err != nil {
+				if b, spare, err = p.reload(simB, b, spare); err != nil {
 					return err
 				}
 			}
-			ha, hb = a.SyncHash(), b.SyncHash()
+			ha, hb = []merkle.Short{a.SyncHash()}, []merkle.Short{b.SyncHash()}
 			continue
+		}
+		n := p.ahead(p.out.To, a, b)
+		if serialize {
+			n = 1
 		}
 		errs := make([]error, 2)
 		var wait sync.WaitGroup
+		wait.Go(func() { ha, errs[0] = p.advance(ha[:0], a, n) })
 		wait.Go(func() {
-			if errs[0] = p.step(a); errs[0] == nil {
-				ha = a.SyncHash()
-			}
-		})
-		wait.Go(func() {
-			if errs[1] = p.step(b); errs[1] == nil && serialize {
-				b, errs[1] = p.reload(simB, b)
-			}
-			if errs[1] == nil {
-				hb = b.SyncHash()
+			if hb, errs[1] = p.advance(hb[:0], b, n); errs[1] == nil && serialize {
+				if b, spare, errs[1] = p.reload(simB, b, spare); errs[1] == nil {
+					hb[0] = b.SyncHash()
+				}
 			}
 		})
 		wait.Wait()
@@ -73,28 +85,85 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 	}
 }
 
-// between compares the states of two instances, nil if they cannot be taken out.
-func (p *player) between(a, b Simulator) *snapshot.Diff {
-	x, ok1 := a.(Saver)
-	y, ok2 := b.(Saver)
-	if !ok1 || !ok2 {
+// pairAgain plays two instances once more to where they departed, to tell what departs:
+// the first two have gone on.
+func (p *player) pairAgain(d *Departure, simA, simB *Sim) error {
+	list := make([]Simulator, 2)
+	for i, sim := range []*Sim{simA, simB} {
+		s, err := p.start(sim)
+		if err != nil {
+			return err
+		}
+		if err := p.advanceTo(s, d.Point); err != nil {
+			return err
+		}
+		list[i] = s
+	}
+	if list[0].SyncHash() != d.Expected || list[1].SyncHash() != d.Got {
+		p.out.Notes = append(p.out.Notes, "which values depart is not known: a second time they depart elsewhere, or otherwise")
 		return nil
 	}
-	held, err := snapshot.Hold(x.World())
-	if err != nil {
-		p.out.Lost = append(p.out.Lost, err.Error())
-		return nil
-	}
-	return p.diff(held, y.World())
+	return p.between(d, list[0], list[1])
 }
 
-// reload saves an instance and loads what was saved.
-func (p *player) reload(sim *Sim, s Simulator) (Simulator, error) {
-	saver, ok := s.(Saver)
-	if !ok {
-		return nil, fmt.Errorf("%s cannot be saved", sim.Name)
+// saved is a state that was taken out of a simulator, in one of two forms.
+type saved struct {
+	point uint64
+	bytes []byte
+	world *snapshot.World
+}
+
+// save takes the state out of an instance.
+func (p *player) save(s Simulator) (saved, error) {
+	out := saved{point: s.Point()}
+	var err error
+	switch s := s.(type) {
+	case Restorer:
+		out.bytes, err = s.Save()
+	case Saver:
+		out.world, err = s.World()
+	default:
+		return out, fmt.Errorf("%s cannot be saved", p.sim.Name)
 	}
-	return sim.Resume(saver.World(), &p.log.Header)
+	if err != nil {
+		return out, fmt.Errorf("%s cannot be saved at state point %d: %w", p.sim.Name, out.point, err)
+	}
+	return out, nil
+}
+
+// load loads a state, into spare if it can be restored, else into an instance of its own
+// that takes the place of spare.
+func (p *player) load(sim *Sim, spare Simulator, state saved) (Simulator, error) {
+	r, ok := spare.(Restorer)
+	if !ok {
+		s, err := sim.Resume(state.world, &p.log.Header)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot load what it saved at state point %d: %w", sim.Name, state.point, err)
+		}
+		p.keep(s)
+		if spare != nil {
+			err = p.stop(spare)
+		}
+		return s, err
+	}
+	if err := r.Restore(state.bytes); err != nil {
+		return nil, fmt.Errorf("%s cannot load what it saved at state point %d: %w", sim.Name, state.point, err)
+	}
+	if at := r.Point(); at != state.point {
+		return nil, fmt.Errorf("%s is at state point %d behind loading what it saved at %d", sim.Name, at, state.point)
+	}
+	return r, nil
+}
+
+// reload saves an instance and loads what was saved into another: into the spare one,
+// which still has the state of a tick ago, so that what a save forgets is missing or old.
+func (p *player) reload(sim *Sim, s, spare Simulator) (loaded, old Simulator, err error) {
+	state, err := p.save(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	loaded, err = p.load(sim, spare, state)
+	return loaded, s, err
 }
 
 // rollback goes back by Depth ticks in every tick and plays them again.
@@ -108,38 +177,41 @@ func (p *player) rollback() error {
 	if err != nil {
 		return err
 	}
-	saver, ok := s.(Saver)
-	if !ok {
-		return fmt.Errorf("%s cannot be saved", p.sim.Name)
+	var shadow Simulator // goes back
+	if _, ok := s.(Restorer); ok {
+		if shadow, err = p.start(p.sim); err != nil {
+			return err
+		}
 	}
-	var kept []*snapshot.World // the last Depth states, the oldest first
-	for saver.Point() < p.out.To {
-		kept = append(kept, saver.World())
-		if err := p.step(saver); err != nil {
+	var kept []saved // the last Depth states, the oldest first
+	for s.Point() < p.out.To {
+		state, err := p.save(s)
+		if err != nil {
+			return err
+		}
+		kept = append(kept, state)
+		if err := p.step(s); err != nil {
 			return err
 		}
 		if len(kept) < depth {
 			continue
 		}
-		again, err := p.sim.Resume(kept[0], &p.log.Header)
-		if err != nil {
+		if shadow, err = p.load(p.sim, shadow, kept[0]); err != nil {
 			return err
 		}
-		begin := again.Point()
+		begin := kept[0].point
 		kept = kept[1:]
-		for again.Point() < saver.Point() {
-			if err := p.step(again); err != nil {
-				return err
-			}
+		if err := p.advanceTo(shadow, s.Point()); err != nil {
+			return err
 		}
-		point := saver.Point()
+		point := s.Point()
 		p.out.Compared++
-		if want, got := saver.SyncHash(), again.SyncHash(); want != got {
+		if want, got := s.SyncHash(), shadow.SyncHash(); want != got {
 			p.out.First = &Departure{
 				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, begin),
-				Expected: want, Got: got, Diff: p.between(saver, again), From: begin,
+				Expected: want, Got: got, From: begin,
 			}
-			return nil
+			return p.between(p.out.First, s, shadow)
 		}
 		p.out.Agreed = &point
 	}

@@ -6,16 +6,17 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Simulator is a running game that applies orders tick by tick.
+// Simulator is a running game that applies orders tick by tick. What else it can be
+// asked is said by the interfaces below, and by io.Closer if it holds on to something
+// outside the memory of this process.
 type Simulator interface {
 	// Point returns the state point that the simulator is at.
 	Point() uint64
 	// Step applies the orders of the tick at hand, in their order, and moves on
 	// to the next point. Their kinds are numbers in the log's header.
 	Step(orders []orderlog.Order) error
-	// SyncHash returns the sync hash at Point, StateHash the full hash.
+	// SyncHash returns the sync hash at Point.
 	SyncHash() merkle.Short
-	StateHash() merkle.Hash
 }
 
 // Sim starts simulators.
@@ -29,10 +30,37 @@ type Sim struct {
 	Resume func(w *snapshot.World, h *orderlog.Header) (Simulator, error)
 }
 
+// Batcher is a Simulator for which many ticks at once are cheaper than one by one,
+// since it does not run in this process.
+type Batcher interface {
+	Simulator
+	// Run plays a tick for each list of orders and appends the sync hash behind each to
+	// dst.
+	Run(dst []merkle.Short, ticks [][]orderlog.Order) ([]merkle.Short, error)
+}
+
 // Saver is a Simulator whose state can be taken out of it.
 type Saver interface {
 	Simulator
-	World() *snapshot.World
+	World() (*snapshot.World, error)
+}
+
+// Restorer is a Simulator that saves and loads itself, in a form of its own.
+type Restorer interface {
+	Simulator
+	Save() ([]byte, error)
+	// Restore replaces the state by one that this or another instance of the session
+	// saved.
+	Restore(save []byte) error
+}
+
+// Predictor is a Simulator that shows what the orders of a player will do before they
+// are confirmed, as the machine of that player does.
+type Predictor interface {
+	Simulator
+	// Predict plays ahead the tick at hand with a player's own orders alone, and takes
+	// that back. It must not change the state.
+	Predict(player uint32, orders []orderlog.Order) error
 }
 
 // CacheChecker is a Simulator that computes its caches again and compares.
@@ -48,14 +76,15 @@ type CacheChecker interface {
 type Tester interface {
 	Simulator
 	// Test must not change the state.
-	Test(o *orderlog.Order) bool
+	Test(o *orderlog.Order) (possible bool, err error)
 }
 
 // Validator is a Simulator that knows which orders it ignores.
 type Validator interface {
 	Simulator
-	// Validate returns why an order of a tick would be ignored whatever the state.
-	Validate(o *orderlog.Order) error
+	// Validate returns why an order of a tick would be ignored whatever the state,
+	// empty if it would not.
+	Validate(o *orderlog.Order) (why string, err error)
 }
 
 // Stepper is a Simulator whose steps can be taken system by system. Its hashes are
@@ -66,5 +95,5 @@ type Stepper interface {
 	Begin(orders []orderlog.Order) error
 	// Next runs the next system and returns its name; more is false behind the
 	// last one.
-	Next() (system string, more bool)
+	Next() (system string, more bool, err error)
 }

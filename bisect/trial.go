@@ -52,8 +52,8 @@ type TrialOptions struct {
 	Runs int
 	// From is the state to begin with; nil is the start of the session.
 	From *snapshot.World
-	// Until is the last state point, 0 the end of the log.
-	Until uint64
+	// Until is the last state point, nil the end of the log.
+	Until *uint64
 	// Snapshots are the peer's, for FromEachSnapshot, and to tell what departs.
 	Snapshots *snapshot.Set
 	// Expect are the hashes to hold the replay against instead of those of the
@@ -93,6 +93,10 @@ type Trial struct {
 
 	// Snapshots counts those that a replay began at.
 	Snapshots int
+
+	// Unsteady says that the simulator does not agree with itself, so that nothing
+	// follows from First for the peer.
+	Unsteady bool
 
 	// Means says in a sentence what follows.
 	Means string
@@ -141,12 +145,16 @@ type Departure struct {
 }
 
 // Try replays a log in one mode.
-func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
+func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (trial *Trial, err error) {
 	p := &player{log: log, sim: sim, opts: opts, out: &Trial{Mode: opts.Mode, Sim: sim.Name}}
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
-	var err error
+	defer func() {
+		if err2 := p.close(); err == nil && err2 != nil {
+			trial, err = nil, err2
+		}
+	}()
 	switch opts.Mode {
 	case Plain:
 		err = p.plain()

@@ -1,7 +1,6 @@
 package bisect
 
 import (
-	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -53,19 +52,18 @@ func (c *counting) Begin(orders []orderlog.Order) error {
 	return nil
 }
 
-func (c *counting) Next() (system string, more bool) {
-	_ = c.Step(c.begun) // it never fails
-	return "Count", false
+func (c *counting) Next() (system string, more bool, err error) {
+	return "Count", false, c.Step(c.begun)
 }
 
-func (c *counting) Validate(o *orderlog.Order) error {
+func (c *counting) Validate(o *orderlog.Order) (why string, err error) {
 	if o.Player > 0 {
-		return errors.New("one plays alone")
+		return "one plays alone", nil
 	}
-	return nil
+	return "", nil
 }
 
-func (c *counting) World() *snapshot.World {
+func (c *counting) World() (*snapshot.World, error) {
 	value := snapshot.NewColumn("Health", "value", snapshot.U64, 0)
 	value.AppendUint(c.value)
 	speed := snapshot.NewColumn("Health", "speed", snapshot.U64, 0)
@@ -77,18 +75,29 @@ func (c *counting) World() *snapshot.World {
 	if c.mistake != "forgets" { // the speed is no part of the state that is hashed
 		w.Tables = append(w.Tables, snapshot.Table{Label: "Speed", Class: snapshot.Noise, Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{speed}})
 	}
-	return w
+	return w, nil
 }
 
-func (c *counting) StateHash() merkle.Hash {
-	s, err := snapshot.Hold(c.World())
+func (c *counting) SyncHash() merkle.Short { return rootOf(c).Short() }
+
+// rootOf returns the state hash of a game.
+func rootOf(s Simulator) merkle.Hash {
+	held, err := snapshot.Hold(worldOf(s))
 	if err != nil {
 		panic(err)
 	}
-	return s.Info().Root
+	return held.Info().Root
 }
 
-func (c *counting) SyncHash() merkle.Short { return c.StateHash().Short() }
+func worldOf(s Simulator) *snapshot.World {
+	w, err := s.(Saver).World()
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+func ptr(point uint64) *uint64 { return &point }
 
 func (c *counting) StaleCaches() ([]string, error) {
 	if c.cache != c.value {
@@ -163,7 +172,7 @@ func TestTrials(t *testing.T) {
 		for s.Point() < point {
 			_ = s.Step(good.Ticks[s.Point()].Orders)
 		}
-		if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, point)), s.(Saver).World(), snapshot.WriteOptions{}); err != nil {
+		if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, point)), worldOf(s), snapshot.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -233,7 +242,7 @@ func TestTrialHeader(t *testing.T) {
 	log := countingLog(t, sim)
 	s, _ := sim.Start(nil)
 	o, _ := other.Start(nil)
-	log.Header.Start = o.StateHash()
+	log.Header.Start = rootOf(o)
 	trial := try(t, log, sim, TrialOptions{Mode: Plain})
 	if trial.Departed() || len(trial.Lost) != 1 || !strings.Contains(trial.Lost[0], "log contradicts itself") {
 		t.Errorf("%+v", trial)
@@ -244,7 +253,7 @@ func TestTrialHeader(t *testing.T) {
 	if trial := try(t, log, sim, TrialOptions{Mode: Plain}); trial.First == nil || trial.First.Point != 0 || !strings.Contains(trial.Means, "not what the log's header gives") {
 		t.Errorf("%+v", trial)
 	}
-	log.Header.Start = s.StateHash()
+	log.Header.Start = rootOf(s)
 	if trial := try(t, log, sim, TrialOptions{Mode: Plain}); trial.Departed() || trial.Compared != 1 || len(trial.Lost) > 0 {
 		t.Errorf("%+v", trial)
 	}
@@ -304,7 +313,7 @@ func TestTrialFromSnapshot(t *testing.T) {
 		_ = s.Step(log.Ticks[s.Point()].Orders)
 	}
 	dir := t.TempDir()
-	if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, 12)), s.(Saver).World(), snapshot.WriteOptions{}); err != nil {
+	if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, 12)), worldOf(s), snapshot.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
@@ -344,9 +353,9 @@ func TestTrialRange(t *testing.T) {
 	for s.Point() < 25 {
 		_ = s.Step(log.Ticks[s.Point()].Orders)
 	}
-	from := s.(Saver).World()
+	from := worldOf(s)
 	var seen []uint64
-	trial := try(t, log, sim, TrialOptions{Mode: Plain, From: from, Until: 30, Observe: func(point uint64, _ merkle.Short) error {
+	trial := try(t, log, sim, TrialOptions{Mode: Plain, From: from, Until: ptr(30), Observe: func(point uint64, _ merkle.Short) error {
 		seen = append(seen, point)
 		return nil
 	}})
@@ -356,9 +365,9 @@ func TestTrialRange(t *testing.T) {
 	other := *from
 	other.Seed++
 	for want, opts := range map[string]TrialOptions{
-		"known up to state point 40 only, not to 41": {Mode: Plain, Until: 41},
+		"known up to state point 40 only, not to 41": {Mode: Plain, Until: ptr(41)},
 		"the snapshot is of seed":                    {Mode: Plain, From: &other},
-		"is before 25":                               {Mode: Plain, From: from, Until: 20},
+		"is before 25":                               {Mode: Plain, From: from, Until: ptr(20)},
 		"expected at least 2":                        {Mode: Repeat, Runs: 1},
 		"rollback by 0 ticks":                        {Mode: Rollback},
 		"no snapshots to begin at":                   {Mode: FromEachSnapshot},

@@ -91,27 +91,38 @@ func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
 }
 
 // Test implements bisect.Tester.
-func (r *replayed) Test(o *orderlog.Order) bool {
+func (r *replayed) Test(o *orderlog.Order) (bool, error) {
 	if int(o.Kind) >= len(r.kinds) {
-		return false
+		return false, nil
 	}
 	ours := *o
 	ours.Kind = r.kinds[o.Kind]
-	return r.Sim.Test(&ours)
+	return r.Sim.Test(&ours), nil
+}
+
+// World implements bisect.Saver.
+func (r *replayed) World() (*snapshot.World, error) { return r.Sim.World(), nil }
+
+// Next implements bisect.Stepper.
+func (r *replayed) Next() (system string, more bool, err error) {
+	system, more = r.Sim.Next()
+	return system, more, nil
 }
 
 // Validate implements bisect.Validator.
-func (r *replayed) Validate(o *orderlog.Order) error {
+func (r *replayed) Validate(o *orderlog.Order) (why string, err error) {
 	if int(o.Kind) >= len(r.kinds) {
-		return fmt.Errorf("kind %d, the log has %d", o.Kind, len(r.kinds))
+		return fmt.Sprintf("kind %d, the log has %d", o.Kind, len(r.kinds)), nil
 	}
 	if players := r.Config().Players; uint64(o.Player) >= uint64(players) {
-		return fmt.Errorf("the game has %d players", players)
+		return fmt.Sprintf("the game has %d players", players), nil
 	}
 	ours := *o
 	ours.Kind = r.kinds[o.Kind]
-	_, err := DecodeOrder(&ours)
-	return err
+	if _, err := DecodeOrder(&ours); err != nil {
+		return err.Error(), nil
+	}
+	return "", nil
 }
 
 // StaleCaches implements bisect.CacheChecker.

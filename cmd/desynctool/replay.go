@@ -23,6 +23,7 @@ type replayFlags struct {
 	drill                    bool
 	runs, rollback           int
 	until                    uint64
+	untilSet                 bool
 	from, writeTrace, expect string
 	all                      bool
 }
@@ -70,7 +71,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.IntVar(&flags.runs, "runs", 0, "replay so many times, 2 at least")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
 	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
-	f.Uint64Var(&flags.until, "until", 0, "the last state point; 0 is the log's end")
+	f.Uint64Var(&flags.until, "until", 0, "the last state point; without it the log's end")
 	f.StringVar(&flags.from, "from", "", "begin with the state in this snapshot")
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
 	f.StringVar(&flags.expect, "expect", "", "hold the replay against the hashes in this trace")
@@ -84,6 +85,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {
 			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
 		}
+		flags.untilSet = cmd.Flags().Changed("until")
 		return doReplay(e, args[0], flags, format)
 	}
 	return cmd
@@ -130,7 +132,10 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if err != nil {
 		return fmt.Errorf("--sim: %w", err)
 	}
-	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback, Until: flags.until}
+	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback}
+	if flags.untilSet {
+		opts.Until = &flags.until
+	}
 	if flags.against != "" {
 		if opts.Against, err = refsim.ParseSimulator(flags.against); err != nil {
 			return fmt.Errorf("--against: %w", err)
