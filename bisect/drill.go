@@ -34,7 +34,7 @@ type drill struct {
 }
 
 func (p *player) driller(s Simulator) (*drill, error) {
-	stepper, ok := s.(Stepper)
+	stepper, ok := As[Stepper](s, CanSystems)
 	if !ok {
 		return nil, fmt.Errorf("%s cannot be stepped system by system", p.sim.Name)
 	}
@@ -146,8 +146,8 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 // stepTogether plays the tick at hand in two instances, system by system, and stops
 // behind the first system that leaves them different.
 func (p *player) stepTogether(a, b Simulator, nameA, nameB string) error {
-	x, ok1 := a.(Stepper)
-	y, ok2 := b.(Stepper)
+	x, ok1 := As[Stepper](a, CanSystems)
+	y, ok2 := As[Stepper](b, CanSystems)
 	if !ok1 || !ok2 {
 		return fmt.Errorf("%s or %s cannot be stepped system by system", nameA, nameB)
 	}

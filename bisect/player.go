@@ -195,7 +195,7 @@ func (p *player) plain() error {
 	if err != nil {
 		return err
 	}
-	if v, ok := s.(Validator); ok {
+	if v, ok := As[Validator](s, CanValidate); ok {
 		if err := p.validate(v); err != nil {
 			return err
 		}
@@ -266,16 +266,20 @@ func (p *player) departs(point uint64, got merkle.Short) bool {
 func (p *player) validate(v Validator) error {
 	n, first := 0, ""
 	for tick := p.out.From; tick < p.out.To; tick++ {
-		for i := range p.orders[tick] {
-			o := &p.orders[tick][i]
-			why, err := v.Validate(o)
-			if err != nil {
-				return err
+		orders := p.orders[tick]
+		if len(orders) == 0 {
+			continue
+		}
+		reasons, err := v.Validate(orders)
+		if err != nil {
+			return err
+		}
+		for i, why := range reasons {
+			if why == "" {
+				continue
 			}
-			if why != "" {
-				if n++; n == 1 {
-					first = fmt.Sprintf("in tick %d, of player %d: %s", tick, o.Player, why)
-				}
+			if n++; n == 1 {
+				first = fmt.Sprintf("in tick %d, of player %d: %s", tick, orders[i].Player, why)
 			}
 		}
 	}
@@ -292,7 +296,7 @@ func (p *player) caches() error {
 	if err != nil {
 		return err
 	}
-	checker, ok := s.(CacheChecker)
+	checker, ok := As[CacheChecker](s, CanCaches)
 	if !ok {
 		return fmt.Errorf("%s cannot check its caches", p.sim.Name)
 	}
@@ -356,7 +360,7 @@ func (p *player) held(d *Departure, s Simulator) error {
 
 // hold takes the state out of a simulator. It returns nil if that cannot be done.
 func (p *player) hold(s Simulator) (snapshot.State, error) {
-	saver, ok := s.(Saver)
+	saver, ok := As[Saver](s, CanState)
 	if !ok {
 		return nil, nil
 	}

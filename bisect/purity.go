@@ -14,7 +14,7 @@ func (p *player) purity() error {
 	if err != nil {
 		return err
 	}
-	tester, ok := s.(Tester)
+	tester, ok := As[Tester](s, CanTest)
 	if !ok {
 		return fmt.Errorf("%s cannot test orders", p.sim.Name)
 	}

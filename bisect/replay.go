@@ -94,6 +94,15 @@ func ordersFrom(log *orderlog.Log, from uint64) (orders map[uint64][]orderlog.Or
 	return orders, end
 }
 
+// Recorded returns what a log knows of its own peer from its first point on: the orders
+// by tick, the sync hashes by state point, and the last point that the orders lead to.
+func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map[uint64]merkle.Short, end uint64) {
+	p := &Peer{log: log, set: &snapshot.Set{}}
+	p.record()
+	orders, end = ordersFrom(log, log.Header.FirstPoint)
+	return orders, p.syncs, end
+}
+
 // replay replays the orders over the bracket and narrows it to the tick at
 // which the peers part.
 func replay(r *Result, peers []*Peer, opts Options) error {

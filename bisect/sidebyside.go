@@ -29,7 +29,7 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 		nameA, nameB = simA.Name, simB.Name
 	}
 	var spare Simulator
-	if _, ok := b.(Restorer); ok && serialize {
+	if _, ok := As[Restorer](b, CanSave); ok && serialize {
 		if spare, err = p.start(simB); err != nil {
 			return err
 		}
@@ -117,12 +117,11 @@ type saved struct {
 func (p *player) save(s Simulator) (saved, error) {
 	out := saved{point: s.Point()}
 	var err error
-	switch s := s.(type) {
-	case Restorer:
-		out.bytes, err = s.Save()
-	case Saver:
-		out.world, err = s.World()
-	default:
+	if r, ok := As[Restorer](s, CanSave); ok {
+		out.bytes, err = r.Save()
+	} else if saver, ok := As[Saver](s, CanState); ok {
+		out.world, err = saver.World()
+	} else {
 		return out, fmt.Errorf("%s cannot be saved", p.sim.Name)
 	}
 	if err != nil {
@@ -134,7 +133,7 @@ func (p *player) save(s Simulator) (saved, error) {
 // load loads a state, into spare if it can be restored, else into an instance of its own
 // that takes the place of spare.
 func (p *player) load(sim *Sim, spare Simulator, state saved) (Simulator, error) {
-	r, ok := spare.(Restorer)
+	r, ok := As[Restorer](spare, CanSave)
 	if !ok {
 		s, err := sim.Resume(state.world, &p.log.Header)
 		if err != nil {
@@ -178,7 +177,7 @@ func (p *player) rollback() error {
 		return err
 	}
 	var shadow Simulator // goes back
-	if _, ok := s.(Restorer); ok {
+	if _, ok := As[Restorer](s, CanSave); ok {
 		if shadow, err = p.start(p.sim); err != nil {
 			return err
 		}

@@ -23,6 +23,9 @@ type Simulator interface {
 type Sim struct {
 	Name string
 
+	// Can is what its instances can be asked for.
+	Can []Capability
+
 	// Start starts a session from what its log's header says.
 	Start func(h *orderlog.Header) (Simulator, error)
 
@@ -82,9 +85,9 @@ type Tester interface {
 // Validator is a Simulator that knows which orders it ignores.
 type Validator interface {
 	Simulator
-	// Validate returns why an order of a tick would be ignored whatever the state,
-	// empty if it would not.
-	Validate(o *orderlog.Order) (why string, err error)
+	// Validate returns for each order of a tick why it would be ignored whatever the
+	// state, empty if it would not.
+	Validate(orders []orderlog.Order) (why []string, err error)
 }
 
 // Stepper is a Simulator whose steps can be taken system by system. Its hashes are

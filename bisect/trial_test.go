@@ -56,11 +56,15 @@ func (c *counting) Next() (system string, more bool, err error) {
 	return "Count", false, c.Step(c.begun)
 }
 
-func (c *counting) Validate(o *orderlog.Order) (why string, err error) {
-	if o.Player > 0 {
-		return "one plays alone", nil
+func (c *counting) Validate(orders []orderlog.Order) (why []string, err error) {
+	for _, o := range orders {
+		if o.Player > 0 {
+			why = append(why, "one plays alone")
+		} else {
+			why = append(why, "")
+		}
 	}
-	return "", nil
+	return why, nil
 }
 
 func (c *counting) World() (*snapshot.World, error) {

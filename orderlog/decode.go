@@ -303,25 +303,32 @@ func (d *decoder) tick(t *Tick) {
 	d.tuple(tickLen, "tick")
 	t.Number = d.u64("tick")
 	d.fixed(t.InputHash[:], "input hash")
+	t.Orders = d.orders(t.Orders[:0], t.Number)
+	t.Hashes = d.observed(t.Hashes)
+	n := d.array(2+markerLen, "markers")
+	t.Markers = slices.Grow(t.Markers[:0], n)[:n]
+	for i := range t.Markers {
+		d.marker(&t.Markers[i])
+	}
+	d.finish()
+}
+
+// orders appends the orders of a tick to dst.
+func (d *decoder) orders(dst []Order, tick uint64) []Order {
 	n := d.array(2+orderLen, "orders")
-	t.Orders = slices.Grow(t.Orders[:0], n)[:n]
-	for i := range t.Orders {
-		o := &t.Orders[i]
+	first := len(dst)
+	dst = slices.Grow(dst, n)[:first+n]
+	for i := range dst[first:] {
+		o := &dst[first+i]
 		d.tuple(orderLen, "order")
-		o.Tick = t.Number
+		o.Tick = tick
 		o.SubTick = d.u32("sub tick")
 		o.Player = d.u32("player")
 		o.Sequence = d.u32("sequence")
 		o.Kind = d.u32("order kind")
 		o.Payload = d.bin("order payload")
 	}
-	t.Hashes = d.observed(t.Hashes)
-	n = d.array(2+markerLen, "markers")
-	t.Markers = slices.Grow(t.Markers[:0], n)[:n]
-	for i := range t.Markers {
-		d.marker(&t.Markers[i])
-	}
-	d.finish()
+	return dst
 }
 
 func (d *decoder) observed(hashes []Observed) []Observed {

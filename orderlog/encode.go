@@ -74,16 +74,7 @@ func (e *encoder) tick(t *Tick) {
 	e.array(tickLen)
 	e.uint(t.Number)
 	e.bin(t.InputHash[:])
-	e.array(len(t.Orders))
-	for i := range t.Orders {
-		o := &t.Orders[i]
-		e.array(orderLen)
-		e.uint(uint64(o.SubTick))
-		e.uint(uint64(o.Player))
-		e.uint(uint64(o.Sequence))
-		e.uint(uint64(o.Kind))
-		e.bin(o.Payload)
-	}
+	e.orders(t.Orders)
 	e.observed(t.Hashes)
 	e.array(len(t.Markers))
 	for i := range t.Markers {
@@ -101,6 +92,19 @@ func (e *encoder) tick(t *Tick) {
 			e.bin(m.History[:])
 		}
 		e.str(m.Text)
+	}
+}
+
+func (e *encoder) orders(list []Order) {
+	e.array(len(list))
+	for i := range list {
+		o := &list[i]
+		e.array(orderLen)
+		e.uint(uint64(o.SubTick))
+		e.uint(uint64(o.Player))
+		e.uint(uint64(o.Sequence))
+		e.uint(uint64(o.Kind))
+		e.bin(o.Payload)
 	}
 }
 

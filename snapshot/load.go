@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -32,6 +33,15 @@ func Load(s State) (*World, error) {
 		w.Tables[i] = *t
 	}
 	return w, nil
+}
+
+// Decode loads a World from the bytes of a .snap. Name is for errors.
+func Decode(b []byte, name string) (*World, error) {
+	f, err := Open(bytes.NewReader(b), int64(len(b)), name)
+	if err != nil {
+		return nil, err
+	}
+	return Load(f)
 }
 
 // checkExpansion refuses a file that would take vastly more memory than disk.

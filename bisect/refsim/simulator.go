@@ -20,6 +20,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 	return &bisect.Sim{
 		Name: name,
+		Can:  []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest},
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
 				return nil, fmt.Errorf("the log begins at state point %d, without a snapshot of it there is nothing to start from", h.FirstPoint)
@@ -110,19 +111,27 @@ func (r *replayed) Next() (system string, more bool, err error) {
 }
 
 // Validate implements bisect.Validator.
-func (r *replayed) Validate(o *orderlog.Order) (why string, err error) {
+func (r *replayed) Validate(orders []orderlog.Order) (why []string, err error) {
+	for i := range orders {
+		why = append(why, r.ignored(&orders[i]))
+	}
+	return why, nil
+}
+
+// ignored returns why an order would be ignored, empty if it would not.
+func (r *replayed) ignored(o *orderlog.Order) string {
 	if int(o.Kind) >= len(r.kinds) {
-		return fmt.Sprintf("kind %d, the log has %d", o.Kind, len(r.kinds)), nil
+		return fmt.Sprintf("kind %d, the log has %d", o.Kind, len(r.kinds))
 	}
 	if players := r.Config().Players; uint64(o.Player) >= uint64(players) {
-		return fmt.Sprintf("the game has %d players", players), nil
+		return fmt.Sprintf("the game has %d players", players)
 	}
 	ours := *o
 	ours.Kind = r.kinds[o.Kind]
 	if _, err := DecodeOrder(&ours); err != nil {
-		return err.Error(), nil
+		return err.Error()
 	}
-	return "", nil
+	return ""
 }
 
 // StaleCaches implements bisect.CacheChecker.

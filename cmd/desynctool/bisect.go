@@ -2,19 +2,17 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
 func newBisect(e *env) *cobra.Command {
 	var sim string
+	var sims simulators
 	var drill bool
 	cmd := &cobra.Command{
 		Use:   "bisect PATH...",
@@ -30,30 +28,31 @@ Each PATH is the folder of one peer, or one folder that holds a folder for each.
 Checksums that engines recorded beside the states (demos, sync streams, tables,
 logs) are weighed against these; without states they alone give the bracket.
 
+` + formats.SimulatorHelp + `
+
 ` + exitHelp,
 		Example: `  desynctool bisect report/host report/client
   desynctool bisect report --sim builtin --drill
   desynctool bisect report --sim builtin --format json`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringVar(&sim, "sim", "", "replay in this simulator: builtin, or builtin:fault=NAME[/PLACE][@TICK]")
+	cmd.Flags().StringVar(&sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	sims.addTimeout(cmd)
 	cmd.Flags().BoolVar(&drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
 	format := addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doBisect(e, args, sim, drill, format) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doBisect(e, args, sim, &sims, drill, format) }
 	return cmd
 }
 
-func doBisect(e *env, paths []string, simName string, drill bool, format *outputs) error {
+func doBisect(e *env, paths []string, simName string, sims *simulators, drill bool, format *outputs) error {
 	if drill && simName == "" {
 		return errors.New("--drill steps a simulator: name one with --sim")
 	}
-	var sim *bisect.Sim
-	if simName != "" {
-		var err error
-		if sim, err = refsim.ParseSimulator(simName); err != nil {
-			return fmt.Errorf("--sim: %w", err)
-		}
+	sim, err := sims.parse("--sim", simName)
+	if err != nil {
+		return err
 	}
+	defer sims.close()
 	r, err := formats.Bisect(paths, sim, drill)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -17,6 +16,7 @@ import (
 // replayFlags are the flags of replay.
 type replayFlags struct {
 	sim, against             string
+	sims                     simulators
 	dual, serialize          bool
 	fromEach, checkCaches    bool
 	checkPurity              bool
@@ -46,8 +46,9 @@ of mistake; several may be given, and without one it is the plain replay:
   --check-caches        all caches computed again in each tick
   --check-purity        each order tested before its tick, which must change nothing
 
-PATH is an order log, or the folder of one peer with its snapshots. SIM is builtin,
-or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake.
+PATH is an order log, or the folder of one peer with its snapshots.
+
+` + formats.SimulatorHelp + `
 
 --drill steps system by system: two simulators side by side, or one beside the
 trace that the peer left, as far as that proves it.
@@ -62,7 +63,8 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, or builtin:fault=NAME[/PLACE][@TICK]")
+	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	flags.sims.addTimeout(cmd)
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
 	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
@@ -128,18 +130,17 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	sim, err := refsim.ParseSimulator(flags.sim)
+	sim, err := flags.sims.parse("--sim", flags.sim)
 	if err != nil {
-		return fmt.Errorf("--sim: %w", err)
+		return err
 	}
+	defer flags.sims.close()
 	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback}
 	if flags.untilSet {
 		opts.Until = &flags.until
 	}
-	if flags.against != "" {
-		if opts.Against, err = refsim.ParseSimulator(flags.against); err != nil {
-			return fmt.Errorf("--against: %w", err)
-		}
+	if opts.Against, err = flags.sims.parse("--against", flags.against); err != nil {
+		return err
 	}
 	session, err := formats.OpenReplay(path)
 	if err != nil {

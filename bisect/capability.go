@@ -1,0 +1,40 @@
+package bisect
+
+// Capability is what a simulator can be asked for beside its steps.
+type Capability string
+
+// Capabilities, each with the interface that it stands for. The names are those of
+// the external protocol.
+const (
+	CanState    Capability = "state"    // Saver
+	CanSave     Capability = "save"     // Restorer
+	CanLoad     Capability = "load"     // Sim.Resume
+	CanSystems  Capability = "systems"  // Stepper
+	CanCaches   Capability = "caches"   // CacheChecker
+	CanValidate Capability = "validate" // Validator
+	CanTest     Capability = "test"     // Tester
+	CanPredict  Capability = "predict"  // Predictor
+)
+
+// Capabilities returns all capabilities.
+func Capabilities() []Capability {
+	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict}
+}
+
+// Partial is a Simulator that has the methods of more interfaces than it can be asked
+// for, and says which those are.
+type Partial interface {
+	Simulator
+	Can(c Capability) bool
+}
+
+// As returns a simulator by one of the interfaces beyond Simulator, and whether it can
+// be asked for what that stands for.
+func As[T Simulator](s Simulator, c Capability) (T, bool) {
+	var none T
+	if p, ok := s.(Partial); ok && !p.Can(c) {
+		return none, false
+	}
+	t, ok := s.(T)
+	return t, ok
+}

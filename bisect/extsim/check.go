@@ -1,0 +1,582 @@
+package extsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Session is what a target is tested with.
+type Session struct {
+	Header orderlog.Header
+	Orders map[uint64][]orderlog.Order // by tick
+	// Recorded are the sync hashes that the target itself recorded, by state point; nil
+	// if there are none.
+	Recorded map[uint64]merkle.Short
+	Ticks    uint64 // to play, 2 at least
+}
+
+// Outcome is what one part of a conformance test came to.
+type Outcome string
+
+// Outcomes.
+const (
+	Passed  Outcome = "ok"
+	Wrong   Outcome = "wrong"
+	Skipped Outcome = "not supported"
+)
+
+// Finding is one part of a conformance test.
+type Finding struct {
+	Name    string
+	Outcome Outcome
+	Detail  string // what was compared, or what is wrong
+}
+
+// Conformance is what a conformance test found.
+type Conformance struct {
+	Target   string
+	Name     string // as the target says
+	Build    string
+	Can      []bisect.Capability
+	Findings []Finding
+}
+
+// Passed reports whether the target does nothing wrong.
+func (c *Conformance) Passed() bool {
+	return !slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Outcome == Wrong })
+}
+
+// Check tests a target: whether it does what it announces, and agrees with itself. The
+// error is set if it cannot be started at all.
+func Check(ctx context.Context, name string, argv []string, opts Options, session Session) (*Conformance, error) {
+	if len(argv) == 0 {
+		return nil, errors.New("no command")
+	}
+	return check(name, opts, session, func() (link, error) { return startProcess(ctx, argv, opts.Transport, opts.timeout()) })
+}
+
+// CheckOver is Check for a target that is reached through function calls.
+func CheckOver(name string, opts Options, start func() (*Call, error), session Session) (*Conformance, error) {
+	return check(name, opts, session, dialCall(start))
+}
+
+// checker is a conformance test that is running.
+type checker struct {
+	session  Session
+	instance func() *simulator // that is not connected yet
+	started  []*simulator      // by the part that is running
+	out      Conformance
+
+	start  merkle.Short
+	hashes []merkle.Short // of a straight run, behind each tick
+}
+
+// wrong is an error that says what a target does wrong.
+type wrong struct{ msg string }
+
+func (w wrong) Error() string { return w.msg }
+
+func wrongf(format string, args ...any) error { return wrong{fmt.Sprintf(format, args...)} }
+
+func check(name string, opts Options, session Session, dial func() (link, error)) (*Conformance, error) {
+	c := &checker{session: session, out: Conformance{Target: name}}
+	c.instance = func() *simulator {
+		return &simulator{name: name, origin: origin{header: &session.Header}, timeout: opts.timeout(), dial: dial}
+	}
+	first, err := c.fresh()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	c.out.Name, c.out.Build, c.out.Can = first.about.Name, first.about.Build, first.about.can
+	if err := c.stop(); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct {
+		name  string
+		needs bisect.Capability
+		test  func(*checker) (string, error)
+	}{
+		{"start", "", (*checker).starts},
+		{"step", "", (*checker).straight},
+		{"recorded hashes", "", (*checker).recorded},
+		{"same run twice", "", (*checker).twice},
+		{"single ticks", "", (*checker).singly},
+		{"start again", "", (*checker).again},
+		{"state", bisect.CanState, (*checker).state},
+		{"save and restore", bisect.CanSave, (*checker).save},
+		{"load", bisect.CanLoad, (*checker).load},
+		{"systems", bisect.CanSystems, (*checker).systems},
+		{"caches", bisect.CanCaches, (*checker).caches},
+		{"validate", bisect.CanValidate, (*checker).validate},
+		{"test", bisect.CanTest, (*checker).test},
+		{"predict", bisect.CanPredict, (*checker).predict},
+		{"refuses", "", (*checker).refuses},
+		{"leaves", "", (*checker).leaves},
+	} {
+		if part.needs != "" && !slices.Contains(c.out.Can, part.needs) {
+			c.out.Findings = append(c.out.Findings, Finding{part.name, Skipped, ""})
+			continue
+		}
+		detail, err := part.test(c)
+		f := Finding{part.name, Passed, detail}
+		if err = errors.Join(err, c.stop()); err != nil {
+			f.Outcome, f.Detail = Wrong, err.Error()
+		}
+		c.out.Findings = append(c.out.Findings, f)
+		if err != nil && c.hashes == nil {
+			break // nothing to compare with
+		}
+	}
+	return &c.out, nil
+}
+
+// fresh starts an instance in a target of its own.
+func (c *checker) fresh() (*simulator, error) {
+	s := c.instance()
+	if err := s.connect(); err != nil {
+		return nil, err
+	}
+	c.started = append(c.started, s)
+	return s, nil
+}
+
+// stop ends the targets of a part.
+func (c *checker) stop() error {
+	var errs []error
+	for _, s := range c.started {
+		errs = append(errs, s.Close())
+	}
+	c.started = nil
+	return errors.Join(errs...)
+}
+
+// ticks returns the orders of ticks, from one to before another.
+func (c *checker) ticks(from, to uint64) [][]orderlog.Order {
+	list := make([][]orderlog.Order, 0, to-from)
+	for tick := from; tick < to; tick++ {
+		list = append(list, c.session.Orders[tick])
+	}
+	return list
+}
+
+func (c *checker) first() uint64 { return c.session.Header.FirstPoint }
+func (c *checker) last() uint64  { return c.first() + c.session.Ticks }
+func (c *checker) middle() uint64 {
+	return c.first() + c.session.Ticks/2
+}
+
+// at returns the hash that a straight run has at a state point.
+func (c *checker) at(point uint64) merkle.Short {
+	if point == c.first() {
+		return c.start
+	}
+	return c.hashes[point-c.first()-1]
+}
+
+// expect compares hashes, the first of which is behind the tick before point.
+func (c *checker) expect(got []merkle.Short, from uint64, how string) error {
+	for i, h := range got {
+		point := from + uint64(i) + 1
+		if want := c.at(point); h != want {
+			return wrongf("%s it has hash %s at state point %d, in a straight run %s", how, h, point, want)
+		}
+	}
+	return nil
+}
+
+// play plays from where s is up to a point and compares with the straight run.
+func (c *checker) play(s *simulator, to uint64, how string) error {
+	from := s.point
+	got, err := s.Run(nil, c.ticks(from, to))
+	if err != nil {
+		return err
+	}
+	return c.expect(got, from, how)
+}
+
+func (c *checker) starts() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if s.point != c.first() {
+		return "", wrongf("it begins at state point %d, the header says %d", s.point, c.first())
+	}
+	if want := c.session.Header.Start; !want.IsZero() && s.hash != want.Short() {
+		return "", wrongf("it begins with hash %s, the log's header says %s", s.hash, want.Short())
+	}
+	c.start = s.hash
+	return fmt.Sprintf("state point %d, hash %s", s.point, s.hash), nil
+}
+
+func (c *checker) straight() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	hashes, err := s.Run(nil, c.ticks(c.first(), c.last()))
+	if err != nil {
+		return "", err
+	}
+	c.hashes = hashes
+	orders := 0
+	for _, list := range c.ticks(c.first(), c.last()) {
+		orders += len(list)
+	}
+	distinct := len(slices.Compact(slices.Clone(hashes)))
+	if distinct == 1 {
+		return "", wrongf("the hash is %s behind each of %d ticks: it covers nothing that changes", hashes[0], len(hashes))
+	}
+	return fmt.Sprintf("%d ticks with %d orders, the last hash is %s", len(hashes), orders, hashes[len(hashes)-1]), nil
+}
+
+func (c *checker) recorded() (string, error) {
+	n := 0
+	for point := c.first(); point <= c.last(); point++ {
+		want, ok := c.session.Recorded[point]
+		if !ok {
+			continue
+		}
+		n++
+		if got := c.at(point); got != want {
+			return "", wrongf("it has hash %s at state point %d, the log recorded %s", got, point, want)
+		}
+	}
+	if n == 0 {
+		return "no log was given, or it recorded none", nil
+	}
+	return fmt.Sprintf("%d hashes are those of the log", n), nil
+}
+
+func (c *checker) twice() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	return "in another process", c.play(s, c.last(), "in another process")
+}
+
+func (c *checker) singly() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for s.point < c.last() {
+		if err := c.play(s, s.point+1, "with one tick a request"); err != nil {
+			return "", err
+		}
+	}
+	return "one a request, as in batches", nil
+}
+
+func (c *checker) again() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	if err := s.begin(); err != nil {
+		return "", err
+	}
+	if s.point != c.first() || s.hash != c.start {
+		return "", wrongf("a second start leads to state point %d with hash %s, the first one to %d with %s", s.point, s.hash, c.first(), c.start)
+	}
+	return "a second session in one process is like the first", c.play(s, c.last(), "in a second session of one process")
+}
+
+// root returns the state's hash, which must be the target's own.
+func (c *checker) root(s *simulator) (*snapshot.World, error) {
+	w, err := s.World()
+	if err != nil {
+		return nil, err
+	}
+	if w.Point.Tick != s.point || w.Point.Phase != "" {
+		return nil, wrongf("the state it tells at state point %d is of %s", s.point, w.Point)
+	}
+	if w.Seed != c.session.Header.Seed {
+		return nil, wrongf("the state it tells is of seed %016x, the session has %016x", w.Seed, c.session.Header.Seed)
+	}
+	held, err := snapshot.Hold(w)
+	if err != nil {
+		return nil, err
+	}
+	if root := held.Info().Root.Short(); root != s.hash {
+		return nil, wrongf("at state point %d the state it tells has hash %s, its own hash is %s", s.point, root, s.hash)
+	}
+	return w, nil
+}
+
+func (c *checker) state() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for _, to := range []uint64{c.first(), c.first() + 1, c.middle(), c.last()} {
+		if err := c.play(s, to, "having told its state"); err != nil {
+			return "", err
+		}
+		if _, err := c.root(s); err != nil {
+			return "", err
+		}
+	}
+	return "its hash is the first 8 bytes of its Merkle root", nil
+}
+
+func (c *checker) save() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	save, err := s.Save()
+	if err != nil {
+		return "", err
+	}
+	other, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for _, back := range []struct {
+		s   *simulator
+		how string
+	}{{s, "having gone back to a state it saved"}, {other, "having restored a state that another process saved"}} {
+		if back.s == s {
+			if err := c.play(s, c.last(), "having saved"); err != nil {
+				return "", err
+			}
+		}
+		if err := back.s.Restore(save); err != nil {
+			return "", err
+		}
+		if back.s.point != c.middle() || back.s.hash != c.at(c.middle()) {
+			return "", wrongf("%s it is at state point %d with hash %s, expected %d with %s", back.how, back.s.point, back.s.hash, c.middle(), c.at(c.middle()))
+		}
+		if err := c.play(back.s, c.last(), back.how); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d bytes, in the same process and in another one", len(save)), nil
+}
+
+func (c *checker) load() (string, error) {
+	if !slices.Contains(c.out.Can, bisect.CanState) {
+		return "there is no state to load: it cannot tell its own", nil
+	}
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	w, err := c.root(s)
+	if err != nil {
+		return "", err
+	}
+	other := c.instance()
+	if other.origin.state, err = snapshot.Encode(w, snapshot.WriteOptions{}); err != nil {
+		return "", err
+	}
+	if err := other.connect(); err != nil {
+		return "", err
+	}
+	c.started = append(c.started, other)
+	if other.point != c.middle() || other.hash != s.hash {
+		return "", wrongf("a state of point %d with hash %s is loaded as one of %d with %s", s.point, s.hash, other.point, other.hash)
+	}
+	return "a compressed .snap, in another process", c.play(other, c.last(), "having loaded a state")
+}
+
+// few is how many ticks the parts look at that ask something in every tick.
+const few = 64
+
+func (c *checker) near() uint64 { return min(c.last(), c.first()+few) }
+
+func (c *checker) systems() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for s.point < c.near() {
+		tick := s.point
+		if err := s.Begin(c.session.Orders[tick]); err != nil {
+			return "", err
+		}
+		var seen []string
+		for more := true; more; {
+			var system string
+			if system, more, err = s.Next(); err != nil {
+				return "", err
+			}
+			if seen = append(seen, system); len(seen) > 10_000 {
+				return "", wrongf("tick %d has more than 10000 systems", tick)
+			}
+		}
+		if err := c.expect([]merkle.Short{s.hash}, tick, "stepped system by system"); err != nil {
+			return "", err
+		}
+		if names == nil {
+			names = seen
+		}
+		if !slices.Equal(names, seen) {
+			return "", wrongf("tick %d runs the systems %q, the first one ran %q", tick, seen, names)
+		}
+	}
+	return fmt.Sprintf("%d of them: %q", len(names), names), nil
+}
+
+func (c *checker) caches() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for {
+		stale, err := s.StaleCaches()
+		if err != nil {
+			return "", err
+		}
+		if len(stale) > 0 {
+			return "", wrongf("at state point %d caches are stale: %q", s.point, stale)
+		}
+		if s.point == c.near() {
+			return "none is stale", nil
+		}
+		if err := c.play(s, s.point+1, "having checked its caches"); err != nil {
+			return "", err
+		}
+	}
+}
+
+// asking plays a few ticks, asks something of the orders of each before it, and
+// compares.
+func (c *checker) asking(how string, ask func(s *simulator, orders []orderlog.Order) error) (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for s.point < c.last() && n < few {
+		orders := c.session.Orders[s.point]
+		n += len(orders)
+		if len(orders) > 0 {
+			if err := ask(s, orders); err != nil {
+				return "", err
+			}
+			if s.hash != c.at(s.point) {
+				return "", wrongf("%s it has hash %s at state point %d, before %s", how, s.hash, s.point, c.at(s.point))
+			}
+		}
+		if err := c.play(s, s.point+1, how); err != nil {
+			return "", err
+		}
+	}
+	if n == 0 {
+		return "there were no orders to try it on", nil
+	}
+	return fmt.Sprintf("%d orders, the state stays as it is", n), nil
+}
+
+func (c *checker) validate() (string, error) {
+	return c.asking("having judged orders", func(s *simulator, orders []orderlog.Order) error {
+		_, err := s.Validate(orders)
+		return err
+	})
+}
+
+func (c *checker) test() (string, error) {
+	return c.asking("having tested orders", func(s *simulator, orders []orderlog.Order) error {
+		for i := range orders {
+			if _, err := s.Test(&orders[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *checker) predict() (string, error) {
+	return c.asking("having predicted orders", func(s *simulator, orders []orderlog.Order) error {
+		player := orders[0].Player
+		own := slices.DeleteFunc(slices.Clone(orders), func(o orderlog.Order) bool { return o.Player != player })
+		return s.Predict(player, own)
+	})
+}
+
+// refuses checks that a request that makes no sense is refused, and changes nothing.
+func (c *checker) refuses() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	refused := func(what string, err error) error {
+		var r *RefusedError
+		switch {
+		case err == nil:
+			return wrongf("it takes %s, expected an error", what)
+		case !errors.As(err, &r):
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		return nil
+	}
+	s.request("no-such-request", 0)
+	if err := refused("a request that does not exist", s.send(maxReply)); err != nil {
+		return "", err
+	}
+	s.request(stepMethod, 2)
+	s.req.uint(s.point + 5)
+	s.req.array(1)
+	s.req.array(0)
+	if err := refused("the step of a tick that is not at hand", s.send(maxReply)); err != nil {
+		return "", err
+	}
+	if s.Can(bisect.CanSave) {
+		s.request(restoreMethod, 1)
+		s.req.bin([]byte("no save"))
+		if err := refused("a save that is none", s.send(maxReply)); err != nil {
+			return "", err
+		}
+	}
+	return "unknown requests, wrong ticks and bad saves; then it goes on", c.play(s, c.middle(), "having refused requests")
+}
+
+// leaves checks that a target ends when its connection does.
+func (c *checker) leaves() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	p, ok := s.link.(*process)
+	if !ok {
+		return "nothing is left behind", nil
+	}
+	if err := p.conn.Close(); err != nil {
+		return "", err
+	}
+	p.gone = true
+	select {
+	case <-p.done:
+	case <-time.After(leaveTimeout):
+		killGroup(p.cmd.Process)
+		<-p.done
+		return "", wrongf("it still runs %v after its connection was closed", leaveTimeout)
+	}
+	var exit *exec.ExitError
+	if errors.As(p.err, &exit) {
+		return "", &BrokenError{Msg: "when its connection is closed " + p.ended(), Said: p.log.last()}
+	}
+	return "it exits when its connection is closed", nil
+}

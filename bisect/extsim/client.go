@@ -1,0 +1,364 @@
+package extsim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// simulator is an instance in a target. It implements all interfaces of package bisect
+// and says by Can which of them the target does.
+type simulator struct {
+	name    string
+	dial    func() (link, error)
+	link    link
+	timeout time.Duration
+	about   about
+	origin  origin
+
+	id    uint64
+	req   message
+	reply values
+
+	point uint64
+	hash  merkle.Short
+	pace  pace
+
+	// checkpoint is the last state that was saved on the way, to come back to when the
+	// target breaks off.
+	checkpoint checkpoint
+	played     [][]orderlog.Order // since
+}
+
+// origin is what a session began with.
+type origin struct {
+	header *orderlog.Header
+	state  []byte // a .snap, nil for the start of the session
+}
+
+// about is what a target says of itself.
+type about struct {
+	Name, Build string
+	can         []bisect.Capability
+	maxRequest  uint64
+}
+
+// checkpoint is a state in the target's own form.
+type checkpoint struct {
+	have  bool
+	point uint64
+	state []byte // nil is the origin
+}
+
+// Can implements bisect.Partial.
+func (s *simulator) Can(c bisect.Capability) bool { return slices.Contains(s.about.can, c) }
+
+// Point implements bisect.Simulator.
+func (s *simulator) Point() uint64 { return s.point }
+
+// SyncHash implements bisect.Simulator.
+func (s *simulator) SyncHash() merkle.Short { return s.hash }
+
+// named puts the simulator's name in front of an error. What is exported defers it.
+func (s *simulator) named(err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", s.name, *err)
+	}
+}
+
+// Close ends the target.
+func (s *simulator) Close() (err error) {
+	defer s.named(&err)
+	if s.link == nil {
+		return nil
+	}
+	return s.link.close()
+}
+
+// connect starts a target and begins the session in it.
+func (s *simulator) connect() (err error) {
+	if s.link, err = s.dial(); err != nil {
+		return err
+	}
+	if err := s.begin(); err != nil {
+		return errors.Join(err, s.link.close())
+	}
+	s.checkpoint = checkpoint{have: true, point: s.point}
+	s.played = s.played[:0]
+	return nil
+}
+
+func (s *simulator) begin() error {
+	if err := s.hello(); err != nil {
+		return err
+	}
+	if s.origin.state != nil {
+		return s.load()
+	}
+	s.request(startMethod, 1)
+	s.req.raw(orderlog.AppendHeader(nil, s.origin.header))
+	return s.arrive(maxReply)
+}
+
+// request begins the message of a request with n parameters.
+func (s *simulator) request(method string, n int) {
+	s.id++
+	s.req.begin()
+	s.req.array(3)
+	s.req.uint(s.id)
+	s.req.str(method)
+	s.req.array(n)
+}
+
+// send sends the request and reads the head of its reply; what follows in s.reply is
+// the result.
+func (s *simulator) send(limit uint32) error {
+	if n := uint64(len(s.req.body())); n > s.about.maxRequest {
+		return fmt.Errorf("a request of %d bytes, the target takes %d", n, s.about.maxRequest)
+	}
+	b, err := s.link.call(s.req.frame(), limit, s.timeout)
+	if err != nil {
+		return err
+	}
+	if err := s.reply.read(b); err != nil {
+		return s.link.broken(fmt.Sprintf("its answer is no MessagePack: %v", err))
+	}
+	s.reply.tuple(3, "reply")
+	id := s.reply.uint("id of the reply")
+	if s.reply.err == nil && id != s.id {
+		return s.link.broken(fmt.Sprintf("it answers request %d, which is out of order: %d was the last", id, s.id))
+	}
+	if refused := !s.reply.null("error of the reply"); refused {
+		msg := s.reply.str("error of the reply")
+		if err := s.done(); err != nil {
+			return err
+		}
+		return &RefusedError{Msg: msg}
+	}
+	return s.done()
+}
+
+// done reports what was wrong with the parts of a reply that were read.
+func (s *simulator) done() error {
+	if err := s.reply.err; err != nil {
+		return s.link.broken("its answer is malformed: " + err.Error())
+	}
+	return nil
+}
+
+// hello asks the target what it is.
+func (s *simulator) hello() error {
+	s.about = about{maxRequest: DefaultMaxRequest}
+	s.request(helloMethod, 2)
+	s.req.uint(Version)
+	s.req.str("desynctool")
+	if err := s.send(maxReply); err != nil {
+		return err
+	}
+	if version := s.about.read(&s.reply); s.reply.err == nil && version != Version {
+		return s.link.broken(fmt.Sprintf("it speaks version %d of the protocol, expected %d", version, Version))
+	}
+	return s.done()
+}
+
+// read reads the result of hello. Keys that are not known are left out.
+func (a *about) read(v *values) (version uint64) {
+	for range v.mapping("hello") {
+		switch key := v.str("key of hello"); key {
+		case "protocol":
+			version = v.uint(key)
+		case "name":
+			a.Name = v.str(key)
+		case "build":
+			a.Build = v.str(key)
+		case "can":
+			for _, c := range v.strs(key) {
+				a.can = append(a.can, bisect.Capability(c))
+			}
+		case "max_request":
+			a.maxRequest = v.uint(key)
+		default:
+			v.skip(key)
+		}
+		if v.err != nil {
+			break
+		}
+	}
+	return version
+}
+
+// arrive sends a request that leads to another state.
+func (s *simulator) arrive(limit uint32) error {
+	if err := s.send(limit); err != nil {
+		return err
+	}
+	s.reply.tuple(2, "state point and hash")
+	point, hash := s.reply.uint("state point"), s.reply.hash("hash")
+	if err := s.done(); err != nil {
+		return err
+	}
+	s.point, s.hash = point, hash
+	return nil
+}
+
+// ask is send for requests that not every target answers.
+func (s *simulator) ask(method string, limit uint32) error {
+	if c := needs[method]; !s.Can(c) {
+		return fmt.Errorf("%s: %w", c, ErrUnsupported)
+	}
+	return s.send(limit)
+}
+
+func (s *simulator) load() error {
+	s.request(loadMethod, 2)
+	s.req.bin(s.origin.state)
+	if s.origin.header == nil {
+		s.req.null()
+	} else {
+		s.req.raw(orderlog.AppendHeader(nil, s.origin.header))
+	}
+	if !s.Can(bisect.CanLoad) {
+		return fmt.Errorf("%s: %w", bisect.CanLoad, ErrUnsupported)
+	}
+	return s.arrive(maxReply)
+}
+
+// World implements bisect.Saver.
+func (s *simulator) World() (w *snapshot.World, err error) {
+	defer s.named(&err)
+	s.request(stateMethod, 0)
+	if err := s.ask(stateMethod, maxState); err != nil {
+		return nil, err
+	}
+	b := s.reply.bin("state")
+	if err := s.done(); err != nil {
+		return nil, err
+	}
+	w, err = snapshot.Decode(slices.Clone(b), "the state that it tells")
+	if err != nil {
+		return nil, s.link.broken(err.Error())
+	}
+	return w, nil
+}
+
+// Save implements bisect.Restorer.
+func (s *simulator) Save() (save []byte, err error) {
+	defer s.named(&err)
+	s.request(saveMethod, 0)
+	if err := s.ask(saveMethod, maxState); err != nil {
+		return nil, err
+	}
+	save = slices.Clone(s.reply.bin("save"))
+	return save, s.done()
+}
+
+// Restore implements bisect.Restorer.
+func (s *simulator) Restore(save []byte) (err error) {
+	defer s.named(&err)
+	if !s.Can(bisect.CanSave) {
+		return fmt.Errorf("%s: %w", bisect.CanSave, ErrUnsupported)
+	}
+	s.request(restoreMethod, 1)
+	s.req.bin(save)
+	if err := s.arrive(maxReply); err != nil {
+		return err
+	}
+	s.checkpoint = checkpoint{} // what was played since is another past
+	return nil
+}
+
+// Begin implements bisect.Stepper.
+func (s *simulator) Begin(orders []orderlog.Order) (err error) {
+	defer s.named(&err)
+	s.request(beginMethod, 2)
+	s.req.uint(s.point)
+	s.req.raw(orderlog.AppendOrders(nil, orders))
+	if err := s.ask(beginMethod, maxReply); err != nil {
+		return err
+	}
+	if !s.reply.null("result of begin") {
+		s.reply.fail("result of begin", errors.New("expected nil"))
+	}
+	s.checkpoint = checkpoint{}
+	return s.done()
+}
+
+// Next implements bisect.Stepper.
+func (s *simulator) Next() (system string, more bool, err error) {
+	defer s.named(&err)
+	s.request(nextMethod, 0)
+	if err := s.ask(nextMethod, maxReply); err != nil {
+		return "", false, err
+	}
+	s.reply.tuple(3, "result of next")
+	system, more = s.reply.str("system"), s.reply.bool("more")
+	s.hash = s.reply.hash("hash")
+	if !more {
+		s.point++
+	}
+	return system, more, s.done()
+}
+
+// StaleCaches implements bisect.CacheChecker.
+func (s *simulator) StaleCaches() (list []string, err error) {
+	defer s.named(&err)
+	s.request(cachesMethod, 0)
+	if err := s.ask(cachesMethod, maxReply); err != nil {
+		return nil, err
+	}
+	list = s.reply.strs("caches")
+	return list, s.done()
+}
+
+// Validate implements bisect.Validator.
+func (s *simulator) Validate(orders []orderlog.Order) (why []string, err error) {
+	defer s.named(&err)
+	if len(orders) == 0 {
+		return nil, nil
+	}
+	s.request(validateMethod, 2)
+	s.req.uint(orders[0].Tick)
+	s.req.raw(orderlog.AppendOrders(nil, orders))
+	if err := s.ask(validateMethod, maxReply); err != nil {
+		return nil, err
+	}
+	why = s.reply.strs("reasons")
+	if s.reply.err == nil && len(why) != len(orders) {
+		s.reply.fail("reasons", fmt.Errorf("%d for %d orders", len(why), len(orders)))
+	}
+	return why, s.done()
+}
+
+// Test implements bisect.Tester.
+func (s *simulator) Test(o *orderlog.Order) (possible bool, err error) {
+	defer s.named(&err)
+	s.request(testMethod, 2)
+	s.req.uint(s.point)
+	s.req.raw(orderlog.AppendOrders(nil, []orderlog.Order{*o})[1:]) // without the head of the array
+	if err := s.ask(testMethod, maxReply); err != nil {
+		return false, err
+	}
+	s.reply.tuple(2, "result of test")
+	possible, s.hash = s.reply.bool("possible"), s.reply.hash("hash")
+	return possible, s.done()
+}
+
+// Predict implements bisect.Predictor.
+func (s *simulator) Predict(player uint32, orders []orderlog.Order) (err error) {
+	defer s.named(&err)
+	s.request(predictMethod, 3)
+	s.req.uint(s.point)
+	s.req.uint(uint64(player))
+	s.req.raw(orderlog.AppendOrders(nil, orders))
+	if err := s.ask(predictMethod, maxReply); err != nil {
+		return err
+	}
+	s.hash = s.reply.hash("hash")
+	return s.done()
+}

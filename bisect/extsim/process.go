@@ -1,0 +1,193 @@
+package extsim
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// process is a link to a command that was started for it.
+type process struct {
+	cmd  *exec.Cmd
+	conn io.ReadWriteCloser
+	r    *bufio.Reader
+	buf  bytes.Buffer
+	log  tail
+	done chan struct{} // closed once the command has ended and its log is complete
+	err  error         // how it ended, behind done
+	late atomic.Bool   // it was killed since it did not answer in time
+	gone bool
+}
+
+// startProcess starts a command in a process group of its own and connects to it.
+func startProcess(ctx context.Context, argv []string, by Transport, timeout time.Duration) (link, error) {
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{})}
+	p.cmd.Env = cleanEnv()
+	p.cmd.Stderr = &p.log
+	p.cmd.WaitDelay = leaveTimeout
+	ownGroup(p.cmd)
+	p.cmd.Cancel = func() error { killGroup(p.cmd.Process); return nil }
+	var err error
+	if by == Stdio {
+		err = p.startPiped()
+	} else {
+		err = p.startConnected(by, timeout)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.r = bufio.NewReaderSize(p.conn, 64<<10)
+	return p, nil
+}
+
+// startPiped talks over stdin and stdout. The pipes are our own, since those of
+// os/exec are closed as soon as the command ends, whatever is still in them.
+func (p *process) startPiped() error {
+	toR, toW, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	fromR, fromW, err := os.Pipe()
+	if err != nil {
+		toR.Close()
+		toW.Close()
+		return err
+	}
+	p.cmd.Stdin, p.cmd.Stdout = toR, fromW
+	err = p.start()
+	toR.Close()
+	fromW.Close()
+	if err != nil {
+		toW.Close()
+		fromR.Close()
+		return err
+	}
+	p.conn = pipes{fromR, toW}
+	return nil
+}
+
+// start starts the command and waits for its end in the background.
+func (p *process) start() error {
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		killGroup(p.cmd.Process) // what it left behind
+		close(p.done)
+	}()
+	return nil
+}
+
+// pipes is a connection over two pipes.
+type pipes struct {
+	io.ReadCloser
+	w io.WriteCloser
+}
+
+func (p pipes) Write(b []byte) (int, error) { return p.w.Write(b) }
+func (p pipes) Close() error                { return errors.Join(p.w.Close(), p.ReadCloser.Close()) }
+
+// call implements link.
+func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byte, error) {
+	if p.gone {
+		return nil, p.broken("it is not running")
+	}
+	timer := time.AfterFunc(timeout, func() {
+		p.late.Store(true)
+		killGroup(p.cmd.Process)
+		p.conn.Close() // a process outside of the group may hold the other end
+	})
+	defer timer.Stop()
+	if _, err := p.conn.Write(frame); err != nil {
+		return nil, p.lost(err, timeout)
+	}
+	b, err := readFrame(p.r, &p.buf, limit)
+	if err != nil {
+		return nil, p.lost(err, timeout)
+	}
+	return b, nil
+}
+
+// lost says why a connection ended: because the command did, most likely.
+func (p *process) lost(err error, timeout time.Duration) error {
+	if p.late.Load() {
+		return p.broken(fmt.Sprintf("no answer within %v", timeout))
+	}
+	if !hungUp(err) {
+		return p.broken(err.Error())
+	}
+	select {
+	case <-p.done:
+	case <-time.After(leaveTimeout):
+		return p.broken("it closed the connection")
+	}
+	return p.broken(p.ended())
+}
+
+// hungUp reports whether an error is that of a connection whose other end is gone.
+func hungUp(err error) bool {
+	var path *os.PathError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &path) || isReset(err)
+}
+
+// ended says how the command ended.
+func (p *process) ended() string {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(p.err, &exit) && exit.Exited():
+		return fmt.Sprintf("it exited with status %d", exit.ExitCode())
+	case errors.As(p.err, &exit):
+		return "it was ended by " + exit.String() // "signal: segmentation fault"
+	case p.err != nil:
+		return p.err.Error()
+	}
+	return "it exited early, with status 0"
+}
+
+// broken implements link.
+func (p *process) broken(msg string) error {
+	p.end(0)
+	return &BrokenError{Msg: msg, Said: p.log.last()}
+}
+
+// end lets the command leave by itself, and kills it when that takes too long.
+func (p *process) end(grace time.Duration) {
+	p.gone = true
+	p.conn.Close()
+	select {
+	case <-p.done:
+		return
+	case <-time.After(grace):
+	}
+	killGroup(p.cmd.Process)
+	<-p.done
+}
+
+// close implements link.
+func (p *process) close() error {
+	if !p.gone {
+		p.end(leaveTimeout)
+	}
+	return nil
+}
+
+// cleanEnv is this process's environment without what would tell a target to connect
+// to somebody else.
+func cleanEnv() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, AddressVar+"=") && !strings.HasPrefix(v, TokenVar+"=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}

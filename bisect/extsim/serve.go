@@ -1,0 +1,443 @@
+package extsim
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Connect returns the connection that a target is to serve: what AddressVar tells, if
+// it is set, else stdin and stdout.
+func Connect(stdin io.Reader, stdout io.Writer) (io.ReadWriteCloser, error) {
+	address := os.Getenv(AddressVar)
+	if address == "" {
+		return stdio{stdin, stdout}, nil
+	}
+	network, where, _ := strings.Cut(address, ":")
+	if network != string(Unix) && network != string(TCP) {
+		return nil, fmt.Errorf("%s is %q, expected unix:PATH or tcp:HOST:PORT", AddressVar, address)
+	}
+	conn, err := net.Dial(network, where)
+	if err != nil {
+		return nil, err
+	}
+	var m message
+	m.begin()
+	m.str(os.Getenv(TokenVar))
+	if _, err := conn.Write(m.frame()); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+func (stdio) Close() error { return nil }
+
+// Serve answers requests for a simulator until the connection ends.
+func Serve(conn io.ReadWriter, sim *bisect.Sim, build string) error {
+	s := NewServer(sim, build)
+	r := bufio.NewReaderSize(conn, 64<<10)
+	var buf bytes.Buffer
+	for {
+		b, err := readFrame(r, &buf, maxState)
+		if err == io.EOF {
+			return s.Close()
+		}
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+		frame, err := s.answer(b)
+		if err == nil {
+			_, err = conn.Write(frame)
+		}
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+}
+
+// Server answers requests for one simulator, one at a time.
+type Server struct {
+	sim   *bisect.Sim
+	build string
+
+	header *orderlog.Header
+	at     bisect.Simulator // nil before start or load
+
+	req    values
+	reply  message
+	orders []orderlog.Order
+	ticks  [][]orderlog.Order
+}
+
+// NewServer returns a server of a simulator, whose build it tells.
+func NewServer(sim *bisect.Sim, build string) *Server { return &Server{sim: sim, build: build} }
+
+// Close frees the instance that is running.
+func (s *Server) Close() error { return s.replace(nil) }
+
+// replace puts another instance in the place of the one that is running.
+func (s *Server) replace(by bisect.Simulator) error {
+	old := s.at
+	s.at = by
+	if c, ok := old.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// answer returns the frame of the reply to a request. An error is for a request that
+// cannot be answered, since it is none.
+func (s *Server) answer(b []byte) ([]byte, error) {
+	if err := s.req.read(b); err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	s.req.tuple(3, "request")
+	id, method := s.req.uint("id"), s.req.str("method")
+	params := s.req.array("parameters")
+	if s.req.err != nil {
+		return nil, s.req.err
+	}
+	s.reply.begin()
+	s.reply.array(3)
+	s.reply.uint(id)
+	at := len(s.reply.b)
+	s.reply.null()
+	if err := s.do(method, params); err != nil {
+		s.reply.b = s.reply.b[:at]
+		s.reply.str(fmt.Sprintf("%s: %v", method, err))
+		s.reply.null()
+	}
+	return s.reply.frame(), nil
+}
+
+// do reads a request's parameters and writes its result.
+func (s *Server) do(method string, params int) error {
+	m, ok := served[method]
+	if !ok {
+		return errors.New("no such request")
+	}
+	if params != m.params {
+		return fmt.Errorf("%d parameters, expected %d", params, m.params)
+	}
+	if m.running && s.at == nil {
+		return errors.New("no session has been started")
+	}
+	return m.do(s)
+}
+
+// served is the one table of requests: how many parameters each has, and whether a
+// session must be running.
+var served = map[string]struct {
+	params  int
+	running bool
+	do      func(*Server) error
+}{
+	helloMethod:    {2, false, (*Server).hello},
+	startMethod:    {1, false, (*Server).start},
+	stepMethod:     {2, true, (*Server).step},
+	stateMethod:    {0, true, (*Server).state},
+	saveMethod:     {0, true, (*Server).state},
+	restoreMethod:  {1, false, (*Server).restore},
+	loadMethod:     {2, false, (*Server).load},
+	beginMethod:    {2, true, (*Server).begin},
+	nextMethod:     {0, true, (*Server).next},
+	cachesMethod:   {0, true, (*Server).caches},
+	validateMethod: {2, true, (*Server).validate},
+	testMethod:     {2, true, (*Server).test},
+	predictMethod:  {3, true, (*Server).predict},
+}
+
+func (s *Server) hello() error {
+	s.req.uint("version")
+	s.req.str("client")
+	if s.req.err != nil {
+		return s.req.err
+	}
+	var can []string
+	for _, c := range s.sim.Can {
+		can = append(can, string(c))
+	}
+	if slices.Contains(s.sim.Can, bisect.CanState) && slices.Contains(s.sim.Can, bisect.CanLoad) {
+		can = append(can, string(bisect.CanSave))
+	}
+	s.reply.mapping(5)
+	s.reply.str("protocol")
+	s.reply.uint(Version)
+	s.reply.str("name")
+	s.reply.str(s.sim.Name)
+	s.reply.str("build")
+	s.reply.str(s.build)
+	s.reply.str("can")
+	s.reply.strs(can)
+	s.reply.str("max_request")
+	s.reply.uint(maxState)
+	return nil
+}
+
+func (s *Server) start() error {
+	h, err := s.readHeader()
+	if err != nil {
+		return err
+	}
+	sim, err := s.sim.Start(h)
+	return s.arrived(sim, h, err)
+}
+
+func (s *Server) readHeader() (*orderlog.Header, error) {
+	b := s.req.raw("header")
+	if s.req.err != nil {
+		return nil, s.req.err
+	}
+	return orderlog.ParseHeader(bytes.Clone(b))
+}
+
+// arrived takes over an instance and tells where it is.
+func (s *Server) arrived(sim bisect.Simulator, h *orderlog.Header, err error) error {
+	if err != nil {
+		return err
+	}
+	s.header = h
+	if err := s.replace(sim); err != nil {
+		return err
+	}
+	s.reply.array(2)
+	s.reply.uint(sim.Point())
+	s.hash()
+	return nil
+}
+
+func (s *Server) hash() {
+	h := s.at.SyncHash()
+	s.reply.bin(h[:])
+}
+
+// readOrders reads the orders of a tick.
+func (s *Server) readOrders(tick uint64) error {
+	b := s.req.raw("orders")
+	if s.req.err != nil {
+		return s.req.err
+	}
+	var err error
+	s.orders, err = orderlog.ParseOrders(s.orders[:0], bytes.Clone(b), tick) // b is used again
+	return err
+}
+
+// readTick reads the tick that a request is for.
+func (s *Server) readTick() (uint64, error) {
+	tick := s.req.uint("tick")
+	if s.req.err == nil && tick != s.at.Point() {
+		return 0, fmt.Errorf("tick %d, the state is at point %d", tick, s.at.Point())
+	}
+	return tick, s.req.err
+}
+
+func (s *Server) step() error {
+	tick, err := s.readTick()
+	if err != nil {
+		return err
+	}
+	n := s.req.array("ticks")
+	s.ticks = s.ticks[:0]
+	for i := range n {
+		if err := s.readOrders(tick + uint64(i)); err != nil {
+			return err
+		}
+		s.ticks = append(s.ticks, s.orders)
+		s.orders = nil
+	}
+	if s.req.err != nil {
+		return s.req.err
+	}
+	hashes := make([]byte, 0, n*merkle.ShortSize)
+	for i, orders := range s.ticks {
+		if err := s.at.Step(orders); err != nil {
+			return fmt.Errorf("tick %d: %w", tick+uint64(i), err)
+		}
+		h := s.at.SyncHash()
+		hashes = append(hashes, h[:]...)
+	}
+	s.reply.bin(hashes)
+	return nil
+}
+
+// state answers save, too: a .snap is as good as any form of our own.
+func (s *Server) state() error {
+	saver, ok := bisect.As[bisect.Saver](s.at, bisect.CanState)
+	if !ok {
+		return ErrUnsupported
+	}
+	w, err := saver.World()
+	if err != nil {
+		return err
+	}
+	b, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
+	if err != nil {
+		return err
+	}
+	s.reply.bin(b)
+	return nil
+}
+
+func (s *Server) restore() error {
+	b := s.req.bin("save")
+	if s.req.err != nil {
+		return s.req.err
+	}
+	if s.header == nil {
+		return errors.New("no session has been started")
+	}
+	return s.resume(b, s.header)
+}
+
+func (s *Server) load() error {
+	b := s.req.bin("state")
+	if s.req.null("header") || s.req.err != nil {
+		if s.req.err != nil {
+			return s.req.err
+		}
+		return s.resume(b, nil)
+	}
+	h, err := s.readHeader()
+	if err != nil {
+		return err
+	}
+	return s.resume(b, h)
+}
+
+func (s *Server) resume(b []byte, h *orderlog.Header) error {
+	w, err := snapshot.Decode(b, "the state")
+	if err != nil {
+		return err
+	}
+	sim, err := s.sim.Resume(w, h)
+	return s.arrived(sim, h, err)
+}
+
+func (s *Server) begin() error {
+	stepper, ok := bisect.As[bisect.Stepper](s.at, bisect.CanSystems)
+	if !ok {
+		return ErrUnsupported
+	}
+	tick, err := s.readTick()
+	if err != nil {
+		return err
+	}
+	if err := s.readOrders(tick); err != nil {
+		return err
+	}
+	orders := s.orders
+	s.orders = nil // the step keeps them until it is done
+	if err := stepper.Begin(orders); err != nil {
+		return err
+	}
+	s.reply.null()
+	return nil
+}
+
+func (s *Server) next() error {
+	stepper, ok := bisect.As[bisect.Stepper](s.at, bisect.CanSystems)
+	if !ok {
+		return ErrUnsupported
+	}
+	system, more, err := stepper.Next()
+	if err != nil {
+		return err
+	}
+	s.reply.array(3)
+	s.reply.str(system)
+	s.reply.bool(more)
+	s.hash()
+	return nil
+}
+
+func (s *Server) caches() error {
+	checker, ok := bisect.As[bisect.CacheChecker](s.at, bisect.CanCaches)
+	if !ok {
+		return ErrUnsupported
+	}
+	stale, err := checker.StaleCaches()
+	if err != nil {
+		return err
+	}
+	s.reply.strs(stale)
+	return nil
+}
+
+func (s *Server) validate() error {
+	v, ok := bisect.As[bisect.Validator](s.at, bisect.CanValidate)
+	if !ok {
+		return ErrUnsupported
+	}
+	if err := s.readOrders(s.req.uint("tick")); err != nil {
+		return err
+	}
+	why, err := v.Validate(s.orders)
+	if err != nil {
+		return err
+	}
+	s.reply.strs(why)
+	return nil
+}
+
+func (s *Server) test() error {
+	tester, ok := bisect.As[bisect.Tester](s.at, bisect.CanTest)
+	if !ok {
+		return ErrUnsupported
+	}
+	tick, err := s.readTick()
+	if err != nil {
+		return err
+	}
+	order := s.req.raw("order")
+	if s.req.err != nil {
+		return s.req.err
+	}
+	const one = 0x91 // the head of an array of one element
+	if s.orders, err = orderlog.ParseOrders(s.orders[:0], append([]byte{one}, order...), tick); err != nil {
+		return err
+	}
+	possible, err := tester.Test(&s.orders[0])
+	if err != nil {
+		return err
+	}
+	s.reply.array(2)
+	s.reply.bool(possible)
+	s.hash()
+	return nil
+}
+
+func (s *Server) predict() error {
+	p, ok := bisect.As[bisect.Predictor](s.at, bisect.CanPredict)
+	if !ok {
+		return ErrUnsupported
+	}
+	tick, err := s.readTick()
+	if err != nil {
+		return err
+	}
+	player := s.req.uint("player")
+	if err := s.readOrders(tick); err != nil {
+		return err
+	}
+	if err := p.Predict(uint32(player), s.orders); err != nil {
+		return err
+	}
+	s.hash()
+	return nil
+}

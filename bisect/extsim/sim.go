@@ -1,0 +1,111 @@
+package extsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Options says how targets are started and talked to.
+type Options struct {
+	Transport Transport
+	// Timeout is how long a target may take to answer one request; 0 means
+	// DefaultTimeout.
+	Timeout time.Duration
+}
+
+func (o Options) timeout() time.Duration {
+	if o.Timeout > 0 {
+		return o.Timeout
+	}
+	return DefaultTimeout
+}
+
+// New returns the simulator that a command serves. Each instance is a process of its
+// own, killed when ctx is done.
+func New(ctx context.Context, name string, argv []string, opts Options) (*bisect.Sim, error) {
+	if len(argv) == 0 {
+		return nil, errors.New("no command")
+	}
+	return over(name, opts, func() (link, error) { return startProcess(ctx, argv, opts.Transport, opts.timeout()) }), nil
+}
+
+// Call answers the value of a request with the value of a reply. An error says how the
+// target ended. Release frees what it holds.
+type Call struct {
+	Do      func(request []byte, timeout time.Duration) (reply []byte, err error)
+	Release func() error
+}
+
+// Over returns the simulator that speaks the protocol through function calls, such as a
+// target that was loaded into this process.
+func Over(name string, opts Options, start func() (*Call, error)) *bisect.Sim {
+	return over(name, opts, dialCall(start))
+}
+
+func dialCall(start func() (*Call, error)) func() (link, error) {
+	return func() (link, error) {
+		c, err := start()
+		if err != nil {
+			return nil, err
+		}
+		return &called{Call: c}, nil
+	}
+}
+
+func over(name string, opts Options, dial func() (link, error)) *bisect.Sim {
+	begin := func(h *orderlog.Header, w *snapshot.World) (_ bisect.Simulator, err error) {
+		s := &simulator{name: name, origin: origin{header: h}, dial: dial, timeout: opts.timeout()}
+		if w != nil {
+			if s.origin.state, err = snapshot.Encode(w, snapshot.WriteOptions{Plain: true}); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.connect(); err != nil {
+			return nil, err // whoever starts it names it
+		}
+		return s, nil
+	}
+	return &bisect.Sim{
+		Name:   name,
+		Start:  func(h *orderlog.Header) (bisect.Simulator, error) { return begin(h, nil) },
+		Resume: func(w *snapshot.World, h *orderlog.Header) (bisect.Simulator, error) { return begin(h, w) },
+	}
+}
+
+// called is a link to a target in this process.
+type called struct {
+	*Call
+	gone bool
+}
+
+func (c *called) call(frame []byte, limit uint32, timeout time.Duration) ([]byte, error) {
+	if c.gone {
+		return nil, c.broken("it is not running")
+	}
+	b, err := c.Do(frame[lengthSize:], timeout)
+	if err != nil {
+		return nil, c.broken(err.Error())
+	}
+	if uint64(len(b)) > uint64(limit) {
+		return nil, c.broken(fmt.Sprintf("a reply of %d bytes, at most %d were expected", len(b), limit))
+	}
+	return b, nil
+}
+
+func (c *called) broken(msg string) error {
+	return errors.Join(&BrokenError{Msg: msg}, c.close())
+}
+
+func (c *called) close() error {
+	if c.gone {
+		return nil
+	}
+	c.gone = true
+	return c.Release()
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+func newSim(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sim [builtin[:fault=NAME[/PLACE][@TICK]]]",
+		Short: "Serve the built-in reference sim to other programs, or test a simulator of your own",
+		Long: `sim serves the reference sim over the protocol by which desynctool asks external
+simulators: on stdin and stdout, or on the socket that the environment variable
+` + extsim.AddressVar + ` names. It is an example of a target, and what the protocol is
+tested with: replay s/host --sim "exec:desynctool sim".
+
+docs/extsim.md specifies the protocol; docs/sdk has single files that speak it.
+
+Exit status: 0 when the connection ends, 2 if it breaks.`,
+		Example: `  desynctool replay s/host --sim "exec:desynctool sim" --against builtin
+  desynctool sim check --log s/host -- ./mygame --headless`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		spec := "builtin"
+		if len(args) > 0 {
+			spec = args[0]
+		}
+		return doSim(e, spec)
+	}
+	cmd.AddCommand(newSimCheck(e))
+	return cmd
+}
+
+func doSim(e *env, spec string) (err error) {
+	sim, err := refsim.ParseSimulator(spec)
+	if err != nil {
+		return err
+	}
+	conn, err := extsim.Connect(e.stdin, e.stdout)
+	if err != nil {
+		return err
+	}
+	return errors.Join(extsim.Serve(conn, sim, refsim.SimName), conn.Close())
+}
+
+// simCheckFlags are the flags of sim check.
+type simCheckFlags struct {
+	log       string
+	ticks     uint64
+	seed      uint64
+	params    []string
+	transport string
+	timeout   time.Duration
+}
+
+func newSimCheck(e *env) *cobra.Command {
+	var flags simCheckFlags
+	cmd := &cobra.Command{
+		Use:   "check [flags] -- COMMAND...",
+		Short: "Test whether a simulator speaks the protocol, and agrees with itself",
+		Long: `check starts a simulator of your own several times and tests all that it says it
+supports: the same run twice, ticks in batches and one by one, a second session in
+one process, the state it tells against its hash, save and restore and load against a
+straight run, steps system by system, caches, tests of orders, bad requests, and
+that it leaves when its connection is closed.
+
+With --log it plays the orders of a log that your game wrote, and holds its hashes
+against those in there. Without one the session has a seed and parameters but no
+orders, which tests less.
+
+Exit status: 0 if all is well, 1 if something is wrong, 2 if the simulator cannot
+be started.`,
+		Example: `  desynctool sim check -- ./mygame --headless
+  desynctool sim check --log session/order-log.bin -- python3 game.py serve
+  desynctool sim check --param map=islands --transport tcp -- ./mygame --headless`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.log, "log", "", "an order log of the game, or the folder of one peer")
+	f.Uint64Var(&flags.ticks, "ticks", 300, "how many ticks to play; with --log at most those it has")
+	f.Uint64Var(&flags.seed, "seed", 1, "without --log: the session's seed")
+	f.StringArrayVar(&flags.params, "param", nil, "without --log: KEY=VALUE, a parameter of the session (repeatable)")
+	f.StringVar(&flags.transport, "transport", "stdio", "stdio, unix or tcp")
+	f.DurationVar(&flags.timeout, "timeout", extsim.DefaultTimeout, "how long one request may take")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doSimCheck(e, args, flags, format) }
+	return cmd
+}
+
+func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) error {
+	opts := extsim.Options{Timeout: flags.timeout}
+	switch flags.transport {
+	case "stdio":
+	case "unix", "tcp":
+		opts.Transport = extsim.Transport(flags.transport)
+	default:
+		return fmt.Errorf("--transport is %q, expected stdio, unix or tcp", flags.transport)
+	}
+	if flags.timeout <= 0 {
+		return fmt.Errorf("--timeout is %v, expected more than 0", flags.timeout)
+	}
+	params := map[string]string{}
+	for _, p := range flags.params {
+		key, value, ok := strings.Cut(p, "=")
+		if !ok || key == "" {
+			return fmt.Errorf("--param is %q, expected KEY=VALUE", p)
+		}
+		params[key] = value
+	}
+	session, err := formats.SessionFor(flags.log, flags.ticks, flags.seed, params)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	c, err := extsim.Check(ctx, strings.Join(argv, " "), argv, opts, *session)
+	if err != nil {
+		return err
+	}
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.ConformanceText(w, c, s) },
+		func() any { return report.Conformance(c) })
+	if err != nil {
+		return err
+	}
+	return ended(report.ConformanceStatus(c))
+}
+
+// interruptible returns a context that ends when this process is told to: what it
+// started is in process groups of its own, and has to be ended by it.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt)
+}
+
+// simulators parses what flags say of simulators; an empty specification is none.
+type simulators struct {
+	timeout time.Duration
+	ctx     context.Context
+	stop    context.CancelFunc
+}
+
+// addTimeout adds the flag --sim-timeout.
+func (s *simulators) addTimeout(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&s.timeout, "sim-timeout", extsim.DefaultTimeout, "how long a simulator in another process may take to answer")
+}
+
+// parse returns the simulator that a flag names, nil if it is empty. Close ends all.
+func (s *simulators) parse(flag, spec string) (*bisect.Sim, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	if s.timeout <= 0 {
+		return nil, fmt.Errorf("--sim-timeout is %v, expected more than 0", s.timeout)
+	}
+	ctx := context.Background()
+	if formats.IsExternal(spec) { // only what can be cancelled may keep Ctrl-C from ending us at once
+		if s.ctx == nil {
+			s.ctx, s.stop = interruptible()
+		}
+		ctx = s.ctx
+	}
+	sim, err := formats.ParseSimulator(ctx, spec, formats.SimulatorOptions{Timeout: s.timeout})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return sim, nil
+}
+
+// close ends what is left of simulators.
+func (s *simulators) close() {
+	if s.stop != nil {
+		s.stop()
+	}
+}

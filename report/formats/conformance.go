@@ -1,0 +1,33 @@
+package formats
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// SessionFor returns what a simulator is tested with: the first ticks of the log at a
+// path, or, if path is empty, a session of a seed and parameters without any orders.
+func SessionFor(path string, ticks uint64, seed uint64, params map[string]string) (*extsim.Session, error) {
+	if ticks < 2 {
+		return nil, fmt.Errorf("%d ticks, expected at least 2", ticks)
+	}
+	if path == "" {
+		return &extsim.Session{Header: orderlog.Header{Seed: seed, Params: params}, Ticks: ticks}, nil
+	}
+	r, err := OpenReplay(path)
+	if err != nil {
+		return nil, err
+	}
+	orders, recorded, end := bisect.Recorded(r.Log)
+	s := &extsim.Session{Header: r.Log.Header, Orders: orders, Recorded: recorded, Ticks: ticks}
+	if known := end - r.Log.Header.FirstPoint; known < s.Ticks {
+		s.Ticks = known
+	}
+	if s.Ticks < 2 {
+		return nil, fmt.Errorf("%s: %d ticks, expected at least 2", r.Log.Name, s.Ticks)
+	}
+	return s, nil
+}

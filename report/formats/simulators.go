@@ -1,0 +1,63 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/bisect/refsim"
+)
+
+// SimulatorHelp says for the help of commands what names a simulator.
+const SimulatorHelp = `SIM is builtin, or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake;
+exec:COMMAND starts a program that speaks the protocol of docs/extsim.md over its
+stdin and stdout, exec+unix:COMMAND and exec+tcp:COMMAND over a socket. COMMAND is
+split into words as a shell does, without running one.`
+
+// SimulatorOptions says how simulators outside this process are treated.
+type SimulatorOptions struct {
+	// Timeout is how long one request may take, 0 for the default of extsim.
+	Timeout time.Duration
+}
+
+// transports are the ways to talk to a program, by what begins its specification.
+var transports = map[string]extsim.Transport{"exec": extsim.Stdio, "exec+unix": extsim.Unix, "exec+tcp": extsim.TCP}
+
+// IsExternal reports whether a specification names a program to start.
+func IsExternal(spec string) bool {
+	kind, _, _ := strings.Cut(spec, ":")
+	_, ok := transports[kind]
+	return ok
+}
+
+// ParseSimulator returns the simulator that a specification names, see SimulatorHelp.
+// Processes are killed when ctx is done.
+func ParseSimulator(ctx context.Context, spec string, opts SimulatorOptions) (*bisect.Sim, error) {
+	kind, command, _ := strings.Cut(spec, ":")
+	if transport, ok := transports[kind]; ok {
+		argv, err := Words(command)
+		if err != nil {
+			return nil, fmt.Errorf("simulator %q: %w", spec, err)
+		}
+		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout})
+	}
+	if kind != "builtin" {
+		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND or exec+tcp:COMMAND", spec)
+	}
+	return refsim.ParseSimulator(spec)
+}
+
+// Words splits a command into words as a shell does, variables included.
+func Words(command string) ([]string, error) {
+	argv, err := shell.Fields(command, nil)
+	if err == nil && len(argv) == 0 {
+		err = errors.New("no command")
+	}
+	return argv, err
+}
