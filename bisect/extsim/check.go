@@ -61,7 +61,7 @@ func Check(ctx context.Context, name string, argv []string, opts Options, sessio
 	if len(argv) == 0 {
 		return nil, errors.New("no command")
 	}
-	return check(name, opts, session, func() (link, error) { return startProcess(ctx, argv, opts.Transport, opts.timeout()) })
+	return check(name, opts, session, func() (link, error) { return startProcess(ctx, argv, opts) })
 }
 
 // CheckOver is Check for a target that is reached through function calls.
@@ -569,10 +569,10 @@ func (c *checker) leaves() (string, error) {
 	p.gone = true
 	select {
 	case <-p.done:
-	case <-time.After(leaveTimeout):
+	case <-time.After(p.grace):
 		killGroup(p.cmd.Process)
 		<-p.done
-		return "", wrongf("it still runs %v after its connection was closed", leaveTimeout)
+		return "", wrongf("it still runs %v after its connection was closed", p.grace)
 	}
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) {

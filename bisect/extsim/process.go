@@ -25,21 +25,23 @@ type process struct {
 	err  error         // how it ended, behind done
 	late atomic.Bool   // it was killed since it did not answer in time
 	gone bool
+
+	grace time.Duration // to leave by itself
 }
 
 // startProcess starts a command in a process group of its own and connects to it.
-func startProcess(ctx context.Context, argv []string, by Transport, timeout time.Duration) (link, error) {
-	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{})}
+func startProcess(ctx context.Context, argv []string, opts Options) (link, error) {
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), grace: opts.grace()}
 	p.cmd.Env = cleanEnv()
 	p.cmd.Stderr = &p.log
-	p.cmd.WaitDelay = leaveTimeout
+	p.cmd.WaitDelay = p.grace
 	ownGroup(p.cmd)
 	p.cmd.Cancel = func() error { killGroup(p.cmd.Process); return nil }
 	var err error
-	if by == Stdio {
+	if opts.Transport == Stdio {
 		err = p.startPiped()
 	} else {
-		err = p.startConnected(by, timeout)
+		err = p.startConnected(opts.Transport, opts.timeout())
 	}
 	if err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (p *process) lost(err error, timeout time.Duration) error {
 	}
 	select {
 	case <-p.done:
-	case <-time.After(leaveTimeout):
+	case <-time.After(p.grace):
 		return p.broken("it closed the connection")
 	}
 	return p.broken(p.ended())
@@ -175,7 +177,7 @@ func (p *process) end(grace time.Duration) {
 // close implements link.
 func (p *process) close() error {
 	if !p.gone {
-		p.end(leaveTimeout)
+		p.end(p.grace)
 	}
 	return nil
 }

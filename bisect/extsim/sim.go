@@ -17,6 +17,8 @@ type Options struct {
 	// Timeout is how long a target may take to answer one request; 0 means
 	// DefaultTimeout.
 	Timeout time.Duration
+
+	leave time.Duration // to leave by itself; 0 means leaveTimeout
 }
 
 func (o Options) timeout() time.Duration {
@@ -26,13 +28,20 @@ func (o Options) timeout() time.Duration {
 	return DefaultTimeout
 }
 
+func (o Options) grace() time.Duration {
+	if o.leave > 0 {
+		return o.leave
+	}
+	return leaveTimeout
+}
+
 // New returns the simulator that a command serves. Each instance is a process of its
 // own, killed when ctx is done.
 func New(ctx context.Context, name string, argv []string, opts Options) (*bisect.Sim, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("no command")
 	}
-	return over(name, opts, func() (link, error) { return startProcess(ctx, argv, opts.Transport, opts.timeout()) }), nil
+	return over(name, opts, func() (link, error) { return startProcess(ctx, argv, opts) }), nil
 }
 
 // Call answers the value of a request with the value of a reply. An error says how the

@@ -1,0 +1,205 @@
+package extsim
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+func newSim(t testing.TB, argv []string, opts Options) *bisect.Sim {
+	t.Helper()
+	sim, err := New(context.Background(), "target", argv, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim
+}
+
+// TestSameAsInProcess replays in every mode, with the sim in this process and in
+// another one: the results must not differ in anything but the name.
+func TestSameAsInProcess(t *testing.T) {
+	log := recordedLog(t, 300)
+	wrong := *log // one hash in the middle of a batch is not what the orders give
+	wrong.Ticks = append([]orderlog.Tick(nil), log.Ticks...)
+	other := wrong.Ticks[171].Hashes[0]
+	other.Bytes = []byte("12345678")
+	wrong.Ticks[171].Hashes = []orderlog.Observed{other}
+	wrong.Epochs = []orderlog.Epoch{{Ticks: wrong.Ticks}}
+	faulty := refsim.Simulator(refsim.Fault{Name: "rng-leak", Place: "Combat", From: 201})
+	faulty.Name = "faulty"
+	for _, transport := range []Transport{Stdio, Unix, TCP} {
+		there := newSim(t, targetCommand(t, "good"), Options{Transport: transport})
+		for name, c := range map[string]struct {
+			log  *orderlog.Log
+			opts bisect.TrialOptions
+		}{
+			"plain":     {log, bisect.TrialOptions{Mode: bisect.Plain}},
+			"wrong":     {&wrong, bisect.TrialOptions{Mode: bisect.Plain}},
+			"against":   {log, bisect.TrialOptions{Mode: bisect.Against, Against: faulty}},
+			"drill":     {log, bisect.TrialOptions{Mode: bisect.Against, Against: faulty, Drill: true}},
+			"dual":      {log, bisect.TrialOptions{Mode: bisect.Dual}},
+			"serialize": {log, bisect.TrialOptions{Mode: bisect.Serialize, Until: until(40)}},
+			"rollback":  {log, bisect.TrialOptions{Mode: bisect.Rollback, Depth: 4, Until: until(40)}},
+			"runs":      {log, bisect.TrialOptions{Mode: bisect.Repeat, Runs: 3}},
+			"caches":    {log, bisect.TrialOptions{Mode: bisect.CheckCaches, Until: until(40)}},
+			"purity":    {log, bisect.TrialOptions{Mode: bisect.CheckPurity, Until: until(40)}},
+		} {
+			t.Run(string(transport)+name, func(t *testing.T) {
+				here := refsim.Simulator()
+				here.Name = there.Name
+				want, err := bisect.Try(c.log, here, c.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := bisect.Try(c.log, there, c.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == "against" { // where one cannot go back, both are played again
+					got.Ticks -= want.Ticks
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("in another process\n%+v\nin this one\n%+v", got, want)
+				}
+				if departs := name == "wrong" || name == "against" || name == "drill"; departs != got.Departed() {
+					t.Errorf("departed: %v", got.Departed())
+				}
+			})
+		}
+	}
+}
+
+func until(point uint64) *uint64 { return &point }
+
+// TestBadTargets checks that a target that goes wrong gives one clear line, in bounded
+// time and memory.
+func TestBadTargets(t *testing.T) {
+	log := recordedLog(t, 60)
+	for mode, want := range map[string]string{
+		"refuses":       "ticks 24 to 55: the target refuses: step: tick 37: no such map",
+		"crashes":       `in tick 37: it exited with status 7, having said "assertion failed: hp >= 0"`,
+		"hangs":         "in tick 37: no answer within 1s",
+		"crashes once":  "in ticks 24 to 55: it exited with status 9; started again it got through them, so that it does not do the same twice",
+		"floods":        "a frame of 1768386117 bytes, at most 16777216 were expected",
+		"deaf":          "no answer within 1s",
+		"greedy":        "a frame of 4294967280 bytes, at most 16777216 were expected",
+		"short":         "no answer within 1s",
+		"garbage":       "its answer is no MessagePack: msgpack at byte 1: reserved code 0xc1",
+		"huge array":    "its answer is no MessagePack: msgpack at byte 0: container of 4294967295 values, 0 bytes left",
+		"other id":      "it answers request 99, which is out of order: 1 was the last",
+		"other version": "it speaks version 2 of the protocol, expected 1",
+		"nothing":       "it exited early, with status 0",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			sim := newSim(t, targetCommand(t, mode, file(t, "mark")), Options{Timeout: time.Second})
+			_, err := bisect.Try(log, sim, bisect.TrialOptions{Mode: bisect.Plain})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error is %v\nexpected        %s", err, want)
+			}
+		})
+	}
+	for _, transport := range []Transport{Unix, TCP} {
+		sim := newSim(t, targetCommand(t, "deaf"), Options{Transport: transport, Timeout: time.Second})
+		if _, err := bisect.Try(log, sim, bisect.TrialOptions{Mode: bisect.Plain}); err == nil || !strings.Contains(err.Error(), "did not connect to DESYNCTOOL_SIM within 1s") {
+			t.Errorf("%s: error is %v", transport, err)
+		}
+	}
+	if _, err := bisect.Try(log, newSim(t, []string{"./no-such-command"}, Options{}), bisect.TrialOptions{Mode: bisect.Plain}); err == nil || !strings.Contains(err.Error(), "no-such-command") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestChildrenAreKilled checks that nothing of a target's process group outlives it.
+func TestChildrenAreKilled(t *testing.T) {
+	if _, err := exec.LookPath("sleep"); err != nil {
+		t.Skip("there is no sleep")
+	}
+	mark := file(t, "pid")
+	sim := newSim(t, targetCommand(t, "leaves a child", mark), Options{Timeout: 5 * time.Second})
+	start := time.Now()
+	if _, err := bisect.Try(recordedLog(t, 60), sim, bisect.TrialOptions{Mode: bisect.Plain}); err == nil || !strings.Contains(err.Error(), "it exited with status 1") {
+		t.Errorf("error is %v", err)
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("took %v", took)
+	}
+	pid, err := os.ReadFile(mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 { // a killed child is a zombie until somebody waits for it
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%s/stat", pid))
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("process %s still runs", pid)
+}
+
+// TestCancel checks that what runs is killed when its context ends.
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	sim, err := New(ctx, "target", targetCommand(t, "hangs"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(500*time.Millisecond, cancel)
+	if _, err := bisect.Try(recordedLog(t, 60), sim, bisect.TrialOptions{Mode: bisect.Plain}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func checkSession(t *testing.T, ticks int) Session {
+	log := recordedLog(t, ticks)
+	orders, recorded, _ := bisect.Recorded(log)
+	return Session{Header: log.Header, Orders: orders, Recorded: recorded, Ticks: uint64(ticks)}
+}
+
+// TestCheck checks what the conformance test says of targets, good and bad.
+func TestCheck(t *testing.T) {
+	session := checkSession(t, 60)
+	for mode, want := range map[string]struct{ part, msg string }{
+		"good":        {},
+		"stays":       {"leaves", "it still runs 100ms after its connection was closed"},
+		"exits badly": {"leaves", "when its connection is closed it exited with status 4"},
+		"crashes":     {"step", "in tick 37: it exited with status 7"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			var opts Options
+			if mode == "stays" {
+				opts.leave = 100 * time.Millisecond
+			}
+			c, err := Check(context.Background(), mode, targetCommand(t, mode), opts, session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var bad []string
+			for _, f := range c.Findings {
+				if f.Outcome == Wrong {
+					bad = append(bad, f.Name+": "+f.Detail)
+				}
+			}
+			if want.part == "" && (len(bad) > 0 || !c.Passed() || len(c.Findings) != 16) {
+				t.Errorf("%d parts, wrong are %q", len(c.Findings), bad)
+			}
+			if want.part != "" && (c.Passed() || len(bad) != 1 || !strings.HasPrefix(bad[0], want.part+": ") || !strings.Contains(bad[0], want.msg)) {
+				t.Errorf("wrong are %q, expected %s: %s", bad, want.part, want.msg)
+			}
+		})
+	}
+	if _, err := Check(context.Background(), "nothing", targetCommand(t, "nothing"), Options{}, session); err == nil {
+		t.Error("a target that exits at once passes")
+	}
+}
