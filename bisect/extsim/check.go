@@ -543,7 +543,7 @@ func (c *checker) refuses() (string, error) {
 	if err := refused("the step of a tick that is not at hand", s.send(maxReply)); err != nil {
 		return "", err
 	}
-	if s.Can(bisect.CanSave) {
+	if i, ok := s.link.(imager); s.Can(bisect.CanSave) && (!ok || !i.hasImage()) {
 		s.request(restoreMethod, 1)
 		s.req.bin([]byte("no save"))
 		if err := refused("a save that is none", s.send(maxReply)); err != nil {
@@ -576,7 +576,7 @@ func (c *checker) leaves() (string, error) {
 	}
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) {
-		return "", &BrokenError{Msg: "when its connection is closed " + p.ended(), Said: p.log.last()}
+		return "", &BrokenError{Msg: "when its connection is closed " + p.ended(), Said: p.log.Last()}
 	}
 	return "it exits when its connection is closed", nil
 }

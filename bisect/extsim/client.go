@@ -1,6 +1,7 @@
 package extsim
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -161,6 +162,9 @@ func (s *simulator) hello() error {
 	if err := s.send(maxReply); err != nil {
 		return err
 	}
+	if i, ok := s.link.(imager); ok && i.hasImage() {
+		s.about.can = append(s.about.can, bisect.CanSave)
+	}
 	if version := s.about.read(&s.reply); s.reply.err == nil && version != Version {
 		return s.link.broken(fmt.Sprintf("it speaks version %d of the protocol, expected %d", version, Version))
 	}
@@ -250,6 +254,9 @@ func (s *simulator) World() (w *snapshot.World, err error) {
 // Save implements bisect.Restorer.
 func (s *simulator) Save() (save []byte, err error) {
 	defer s.named(&err)
+	if i, ok := s.link.(imager); ok && i.hasImage() {
+		return s.saveImage(i)
+	}
 	s.request(saveMethod, 0)
 	if err := s.ask(saveMethod, maxState); err != nil {
 		return nil, err
@@ -264,12 +271,34 @@ func (s *simulator) Restore(save []byte) (err error) {
 	if !s.Can(bisect.CanSave) {
 		return fmt.Errorf("%s: %w", bisect.CanSave, ErrUnsupported)
 	}
+	s.checkpoint = checkpoint{} // what was played since is another past
+	if i, ok := s.link.(imager); ok && i.hasImage() {
+		return s.restoreImage(i, save)
+	}
 	s.request(restoreMethod, 1)
 	s.req.bin(save)
-	if err := s.arrive(maxReply); err != nil {
+	return s.arrive(maxReply)
+}
+
+// saveImage saves the target's image behind the point and the hash, which are not in it.
+func (s *simulator) saveImage(i imager) ([]byte, error) {
+	image, err := i.image()
+	if err != nil {
+		return nil, err
+	}
+	save := binary.LittleEndian.AppendUint64(nil, s.point)
+	return append(append(save, s.hash[:]...), image...), nil
+}
+
+func (s *simulator) restoreImage(i imager, save []byte) error {
+	const head = 8 + merkle.ShortSize
+	if len(save) < head {
+		return &RefusedError{fmt.Sprintf("a save of %d bytes, expected more", len(save))}
+	}
+	if err := i.setImage(save[head:]); err != nil {
 		return err
 	}
-	s.checkpoint = checkpoint{} // what was played since is another past
+	s.point, s.hash = binary.LittleEndian.Uint64(save), merkle.Short(save[8:head])
 	return nil
 }
 

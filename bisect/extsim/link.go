@@ -11,3 +11,11 @@ type link interface {
 	broken(msg string) error
 	close() error
 }
+
+// imager is a link that can save and restore the state of its target by itself.
+type imager interface {
+	// hasImage reports whether it can.
+	hasImage() bool
+	image() ([]byte, error)
+	setImage(image []byte) error
+}

@@ -20,7 +20,7 @@ type process struct {
 	conn io.ReadWriteCloser
 	r    *bufio.Reader
 	buf  bytes.Buffer
-	log  tail
+	log  Tail
 	done chan struct{} // closed once the command has ended and its log is complete
 	err  error         // how it ended, behind done
 	late atomic.Bool   // it was killed since it did not answer in time
@@ -158,7 +158,7 @@ func (p *process) ended() string {
 // broken implements link.
 func (p *process) broken(msg string) error {
 	p.end(0)
-	return &BrokenError{Msg: msg, Said: p.log.last()}
+	return &BrokenError{Msg: msg, Said: p.log.Last()}
 }
 
 // end lets the command leave by itself, and kills it when that takes too long.

@@ -101,6 +101,16 @@ func (s *Server) replace(by bisect.Simulator) error {
 	return nil
 }
 
+// Answer returns the value of the reply to the value of a request, good until the next
+// call. An error is for a request that cannot be answered, since it is none.
+func (s *Server) Answer(request []byte) (reply []byte, err error) {
+	frame, err := s.answer(request)
+	if err != nil {
+		return nil, err
+	}
+	return frame[lengthSize:], nil
+}
+
 // answer returns the frame of the reply to a request. An error is for a request that
 // cannot be answered, since it is none.
 func (s *Server) answer(b []byte) ([]byte, error) {

@@ -45,10 +45,13 @@ func New(ctx context.Context, name string, argv []string, opts Options) (*bisect
 }
 
 // Call answers the value of a request with the value of a reply. An error says how the
-// target ended. Release frees what it holds.
+// target ended. Release frees what it holds. Where Image and SetImage are not nil, they
+// save and restore the target's whole state, in its stead.
 type Call struct {
-	Do      func(request []byte, timeout time.Duration) (reply []byte, err error)
-	Release func() error
+	Do       func(request []byte, timeout time.Duration) (reply []byte, err error)
+	Release  func() error
+	Image    func() ([]byte, error)
+	SetImage func([]byte) error
 }
 
 // Over returns the simulator that speaks the protocol through function calls, such as a
@@ -106,6 +109,10 @@ func (c *called) call(frame []byte, limit uint32, timeout time.Duration) ([]byte
 	}
 	return b, nil
 }
+
+func (c *called) hasImage() bool              { return c.Image != nil }
+func (c *called) image() ([]byte, error)      { return c.Image() }
+func (c *called) setImage(image []byte) error { return c.SetImage(image) }
 
 func (c *called) broken(msg string) error {
 	return errors.Join(&BrokenError{Msg: msg}, c.close())

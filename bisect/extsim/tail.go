@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// tail keeps the end of what a target writes to its log.
-type tail struct {
+// Tail keeps the end of what a target writes to its log.
+type Tail struct {
 	mu sync.Mutex
 	b  []byte
 }
@@ -15,7 +15,8 @@ type tail struct {
 // tailSize is how much of a log is kept.
 const tailSize = 64 << 10
 
-func (t *tail) Write(b []byte) (int, error) {
+// Write implements io.Writer.
+func (t *Tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, b[max(0, len(b)-tailSize):]...)
@@ -25,8 +26,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last returns the last line that is not empty, shortened if it is long.
-func (t *tail) last() string {
+// Last returns the last line that is not empty, shortened if it is long.
+func (t *Tail) Last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	const most = 300

@@ -46,9 +46,9 @@ func TestDocumentedBytes(t *testing.T) {
 		return &Call{
 			Do: func(request []byte, _ time.Duration) ([]byte, error) {
 				got = append(got, "> "+hex.EncodeToString(request))
-				reply, err := server.answer(request)
-				got = append(got, "< "+hex.EncodeToString(reply[lengthSize:]))
-				return reply[lengthSize:], err
+				reply, err := server.Answer(request)
+				got = append(got, "< "+hex.EncodeToString(reply))
+				return reply, err
 			},
 			Release: server.Close,
 		}, nil

@@ -79,6 +79,8 @@ one process, the state it tells against its hash, save and restore and load agai
 straight run, steps system by system, caches, tests of orders, bad requests, and
 that it leaves when its connection is closed.
 
+In place of a command, wasm:FILE tests a WebAssembly module.
+
 With --log it plays the orders of a log that your game wrote, and holds its hashes
 against those in there. Without one the session has a seed and parameters but no
 orders, which tests less.
@@ -87,7 +89,8 @@ Exit status: 0 if all is well, 1 if something is wrong, 2 if the simulator canno
 be started.`,
 		Example: `  desynctool sim check -- ./mygame --headless
   desynctool sim check --log session/order-log.bin -- python3 game.py serve
-  desynctool sim check --param map=islands --transport tcp -- ./mygame --headless`,
+  desynctool sim check --param map=islands --transport tcp -- ./mygame --headless
+  desynctool sim check wasm:mygame.wasm`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
@@ -128,7 +131,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	c, err := extsim.Check(ctx, strings.Join(argv, " "), argv, opts, *session)
+	c, err := formats.CheckSimulator(ctx, argv, opts, *session)
 	if err != nil {
 		return err
 	}

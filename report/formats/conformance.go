@@ -1,10 +1,13 @@
 package formats
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/bisect/wasmsim"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -30,4 +33,18 @@ func SessionFor(path string, ticks uint64, seed uint64, params map[string]string
 		return nil, fmt.Errorf("%s: %d ticks, expected at least 2", r.Log.Name, s.Ticks)
 	}
 	return s, nil
+}
+
+// CheckSimulator tests the simulator that a command serves, or the module at FILE if the
+// command is wasm:FILE.
+func CheckSimulator(ctx context.Context, argv []string, opts extsim.Options, session extsim.Session) (*extsim.Conformance, error) {
+	name := strings.Join(argv, " ")
+	if file, ok := strings.CutPrefix(argv[0], "wasm:"); ok && len(argv) == 1 {
+		start, err := wasmsim.Open(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		return extsim.CheckOver(name, opts, start, session)
+	}
+	return extsim.Check(ctx, name, argv, opts, session)
 }

@@ -12,13 +12,15 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/wasmsim"
 )
 
 // SimulatorHelp says for the help of commands what names a simulator.
 const SimulatorHelp = `SIM is builtin, or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake;
 exec:COMMAND starts a program that speaks the protocol of docs/extsim.md over its
 stdin and stdout, exec+unix:COMMAND and exec+tcp:COMMAND over a socket. COMMAND is
-split into words as a shell does, without running one.`
+split into words as a shell does, without running one. wasm:FILE is a WebAssembly
+module that speaks the same by function calls.`
 
 // SimulatorOptions says how simulators outside this process are treated.
 type SimulatorOptions struct {
@@ -29,11 +31,11 @@ type SimulatorOptions struct {
 // transports are the ways to talk to a program, by what begins its specification.
 var transports = map[string]extsim.Transport{"exec": extsim.Stdio, "exec+unix": extsim.Unix, "exec+tcp": extsim.TCP}
 
-// IsExternal reports whether a specification names a program to start.
+// IsExternal reports whether a specification names a program to start, or one to load.
 func IsExternal(spec string) bool {
 	kind, _, _ := strings.Cut(spec, ":")
 	_, ok := transports[kind]
-	return ok
+	return ok || kind == "wasm"
 }
 
 // ParseSimulator returns the simulator that a specification names, see SimulatorHelp.
@@ -47,8 +49,11 @@ func ParseSimulator(ctx context.Context, spec string, opts SimulatorOptions) (*b
 		}
 		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout})
 	}
+	if kind == "wasm" {
+		return wasmsim.New(ctx, spec, command, extsim.Options{Timeout: opts.Timeout})
+	}
 	if kind != "builtin" {
-		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND or exec+tcp:COMMAND", spec)
+		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE", spec)
 	}
 	return refsim.ParseSimulator(spec)
 }
