@@ -35,7 +35,8 @@ func TestScript(t *testing.T) {
 			return os.Symlink(corpus, filepath.Join(env.WorkDir, "corpus"))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"cut": cut, "flip": flip, "status": status,
+			"cut":    cut,
+			"rename": rename, "flip": flip, "status": status,
 		},
 	})
 }

@@ -47,7 +47,7 @@ Widelands, Spring; see formats) are recognised by content, compressed or not.
 }
 
 func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error {
-	progress, end := e.progress("comparing")
+	progress, end := e.progress("comparing", "")
 	defer end()
 	logs, err := formats.OpenLogs(paths, progress)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -14,20 +15,22 @@ import (
 const progressAfter = time.Second
 
 // progress returns a function that takes how much of the total is done, and
-// one that ends it. On a terminal a bar appears on stderr after a second, and is
+// one that ends it. Unit is what is counted, empty if how many of it a second are of no
+// interest. On a terminal a bar appears on stderr after a second, and is
 // gone at the end; elsewhere report is nil.
-func (e *env) progress(what string) (report func(done, total int64), end func()) {
+func (e *env) progress(what, unit string) (report func(done, total int64), end func()) {
 	f, ok := e.stderr.(*os.File)
 	if !ok || !isatty.IsTerminal(f.Fd()) {
 		return nil, func() {}
 	}
-	b := &progressBar{what: what, file: f, start: time.Now()}
+	b := &progressBar{what: what, unit: unit, file: f, start: time.Now()}
 	return b.report, b.end
 }
 
 // progressBar is a bar that appears late.
 type progressBar struct {
 	what  string
+	unit  string
 	file  *os.File
 	start time.Time
 
@@ -47,10 +50,18 @@ func (b *progressBar) report(done, total int64) {
 		b.bar = b.bars.New(total, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
 			mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(decor.Name(b.what+" ")),
-			mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_MMSS)))
+			mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_MMSS), decor.Any(b.rate)))
 	}
 	b.bar.SetTotal(max(total, done+1), false)
 	b.bar.SetCurrent(done)
+}
+
+// rate is how many of the unit are done in a second.
+func (b *progressBar) rate(s decor.Statistics) string {
+	if b.unit == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %.0f %s/s", float64(s.Current)/time.Since(b.start).Seconds(), b.unit)
 }
 
 func (b *progressBar) end() {

@@ -93,7 +93,7 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	progress, end := e.progress("playing")
+	progress, end := e.progress("playing", "ticks")
 	defer end()
 	o.Progress = progress
 	recording, err := session.RecordTo(flags.dir, o, trace)

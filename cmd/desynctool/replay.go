@@ -187,7 +187,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 // try replays in one mode, with a bar, and writes the hashes of a plain replay if
 // that was asked for.
 func (e *env) try(session *formats.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
-	progress, end := e.progress("replaying, " + string(opts.Mode))
+	progress, end := e.progress("replaying, "+string(opts.Mode), "ticks")
 	defer end()
 	opts.Progress = progress
 	if opts.Mode != bisect.Plain || trace == "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"regexp"
 	"strconv"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -59,4 +60,14 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
+}
+
+// rename replaces what a pattern matches in a file.
+func rename(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: rename FILE PATTERN TEXT")
+	}
+	edit(ts, args[0], func(b []byte) []byte {
+		return regexp.MustCompile(args[1]).ReplaceAll(b, []byte(args[2]))
+	})
 }

@@ -89,7 +89,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 		return err
 	}
 	var end func()
-	opts.Progress, end = e.progress("comparing")
+	opts.Progress, end = e.progress("comparing", "")
 	results, err := traces.Compare(opts)
 	end()
 	if err != nil {
