@@ -1,0 +1,43 @@
+// Command accuracy plays seeded sessions and prints how often the verdicts on them are
+// right, as docs/accuracy.md has it:
+//
+//	go run ./.ci/accuracy -sessions 600 -clean 200
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/report/accuracy"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+func run() error {
+	faulty := flag.Int("sessions", 600, "sessions with a mistake")
+	clean := flag.Int("clean", 200, "sessions without one")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "accuracy-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	list := append(accuracy.Faulty(*faulty), accuracy.Clean(*clean)...)
+	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) },
+		func(dirs []string) (*playbook.Verdict, error) { return formats.Narrow(dirs, refsim.Simulator()) },
+		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
+	fmt.Fprintln(os.Stderr)
+	if err != nil {
+		return err
+	}
+	return accuracy.Table(os.Stdout, scores)
+}

@@ -1,0 +1,85 @@
+package accuracy
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// held says which questions a session's artifacts can answer at all.
+type held struct {
+	tick, system, archetype, component, guilty bool
+}
+
+// holds works out from what was recorded and taken away what the rest can tell. Where no
+// trace tells which archetype was first, the states at the end of the tick do if they
+// differ in one only.
+func (s Session) holds(r *session.Recording) (held, error) {
+	t := r.Truth
+	logs := s.Lack != LogsGone
+	h := held{guilty: logs && !s.network()}
+	initial := *t.InitialState
+	h.tick = !initial && (logs || s.Trace != session.TraceNone)
+	h.system = !initial && s.Trace != session.TraceNone
+	h.archetype = h.system && s.Trace != session.TraceSystem
+	h.component = h.archetype && s.Trace == session.TraceColumn
+	if h.component {
+		return h, nil
+	}
+	archetypes, components, err := differing(r)
+	if err != nil || !h.tick && !initial {
+		return h, err
+	}
+	h.archetype = h.archetype || len(archetypes) == 1 || initial && len(archetypes) > 0
+	// Of an archetype that a trace names the states tell the component if it differs in
+	// one only.
+	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(components[*t.Archetype]) == 1
+	return h, nil
+}
+
+// differing compares the columns of two peers' snapshots at the end of the first tick
+// that differs, byte by byte. An entity that one side lacks differs in all components.
+func differing(r *session.Recording) (archetypes []string, components map[string][]string, err error) {
+	var worlds []*snapshot.World
+	for i := range r.Peers[:2] {
+		path := r.Peers[i].At(r.Truth.Bracket.Bad)
+		if path == "" {
+			return nil, nil, nil
+		}
+		f, err := snapshot.OpenFile(path)
+		if err != nil {
+			return nil, nil, nil // it was taken away
+		}
+		w, err := snapshot.Load(f)
+		f.Close()
+		if err != nil {
+			return nil, nil, err
+		}
+		worlds = append(worlds, w)
+	}
+	a, b := worlds[0], worlds[1]
+	components = map[string][]string{}
+	if !bytes.Equal(a.RNG, b.RNG) {
+		archetypes = append(archetypes, "")
+	}
+	for i := range a.Tables {
+		x, y := &a.Tables[i], &b.Tables[i]
+		if x.Class != snapshot.Archetype {
+			continue
+		}
+		sameKeys := slices.Equal(x.Keys.A, y.Keys.A) && slices.Equal(x.Keys.B, y.Keys.B)
+		for k := range x.Columns {
+			c, d := &x.Columns[k], &y.Columns[k]
+			same := sameKeys && bytes.Equal(c.Data, d.Data) && slices.Equal(c.Ends, d.Ends) && slices.Equal(c.Present, d.Present)
+			if !same && !slices.Contains(components[x.Label], c.Component) {
+				components[x.Label] = append(components[x.Label], c.Component)
+			}
+		}
+		if len(components[x.Label]) > 0 || !sameKeys {
+			archetypes = append(archetypes, x.Label)
+		}
+	}
+	return archetypes, components, nil
+}

@@ -1,0 +1,134 @@
+package accuracy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// Question is what a verdict may answer.
+type Question string
+
+// Questions.
+const (
+	WhichTick      Question = "tick"
+	WhichSystem    Question = "system"
+	WhichArchetype Question = "archetype"
+	WhichComponent Question = "component"
+	WhichPeer      Question = "peer"
+)
+
+// Questions returns all questions in the order of narrowing.
+func Questions() []Question {
+	return []Question{WhichTick, WhichSystem, WhichArchetype, WhichComponent, WhichPeer}
+}
+
+// Mark is how good an answer is.
+type Mark string
+
+// Marks.
+const (
+	Exact   Mark = "exact"
+	Unknown Mark = "unknown" // as it has to be, since the evidence does not tell
+	Missed  Mark = "missed"  // not answered, though the evidence tells
+	Wrong   Mark = "wrong"
+	Guessed Mark = "guessed" // answered, though the evidence does not tell
+)
+
+// Good reports whether nothing is wrong with an answer.
+func (m Mark) Good() bool { return m == Exact || m == Unknown }
+
+// Score is how the verdict on one session did.
+type Score struct {
+	Session Session
+	Bit     bool // the mistake showed
+	Marks   map[Question]Mark
+	Answers map[Question]string // that are not good: what was said, and the truth
+	Alarm   string              // of a clean session: what was said
+}
+
+// Measure plays a session in dir and scores what narrow concludes.
+func Measure(s Session, dir string, narrow Narrow) (*Score, error) {
+	r, err := s.play(filepath.Join(dir, "s"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	defer os.RemoveAll(filepath.Join(dir, "s"))
+	score := &Score{Session: s, Bit: r.Truth.Bracket != nil, Marks: map[Question]Mark{}, Answers: map[Question]string{}}
+	var dirs []string
+	for _, p := range r.Peers {
+		dirs = append(dirs, p.Dir)
+	}
+	v, err := narrow(dirs)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	if !score.Bit {
+		if v.Kind != "" {
+			score.Alarm = fmt.Sprintf("%s at state point %s", v.Kind, v.Bracket.Bad)
+		}
+		return score, nil
+	}
+	h, err := s.holds(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	score.mark(r.Truth, h, v)
+	return score, nil
+}
+
+// mark holds a verdict against the truth.
+func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
+	good := func(q Question, held, known, right, bounded bool, said, truth any) {
+		var m Mark
+		switch {
+		case held && known && right:
+			m = Exact
+		case known && !right || !bounded:
+			m = Wrong
+		case held:
+			m = Missed
+		case known:
+			m = Guessed
+		default:
+			m = Unknown
+		}
+		s.Marks[q] = m
+		if !m.Good() {
+			s.Answers[q] = fmt.Sprintf("said %v, is %v", said, truth)
+		}
+	}
+	if *t.InitialState {
+		s.Marks[WhichTick] = Exact
+		if !v.InitialState || v.Tick != nil {
+			s.Marks[WhichTick], s.Answers[WhichTick] = Wrong, "the initial state differs, which is not said"
+		}
+	} else {
+		inside := v.Bracket != nil && v.Bracket.Bad.Tick >= t.Bracket.Bad && (v.Bracket.Good == nil || v.Bracket.Good.Tick <= *t.Bracket.Good)
+		good(WhichTick, h.tick, v.Tick != nil, v.Tick != nil && *v.Tick == *t.Bracket.Good, inside && !v.InitialState, number(v.Tick), *t.Bracket.Good)
+		good(WhichSystem, h.system, v.System != "", v.System == *t.System, true, v.System, *t.System)
+	}
+	root, known := v.Root()
+	candidates := len(v.Archetypes) == 0 || slices.Contains(v.Archetypes, *t.Archetype)
+	good(WhichArchetype, h.archetype, known, known && root == *t.Archetype, candidates, v.Archetypes, *t.Archetype)
+	good(WhichComponent, h.component, v.Component != "", v.Component == *t.Component, true, v.Component, *t.Component)
+	blamed := fmt.Sprint(v.Guilty)
+	if s.Session.network() {
+		blamed = fmt.Sprint(v.Guilty, " inputs ", v.Inputs)
+		logs := s.Session.Lack != LogsGone
+		good(WhichPeer, logs, v.Inputs || len(v.Guilty) > 0, v.Inputs && len(v.Guilty) == 0, true, blamed, "inputs")
+		return
+	}
+	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs, slices.Equal(v.Guilty, []string{s.Session.guilty()}) && !v.Inputs, true, blamed, s.Session.guilty())
+}
+
+func number(n *uint64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*n)
+}

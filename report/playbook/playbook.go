@@ -1,0 +1,296 @@
+// Package playbook narrows a desync down with all of its evidence: which tick, which
+// system of it, which archetype, which component, which peer. Each step takes what one
+// comparison found; what the evidence does not tell stays open, with the artifact that
+// would tell it.
+package playbook
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Evidence is what the comparisons of a session's artifacts found. What is not there is
+// nil.
+type Evidence struct {
+	Bisect *bisect.Result
+	Orders *orderlog.Comparison
+	Traces []*tracediff.Result
+	// Diff compares two peers' states at the bad end of the bracket.
+	Diff *snapshot.Diff
+}
+
+// Verdict is how far the evidence narrows a desync.
+type Verdict struct {
+	Kind bisect.Kind // "" if none was found
+	// Bracket is where the peers parted, by state points.
+	Bracket *bisect.Bracket
+	// Tick is the divergent tick, nil if only the bracket is known, or if the peers
+	// differ at the start.
+	Tick         *uint64
+	InitialState bool
+	// Inputs says that the peers were given different orders.
+	Inputs bool
+
+	// System is the first of the tick behind which they differ, "" if that is not known.
+	System string
+	// Archetypes are those that may have diverged first, the RNG under "". One is
+	// exact; several are what the evidence cannot tell apart, unless Written says that
+	// System left them all different: then the first in order counts as the root.
+	Archetypes []string
+	Written    bool
+	// Component is that of the first archetype, "" if it is not known; that of the RNG
+	// is RNG.
+	Component string
+
+	// Guilty are the peers that departed from the simulator.
+	Guilty []string
+
+	// Open says what is not known, and what would tell it.
+	Open []string
+}
+
+// RNG is the component of the RNG, whose archetype is "".
+const RNG = "RNG"
+
+// Root returns the archetype that diverged first, false if that is not known.
+func (v *Verdict) Root() (archetype string, known bool) {
+	if len(v.Archetypes) == 0 || len(v.Archetypes) > 1 && !v.Written {
+		return "", false
+	}
+	return v.Archetypes[0], true
+}
+
+func (v *Verdict) open(format string, args ...any) {
+	v.Open = append(v.Open, fmt.Sprintf(format, args...))
+}
+
+// Conclude narrows as far as the evidence goes.
+func Conclude(e Evidence) *Verdict {
+	v := &Verdict{}
+	r := e.Bisect
+	if r == nil || r.Bracket == nil {
+		return v
+	}
+	v.Kind, v.Bracket, v.InitialState = r.Kind, r.Bracket, r.InitialState
+	if r.Exact {
+		v.Tick = &r.Tick
+	}
+	v.blame(e)
+	first := v.firstChecksum(e.Traces)
+	v.narrowSystem(e, first)
+	v.narrowArchetype(e, first)
+	v.narrowComponent(e, first)
+	if v.Tick == nil && !v.InitialState {
+		v.open("the tick: order logs with a hash of every tick, or a simulator, would tell it")
+	}
+	return v
+}
+
+// blame says whether the inputs or some peers are at fault.
+func (v *Verdict) blame(e Evidence) {
+	if o := e.Orders; o != nil && o.Verdict == orderlog.NetworkLayer {
+		v.Inputs = true
+	}
+	rep := e.Bisect.Replay
+	if rep == nil {
+		v.open("who is wrong: a simulator would tell it")
+		return
+	}
+	if rep.InputsPart != nil {
+		v.Inputs = true
+	}
+	for i := range rep.Peers {
+		if p := &rep.Peers[i]; p.Departs != nil && *p.Departs == v.Bracket.Bad.Tick {
+			v.Guilty = append(v.Guilty, p.Name)
+		}
+	}
+	if len(v.Guilty) == len(rep.Peers) {
+		v.Guilty = nil
+	}
+	if len(v.Guilty) == 0 && !v.Inputs {
+		v.open("who is wrong: no peer, or every peer, departs from the simulator there")
+	}
+}
+
+// firstChecksum returns the traces whose first checkpoint of a system that differs is in
+// the divergent tick. If that is not known, it is the one that they show within the
+// bracket.
+func (v *Verdict) firstChecksum(traces []*tracediff.Result) *tracediff.Result {
+	for _, t := range traces {
+		d := t.First
+		if d == nil || d.System == "" || v.InitialState || d.Tick.Number != 0 && (t.Bracket == nil || !t.Bracket.Exact()) {
+			continue
+		}
+		if v.Tick == nil && v.inside(d.Tick.Number) {
+			v.Tick = &d.Tick.Number
+		}
+		if v.Tick != nil && *v.Tick == d.Tick.Number {
+			return t
+		}
+	}
+	return nil
+}
+
+// inside reports whether a tick lies in the bracket.
+func (v *Verdict) inside(tick uint64) bool {
+	return tick < v.Bracket.Bad.Tick && (v.Bracket.Good == nil || tick >= v.Bracket.Good.Tick)
+}
+
+func (v *Verdict) narrowSystem(e Evidence, first *tracediff.Result) {
+	if v.InitialState {
+		return
+	}
+	if first != nil {
+		v.System = first.First.System
+		return
+	}
+	if d := v.drilled(e); d != nil {
+		v.System = d.System
+		return
+	}
+	v.open("the system: traces of two peers that parted would tell it, or a simulator and the trace of one that is wrong")
+}
+
+// drilled returns where the peer that is wrong departs inside of the divergent tick.
+func (v *Verdict) drilled(e Evidence) *bisect.Departure {
+	if e.Bisect.Replay == nil {
+		return nil
+	}
+	for i := range e.Bisect.Replay.Peers {
+		p := &e.Bisect.Replay.Peers[i]
+		if !slices.Contains(v.Guilty, p.Name) || p.Drilled == nil || p.Drilled.First == nil {
+			continue
+		}
+		if tick, ok := p.Drilled.Tick(); ok && v.Tick != nil && tick == *v.Tick && p.Drilled.First.System != "" {
+			return p.Drilled.First
+		}
+	}
+	return nil
+}
+
+// scopes returns the parts of the state that were traced and differ behind the first
+// system.
+func (v *Verdict) scopes(e Evidence, first *tracediff.Result) (list []string) {
+	if first != nil {
+		for i := range first.Differences {
+			d := &first.Differences[i]
+			if d.Tick == first.First.Tick && d.System == first.First.System && d.Scope != "" && !slices.Contains(list, d.Scope) {
+				list = append(list, d.Scope)
+			}
+		}
+		return list
+	}
+	if d := v.drilled(e); d != nil {
+		return d.Scopes
+	}
+	return nil
+}
+
+// narrowArchetype takes the archetypes that a trace shows to differ behind the first
+// system, and still do at the end of the tick; else those that differ at its end.
+func (v *Verdict) narrowArchetype(e Evidence, first *tracediff.Result) {
+	left := changed(e.Diff)
+	var written []string
+	for _, scope := range v.scopes(e, first) {
+		label, _, _ := strings.Cut(scope, "/")
+		if label == RNG {
+			label = ""
+		}
+		if !slices.Contains(written, label) && (e.Diff == nil || slices.Contains(left, label)) {
+			written = append(written, label)
+		}
+	}
+	slices.Sort(written)
+	switch {
+	case len(written) > 0:
+		v.Archetypes, v.Written = written, true
+	case v.Tick != nil || v.InitialState:
+		v.Archetypes, v.Written = left, v.InitialState
+	}
+	switch _, known := v.Root(); {
+	case known:
+	case len(v.Archetypes) > 1:
+		v.open("which of %d archetypes diverged first: they differ at the end of the tick; traces of archetypes would tell it", len(v.Archetypes))
+	default:
+		v.open("the archetype: snapshots of state point %s, or traces of archetypes, would tell it", v.Bracket.Bad)
+	}
+}
+
+// changed returns the archetypes that differ, the RNG first.
+func changed(d *snapshot.Diff) (labels []string) {
+	if d == nil {
+		return nil
+	}
+	if d.RNG != nil {
+		labels = append(labels, "")
+	}
+	for i := range d.Tables {
+		if d.Tables[i].Class == snapshot.Archetype {
+			labels = append(labels, d.Tables[i].Label)
+		}
+	}
+	return labels
+}
+
+// narrowComponent names the component of the root.
+func (v *Verdict) narrowComponent(e Evidence, first *tracediff.Result) {
+	root, known := v.Root()
+	if !known {
+		return
+	}
+	if root == "" {
+		v.Component = RNG
+		return
+	}
+	var traced []string
+	for _, scope := range v.scopes(e, first) {
+		label, column, fine := strings.Cut(scope, "/")
+		if component, _, named := strings.Cut(column, "."); fine && named && label == root {
+			traced = append(traced, component)
+		}
+	}
+	left, rows := components(e.Diff, root)
+	if len(left) > 0 && !rows {
+		traced = slices.DeleteFunc(traced, func(c string) bool { return !slices.Contains(left, c) })
+	}
+	slices.Sort(traced)
+	switch {
+	case len(traced) > 0:
+		v.Component = traced[0]
+	case !rows && (len(left) == 1 || len(left) > 1 && v.InitialState):
+		v.Component = left[0]
+	case rows:
+		v.open("the component of %s: entities differ as a whole; traces of columns would tell which was first", cmp.Or(root, RNG))
+	default:
+		v.open("the component of %s: traces of columns would tell it", cmp.Or(root, RNG))
+	}
+}
+
+// components returns the components of an archetype in which a column differs, in
+// order, and whether there are entities that only one side has: these differ in all.
+func components(d *snapshot.Diff, label string) (list []string, rows bool) {
+	if d == nil {
+		return nil, false
+	}
+	for i := range d.Tables {
+		t := &d.Tables[i]
+		if t.Label != label || t.Class != snapshot.Archetype {
+			continue
+		}
+		rows = rows || t.OnlyACount+t.OnlyBCount > 0
+		for k := range t.Columns {
+			if c := t.Columns[k].Component; !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list, rows
+}
