@@ -56,6 +56,7 @@ const (
 	orderAltered
 	orderLate
 	impureValidation
+	saveOmitsField
 	numFaults
 )
 
@@ -122,6 +123,11 @@ var faultKinds = [numFaults]FaultKind{
 		"impure-validation", []string{"Movement", "Combat", "Production"},
 		"the test whether an order is possible already turns the unit, resets its weapon or the factory; only its player's machine tests",
 		"one value of the entity that an order names, in the tick of the order, before any system; a replay of the peer's log does not show it",
+	},
+	saveOmitsField: {
+		"save-omits-field", []string{"Movement", "Combat", "Production"},
+		"a saved game lacks a field: fatigue, when weapons are ready, or when factories are; the peer loads its own save in that tick",
+		"one column is all zeroes from the tick on in which the peer loaded; nothing shows as long as nobody loads",
 	},
 }
 

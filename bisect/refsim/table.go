@@ -205,8 +205,9 @@ func (t *table) find(id uint64) (row int, ok bool) {
 
 func (t *table) keys() snapshot.Keys { return snapshot.Keys{A: t.id, B: t.index} }
 
-// load sets the rows from src, which must have t's columns.
-func (t *table) load(src *snapshot.Table) error {
+// load sets the rows from src, which must have t's columns. Those that are
+// omitted, by component and field, are left at zero.
+func (t *table) load(src *snapshot.Table, omitted []string) error {
 	if src.Keys.Parts() != t.keys().Parts() {
 		return fmt.Errorf("keys have %d parts, expected %d", src.Keys.Parts(), t.keys().Parts())
 	}
@@ -222,6 +223,12 @@ func (t *table) load(src *snapshot.Table) error {
 		f, c := &t.fields[i], &src.Columns[i]
 		if c.Name() != f.Name() || c.Type != f.Type || c.Scale != f.Scale {
 			return fmt.Errorf("column %s of %s, expected %s of %s", c.Name(), c.Type, f.Name(), f.Type)
+		}
+		if slices.Contains(omitted, f.Name()) {
+			for range t.id {
+				f.grow()
+			}
+			continue
 		}
 		if err := f.load(c); err != nil {
 			return fmt.Errorf("column %s: %w", f.Name(), err)

@@ -61,12 +61,13 @@ func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 		return nil, err
 	}
 	s.rng.load(w.RNG)
+	omitted := s.omitted()
 	for _, t := range s.tables {
 		src := w.Table(snapshot.Archetype, t.label)
 		if src == nil {
 			return nil, fmt.Errorf("archetype %s is missing", t.label)
 		}
-		if err := t.load(src); err != nil {
+		if err := t.load(src, omitted); err != nil {
 			return nil, fmt.Errorf("archetype %s: %w", t.label, err)
 		}
 	}
@@ -78,6 +79,20 @@ func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// omitted returns the columns that the fault save-omits-field leaves out of a
+// save. A World is a dump and has them; what is loaded from it does not.
+func (s *Sim) omitted() (columns []string) {
+	for _, c := range []struct {
+		in     system
+		column string
+	}{{sysMovement, "Fatigue.level"}, {sysCombat, "Weapon.ready"}, {sysProduction, "Production.ready"}} {
+		if s.on(saveOmitsField, c.in) {
+			columns = append(columns, c.column)
+		}
+	}
+	return columns
 }
 
 // savedConfig reads the configuration from the archetype Match.

@@ -327,38 +327,56 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 }
 
+// departing is in which ways of replaying a sim with each mistake departs, see
+// docs/refsim.md. Of those with a question mark nothing is expected: it depends on
+// the machine, or a mistake that is made once is not made again behind loading.
+var departing = map[string]string{
+	"rng-leak":          "against",
+	"map-order":         "against dual runs serialize? rollback?",
+	"float-fma":         "against",
+	"stale-cache":       "against check-caches serialize rollback",
+	"initial-state":     "against",
+	"order-dropped":     "",
+	"bit-flip":          "against",
+	"reconverge":        "against serialize? rollback?",
+	"order-altered":     "",
+	"order-late":        "",
+	"impure-validation": "check-purity",
+	"save-omits-field":  "serialize rollback",
+	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
+}
+
 // TestReplayTellsFaultsApart replays the orders of a clean session in sims with each
-// mistake: which ways of replaying depart follows from the mechanism, see
-// docs/refsim.md.
+// mistake: which ways of replaying depart follows from the mechanism.
 func TestReplayTellsFaultsApart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", "300", "--entities", "400")
 	host := filepath.Join(dir, "host")
 	for _, kind := range refsim.Faults() {
-		if kind.Name == "unsorted-merge" {
-			continue // it depends on threads, and these on the machine
+		list, ok := departing[kind.Name]
+		if !ok {
+			t.Errorf("%s: not said which ways of replaying depart", kind.Name)
 		}
-		random := kind.Name == "map-order"
-		for _, c := range []struct {
-			mode    []string
-			departs bool
-		}{
-			{[]string{"--against", "builtin"}, !strings.HasPrefix(kind.Name, "order-") && kind.Name != "impure-validation"},
-			{[]string{"--check-purity"}, kind.Name == "impure-validation"},
-			{[]string{"--dual"}, random},
-			{[]string{"--runs", "4"}, random},
-			{[]string{"--check-caches"}, kind.Name == "stale-cache"},
+		ways := strings.Fields(list)
+		for _, args := range [][]string{
+			{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches"}, {"--check-purity"},
+			{"--serialize"}, {"--rollback", "3", "--until", "160"},
 		} {
+			way := strings.TrimPrefix(args[0], "--")
+			if slices.Contains(ways, way+"?") {
+				continue
+			}
 			status := 0
-			if c.departs {
+			if slices.Contains(ways, way) {
 				status = 1
 			}
 			var d struct {
 				Tick *uint64
 			}
-			desynctool(t, status, &d, append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, c.mode...)...)
-			if c.departs && kind.Name != "initial-state" && (d.Tick == nil || *d.Tick < 60) {
-				t.Errorf("%s %q: departs in tick %v", kind.Name, c.mode, d.Tick)
+			desynctool(t, status, &d, append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, args...)...)
+			// What is lost in loading departs at the point itself, behind tick 59.
+			if status == 1 && kind.Name != "initial-state" && (d.Tick == nil || *d.Tick < 59) {
+				t.Errorf("%s %q: departs in tick %v", kind.Name, args, d.Tick)
 			}
 		}
 	}

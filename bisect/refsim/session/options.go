@@ -47,6 +47,17 @@ type Fault struct {
 	Peer string // empty means the second peer
 }
 
+// mistakes returns the mistakes of a peer.
+func (o *Options) mistakes(peer string) []refsim.Fault {
+	var list []refsim.Fault
+	for _, f := range o.Faults {
+		if f.Peer == peer {
+			list = append(list, f.Fault)
+		}
+	}
+	return list
+}
+
 // ParseFault parses NAME[/PLACE][@TICK][:PEER].
 func ParseFault(s string) (Fault, error) {
 	f, peer, err := refsim.ParseFault(s)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog"
@@ -69,13 +70,7 @@ func Record(o Options, sink Sink) (*Truth, error) {
 	}
 	s := &session{Options: o, sink: sink, script: refsim.NewScript(o.Config.Seed), logs: make([]peerLog, len(o.Peers))}
 	for _, name := range o.Peers {
-		var mistakes []refsim.Fault
-		for _, f := range o.Faults {
-			if f.Peer == name {
-				mistakes = append(mistakes, f.Fault)
-			}
-		}
-		sim, err := refsim.New(o.Config, mistakes...)
+		sim, err := refsim.New(o.Config, o.mistakes(name)...)
 		if err != nil {
 			return nil, err
 		}
@@ -156,6 +151,9 @@ func (s *session) header(peer int) orderlog.Header {
 
 // tick plays one tick on all peers, system by system.
 func (s *session) tick() error {
+	if err := s.reload(); err != nil {
+		return err
+	}
 	orders := s.script.Orders(s.sims[0])
 	for i, sim := range s.sims {
 		s.test(i, orders)
@@ -184,6 +182,23 @@ func (s *session) tick() error {
 		s.truth.afterSystem(order, system)
 	}
 	s.truth.afterTick()
+	return nil
+}
+
+// reload has peers whose saves lack a field load their own autosave once, in
+// the mistake's tick. The hashes of that point are of before.
+func (s *session) reload() error {
+	for _, f := range s.Faults {
+		if f.Name != "save-omits-field" || f.From != s.sims[0].Point() {
+			continue
+		}
+		i := slices.Index(s.Peers, f.Peer)
+		loaded, err := refsim.Load(s.sims[i].World(), s.mistakes(f.Peer)...)
+		if err != nil {
+			return err
+		}
+		s.sims[i] = loaded
+	}
 	return nil
 }
 
