@@ -42,7 +42,8 @@ const (
 // archetypeBits is how much of an id names the archetype.
 const archetypeBits = 5
 
-// kind is the data of one archetype. It is the same on every peer.
+// kind is the data of one archetype. It is the same on every peer but for the
+// fault data-mismatch.
 type kind struct {
 	label string
 	share int32     // of Config.Entities, in 1/1000; 0 if numbers follow another rule

@@ -57,6 +57,7 @@ const (
 	orderLate
 	impureValidation
 	saveOmitsField
+	dataMismatch
 	numFaults
 )
 
@@ -128,6 +129,11 @@ var faultKinds = [numFaults]FaultKind{
 		"save-omits-field", []string{"Movement", "Combat", "Production"},
 		"a saved game lacks a field: fatigue, when weapons are ready, or when factories are; the peer loads its own save in that tick",
 		"one column is all zeroes from the tick on in which the peer loaded; nothing shows as long as nobody loads",
+	},
+	dataMismatch: {
+		"data-mismatch", []string{"Movement", "Combat", "Production"},
+		"the peer plays with another unit table: a tank's speed, the infantry's reach or the scout's cost",
+		"point 0 is equal; one number follows from another rule, for every entity of one archetype at once",
 	},
 }
 

@@ -55,7 +55,7 @@ func (s *Sim) count(t *table, wanted map[demand]int) {
 // ordered to makes one beyond the quota, up to a quarter more.
 func (s *Sim) produce(d demand, n int) {
 	a, p := d.archetype, d.player
-	k, quota := &kinds[a], s.quota(a)
+	k, quota := s.tables[a].kind, s.quota(a)
 	if a.structure() {
 		for range min(n, quota/8+1) {
 			s.build(a, p)
@@ -98,7 +98,7 @@ func (a archetype) structure() bool { return kinds[a].structure() }
 
 // build sets up a building somewhere around the headquarters.
 func (s *Sim) build(a archetype, p uint8) {
-	if !s.pay(p, kinds[a].cost) {
+	if !s.pay(p, s.tables[a].cost) {
 		return
 	}
 	x, y := s.home(p)

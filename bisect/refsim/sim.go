@@ -180,6 +180,7 @@ func (s *Sim) Begin(orders []orderlog.Order) error {
 			return fmt.Errorf("order of tick %d in the step of tick %d", orders[i].Tick, s.tick)
 		}
 	}
+	s.patch()
 	s.orders = append(s.orders[:0], orders...)
 	slices.SortStableFunc(s.orders, compareOrders)
 	s.running = 0

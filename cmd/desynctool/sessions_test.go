@@ -343,6 +343,7 @@ var departing = map[string]string{
 	"order-late":        "",
 	"impure-validation": "check-purity",
 	"save-omits-field":  "serialize rollback",
+	"data-mismatch":     "against",
 	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
 }
 
