@@ -61,7 +61,9 @@ func (s *Sim) rouse(t *table) {
 // countStrength adds up the hp of each squad.
 func (s *Sim) countStrength() {
 	sum := s.scratch.strength
-	clear(sum)
+	if !s.on(uninitialized, sysAI) {
+		clear(sum)
+	}
 	twice := s.takes(reconverge, sysAI)
 	for _, t := range s.tables {
 		if t.member == nil {

@@ -153,7 +153,9 @@ func (s *Sim) applyHits() {
 		s.damage(id, hits[id]*int32(192+s.rng.below(128))/256)
 	}
 	s.scratch.targets = targets
-	clear(hits)
+	if !s.on(uninitialized, sysCombat) {
+		clear(hits)
+	}
 }
 
 // damage takes points off an entity's health and kills it at none left.

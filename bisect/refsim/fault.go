@@ -58,6 +58,7 @@ const (
 	impureValidation
 	saveOmitsField
 	dataMismatch
+	uninitialized
 	numFaults
 )
 
@@ -134,6 +135,11 @@ var faultKinds = [numFaults]FaultKind{
 		"data-mismatch", []string{"Movement", "Combat", "Production"},
 		"the peer plays with another unit table: a tank's speed, the infantry's reach or the scout's cost",
 		"point 0 is equal; one number follows from another rule, for every entity of one archetype at once",
+	},
+	uninitialized: {
+		"uninitialized", []string{"Combat", "Production", "AI"},
+		"a buffer is used again without clearing it, so that values of an earlier tick leak into a result",
+		"what was true of other entities some ticks ago is applied again; the peer's own sim repeats it, one that has just loaded does not",
 	},
 }
 

@@ -33,7 +33,9 @@ func (s *Sim) runProduction() {
 		s.produce(d, wanted[d])
 	}
 	s.scratch.demands = demands
-	clear(wanted)
+	if !s.on(uninitialized, sysProduction) {
+		clear(wanted)
+	}
 	s.repair()
 }
 

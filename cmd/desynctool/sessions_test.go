@@ -344,6 +344,7 @@ var departing = map[string]string{
 	"impure-validation": "check-purity",
 	"save-omits-field":  "serialize rollback",
 	"data-mismatch":     "against",
+	"uninitialized":     "against serialize rollback",
 	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
 }
 
