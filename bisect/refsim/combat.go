@@ -25,14 +25,18 @@ func (s *Sim) runCombat() {
 		}
 	}
 	s.scratch.due = due
-	done := s.scratch.pool.each(s.scratch.aimSome)
+	done := s.each(sysCombat, s.scratch.aimSome)
 
 	shots := s.scratch.shots[:0]
 	for _, w := range done {
 		shots = append(shots, s.scratch.shotsBy[w]...)
 	}
 	s.scratch.shots = shots
-	if !s.on(unsortedMerge, sysCombat) {
+	switch {
+	case s.on(unsortedMerge, sysCombat): // the mistake: not sorted
+	case s.on(unstableSort, sysCombat): // the mistake: several have the same key
+		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
+	default:
 		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(a.id, b.id) })
 	}
 	for i := range shots {

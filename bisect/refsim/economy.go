@@ -51,14 +51,18 @@ func (s *Sim) runHauls() {
 		}
 	}
 	s.scratch.due = due
-	done := s.scratch.pool.each(s.scratch.planSome)
+	done := s.each(sysEconomy, s.scratch.planSome)
 
 	hauls := s.scratch.hauls[:0]
 	for _, w := range done {
 		hauls = append(hauls, s.scratch.haulsBy[w]...)
 	}
 	s.scratch.hauls = hauls
-	if !s.on(unsortedMerge, sysEconomy) {
+	switch {
+	case s.on(unsortedMerge, sysEconomy): // the mistake: not sorted
+	case s.on(unstableSort, sysEconomy): // the mistake: several have the same key
+		slices.SortFunc(hauls, func(a, b haul) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
+	default:
 		slices.SortFunc(hauls, func(a, b haul) int { return cmp.Compare(a.id, b.id) })
 	}
 	for i := range hauls {

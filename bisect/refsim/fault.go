@@ -59,6 +59,7 @@ const (
 	saveOmitsField
 	dataMismatch
 	uninitialized
+	unstableSort
 	numFaults
 )
 
@@ -140,6 +141,11 @@ var faultKinds = [numFaults]FaultKind{
 		"uninitialized", []string{"Combat", "Production", "AI"},
 		"a buffer is used again without clearing it, so that values of an earlier tick leak into a result",
 		"what was true of other entities some ticks ago is applied again; the peer's own sim repeats it, one that has just loaded does not",
+	},
+	unstableSort: {
+		"unstable-sort", []string{"Movement", "Combat", "Economy"},
+		"a list is sorted by chunks of 1024 entities instead of by entity; those of a chunk stay as they were gathered, table by table",
+		"like map-order: values of entities trade places; but two runs of the same peer agree",
 	},
 }
 

@@ -28,14 +28,18 @@ func (s *Sim) runMovement() {
 		}
 	}
 	s.scratch.due = due
-	done := s.scratch.pool.each(s.scratch.moveSome)
+	done := s.each(sysMovement, s.scratch.moveSome)
 
 	crossed := s.scratch.crossed[:0]
 	for _, w := range done {
 		crossed = append(crossed, s.scratch.crossedBy[w]...)
 	}
 	s.scratch.crossed = crossed
-	if !s.on(unsortedMerge, sysMovement) {
+	switch {
+	case s.on(unsortedMerge, sysMovement): // the mistake: not sorted
+	case s.on(unstableSort, sysMovement): // the mistake: several have the same key
+		slices.SortFunc(crossed, func(a, b crossing) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
+	default:
 		slices.SortFunc(crossed, func(a, b crossing) int { return cmp.Compare(a.id, b.id) })
 	}
 	for i := range crossed {

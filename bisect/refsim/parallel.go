@@ -1,6 +1,9 @@
 package refsim
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // pool runs the same function on several goroutines and gathers in which
 // order they were done.
@@ -40,3 +43,19 @@ func (p *pool) each(task func(worker int)) []int {
 	p.group.Wait()
 	return p.done[:]
 }
+
+// each divides a system's work among goroutines and returns the workers in the
+// order in which their results are to be gathered: as they finished, since what
+// is gathered is sorted anyway. With the fault unstable-sort that order shows; then
+// it is from the last worker to the first, so that a peer agrees with itself.
+func (s *Sim) each(in system, task func(worker int)) []int {
+	done := s.scratch.pool.each(task)
+	if s.on(unstableSort, in) {
+		slices.SortFunc(done, func(a, b int) int { return b - a })
+	}
+	return done
+}
+
+// chunk is by what the fault unstable-sort sorts: entities are numbered in
+// chunks of 1024.
+func chunk(id uint64) uint64 { return id >> (archetypeBits + 10) }

@@ -345,6 +345,7 @@ var departing = map[string]string{
 	"save-omits-field":  "serialize rollback",
 	"data-mismatch":     "against",
 	"uninitialized":     "against serialize rollback",
+	"unstable-sort":     "against",
 	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
 }
 
