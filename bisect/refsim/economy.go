@@ -177,14 +177,17 @@ func (s *Sim) dig() {
 // trade moves each player's price of ore: the poorer, the better.
 func (s *Sim) trade() {
 	const keep, gain = 0.98, 0.02
-	fused := s.on(floatFMA, sysEconomy)
+	fused, reordered := s.on(floatFMA, sysEconomy), s.on(floatReassoc, sysEconomy)
 	t := s.tables[player]
 	for i, index := range t.market.index.v {
 		wealth := float64(t.bank.credits.v[i]) / float64(100*s.config.Entities)
 		pull := float64(gain * (0.5 + 1/(1+wealth)))
-		if fused {
+		switch {
+		case fused:
 			t.market.index.set(i, math.FMA(index, keep, pull)) // the mistake
-		} else {
+		case reordered: // the mistake: (a + b) + c for a + (b + c)
+			t.market.index.set(i, float64(float64(index*keep)+float64(gain*0.5))+float64(gain*(1/(1+wealth))))
+		default:
 			t.market.index.set(i, float64(index*keep)+pull)
 		}
 	}

@@ -60,6 +60,7 @@ const (
 	dataMismatch
 	uninitialized
 	unstableSort
+	floatReassoc
 	numFaults
 )
 
@@ -146,6 +147,11 @@ var faultKinds = [numFaults]FaultKind{
 		"unstable-sort", []string{"Movement", "Combat", "Economy"},
 		"a list is sorted by chunks of 1024 entities instead of by entity; those of a chunk stay as they were gathered, table by table",
 		"like map-order: values of entities trade places; but two runs of the same peer agree",
+	},
+	floatReassoc: {
+		"float-reassoc", []string{"Movement", "Morale", "Economy"},
+		"a sum of floats is added in another order, as a compiler may that takes addition for associative",
+		"single float columns differ in their last bits; integers follow late or never",
 	},
 }
 

@@ -20,12 +20,15 @@ func (s *Sim) runMorale() {
 
 func (s *Sim) cheer(t *table) {
 	const keep, gain = 0.9, 0.1
-	fused := s.on(floatFMA, sysMorale)
+	fused, reordered := s.on(floatFMA, sysMorale), s.on(floatReassoc, sysMorale)
 	for i, value := range t.morale.value.v {
 		health := float64(gain * (float64(t.health.hp.v[i]) / float64(t.health.max.v[i])))
-		if fused {
+		switch {
+		case fused:
 			t.morale.value.set(i, math.FMA(value, keep, health)) // the mistake
-		} else {
+		case reordered: // the mistake: a + (c - b) for (a - b) + c, as keep is 1 - gain
+			t.morale.value.set(i, value+float64(health-float64(gain*value)))
+		default:
 			t.morale.value.set(i, float64(value*keep)+health)
 		}
 	}

@@ -157,13 +157,17 @@ func (s *Sim) turn(t *table, i int) {
 // tire moves each row's fatigue towards how fast it goes.
 func (s *Sim) tire(t *table) {
 	const keep, gain = 0.97, 0.03
-	fused := s.on(floatFMA, sysMovement)
+	fused, reordered := s.on(floatFMA, sysMovement), s.on(floatReassoc, sysMovement)
 	for i, level := range t.fatigue.level.v {
 		effort := float64(abs(t.velocity.x.v[i])+abs(t.velocity.y.v[i])) / float64(t.speed)
 		strain := float64(gain * min(effort, 1))
-		if fused {
+		switch {
+		case fused:
 			t.fatigue.level.set(i, math.FMA(level, keep, strain)) // the mistake
-		} else {
+		case reordered && effort < 1: // the mistake: (a + b) + c for a + (b + c)
+			x, y := float64(abs(t.velocity.x.v[i]))/float64(t.speed), float64(abs(t.velocity.y.v[i]))/float64(t.speed)
+			t.fatigue.level.set(i, float64(float64(level*keep)+float64(gain*x))+float64(gain*y))
+		default:
 			t.fatigue.level.set(i, float64(level*keep)+strain)
 		}
 	}

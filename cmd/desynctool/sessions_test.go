@@ -346,6 +346,7 @@ var departing = map[string]string{
 	"data-mismatch":     "against",
 	"uninitialized":     "against serialize rollback",
 	"unstable-sort":     "against",
+	"float-reassoc":     "against",
 	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
 }
 
