@@ -36,6 +36,8 @@ func (s *Sim) runCombat() {
 	case s.on(unsortedMerge, sysCombat): // the mistake: not sorted
 	case s.on(unstableSort, sysCombat): // the mistake: several have the same key
 		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
+	case s.on(localeSort, sysCombat): // the mistake: tags as text
+		slices.SortFunc(shots, func(a, b shot) int { return collate(a.id, b.id) })
 	default:
 		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(a.id, b.id) })
 	}

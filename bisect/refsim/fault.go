@@ -61,6 +61,7 @@ const (
 	uninitialized
 	unstableSort
 	floatReassoc
+	localeSort
 	numFaults
 )
 
@@ -152,6 +153,11 @@ var faultKinds = [numFaults]FaultKind{
 		"float-reassoc", []string{"Movement", "Morale", "Economy"},
 		"a sum of floats is added in another order, as a compiler may that takes addition for associative",
 		"single float columns differ in their last bits; integers follow late or never",
+	},
+	localeSort: {
+		"locale-sort", []string{"Movement", "Combat", "Projectiles"},
+		"a list is sorted by the tags of entities as the machine's locale has it, upper and lower case alike, instead of by bytes",
+		"like map-order: values of entities trade places; but two runs of the same peer agree, and all machines of one locale",
 	},
 }
 

@@ -39,6 +39,8 @@ func (s *Sim) runMovement() {
 	case s.on(unsortedMerge, sysMovement): // the mistake: not sorted
 	case s.on(unstableSort, sysMovement): // the mistake: several have the same key
 		slices.SortFunc(crossed, func(a, b crossing) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
+	case s.on(localeSort, sysMovement): // the mistake: tags as text
+		slices.SortFunc(crossed, func(a, b crossing) int { return collate(a.id, b.id) })
 	default:
 		slices.SortFunc(crossed, func(a, b crossing) int { return cmp.Compare(a.id, b.id) })
 	}

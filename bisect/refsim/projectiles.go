@@ -1,5 +1,7 @@
 package refsim
 
+import "slices"
+
 // launch starts a projectile from row of t to a target that lives.
 func (s *Sim) launch(t *table, row int, target uint64) {
 	shells := s.tables[projectile]
@@ -28,15 +30,22 @@ func (s *Sim) launch(t *table, row int, target uint64) {
 // runProjectiles moves the projectiles and lets them strike.
 func (s *Sim) runProjectiles() {
 	t := s.tables[projectile]
+	arrived := s.scratch.rows[:0]
 	for i := range t.id {
 		if !t.alive(i) {
 			continue
 		}
 		t.position.x.set(i, s.clamp(t.position.x.v[i]+int64(t.velocity.x.v[i])))
 		t.position.y.set(i, s.clamp(t.position.y.v[i]+int64(t.velocity.y.v[i])))
-		if t.flight.arrives.v[i] > s.tick {
-			continue
+		if t.flight.arrives.v[i] <= s.tick {
+			arrived = append(arrived, i)
 		}
+	}
+	s.scratch.rows = arrived
+	if s.on(localeSort, sysProjectiles) { // the mistake: tags as text
+		slices.SortFunc(arrived, func(i, j int) int { return collate(t.id[i], t.id[j]) })
+	}
+	for _, i := range arrived {
 		s.strike(t, i)
 	}
 }

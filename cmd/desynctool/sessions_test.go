@@ -347,6 +347,7 @@ var departing = map[string]string{
 	"uninitialized":     "against serialize rollback",
 	"unstable-sort":     "against",
 	"float-reassoc":     "against",
+	"locale-sort":       "against",
 	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
 }
 
