@@ -126,7 +126,11 @@ func (s *Sim) nearestEnemy(x, y, reach int64, p uint8) uint64 {
 // fire fires one shot: a hit is noted, a projectile starts.
 func (s *Sim) fire(sh *shot) {
 	t, row := s.tables[sh.archetype], int(sh.row)
-	t.weapon.ready.set(row, s.tick+uint64(t.weapon.cooldown.v[row])+uint64(s.rng.below(8)))
+	spread := uint64(s.rng.below(8))
+	if s.on(wallClock, sysCombat) {
+		spread = jitter() // the mistake
+	}
+	t.weapon.ready.set(row, s.tick+uint64(t.weapon.cooldown.v[row])+spread)
 	if s.on(rngLeak, sysCombat) {
 		s.show(&s.rng) // the mistake
 	} else {

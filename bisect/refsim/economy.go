@@ -178,10 +178,14 @@ func (s *Sim) dig() {
 func (s *Sim) trade() {
 	const keep, gain = 0.98, 0.02
 	fused, reordered := s.on(floatFMA, sysEconomy), s.on(floatReassoc, sysEconomy)
+	clocked, frames := s.on(wallClock, sysEconomy), s.frames(sysEconomy)
 	t := s.tables[player]
 	for i, index := range t.market.index.v {
 		wealth := float64(t.bank.credits.v[i]) / float64(100*s.config.Entities)
 		pull := float64(gain * (0.5 + 1/(1+wealth)))
+		if clocked {
+			pull *= frames // the mistake
+		}
 		switch {
 		case fused:
 			t.market.index.set(i, math.FMA(index, keep, pull)) // the mistake

@@ -62,6 +62,7 @@ const (
 	unstableSort
 	floatReassoc
 	localeSort
+	wallClock
 	numFaults
 )
 
@@ -158,6 +159,11 @@ var faultKinds = [numFaults]FaultKind{
 		"locale-sort", []string{"Movement", "Combat", "Projectiles"},
 		"a list is sorted by the tags of entities as the machine's locale has it, upper and lower case alike, instead of by bytes",
 		"like map-order: values of entities trade places; but two runs of the same peer agree, and all machines of one locale",
+	},
+	wallClock: {
+		"wall-clock", []string{"Movement", "Combat", "Economy"},
+		"the sim reads the machine's clock: for how much fatigue grows, how long weapons reload, how far prices move",
+		"values of one kind depart on every machine, more or less by chance; two runs of the same peer differ too",
 	},
 }
 

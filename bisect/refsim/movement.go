@@ -28,6 +28,7 @@ func (s *Sim) runMovement() {
 		}
 	}
 	s.scratch.due = due
+	s.clock.frames = s.frames(sysMovement)
 	done := s.each(sysMovement, s.scratch.moveSome)
 
 	crossed := s.scratch.crossed[:0]
@@ -160,9 +161,13 @@ func (s *Sim) turn(t *table, i int) {
 func (s *Sim) tire(t *table) {
 	const keep, gain = 0.97, 0.03
 	fused, reordered := s.on(floatFMA, sysMovement), s.on(floatReassoc, sysMovement)
+	clocked := s.on(wallClock, sysMovement)
 	for i, level := range t.fatigue.level.v {
 		effort := float64(abs(t.velocity.x.v[i])+abs(t.velocity.y.v[i])) / float64(t.speed)
 		strain := float64(gain * min(effort, 1))
+		if clocked {
+			strain *= s.clock.frames // the mistake
+		}
 		switch {
 		case fused:
 			t.fatigue.level.set(i, math.FMA(level, keep, strain)) // the mistake

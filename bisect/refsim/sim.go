@@ -73,6 +73,7 @@ type Sim struct {
 	path         pathCost
 	fog          fog
 
+	clock   clock
 	scratch scratch
 }
 

@@ -348,6 +348,7 @@ var departing = map[string]string{
 	"unstable-sort":     "against",
 	"float-reassoc":     "against",
 	"locale-sort":       "against",
+	"wall-clock":        "against dual runs serialize rollback",
 	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
 }
 
