@@ -39,6 +39,9 @@ const (
 	// CheckPurity tests each order before its tick: only the machine of the player
 	// who gives it does so, and the test must leave the state alone.
 	CheckPurity TrialMode = "check-purity"
+	// Predict predicts another player's orders in each of two instances, as the
+	// machines of these players do: what the taking back of a prediction forgets.
+	Predict TrialMode = "predict"
 )
 
 // TrialOptions says how a log is replayed.
@@ -48,6 +51,9 @@ type TrialOptions struct {
 	Against *Sim
 	// Depth is by how many ticks Rollback goes back, 1 at least.
 	Depth int
+	// Predict are one or two players for the mode Predict; of one, the second
+	// instance predicts nobody's orders.
+	Predict []uint32
 	// Runs is how often the log is replayed, 2 at least.
 	Runs int
 	// From is the state to begin with; nil is the start of the session.
@@ -175,6 +181,8 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (trial *Trial, err erro
 		err = p.caches()
 	case CheckPurity:
 		err = p.purity()
+	case Predict:
+		err = p.predict()
 	default:
 		err = fmt.Errorf("unknown mode %q", opts.Mode)
 	}
@@ -205,6 +213,8 @@ func means(t *Trial) string {
 			return "every cache is what its state gives"
 		case t.Mode == CheckPurity:
 			return "no test of an order changes the state"
+		case t.Mode == Predict:
+			return "whose orders are predicted makes no difference"
 		}
 		return "both are the same at every point"
 	}
@@ -235,6 +245,8 @@ func means(t *Trial) string {
 		return "replays of the same orders differ: the mistake depends on threads, time or memory"
 	case CheckPurity:
 		return "the test of an order changes the state: the machine that tests it before it is given departs from the others"
+	case Predict:
+		return "the taking back of a prediction forgets something: each machine predicts its own players and departs from the others"
 	case CheckCaches:
 		return "a cache was not updated when what it follows from changed; whoever reads it departs later, while hashes still agree"
 	}

@@ -67,6 +67,23 @@ func (c *counting) Validate(orders []orderlog.Order) (why []string, err error) {
 	return why, nil
 }
 
+// Predict plays a tick ahead and takes that back, but for what a mistake leaves.
+func (c *counting) Predict(player uint32, orders []orderlog.Order) error {
+	was := *c
+	if err := c.Step(orders); err != nil {
+		return err
+	}
+	value, speed := c.value, c.speed+uint64(player)
+	*c = was
+	switch {
+	case c.on("leaks"):
+		c.value = value
+	case c.on("leaks unhashed"):
+		c.speed = speed
+	}
+	return nil
+}
+
 func (c *counting) World() (*snapshot.World, error) {
 	value := snapshot.NewColumn("Health", "value", snapshot.U64, 0)
 	value.AppendUint(c.value)
@@ -228,6 +245,62 @@ func TestTrials(t *testing.T) {
 			if d.Diff == nil || len(d.Diff.Tables) != 1 || d.Diff.Tables[0].Label != "Infantry" {
 				t.Errorf("%s: what departs is %+v", c.what, d.Diff)
 			}
+		}
+	}
+}
+
+// TestTrialPredict: what a prediction leaves behind departs in the tick in which it was
+// made, or in the next if no hash covers it.
+func TestTrialPredict(t *testing.T) {
+	healthy := countingSim("", 0, 5)
+	log := countingLog(t, healthy) // orders in each third tick
+	log.Header.Kinds = append(log.Header.Kinds, orderlog.OrderKind{Name: "chat", Local: true})
+	for i := range log.Ticks {
+		for k := range log.Ticks[i].Orders {
+			log.Ticks[i].Orders[k].Player = uint32(i % 2) // 0, 3, 6, …
+		}
+	}
+	log.Ticks[1].Orders = []orderlog.Order{{Tick: 1, Player: 7, Kind: 1}}
+	const none = 1 << 40
+	for _, c := range []struct {
+		mistake string
+		players []uint32
+		tick    uint64
+		a, b    string
+		means   string
+	}{
+		{"", []uint32{0, 1}, none, "", "", "makes no difference"},
+		{"", []uint32{1}, none, "", "", "makes no difference"},
+		{"leaks", []uint32{0, 1}, 12, "predicting player 0", "predicting player 1", "the taking back of a prediction forgets something"},
+		{"leaks", []uint32{1}, 15, "predicting player 1", "predicting nobody", "the taking back of a prediction forgets something"},
+		{"leaks unhashed", []uint32{1}, 15, "predicting player 1", "predicting nobody", "what a hash does not cover stays behind"},
+		{"clock", []uint32{0, 1}, 10, "predicting player 0", "predicting player 1", "or the simulator does not agree with itself"},
+	} {
+		trial := try(t, log, countingSim(c.mistake, 10, 5), TrialOptions{Mode: Predict, Predict: c.players})
+		tick, ok := trial.Tick()
+		if ok != (c.tick != none) || ok && tick != c.tick || !strings.Contains(trial.Means, c.means) || trial.Compared == 0 {
+			t.Errorf("%q, players %d: departs %v in tick %d: %+v", c.mistake, c.players, ok, tick, trial)
+		}
+		if d := trial.First; ok && (d.A != c.a || d.B != c.b || d.Diff == nil || d.Diff.Tables[0].Label != "Infantry") {
+			t.Errorf("%q, players %d: %+v", c.mistake, c.players, d)
+		}
+	}
+	mute := *healthy
+	mute.Start = func(h *orderlog.Header) (Simulator, error) {
+		s, err := healthy.Start(h)
+		return struct{ Simulator }{s}, err
+	}
+	for want, c := range map[string]struct {
+		sim     *Sim
+		players []uint32
+	}{
+		"player 7 gives no orders between state points 0 and 40": {healthy, []uint32{0, 7}}, // chat alone
+		"expected one, or two":           {healthy, nil},
+		"[1 1], expected one, or two":    {healthy, []uint32{1, 1}},
+		"counting cannot predict orders": {&mute, []uint32{0, 1}},
+	} {
+		if _, err := Try(log, c.sim, TrialOptions{Mode: Predict, Predict: c.players}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

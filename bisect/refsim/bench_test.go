@@ -77,6 +77,7 @@ func BenchmarkReplay(b *testing.B) {
 		{Mode: bisect.Repeat, Runs: 2},
 		{Mode: bisect.CheckCaches},
 		{Mode: bisect.CheckPurity},
+		{Mode: bisect.Predict, Predict: []uint32{0, 1}},
 	} {
 		b.Run(string(opts.Mode), func(b *testing.B) {
 			for b.Loop() {

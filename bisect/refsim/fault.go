@@ -63,6 +63,7 @@ const (
 	floatReassoc
 	localeSort
 	wallClock
+	predictionLeak
 	numFaults
 )
 
@@ -164,6 +165,11 @@ var faultKinds = [numFaults]FaultKind{
 		"wall-clock", []string{"Movement", "Combat", "Economy"},
 		"the sim reads the machine's clock: for how much fatigue grows, how long weapons reload, how far prices move",
 		"values of one kind depart on every machine, more or less by chance; two runs of the same peer differ too",
+	},
+	predictionLeak: {
+		"prediction-leak", []string{"Movement", "Combat", "Production"},
+		"when the prediction of a player's own orders is taken back, one field is forgotten: velocity, when a weapon is ready, or a factory's queue",
+		"one value of the entity that an order names, in the tick of the order, before any system; a replay of the peer's log does not show it",
 	},
 }
 

@@ -88,7 +88,7 @@ func load(t *testing.T, w *snapshot.World, mistakes ...Fault) *Sim {
 func findBite(t *testing.T, a, b *Sim, script *Script, within uint64, heals bool) (found bite) {
 	play := func() {
 		orders := script.Orders(a)
-		testOrders(orders, a, b)
+		giveOrders(orders, a, b)
 		step(t, a, a.Receive(orders))
 		step(t, b, b.Receive(orders))
 	}
@@ -119,11 +119,16 @@ func findBite(t *testing.T, a, b *Sim, script *Script, within uint64, heals bool
 	return found
 }
 
-// testOrders has peers test all orders, as if each had a player who would give them.
-func testOrders(orders []orderlog.Order, peers ...*Sim) {
+// giveOrders has peers test and predict all orders, as if each had all players.
+func giveOrders(orders []orderlog.Order, peers ...*Sim) {
 	for i := range orders {
 		for _, s := range peers {
 			s.Test(&orders[i])
+		}
+	}
+	for _, s := range peers {
+		for p := range s.config.Players {
+			s.Predict(uint32(p), orders)
 		}
 	}
 }
@@ -143,7 +148,7 @@ func TestFaultsWait(t *testing.T) {
 		healthy, faulty, script := newTestSim(t, c), newTestSim(t, c, mistakes...), NewScript(8)
 		for range from {
 			orders := script.Orders(healthy)
-			testOrders(orders, healthy, faulty)
+			giveOrders(orders, healthy, faulty)
 			step(t, healthy, healthy.Receive(orders))
 			step(t, faulty, faulty.Receive(orders))
 		}

@@ -101,6 +101,15 @@ func (r *replayed) Test(o *orderlog.Order) (bool, error) {
 	return r.Sim.Test(&ours), nil
 }
 
+// Predict implements bisect.Predictor.
+func (r *replayed) Predict(player uint32, orders []orderlog.Order) error {
+	if err := r.translate(orders); err != nil {
+		return err
+	}
+	r.Sim.Predict(player, r.orders)
+	return nil
+}
+
 // World implements bisect.Saver.
 func (r *replayed) World() (*snapshot.World, error) { return r.Sim.World(), nil }
 

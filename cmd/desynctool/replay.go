@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ type replayFlags struct {
 	checkPurity              bool
 	drill                    bool
 	runs, rollback           int
+	predict                  []uint
 	until                    uint64
 	untilSet                 bool
 	from, writeTrace, expect string
@@ -45,6 +47,8 @@ of mistake; several may be given, and without one it is the plain replay:
   --runs N              N times, with the rate of what happens now and then
   --check-caches        all caches computed again in each tick
   --check-purity        each order tested before its tick, which must change nothing
+  --predict P,Q         the orders of player P predicted in one of two instances, of Q in
+                        the other: predictions must be taken back; P alone: nobody's in the other
 
 PATH is an order log, or the folder of one peer with its snapshots.
 
@@ -73,6 +77,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.IntVar(&flags.runs, "runs", 0, "replay so many times, 2 at least")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
 	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
+	f.UintSliceVar(&flags.predict, "predict", nil, "predict the orders of these players, one or two, in an instance each")
 	f.Uint64Var(&flags.until, "until", 0, "the last state point; without it the log's end")
 	f.StringVar(&flags.from, "from", "", "begin with the state in this snapshot")
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
@@ -86,6 +91,9 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 		}
 		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {
 			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
+		}
+		if n := len(flags.predict); n > 2 {
+			return fmt.Errorf("--predict names %d players, expected one or two", n)
 		}
 		flags.untilSet = cmd.Flags().Changed("until")
 		return doReplay(e, args[0], flags, format)
@@ -102,6 +110,7 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize},
 		{f.rollback > 0, bisect.Rollback}, {f.fromEach, bisect.FromEachSnapshot},
 		{f.runs > 0, bisect.Repeat}, {f.checkCaches, bisect.CheckCaches}, {f.checkPurity, bisect.CheckPurity},
+		{len(f.predict) > 0, bisect.Predict},
 	} {
 		if m.on {
 			modes = append(modes, m.mode)
@@ -136,6 +145,12 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	}
 	defer flags.sims.close()
 	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback}
+	for _, player := range flags.predict {
+		if player > math.MaxUint32 {
+			return fmt.Errorf("--predict: there is no player %d", player)
+		}
+		opts.Predict = append(opts.Predict, uint32(player))
+	}
 	if flags.untilSet {
 		opts.Until = &flags.until
 	}

@@ -332,7 +332,7 @@ func TestNoFalseAlarm(t *testing.T) {
 // the machine, or a mistake that is made once is not made again behind loading.
 var departing = map[string]string{
 	"rng-leak":          "against",
-	"map-order":         "against dual runs serialize? rollback?",
+	"map-order":         "against dual runs predict? serialize? rollback?",
 	"float-fma":         "against",
 	"stale-cache":       "against check-caches serialize rollback",
 	"initial-state":     "against",
@@ -348,8 +348,9 @@ var departing = map[string]string{
 	"unstable-sort":     "against",
 	"float-reassoc":     "against",
 	"locale-sort":       "against",
-	"wall-clock":        "against dual runs serialize rollback",
-	"unsorted-merge":    "against? dual? runs? serialize? rollback?",
+	"wall-clock":        "against dual runs predict? serialize rollback",
+	"prediction-leak":   "predict",
+	"unsorted-merge":    "against? dual? runs? predict? serialize? rollback?",
 }
 
 // TestReplayTellsFaultsApart replays the orders of a clean session in sims with each
@@ -365,7 +366,7 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 		}
 		ways := strings.Fields(list)
 		for _, args := range [][]string{
-			{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches"}, {"--check-purity"},
+			{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches"}, {"--check-purity"}, {"--predict", "0,1"},
 			{"--serialize"}, {"--rollback", "3", "--until", "160"},
 		} {
 			way := strings.TrimPrefix(args[0], "--")

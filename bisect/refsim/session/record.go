@@ -156,7 +156,7 @@ func (s *session) tick() error {
 	}
 	orders := s.script.Orders(s.sims[0])
 	for i, sim := range s.sims {
-		s.test(i, orders)
+		s.give(i, orders)
 		s.logs[i].orders = sim.Receive(s.heard(i, orders))
 	}
 	if err := s.each(s.writeTick); err != nil {
@@ -202,12 +202,16 @@ func (s *session) reload() error {
 	return nil
 }
 
-// test has a peer test the orders of its own players, before it gives them.
-func (s *session) test(peer int, orders []orderlog.Order) {
+// give has a peer test and predict the orders of its own players, as its machine does
+// before they are confirmed.
+func (s *session) give(peer int, orders []orderlog.Order) {
 	for i := range orders {
 		if int(orders[i].Player)%len(s.sims) == peer {
 			s.sims[peer].Test(&orders[i])
 		}
+	}
+	for player := peer; player < s.Config.Players; player += len(s.sims) {
+		s.sims[peer].Predict(uint32(player), orders)
 	}
 }
 

@@ -1,0 +1,93 @@
+package bisect
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// predict steps two instances side by side. Before each tick the first predicts the
+// orders of one player, the second those of another, or nobody's; then both play the
+// orders of all.
+func (p *player) predict() error {
+	if n := len(p.opts.Predict); n < 1 || n > 2 || n == 2 && p.opts.Predict[0] == p.opts.Predict[1] {
+		return fmt.Errorf("predicting players %d, expected one, or two that are not the same", p.opts.Predict)
+	}
+	var own [2]map[uint64][]orderlog.Order // by tick
+	names := [2]string{"", "predicting nobody"}
+	for i, player := range p.opts.Predict {
+		if own[i] = p.ordersOf(player); len(own[i]) == 0 {
+			return fmt.Errorf("%s: player %d gives no orders between state points %d and %d, there is nothing to predict", p.log.Name, player, p.out.From, p.out.To)
+		}
+		names[i] = fmt.Sprintf("predicting player %d", player)
+	}
+	p.all = 2 * p.length()
+	var list [2]Predictor
+	for i := range list {
+		s, err := p.start(p.sim)
+		if err != nil {
+			return err
+		}
+		predictor, ok := s.(Predictor)
+		if !ok {
+			return fmt.Errorf("%s cannot predict orders", p.sim.Name)
+		}
+		list[i] = predictor
+	}
+	a, b := list[0], list[1]
+	differ := func(point uint64, means string) (bool, error) {
+		p.out.Compared++
+		x, y := a.SyncHash(), b.SyncHash()
+		if x == y {
+			return false, nil
+		}
+		p.out.First = &Departure{Point: point, A: names[0], B: names[1], Expected: x, Got: y}
+		p.out.Means = means
+		return true, p.between(p.out.First, a, b)
+	}
+	for {
+		point := a.Point()
+		if departs, err := differ(point, "what a hash does not cover stays behind a prediction, or the simulator does not agree with itself (--dual)"); departs || err != nil {
+			return err
+		}
+		p.out.Agreed = &point
+		if point == p.out.To {
+			return nil
+		}
+		predicted := false
+		for i, s := range list {
+			if orders := own[i][point]; len(orders) > 0 {
+				predicted = true
+				if err := s.Predict(p.opts.Predict[i], orders); err != nil {
+					return fmt.Errorf("%s, tick %d of %s, %s: %w", p.sim.Name, point, p.log.Name, names[i], err)
+				}
+			}
+		}
+		// Right behind predicting the difference is what was not taken back alone.
+		if predicted {
+			if departs, err := differ(point+1, ""); departs || err != nil {
+				return err
+			}
+		}
+		for _, s := range list {
+			if err := p.step(s); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ordersOf returns the orders of one player in the ticks that are replayed, without
+// those that other peers do not get.
+func (p *player) ordersOf(player uint32) map[uint64][]orderlog.Order {
+	own := map[uint64][]orderlog.Order{}
+	for tick := p.out.From; tick < p.out.To; tick++ {
+		for _, o := range p.orders[tick] {
+			local := int(o.Kind) < len(p.log.Header.Kinds) && p.log.Header.Kinds[o.Kind].Local
+			if o.Player == player && !local {
+				own[tick] = append(own[tick], o)
+			}
+		}
+	}
+	return own
+}
