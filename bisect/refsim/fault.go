@@ -64,6 +64,8 @@ const (
 	localeSort
 	wallClock
 	predictionLeak
+	orderDuplicated
+	orderReordered
 	numFaults
 )
 
@@ -170,6 +172,16 @@ var faultKinds = [numFaults]FaultKind{
 		"prediction-leak", []string{"Movement", "Combat", "Production"},
 		"when the prediction of a player's own orders is taken back, one field is forgotten: velocity, when a weapon is ready, or a factory's queue",
 		"one value of the entity that an order names, in the tick of the order, before any system; a replay of the peer's log does not show it",
+	},
+	orderDuplicated: {
+		"order-duplicated", []string{"Movement", "Combat", "Production"},
+		"the network delivers an order a second time in the next tick, behind the one that replaced it: a move, an attack or a train order",
+		"an order that was applied stands once more in one peer's log, a tick later; the entity it names diverges in that tick, in Orders",
+	},
+	orderReordered: {
+		"order-reordered", []string{"Movement", "Combat", "Production"},
+		"two orders of one entity in one tick overtake each other on their way, and the peer applies them as they arrive: moves, attacks or train orders",
+		"both logs have the same orders of a tick, in one of them not in their order; the entity diverges in that tick, in Orders",
 	},
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 
@@ -195,53 +194,4 @@ func (s *Sim) regroup(p uint32, args []int64) {
 	f.x.set(q, s.clamp(args[1]))
 	f.y.set(q, s.clamp(args[2]))
 	f.stance.set(q, 2)
-}
-
-// carried is which kind of order a mistake of the network befalls, by its place.
-var carried = [...]struct {
-	in   system
-	kind uint32
-}{{sysMovement, OrderMove}, {sysCombat, OrderAttack}, {sysProduction, OrderTrain}}
-
-// Receive returns which of a tick's orders this peer's network layer hands on:
-// all of them, but for what the faults order-dropped, order-altered and
-// order-late do to one. They are what the peer steps with and logs.
-func (s *Sim) Receive(orders []orderlog.Order) []orderlog.Order {
-	arriving := s.late
-	s.late = nil
-	for _, c := range carried {
-		i := slices.IndexFunc(orders, func(o orderlog.Order) bool { return o.Kind == c.kind })
-		if i < 0 {
-			continue
-		}
-		if s.takes(orderDropped, c.in) {
-			orders = without(orders, i)
-		} else if s.takes(orderAltered, c.in) {
-			orders = damaged(orders, i)
-		} else if s.takes(orderLate, c.in) {
-			s.late = append(s.late, orders[i])
-			orders = without(orders, i)
-		}
-	}
-	for _, o := range arriving {
-		o.Tick = s.tick
-		i, _ := slices.BinarySearchFunc(orders, o, compareOrders)
-		orders = slices.Insert(slices.Clip(orders), i, o)
-	}
-	return orders
-}
-
-// without returns a copy of orders that lacks one.
-func without(orders []orderlog.Order, i int) []orderlog.Order {
-	return append(orders[:i:i], orders[i+1:]...)
-}
-
-// damaged returns a copy of orders with one bit of an order's payload flipped:
-// the lowest of its last integer.
-func damaged(orders []orderlog.Order, i int) []orderlog.Order {
-	orders = slices.Clone(orders)
-	payload := slices.Clone(orders[i].Payload)
-	payload[len(payload)-1] ^= 1
-	orders[i].Payload = payload
-	return orders
 }

@@ -43,6 +43,7 @@ func (c *Script) Orders(view *Sim) []orderlog.Order {
 			}
 		}
 	}
+	orders = withSecondThoughts(orders, view, c.seed)
 	slices.SortStableFunc(orders, compareOrders)
 	for i := range orders {
 		o, sent := &orders[i], &c.orders

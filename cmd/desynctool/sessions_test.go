@@ -260,7 +260,7 @@ func checkOrders(t *testing.T, name, fault, dir string, tr truth) {
 		return
 	}
 	mistake, _, _ := strings.Cut(fault, "/")
-	kind := map[string]string{"order-dropped": "missing", "order-altered": "altered", "order-late": "late"}[mistake]
+	kind := map[string]string{"order-dropped": "missing", "order-altered": "altered", "order-late": "late", "order-duplicated": "duplicated", "order-reordered": "reordered"}[mistake]
 	if d.Verdict != "network" || len(d.Differences) != 1 || d.Differences[0].Kind != kind || d.Differences[0].Peer != "client" || d.Differences[0].Tick > *tr.Bracket.Good {
 		t.Errorf("%s: verdict %s, %+v", name, d.Verdict, d.Differences)
 	}
@@ -350,6 +350,8 @@ var departing = map[string]string{
 	"locale-sort":       "against",
 	"wall-clock":        "against dual runs predict? serialize rollback",
 	"prediction-leak":   "predict",
+	"order-duplicated":  "",
+	"order-reordered":   "",
 	"unsorted-merge":    "against? dual? runs? predict? serialize? rollback?",
 }
 

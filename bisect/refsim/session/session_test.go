@@ -125,7 +125,7 @@ func checkTruth(t *testing.T, r *recording, name, place string, point uint64) {
 		if system != place {
 			t.Errorf("unexpected system: %s", text)
 		}
-	case "order-dropped", "order-altered", "order-late", "save-omits-field":
+	case "order-dropped", "order-altered", "order-late", "order-duplicated", "order-reordered", "save-omits-field":
 		if system != "Orders" {
 			t.Errorf("unexpected system: %s", text)
 		}
