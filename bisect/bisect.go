@@ -70,6 +70,9 @@ type Result struct {
 	// nil if none was seen.
 	Healed *snapshot.Point
 
+	// Sums is when recorded hashes part, for ChecksumOnly by these.
+	Sums *Sums
+
 	// Kind says what kind of divergence it is, "" if none was found.
 	Kind Kind
 	// Traces are those of Options.
@@ -211,7 +214,7 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		p.record()
 		r.Lost = append(r.Lost, p.set.Conflicts...)
 	}
-	var first *pair
+	var first, sums *pair
 	for i, a := range peers {
 		for _, b := range peers[i+1:] {
 			p := newPair(a, b)
@@ -220,6 +223,9 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 			p.combine(r)
 			if p.bracket != nil && (first == nil || p.before(first)) {
 				first = p
+			}
+			if p.kind == ChecksumOnly && (sums == nil || *p.split < *sums.split) {
+				sums = p
 			}
 		}
 	}
@@ -231,13 +237,19 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 	switch {
 	case first != nil:
 		r.set(*first.bracket)
-		r.Healed = first.healed
+		r.Healed, r.Kind = first.healed, first.kind
 		if opts.Sim != nil {
 			if err := replay(r, peers, opts); err != nil {
 				r.lose("no replay: %v", err)
 			}
 		}
 		r.Groups = groups(peers, r.Bracket.Bad)
+	case sums != nil:
+		name(peers)
+		r.checksumOnly(sums, peers)
+		if opts.Sim != nil {
+			r.note("no replay: the states do not part")
+		}
 	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces) == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
 	case opts.Sim != nil:

@@ -333,6 +333,15 @@ func TestThreePeers(t *testing.T) {
 // writeLog writes a log with a sync hash for each point of hashes.
 func writeLog(t *testing.T, dir, peer string, hashes []byte) {
 	t.Helper()
+	syncs := make([]merkle.Short, len(hashes))
+	for i, h := range hashes {
+		syncs[i] = merkle.Short{h}
+	}
+	writeSyncs(t, dir, peer, syncs)
+}
+
+func writeSyncs(t *testing.T, dir, peer string, syncs []merkle.Short) {
+	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -346,8 +355,7 @@ func writeLog(t *testing.T, dir, peer string, hashes []byte) {
 		t.Fatal(err)
 	}
 	own := uint32(slices.Index([]string{"client", "host"}, peer))
-	for i, h := range hashes {
-		sync := merkle.Short{h}
+	for i, sync := range syncs {
 		err := w.WriteTick(&orderlog.Tick{Number: uint64(i), Hashes: []orderlog.Observed{{Point: uint64(i), Peer: own, Kind: orderlog.SyncHash, Bytes: sync[:]}}})
 		if err != nil {
 			t.Fatal(err)
@@ -375,9 +383,10 @@ func TestLogsGiveTheTick(t *testing.T) {
 func TestLogsAndSnapshotsThatContradict(t *testing.T) {
 	dir := t.TempDir()
 	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
-	hashes := []byte{1, 2, 3, 4, 5}
-	writeLog(t, host, "host", hashes)
-	writeLog(t, client, "client", hashes)
+	// The first is a root, so that the others are meant to be.
+	syncs := []merkle.Short{rootAtPoint(t, state{1, 1, 0}, 0), {2}, {3}, {4}, {5}}
+	writeSyncs(t, host, "host", syncs)
+	writeSyncs(t, client, "client", syncs)
 	for _, tick := range []uint64{0, 4} {
 		write(t, host, tick, state{1, 1, 0}, "")
 		write(t, client, tick, state{1 + tick, 1 + byte(tick), 0}, "")
@@ -392,6 +401,15 @@ func TestLogsAndSnapshotsThatContradict(t *testing.T) {
 			t.Errorf("contradictions %q lack %q", all, want)
 		}
 	}
+}
+
+func rootAtPoint(t *testing.T, s state, tick uint64) merkle.Short {
+	t.Helper()
+	held, err := snapshot.Hold(s.world(testSeed, tick, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held.Info().Root.Short()
 }
 
 func TestTornLogIsLostEvidence(t *testing.T) {

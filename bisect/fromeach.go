@@ -76,6 +76,7 @@ func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 		}
 		return nil, err
 	}
+	p.byRoots(begin, s.SyncHash())
 	hashes := []merkle.Short{s.SyncHash()}
 	for first := begin; ; first = s.Point() - uint64(len(hashes)) + 1 {
 		for i, got := range hashes {

@@ -53,7 +53,7 @@ func (p *pair) scanLogs(r *Result) {
 	if ha, hb := &p.a.log.Header, &p.b.log.Header; ha.Build != hb.Build {
 		r.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
 	}
-	p.checkAgainstSnapshots(r)
+	p.checkAgainstSnapshots()
 	var last *uint64
 	for _, point := range p.a.points {
 		ha, _ := p.a.sync(point)
@@ -72,7 +72,7 @@ func (p *pair) scanLogs(r *Result) {
 
 // checkAgainstSnapshots compares the sync hashes that each log has with those
 // of the snapshots that were opened.
-func (p *pair) checkAgainstSnapshots(r *Result) {
+func (p *pair) checkAgainstSnapshots() {
 	for i := range p.pairs {
 		pr := &p.pairs[i]
 		if !pr.ok || p.points[i].Phase != "" {
@@ -83,7 +83,7 @@ func (p *pair) checkAgainstSnapshots(r *Result) {
 			info *snapshot.Info
 		}{{p.a, pr.a}, {p.b, pr.b}} {
 			if got, ok := side.peer.sync(p.points[i].Tick); ok && got != side.info.Root.Short() {
-				r.contradict("state point %s of %s: the log has sync hash %s, the snapshot has %s", p.points[i], side.peer.Path, got, side.info.Root.Short())
+				p.differs("state point %s of %s: the log has sync hash %s, the snapshot has %s", p.points[i], side.peer.Path, got, side.info.Root.Short())
 			}
 		}
 	}
@@ -91,6 +91,14 @@ func (p *pair) checkAgainstSnapshots(r *Result) {
 
 // combine narrows the bracket of the snapshots by what the logs say.
 func (p *pair) combine(r *Result) {
+	if p.a.notRoots() && p.b.notRoots() {
+		p.blind(r)
+		return
+	}
+	if p.onlySums(r); p.kind != "" {
+		return
+	}
+	r.Contradictions = append(r.Contradictions, p.unlike...)
 	if p.split == nil {
 		if p.bracket == nil || p.bracket.Bad.Phase != "" {
 			return

@@ -33,6 +33,10 @@ type Peer struct {
 	points []uint64                // of which the log has a sync hash, ascending
 	syncs  map[uint64]merkle.Short // the sync hashes of these points
 	told   string                  // the name that a header or log gives
+
+	// ownSums says that the recorded hashes are a checksum of the game's own, not
+	// roots.
+	ownSums bool
 }
 
 // head is the head of a snapshot, or why it could not be read.

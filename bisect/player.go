@@ -20,6 +20,7 @@ type player struct {
 	out      *Trial
 	orders   map[uint64][]orderlog.Order
 	recorded map[uint64]merkle.Short // by the log's own peer
+	rooted   bool                    // recorded are roots of snapshots
 
 	mu      sync.Mutex
 	done    int64
@@ -200,8 +201,11 @@ func (p *player) plain() error {
 			return err
 		}
 	}
+	p.byRoots(s.Point(), s.SyncHash())
 	var drill *drill
-	if p.opts.Drill {
+	if p.opts.Drill && p.rooted {
+		p.out.Notes = append(p.out.Notes, "not drilled: the trace is of checksums of the game's own")
+	} else if p.opts.Drill {
 		if drill, err = p.driller(s); err != nil {
 			return err
 		}

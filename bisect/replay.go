@@ -309,6 +309,10 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 			r.note("%s is not drilled into: it left no orders of its own", run.out.Name)
 			continue
 		}
+		if run.peer.ownSums {
+			r.note("%s is not drilled into: its trace is of checksums of the game's own", run.out.Name)
+			continue
+		}
 		traced, err := opts.Traced(run.peer.set.Others)
 		if err != nil {
 			r.lose("%v", err)
@@ -332,7 +336,8 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 }
 
 // between returns the sync hashes that a peer is known to have had at state points: as
-// it recorded them, or else of its snapshots.
+// it recorded them, or else of its snapshots; of these alone if what it recorded are no
+// roots.
 func (p *Peer) between(first, last uint64) map[uint64]merkle.Short {
 	known := make(map[uint64]merkle.Short)
 	for _, e := range slices.Clone(p.set.Entries) { // opening a misnamed one moves it
@@ -342,6 +347,9 @@ func (p *Peer) between(first, last uint64) map[uint64]merkle.Short {
 		if info, moved, err := p.head(e); err == nil && !moved {
 			known[e.Point.Tick] = info.Root.Short()
 		}
+	}
+	if p.ownSums {
+		return known
 	}
 	for point, hash := range p.syncs {
 		if point >= first && point <= last {

@@ -21,6 +21,15 @@ type pair struct {
 	// What the logs say: split is the first point at which the recorded sync
 	// hashes differ, equal the last one before it at which they agree.
 	split, equal *uint64
+
+	// kind is set if recorded hashes and states do not tell the same, ownSums if
+	// the hashes are not roots at all.
+	kind    Kind
+	ownSums bool
+	// unlike says of which snapshots the logs have another hash, and which have equal
+	// histories in spite of states that differ: contradictions, unless the kind
+	// explains them.
+	unlike []string
 }
 
 // probed is a pair of snapshots as far as it has been read.
@@ -106,15 +115,20 @@ func (p *pair) probe(i int) bool {
 	}
 	pr.ok = errA == nil && errB == nil
 	if pr.ok && p.historical(i) && pr.a.History == pr.b.History && pr.a.Root != pr.b.Root {
-		p.result.contradict("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)",
+		p.differs("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)",
 			p.points[i], p.a.Path, p.b.Path, pr.a.Root.Short(), pr.b.Root.Short())
 	}
 	return pr.ok
 }
 
-// historical reports whether both snapshots of pair i have a history hash.
+func (p *pair) differs(format string, args ...any) {
+	p.unlike = appendOnce(p.unlike, fmt.Sprintf(format, args...))
+}
+
+// historical reports whether both snapshots of pair i have a history hash that is made
+// of roots.
 func (p *pair) historical(i int) bool {
-	return !p.pairs[i].a.History.IsZero() && !p.pairs[i].b.History.IsZero()
+	return !p.ownSums && !p.pairs[i].a.History.IsZero() && !p.pairs[i].b.History.IsZero()
 }
 
 // parted reports whether pair i proves that the peers have parted at its point
@@ -233,7 +247,11 @@ func (p *pair) stateWise(lo, hi int) {
 	case p.parted(hi):
 		p.found(p.narrow(lo, hi, p.parted))
 		if !p.moved {
-			p.result.note("the snapshots carry no history hash: a split that healed before %s would not show", p.bracket.Bad)
+			what := "the snapshots carry no history hash"
+			if p.ownSums {
+				what = "the history hashes are made of these"
+			}
+			p.result.note("%s: a split that healed before %s would not show", what, p.bracket.Bad)
 		}
 	default:
 		good := lo

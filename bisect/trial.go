@@ -199,6 +199,9 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (trial *Trial, err erro
 func means(t *Trial) string {
 	d := t.First
 	if d != nil && d.System != "" && t.Mode == Plain {
+		if d.TickEnd && d.Diff != nil && !d.Diff.RootsDiffer() {
+			return fmt.Sprintf("%s recorded something else than its own orders give in %s, but its state at the tick's end is what they give: its checksum is wrong, or what went wrong is gone", d.A, d.System)
+		}
 		return fmt.Sprintf("%s departs from what its own orders give in %s: it went wrong there, or the simulator is another build", d.A, d.System)
 	}
 	if d == nil {
@@ -217,6 +220,12 @@ func means(t *Trial) string {
 			return "whose orders are predicted makes no difference"
 		}
 		return "both are the same at every point"
+	}
+	if d.Diff != nil && !d.Diff.RootsDiffer() && !d.TickEnd && t.Mode != Predict {
+		if t.Mode == Plain {
+			return fmt.Sprintf("the state of %s is what its orders give, what it recorded is not: its checksum is wrong, or of another kind", d.A)
+		}
+		return "the states are the same, their hashes are not: a checksum is wrong, or of another kind"
 	}
 	atStart := d.Point == t.From && t.Mode != FromEachSnapshot
 	switch t.Mode {

@@ -160,6 +160,9 @@ func Bisect(r *bisect.Result) *BisectDocument {
 		}
 		d.Checksums = append(d.Checksums, c)
 	}
+	if m := r.Sums; m != nil {
+		d.Checksums = append(d.Checksums, ChecksumDocument{What: recordedSums, Good: m.Good, Bad: &m.Bad, Last: m.Last, Groups: list(m.Groups)})
+	}
 	for _, p := range r.Peers {
 		d.Peers = append(d.Peers, BisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
 	}
@@ -205,15 +208,7 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("by", b.By)
 	}
 	if len(r.Groups) > 0 {
-		var groups []string
-		for _, g := range r.Groups {
-			names := make([]string, len(g))
-			for i, n := range g {
-				names[i] = s.name.Sprint(Safe(n))
-			}
-			groups = append(groups, strings.Join(names, " = "))
-		}
-		row("groups", strings.Join(groups, "  ≠  "))
+		row("groups", groupsText(r.Groups, s))
 	}
 	if r.Healed != nil {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
@@ -230,6 +225,9 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 			row("checksum", checksumText(t, s))
 			persistence(row, t)
 		}
+	}
+	if m := r.Sums; m != nil {
+		row("checksum", sumsText(m, s))
 	}
 	if len(r.Traces) > 0 {
 		claimsText(row, r.Traces[0], s, "--format json", false)
@@ -257,6 +255,29 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("next", "desynctool diff ", Safe(b.BadFiles[0]), " ", Safe(b.BadFiles[1]))
 	}
 	return out.err
+}
+
+// recordedSums is what the hashes in order logs are called among checksums.
+const recordedSums = "recorded sync hashes"
+
+func sumsText(m *bisect.Sums, s Style) string {
+	text := recordedSums + ": "
+	if m.Good != nil {
+		text += fmt.Sprintf("agree at state point %d, ", *m.Good)
+	}
+	return text + "differ at " + s.bad.Sprint(m.Bad) + ": " + groupsText(m.Groups, s)
+}
+
+func groupsText(list [][]string, s Style) string {
+	var groups []string
+	for _, g := range list {
+		names := make([]string, len(g))
+		for i, n := range g {
+			names[i] = s.name.Sprint(Safe(n))
+		}
+		groups = append(groups, strings.Join(names, " = "))
+	}
+	return strings.Join(groups, "  ≠  ")
 }
 
 // checksumText tells what the checksums say that engines recorded.

@@ -181,6 +181,7 @@ type values interface {
 type field struct {
 	snapshot.Column // the name and type; the data only as long as a view lasts
 	values
+	uncovered bool // by the game's checksum, of the fault blind-checksum
 }
 
 // number describes a numeric column. The field's type follows from T but for
@@ -209,26 +210,26 @@ func number[T snapshot.Number](component, name string, c *column[T]) field {
 	case float64:
 		typ = snapshot.F64
 	}
-	return field{snapshot.NewColumn(component, name, typ, 0), c}
+	return field{Column: snapshot.NewColumn(component, name, typ, 0), values: c}
 }
 
 func boolean(component, name string, c *column[uint8]) field {
-	return field{snapshot.NewColumn(component, name, snapshot.Bool, 0), c}
+	return field{Column: snapshot.NewColumn(component, name, snapshot.Bool, 0), values: c}
 }
 
 // fixedPoint describes a column of 48.16 fixed-point numbers.
 func fixedPoint(component, name string, c *column[int64]) field {
-	return field{snapshot.NewColumn(component, name, snapshot.Fixed, one), c}
+	return field{Column: snapshot.NewColumn(component, name, snapshot.Fixed, one), values: c}
 }
 
 func reference(component, name string, c *refs) field {
-	return field{snapshot.NewColumn(component, name, snapshot.Ref, 0), c}
+	return field{Column: snapshot.NewColumn(component, name, snapshot.Ref, 0), values: c}
 }
 
 func text(component, name string, c *texts) field {
-	return field{snapshot.NewColumn(component, name, snapshot.String, 0), c}
+	return field{Column: snapshot.NewColumn(component, name, snapshot.String, 0), values: c}
 }
 
 func blob(component, name string, c *texts) field {
-	return field{snapshot.NewColumn(component, name, snapshot.Bytes, 0), c}
+	return field{Column: snapshot.NewColumn(component, name, snapshot.Bytes, 0), values: c}
 }

@@ -193,5 +193,9 @@ func (s *Sim) damage(id uint64, points int32) {
 			s.path.invalidate(s.cellOf(t, row))
 		}
 	}
+	if s.on(checksumOnly, sysCombat) {
+		t.health.hp.v[row] = hp // the mistake: not marked
+		return
+	}
 	t.health.hp.set(row, hp)
 }

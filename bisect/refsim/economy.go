@@ -208,7 +208,12 @@ func (s *Sim) payIncome() {
 func (s *Sim) regrow() {
 	t := s.tables[oreField]
 	for i, amount := range t.deposit.amount.v {
-		t.deposit.amount.set(i, min(amount+int32(t.deposit.regrowth.v[i]), 20000))
+		amount = min(amount+int32(t.deposit.regrowth.v[i]), 20000)
+		if s.on(checksumOnly, sysEconomy) {
+			t.deposit.amount.v[i] = amount // the mistake: not marked
+			continue
+		}
+		t.deposit.amount.set(i, amount)
 	}
 }
 

@@ -66,6 +66,8 @@ const (
 	predictionLeak
 	orderDuplicated
 	orderReordered
+	checksumOnly
+	blindChecksum
 	numFaults
 )
 
@@ -183,6 +185,16 @@ var faultKinds = [numFaults]FaultKind{
 		"two orders of one entity in one tick overtake each other on their way, and the peer applies them as they arrive: moves, attacks or train orders",
 		"both logs have the same orders of a tick, in one of them not in their order; the entity diverges in that tick, in Orders",
 	},
+	checksumOnly: {
+		"checksum-only", []string{"Movement", "Combat", "Economy"},
+		"a column is written without marking it, so that its digest of before stays in the peer's checksum",
+		"the recorded checksums differ, the states do not; the checksum heals when rows of that kind come or go, the history does not",
+	},
+	blindChecksum: {
+		"blind-checksum", []string{"Movement", "Morale", "Fog"},
+		"the game's checksum leaves out a column that nothing reads, on all peers, and one peer computes it otherwise",
+		"the snapshots differ in one column, every recorded checksum agrees",
+	},
 }
 
 // Faults returns the kinds of mistakes that a sim can make.
@@ -249,6 +261,8 @@ type faults struct {
 	once [numFaults][numSystems]bool // still to come, for what happens once
 	// lobby is the archetype of initial-state.
 	lobby string
+	// uncovered is the column that blind-checksum leaves out of the checksum.
+	uncovered string
 }
 
 // resolveFaults prepares the mistakes of a sim that starts at point.
@@ -271,6 +285,9 @@ func resolveFaults(list []Fault, seed, point uint64) (*faults, error) {
 		s := slices.Index(systemNames[:], faultKinds[k].Places[place])
 		fs.from[k][s] = min(fs.from[k][s], f.From)
 		fs.once[k][s] = f.From >= point
+		if k == blindChecksum {
+			fs.uncovered = blindTo[s]
+		}
 	}
 	return fs, nil
 }

@@ -56,8 +56,12 @@ func (s *Sim) runFog() {
 // sweep turns the radars' dishes on, a full turn in about 500 ticks.
 func (s *Sim) sweep() {
 	t := s.tables[radar]
+	step := float32(0.05)
+	if s.on(blindChecksum, sysFog) {
+		step = 0.06 // the mistake: a setting of this machine
+	}
 	for i, angle := range t.sweep.angle.v {
-		if angle += 0.05; angle >= 2*math.Pi {
+		if angle += step; angle >= 2*math.Pi {
 			angle -= 2 * math.Pi
 		}
 		t.sweep.angle.set(i, angle)

@@ -13,6 +13,19 @@ type tableDigests struct {
 	leaf    merkle.Hash
 }
 
+// blindTo is what the game's checksum does not cover with the fault blind-checksum,
+// by its place. Nothing reads these columns.
+var blindTo = [numSystems]string{sysMovement: "Heading.turn", sysMorale: "Morale.rank", sysFog: "Sweep.angle"}
+
+// uncover leaves a column of all tables out of the checksum.
+func (s *Sim) uncover(column string) {
+	for _, t := range s.tables {
+		for i := range t.fields {
+			t.fields[i].uncovered = t.fields[i].Name() == column
+		}
+	}
+}
+
 // hash brings the table's leaf up to date. Only what changed since the last call is
 // hashed again.
 func (t *table) hash() {
@@ -26,7 +39,7 @@ func (t *table) hash() {
 	}
 	for i := range t.fields {
 		f := &t.fields[i]
-		if !f.isDirty() {
+		if !f.isDirty() || f.uncovered {
 			continue
 		}
 		f.view(&f.Column)

@@ -37,7 +37,7 @@ func (s *Sim) cheer(t *table) {
 // rank sorts the rows' morale into five classes, 0…4.
 func (s *Sim) rank(t *table) {
 	base := uint8(0)
-	if s.takes(reconverge, sysMorale) {
+	if s.takes(reconverge, sysMorale) || s.on(blindChecksum, sysMorale) {
 		base = 1 // the mistake: off by one
 	}
 	for i, value := range t.morale.value.v {

@@ -84,7 +84,7 @@ func (s *Sim) move(t *table, crossed []crossing) []crossing {
 		moved = moved || x != px[i] || y != py[i]
 		px[i], py[i] = x, y
 	}
-	if moved {
+	if moved && !s.on(checksumOnly, sysMovement) {
 		t.position.x.mark()
 		t.position.y.mark()
 	}
@@ -152,6 +152,9 @@ func (s *Sim) turn(t *table, i int) {
 		side = 1
 	case d < 0:
 		side = -1
+	}
+	if s.on(blindChecksum, sysMovement) {
+		side = -side // the mistake: another machine's idea of left and right
 	}
 	t.heading.angle.set(i, a)
 	t.heading.turn.set(i, side)

@@ -133,6 +133,9 @@ func newSim(config Config, point uint64, mistakes []Fault) (*Sim, error) {
 	for a := range s.tables {
 		s.tables[a] = newTable(archetype(a))
 	}
+	if fs.uncovered != "" {
+		s.uncover(fs.uncovered)
+	}
 	s.width = mapWidth(config.Entities)
 	s.cells = s.width * s.width
 	s.terrain = newTerrain(config.Seed, s.width)

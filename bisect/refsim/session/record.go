@@ -81,6 +81,7 @@ func Record(o Options, sink Sink) (*Truth, error) {
 	if err := s.play(); err != nil {
 		return nil, err
 	}
+	s.truth.finish()
 	return &s.truth.truth, nil
 }
 
@@ -90,6 +91,7 @@ func (s *session) play() error {
 		s.logs[i].history = merkle.StartHistory(s.logs[i].state)
 	}
 	s.truth.initial()
+	s.truth.recorded(0, s.sync())
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -263,6 +265,7 @@ func (s *session) point() error {
 		l.history = merkle.NextHistory(l.history, l.state.Short())
 	}
 	point := s.sims[0].Point()
+	s.truth.recorded(point, s.sync())
 	due := point%s.SnapshotEvery == 0 || point == s.Ticks
 	if point%s.DetectEvery == 0 && s.detect() {
 		due = true
@@ -273,17 +276,23 @@ func (s *session) point() error {
 	return s.snapshots()
 }
 
+// sync returns the sync hashes that the peers record of the current point.
+func (s *session) sync() []merkle.Short {
+	list := make([]merkle.Short, len(s.logs))
+	for i := range s.logs {
+		list[i] = s.logs[i].state.Short()
+	}
+	return list
+}
+
 // detect compares the peers' sync hashes and reports whether they differ for
 // the first time.
 func (s *session) detect() bool {
 	if s.detected {
 		return false
 	}
-	for i := range s.logs {
-		if s.logs[i].state.Short() != s.logs[0].state.Short() {
-			s.detected = true
-		}
-	}
+	hashes := s.sync()
+	s.detected = slices.ContainsFunc(hashes, func(h merkle.Short) bool { return h != hashes[0] })
 	if s.detected && s.sink.Detected != nil {
 		s.sink.Detected(s.sims[0].Point())
 	}

@@ -86,6 +86,13 @@ func TestTruth(t *testing.T) {
 				f := Fault{Fault: refsim.Fault{Name: kind.Name, Place: place, From: 101}}
 				r := record(t, Options{Config: refsim.Config{Seed: 3, Entities: 250, Players: 3}, Ticks: 500, Faults: []Fault{f}})
 				point, ok := r.firstDifference(0, 1)
+				if strings.HasSuffix(kind.Name, "checksum") || kind.Name == "checksum-only" {
+					checkChecksum(t, r, kind.Name, place, point, ok)
+					return
+				}
+				if r.truth.Checksum != nil {
+					t.Errorf("the checksum is wrong: %s", marshal(r.truth))
+				}
 				if !ok {
 					t.Fatalf("does not show: %s", marshal(r.truth))
 				}
@@ -147,6 +154,41 @@ func checkTruth(t *testing.T, r *recording, name, place string, point uint64) {
 		t.Errorf("unexpected component: %s", text)
 	}
 	checkEntities(t, r, point)
+}
+
+// checkChecksum checks the truth about checksums that do not tell of the states.
+func checkChecksum(t *testing.T, r *recording, name, place string, point uint64, differs bool) {
+	t.Helper()
+	truth, text := r.truth, marshal(r.truth)
+	if truth.Fault != name || truth.Place != place || truth.Peer != "client" || truth.Checksum == nil || truth.Checksum.Kind != name {
+		t.Fatalf("unexpected %s", text)
+	}
+	if name == "checksum-only" {
+		if !differs || truth.Bracket != nil || truth.Checksum.DiffersAt == nil || *truth.Checksum.DiffersAt != point || point <= 101 {
+			t.Errorf("hashes differ first at point %d: %s", point, text)
+		}
+		for point, w := range r.worlds[0] {
+			if !slices.EqualFunc(w.Tables, r.worlds[1][point].Tables, func(a, b snapshot.Table) bool { return reflect.DeepEqual(a, b) }) {
+				t.Errorf("states differ at point %d", point)
+			}
+		}
+		return
+	}
+	if differs || truth.Checksum.DiffersAt != nil || truth.Bracket == nil || *truth.System != place || *truth.Bracket.Good < 101 {
+		t.Errorf("hashes differ %v at point %d: %s", differs, point, text)
+	}
+	want := map[string]string{"Movement": "Heading.turn", "Morale": "Morale.rank", "Fog": "Sweep.angle"}[place]
+	differ := map[string]bool{}
+	for i, a := range r.worlds[0][500].Tables {
+		for c := range a.Columns {
+			if !reflect.DeepEqual(a.Columns[c], r.worlds[1][500].Tables[i].Columns[c]) {
+				differ[a.Columns[c].Name()] = true
+			}
+		}
+	}
+	if len(differ) != 1 || !differ[want] {
+		t.Errorf("%v differ, not %s alone", differ, want)
+	}
 }
 
 // checkEntities looks for the truth's entities in the snapshots.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Truth is what truth.json holds: what went wrong first, as it was made and
@@ -31,6 +32,18 @@ type Truth struct {
 	// HealedAt is the first state point behind the bracket at which all peers
 	// are the same again.
 	HealedAt *uint64 `json:"healed_at"`
+
+	// Checksum is set if what the peers recorded of their states does not tell
+	// when these differ.
+	Checksum *Checksum `json:"checksum,omitempty"`
+}
+
+// Checksum says how the recorded sync hashes of the peers are wrong.
+type Checksum struct {
+	Kind string `json:"kind"` // checksum-only or blind-checksum
+	// DiffersAt is the first state point at which the hashes differ, nil if they
+	// never do.
+	DiffersAt *uint64 `json:"differs_at"`
 }
 
 // Bracket is the tick in which the peers parted, by its state points.
@@ -45,6 +58,8 @@ type observer struct {
 	sims   []*refsim.Sim
 	names  []string
 	faults []Fault
+
+	recordedApart *uint64 // the first point at which recorded hashes differ
 
 	// seen are this tick's differences of each peer to the first one, by the
 	// systems after which there were any.
@@ -116,6 +131,24 @@ func (b *observer) afterTick() {
 	b.found(peer, lasting.system, lasting.list[0])
 	good := point - 1
 	b.truth.Bracket = &Bracket{Good: &good, Bad: point}
+}
+
+// recorded looks at the sync hashes that the peers recorded of a state point.
+func (b *observer) recorded(point uint64, hashes []merkle.Short) {
+	if b.recordedApart != nil || !slices.ContainsFunc(hashes, func(h merkle.Short) bool { return h != hashes[0] }) {
+		return
+	}
+	b.recordedApart = &point
+	if b.same() {
+		b.truth.Checksum = &Checksum{Kind: "checksum-only", DiffersAt: &point}
+	}
+}
+
+// finish looks at what the recorded hashes told in all.
+func (b *observer) finish() {
+	if b.truth.Bracket != nil && b.recordedApart == nil {
+		b.truth.Checksum = &Checksum{Kind: "blind-checksum"}
+	}
 }
 
 // firstLasting returns the first of a tick's differences that is still there

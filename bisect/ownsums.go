@@ -1,0 +1,156 @@
+package bisect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// What a game records as sync hash is usually the root of the whole state, and so is
+// what a snapshot's header has. It can be a checksum of the game's own instead, which
+// may not cover all of the state, or be computed wrongly: then only the roots tell of
+// states, as they follow from what the snapshots hold.
+
+// notRoots reports whether the recorded hashes are another kind of checksum than the
+// roots of the snapshots that were read: at two points at least, and at none of them
+// are they the same.
+func (p *Peer) notRoots() bool {
+	n := 0
+	for e, h := range p.heads {
+		if h.info == nil || e.Point.Phase != "" {
+			continue
+		}
+		if sync, ok := p.sync(e.Point.Tick); ok {
+			if sync == h.info.Root.Short() {
+				return false
+			}
+			n++
+		}
+	}
+	return n > 1
+}
+
+// blind deals with peers whose hashes and histories are the game's own checksums: the
+// search begins again by states alone, and what the logs say comes beside it.
+func (p *pair) blind(r *Result) {
+	p.unlike = nil
+	p.ownSums, p.a.ownSums, p.b.ownSums = true, true, true
+	r.note("the recorded hashes of %s and %s are not the roots of their snapshots: they are taken for a checksum of the game's own", p.a.Path, p.b.Path)
+	p.search(r)
+	b := p.bracket
+	switch {
+	case b == nil && p.split != nil:
+		p.onlySums(r)
+	case b == nil || b.Bad.Phase != "" || p.equal == nil:
+	case p.split == nil && *p.equal >= b.Bad.Tick:
+		p.kind = BlindChecksum
+		r.note("every recorded sync hash agrees, up to state point %d: it does not cover what differs", *p.equal)
+	case p.split == nil:
+		r.note("the recorded sync hashes agree, but end with state point %d, before they could tell", *p.equal)
+	case *p.split > b.Bad.Tick:
+		r.note("the recorded sync hashes differ from state point %d on: they do not cover what differs first", *p.split)
+	}
+}
+
+// onlySums looks for a checksum-only difference: recorded hashes that differ where the
+// states of both peers are there and equal, while no states differ anywhere.
+func (p *pair) onlySums(r *Result) {
+	if p.split == nil {
+		return
+	}
+	seen := false
+	for i, point := range p.points {
+		ha, okA := p.a.sync(point.Tick)
+		hb, okB := p.b.sync(point.Tick)
+		if point.Phase != "" || !okA || !okB || ha == hb {
+			continue
+		}
+		// Where snapshots alone would say in sync, one is read for this.
+		if !seen && (p.pairs[i].read || p.bracket == nil) && p.probe(i) && p.pairs[i].a.Root == p.pairs[i].b.Root {
+			seen = true
+		}
+	}
+	for i := 0; seen && i < len(p.points); i++ {
+		if p.probe(i) && p.pairs[i].a.Root != p.pairs[i].b.Root {
+			return
+		}
+	}
+	if !seen || p.moved {
+		return
+	}
+	p.kind, p.bracket, p.healed = ChecksumOnly, nil, nil
+	p.checkAgainstSnapshots() // all are read now
+	for _, text := range p.unlike {
+		r.note("%s", text)
+	}
+	p.unlike = nil
+}
+
+// Sums is when recorded hashes part whose states do not.
+type Sums struct {
+	Good *uint64 // the last state point before Bad at which they agree, nil if there is none
+	Bad  uint64
+	Last uint64 // that was compared
+	// Groups are the names of the peers by their hash at Bad.
+	Groups [][]string
+}
+
+// checksumOnly makes p's the result.
+func (r *Result) checksumOnly(p *pair, peers []*Peer) {
+	r.Kind = ChecksumOnly
+	r.note("the states are equal at all %d state points: a checksum that is not computed from the state alone, or wrongly", r.Snapshots)
+	r.Sums = &Sums{Good: p.equal, Bad: *p.split, Last: min(p.a.points[len(p.a.points)-1], p.b.points[len(p.b.points)-1])}
+	index := map[merkle.Short]int{}
+	for _, peer := range peers {
+		hash, ok := peer.sync(*p.split)
+		if !ok {
+			continue
+		}
+		i, ok := index[hash]
+		if !ok {
+			i = len(r.Sums.Groups)
+			index[hash] = i
+			r.Sums.Groups = append(r.Sums.Groups, nil)
+		}
+		r.Sums.Groups[i] = append(r.Sums.Groups[i], peer.Name)
+	}
+}
+
+// byRoots holds a replay against the roots of the peer's snapshots, if these are what
+// the simulator has at a point and what the log records is a checksum of the game's own.
+func (p *player) byRoots(point uint64, got merkle.Short) {
+	want, ok := p.recorded[point]
+	if !ok || want == got || p.opts.Expect != nil || p.opts.Snapshots == nil {
+		return
+	}
+	roots := map[uint64]merkle.Short{}
+	for _, e := range slices.Clone(p.opts.Snapshots.Entries) {
+		if e.Point.Phase != "" || e.Seed != p.log.Header.Seed {
+			continue
+		}
+		if root, ok := rootAt(e); ok {
+			roots[e.Point.Tick] = root
+			if p.recorded[e.Point.Tick] == root {
+				return
+			}
+		}
+	}
+	if roots[point] != got || len(roots) < 2 {
+		return
+	}
+	p.recorded, p.rooted = roots, true
+	p.out.Notes = append(p.out.Notes, fmt.Sprintf("the hashes in %s are not the roots of the peer's snapshots but a checksum of the game's own; the replay is held against %d snapshots instead", p.log.Name, len(roots)))
+}
+
+func rootAt(e *snapshot.Entry) (root merkle.Short, ok bool) {
+	state, err := e.Open()
+	if state != nil {
+		defer state.Close()
+	}
+	if err != nil {
+		return root, false
+	}
+	return state.Info().Root.Short(), true
+}
