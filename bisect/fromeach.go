@@ -16,7 +16,7 @@ func (p *player) fromEach() error {
 	}
 	var entries []*snapshot.Entry
 	for _, e := range p.opts.Snapshots.Entries {
-		if e.Seed == p.log.Header.Seed && e.Point.Phase == "" && e.Point.Tick >= p.out.From && e.Point.Tick < p.out.To {
+		if (p.opts.Force || e.Seed == p.log.Header.Seed) && e.Point.Phase == "" && e.Point.Tick >= p.out.From && e.Point.Tick < p.out.To {
 			entries = append(entries, e)
 			p.all += int64(p.out.To - e.Point.Tick)
 		}
@@ -51,6 +51,10 @@ func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 		return nil, nil
 	}
 	defer state.Close()
+	if err := p.belongs(e.Path(), &state.Info().Head); err != nil {
+		p.out.Lost = append(p.out.Lost, err.Error())
+		return nil, nil
+	}
 	world, err := snapshot.Load(state)
 	if err != nil {
 		p.out.Lost = append(p.out.Lost, err.Error())

@@ -48,8 +48,8 @@ func (p *player) prepare() error {
 		p.recorded = p.opts.Expect
 	}
 	if w := p.opts.From; w != nil {
-		if w.Seed != p.log.Header.Seed {
-			return fmt.Errorf("the snapshot is of seed %016x, %s of %016x", w.Seed, p.log.Name, p.log.Header.Seed)
+		if err := p.belongs("the snapshot", &w.Head); err != nil {
+			return err
 		}
 		p.out.From = w.Point.Tick
 	}

@@ -276,7 +276,7 @@ func (rep *Replay) play(runs []run, sim *Sim, world *snapshot.World) error {
 func (rep *Replay) playOne(run *run, sim *Sim, world *snapshot.World) error {
 	until := min(rep.To, run.end)
 	t, err := Try(run.log, sim, TrialOptions{
-		Mode: Plain, From: world, Until: &until, Expect: run.peer.between(rep.From, rep.To),
+		Mode: Plain, From: world, Force: true, Until: &until, Expect: run.peer.between(rep.From, rep.To),
 		Observe: func(_ uint64, hash merkle.Short) error {
 			run.hashes = append(run.hashes, hash)
 			return nil
@@ -323,7 +323,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 			continue
 		}
 		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
-			Mode: Plain, From: world, Until: run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
+			Mode: Plain, From: world, Force: true, Until: run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
 		})
 		if err = errors.Join(err, traced.Close()); err != nil {
 			return err

@@ -58,6 +58,9 @@ type TrialOptions struct {
 	Runs int
 	// From is the state to begin with; nil is the start of the session.
 	From *snapshot.World
+	// Force takes states of another seed, map or build than the log, which are
+	// refused otherwise.
+	Force bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
 	// Snapshots are the peer's, for FromEachSnapshot, and to tell what departs.

@@ -403,6 +403,40 @@ func TestTrialFromSnapshot(t *testing.T) {
 	}
 }
 
+// TestTrialFromOtherBuilds: snapshots of another build are left out, and that is told.
+func TestTrialFromOtherBuilds(t *testing.T) {
+	sim := countingSim("", 0, 5)
+	log := countingLog(t, sim)
+	log.Header.Build = "1.4"
+	dir := t.TempDir()
+	s, _ := sim.Start(nil)
+	for _, build := range []string{"1.3", "1.4"} {
+		for range 10 {
+			_ = s.Step(log.Ticks[s.Point()].Orders)
+		}
+		w := worldOf(s)
+		w.Meta = map[string]string{"build": build}
+		if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, s.Point())), w, snapshot.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, force := range []bool{false, true} {
+		trial := try(t, log, sim, TrialOptions{Mode: FromEachSnapshot, Snapshots: sets[0], Force: force})
+		told := trial.Lost
+		if force {
+			told = trial.Notes
+		}
+		want := map[bool]int{false: 1, true: 2}[force]
+		if trial.Departed() || trial.Snapshots != want || len(told) != 1 || len(trial.Lost)+len(trial.Notes) != 1 || !strings.Contains(told[0], `build "1.3", the log has "1.4"`) {
+			t.Errorf("force %v: %+v", force, trial)
+		}
+	}
+}
+
 // TestTrialRate: of what happens now and then the rate is told.
 func TestTrialRate(t *testing.T) {
 	sim := countingSim("rare", 20, 5)
@@ -439,16 +473,35 @@ func TestTrialRange(t *testing.T) {
 	if trial.Departed() || trial.From != 25 || trial.To != 30 || trial.Ticks != 5 || !slices.Equal(seen, []uint64{25, 26, 27, 28, 29, 30}) {
 		t.Errorf("%+v, %v", trial, seen)
 	}
-	other := *from
+	other, built, mapped := *from, *from, *from
 	other.Seed++
+	log.Header.Build, log.Header.Params = "1.4", map[string]string{"map": "plains", "players": "2"}
+	built.Meta = map[string]string{"build": "1.3", "map": "plains", "cpu": "x"}
+	mapped.Meta = map[string]string{"build": "1.4", "map": "hills"}
+	fits := *from
+	fits.Meta = map[string]string{"build": "1.4", "map": "plains", "os": "linux"}
+	if trial := try(t, log, sim, TrialOptions{Mode: Plain, From: &fits}); trial.Departed() || len(trial.Notes) > 0 {
+		t.Errorf("%+v", trial)
+	}
+	for want, w := range map[string]*snapshot.World{
+		"forced: the snapshot is of seed":                                   &other,
+		`the snapshot is of a game with build "1.3", the log has "1.4", so`: &built,
+		`the snapshot is of a game with map "hills", the log has "plains"`:  &mapped,
+	} {
+		if trial := try(t, log, sim, TrialOptions{Mode: Plain, From: w, Force: true}); len(trial.Notes) != 1 || !strings.Contains(trial.Notes[0], want) {
+			t.Errorf("%q, want %s", trial.Notes, want)
+		}
+	}
 	for want, opts := range map[string]TrialOptions{
 		"known up to state point 40 only, not to 41": {Mode: Plain, Until: ptr(41)},
 		"the snapshot is of seed":                    {Mode: Plain, From: &other},
-		"is before 25":                               {Mode: Plain, From: from, Until: ptr(20)},
-		"expected at least 2":                        {Mode: Repeat, Runs: 1},
-		"rollback by 0 ticks":                        {Mode: Rollback},
-		"no snapshots to begin at":                   {Mode: FromEachSnapshot},
-		"unknown mode":                               {Mode: "x"},
+		`build "1.3", the log has "1.4" (--force`:    {Mode: Plain, From: &built},
+		`map "hills", the log has "plains" (--force`: {Mode: Dual, From: &mapped},
+		"is before 25":             {Mode: Plain, From: from, Until: ptr(20)},
+		"expected at least 2":      {Mode: Repeat, Runs: 1},
+		"rollback by 0 ticks":      {Mode: Rollback},
+		"no snapshots to begin at": {Mode: FromEachSnapshot},
+		"unknown mode":             {Mode: "x"},
 	} {
 		if _, err := Try(log, sim, opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -27,7 +27,7 @@ type replayFlags struct {
 	until                    uint64
 	untilSet                 bool
 	from, writeTrace, expect string
-	all                      bool
+	all, force               bool
 }
 
 func newReplay(e *env) *cobra.Command {
@@ -83,6 +83,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
 	f.StringVar(&flags.expect, "expect", "", "hold the replay against the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: the first that departs, and what it wrote")
+	f.BoolVar(&flags.force, "force", false, "take snapshots of another seed, map or build than the log")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -144,7 +145,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		return err
 	}
 	defer flags.sims.close()
-	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback}
+	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback, Force: flags.force}
 	for _, player := range flags.predict {
 		if player > math.MaxUint32 {
 			return fmt.Errorf("--predict: there is no player %d", player)

@@ -307,6 +307,7 @@ func (s *session) snapshots() error {
 	return s.each(func(peer int) error {
 		w := s.sims[peer].World()
 		w.Peer = s.Peers[peer]
+		w.Meta["build"] = refsim.SimName
 		w.History = s.logs[peer].history
 		return s.sink.Snapshot(peer, w)
 	})
