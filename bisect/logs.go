@@ -98,7 +98,9 @@ func (p *pair) combine(r *Result) {
 	if p.onlySums(r); p.kind != "" {
 		return
 	}
-	r.Contradictions = append(r.Contradictions, p.unlike...)
+	for _, text := range p.unlike {
+		r.contradict("%s", text)
+	}
 	if p.split == nil {
 		if p.bracket == nil || p.bracket.Bad.Phase != "" {
 			return
