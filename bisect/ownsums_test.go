@@ -80,19 +80,38 @@ func TestRecordedHashesBesideStates(t *testing.T) {
 	}
 }
 
+// TestWrongChecksumBeforeStatesPart: a checksum that is wrong first is not all, if states
+// differ later that no history tells of.
+func TestWrongChecksumBeforeStatesPart(t *testing.T) {
+	one := rootAtPoint(t, state{1, 0, 0}, 0)
+	host := []merkle.Short{one, one, one, one, one, one, rootAtPoint(t, state{2, 0, 0}, 6)}
+	client := []merkle.Short{one, one, one, {3}, {4}, {5}, rootAtPoint(t, state{7, 0, 0}, 6)}
+	states := [2]map[uint64]state{
+		{0: {1, 1, 0}, 2: {1, 2, 0}, 4: {1, 3, 0}, 6: {2, 4, 0}},
+		{0: {1, 1, 0}, 2: {1, 2, 0}, 4: {1, 3, 0}, 6: {7, 4, 0}},
+	}
+	r := run1(t, twoPeers(t, [2][]merkle.Short{host, client}, states), Options{})
+	if r.Kind != StateDiffers || r.Bracket == nil || len(r.Contradictions) == 0 {
+		t.Errorf("%s, kind %q, contradictions %q", span(r), r.Kind, r.Contradictions)
+	}
+}
+
 // TestTrialByRoots: a replay of a log with a checksum of the game's own is held against
 // the snapshots, and a peer whose checksum alone is wrong did not go wrong.
 func TestTrialByRoots(t *testing.T) {
 	healthy, wrong := countingSim("", 0, 5), countingSim("wrong", 17, 5)
 	for _, c := range []struct {
-		sim   *Sim // the peer's
-		own   bool // its log has a checksum of its own
-		point uint64
-		means string
+		sim, in *Sim // the peer's, and that of the replay
+		own     bool // its log has a checksum of its own
+		departs bool
+		point   uint64
+		notes   int
+		means   string
 	}{
-		{healthy, true, 0, "are what the orders give"},
-		{wrong, true, 20, "p departs from what its own orders give"},
-		{healthy, false, 10, "its checksum is wrong, or of another kind"},
+		{healthy, healthy, true, false, 0, 1, "are what the orders give"},
+		{wrong, healthy, true, true, 20, 1, "p departs from what its own orders give"},
+		{healthy, healthy, false, true, 10, 0, "its checksum is wrong, or of another kind"},
+		{healthy, countingSim("", 0, 6), true, true, 0, 0, "the state at the start is not what the log's header gives"},
 	} {
 		log := countingLog(t, c.sim)
 		dir := t.TempDir()
@@ -114,8 +133,8 @@ func TestTrialByRoots(t *testing.T) {
 				log.Ticks[i].Hashes = []orderlog.Observed{{Point: uint64(i), Kind: orderlog.SyncHash, Bytes: []byte{1, 2, 3, 4, 5, 6, 7, byte(i)}}}
 			}
 		}
-		trial := try(t, log, healthy, TrialOptions{Mode: Plain, Snapshots: sets[0]})
-		if (trial.First != nil) != (c.point > 0) || trial.First != nil && trial.First.Point != c.point || !strings.Contains(trial.Means, c.means) || (len(trial.Notes) == 1) != c.own {
+		trial := try(t, log, c.in, TrialOptions{Mode: Plain, Snapshots: sets[0]})
+		if trial.Departed() != c.departs || c.departs && trial.First.Point != c.point || !strings.Contains(trial.Means, c.means) || len(trial.Notes) != c.notes {
 			t.Errorf("%+v, want %d, %s", trial, c.point, c.means)
 		}
 	}
