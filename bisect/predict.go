@@ -28,7 +28,7 @@ func (p *player) predict() error {
 		if err != nil {
 			return err
 		}
-		predictor, ok := s.(Predictor)
+		predictor, ok := As[Predictor](s, CanPredict)
 		if !ok {
 			return fmt.Errorf("%s cannot predict orders", p.sim.Name)
 		}

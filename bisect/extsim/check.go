@@ -387,7 +387,7 @@ func (c *checker) load() (string, error) {
 		return "", err
 	}
 	other := c.instance()
-	if other.origin.state, err = snapshot.Encode(w, snapshot.WriteOptions{}); err != nil {
+	if other.origin.state, err = snapshot.Encode(w, snapshot.WriteOptions{Plain: true}); err != nil {
 		return "", err
 	}
 	if err := other.connect(); err != nil {
@@ -397,7 +397,7 @@ func (c *checker) load() (string, error) {
 	if other.point != c.middle() || other.hash != s.hash {
 		return "", wrongf("a state of point %d with hash %s is loaded as one of %d with %s", s.point, s.hash, other.point, other.hash)
 	}
-	return "a compressed .snap, in another process", c.play(other, c.last(), "having loaded a state")
+	return "the state it tells, in another process", c.play(other, c.last(), "having loaded a state")
 }
 
 // few is how many ticks the parts look at that ask something in every tick.

@@ -52,6 +52,7 @@ func TestSameAsInProcess(t *testing.T) {
 			"runs":      {log, bisect.TrialOptions{Mode: bisect.Repeat, Runs: 3}},
 			"caches":    {log, bisect.TrialOptions{Mode: bisect.CheckCaches, Until: until(40)}},
 			"purity":    {log, bisect.TrialOptions{Mode: bisect.CheckPurity, Until: until(40)}},
+			"predict":   {log, bisect.TrialOptions{Mode: bisect.Predict, Predict: []uint32{0, 1}, Until: until(40)}},
 		} {
 			t.Run(string(transport)+name, func(t *testing.T) {
 				here := refsim.Simulator()

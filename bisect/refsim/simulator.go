@@ -20,7 +20,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 	return &bisect.Sim{
 		Name: name,
-		Can:  []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest},
+		Can:  []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict},
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
 				return nil, fmt.Errorf("the log begins at state point %d, without a snapshot of it there is nothing to start from", h.FirstPoint)
