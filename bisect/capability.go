@@ -1,5 +1,11 @@
 package bisect
 
+import "errors"
+
+// ErrUnsupported is behind the error of a simulator that is asked for more than it can
+// do.
+var ErrUnsupported = errors.New("the target does not support it")
+
 // Capability is what a simulator can be asked for beside its steps.
 type Capability string
 

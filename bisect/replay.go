@@ -122,7 +122,13 @@ func replay(r *Result, peers []*Peer, opts Options) error {
 	} else {
 		rep.From = lender.Header.FirstPoint
 	}
-	if err := rep.play(runs, sim, world); err != nil {
+	err = rep.play(runs, sim, world)
+	if world != nil && errors.Is(err, ErrUnsupported) { // it cannot load states
+		r.note("%s cannot load the state at point %d: it replays from the start of the session", sim.Name, rep.From)
+		world, rep.From, rep.FromState = nil, lender.Header.FirstPoint, false
+		err = rep.play(runs, sim, nil)
+	}
+	if err != nil {
 		return err
 	}
 	if world != nil {

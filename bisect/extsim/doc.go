@@ -37,7 +37,6 @@
 package extsim
 
 import (
-	"errors"
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -88,7 +87,7 @@ const (
 )
 
 // ErrUnsupported is behind the error of a request that a target has not announced.
-var ErrUnsupported = errors.New("the target does not support it")
+var ErrUnsupported = bisect.ErrUnsupported
 
 // RefusedError is the error that a target answers to a request. It still runs.
 type RefusedError struct{ Msg string }
