@@ -1333,22 +1333,34 @@ namespace Desynctool
             }
             if (!address.StartsWith("unix:")) throw new FormatException("\"" + address + "\", expected unix:PATH or tcp:HOST:PORT");
             var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
-            socket.Connect(UnixEndPoint(address.Substring(5)));
+            socket.Connect(new UnixEndPoint(address.Substring(5)));
             return new NetworkStream(socket, true);
         }
+    }
 
-        /// <summary>.NET Standard 2.0 has no Unix sockets; the runtime may.</summary>
-        static EndPoint UnixEndPoint(string path)
+    /// <summary>The address of a Unix socket, which .NET Standard 2.0 has none for.</summary>
+    sealed class UnixEndPoint : EndPoint
+    {
+        const int MaxPath = 103; // that of the system that takes least
+        readonly byte[] path;
+
+        public UnixEndPoint(string path)
         {
-            foreach (string name in new[] {
-                "System.Net.Sockets.UnixDomainSocketEndPoint, System.Net.Sockets", "System.Net.Sockets.UnixDomainSocketEndPoint, System.Core",
-                "System.Net.Sockets.UnixDomainSocketEndPoint, System", "Mono.Unix.UnixEndPoint, Mono.Posix" })
-            {
-                Type type = Type.GetType(name, false);
-                if (type != null) return (EndPoint)Activator.CreateInstance(type, path);
-            }
-            throw new NotSupportedException("this runtime has no Unix sockets, take exec+tcp");
+            this.path = Utf8.Strict.GetBytes(path);
+            if (this.path.Length > MaxPath) throw new FormatException("a path of " + this.path.Length + " bytes, at most " + MaxPath);
         }
+
+        public override AddressFamily AddressFamily { get { return AddressFamily.Unix; } }
+
+        public override SocketAddress Serialize()
+        {
+            const int family = 2;
+            var a = new SocketAddress(AddressFamily.Unix, family + path.Length + 1);
+            for (int i = 0; i < path.Length; i++) a[family + i] = path[i];
+            return a;
+        }
+
+        public override EndPoint Create(SocketAddress address) { return this; }
     }
 
     /// <summary>Answers requests for one game. A request that makes no sense is an InvalidDataException and ends it; all
