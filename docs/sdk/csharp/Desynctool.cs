@@ -200,6 +200,12 @@ namespace Desynctool
         /// InvalidDataException: damaged, compressed, or of another version.</summary>
         public static World Decode(byte[] file)
         {
+            try { return DecodeAll(file); }
+            catch (ArgumentException e) { throw new InvalidDataException(e.Message, e); } // a name that is too long
+        }
+
+        static World DecodeAll(byte[] file)
+        {
             var r = new Reader(file, 0, file.Length);
             for (int i = 0; i < Magic.Length; i++) if (i >= file.Length || file[i] != Magic[i]) throw new InvalidDataException("not a .snap");
             if (file.Length < PreambleSize) throw new InvalidDataException("torn in the preamble");
@@ -1081,12 +1087,14 @@ namespace Desynctool
         }
     }
 
-    /// <summary>A named checksum; the main one's name is empty.</summary>
+    /// <summary>A named checksum; the main one's name is empty. It is bytes, or else text as the game prints it.</summary>
     public struct Sum
     {
         public string Name;
         public byte[] Value;
-        public Sum(string name, byte[] value) { Name = name; Value = value; }
+        public string Text;
+        public Sum(string name, byte[] value) { Name = name; Value = value; Text = null; }
+        public Sum(string name, string text) { Name = name; Value = null; Text = text; }
 
         /// <summary>A number as it is printed in hex.</summary>
         public Sum(string name, ulong value) : this(name, new byte[8])
@@ -1139,7 +1147,7 @@ namespace Desynctool
         void Sums(Bytes o, Sum[] sums)
         {
             o.ArrayHead(sums.Length);
-            foreach (Sum s in sums) { o.ArrayHead(2); o.UInt(Name(s.Name ?? "")); o.Bin(s.Value); }
+            foreach (Sum s in sums) { o.ArrayHead(2); o.UInt(Name(s.Name ?? "")); if (s.Text == null) o.Bin(s.Value); else o.Str(s.Text); }
         }
 
         public void Checkpoint(ulong tick, string system, string scope, byte[] sum) { Checkpoint(tick, system, scope, false, null, new Sum("", sum)); }
