@@ -151,3 +151,28 @@ func TestBrokenModules(t *testing.T) {
 		}
 	}
 }
+
+// TestSkirmish tests the example game of docs/sdk/c as a module.
+func TestSkirmish(t *testing.T) {
+	start, err := Open(context.Background(), "../../testdata/wasm/skirmish.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: 200}
+	c, err := extsim.CheckOver("skirmish", extsim.Options{}, start, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok := 0
+	for _, f := range c.Findings {
+		switch f.Outcome {
+		case extsim.Wrong:
+			t.Errorf("%s: %s", f.Name, f.Detail)
+		case extsim.Passed:
+			ok++
+		}
+	}
+	if ok < 14 {
+		t.Errorf("%d parts are supported: %+v", ok, c.Findings)
+	}
+}

@@ -55,15 +55,6 @@ func filesOf(t *testing.T, dir, pattern string, want int) []string {
 	return files
 }
 
-func mustContain(t *testing.T, text string, parts ...string) {
-	t.Helper()
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q is not in\n%s", part, text)
-		}
-	}
-}
-
 func TestCSharpVectors(t *testing.T) {
 	exe := compileCSharp(t, csharpSDK, "testdata/Vectors.cs")
 	dir := t.TempDir()
@@ -87,9 +78,9 @@ func TestCSharpVectors(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"types.snap", "large.snap", "order-log.bin"} {
-		mustContain(t, run(t, 0, "verify", filepath.Join(dir, name)), "VERIFIED")
+		wants(t, run(t, 0, "verify", filepath.Join(dir, name)), "VERIFIED")
 	}
-	mustContain(t, run(t, 0, "dump", filepath.Join(dir, "types.snap")),
+	wants(t, run(t, 0, "dump", filepath.Join(dir, "types.snap")),
 		"%tick 1099511627776\n%phase \"after-orders\"\n%native \"frame 9\"\n%peer \"clïent\"\n%epoch 3\n%rng 0x\n%history 00",
 		"%meta \"os\" \"linux\"\n%meta \"\uFFFD\" \"second by bytes\"\n%meta \"\U0001F600\" \"third\"\n",
 		"Pair[0:7].T.bool = absent\n", "Pair[1:0].T.Bytes = 0x00ff\n", "Pair[1:0].T.F32 = 0.1\n", "Pair[1:0].T.F64 = -0\n", "Pair[1:0].T.Fixed = -1.5\n",
@@ -144,22 +135,22 @@ func TestCSharpCleanSession(t *testing.T) {
 
 	for _, transport := range []string{"stdio", "tcp", "unix"} {
 		out := run(t, 0, "sim", "check", "--transport", transport, "--ticks", "400", "--log", filepath.Join(host, "order-log.bin"), "--", "mono", exe, "serve")
-		mustContain(t, out, "CONFORMS: 15 parts, all it supports", "401 hashes are those of the log",
+		wants(t, out, "CONFORMS: 15 parts, all it supports", "401 hashes are those of the log",
 			`5 of them: ["Orders" "Targeting" "Movement" "Combat" "Reinforcements"]`, "-      load ")
 	}
 	for _, file := range append(filesOf(t, dir, "*/*.snap", 10), filesOf(t, dir, "*/order-log.bin", 2)...) {
-		mustContain(t, run(t, 0, "verify", file), "VERIFIED")
+		wants(t, run(t, 0, "verify", file), "VERIFIED")
 		run(t, 0, "dump", file)
 	}
-	mustContain(t, run(t, 0, "dump", filepath.Join(host, "desync_000000000000000b_0000000100.snap")), "%peer \"host\"", "Soldier[", "cache Crowd[", "%history ")
-	mustContain(t, run(t, 0, "dump", filepath.Join(client, "checkpoints.trace")), "%peer \"client\"", "tick=399 system=Reinforcements sum=0x", "\n%end\n")
-	mustContain(t, run(t, 0, "bisect", dir), "IN SYNC")
-	mustContain(t, run(t, 0, "tracediff", dir), "IN SYNC")
-	mustContain(t, run(t, 0, "orders", host, client), "inputs equal")
+	wants(t, run(t, 0, "dump", filepath.Join(host, "desync_000000000000000b_0000000100.snap")), "%peer \"host\"", "Soldier[", "cache Crowd[", "%history ")
+	wants(t, run(t, 0, "dump", filepath.Join(client, "checkpoints.trace")), "%peer \"client\"", "tick=399 system=Reinforcements sum=0x", "\n%end\n")
+	wants(t, run(t, 0, "bisect", dir), "IN SYNC")
+	wants(t, run(t, 0, "tracediff", dir), "IN SYNC")
+	wants(t, run(t, 0, "orders", host, client), "inputs equal")
 	out := run(t, 0, "replay", client, "--sim", sim, "--serialize", "--rollback", "3", "--check-caches", "--check-purity", "--drill")
-	mustContain(t, out, "IN SYNC  serialize", "IN SYNC  rollback", "IN SYNC  check-caches", "IN SYNC  check-purity")
-	mustContain(t, run(t, 0, "replay", client, "--sim", sim, "--drill"), "IN SYNC")
-	mustContain(t, run(t, 0, "replay", client, "--sim", sim, "--dual"), "IN SYNC")
+	wants(t, out, "IN SYNC  serialize", "IN SYNC  rollback", "IN SYNC  check-caches", "IN SYNC  check-purity")
+	wants(t, run(t, 0, "replay", client, "--sim", sim, "--drill"), "IN SYNC")
+	wants(t, run(t, 0, "replay", client, "--sim", sim, "--dual"), "IN SYNC")
 	csharpHistory(t, filepath.Join(host, "order-log.bin"))
 }
 
@@ -204,20 +195,20 @@ func TestCSharpFault(t *testing.T) {
 	here := fmt.Sprintf("DIVERGED  in tick %d", tick)
 	filesOf(t, dir, fmt.Sprintf("*/desync_*_%010d.snap", tick+1), 2)
 
-	mustContain(t, run(t, 1, "bisect", filepath.Join(dir, "host"), filepath.Join(dir, "client")), here, "host  ≠  client")
-	mustContain(t, run(t, 1, "bisect", dir, "--sim", sim, "--drill"), here, "client departs at state point "+fmt.Sprint(tick+1),
+	wants(t, run(t, 1, "bisect", filepath.Join(dir, "host"), filepath.Join(dir, "client")), here, "host  ≠  client")
+	wants(t, run(t, 1, "bisect", dir, "--sim", sim, "--drill"), here, "client departs at state point "+fmt.Sprint(tick+1),
 		"host agrees", "system   Combat", "RNG.state", "it replays from the start of the session")
-	mustContain(t, run(t, 1, "tracediff", dir), here+", after system Combat")
-	mustContain(t, run(t, 1, "replay", filepath.Join(dir, "client"), "--sim", sim, "--drill"), "Combat", fmt.Sprintf("tick %d", tick))
-	mustContain(t, run(t, 0, "replay", filepath.Join(dir, "host"), "--sim", sim), "IN SYNC")
-	mustContain(t, run(t, 1, "orders", filepath.Join(dir, "host"), filepath.Join(dir, "client")), "orders are equal, sync hashes differ from state point "+fmt.Sprint(tick+1))
+	wants(t, run(t, 1, "tracediff", dir), here+", after system Combat")
+	wants(t, run(t, 1, "replay", filepath.Join(dir, "client"), "--sim", sim, "--drill"), "Combat", fmt.Sprintf("tick %d", tick))
+	wants(t, run(t, 0, "replay", filepath.Join(dir, "host"), "--sim", sim), "IN SYNC")
+	wants(t, run(t, 1, "orders", filepath.Join(dir, "host"), filepath.Join(dir, "client")), "orders are equal, sync hashes differ from state point "+fmt.Sprint(tick+1))
 }
 
 func TestCSharpMinimal(t *testing.T) {
 	exe := compileCSharp(t, csharpSDK, "testdata/Minimal.cs")
 	for _, transport := range []string{"stdio", "tcp"} {
 		out := run(t, 0, "sim", "check", "--transport", transport, "--", "mono", exe)
-		mustContain(t, out, "CONFORMS: 8 parts", "-      state ", "-      predict ")
+		wants(t, out, "CONFORMS: 8 parts", "-      state ", "-      predict ")
 	}
 }
 
@@ -258,10 +249,10 @@ func TestCSharpMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			exe := compileCSharp(t, bad, csharpSDK)
-			mustContain(t, run(t, 1, "sim", "check", "--ticks", "200", "--log", host, "--", "mono", exe, "serve"), test.part)
+			wants(t, run(t, 1, "sim", "check", "--ticks", "200", "--log", host, "--", "mono", exe, "serve"), test.part)
 			if test.replay != nil {
 				args := append([]string{"replay", host, "--sim", "exec:mono " + exe + " serve"}, test.replay...)
-				mustContain(t, run(t, 1, args...), test.says)
+				wants(t, run(t, 1, args...), test.says)
 			}
 		})
 	}
@@ -284,7 +275,7 @@ func TestCSharpCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 		exe := compileCSharp(t, bad, csharpSDK)
-		path, err := tool()
+		path, err := desynctool()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +283,7 @@ func TestCSharpCrash(t *testing.T) {
 		if err == nil {
 			t.Error("no error")
 		}
-		mustContain(t, string(out), what)
+		wants(t, string(out), what)
 	}
 }
 
@@ -304,10 +295,6 @@ func request(t *testing.T, id any, method any, params any) []byte {
 		t.Fatal(err)
 	}
 	return frameOf(b)
-}
-
-func frameOf(b []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...)
 }
 
 func TestCSharpMalformedRequests(t *testing.T) {

@@ -1,70 +1,148 @@
+// Package sdk_test tests the single files by which games in other languages write
+// desynctool's formats and serve its protocol, against desynctool itself.
 package sdk_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// tool is desynctool, built once into a folder that the last test leaves behind.
-var tool = sync.OnceValues(func() (string, error) {
+// built is the folder of what tests build once.
+var built string
+
+func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "desynctool-sdk-")
 	if err != nil {
-		return "", err
+		panic(err)
 	}
-	path := filepath.Join(dir, "desynctool")
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/desynctool/desynctool/cmd/desynctool").CombinedOutput(); err != nil {
-		return "", &buildError{out, err}
+	built = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// desynctool builds the tool and returns its path.
+var desynctool = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(built, "desynctool")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	out, err := exec.Command("go", "build", "-o", path, "../../cmd/desynctool").CombinedOutput()
+	if err != nil {
+		return "", errors.New("go build: " + err.Error() + "\n" + string(out))
 	}
 	return path, nil
 })
 
-type buildError struct {
-	out []byte
-	err error
-}
-
-func (e *buildError) Error() string { return e.err.Error() + "\n" + string(e.out) }
-
-// TestMain removes what was built.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := tool(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
-
-// run runs desynctool and returns what it says on stdout.
+// run runs desynctool, which must end with an exit status, and returns its stdout.
 func run(t *testing.T, wantExit int, args ...string) string {
 	t.Helper()
-	path, err := tool()
+	path, err := desynctool()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		t.Fatal(err)
+	stdout, stderr, exit := execute(t, nil, path, args...)
+	if exit != wantExit {
+		t.Fatalf("desynctool %s: exit status %d, expected %d\n%s%s", strings.Join(args, " "), exit, wantExit, stdout, stderr)
 	}
-	if got := cmd.ProcessState.ExitCode(); got != wantExit {
-		t.Fatalf("desynctool %q: exit status %d, expected %d\n%s%s", args, got, wantExit, stdout.String(), stderr.String())
-	}
-	return stdout.String()
+	return stdout
 }
 
-// needTool skips a test whose tool is not installed, unless all SDKs are to be tested.
+// execute runs a command and returns what it wrote and its exit status.
+func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs
+	err := cmd.Run()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// needTool skips the test if a program is not there, and fails it if
+// DESYNCTOOL_SDK_TESTS is 1.
 func needTool(t *testing.T, name string) {
 	t.Helper()
-	if _, err := exec.LookPath(name); err == nil {
-		return
+	if _, err := exec.LookPath(name); err != nil {
+		lack(t, name+" is not on PATH")
 	}
+}
+
+func lack(t *testing.T, what string) {
+	t.Helper()
 	if os.Getenv("DESYNCTOOL_SDK_TESTS") == "1" {
-		t.Fatalf("%s is not installed", name)
+		t.Fatal(what)
 	}
-	t.Skipf("%s is not installed", name)
+	t.Skip(what)
+}
+
+// wants fails the test for each text that is not in what was printed.
+func wants(t *testing.T, printed string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(printed, text) {
+			t.Errorf("%q is not in\n%s", text, printed)
+		}
+	}
+}
+
+// capabilities are the parts of sim check that a target has to announce.
+var capabilities = []string{"state", "save and restore", "load", "systems", "caches", "validate", "test", "predict"}
+
+// conforms checks that sim check finds nothing wrong, and no capability not supported but
+// the given ones.
+func conforms(t *testing.T, without []string, args ...string) {
+	t.Helper()
+	out := run(t, 0, append([]string{"sim", "check"}, args...)...)
+	for _, part := range capabilities {
+		want := "  ok     " + part
+		for _, w := range without {
+			if w == part {
+				want = "  -      " + part
+			}
+		}
+		wants(t, out, want)
+	}
+}
+
+// example returns the n-th fenced block of a kind in a page of the documentation.
+func example(t *testing.T, page, begin string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(b), begin+"\n")
+	text, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatalf("%s: no block %q", page, begin)
+	}
+	return text
+}
+
+// frameOf puts the length in front of a value.
+func frameOf(b []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...)
+}
+
+// parted reads where the two peers of an example say that they part.
+func parted(t *testing.T, said string) (tick, system string) {
+	t.Helper()
+	m := regexp.MustCompile(`the peers part in tick (\d+), in (\w+)`).FindStringSubmatch(said)
+	if m == nil {
+		t.Fatalf("the example does not say where its peers part:\n%s", said)
+	}
+	return m[1], m[2]
 }

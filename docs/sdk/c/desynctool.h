@@ -1,0 +1,2528 @@
+/* desynctool.h: desync forensics for a deterministic game, in one C99 file without dependencies.
+
+   In one source file, before any other include:
+
+       #define DESYNCTOOL_IMPLEMENTATION
+       #include "desynctool.h"
+
+   and in all others only the include. It is good C++11, too. What a game gets from it:
+
+       desync_world       a description of its state: tables of typed columns that point into its own memory
+       desync_state_hash  the hash by which peers compare states
+       desync_snapshot    the state as a .snap
+       desync_log         order-log.bin: the orders that were applied, and the hashes
+       desync_trace       checksums behind each system of a tick
+       desync_recorder    all of these for one peer
+       desync_serve       replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
+
+   skirmish.c beside this file is a whole game that uses all of it. The formats are those of docs/snapshot.md,
+   docs/merkle.md, docs/orderlog.md, docs/trace.md and docs/extsim.md.
+
+   Functions that return `const char *` return NULL if all went well, else why not, in a text that lives for ever.
+
+   What it does not do: it writes no compressed snapshots and reads none, hence a target that it serves cannot `load`
+   (begin with a snapshot). Everything else of the protocol is there.
+
+   Options, to be defined before the include:
+
+       DESYNCTOOL_NO_SOCKETS  serve over stdin and stdout only. So it is on Windows anyway.
+       DESYNCTOOL_WASM        serve to a host that calls exported functions. Defined by itself where __wasm__ is. */
+
+#ifndef DESYNCTOOL_H
+#define DESYNCTOOL_H
+
+#if defined(__wasm__) && !defined(DESYNCTOOL_WASM)
+#define DESYNCTOOL_WASM
+#endif
+#if defined(DESYNCTOOL_WASM) || defined(_WIN32)
+#define DESYNCTOOL_NO_SOCKETS
+#endif
+#if defined(DESYNCTOOL_IMPLEMENTATION) && !defined(DESYNCTOOL_WASM) && !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200112L /* else -std=c99 hides sockets and descriptors */
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+#ifndef DESYNCTOOL_WASM
+#include <stdio.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Bytes and checksums */
+
+/* Bytes that grow. All zero is an empty one. `failed` is set, and stays so, where memory ran out. */
+typedef struct {
+    uint8_t *data;
+    size_t len, cap;
+    int failed;
+} desync_buffer;
+
+void desync_append(desync_buffer *b, const void *data, size_t n);
+void desync_free(desync_buffer *b);
+
+typedef struct {
+    uint32_t h[8];
+    uint64_t len;
+    uint8_t block[64];
+} desync_sha256;
+
+void desync_sha256_begin(desync_sha256 *s);
+void desync_sha256_add(desync_sha256 *s, const void *data, size_t n);
+void desync_sha256_end(desync_sha256 *s, uint8_t out[32]);
+
+/* CRC-32C of more bytes behind those that `crc` is of; 0 is that of none. */
+uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n);
+
+/* The Merkle root over n leaves. */
+void desync_merkle_root(const uint8_t (*leaves)[32], size_t n, uint8_t root[32]);
+
+/* ---- The state */
+
+enum { /* types of columns, and what a value is in the game's memory */
+    DESYNC_BOOL = 1, /* one byte, 0 or other */
+    DESYNC_I8, DESYNC_I16, DESYNC_I32, DESYNC_I64, DESYNC_U8, DESYNC_U16, DESYNC_U32, DESYNC_U64,
+    DESYNC_F32, DESYNC_F64,       /* compared by their bits */
+    DESYNC_FIXED,                 /* int64_t in units of 1/scale */
+    DESYNC_STRING, DESYNC_BYTES,  /* a desync_bytes; or with `size` a char array of so many, a string up to its first NUL */
+    DESYNC_REF                    /* uint64_t: the key of another entity */
+};
+
+typedef struct {
+    const void *data;
+    size_t len;
+} desync_bytes;
+
+typedef struct {
+    const char *component, *field; /* 1 to 1024 bytes each, together unique in the table */
+    int type;
+    uint32_t scale;      /* of DESYNC_FIXED */
+    const void *data;    /* the value of slot 0 */
+    size_t stride;       /* bytes from one slot to the next; 0: the table's, and if that is 0 as well, the value's own */
+    size_t size;         /* of strings and bytes that lie in arrays: bytes of the array */
+    const void *present; /* NULL: each row has a value; else a byte for each slot, with the same stride if the column's or
+                            the table's is set, else packed: 0 is absent */
+} desync_column;
+
+enum { DESYNC_ARCHETYPE, DESYNC_CACHE, DESYNC_NOISE }; /* hashed; derived from what is hashed; known to differ in sync */
+
+typedef struct {
+    const char *label; /* 1 to 1024 bytes, unique in its class */
+    int table_class;
+    size_t slots;      /* how many the arrays have */
+    size_t stride;     /* bytes from one slot to the next, of all that says no other */
+    const void *alive; /* NULL: each slot is a row; else a byte for each slot, 0 is none */
+    const void *key;   /* NULL: the number of the slot; else an unsigned integer for each slot, unique among rows */
+    size_t key_size;   /* 1, 2, 4 or 8 bytes; 0 is 8 */
+    const void *key2;  /* second part of the key, of the same size; NULL if there is none */
+    const desync_column *columns;
+    size_t column_count;
+} desync_table;
+
+/* Slots, columns and tables may be in any order: they are hashed and written in that of keys and names. What decides
+   the future of the game belongs into archetypes and the RNG. */
+typedef struct {
+    const void *rng; /* NULL if the game has none */
+    size_t rng_size; /* at most 65536 */
+    const desync_table *tables;
+    size_t table_count;
+} desync_world;
+
+/* The state hash. Its first 8 bytes are the sync hash. */
+const char *desync_state_hash(const desync_world *w, uint8_t root[32]);
+
+/* The state hash, telling each part on the way: the RNG (label "RNG", component and field NULL), each archetype (component
+   and field NULL), and before it its columns. */
+typedef void desync_visit(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]);
+const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit *visit, void *user);
+
+typedef struct {
+    uint64_t seed, tick;    /* the state before the orders of this tick */
+    const char *phase;      /* NULL, or "after-orders" */
+    const char *peer;       /* NULL if not known */
+    uint32_t epoch;
+    const uint8_t *history; /* 32 bytes, NULL if not known */
+} desync_point;
+
+/* Appends the state as a .snap. */
+const char *desync_snapshot(const desync_world *w, const desync_point *at, desync_buffer *out);
+
+/* ---- Sessions and orders */
+
+typedef struct { const char *name; int local; } desync_kind; /* local: need not be the same on all peers, such as chat */
+typedef struct { const char *key, *value; } desync_param;
+
+typedef struct {
+    uint64_t seed;
+    const char *peer, *build;    /* name of the peer that writes; of the game */
+    uint32_t rate_num, rate_den; /* ticks a second, 0/0 if not known */
+    uint8_t start[32];           /* state hash at the first point, all zero if not known */
+    uint64_t first_point;        /* 0 for a session from its start */
+    uint32_t epoch;
+    const desync_kind *kinds;    /* of orders */
+    size_t kind_count;
+    const char *const *peers;    /* names by number; `peer` must be among them, if there are any */
+    size_t peer_count;
+    const desync_param *params;  /* what a simulator needs to start, each key once */
+    size_t param_count;
+} desync_header;
+
+/* The value of a parameter, `otherwise` if there is none of that name. */
+const char *desync_param_of(const desync_header *h, const char *key, const char *otherwise);
+
+#define DESYNC_UNKNOWN_KIND UINT32_MAX
+
+typedef struct {
+    uint32_t sub_tick; /* µs from the start of the tick */
+    uint32_t player, sequence;
+    uint32_t kind;     /* into the header's kinds; in callbacks of a target with `kinds` into these, or DESYNC_UNKNOWN_KIND */
+    const uint8_t *payload;
+    size_t size;       /* of the payload, at most 4 MiB */
+} desync_order;
+
+/* The input hash of a tick's orders. */
+const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint64_t tick, const desync_order *orders, size_t n,
+                              uint8_t out[8]);
+
+/* ---- Files */
+
+#ifndef DESYNCTOOL_WASM
+
+/* Writes the state to DIR/desync_<seed>_<tick>.snap. */
+const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir);
+
+typedef struct { /* of files that consist of frames */
+    FILE *file;
+    uint64_t count;
+    desync_buffer out;
+} desync_frames;
+
+typedef struct {
+    desync_frames frames;
+    desync_header header; /* what it points at must stay as long as the log is open */
+    uint32_t self;        /* number of the peer that writes */
+    desync_buffer hashes, markers; /* for the next frame */
+    size_t hash_count, marker_count;
+    uint64_t next_tick, point;     /* lowest tick that may come; last point that was observed */
+    int observed, whole;           /* there was one; its state hash is in the log */
+    uint8_t root[32], history[32];
+    int has_history, adopted;      /* adopted: the next state is the one that the history already includes */
+    uint32_t epoch;
+    int opened;                    /* the next tick has a marker that opens an epoch */
+} desync_log;
+
+enum { /* kinds of markers */
+    DESYNC_JOIN = 1, DESYNC_LEAVE, DESYNC_REMOVAL, DESYNC_RECONNECT, DESYNC_SAVE, DESYNC_LOAD, DESYNC_RESYNC, DESYNC_FAILED_ORDER
+};
+
+typedef struct {
+    int kind;
+    uint32_t player, peer, sequence;
+    uint64_t point;
+    int new_epoch;          /* the state of the writing peer was replaced. Join, reconnect, load, resync only */
+    const uint8_t *history; /* 32 bytes that a new epoch takes over, NULL if not known */
+    const char *text;
+} desync_marker;
+
+/* In each tick: desync_log_state with the state before its orders, then desync_log_tick with its orders; behind the last
+   one desync_log_state once more, and desync_log_close. Each frame is one write, so that a crash loses none. */
+const char *desync_log_open(desync_log *l, const char *path, const desync_header *h);
+
+/* Notes the state hash at a point: the sync hash goes into the log, and every 30 ticks the state and history hash. */
+const char *desync_log_state(desync_log *l, uint64_t point, const uint8_t root[32]);
+
+/* For a game that has a checksum of its own instead, of at most 8 bytes. */
+const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, size_t n);
+
+/* Notes any hash of 1 to 64 bytes, of any peer. Coverage is "" for the whole state. */
+const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const char *kind, const char *coverage, const void *hash,
+                            size_t n);
+
+const char *desync_log_marker(desync_log *l, const desync_marker *m);
+const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n);
+
+/* Writes what was noted since the last tick and the end marker, and closes the file. */
+const char *desync_log_close(desync_log *l);
+
+typedef struct {
+    desync_frames frames;
+    desync_buffer batch;  /* checkpoints of one tick */
+    desync_buffer fresh;  /* names that are not in the file yet */
+    desync_buffer names;  /* all names, each with a NUL */
+    desync_buffer starts; /* size_t for each name: where it begins */
+    size_t batched, fresh_count, name_count;
+    uint64_t tick;
+} desync_trace;
+
+typedef struct {
+    const char *name; /* "" is the main one */
+    const void *bytes;
+    size_t len;
+} desync_sum;
+
+typedef struct {
+    uint64_t tick;
+    const char *system, *scope; /* "" if there is none */
+    int predicted;              /* some inputs of the tick were guessed */
+    const desync_sum *sums;
+    size_t sum_count;
+    int has_count;
+    uint64_t count;             /* of entities, or what else the game counts */
+} desync_checkpoint;
+
+enum { DESYNC_EVENT_SAVE = 1, DESYNC_EVENT_RESTORE, DESYNC_EVENT_RESIMULATE, DESYNC_EVENT_INPUT };
+
+typedef struct {
+    int kind;
+    uint64_t tick, other; /* other: restore's `at`, resimulate's `to` */
+    uint32_t player;      /* input's, as `predicted` */
+    int predicted;
+    const desync_sum *sums;
+    size_t sum_count;
+} desync_event;
+
+/* A trace; of the header seed, peer, build, rate and parameters are used. */
+const char *desync_trace_open(desync_trace *t, const char *path, const desync_header *h);
+
+/* Appends a checkpoint, in the order of execution. Those with the same tick, system, scope and phase count up by themselves. */
+const char *desync_trace_add(desync_trace *t, const desync_checkpoint *c);
+const char *desync_trace_event(desync_trace *t, const desync_event *e);
+
+enum { DESYNC_BY_SYSTEM, DESYNC_BY_ARCHETYPE, DESYNC_BY_COLUMN };
+
+/* Appends checkpoints of the whole state behind a system, and of its archetypes and columns as far as `detail` says: what
+   `replay --drill` holds a replay against. The root is the state hash. */
+const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]);
+
+/* Writes out what is held until more of its tick comes. A game calls it at the end of each tick. */
+const char *desync_trace_flush(desync_trace *t);
+const char *desync_trace_close(desync_trace *t);
+
+/* All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace and snapshots. In each tick: state with the
+   state before its orders, tick, system behind each system if there are any; at the end state once more, and close. */
+typedef struct {
+    desync_log log;
+    desync_trace trace;
+    int detail;
+    uint64_t tick;
+    uint8_t root[32]; /* the state hash that was noted last, be it behind a system */
+    char *dir;
+} desync_recorder;
+
+/* Makes the folders and begins the files. The start hash of the header is filled in. Detail is what desync_trace_world
+   takes. */
+const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail);
+const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w);
+const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n);
+const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w);
+
+/* Writes a snapshot of the state that was noted last, with its history hash. */
+const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w);
+const char *desync_recorder_close(desync_recorder *r);
+
+#endif
+
+/* ---- Replaying for desynctool */
+
+typedef struct desync_names desync_names;
+void desync_stale(desync_names *names, const char *cache); /* the name must stay until the callback has returned */
+
+/* A game as it replays. Callbacks that are NULL are what it cannot do. Needed are start, one of step and begin with next,
+   and one of hash and world. */
+typedef struct {
+    void *user; /* handed to each callback */
+    const char *name, *build;
+    const desync_kind *kinds; /* of the game's orders, which come with numbers of this list: a session that has another kind
+                                 is refused, unless that is local. NULL: the game looks at the header's kinds itself */
+    size_t kind_count;
+    size_t max_request;       /* bytes; 0 is 1 GiB, in WebAssembly 16 MiB. Saves come back in requests */
+
+    /* Begins a session from its start, whatever was before it, or says why not. The header stays until the next one.
+       A session that does not begin at state point 0 is refused before. */
+    const char *(*start)(void *user, const desync_header *h);
+
+    /* Plays one tick. Orders that make no sense are ignored as the game ignores them. They stay until it is over. */
+    const char *(*step)(void *user, uint64_t tick, const desync_order *orders, size_t n);
+
+    /* The sync hash, for games that have it at hand. With `world` it must be that of the world. */
+    void (*hash)(void *user, uint8_t out[8]);
+
+    /* The state at hand; the world stays until the next callback. Also between the systems of a tick. */
+    const desync_world *(*world)(void *user);
+
+    /* The state in the game's own form. Or, if all that the simulation reads and writes is one block of memory without
+       pointers, these two say where it is. In WebAssembly the host keeps all memory instead. */
+    const char *(*save)(void *user, desync_buffer *out);
+    const char *(*restore)(void *user, const void *data, size_t n);
+    void *memory;
+    size_t memory_size;
+
+    /* A tick in parts: next runs one system, returns its name and says whether more are to come in this tick. */
+    const char *(*begin)(void *user, uint64_t tick, const desync_order *orders, size_t n);
+    const char *(*next)(void *user, int *more);
+
+    /* Computes caches anew beside the ones at hand, and calls desync_stale for each that is not the same. */
+    void (*caches)(void *user, desync_names *stale);
+
+    /* Why an order would be ignored in any state, NULL if it would not. */
+    const char *(*validate)(void *user, uint64_t tick, const desync_order *order);
+
+    /* Whether an order is possible in the state at hand, as the game asks before its player gives it. */
+    int (*test)(void *user, uint64_t tick, const desync_order *order);
+
+    /* Plays the tick at hand ahead with the orders of one player, as that player's machine does, and takes it back. */
+    void (*predict)(void *user, uint64_t tick, uint32_t player, const desync_order *orders, size_t n);
+} desync_target;
+
+#ifdef DESYNCTOOL_WASM
+
+/* The game's own function: its callbacks. Called once. */
+const desync_target *desync_game(void);
+
+#else
+
+/* Answers requests until the connection ends, on the socket that DESYNCTOOL_SIM names, else on stdin and stdout. While it
+   runs, what the game prints to stdout goes to stderr (not on Windows: print nothing there). Returns the exit status of
+   the process: 0, or 2 after a line on stderr. */
+int desync_serve(const desync_target *target);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#if defined(DESYNCTOOL_IMPLEMENTATION) && !defined(DESYNCTOOL_IMPLEMENTED)
+#define DESYNCTOOL_IMPLEMENTED
+
+#include <stdlib.h>
+#include <string.h>
+#ifdef DESYNCTOOL_WASM
+#elif defined(_WIN32)
+#include <direct.h>
+#include <fcntl.h>
+#include <io.h>
+#else
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifndef DESYNCTOOL_NO_SOCKETS
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#endif
+#endif
+
+static const char desync__no_memory[] = "out of memory";
+
+/* ---- Bytes and checksums */
+
+/* Makes room for n more bytes and reports whether there is. */
+static int desync__reserve(desync_buffer *b, size_t n) {
+    size_t cap;
+    uint8_t *data;
+    if (b->failed || n > SIZE_MAX / 2 - b->len) {
+        b->failed = 1;
+        return 0;
+    }
+    if (b->data && n <= b->cap - b->len) return 1;
+    cap = b->cap < 256 ? 256 : b->cap;
+    while (cap < b->len + n) cap = cap > SIZE_MAX / 4 ? b->len + n : cap * 2;
+    data = (uint8_t *)realloc(b->data, cap);
+    if (!data) {
+        b->failed = 1;
+        return 0;
+    }
+    b->data = data;
+    b->cap = cap;
+    return 1;
+}
+
+/* Appends n bytes, zero at first, NULL where memory ran out. */
+static uint8_t *desync__extend(desync_buffer *b, size_t n) {
+    uint8_t *at;
+    if (!desync__reserve(b, n)) return NULL;
+    at = b->data + b->len;
+    memset(at, 0, n);
+    b->len += n;
+    return at;
+}
+
+void desync_append(desync_buffer *b, const void *data, size_t n) {
+    if (!desync__reserve(b, n)) return;
+    if (n) memcpy(b->data + b->len, data, n);
+    b->len += n;
+}
+
+void desync_free(desync_buffer *b) {
+    free(b->data);
+    memset(b, 0, sizeof *b);
+}
+
+static void desync__byte(desync_buffer *b, unsigned v) {
+    uint8_t c = (uint8_t)v;
+    desync_append(b, &c, 1);
+}
+
+static void desync__little(uint8_t *at, uint64_t v, size_t n) {
+    size_t i;
+    for (i = 0; i < n; i++) at[i] = (uint8_t)(v >> (8 * i));
+}
+
+static void desync__put(desync_buffer *b, uint64_t v, size_t n) {
+    uint8_t bytes[8];
+    desync__little(bytes, v, n);
+    desync_append(b, bytes, n);
+}
+
+static void desync__padded(desync_buffer *b, const void *data, size_t n) {
+    desync_append(b, data, n);
+    desync__extend(b, (8 - n % 8) % 8);
+}
+
+static uint32_t desync__get32(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static uint32_t desync__rotate(uint32_t v, int n) { return v >> n | v << (32 - n); }
+
+static void desync__sha256_block(uint32_t h[8], const uint8_t *p) {
+    static const uint32_t k[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
+        0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
+        0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
+        0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
+        0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
+        0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+    uint32_t w[64], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4], f = h[5], g = h[6], last = h[7];
+    int i;
+    for (i = 0; i < 16; i++, p += 4) w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
+    for (; i < 64; i++) {
+        uint32_t x = w[i - 15], y = w[i - 2];
+        w[i] = w[i - 16] + w[i - 7] + (desync__rotate(x, 7) ^ desync__rotate(x, 18) ^ x >> 3) +
+               (desync__rotate(y, 17) ^ desync__rotate(y, 19) ^ y >> 10);
+    }
+    for (i = 0; i < 64; i++) {
+        uint32_t t1 = last + (desync__rotate(e, 6) ^ desync__rotate(e, 11) ^ desync__rotate(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
+        uint32_t t2 = (desync__rotate(a, 2) ^ desync__rotate(a, 13) ^ desync__rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        last = g;
+        g = f;
+        f = e;
+        e = d + t1;
+        d = c;
+        c = b;
+        b = a;
+        a = t1 + t2;
+    }
+    h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e, h[5] += f, h[6] += g, h[7] += last;
+}
+
+void desync_sha256_begin(desync_sha256 *s) {
+    static const uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(s->h, h, sizeof h);
+    s->len = 0;
+}
+
+void desync_sha256_add(desync_sha256 *s, const void *data, size_t n) {
+    const uint8_t *p = (const uint8_t *)data;
+    size_t have = (size_t)(s->len % 64);
+    s->len += n;
+    if (have) {
+        size_t take = n < 64 - have ? n : 64 - have;
+        if (take) memcpy(s->block + have, p, take);
+        if (have + take < 64) return;
+        desync__sha256_block(s->h, s->block);
+        p += take;
+        n -= take;
+    }
+    for (; n >= 64; p += 64, n -= 64) desync__sha256_block(s->h, p);
+    if (n) memcpy(s->block, p, n);
+}
+
+void desync_sha256_end(desync_sha256 *s, uint8_t out[32]) {
+    uint8_t tail[72] = {0x80};
+    uint64_t bits = s->len * 8;
+    size_t pad = 64 - (size_t)((s->len + 8) % 64), i;
+    for (i = 0; i < 8; i++) tail[pad + i] = (uint8_t)(bits >> (56 - 8 * i));
+    desync_sha256_add(s, tail, pad + 8);
+    for (i = 0; i < 32; i++) out[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+static void desync__digest(const void *data, size_t n, uint8_t out[32]) {
+    desync_sha256 s;
+    desync_sha256_begin(&s);
+    desync_sha256_add(&s, data, n);
+    desync_sha256_end(&s, out);
+}
+
+uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n) {
+    static const uint32_t half[16] = { /* of four bits */
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+        0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
+    const uint8_t *p = (const uint8_t *)data;
+    crc = ~crc;
+    while (n--) {
+        crc ^= *p++;
+        crc = crc >> 4 ^ half[crc & 15];
+        crc = crc >> 4 ^ half[crc & 15];
+    }
+    return ~crc;
+}
+
+void desync_merkle_root(const uint8_t (*leaves)[32], size_t n, uint8_t root[32]) {
+    uint8_t both[64];
+    size_t half = 1;
+    if (n == 0) {
+        desync__digest("", 0, root);
+        return;
+    }
+    if (n == 1) {
+        memcpy(root, leaves[0], 32);
+        return;
+    }
+    while (half * 2 < n) half *= 2; /* promoting the last odd node makes the left subtree the largest full one */
+    desync_merkle_root(leaves, half, both);
+    desync_merkle_root(leaves + half, n - half, both + 32);
+    desync__digest(both, 64, root);
+}
+
+/* Sorts numbers by a heap: the C library's sort hands nothing on to its comparison. */
+typedef int desync__less(const void *of, size_t a, size_t b);
+
+static void desync__sink(size_t *list, size_t at, size_t n, desync__less *less, const void *of) {
+    for (;;) {
+        size_t child = at * 2 + 1, moved;
+        if (child >= n) return;
+        if (child + 1 < n && less(of, list[child], list[child + 1])) child++;
+        if (!less(of, list[at], list[child])) return;
+        moved = list[at];
+        list[at] = list[child];
+        list[child] = moved;
+        at = child;
+    }
+}
+
+static void desync__sort(size_t *list, size_t n, desync__less *less, const void *of) {
+    size_t i, last;
+    for (i = n / 2; i-- > 0;) desync__sink(list, i, n, less, of);
+    for (i = n; i-- > 1;) {
+        last = list[i];
+        list[i] = list[0];
+        list[0] = last;
+        desync__sink(list, 0, i, less, of);
+    }
+}
+
+/* The numbers below n, sorted; NULL where memory ran out. */
+static size_t *desync__sorted(size_t n, desync__less *less, const void *of) {
+    size_t *list, i;
+    if (n >= SIZE_MAX / sizeof *list) return NULL;
+    list = (size_t *)malloc((n + 1) * sizeof *list);
+    if (!list) return NULL;
+    for (i = 0; i < n; i++) list[i] = i;
+    desync__sort(list, n, less, of);
+    return list;
+}
+
+/* ---- MessagePack */
+
+static void desync__big(desync_buffer *b, unsigned code, uint64_t v, int n) {
+    desync__byte(b, code);
+    while (n-- > 0) desync__byte(b, (unsigned)(v >> (8 * n)) & 0xff);
+}
+
+static void desync__uint(desync_buffer *b, uint64_t v) {
+    if (v < 0x80) desync__byte(b, (unsigned)v);
+    else if (v <= UINT8_MAX) desync__big(b, 0xcc, v, 1);
+    else if (v <= UINT16_MAX) desync__big(b, 0xcd, v, 2);
+    else if (v <= UINT32_MAX) desync__big(b, 0xce, v, 4);
+    else desync__big(b, 0xcf, v, 8);
+}
+
+static void desync__array(desync_buffer *b, size_t n) {
+    if (n < 16) desync__byte(b, 0x90 | (unsigned)n);
+    else if (n <= UINT16_MAX) desync__big(b, 0xdc, n, 2);
+    else desync__big(b, 0xdd, n, 4);
+}
+
+static void desync__str(desync_buffer *b, const char *s) {
+    size_t n = s ? strlen(s) : 0;
+    if (n < 32) desync__byte(b, 0xa0 | (unsigned)n);
+    else if (n <= UINT8_MAX) desync__big(b, 0xd9, n, 1);
+    else if (n <= UINT16_MAX) desync__big(b, 0xda, n, 2);
+    else desync__big(b, 0xdb, n, 4);
+    desync_append(b, s, n);
+}
+
+static void desync__bin(desync_buffer *b, const void *data, size_t n) {
+    if (n <= UINT8_MAX) desync__big(b, 0xc4, n, 1);
+    else if (n <= UINT16_MAX) desync__big(b, 0xc5, n, 2);
+    else desync__big(b, 0xc6, n, 4);
+    desync_append(b, data, n);
+}
+
+static void desync__bool(desync_buffer *b, int v) { desync__byte(b, v ? 0xc3 : 0xc2); }
+static void desync__nil(desync_buffer *b) { desync__byte(b, 0xc0); }
+
+/* ---- The state */
+
+static const uint8_t desync__sizes[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8};
+
+enum { DESYNC__MAX_NAME = 1024, DESYNC__MAX_TABLES = 65536, DESYNC__MAX_BLOCK = 65536, DESYNC__MAX_CELL = 256 << 20 };
+
+/* Where a slot's value begins. */
+static const uint8_t *desync__slot(const void *data, size_t stride, size_t otherwise, size_t own, size_t slot) {
+    if (!stride) stride = otherwise ? otherwise : own;
+    return (const uint8_t *)data + stride * slot;
+}
+
+/* Copies a number in the order of little-endian machines. */
+static void desync__number(uint8_t *to, const uint8_t *from, size_t n) {
+    const uint16_t one = 1;
+    size_t i;
+    if (*(const uint8_t *)&one) memcpy(to, from, n);
+    else
+        for (i = 0; i < n; i++) to[i] = from[n - 1 - i];
+}
+
+static uint64_t desync__key_part(const desync_table *t, const void *part, size_t slot) {
+    size_t size = t->key_size ? t->key_size : 8, i;
+    uint8_t bytes[8] = {0};
+    uint64_t v = 0;
+    desync__number(bytes, desync__slot(part, 0, t->stride, size, slot), size);
+    for (i = 8; i-- > 0;) v = v << 8 | bytes[i];
+    return v;
+}
+
+static uint64_t desync__key(const desync_table *t, size_t slot) { return t->key ? desync__key_part(t, t->key, slot) : slot; }
+static uint64_t desync__key2(const desync_table *t, size_t slot) { return t->key2 ? desync__key_part(t, t->key2, slot) : 0; }
+
+static int desync__key_less(const void *of, size_t a, size_t b) {
+    const desync_table *t = (const desync_table *)of;
+    uint64_t x = desync__key(t, a), y = desync__key(t, b);
+    return x != y ? x < y : desync__key2(t, a) < desync__key2(t, b);
+}
+
+static int desync__column_less(const void *of, size_t a, size_t b) {
+    const desync_column *x = (const desync_column *)of + a, *y = (const desync_column *)of + b;
+    int order = strcmp(x->component, y->component);
+    return (order ? order : strcmp(x->field, y->field)) < 0;
+}
+
+static int desync__table_less(const void *of, size_t a, size_t b) {
+    const desync_table *x = (const desync_table *)of + a, *y = (const desync_table *)of + b;
+    return x->table_class != y->table_class ? x->table_class < y->table_class : strcmp(x->label, y->label) < 0;
+}
+
+/* A table that is being hashed, and as far as they are wanted its cells. */
+typedef struct {
+    const desync_table *table;
+    size_t *slots, rows;     /* of rows, by key */
+    size_t *columns;         /* numbers of columns, by name */
+    size_t *blocks, count;   /* row at which each begins, and the number of rows behind the last */
+    desync_sha256 *sums;     /* of the keys digest and the column digests */
+    uint8_t (*digests)[32];
+    uint8_t leaf[32];
+    desync_buffer cell;
+    desync_buffer *cells;    /* NULL if they are not wanted; else the next three as well */
+    desync_buffer hashes, lengths, crcs;
+} desync__hashing;
+
+static void desync__hashed(desync__hashing *h) {
+    free(h->slots);
+    free(h->columns);
+    free(h->blocks);
+    free(h->sums);
+    free(h->digests);
+    desync_free(&h->cell);
+    desync_free(&h->hashes);
+    desync_free(&h->lengths);
+    desync_free(&h->crcs);
+}
+
+static int desync__bad_name(const char *s) { return !s || !*s || strlen(s) > DESYNC__MAX_NAME; }
+
+static const char *desync__check_table(const desync_table *t) {
+    size_t i;
+    if (desync__bad_name(t->label)) return "the label of a table is empty or longer than 1024 bytes";
+    if (t->table_class < DESYNC_ARCHETYPE || t->table_class > DESYNC_NOISE) return "a table is neither archetype nor cache nor noise";
+    if (t->column_count > DESYNC__MAX_TABLES) return "a table has more than 65536 columns";
+    if (t->key_size > 8 || (t->key_size & (t->key_size - 1))) return "keys have a size other than 1, 2, 4, 8 bytes";
+    if (t->slots >= SIZE_MAX / sizeof(size_t) - 1) return desync__no_memory;
+    for (i = 0; i < t->column_count; i++) {
+        const desync_column *c = &t->columns[i];
+        if (desync__bad_name(c->component) || desync__bad_name(c->field)) return "the name of a column is empty or longer than 1024 bytes";
+        if (c->type < DESYNC_BOOL || c->type > DESYNC_REF) return "a column has no such type";
+        if ((c->type == DESYNC_FIXED) != (c->scale != 0)) return "a column of type fixed needs a scale, and no other has one";
+        if (!c->data && t->slots) return "a column has no data";
+    }
+    return NULL;
+}
+
+/* Whether a row begins a block. */
+static int desync__cuts(const desync_table *t, size_t slot) {
+    uint64_t h = desync__key(t, slot) * 0x9E3779B97F4A7C15u + desync__key2(t, slot) * 0xC2B2AE3D27D4EB4Fu;
+    h ^= h >> 32;
+    h *= 0xD6E8FEB86659FD93u;
+    h ^= h >> 32;
+    return h % 4096 == 0;
+}
+
+static const char *desync__rows(desync__hashing *h) {
+    const desync_table *t = h->table;
+    int sorted = 1;
+    size_t i;
+    h->slots = (size_t *)malloc((t->slots + 1) * sizeof *h->slots);
+    h->blocks = (size_t *)malloc((t->slots + 1) * sizeof *h->blocks);
+    if (!h->slots || !h->blocks) return desync__no_memory;
+    for (i = 0; i < t->slots; i++) {
+        if (t->alive && !*desync__slot(t->alive, 0, t->stride, 1, i)) continue;
+        if (h->rows && !desync__key_less(t, h->slots[h->rows - 1], i)) sorted = 0;
+        h->slots[h->rows++] = i;
+    }
+    if (!sorted) {
+        desync__sort(h->slots, h->rows, desync__key_less, t);
+        for (i = 1; i < h->rows; i++)
+            if (!desync__key_less(t, h->slots[i - 1], h->slots[i])) return "two rows of a table have the same key";
+    }
+    for (i = 0; i < h->rows; i++)
+        if (i == 0 || desync__cuts(t, h->slots[i]) || i - h->blocks[h->count - 1] == DESYNC__MAX_BLOCK) h->blocks[h->count++] = i;
+    h->blocks[h->count] = h->rows;
+    return NULL;
+}
+
+static void desync__head(desync_buffer *b, unsigned kind, unsigned flag, uint64_t n) {
+    desync__byte(b, kind);
+    desync__byte(b, flag);
+    desync__put(b, 0, 2);
+    desync__put(b, n, 4);
+}
+
+/* What lies behind a value of a string or bytes. */
+static desync_bytes desync__bytes_of(const desync_column *c, const uint8_t *at) {
+    desync_bytes v;
+    if (c->size) {
+        const void *nul = c->type == DESYNC_STRING ? memchr(at, 0, c->size) : NULL;
+        v.data = at;
+        v.len = nul ? (size_t)((const uint8_t *)nul - at) : c->size;
+    } else {
+        memcpy(&v, at, sizeof v);
+    }
+    return v;
+}
+
+static const uint8_t *desync__value(const desync_table *t, const desync_column *c, size_t slot) {
+    size_t own = desync__sizes[c->type] ? desync__sizes[c->type] : c->size ? c->size : sizeof(desync_bytes);
+    if (c->present && !*desync__slot(c->present, c->stride, t->stride, 1, slot)) return NULL;
+    return desync__slot(c->data, c->stride, t->stride, own, slot);
+}
+
+/* The canonical bytes of a block of the keys (column NULL) or of a column. */
+static const char *desync__canonical(desync__hashing *h, const desync_column *c, const size_t *slots, size_t n) {
+    const desync_table *t = h->table;
+    desync_buffer *b = &h->cell;
+    size_t i, size;
+    uint8_t *to, *bitmap = NULL;
+    b->len = 0;
+    if (!c) {
+        desync__head(b, 3, t->key2 ? 2 : 1, n);
+        for (i = 0; i < n; i++) desync__put(b, desync__key(t, slots[i]), 8);
+        for (i = 0; i < n && t->key2; i++) desync__put(b, desync__key2(t, slots[i]), 8);
+        return b->failed ? desync__no_memory : NULL;
+    }
+    for (i = 0; i < n && desync__value(t, c, slots[i]); i++) {
+    }
+    desync__head(b, 4, i < n, n);
+    size = desync__sizes[c->type];
+    if (!desync__reserve(b, (n + 7) / 8 + n * (size ? size : 4))) return desync__no_memory; /* bitmap stays where it is */
+    if (i < n) {
+        bitmap = desync__extend(b, (n + 7) / 8);
+        for (i = 0; i < n; i++)
+            if (desync__value(t, c, slots[i])) bitmap[i / 8] |= (uint8_t)(1u << i % 8);
+    }
+    to = desync__extend(b, n * (size ? size : 4));
+    for (i = 0; i < n; i++) {
+        const uint8_t *from = desync__value(t, c, slots[i]);
+        if (!from) continue;
+        if (!size) {
+            size_t len = desync__bytes_of(c, from).len;
+            if (len > DESYNC__MAX_CELL) return "a block of strings has more than 256 MiB";
+            desync__little(to + 4 * i, len, 4);
+        } else if (c->type == DESYNC_BOOL) {
+            to[i] = *from != 0;
+        } else {
+            desync__number(to + size * i, from, size);
+        }
+    }
+    for (i = 0; i < n && !size; i++) {
+        const uint8_t *from = desync__value(t, c, slots[i]);
+        desync_bytes v;
+        if (!from) continue;
+        v = desync__bytes_of(c, from);
+        desync_append(b, v.data, v.len);
+        if (b->len > DESYNC__MAX_CELL) return "a block of strings has more than 256 MiB";
+    }
+    return b->failed ? desync__no_memory : NULL;
+}
+
+static const char *desync__block(desync__hashing *h, size_t number, size_t block) {
+    const desync_column *c = number ? &h->table->columns[h->columns[number - 1]] : NULL;
+    uint8_t digest[32];
+    const char *err = desync__canonical(h, c, h->slots + h->blocks[block], h->blocks[block + 1] - h->blocks[block]);
+    if (err) return err;
+    desync__digest(h->cell.data, h->cell.len, digest);
+    desync_sha256_add(&h->sums[number], digest, 32);
+    if (!h->cells) return NULL;
+    desync_append(h->cells, h->cell.data, h->cell.len);
+    desync_append(&h->hashes, digest, 32);
+    desync__put(&h->lengths, h->cell.len, 4);
+    desync__put(&h->crcs, desync_crc32c(0, h->cell.data, h->cell.len), 4);
+    return h->cells->failed || h->hashes.failed || h->lengths.failed || h->crcs.failed ? desync__no_memory : NULL;
+}
+
+/* Begins the digest of the keys (number 0) or of a column. */
+static const char *desync__begin_digest(desync__hashing *h, size_t number) {
+    const desync_table *t = h->table;
+    desync_buffer *b = &h->cell;
+    b->len = 0;
+    if (!number) {
+        desync__head(b, 5, t->key2 ? 2 : 1, h->count);
+    } else {
+        const desync_column *c = &t->columns[h->columns[number - 1]];
+        desync__head(b, 6, (unsigned)c->type, c->scale);
+        desync__put(b, strlen(c->component), 4);
+        desync__put(b, strlen(c->field), 4);
+        desync__put(b, h->count, 4);
+        desync_append(b, c->component, strlen(c->component));
+        desync_append(b, c->field, strlen(c->field));
+    }
+    if (b->failed) return desync__no_memory;
+    desync_sha256_begin(&h->sums[number]);
+    desync_sha256_add(&h->sums[number], b->data, b->len);
+    return NULL;
+}
+
+/* Hashes a table. Whatever comes of it, desync__hashed frees h. */
+static const char *desync__hash_table(desync__hashing *h) {
+    const desync_table *t = h->table;
+    size_t i, block, parts = t->column_count + 1;
+    const char *err = desync__check_table(t);
+    if (err) return err;
+    if ((err = desync__rows(h)) != NULL) return err;
+    h->columns = desync__sorted(t->column_count, desync__column_less, t->columns);
+    h->sums = (desync_sha256 *)malloc(parts * sizeof *h->sums);
+    h->digests = (uint8_t(*)[32])malloc(parts * 32);
+    if (!h->columns || !h->sums || !h->digests) return desync__no_memory;
+    for (i = 1; i < t->column_count; i++)
+        if (!desync__column_less(t->columns, h->columns[i - 1], h->columns[i])) return "two columns of a table have the same name";
+    for (i = 0; i < parts; i++)
+        if ((err = desync__begin_digest(h, i)) != NULL) return err;
+    for (block = 0; block < h->count; block++)
+        for (i = 0; i < parts; i++)
+            if ((err = desync__block(h, i, block)) != NULL) return err;
+    for (i = 0; i < parts; i++) desync_sha256_end(&h->sums[i], h->digests[i]);
+    h->cell.len = 0;
+    desync__byte(&h->cell, 2);
+    desync__put(&h->cell, strlen(t->label), 4);
+    desync__put(&h->cell, parts, 4);
+    desync__put(&h->cell, h->rows, 8);
+    desync__padded(&h->cell, t->label, strlen(t->label));
+    desync_append(&h->cell, h->digests, parts * 32);
+    if (h->cell.failed) return desync__no_memory;
+    desync__digest(h->cell.data, h->cell.len, h->leaf);
+    return NULL;
+}
+
+/* The numbers of tables by class and label. */
+static const char *desync__tables(const desync_world *w, size_t **order) {
+    size_t i;
+    *order = NULL;
+    if (w->rng && w->rng_size > 65536) return "the RNG has more than 65536 bytes";
+    if (w->table_count > DESYNC__MAX_TABLES) return "there are more than 65536 tables";
+    for (i = 0; i < w->table_count; i++)
+        if (!w->tables[i].label) return "a table has no label";
+    *order = desync__sorted(w->table_count, desync__table_less, w->tables);
+    if (!*order) return desync__no_memory;
+    for (i = 1; i < w->table_count; i++)
+        if (!desync__table_less(w->tables, (*order)[i - 1], (*order)[i])) return "two tables of a class have the same label";
+    return NULL;
+}
+
+/* The leaf of the RNG, appended if there is one. */
+static void desync__rng_leaf(const desync_world *w, desync_buffer *leaves) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    uint8_t leaf[32];
+    if (!w->rng) return;
+    desync__byte(&b, 1);
+    desync__put(&b, w->rng_size, 4);
+    desync__put(&b, 0, 4);
+    desync__padded(&b, w->rng, w->rng_size);
+    if (b.failed) {
+        leaves->failed = 1;
+    } else {
+        desync__digest(b.data, b.len, leaf);
+        desync_append(leaves, leaf, 32);
+    }
+    desync_free(&b);
+}
+
+static const char *desync__root(const desync_buffer *leaves, uint8_t root[32]) {
+    if (leaves->failed) return desync__no_memory;
+    desync_merkle_root((const uint8_t(*)[32])(const void *)leaves->data, leaves->len / 32, root);
+    return NULL;
+}
+
+const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit *visit, void *user) {
+    desync_buffer leaves = {NULL, 0, 0, 0};
+    size_t *order, i, k;
+    const char *err = desync__tables(w, &order);
+    if (!err) {
+        desync__rng_leaf(w, &leaves);
+        if (w->rng && visit && !leaves.failed) visit(user, "RNG", NULL, NULL, leaves.data);
+    }
+    for (i = 0; i < w->table_count && !err; i++) {
+        desync__hashing h;
+        memset(&h, 0, sizeof h);
+        h.table = &w->tables[order[i]];
+        if (h.table->table_class == DESYNC_ARCHETYPE) {
+            err = desync__hash_table(&h);
+            for (k = 0; k < h.table->column_count && visit && !err; k++) {
+                const desync_column *c = &h.table->columns[h.columns[k]];
+                visit(user, h.table->label, c->component, c->field, h.digests[k + 1]);
+            }
+            if (!err && visit) visit(user, h.table->label, NULL, NULL, h.leaf);
+            desync_append(&leaves, h.leaf, 32);
+        }
+        desync__hashed(&h);
+    }
+    if (!err) err = desync__root(&leaves, root);
+    desync_free(&leaves);
+    free(order);
+    return err;
+}
+
+const char *desync_state_hash(const desync_world *w, uint8_t root[32]) { return desync_digests(w, root, NULL, NULL); }
+
+/* ---- Snapshots */
+
+typedef struct { /* of a table that has been written */
+    uint64_t rows, index, index_len;
+    uint8_t leaf[32];
+} desync__written;
+
+/* The header. Its length depends on names and on the number of tables only. */
+static void desync__snap_header(desync_buffer *b, const desync_world *w, const size_t *order, const desync_point *at,
+                                const desync__written *written, const uint8_t root[32]) {
+    size_t i;
+    desync__array(b, 11);
+    desync__big(b, 0xcf, at->seed, 8);
+    desync__big(b, 0xcf, at->tick, 8);
+    desync__str(b, at->phase);
+    desync__str(b, "");
+    desync__str(b, at->peer);
+    desync__big(b, 0xce, at->epoch, 4);
+    if (w->rng) desync__bin(b, w->rng, w->rng_size);
+    else desync__nil(b);
+    if (at->history) desync__bin(b, at->history, 32);
+    else desync__nil(b);
+    desync__bin(b, root, 32);
+    desync__byte(b, 0x80);
+    desync__array(b, w->table_count);
+    for (i = 0; i < w->table_count; i++) {
+        const desync_table *t = &w->tables[order[i]];
+        desync__array(b, 7);
+        desync__big(b, 0xcc, (unsigned)t->table_class, 1);
+        desync__str(b, t->label);
+        desync__big(b, 0xcf, written[i].rows, 8);
+        desync__big(b, 0xcc, t->key2 ? 2 : 1, 1);
+        desync__bin(b, written[i].leaf, 32);
+        desync__big(b, 0xcf, written[i].index, 8);
+        desync__big(b, 0xce, written[i].index_len, 4);
+    }
+}
+
+/* The index of a table whose cells begin at an offset in the file. */
+static void desync__snap_index(desync_buffer *b, const desync__hashing *h, uint64_t cells) {
+    const desync_table *t = h->table;
+    desync_buffer list = {NULL, 0, 0, 0};
+    size_t start = b->len, i;
+    desync__array(b, 4);
+    desync__big(b, 0xcf, cells, 8);
+    desync__bin(b, h->digests[0], 32);
+    desync__array(b, t->column_count);
+    for (i = 0; i < t->column_count; i++) {
+        const desync_column *c = &t->columns[h->columns[i]];
+        desync__array(b, 5);
+        desync__str(b, c->component);
+        desync__str(b, c->field);
+        desync__big(b, 0xcc, (unsigned)c->type, 1);
+        desync__big(b, 0xce, c->scale, 4);
+        desync__bin(b, h->digests[i + 1], 32);
+    }
+    desync__array(b, 8);
+    for (i = 0; i < h->count; i++) desync__put(&list, desync__key(t, h->slots[h->blocks[i]]), 8);
+    desync__bin(b, list.data, list.len);
+    list.len = 0;
+    for (i = 0; i < h->count && t->key2; i++) desync__put(&list, desync__key2(t, h->slots[h->blocks[i]]), 8);
+    desync__bin(b, list.data, list.len);
+    list.len = 0;
+    for (i = 0; i < h->count; i++) desync__put(&list, h->blocks[i + 1] - h->blocks[i], 4);
+    desync__bin(b, list.data, list.len);
+    desync__bin(b, h->hashes.data, h->hashes.len);
+    desync__bin(b, h->lengths.data, h->lengths.len);
+    desync__bin(b, h->lengths.data, h->lengths.len); /* as stored: nothing is compressed */
+    list.len = 0;
+    desync__extend(&list, h->lengths.len / 4);
+    desync__bin(b, list.data, list.len);
+    desync__bin(b, h->crcs.data, h->crcs.len);
+    if (list.failed) b->failed = 1;
+    if (!b->failed) desync__put(b, desync_crc32c(0, b->data + start, b->len - start), 4);
+    desync_free(&list);
+}
+
+/* Appends all tables, the first cell of which will stand at an offset in the file. */
+static const char *desync__snap_tables(desync_buffer *body, const desync_world *w, const size_t *order, uint64_t base,
+                                       desync__written *written, desync_buffer *leaves) {
+    const char *err = NULL;
+    size_t i;
+    for (i = 0; i < w->table_count && !err; i++) {
+        desync__hashing h;
+        uint64_t cells = base + body->len;
+        memset(&h, 0, sizeof h);
+        h.table = &w->tables[order[i]];
+        h.cells = body;
+        err = desync__hash_table(&h);
+        if (!err) {
+            written[i].rows = h.rows;
+            written[i].index = base + body->len;
+            memcpy(written[i].leaf, h.leaf, 32);
+            if (h.table->table_class == DESYNC_ARCHETYPE) desync_append(leaves, h.leaf, 32);
+            desync__snap_index(body, &h, cells);
+            written[i].index_len = base + body->len - written[i].index;
+            if (written[i].index_len > UINT32_MAX) err = "the index of a table has more than 4 GiB";
+            if (body->failed) err = desync__no_memory;
+        }
+        desync__hashed(&h);
+    }
+    return err;
+}
+
+const char *desync_snapshot(const desync_world *w, const desync_point *at, desync_buffer *out) {
+    desync_buffer header = {NULL, 0, 0, 0}, body = {NULL, 0, 0, 0}, leaves = {NULL, 0, 0, 0};
+    uint8_t root[32] = {0}, preamble[32] = {0x89, 'S', 'N', 'A', 'P', '\r', '\n', 0x1a, 1};
+    desync__written *written = (desync__written *)calloc(w->table_count + 1, sizeof *written);
+    size_t *order;
+    const char *err = desync__tables(w, &order);
+    if (!err && !written) err = desync__no_memory;
+    if (!err) {
+        desync__snap_header(&header, w, order, at, written, root);
+        if (header.len > 16 << 20) err = "the header of the snapshot has more than 16 MiB";
+    }
+    if (!err) {
+        desync__rng_leaf(w, &leaves);
+        err = desync__snap_tables(&body, w, order, 32 + (uint64_t)header.len, written, &leaves);
+    }
+    if (!err) err = desync__root(&leaves, root);
+    if (!err) {
+        header.len = 0;
+        desync__snap_header(&header, w, order, at, written, root);
+        if (header.failed) err = desync__no_memory;
+    }
+    if (!err) {
+        desync__little(preamble + 12, header.len, 4);
+        desync__little(preamble + 16, desync_crc32c(0, header.data, header.len), 4);
+        desync__little(preamble + 20, 32 + (uint64_t)header.len + body.len + 8, 8);
+        desync__little(preamble + 28, desync_crc32c(0, preamble, 28), 4);
+        desync_append(out, preamble, 32);
+        desync_append(out, header.data, header.len);
+        desync_append(out, body.data, body.len);
+        desync_append(out, "SNAP.END", 8);
+        if (out->failed) err = desync__no_memory;
+    }
+    desync_free(&header);
+    desync_free(&body);
+    desync_free(&leaves);
+    free(written);
+    free(order);
+    return err;
+}
+
+/* ---- Sessions and orders */
+
+const char *desync_param_of(const desync_header *h, const char *key, const char *otherwise) {
+    size_t i;
+    for (i = 0; i < h->param_count; i++)
+        if (strcmp(h->params[i].key, key) == 0) return h->params[i].value;
+    return otherwise;
+}
+
+const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint64_t tick, const desync_order *orders, size_t n,
+                              uint8_t out[8]) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    uint8_t digest[32];
+    uint32_t count = 0;
+    size_t i;
+    desync__put(&b, 0, 4);
+    for (i = 0; i < n; i++) {
+        const desync_order *o = &orders[i];
+        if (o->kind >= kind_count || o->size > 4 << 20) {
+            desync_free(&b);
+            return "an order has no such kind, or more than 4 MiB";
+        }
+        if (kinds[o->kind].local) continue;
+        count++;
+        desync__put(&b, tick, 8);
+        desync__put(&b, o->sub_tick, 4);
+        desync__put(&b, o->player, 4);
+        desync__put(&b, o->sequence, 4);
+        desync__put(&b, strlen(kinds[o->kind].name), 4);
+        desync_append(&b, kinds[o->kind].name, strlen(kinds[o->kind].name));
+        desync__put(&b, o->size, 4);
+        desync_append(&b, o->payload, o->size);
+    }
+    if (b.failed) {
+        desync_free(&b);
+        return desync__no_memory;
+    }
+    desync__little(b.data, count, 4);
+    desync__digest(b.data, b.len, digest);
+    memcpy(out, digest, 8);
+    desync_free(&b);
+    return NULL;
+}
+
+/* ---- Files */
+
+#ifndef DESYNCTOOL_WASM
+
+const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    size_t n = strlen(dir) + 64;
+    char *path = (char *)malloc(n);
+    FILE *f;
+    const char *err = path ? desync_snapshot(w, at, &b) : desync__no_memory;
+    if (!err) {
+        snprintf(path, n, "%s/desync_%016llx_%010llu.snap", dir, (unsigned long long)at->seed, (unsigned long long)at->tick);
+        f = fopen(path, "wb");
+        if (!f || fwrite(b.data, 1, b.len, f) != b.len) err = "the snapshot cannot be written";
+        if (f && fclose(f) && !err) err = "the snapshot cannot be written";
+    }
+    free(path);
+    desync_free(&b);
+    return err;
+}
+
+enum { DESYNC__MAX_PAYLOAD = 16 << 20, DESYNC__FRAME = 16 };
+
+/* Begins a file of frames. */
+static const char *desync__create(desync_frames *f, const char *path, const char *name) {
+    uint8_t preamble[16] = {0x89, 0, 0, 0, '\r', '\n', 0x1a, '\n', 1};
+    memcpy(preamble + 1, name, 3);
+    desync__little(preamble + 12, desync_crc32c(0, preamble, 12), 4);
+    f->file = fopen(path, "wb");
+    if (!f->file) return "the file cannot be created";
+    setvbuf(f->file, NULL, _IONBF, 0); /* each frame is one write */
+    desync__extend(&f->out, DESYNC__FRAME);
+    return fwrite(preamble, 1, 16, f->file) == 16 ? NULL : "the file cannot be written";
+}
+
+/* Writes the frame whose payload is in f->out, and makes room for the next one. */
+static const char *desync__frame(desync_frames *f, uint32_t kind) {
+    desync_buffer *b = &f->out;
+    size_t n = b->len - DESYNC__FRAME, len = b->len;
+    if (b->failed) return desync__no_memory;
+    b->len = DESYNC__FRAME;
+    if (!f->file) return "the file is not open";
+    if (n > DESYNC__MAX_PAYLOAD) return "a frame has more than 16 MiB";
+    desync__little(b->data, n, 4);
+    desync__little(b->data + 4, kind, 4);
+    desync__little(b->data + 8, desync_crc32c(0, b->data + DESYNC__FRAME, n), 4);
+    desync__little(b->data + 12, desync_crc32c(0, b->data, 12), 4);
+    f->count++;
+    return fwrite(b->data, 1, len, f->file) == len ? NULL : "the file cannot be written";
+}
+
+static const char *desync__close(desync_frames *f) {
+    const char *err;
+    uint64_t count = f->count;
+    desync__put(&f->out, count, 8);
+    err = desync__frame(f, UINT32_MAX);
+    if (f->file && fclose(f->file) && !err) err = "the file cannot be written";
+    f->file = NULL;
+    desync_free(&f->out);
+    return err;
+}
+
+/* Writes the header; a file that cannot begin is closed. */
+static const char *desync__opened(desync_frames *f, const char *err) {
+    if (!err) err = desync__frame(f, 1);
+    if (!err) return NULL;
+    fclose(f->file);
+    f->file = NULL;
+    desync_free(&f->out);
+    return err;
+}
+
+static int desync__param_less(const void *of, size_t a, size_t b) {
+    return strcmp(((const desync_param *)of)[a].key, ((const desync_param *)of)[b].key) < 0;
+}
+
+static const char *desync__put_params(desync_buffer *b, const desync_header *h) {
+    size_t i, *order = desync__sorted(h->param_count, desync__param_less, h->params);
+    const char *err = order ? NULL : desync__no_memory;
+    desync__array(b, h->param_count);
+    for (i = 0; i < h->param_count && !err; i++) {
+        if (i && !desync__param_less(h->params, order[i - 1], order[i])) err = "two parameters have the same key";
+        desync__array(b, 2);
+        desync__str(b, h->params[order[i]].key);
+        desync__str(b, h->params[order[i]].value);
+    }
+    free(order);
+    return err;
+}
+
+static const char *desync__check_header(const desync_header *h) {
+    if (!h->rate_num != !h->rate_den) return "one half of the tick rate is 0";
+    if (h->kind_count > 65536 || h->peer_count > 65536 || h->param_count > 65536) return "more than 65536 kinds, peers or parameters";
+    return NULL;
+}
+
+const char *desync_log_open(desync_log *l, const char *path, const desync_header *h) {
+    desync_buffer *b = &l->frames.out;
+    const char *err;
+    size_t i;
+    memset(l, 0, sizeof *l);
+    l->header = *h;
+    l->epoch = h->epoch;
+    l->next_tick = h->first_point;
+    if ((err = desync__check_header(h)) != NULL) return err;
+    while (l->self < h->peer_count && strcmp(h->peers[l->self], h->peer ? h->peer : "") != 0) l->self++;
+    if (h->peer_count && l->self == h->peer_count) return "the peer is not among the peers";
+    if ((err = desync__create(&l->frames, path, "DOL")) != NULL) return err;
+    desync__array(b, 10);
+    desync__uint(b, h->seed);
+    desync__str(b, h->peer);
+    desync__str(b, h->build);
+    desync__array(b, 2);
+    desync__uint(b, h->rate_num);
+    desync__uint(b, h->rate_den);
+    desync__bin(b, h->start, 32);
+    desync__uint(b, h->first_point);
+    desync__uint(b, h->epoch);
+    desync__array(b, h->kind_count);
+    for (i = 0; i < h->kind_count; i++) {
+        desync__array(b, 2);
+        desync__str(b, h->kinds[i].name);
+        desync__bool(b, h->kinds[i].local);
+    }
+    desync__array(b, h->peer_count);
+    for (i = 0; i < h->peer_count; i++) desync__str(b, h->peers[i]);
+    return desync__opened(&l->frames, desync__put_params(b, h));
+}
+
+const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const char *kind, const char *coverage, const void *hash,
+                            size_t n) {
+    if (n < 1 || n > 64) return "a hash has 1 to 64 bytes";
+    desync__array(&l->hashes, 5);
+    desync__uint(&l->hashes, point);
+    desync__uint(&l->hashes, peer);
+    desync__str(&l->hashes, kind);
+    desync__str(&l->hashes, coverage);
+    desync__bin(&l->hashes, hash, n);
+    l->hash_count++;
+    return l->hashes.failed ? desync__no_memory : NULL;
+}
+
+/* Notes the state hash at hand, and the history hash if it is known. */
+static const char *desync__whole(desync_log *l) {
+    const char *err = desync_log_hash(l, l->point, l->self, "state", "", l->root, 32);
+    if (!err && l->has_history) err = desync_log_hash(l, l->point, l->self, "history", "", l->history, 32);
+    l->whole = 1;
+    return err;
+}
+
+const char *desync_log_state(desync_log *l, uint64_t point, const uint8_t root[32]) {
+    const char *err = desync_log_hash(l, point, l->self, "sync", "", root, 8);
+    desync_sha256 s;
+    if (l->adopted) {
+        l->adopted = 0;
+    } else if (!l->observed && point == l->header.first_point) {
+        desync__digest(root, 32, l->history);
+        l->has_history = 1;
+    } else if (l->has_history && point == l->point + 1) {
+        desync_sha256_begin(&s);
+        desync_sha256_add(&s, l->history, 32);
+        desync_sha256_add(&s, root, 8);
+        desync_sha256_end(&s, l->history);
+    } else {
+        l->has_history = 0; /* a point was left out */
+    }
+    memcpy(l->root, root, 32);
+    l->point = point;
+    l->observed = 1;
+    l->whole = 0;
+    if (!err && point % 30 == 0) err = desync__whole(l);
+    return err;
+}
+
+const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, size_t n) {
+    uint8_t hash[8] = {0};
+    if (n < 1 || n > 8) return "a checksum has 1 to 8 bytes";
+    memcpy(hash, sum, n);
+    return desync_log_hash(l, point, l->self, "sync", "", hash, 8);
+}
+
+const char *desync_log_marker(desync_log *l, const desync_marker *m) {
+    desync_buffer *b = &l->markers;
+    if (m->kind < DESYNC_JOIN || m->kind > DESYNC_FAILED_ORDER) return "a marker has no such kind";
+    if (m->history && !m->new_epoch) return "a marker has a history hash and opens no epoch";
+    if (m->new_epoch && m->kind != DESYNC_JOIN && m->kind != DESYNC_RECONNECT && m->kind != DESYNC_LOAD && m->kind != DESYNC_RESYNC)
+        return "such a marker opens no epoch";
+    if (m->new_epoch && l->opened) return "a tick opens one epoch at most";
+    desync__array(b, 8);
+    desync__uint(b, (uint64_t)m->kind);
+    desync__uint(b, m->player);
+    desync__uint(b, m->peer);
+    desync__uint(b, m->sequence);
+    desync__uint(b, m->point);
+    desync__bool(b, m->new_epoch);
+    desync__bin(b, m->history, m->history ? 32 : 0);
+    desync__str(b, m->text);
+    l->marker_count++;
+    if (m->new_epoch) {
+        if (l->frames.count > 1) l->epoch++; /* one that the first tick opens is the header's */
+        l->opened = 1;
+        l->next_tick = 0;
+        l->has_history = m->history != NULL;
+        l->adopted = 1;
+        if (m->history) memcpy(l->history, m->history, 32);
+    }
+    return b->failed ? desync__no_memory : NULL;
+}
+
+/* Appends what was noted, an array. */
+static void desync__noted(desync_buffer *to, desync_buffer *noted, size_t *count) {
+    desync__array(to, *count);
+    desync_append(to, noted->data, noted->len);
+    if (noted->failed) to->failed = 1;
+    noted->len = 0;
+    *count = 0;
+}
+
+const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n) {
+    desync_buffer *b = &l->frames.out;
+    uint8_t inputs[8];
+    size_t i;
+    const char *err = desync_input_hash(l->header.kinds, l->header.kind_count, tick, orders, n, inputs);
+    if (err) return err;
+    if (tick < l->next_tick) return "ticks do not ascend";
+    l->next_tick = tick + 1;
+    l->opened = 0;
+    desync__array(b, 5);
+    desync__uint(b, tick);
+    desync__bin(b, inputs, 8);
+    desync__array(b, n);
+    for (i = 0; i < n; i++) {
+        desync__array(b, 5);
+        desync__uint(b, orders[i].sub_tick);
+        desync__uint(b, orders[i].player);
+        desync__uint(b, orders[i].sequence);
+        desync__uint(b, orders[i].kind);
+        desync__bin(b, orders[i].payload, orders[i].size);
+    }
+    desync__noted(b, &l->hashes, &l->hash_count);
+    desync__noted(b, &l->markers, &l->marker_count);
+    return desync__frame(&l->frames, 2);
+}
+
+const char *desync_log_close(desync_log *l) {
+    const char *err = NULL, *closed;
+    if (l->observed && !l->whole) err = desync__whole(l);
+    if (!err && l->hash_count) {
+        desync__noted(&l->frames.out, &l->hashes, &l->hash_count);
+        err = desync__frame(&l->frames, 3);
+    }
+    closed = desync__close(&l->frames);
+    desync_free(&l->hashes);
+    desync_free(&l->markers);
+    return err ? err : closed;
+}
+
+/* ---- Traces */
+
+const char *desync_trace_open(desync_trace *t, const char *path, const desync_header *h) {
+    desync_buffer *b = &t->frames.out;
+    const char *err;
+    memset(t, 0, sizeof *t);
+    if ((err = desync__check_header(h)) != NULL) return err;
+    if ((err = desync__create(&t->frames, path, "DTR")) != NULL) return err;
+    desync__array(b, 5);
+    desync__array(b, 1);
+    desync__uint(b, h->seed);
+    desync__str(b, h->peer);
+    desync__str(b, h->build);
+    desync__array(b, 2);
+    desync__uint(b, h->rate_num);
+    desync__uint(b, h->rate_den);
+    return desync__opened(&t->frames, desync__put_params(b, h));
+}
+
+/* The number of a name, which the file may not have yet. */
+static size_t desync__name(desync_trace *t, const char *name) {
+    size_t i, at;
+    if (!name || !*name) return 0;
+    for (i = 0; i < t->name_count; i++) {
+        memcpy(&at, t->starts.data + i * sizeof at, sizeof at);
+        if (strcmp((const char *)t->names.data + at, name) == 0) return i + 1;
+    }
+    at = t->names.len;
+    desync_append(&t->starts, &at, sizeof at);
+    desync_append(&t->names, name, strlen(name) + 1);
+    desync__str(&t->fresh, name);
+    if (t->starts.failed || t->names.failed) {
+        t->fresh.failed = 1;
+        return 0;
+    }
+    t->fresh_count++;
+    return ++t->name_count;
+}
+
+static void desync__put_sums(desync_buffer *b, desync_trace *t, const desync_sum *sums, size_t n) {
+    size_t i;
+    desync__array(b, n);
+    for (i = 0; i < n; i++) {
+        desync__array(b, 2);
+        desync__uint(b, desync__name(t, sums[i].name));
+        desync__bin(b, sums[i].bytes, sums[i].len);
+    }
+}
+
+/* Writes the names that the next frame needs for the first time. */
+static const char *desync__put_names(desync_trace *t) {
+    if (t->fresh.failed) return desync__no_memory;
+    if (!t->fresh_count) return NULL;
+    desync__noted(&t->frames.out, &t->fresh, &t->fresh_count);
+    return desync__frame(&t->frames, 2);
+}
+
+const char *desync_trace_flush(desync_trace *t) {
+    const char *err;
+    if (!t->batched) return NULL;
+    if ((err = desync__put_names(t)) != NULL) return err;
+    desync__array(&t->frames.out, 2);
+    desync__uint(&t->frames.out, t->tick);
+    desync__noted(&t->frames.out, &t->batch, &t->batched);
+    return desync__frame(&t->frames, 3);
+}
+
+const char *desync_trace_add(desync_trace *t, const desync_checkpoint *c) {
+    const char *err;
+    if (!c->sum_count && !c->has_count) return "a checkpoint has neither a checksum nor a count";
+    if (c->sum_count > 256) return "a checkpoint has more than 256 checksums";
+    if (t->batched && (c->tick != t->tick || t->batch.len >= 1 << 20))
+        if ((err = desync_trace_flush(t)) != NULL) return err;
+    t->tick = c->tick;
+    t->batched++;
+    desync__array(&t->batch, c->has_count ? 5 : 4);
+    desync__uint(&t->batch, desync__name(t, c->system));
+    desync__uint(&t->batch, desync__name(t, c->scope));
+    desync__uint(&t->batch, c->predicted != 0);
+    desync__put_sums(&t->batch, t, c->sums, c->sum_count);
+    if (c->has_count) desync__uint(&t->batch, c->count);
+    return t->batch.failed || t->fresh.failed ? desync__no_memory : NULL;
+}
+
+const char *desync_trace_event(desync_trace *t, const desync_event *e) {
+    desync_buffer *b = &t->frames.out;
+    const char *err = desync_trace_flush(t);
+    size_t i;
+    if (err) return err;
+    if (e->kind < DESYNC_EVENT_SAVE || e->kind > DESYNC_EVENT_INPUT) return "an event has no such kind";
+    for (i = 0; i < e->sum_count; i++) desync__name(t, e->sums[i].name);
+    if ((err = desync__put_names(t)) != NULL) return err;
+    desync__array(b, 6);
+    desync__uint(b, (uint64_t)e->kind);
+    desync__uint(b, e->tick);
+    desync__uint(b, e->other);
+    desync__uint(b, e->player);
+    desync__uint(b, e->predicted != 0);
+    desync__put_sums(b, t, e->sums, e->sum_count);
+    return desync__frame(&t->frames, 4);
+}
+
+typedef struct {
+    desync_trace *trace;
+    uint64_t tick;
+    const char *system, *err;
+    int detail;
+    desync_buffer scope;
+} desync__tracing;
+
+static void desync__trace_part(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
+    desync__tracing *s = (desync__tracing *)user;
+    desync_checkpoint c;
+    desync_sum sum;
+    if (s->err || s->detail < (field ? DESYNC_BY_COLUMN : DESYNC_BY_ARCHETYPE)) return;
+    s->scope.len = 0;
+    desync_append(&s->scope, label, strlen(label));
+    if (field) {
+        desync_append(&s->scope, "/", 1);
+        desync_append(&s->scope, component, strlen(component));
+        desync_append(&s->scope, ".", 1);
+        desync_append(&s->scope, field, strlen(field));
+    }
+    desync__byte(&s->scope, 0);
+    memset(&c, 0, sizeof c);
+    sum.name = "";
+    sum.bytes = hash;
+    sum.len = 8;
+    c.tick = s->tick;
+    c.system = s->system;
+    c.scope = (const char *)s->scope.data;
+    c.sums = &sum;
+    c.sum_count = 1;
+    s->err = s->scope.failed ? desync__no_memory : desync_trace_add(s->trace, &c);
+}
+
+const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]) {
+    desync__tracing s;
+    const char *err;
+    memset(&s, 0, sizeof s);
+    s.trace = t;
+    s.tick = tick;
+    s.system = system;
+    s.detail = detail;
+    err = desync_digests(w, root, desync__trace_part, &s);
+    if (!err) err = s.err;
+    s.detail = DESYNC_BY_ARCHETYPE; /* the whole comes last: the first that differs says most */
+    if (!err) desync__trace_part(&s, "", NULL, NULL, root);
+    desync_free(&s.scope);
+    return err ? err : s.err;
+}
+
+const char *desync_trace_close(desync_trace *t) {
+    const char *err = desync_trace_flush(t), *closed = desync__close(&t->frames);
+    desync_free(&t->batch);
+    desync_free(&t->fresh);
+    desync_free(&t->names);
+    desync_free(&t->starts);
+    return err ? err : closed;
+}
+
+/* ---- All files of a peer */
+
+/* The path of a file in a folder, NULL where memory ran out. */
+static char *desync__join(const char *dir, const char *name) {
+    size_t n = strlen(dir) + strlen(name) + 2;
+    char *path = (char *)malloc(n);
+    if (path) snprintf(path, n, "%s/%s", dir, name);
+    return path;
+}
+
+static void desync__mkdir(const char *dir) { /* a folder that is missing shows when a file is created */
+#ifdef _WIN32
+    _mkdir(dir);
+#else
+    mkdir(dir, 0777);
+#endif
+}
+
+const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail) {
+    desync_header header = *h;
+    char *log, *trace;
+    const char *err = desync_state_hash(w, header.start);
+    memset(r, 0, sizeof *r);
+    if (err) return err;
+    r->detail = detail;
+    r->dir = desync__join(dir, h->peer);
+    if (!r->dir) return desync__no_memory;
+    desync__mkdir(dir);
+    desync__mkdir(r->dir);
+    log = desync__join(r->dir, "order-log.bin");
+    trace = desync__join(r->dir, "checkpoints.trace");
+    err = log && trace ? desync_log_open(&r->log, log, &header) : desync__no_memory;
+    if (!err) err = desync_trace_open(&r->trace, trace, &header);
+    free(log);
+    free(trace);
+    if (err) desync_recorder_close(r);
+    return err;
+}
+
+const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w) {
+    const char *err = desync_state_hash(w, r->root);
+    return err ? err : desync_log_state(&r->log, point, r->root);
+}
+
+const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
+    const char *err = desync_trace_flush(&r->trace);
+    r->tick = tick;
+    return err ? err : desync_log_tick(&r->log, tick, orders, n);
+}
+
+const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w) {
+    return desync_trace_world(&r->trace, r->tick, system, w, r->detail, r->root);
+}
+
+const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w) {
+    desync_point at;
+    memset(&at, 0, sizeof at);
+    at.seed = r->log.header.seed;
+    at.tick = r->log.point;
+    at.peer = r->log.header.peer;
+    at.epoch = r->log.epoch;
+    if (r->log.has_history) at.history = r->log.history;
+    return desync_snapshot_file(w, &at, r->dir);
+}
+
+const char *desync_recorder_close(desync_recorder *r) {
+    const char *err = desync_log_close(&r->log), *closed = desync_trace_close(&r->trace);
+    free(r->dir);
+    r->dir = NULL;
+    return err ? err : closed;
+}
+
+#endif
+
+/* ---- Reading requests */
+
+enum { DESYNC__ANY, DESYNC__UINT, DESYNC__BOOL, DESYNC__NIL, DESYNC__STR, DESYNC__BIN, DESYNC__ARRAY, DESYNC__MAP };
+
+/* The first thing that is wrong stays in `err`; what is read behind it is 0. */
+typedef struct {
+    const uint8_t *at, *end;
+    const char *err;
+} desync__reader;
+
+static uint64_t desync__fail(desync__reader *r, const char *why) {
+    if (!r->err) r->err = why;
+    return 0;
+}
+
+static uint64_t desync__read_big(desync__reader *r, size_t n) {
+    uint64_t v = 0;
+    if ((size_t)(r->end - r->at) < n) return desync__fail(r, "it ends inside a value");
+    while (n--) v = v << 8 | *r->at++;
+    return v;
+}
+
+/* Reads the head of a value: its type, and its number or length. Floats and negative numbers are of type DESYNC__ANY, as
+   nothing has one here; *n is then how many bytes are still to be skipped. */
+static int desync__read_head(desync__reader *r, uint64_t *n) {
+    unsigned c = (unsigned)desync__read_big(r, 1);
+    *n = 0;
+    if (r->err) return DESYNC__ANY;
+    if (c < 0x80) return *n = c, DESYNC__UINT;
+    if (c < 0x90) return *n = c & 15, DESYNC__MAP;
+    if (c < 0xa0) return *n = c & 15, DESYNC__ARRAY;
+    if (c < 0xc0) return *n = c & 31, DESYNC__STR;
+    if (c >= 0xe0) return DESYNC__ANY;
+    switch (c) {
+    case 0xc0: return DESYNC__NIL;
+    case 0xc2:
+    case 0xc3: return *n = c & 1, DESYNC__BOOL;
+    case 0xc4:
+    case 0xc5:
+    case 0xc6: return *n = desync__read_big(r, (size_t)1 << (c - 0xc4)), DESYNC__BIN;
+    case 0xca:
+    case 0xcb: return *n = c == 0xca ? 4 : 8, DESYNC__ANY;
+    case 0xcc:
+    case 0xcd:
+    case 0xce:
+    case 0xcf: return *n = desync__read_big(r, (size_t)1 << (c - 0xcc)), DESYNC__UINT;
+    case 0xd0:
+    case 0xd1:
+    case 0xd2:
+    case 0xd3: {
+        size_t size = (size_t)1 << (c - 0xd0);
+        *n = desync__read_big(r, size);
+        if (*n >> (8 * size - 1) == 0) return DESYNC__UINT; /* a signed form of what is not negative */
+        *n = 0;
+        return DESYNC__ANY;
+    }
+    case 0xd9:
+    case 0xda:
+    case 0xdb: return *n = desync__read_big(r, (size_t)1 << (c - 0xd9)), DESYNC__STR;
+    case 0xdc:
+    case 0xdd: return *n = desync__read_big(r, c == 0xdc ? 2 : 4), DESYNC__ARRAY;
+    case 0xde:
+    case 0xdf: return *n = desync__read_big(r, c == 0xde ? 2 : 4), DESYNC__MAP;
+    }
+    desync__fail(r, "it has an extension or a code that does not occur");
+    return DESYNC__ANY;
+}
+
+/* Reads past n values and whatever is in them. */
+static void desync__skip(desync__reader *r, uint64_t n) {
+    while (n && !r->err) {
+        uint64_t more;
+        int type = desync__read_head(r, &more);
+        size_t left = (size_t)(r->end - r->at);
+        n--;
+        if (r->err) return;
+        if (type == DESYNC__MAP || type == DESYNC__ARRAY) {
+            n += type == DESYNC__MAP ? more * 2 : more; /* both below 2^33 */
+            if (n > left) desync__fail(r, "it has more elements than bytes");
+        } else if (type == DESYNC__STR || type == DESYNC__BIN || type == DESYNC__ANY) {
+            if (more > left) desync__fail(r, "it ends inside a value");
+            else r->at += more;
+        }
+    }
+}
+
+static uint64_t desync__read(desync__reader *r, int type, const char *expected) {
+    uint64_t n;
+    if (r->err) return 0;
+    if (desync__read_head(r, &n) != type) return desync__fail(r, expected);
+    return r->err ? 0 : n;
+}
+
+static uint64_t desync__read_uint(desync__reader *r) { return desync__read(r, DESYNC__UINT, "expected an unsigned integer"); }
+
+static uint32_t desync__read_u32(desync__reader *r) {
+    uint64_t v = desync__read_uint(r);
+    return (uint32_t)(v > UINT32_MAX ? desync__fail(r, "expected an integer of 32 bits") : v);
+}
+
+/* Reads the head of an array; each element takes a byte at least. */
+static size_t desync__read_array(desync__reader *r) {
+    uint64_t n = desync__read(r, DESYNC__ARRAY, "expected an array");
+    return (size_t)(n > (uint64_t)(r->end - r->at) ? desync__fail(r, "it has more elements than bytes") : n);
+}
+
+static void desync__read_tuple(desync__reader *r, size_t n) {
+    if (desync__read_array(r) != n) desync__fail(r, "an array has another length than expected");
+}
+
+static const uint8_t *desync__read_run(desync__reader *r, int type, const char *expected, size_t *len) {
+    uint64_t n = desync__read(r, type, expected);
+    const uint8_t *at = r->at;
+    if (n > (uint64_t)(r->end - r->at)) n = desync__fail(r, "it ends inside a value");
+    *len = (size_t)n;
+    r->at += n;
+    return at;
+}
+
+static const uint8_t *desync__read_bin(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__BIN, "expected bin", len); }
+static const uint8_t *desync__read_str(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__STR, "expected a str", len); }
+
+/* ---- Serving */
+
+struct desync_names {
+    desync_buffer list; /* const char * */
+};
+
+void desync_stale(desync_names *names, const char *cache) { desync_append(&names->list, &cache, sizeof cache); }
+
+typedef struct { /* a header that was read, and what it points at */
+    desync_header h;
+    char *text, *next;
+    desync_kind *kinds;
+    const char **peers;
+    desync_param *params;
+    uint32_t *numbers; /* of the target's kinds, by the header's */
+} desync__session;
+
+typedef struct {
+    const desync_target *target;
+    desync_buffer in, reply;
+    desync__session session;
+    int started, inside; /* inside: a tick is being played in parts */
+    uint64_t point;
+    desync_buffer orders, kept, counts; /* orders of a request; of the tick that is played in parts, and their payloads */
+    char message[256];
+} desync__server;
+
+static void desync__session_free(desync__session *s) {
+    free(s->text);
+    free(s->kinds);
+    free((void *)s->peers);
+    free(s->params);
+    free(s->numbers);
+    memset(s, 0, sizeof *s);
+}
+
+/* Copies a string into the session's text, which has room: in the request its head took the byte that NUL takes here. */
+static const char *desync__text(desync__session *s, desync__reader *r) {
+    size_t n;
+    char *to = s->next;
+    const uint8_t *at = desync__read_str(r, &n);
+    if (r->err) return "";
+    if (n && memchr(at, 0, n)) return desync__fail(r, "a string has a NUL"), "";
+    if (n) memcpy(to, at, n);
+    to[n] = 0;
+    s->next += n + 1;
+    return to;
+}
+
+/* Room for an array of the header; that of an empty one is not NULL, either. */
+static void *desync__room(desync__reader *r, size_t n, size_t size) {
+    void *p = calloc(n + 1, size);
+    if (!p) desync__fail(r, desync__no_memory);
+    return p;
+}
+
+static const char *desync__read_header(desync__session *s, desync__reader *r) {
+    size_t i, n;
+    const uint8_t *start;
+    s->text = s->next = (char *)desync__room(r, (size_t)(r->end - r->at), 1);
+    desync__read_tuple(r, 10);
+    s->h.seed = desync__read_uint(r);
+    s->h.peer = desync__text(s, r);
+    s->h.build = desync__text(s, r);
+    desync__read_tuple(r, 2);
+    s->h.rate_num = desync__read_u32(r);
+    s->h.rate_den = desync__read_u32(r);
+    start = desync__read_bin(r, &n);
+    if (!r->err && n != 32) desync__fail(r, "the start hash has other than 32 bytes");
+    if (!r->err) memcpy(s->h.start, start, 32);
+    s->h.first_point = desync__read_uint(r);
+    s->h.epoch = desync__read_u32(r);
+    n = desync__read_array(r);
+    s->kinds = (desync_kind *)desync__room(r, n, sizeof *s->kinds);
+    s->numbers = (uint32_t *)desync__room(r, n, sizeof *s->numbers);
+    for (i = 0; i < n && !r->err; i++) {
+        desync__read_tuple(r, 2);
+        s->kinds[i].name = desync__text(s, r);
+        s->kinds[i].local = desync__read(r, DESYNC__BOOL, "expected a bool") != 0;
+    }
+    s->h.kinds = s->kinds;
+    s->h.kind_count = n;
+    n = desync__read_array(r);
+    s->peers = (const char **)desync__room(r, n, sizeof *s->peers);
+    for (i = 0; i < n && !r->err; i++) s->peers[i] = desync__text(s, r);
+    s->h.peers = s->peers;
+    s->h.peer_count = n;
+    n = desync__read_array(r);
+    s->params = (desync_param *)desync__room(r, n, sizeof *s->params);
+    for (i = 0; i < n && !r->err; i++) {
+        desync__read_tuple(r, 2);
+        s->params[i].key = desync__text(s, r);
+        s->params[i].value = desync__text(s, r);
+    }
+    s->h.params = s->params;
+    s->h.param_count = n;
+    return r->err;
+}
+
+/* Numbers the header's kinds as the target does. */
+static const char *desync__number_kinds(desync__session *s, const desync_target *t) {
+    size_t i;
+    uint32_t k;
+    for (i = 0; i < s->h.kind_count; i++) {
+        s->numbers[i] = (uint32_t)i;
+        if (!t->kinds) continue;
+        for (k = 0; k < t->kind_count && strcmp(t->kinds[k].name, s->kinds[i].name) != 0; k++) {
+        }
+        s->numbers[i] = k < t->kind_count ? k : DESYNC_UNKNOWN_KIND;
+        if (k == t->kind_count && !s->kinds[i].local) return "the session has a kind of order that the game does not have";
+    }
+    return NULL;
+}
+
+static int desync__saves(const desync_target *t) {
+#ifdef DESYNCTOOL_WASM
+    (void)t;
+    return 0;
+#else
+    return (t->save && t->restore) || (t->memory && t->memory_size);
+#endif
+}
+
+static const char *desync__put_hash(desync__server *s) {
+    const desync_target *t = s->target;
+    uint8_t root[32] = {0};
+    const char *err = NULL;
+    if (t->hash) t->hash(t->user, root);
+    else err = desync_state_hash(t->world(t->user), root);
+    desync__bin(&s->reply, root, 8);
+    return err;
+}
+
+static const char *desync__put_arrival(desync__server *s) {
+    desync__array(&s->reply, 2);
+    desync__uint(&s->reply, s->point);
+    return desync__put_hash(s);
+}
+
+static const char *desync__read_order(desync__server *s, desync__reader *r) {
+    desync_order o;
+    memset(&o, 0, sizeof o);
+    desync__read_tuple(r, 5);
+    o.sub_tick = desync__read_u32(r);
+    o.player = desync__read_u32(r);
+    o.sequence = desync__read_u32(r);
+    o.kind = desync__read_u32(r);
+    o.payload = desync__read_bin(r, &o.size);
+    if (r->err) return r->err;
+    if (o.kind < s->session.h.kind_count) o.kind = s->session.numbers[o.kind];
+    else if (s->target->kinds) o.kind = DESYNC_UNKNOWN_KIND;
+    desync_append(&s->orders, &o, sizeof o);
+    return s->orders.failed ? desync__no_memory : NULL;
+}
+
+/* Appends the orders of a tick to s->orders and returns their number. */
+static size_t desync__read_orders(desync__server *s, desync__reader *r) {
+    size_t n = desync__read_array(r), i;
+    for (i = 0; i < n && !r->err; i++) {
+        const char *err = desync__read_order(s, r);
+        if (err) desync__fail(r, err);
+    }
+    return n;
+}
+
+static const desync_order *desync__orders(const desync_buffer *b) { return (const desync_order *)(const void *)b->data; }
+
+/* Reads the tick that a request is for. */
+static uint64_t desync__read_tick(desync__server *s, desync__reader *r) {
+    uint64_t tick = desync__read_uint(r);
+    if (!r->err && tick != s->point) desync__fail(r, "the tick is not the one at hand");
+    return tick;
+}
+
+static const char *desync__hello(desync__server *s, desync__reader *r) {
+    const desync_target *t = s->target;
+    desync_buffer *b = &s->reply;
+    const char *can[8];
+    size_t n = 0, i, max = t->max_request;
+    desync__read_uint(r);
+    desync__read_str(r, &i);
+    if (r->err) return r->err;
+    if (t->world) can[n++] = "state";
+    if (desync__saves(t)) can[n++] = "save";
+    if (t->begin && t->next) can[n++] = "systems";
+    if (t->caches) can[n++] = "caches";
+    if (t->validate) can[n++] = "validate";
+    if (t->test) can[n++] = "test";
+    if (t->predict) can[n++] = "predict";
+    desync__byte(b, 0x85);
+    desync__str(b, "protocol");
+    desync__uint(b, 1);
+    desync__str(b, "name");
+    desync__str(b, t->name);
+    desync__str(b, "build");
+    desync__str(b, t->build);
+    desync__str(b, "can");
+    desync__array(b, n);
+    for (i = 0; i < n; i++) desync__str(b, can[i]);
+    desync__str(b, "max_request");
+    desync__uint(b, max);
+    return NULL;
+}
+
+static const char *desync__start(desync__server *s, desync__reader *r) {
+    desync__session session;
+    const char *err;
+    memset(&session, 0, sizeof session);
+    err = desync__read_header(&session, r);
+    if (!err && session.h.first_point) err = "the session does not begin at its start";
+    if (!err) err = desync__number_kinds(&session, s->target);
+    if (!err) err = s->target->start(s->target->user, &session.h);
+    if (err) {
+        desync__session_free(&session);
+        return err;
+    }
+    desync__session_free(&s->session);
+    s->session = session;
+    s->started = 1;
+    s->inside = 0;
+    s->point = 0;
+    return desync__put_arrival(s);
+}
+
+static const char *desync__play(const desync_target *t, uint64_t tick, const desync_order *orders, size_t n) {
+    const char *err;
+    int more = 1, systems;
+    if (t->step) return t->step(t->user, tick, orders, n);
+    if ((err = t->begin(t->user, tick, orders, n)) != NULL) return err;
+    for (systems = 0; more && systems < 10000; systems++) t->next(t->user, &more);
+    return more ? "a tick has more than 10000 systems" : NULL;
+}
+
+static const char *desync__step(desync__server *s, desync__reader *r) {
+    uint64_t tick = desync__read_tick(s, r);
+    size_t n = desync__read_array(r), i, count, at = 0, length;
+    s->counts.len = 0;
+    for (i = 0; i < n && !r->err; i++) {
+        count = desync__read_orders(s, r);
+        desync_append(&s->counts, &count, sizeof count);
+    }
+    if (r->err) return r->err;
+    if (s->counts.failed) return desync__no_memory;
+    if (n > 1 << 20) return "more than 1048576 ticks";
+    desync__big(&s->reply, 0xc6, (uint64_t)n * 8, 4);
+    length = s->reply.len;
+    for (i = 0; i < n; i++) {
+        const char *err;
+        memcpy(&count, s->counts.data + i * sizeof count, sizeof count);
+        err = desync__play(s->target, tick + i, count ? desync__orders(&s->orders) + at : NULL, count);
+        at += count;
+        if (!err) err = desync__put_hash(s);
+        if (err) {
+            s->started = 0; /* the session cannot be used any more */
+            return err;
+        }
+        s->point = tick + i + 1;
+        /* the hash has the head of a bin, which the array of hashes has not */
+        if (!s->reply.failed) memmove(s->reply.data + length, s->reply.data + length + 2, 8);
+        s->reply.len = length += 8;
+    }
+    return NULL;
+}
+
+static const char *desync__state(desync__server *s, desync__reader *r) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    desync_point at;
+    const char *err;
+    (void)r;
+    memset(&at, 0, sizeof at);
+    at.seed = s->session.h.seed;
+    at.tick = s->point;
+    at.peer = s->session.h.peer;
+    err = desync_snapshot(s->target->world(s->target->user), &at, &b);
+    if (!err) desync__bin(&s->reply, b.data, b.len);
+    desync_free(&b);
+    return err;
+}
+
+/* A save: "DSV1", u32 CRC-32C of the rest, u64 seed, u64 point, and the game's own form. */
+enum { DESYNC__SAVE_HEAD = 24 };
+
+static const char *desync__save(desync__server *s, desync__reader *r) {
+    const desync_target *t = s->target;
+    desync_buffer b = {NULL, 0, 0, 0};
+    const char *err = NULL;
+    (void)r;
+    desync_append(&b, "DSV1", 4);
+    desync__put(&b, 0, 4);
+    desync__put(&b, s->session.h.seed, 8);
+    desync__put(&b, s->point, 8);
+    if (t->save) err = t->save(t->user, &b);
+    else desync_append(&b, t->memory, t->memory_size);
+    if (!err && b.failed) err = desync__no_memory;
+    if (!err) {
+        desync__little(b.data + 4, desync_crc32c(0, b.data + 8, b.len - 8), 4);
+        desync__bin(&s->reply, b.data, b.len);
+    }
+    desync_free(&b);
+    return err;
+}
+
+static const char *desync__restore(desync__server *s, desync__reader *r) {
+    const desync_target *t = s->target;
+    size_t n;
+    const uint8_t *b = desync__read_bin(r, &n);
+    const char *err = NULL;
+    if (r->err) return r->err;
+    if (n < DESYNC__SAVE_HEAD || memcmp(b, "DSV1", 4) != 0 || desync__get32(b + 4) != desync_crc32c(0, b + 8, n - 8)) return "not a save";
+    if ((desync__get32(b + 8) | (uint64_t)desync__get32(b + 12) << 32) != s->session.h.seed) return "a save of another session";
+    if (t->restore) err = t->restore(t->user, b + DESYNC__SAVE_HEAD, n - DESYNC__SAVE_HEAD);
+    else if (n - DESYNC__SAVE_HEAD != t->memory_size) err = "a save of another build";
+    else memcpy(t->memory, b + DESYNC__SAVE_HEAD, t->memory_size);
+    if (err) return err;
+    s->point = desync__get32(b + 16) | (uint64_t)desync__get32(b + 20) << 32;
+    s->inside = 0;
+    return desync__put_arrival(s);
+}
+
+static const char *desync__begin(desync__server *s, desync__reader *r) {
+    uint64_t tick = desync__read_tick(s, r);
+    size_t n = desync__read_orders(s, r), i;
+    desync_buffer none = {NULL, 0, 0, 0}, old = s->kept;
+    desync_order *orders = (desync_order *)(void *)s->orders.data;
+    const char *err;
+    if (r->err) return r->err;
+    s->kept = none; /* payloads outlive the request; all of them are within it */
+    if (n) desync__reserve(&s->kept, s->in.len + n * sizeof *orders);
+    if (s->kept.failed) {
+        s->kept = old;
+        return desync__no_memory;
+    }
+    desync_free(&old);
+    for (i = 0; i < n; i++) {
+        const uint8_t *payload = orders[i].payload;
+        orders[i].payload = s->kept.data + n * sizeof *orders + s->kept.len;
+        if (orders[i].size) memcpy(s->kept.data + n * sizeof *orders + s->kept.len, payload, orders[i].size);
+        s->kept.len += orders[i].size;
+    }
+    if (n) memcpy(s->kept.data, orders, n * sizeof *orders);
+    err = s->target->begin(s->target->user, tick, n ? desync__orders(&s->kept) : NULL, n);
+    if (err) return err;
+    s->inside = 1;
+    desync__nil(&s->reply);
+    return NULL;
+}
+
+static const char *desync__next(desync__server *s, desync__reader *r) {
+    const char *system;
+    int more = 0;
+    (void)r;
+    if (!s->inside) return "no tick has begun";
+    system = s->target->next(s->target->user, &more);
+    desync__array(&s->reply, 3);
+    desync__str(&s->reply, system);
+    desync__bool(&s->reply, more);
+    if (!more) {
+        s->inside = 0;
+        s->point++;
+    }
+    return desync__put_hash(s);
+}
+
+static int desync__name_less(const void *of, size_t a, size_t b) {
+    return strcmp(((const char *const *)of)[a], ((const char *const *)of)[b]) < 0;
+}
+
+static const char *desync__caches(desync__server *s, desync__reader *r) {
+    desync_names stale = {{NULL, 0, 0, 0}};
+    const char *const *list;
+    size_t n, i, *order = NULL;
+    (void)r;
+    s->target->caches(s->target->user, &stale);
+    list = (const char *const *)(const void *)stale.list.data;
+    n = stale.list.len / sizeof *list;
+    if (!stale.list.failed) order = desync__sorted(n, desync__name_less, list);
+    desync__array(&s->reply, n);
+    for (i = 0; i < n && order; i++) desync__str(&s->reply, list[order[i]]);
+    desync_free(&stale.list);
+    if (!order) return desync__no_memory;
+    free(order);
+    return NULL;
+}
+
+static const char *desync__validate(desync__server *s, desync__reader *r) {
+    uint64_t tick = desync__read_uint(r);
+    size_t n = desync__read_orders(s, r), i;
+    if (r->err) return r->err;
+    desync__array(&s->reply, n);
+    for (i = 0; i < n; i++) desync__str(&s->reply, s->target->validate(s->target->user, tick, desync__orders(&s->orders) + i));
+    return NULL;
+}
+
+static const char *desync__test(desync__server *s, desync__reader *r) {
+    uint64_t tick = desync__read_tick(s, r);
+    const char *err = desync__read_order(s, r);
+    if (r->err || err) return r->err ? r->err : err;
+    desync__array(&s->reply, 2);
+    desync__bool(&s->reply, s->target->test(s->target->user, tick, desync__orders(&s->orders)));
+    return desync__put_hash(s);
+}
+
+static const char *desync__predict(desync__server *s, desync__reader *r) {
+    uint64_t tick = desync__read_tick(s, r);
+    uint32_t player = desync__read_u32(r);
+    size_t n = desync__read_orders(s, r);
+    if (r->err) return r->err;
+    s->target->predict(s->target->user, tick, player, n ? desync__orders(&s->orders) : NULL, n);
+    return desync__put_hash(s);
+}
+
+enum { DESYNC__RUNNING = 1, DESYNC__WHOLE = 2 }; /* a request needs a session; and that no tick is being played in parts */
+
+typedef struct {
+    const char *name;
+    size_t params;
+    int needs, can;
+    const char *(*answer)(desync__server *, desync__reader *);
+} desync__method;
+
+/* Answers a request, the reply to which is the bytes of s->reply from `at` on. Returns what is wrong with a request that
+   cannot be answered, since it makes no sense at all. */
+static const char *desync__answer(desync__server *s, const uint8_t *data, size_t len, size_t at) {
+    const desync_target *t = s->target;
+    const desync__method methods[] = {
+        {"hello", 2, 0, 1, desync__hello},
+        {"start", 1, 0, 1, desync__start},
+        {"step", 2, DESYNC__RUNNING | DESYNC__WHOLE, 1, desync__step},
+        {"state", 0, DESYNC__RUNNING, t->world != NULL, desync__state},
+        {"save", 0, DESYNC__RUNNING | DESYNC__WHOLE, desync__saves(t), desync__save},
+        {"restore", 1, DESYNC__RUNNING, desync__saves(t), desync__restore},
+        {"begin", 2, DESYNC__RUNNING | DESYNC__WHOLE, t->begin && t->next, desync__begin},
+        {"next", 0, DESYNC__RUNNING, t->begin && t->next, desync__next},
+        {"caches", 0, DESYNC__RUNNING, t->caches != NULL, desync__caches},
+        {"validate", 2, DESYNC__RUNNING, t->validate != NULL, desync__validate},
+        {"test", 2, DESYNC__RUNNING | DESYNC__WHOLE, t->test != NULL, desync__test},
+        {"predict", 3, DESYNC__RUNNING | DESYNC__WHOLE, t->predict != NULL, desync__predict}};
+    const desync__method *m = NULL;
+    desync__reader r;
+    const uint8_t *name;
+    const char *err = NULL;
+    size_t i, n, params, result;
+    uint64_t id;
+    memset(&r, 0, sizeof r);
+    r.at = data;
+    r.end = data + len;
+    desync__skip(&r, 1);
+    if (!r.err && r.at != r.end) desync__fail(&r, "there are bytes behind it");
+    r.at = data;
+    desync__read_tuple(&r, 3);
+    id = desync__read_uint(&r);
+    name = desync__read_str(&r, &n);
+    params = desync__read_array(&r);
+    if (r.err) return r.err;
+    for (i = 0; i < sizeof methods / sizeof *methods && !m; i++)
+        if (strlen(methods[i].name) == n && memcmp(methods[i].name, name, n) == 0) m = &methods[i];
+    s->orders.len = 0;
+    s->reply.len = 0;
+    desync__extend(&s->reply, at);
+    desync__array(&s->reply, 3);
+    desync__uint(&s->reply, id);
+    result = s->reply.len;
+    desync__nil(&s->reply);
+    if (!m || !m->can) err = "no such request";
+    else if (params != m->params) err = "another number of parameters than expected";
+    else if ((m->needs & DESYNC__RUNNING) && !s->started) err = "no session has been started";
+    else if ((m->needs & DESYNC__WHOLE) && s->inside) err = "a tick is being played in parts";
+    else err = m->answer(s, &r);
+    if (!err && s->reply.len - at > (1u << 30)) err = "the answer has more than 1 GiB";
+    if (err) {
+        s->reply.len = result;
+        desync__str(&s->reply, err);
+        desync__nil(&s->reply);
+    }
+    return s->reply.failed ? desync__no_memory : NULL;
+}
+
+/* What is missing of the callbacks, NULL if a target can be served. */
+static const char *desync__incomplete(const desync_target *t) {
+    if (!t || !t->start || (!t->step && (!t->begin || !t->next)) || (!t->hash && !t->world))
+        return "the game has no start, neither step nor begin and next, or neither hash nor world";
+    return NULL;
+}
+
+#ifdef DESYNCTOOL_WASM
+
+#if defined(__wasm__)
+#define DESYNC__EXPORT(name) __attribute__((export_name(name)))
+#else
+#define DESYNC__EXPORT(name)
+#endif
+
+static desync__server desync__served;
+static desync_target desync__told; /* the game's, with its limit filled in */
+
+int32_t desynctool_alloc(int32_t len);
+int64_t desynctool_request(int32_t at, int32_t len);
+
+/* Returns where the host may put a request of so many bytes, 0 if there is no room. */
+DESYNC__EXPORT("desynctool_alloc") int32_t desynctool_alloc(int32_t len) {
+    desync__server *s = &desync__served;
+    size_t n = (size_t)(uint32_t)len;
+    if (!s->target) {
+        const desync_target *t = desync_game();
+        if (desync__incomplete(t)) __builtin_trap();
+        desync__told = *t;
+        if (!desync__told.max_request) desync__told.max_request = 16 << 20;
+        s->target = &desync__told;
+    }
+    if (n > s->target->max_request) return 0;
+    s->in.len = 0;
+    s->in.failed = 0;
+    if (!desync__extend(&s->in, n)) return 0;
+    return (int32_t)(intptr_t)s->in.data;
+}
+
+/* Answers the request at the place that desynctool_alloc returned last. The result is where the reply is, in the upper 32
+   bits, and its length; it stays until the next call. A request that makes no sense is a trap. */
+DESYNC__EXPORT("desynctool_request") int64_t desynctool_request(int32_t at, int32_t len) {
+    desync__server *s = &desync__served;
+    if (!s->target || !s->in.data || at != (int32_t)(intptr_t)s->in.data || (uint32_t)len > s->in.len) __builtin_trap();
+    s->in.len = (uint32_t)len;
+    if (desync__answer(s, s->in.data, s->in.len, 0)) __builtin_trap();
+    return (int64_t)((uint64_t)(uintptr_t)s->reply.data << 32 | (uint32_t)s->reply.len);
+}
+
+#else
+
+#ifdef _WIN32
+typedef struct { int unused; } desync__connection;
+
+static const char *desync__connect(desync__connection *c) {
+    c->unused = 0;
+    if (getenv("DESYNCTOOL_SIM")) return "DESYNCTOOL_SIM is set, and only stdin and stdout are served here";
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+    return NULL;
+}
+
+/* Reads up to n bytes; 0 is the end. */
+static size_t desync__receive(desync__connection *c, void *data, size_t n) {
+    (void)c;
+    return fread(data, 1, n, stdin);
+}
+
+static int desync__send(desync__connection *c, const void *data, size_t n) {
+    (void)c;
+    return fwrite(data, 1, n, stdout) == n && fflush(stdout) == 0;
+}
+#else
+typedef struct { int in, out; } desync__connection;
+
+static size_t desync__receive(desync__connection *c, void *data, size_t n) {
+    for (;;) {
+        ssize_t got = read(c->in, data, n);
+        if (got >= 0) return (size_t)got;
+        if (errno != EINTR) return 0;
+    }
+}
+
+static int desync__send(desync__connection *c, const void *data, size_t n) {
+    const uint8_t *p = (const uint8_t *)data;
+    while (n) {
+        ssize_t put = write(c->out, p, n);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return 0;
+        p += put;
+        n -= (size_t)put;
+    }
+    return 1;
+}
+
+#ifndef DESYNCTOOL_NO_SOCKETS
+static int desync__dial_unix(const char *path) {
+    struct sockaddr_un to;
+    int fd;
+    memset(&to, 0, sizeof to);
+    to.sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof to.sun_path) return -1;
+    memcpy(to.sun_path, path, strlen(path));
+    fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)(const void *)&to, sizeof to) == 0) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+static int desync__dial_tcp(const char *where) {
+    struct addrinfo hints, *list = NULL, *a;
+    const char *port = strrchr(where, ':');
+    char host[256];
+    size_t n;
+    int fd = -1, one = 1;
+    if (!port) return -1;
+    n = (size_t)(port++ - where);
+    if (n >= 2 && *where == '[' && where[n - 1] == ']') {
+        where++;
+        n -= 2;
+    }
+    if (n >= sizeof host) return -1;
+    memcpy(host, where, n);
+    host[n] = 0;
+    memset(&hints, 0, sizeof hints);
+    hints.ai_socktype = SOCK_STREAM;
+    if (getaddrinfo(host, port, &hints, &list) != 0) return -1;
+    for (a = list; a && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, a->ai_socktype, a->ai_protocol);
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(list);
+    if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return fd;
+}
+#endif
+
+static const char *desync__connect(desync__connection *c) {
+    const char *where = getenv("DESYNCTOOL_SIM");
+    signal(SIGPIPE, SIG_IGN); /* a connection that ends must not end the process with a signal */
+    if (where && *where) {
+#ifdef DESYNCTOOL_NO_SOCKETS
+        return "DESYNCTOOL_SIM is set, and only stdin and stdout are served here";
+#else
+        const char *token = getenv("DESYNCTOOL_SIM_TOKEN");
+        desync_buffer b = {NULL, 0, 0, 0};
+        int fd = -1, sent;
+        if (strncmp(where, "unix:", 5) == 0) fd = desync__dial_unix(where + 5);
+        else if (strncmp(where, "tcp:", 4) == 0) fd = desync__dial_tcp(where + 4);
+        else return "DESYNCTOOL_SIM is neither unix:PATH nor tcp:HOST:PORT";
+        if (fd < 0) return "no connection to DESYNCTOOL_SIM";
+        c->in = c->out = fd;
+        desync__put(&b, 0, 4);
+        desync__str(&b, token);
+        if (!b.failed) desync__little(b.data, b.len - 4, 4);
+        sent = !b.failed && desync__send(c, b.data, b.len);
+        desync_free(&b);
+        return sent ? NULL : "the token cannot be sent";
+#endif
+    }
+    fflush(stdout);
+    c->in = 0;
+    c->out = dup(1); /* what the game prints must not stand between replies */
+    if (c->out < 0 || dup2(2, 1) < 0) return "stdout cannot be moved";
+    return NULL;
+}
+#endif
+
+/* Reads n bytes behind those in b, believing in n only as far as bytes come. Returns how many came. */
+static size_t desync__fill(desync__connection *c, desync_buffer *b, size_t n) {
+    size_t got = 0;
+    while (got < n) {
+        size_t want = got < 65536 ? 65536 : got, more;
+        if (want > n - got) want = n - got;
+        if (!desync__reserve(b, want)) return got;
+        more = desync__receive(c, b->data + b->len, want);
+        if (!more) return got;
+        b->len += more;
+        got += more;
+    }
+    return got;
+}
+
+/* Answers one request after another. Returns NULL when the connection ends between two. */
+static const char *desync__serve_all(desync__server *s, desync__connection *c) {
+    const char *err;
+    size_t n;
+    for (;;) {
+        s->in.len = 0;
+        n = desync__fill(c, &s->in, 4);
+        if (n == 0) return s->in.failed ? desync__no_memory : NULL;
+        if (n < 4) return "the connection ends inside the length of a request";
+        n = desync__get32(s->in.data);
+        if (n > s->target->max_request) {
+            snprintf(s->message, sizeof s->message, "a request of %lu bytes, at most %lu are taken", (unsigned long)n,
+                     (unsigned long)s->target->max_request);
+            return s->message;
+        }
+        s->in.len = 0;
+        if (desync__fill(c, &s->in, n) != n) return s->in.failed ? desync__no_memory : "the connection ends inside a request";
+        if ((err = desync__answer(s, s->in.data, n, 4)) != NULL) {
+            snprintf(s->message, sizeof s->message, "a request makes no sense: %s", err);
+            return s->message;
+        }
+        desync__little(s->reply.data, s->reply.len - 4, 4);
+        if (!desync__send(c, s->reply.data, s->reply.len)) return "the connection ends inside a reply";
+    }
+}
+
+int desync_serve(const desync_target *target) {
+    desync__server s;
+    desync__connection c;
+    desync_target t;
+    const char *err = desync__incomplete(target);
+    memset(&s, 0, sizeof s);
+    memset(&c, 0, sizeof c);
+    if (!err) err = desync__connect(&c);
+    if (!err) {
+        t = *target;
+        if (!t.max_request || t.max_request > (1u << 30)) t.max_request = 1u << 30;
+        s.target = &t;
+        err = desync__serve_all(&s, &c);
+    }
+    if (err) fprintf(stderr, "%s\n", err);
+    desync_free(&s.in);
+    desync_free(&s.reply);
+    desync_free(&s.orders);
+    desync_free(&s.kept);
+    desync_free(&s.counts);
+    desync__session_free(&s.session);
+    return err ? 2 : 0;
+}
+
+#endif
+#endif

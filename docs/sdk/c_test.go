@@ -1,0 +1,393 @@
+package sdk_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var strict = []string{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"}
+
+// compile builds a C program.
+func compile(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	needTool(t, "cc")
+	path := filepath.Join(t.TempDir(), "program")
+	args := append(append(strict, flags...), "-o", path, source)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("cc %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return path
+}
+
+// faultTick is the tick from which the client of the sessions goes wrong.
+const faultTick = "100"
+
+// play lets a program play a session, and returns its folder and what it said.
+func play(t *testing.T, program string, args ...string) (dir, said string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "session")
+	said, stderr, exit := execute(t, nil, program, append([]string{"record", dir}, args...)...)
+	if exit != 0 {
+		t.Fatalf("record: exit status %d: %s", exit, stderr)
+	}
+	return dir, said
+}
+
+func TestC(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the socket part is POSIX")
+	}
+	program := compile(t, "c/skirmish.c", "-O2")
+	clean, said := play(t, program)
+	if said != "" {
+		t.Errorf("the clean session says %q", said)
+	}
+	faulty, said := play(t, program, "--fault", faultTick)
+	tick, system := parted(t, said)
+	host, client := filepath.Join(faulty, "host"), filepath.Join(faulty, "client")
+	sim := "exec:" + program + " serve"
+
+	t.Run("files", func(t *testing.T) {
+		for _, dir := range []string{clean, faulty} {
+			files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+			if err != nil || len(files) < 2*9 {
+				t.Fatalf("%s: only %v, %v", dir, files, err)
+			}
+			for _, file := range files {
+				if filepath.Ext(file) != ".trace" {
+					wants(t, run(t, 0, "verify", file), "VERIFIED")
+				}
+				dump := run(t, 0, "dump", file)
+				if strings.Contains(dump, "%torn") || strings.Contains(dump, "%corrupt") {
+					t.Errorf("%s is damaged", file)
+				}
+			}
+		}
+		wants(t, run(t, 0, "dump", filepath.Join(host, "order-log.bin")),
+			`header.params["map"] = "plain"`, "hash[30].history.peer[0]", "hash[600].state.peer[0]", "%end\n")
+		wants(t, run(t, 0, "dump", filepath.Join(client, "checkpoints.trace")), "tick=599 system=Combat scope=Tank/Weapon.target sum=0x")
+		wants(t, run(t, 0, "dump", filepath.Join(client, "desync_0000000000000001_0000000600.snap")),
+			`%peer "client"`, "%history ", "cache Grid[0].Cell.units = ", ".Weapon.target = absent", ".Weapon.target = @")
+	})
+
+	t.Run("in sync", func(t *testing.T) {
+		host, client := filepath.Join(clean, "host"), filepath.Join(clean, "client")
+		wants(t, run(t, 0, "bisect", host, client), "IN SYNC", "601 recorded hashes")
+		wants(t, run(t, 0, "tracediff", host, client), "IN SYNC")
+		wants(t, run(t, 0, "orders", host, client), "IN SYNC")
+		for _, peer := range []string{host, client} {
+			out := run(t, 0, "replay", peer, "--sim", sim)
+			wants(t, out, "IN SYNC", "601 compared")
+			if strings.Contains(out, "ignores") {
+				t.Errorf("orders are ignored:\n%s", out)
+			}
+		}
+		out := run(t, 0, "replay", host, "--sim", sim, "--serialize", "--rollback", "3", "--check-caches", "--check-purity", "--drill")
+		if n := strings.Count(out, "IN SYNC"); n != 4 {
+			t.Errorf("%d ways of replaying are in sync, expected 4:\n%s", n, out)
+		}
+	})
+
+	t.Run("diverged", func(t *testing.T) {
+		wants(t, run(t, 1, "bisect", host, client), "DIVERGED  in tick "+tick+"\n")
+		wants(t, run(t, 1, "bisect", host, client, "--sim", sim, "--drill"),
+			"DIVERGED  in tick "+tick+"\n", "host agrees at every point compared", "drill    client, tick "+tick+"\n", "system   "+system+"\n",
+			"Infantry/Position.x", "cache Grid")
+		wants(t, run(t, 1, "tracediff", host, client), "DIVERGED  in tick "+tick+", after system "+system+", in Infantry/Position.x")
+		wants(t, run(t, 1, "replay", client, "--sim", sim, "--drill"), "plain: departs in tick "+tick+"\n", "system   "+system+"\n")
+		wants(t, run(t, 0, "replay", host, "--sim", sim, "--drill"), "IN SYNC")
+		wants(t, run(t, 1, "replay", host, "--sim", sim, "--against", sim+" --fault "+faultTick, "--drill"), "against: departs in tick "+tick+"\n", "system   "+system+"\n")
+
+		// The cache is stale before anything that is hashed differs.
+		out := run(t, 1, "replay", client, "--sim", sim+" --fault "+faultTick, "--check-caches")
+		wants(t, out, "stale Grid")
+		var stale int
+		if _, err := fmt.Sscanf(out, "DIVERGED  check-caches: departs in tick %d", &stale); err != nil {
+			t.Fatalf("%v:\n%s", err, out)
+		}
+		if n, _ := strconv.Atoi(tick); stale > n || stale < 100 {
+			t.Errorf("the cache is stale in tick %d, expected 100 to %s", stale, tick)
+		}
+	})
+
+	t.Run("protocol", func(t *testing.T) {
+		for _, transport := range []string{"stdio", "unix", "tcp"} {
+			conforms(t, []string{"load"}, "--log", filepath.Join(clean, "host"), "--transport", transport, "--", program, "serve")
+		}
+		conforms(t, []string{"load"}, "--", program, "serve")
+		module := filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
+		conforms(t, []string{"load"}, "--log", filepath.Join(clean, "host"), "wasm:"+module)
+	})
+}
+
+// TestCForgets: a field that a save leaves out is noticed.
+func TestCForgets(t *testing.T) {
+	source, err := os.ReadFile("c/skirmish.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := filepath.Abs("c/desynctool.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The grid is the last member: a save without it keeps the one at hand.
+	broken := strings.Replace(string(source), ".memory_size = sizeof g->s,", ".memory_size = offsetof(state, grid),", 1)
+	broken = strings.Replace(broken, `"desynctool.h"`, strconv.Quote(header), 1)
+	file := filepath.Join(t.TempDir(), "broken.c")
+	if err := os.WriteFile(file, []byte(broken), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if broken == string(source) {
+		t.Fatal("nothing was broken")
+	}
+	program := compile(t, file, "-O2")
+	dir, _ := play(t, program)
+	wants(t, run(t, 1, "sim", "check", "--log", filepath.Join(dir, "host"), "--", program, "serve"), "WRONG  save and restore")
+	wants(t, run(t, 1, "replay", filepath.Join(dir, "host"), "--sim", "exec:"+program+" serve", "--rollback", "3"), "DIVERGED  rollback")
+}
+
+// TestCSource: the example stays short, and the header is good C++, too.
+func TestCSource(t *testing.T) {
+	b, err := os.ReadFile("c/skirmish.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(b, []byte("\n")); n >= 300 {
+		t.Errorf("skirmish.c has %d lines, expected less than 300", n)
+	}
+	needTool(t, "c++")
+	dir := t.TempDir()
+	for _, define := range []string{"#define DESYNCTOOL_IMPLEMENTATION\n", ""} {
+		header, err := filepath.Abs("c/desynctool.h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "header.cpp")
+		if err := os.WriteFile(file, []byte(define+"#include "+strconv.Quote(header)+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("c++", "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "-o", filepath.Join(dir, "header.o"), file).CombinedOutput()
+		if err != nil {
+			t.Errorf("c++: %v\n%s", err, out)
+		}
+	}
+}
+
+// TestCVectors: the examples of the documentation come out byte for byte.
+func TestCVectors(t *testing.T) {
+	program := compile(t, "testdata/vectors.c", "-O2")
+	dir := t.TempDir()
+	if _, stderr, exit := execute(t, nil, program, dir); exit != 0 {
+		t.Fatalf("exit status %d: %s", exit, stderr)
+	}
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	reversed := func(text, name string) []byte {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file+".txt", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run(t, 0, "dump", "--reverse", file+".txt", "-o", file)
+		return read(name)
+	}
+	if want := reversed(example(t, "orderlog.md", "```order-log-text"), "want.bin"); !bytes.Equal(read("order-log.bin"), want) {
+		t.Errorf("order log:\n%x, expected\n%x", read("order-log.bin"), want)
+	}
+	// A sum that is text is nothing that the header writes.
+	text := strings.Replace(example(t, "trace.md", "```trace-text"), " sum=3C6EF372", "", 1)
+	if want := reversed(text, "want.trace"); !bytes.Equal(read("host.trace"), want) {
+		t.Errorf("trace:\n%x, expected\n%x", read("host.trace"), want)
+	}
+	var want []byte
+	for line := range strings.Lines(example(t, "snapshot.md", "<!-- example hex -->\n```")) {
+		_, rest, _ := strings.Cut(line, "  ")
+		digits, _, _ := strings.Cut(rest, "|")
+		for _, two := range strings.Fields(digits) {
+			v, err := strconv.ParseUint(two, 16, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, byte(v))
+		}
+	}
+	const snap = "desync_0000000000000007_0000001242.snap"
+	if !bytes.Equal(read(snap), want) {
+		t.Errorf("snapshot:\n%x, expected\n%x", read(snap), want)
+	}
+	wants(t, run(t, 0, "verify", filepath.Join(dir, "epochs.bin")), "VERIFIED", "3 ticks")
+	// The history goes on from the point that was loaded: two steps from the start, not three.
+	first := sha256.Sum256(append([]byte{1}, make([]byte, 31)...))
+	adopted := sha256.Sum256(append(first[:], 1, 0, 0, 0, 0, 0, 0, 0))
+	last := sha256.Sum256(append(adopted[:], 1, 0, 0, 0, 0, 0, 0, 0))
+	wants(t, run(t, 0, "dump", filepath.Join(dir, "epochs.bin")),
+		fmt.Sprintf("tick[1].marker[0] = load player 0 peer 0 seq 0 point 1 epoch 0x%x \"quicksave\"\n", adopted),
+		fmt.Sprintf("observed.hash[2].history.peer[0] = 0x%x\n", last))
+	everything := filepath.Join(dir, "desync_0000000000000063_0000000005.snap")
+	wants(t, run(t, 0, "verify", everything), "VERIFIED", "5 tables")
+	wants(t, run(t, 0, "dump", everything), `%phase "after-orders"`, "%epoch 2", `%table archetype "Pairs" 2`, `.A.string = "grün"`, "\nKeys[2]\n", "\nnoise Noise[2].Cell.units = ")
+}
+
+// TestCMalformed: what is no request ends the target with one line, what is a wrong one
+// is refused, and nothing reads or writes where it must not.
+func TestCMalformed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("sanitizers are tried on Linux")
+	}
+	program := compile(t, "c/skirmish.c", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	hello := []byte("\x93\x01\xa5hello\x92\x01\xaadesynctool")
+	header := "\x9a\x07\xa0\xa0\x92\x00\x00\xc4\x20" + strings.Repeat("\x00", 32) + "\x00\x00\x91\x92\xa4move\xc2\x90\x90"
+	start := []byte("\x93\x02\xa5start\x91" + header)
+	payload := "\xc4\x18" + strings.Repeat("\x51", 24)
+	short := "\x95\x00\x01\x00\x00\xc4\x01Q"
+	order := "\x95\x00\x01\x00\x00" + payload
+	whole := [][]byte{
+		hello, start,
+		[]byte("\x93\x03\xa4step\x92\x00\x92\x90\x91" + order),
+		[]byte("\x93\x04\xa5state\x90"),
+		[]byte("\x93\x05\xa4save\x90"),
+		[]byte("\x93\x06\xa5begin\x92\x02\x91" + order),
+		[]byte("\x93\x07\xa4next\x90"),
+		[]byte("\x93\x08\xa7restore\x91\xc4\x03abc"),
+		[]byte("\x93\x09\xa4next\x90"), []byte("\x93\x0a\xa4next\x90"), []byte("\x93\x0b\xa4next\x90"), []byte("\x93\x0c\xa4next\x90"),
+		[]byte("\x93\x0d\xa6caches\x90"),
+		[]byte("\x93\x0e\xa8validate\x92\x03\x92" + order + short),
+		[]byte("\x93\x0f\xa4test\x92\x03" + order),
+		[]byte("\x93\x10\xa7predict\x93\x03\x01\x91" + order),
+	}
+	serve := func(stdin []byte) (stdout, stderr string, exit int) {
+		t.Helper()
+		stdout, stderr, exit = execute(t, stdin, program, "serve")
+		if exit != 0 && exit != 2 || strings.Contains(stderr, "Sanitizer") || strings.Contains(stderr, "runtime error") {
+			t.Fatalf("exit status %d for %q:\n%s", exit, stdin, stderr)
+		}
+		if exit == 2 && strings.Count(stderr, "\n") != 1 || exit == 0 && stderr != "" {
+			t.Fatalf("exit status %d and stderr %q for %q", exit, stderr, stdin)
+		}
+		return stdout, stderr, exit
+	}
+	var all []byte
+	for _, value := range whole {
+		all = append(all, frameOf(value)...)
+	}
+	stdout, _, exit := serve(all)
+	if exit != 0 {
+		t.Fatalf("exit status %d for requests that are right", exit)
+	}
+	wants(t, stdout, "SNAP.END", "DSV1", "not a save", "Reinforcement", "its payload")
+
+	for _, bad := range []struct{ name, stdin, said string }{
+		{"half a length", "\x01\x00", "inside the length"},
+		{"a huge length", "\xff\xff\xff\xff", "at most 1073741824"},
+		{"a length that nothing follows", "\x00\x00\x00\x40", "inside a request"},
+		{"half a request", "\x05\x00\x00\x00\x93\x01", "inside a request"},
+		{"nothing", "\x00\x00\x00\x00", "makes no sense"},
+		{"no array", string(frameOf([]byte("\x01"))), "makes no sense"},
+		{"an extension", string(frameOf([]byte("\x93\x01\xa4step\x91\xc7\x01\x01\x01"))), "makes no sense"},
+		{"a code that does not exist", string(frameOf([]byte("\x93\x01\xa4step\x91\xc1"))), "makes no sense"},
+		{"more behind it", string(frameOf(append(bytes.Clone(hello), 0))), "makes no sense"},
+		{"more elements than bytes", string(frameOf([]byte("\x93\x01\xa4step\xdd\xff\xff\xff\xff"))), "makes no sense"},
+		{"a map of four billion", string(frameOf([]byte("\x93\x01\xa4step\xdf\xff\xff\xff\xff\x00"))), "makes no sense"},
+		{"a string that is longer", string(frameOf([]byte("\x93\x01\xdb\xff\xff\xff\xffstep\x90"))), "makes no sense"},
+		{"arrays in arrays", string(frameOf([]byte("\x93\x01\xa4step\x91" + strings.Repeat("\x91", 1<<20)))), "makes no sense"},
+	} {
+		if _, stderr, exit := serve([]byte(bad.stdin)); exit != 2 || !strings.Contains(stderr, bad.said) {
+			t.Errorf("%s: exit status %d, %q, expected 2 and %q", bad.name, exit, stderr, bad.said)
+		}
+	}
+
+	// Wrong requests of the right shape are refused, and the session goes on.
+	next := string(frameOf([]byte("\x93\x20\xa4step\x92\x00\x91\x90")))
+	for _, bad := range []string{
+		"\x93\x01\xa4nope\x90", "\x93\x01\xa5start\x91\x90", "\x93\x01\xa5start\x90", "\x93\x01\xa4step\x92\x01\x90", "\x93\x01\xa4step\x92\xff\x90",
+		"\x93\x01\xa4step\x92\x00\x91\x91\x01", "\x93\x01\xa4step\x92\x00\x91\x91\x95\x00\x01\x00\x00\xa1x", "\x93\x01\xa4step\x92\x00\xc0",
+		"\x93\x01\xa4next\x90", "\x93\x01\xa7restore\x91\x01", "\x93\x01\xa7predict\x93\x00\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x90", "\x93\x01\xa4test\x92\x00\x01",
+		"\x93\x01\xa4load\x92\x01\xc0", "\x93\x01\xa5start\x91" + strings.Replace(header, "move", "mo\x00e", 1), "\x93\x01\xa5start\x91" + strings.Replace(header, "move", "fly!", 1),
+	} {
+		stdout, _, exit := serve(append(append(frameOf(start), frameOf([]byte(bad))...), next...))
+		if exit != 0 || !strings.HasSuffix(stdout[:len(stdout)-8], "\x93\x20\xc0\xc6\x00\x00\x00\x08") {
+			t.Errorf("behind %q: exit status %d, %q", bad, exit, stdout)
+		}
+	}
+
+	// Whatever else comes.
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 150 {
+		var stdin []byte
+		for _, value := range whole {
+			value = bytes.Clone(value)
+			for range random.IntN(3) {
+				value[random.IntN(len(value))] = byte(random.Uint32() >> random.IntN(24))
+			}
+			if random.IntN(8) == 0 {
+				value = value[:random.IntN(len(value))]
+			}
+			stdin = append(stdin, frameOf(value)...)
+		}
+		serve(stdin)
+	}
+}
+
+// TestCWebAssembly: the module that is kept imports nothing, and what a compiler makes of
+// the example now is one that does what it does.
+func TestCWebAssembly(t *testing.T) {
+	kept, err := os.ReadFile("../../testdata/wasm/skirmish.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module(t, kept)
+	if len(kept) > 100<<10 {
+		t.Errorf("it has %d bytes, expected at most 100 KiB", len(kept))
+	}
+	needTool(t, "clang")
+	needTool(t, "wasm-ld")
+	file := filepath.Join(t.TempDir(), "skirmish.wasm")
+	out, err := exec.Command("clang", "--target=wasm32-wasi", "-mexec-model=reactor", "-std=c99", "-O2", "-Wall", "-Wextra", "-s", "-o", file, "c/skirmish.c").CombinedOutput()
+	if err != nil {
+		lack(t, fmt.Sprintf("clang: %v\n%s", err, out))
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module(t, b)
+	conforms(t, []string{"load"}, "wasm:"+file)
+}
+
+// module checks a WebAssembly module's sections of imports and exports.
+func module(t *testing.T, b []byte) {
+	t.Helper()
+	if !bytes.HasPrefix(b, []byte("\x00asm\x01\x00\x00\x00")) {
+		t.Fatal("no WebAssembly module")
+	}
+	const importSection, exportSection = 2, 7
+	for b = b[8:]; len(b) > 0; {
+		n, size := binary.Uvarint(b[1:])
+		body := b[1+size:][:n]
+		switch b[0] {
+		case importSection:
+			t.Errorf("it imports %q", body)
+		case exportSection:
+			for _, name := range []string{"memory", "_initialize", "desynctool_alloc", "desynctool_request"} {
+				if !bytes.Contains(body, []byte(name)) {
+					t.Errorf("it does not export %s", name)
+				}
+			}
+		}
+		b = b[1+size+int(n):]
+	}
+}

@@ -1,0 +1,210 @@
+/* Writes the examples of docs/snapshot.md, docs/orderlog.md and docs/trace.md, and a state with everything in it, into the
+   folder that is its argument. */
+#define DESYNCTOOL_IMPLEMENTATION
+#include "../c/desynctool.h"
+
+static char path[4096];
+
+static const char *in(const char *dir, const char *name) {
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void must(const char *err) {
+    if (!err) return;
+    fprintf(stderr, "%s\n", err);
+    exit(2);
+}
+
+static void unhex(const char *hex, uint8_t *to) {
+    for (; *hex; hex += 2) {
+        unsigned v;
+        sscanf(hex, "%2x", &v);
+        *to++ = (uint8_t)v;
+    }
+}
+
+static void sums(void) {
+    uint8_t got[32], want[32];
+    desync_sha256 s;
+    size_t i;
+    unhex("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0", want); /* FIPS 180-2: a million times a */
+    desync_sha256_begin(&s);
+    for (i = 0; i < 1000000; i += 125) {
+        uint8_t as[125];
+        memset(as, 'a', sizeof as);
+        desync_sha256_add(&s, as, 67); /* over the ends of blocks */
+        desync_sha256_add(&s, as, 58);
+    }
+    desync_sha256_end(&s, got);
+    if (memcmp(got, want, 32) != 0) must("SHA-256 is wrong");
+    if (desync_crc32c(desync_crc32c(0, "1234", 4), "56789", 5) != 0xE3069283) must("CRC-32C is wrong");
+}
+
+static void snapshot(const char *dir) {
+    static const uint8_t rng[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+    static const uint64_t ids[] = {8, 3}; /* in any order */
+    static const int64_t x[] = {-16384, 98304};
+    static const int32_t hp[] = {0, 75};
+    static const uint8_t has_hp[] = {0, 1};
+    const desync_column columns[] = {
+        {.component = "Position", .field = "x", .type = DESYNC_FIXED, .scale = 65536, .data = x},
+        {.component = "Health", .field = "hp", .type = DESYNC_I32, .data = hp, .present = has_hp}};
+    const desync_table table = {.label = "Infantry", .slots = 2, .key = ids, .columns = columns, .column_count = 2};
+    const desync_world w = {.rng = rng, .rng_size = sizeof rng, .tables = &table, .table_count = 1};
+    const desync_point at = {.seed = 7, .tick = 1242, .peer = "host"};
+    must(desync_snapshot_file(&w, &at, dir));
+}
+
+/* All types, keys of two parts, several blocks, tables of all classes, a table without rows and one without columns. */
+static void everything(const char *dir) {
+    enum { N = 20000 };
+    typedef struct {
+        uint32_t a, b;
+        uint8_t flag, alive, has[16];
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64, fixed;
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64, ref;
+        float f32;
+        double f64;
+        char name[12];
+        desync_bytes blob, text;
+    } row;
+    row *rows = calloc(N, sizeof *rows);
+    static const uint8_t history[32] = {1, 2, 3};
+    static const char *const texts[] = {"", "gr\xc3\xbcn", "\xff\"\\\n", "a longer text than most"};
+    const desync_column columns[] = {
+        {.component = "A", .field = "bool", .type = DESYNC_BOOL, .data = &rows->flag, .present = &rows->has[0]},
+        {.component = "A", .field = "i8", .type = DESYNC_I8, .data = &rows->i8, .present = &rows->has[1]},
+        {.component = "A", .field = "i16", .type = DESYNC_I16, .data = &rows->i16, .present = &rows->has[2]},
+        {.component = "A", .field = "i32", .type = DESYNC_I32, .data = &rows->i32, .present = &rows->has[3]},
+        {.component = "A", .field = "i64", .type = DESYNC_I64, .data = &rows->i64, .present = &rows->has[4]},
+        {.component = "A", .field = "u8", .type = DESYNC_U8, .data = &rows->u8, .present = &rows->has[5]},
+        {.component = "A", .field = "u16", .type = DESYNC_U16, .data = &rows->u16},
+        {.component = "A", .field = "u32", .type = DESYNC_U32, .data = &rows->u32, .present = &rows->has[7]},
+        {.component = "A", .field = "u64", .type = DESYNC_U64, .data = &rows->u64, .present = &rows->has[8]},
+        {.component = "A", .field = "f32", .type = DESYNC_F32, .data = &rows->f32, .present = &rows->has[9]},
+        {.component = "A", .field = "f64", .type = DESYNC_F64, .data = &rows->f64, .present = &rows->has[10]},
+        {.component = "A", .field = "fixed", .type = DESYNC_FIXED, .scale = 1000, .data = &rows->fixed, .present = &rows->has[11]},
+        {.component = "A", .field = "string", .type = DESYNC_STRING, .data = &rows->text, .present = &rows->has[12]},
+        {.component = "A", .field = "name", .type = DESYNC_STRING, .data = rows->name, .size = sizeof rows->name, .present = &rows->has[13]},
+        {.component = "A", .field = "bytes", .type = DESYNC_BYTES, .data = &rows->blob, .present = &rows->has[14]},
+        {.component = "A", .field = "ref", .type = DESYNC_REF, .data = &rows->ref, .present = &rows->has[15]}};
+    const desync_column one[] = {{.component = "Cell", .field = "units", .type = DESYNC_U32, .data = &rows->u32}};
+    const desync_table tables[] = {
+        {.label = "Noise", .table_class = DESYNC_NOISE, .slots = 3, .stride = sizeof *rows, .columns = one, .column_count = 1},
+        {.label = "Zero", .slots = 0, .columns = one, .column_count = 1},
+        {.label = "Pairs", .slots = N, .stride = sizeof *rows, .alive = &rows->alive, .key = &rows->a, .key_size = 4, .key2 = &rows->b,
+         .columns = columns, .column_count = 16},
+        {.label = "Grid", .table_class = DESYNC_CACHE, .slots = N, .stride = sizeof *rows, .columns = one, .column_count = 1},
+        {.label = "Keys", .slots = 3}};
+    const desync_world w = {.tables = tables, .table_count = 5};
+    const desync_point at = {.seed = 99, .tick = 5, .phase = "after-orders", .peer = "host", .epoch = 2, .history = history};
+    uint64_t v = 1;
+    int i, k;
+    if (!rows) must("out of memory");
+    for (i = 0; i < N; i++) {
+        row *r = &rows[i];
+        for (k = 0; k < 16; k++) r->has[k] = (v = v * 6364136223846793005u + 1442695040888963407u) >> 61 != 0;
+        r->a = (uint32_t)((unsigned)i * 2654435761u) / 7; /* in no order */
+        r->b = (uint32_t)i;
+        r->alive = (uint8_t)(i % 9);
+        r->flag = (uint8_t)(i % 3);
+        r->i8 = (int8_t)(v >> 1), r->i16 = (int16_t)(v >> 2), r->i32 = (int32_t)(v >> 3), r->i64 = (int64_t)v, r->fixed = (int64_t)(v >> 40) - 9999;
+        r->u8 = (uint8_t)(v >> 5), r->u16 = (uint16_t)(v >> 6), r->u32 = (uint32_t)(v >> 7), r->u64 = v, r->ref = v >> 50;
+        r->f32 = (float)r->i32 / 3, r->f64 = (double)r->i64 / 7;
+        snprintf(r->name, sizeof r->name, "unit %d", i);
+        r->text.data = texts[i % 4], r->text.len = strlen(texts[i % 4]);
+        r->blob.data = &r->u64, r->blob.len = (size_t)i % 8;
+    }
+    must(desync_snapshot_file(&w, &at, dir));
+    free(rows);
+}
+
+static void order_log(const char *dir) {
+    static const desync_kind kinds[] = {{"move", 0}, {"chat", 1}};
+    static const char *const peers[] = {"host", "client"};
+    static const desync_param params[] = {{"map", "green valley"}};
+    static const uint8_t chat[] = {0x67, 0x67}, move[] = {0x93, 1, 0xcd, 4, 0};
+    const desync_order orders[] = {{16667, 1, 4, 1, chat, sizeof chat}, {16667, 2, 17, 0, move, sizeof move}};
+    const desync_marker marker = {.kind = DESYNC_SAVE, .point = 1, .text = "autosave"};
+    uint8_t sync[3][8], quick[2] = {0xbe, 0xef};
+    desync_header h = {.seed = 7, .peer = "host", .build = "1.0", .rate_num = 30, .rate_den = 1, .kinds = kinds, .kind_count = 2,
+                       .peers = peers, .peer_count = 2, .params = params, .param_count = 1};
+    desync_log l;
+    unhex("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", h.start);
+    unhex("b5c8bea2d1f6a904", sync[0]);
+    unhex("0f1e2d3c4b5a6978", sync[2]);
+    must(desync_log_open(&l, in(dir, "order-log.bin"), &h));
+    must(desync_log_checksum(&l, 0, sync[0], 8));
+    must(desync_log_tick(&l, 0, NULL, 0));
+    must(desync_log_marker(&l, &marker));
+    must(desync_log_tick(&l, 1, orders, 2));
+    must(desync_log_hash(&l, 2, 0, "sync", "", sync[2], 8));
+    must(desync_log_hash(&l, 2, 1, "sync", "quick", quick, 2));
+    must(desync_log_close(&l));
+}
+
+/* A peer goes on to point 2, and back to the state of point 1, whose history hash it knows. */
+static void epochs(const char *dir) {
+    const desync_header h = {.seed = 7, .peer = "host"};
+    uint8_t root[32] = {1}, history[32];
+    desync_marker load = {.kind = DESYNC_LOAD, .point = 1, .new_epoch = 1, .text = "quicksave"};
+    desync_log l;
+    must(desync_log_open(&l, in(dir, "epochs.bin"), &h));
+    must(desync_log_state(&l, 0, root));
+    must(desync_log_tick(&l, 0, NULL, 0));
+    must(desync_log_state(&l, 1, root));
+    memcpy(history, l.history, 32);
+    must(desync_log_tick(&l, 1, NULL, 0));
+    load.history = history;
+    must(desync_log_marker(&l, &load));
+    if (!desync_log_marker(&l, &load)) must("a second epoch in one tick is taken");
+    must(desync_log_state(&l, 1, root));
+    must(desync_log_tick(&l, 1, NULL, 0));
+    if (!desync_log_tick(&l, 1, NULL, 0)) must("a tick that does not ascend is taken");
+    must(desync_log_state(&l, 2, root));
+    must(desync_log_close(&l));
+}
+
+static void trace(const char *dir) {
+    static const desync_param params[] = {{"map", "green valley"}};
+    static const uint8_t a[] = {0x6a, 0x09, 0xe6, 0x67, 0xbb, 0x67, 0xae, 0x85}, rng[] = {0x51, 0x0e}, beef[] = {0xbe, 0xef};
+    static const uint8_t c[] = {0x9b, 0x05, 0x68, 0x8c, 0x2b, 0x3e, 0x6c, 0x1f}, state[] = {0x1f, 0x83, 0xd9, 0xab}, zero[] = {0};
+    const desync_sum move[] = {{"", a, 8}}, combat[] = {{"rng", rng, 2}}, guess[] = {{"", c, 8}}, input[] = {{"", beef, 2}}, kept[] = {{"", state, 4}},
+                     last[] = {{"", zero, 1}};
+    const desync_header h = {.seed = 7, .peer = "host", .build = "1.0", .rate_num = 30, .rate_den = 1, .params = params, .param_count = 1};
+    const desync_checkpoint list[] = {
+        {.tick = 0, .system = "Movement", .scope = "Infantry", .sums = move, .sum_count = 1, .has_count = 1, .count = 250},
+        {.tick = 0, .system = "Combat", .sums = combat, .sum_count = 1},
+        {.tick = 1, .system = "Movement", .scope = "Infantry", .predicted = 1, .sums = guess, .sum_count = 1, .has_count = 1, .count = 250},
+        {.tick = 1, .system = "two words", .sums = last, .sum_count = 1}};
+    const desync_event events[] = {
+        {.kind = DESYNC_EVENT_INPUT, .tick = 1, .player = 2, .predicted = 1, .sums = input, .sum_count = 1},
+        {.kind = DESYNC_EVENT_SAVE, .tick = 1, .sums = kept, .sum_count = 1},
+        {.kind = DESYNC_EVENT_RESTORE, .tick = 1, .other = 3, .sums = kept, .sum_count = 1},
+        {.kind = DESYNC_EVENT_RESIMULATE, .tick = 1, .other = 2}};
+    desync_trace t;
+    size_t i;
+    must(desync_trace_open(&t, in(dir, "host.trace"), &h));
+    for (i = 0; i < 3; i++) must(desync_trace_add(&t, &list[i]));
+    for (i = 0; i < 4; i++) must(desync_trace_event(&t, &events[i]));
+    must(desync_trace_add(&t, &list[3]));
+    must(desync_trace_close(&t));
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) must("expected a folder");
+    sums();
+    snapshot(argv[1]);
+    everything(argv[1]);
+    order_log(argv[1]);
+    epochs(argv[1]);
+    trace(argv[1]);
+    return 0;
+}
