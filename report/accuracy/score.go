@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report/playbook"
 )
@@ -15,6 +16,7 @@ type Question string
 
 // Questions.
 const (
+	WhichKind      Question = "kind" // do states differ, checksums, or both
 	WhichTick      Question = "tick"
 	WhichSystem    Question = "system"
 	WhichArchetype Question = "archetype"
@@ -24,7 +26,7 @@ const (
 
 // Questions returns all questions in the order of narrowing.
 func Questions() []Question {
-	return []Question{WhichTick, WhichSystem, WhichArchetype, WhichComponent, WhichPeer}
+	return []Question{WhichKind, WhichTick, WhichSystem, WhichArchetype, WhichComponent, WhichPeer}
 }
 
 // Mark is how good an answer is.
@@ -58,7 +60,7 @@ func Measure(s Session, dir string, narrow Narrow) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	defer os.RemoveAll(filepath.Join(dir, "s"))
-	score := &Score{Session: s, Bit: r.Truth.Bracket != nil, Marks: map[Question]Mark{}, Answers: map[Question]string{}}
+	score := &Score{Session: s, Bit: r.Truth.Bracket != nil || r.Truth.Checksum != nil, Marks: map[Question]Mark{}, Answers: map[Question]string{}}
 	var dirs []string
 	for _, p := range r.Peers {
 		dirs = append(dirs, p.Dir)
@@ -101,6 +103,15 @@ func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 		if !m.Good() {
 			s.Answers[q] = fmt.Sprintf("said %v, is %v", said, truth)
 		}
+	}
+	kind := bisect.StateDiffers
+	if t.Checksum != nil {
+		kind = bisect.Kind(t.Checksum.Kind)
+	}
+	unseen := !h.kind && (v.Kind == bisect.StateDiffers || v.Kind == "")
+	good(WhichKind, h.kind, v.Kind != "" && !unseen, v.Kind == kind, true, v.Kind, kind)
+	if t.Bracket == nil {
+		return // the states never differed
 	}
 	if *t.InitialState {
 		s.Marks[WhichTick] = Exact
