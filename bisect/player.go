@@ -116,8 +116,19 @@ func (p *player) close() error {
 	return errors.Join(errs...)
 }
 
+// ended returns why the replay is to end early, if it is.
+func (p *player) ended() error {
+	if p.opts.Context == nil {
+		return nil
+	}
+	return p.opts.Context.Err()
+}
+
 // step plays the tick at hand.
 func (p *player) step(s Simulator) error {
+	if err := p.ended(); err != nil {
+		return err
+	}
 	if err := s.Step(p.orders[s.Point()]); err != nil {
 		return fmt.Errorf("%s, tick %d of %s: %w", p.sim.Name, s.Point(), p.log.Name, err)
 	}
@@ -150,6 +161,9 @@ func (p *player) advance(dst []merkle.Short, s Simulator, n uint64) ([]merkle.Sh
 			dst = append(dst, s.SyncHash())
 		}
 		return dst, nil
+	}
+	if err := p.ended(); err != nil {
+		return dst, err
 	}
 	first := s.Point()
 	ticks := make([][]orderlog.Order, n)

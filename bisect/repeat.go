@@ -64,7 +64,7 @@ func (p *player) repeat() error {
 		agreed := d.Point - 1
 		p.out.Agreed = &agreed
 	}
-	p.out.Low, p.out.High = wilson(p.out.Hits, p.out.Runs)
+	p.out.Low, p.out.High = Wilson(p.out.Hits, p.out.Runs)
 	return nil
 }
 
@@ -95,9 +95,9 @@ func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle
 	}
 }
 
-// wilson returns the bounds of a rate that was seen hits times of n, with 95 %
+// Wilson returns the bounds of a rate that was seen hits times of n, with 95 %
 // confidence (Wilson's score interval).
-func wilson(hits, n int) (low, high float64) {
+func Wilson(hits, n int) (low, high float64) {
 	const z = 1.959963984540054
 	rate, size := float64(hits)/float64(n), float64(n)
 	centre := rate + z*z/(2*size)

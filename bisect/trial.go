@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -77,6 +78,8 @@ type TrialOptions struct {
 	Drill bool
 	// Traced is what the log's peer traced, for Plain with Drill.
 	Traced Traced
+	// Context, if not nil, ends the replay early when it is done.
+	Context context.Context
 	// Progress, if not nil, is called with the ticks that are done and all.
 	Progress func(done, total int64)
 }

@@ -449,7 +449,7 @@ func TestTrialRate(t *testing.T) {
 		hits, n   int
 		low, high float64
 	}{{0, 10, 0, 0.2775}, {5, 10, 0.2366, 0.7634}, {10, 10, 0.7225, 1}, {1, 300, 0.0006, 0.0186}} { // from a table of Wilson's interval
-		low, high := wilson(c.hits, c.n)
+		low, high := Wilson(c.hits, c.n)
 		if math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
 			t.Errorf("%d of %d: %g to %g, want %g to %g", c.hits, c.n, low, high, c.low, c.high)
 		}

@@ -1,0 +1,103 @@
+package minimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Live is a Test by simulators that run side by side, or one that checks itself. Hashes
+// that were recorded have no say in it.
+type Live struct {
+	Sim *bisect.Sim
+	// Mode is any but Plain, FromEachSnapshot and Repeat, which need what was recorded.
+	Mode    bisect.TrialMode
+	Against *bisect.Sim // for that mode
+	Depth   int         // for Rollback
+}
+
+// Name implements Test.
+func (l *Live) Name() string {
+	switch l.Mode {
+	case bisect.Against:
+		return fmt.Sprintf("%s against %s", l.Sim.Name, l.Against.Name)
+	case bisect.Rollback:
+		return fmt.Sprintf("%s, %s by %d", l.Sim.Name, l.Mode, l.Depth)
+	}
+	return fmt.Sprintf("%s, %s", l.Sim.Name, l.Mode)
+}
+
+// Run implements Test.
+func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error) {
+	until := c.Until()
+	t, err := bisect.Try(c.Log(), l.Sim, bisect.TrialOptions{
+		Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Context: ctx,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return Outcome{}, ctx.Err()
+	case err != nil:
+		return Outcome{Verdict: Unknown, Replays: 1, Why: err.Error()}, nil
+	}
+	out := Outcome{Verdict: InSync, Replays: 1, Ticks: t.Ticks}
+	if t.First != nil {
+		out.Verdict, out.Signature = Diverges, signatureOf(t.First)
+		out.Point = &t.First.Point
+	}
+	return out, nil
+}
+
+// States implements Resumer.
+func (l *Live) States(ctx context.Context, c *Candidate, from *snapshot.World, points []uint64) (worlds []*snapshot.World, ticks uint64, err error) {
+	s, err := l.start(c, from)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, stop(s)) }()
+	saver, ok := s.(bisect.Saver)
+	if !ok || l.Sim.Resume == nil || l.Against != nil && l.Against.Resume == nil {
+		return nil, 0, nil
+	}
+	log := c.Log()
+	orders := make(map[uint64][]orderlog.Order, len(log.Ticks))
+	for i := range log.Ticks {
+		orders[log.Ticks[i].Number] = log.Ticks[i].Orders
+	}
+	for _, point := range points {
+		for s.Point() < point {
+			if err := ctx.Err(); err != nil {
+				return nil, ticks, err
+			}
+			if err := s.Step(orders[s.Point()]); err != nil {
+				return nil, ticks, err
+			}
+			ticks++
+		}
+		w, err := saver.World()
+		if err != nil {
+			return nil, ticks, err
+		}
+		worlds = append(worlds, w)
+	}
+	return worlds, ticks, nil
+}
+
+func (l *Live) start(c *Candidate, from *snapshot.World) (bisect.Simulator, error) {
+	if from != nil {
+		return l.Sim.Resume(from, &c.in.Header)
+	}
+	return l.Sim.Start(&c.in.Header)
+}
+
+// stop closes a simulator that holds on to something outside this process.
+func stop(s bisect.Simulator) error {
+	if closer, ok := s.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+// Package minimize makes a session that diverges as small as it can be made while it
+// still diverges in the same way.
+//
+// # What is tried
+//
+// A candidate is a part of the session: its ticks up to a state point, and some of the
+// orders in these. The search keeps the smallest candidate that was seen to diverge in
+// the way the whole session does, the best one, which at first is the session itself:
+//
+//  1. the shortest prefix: what comes behind the first state that departs is left out at
+//     once, or found by a binary search where a test tells no state;
+//  2. no orders at all, then only those of the last tick, of the last 16, 256, …;
+//  3. all orders but those of one player, all but those of one kind;
+//  4. delta debugging: half of the orders are left out, a quarter, …, at last one by one
+//     until none can be left out alone;
+//  5. smaller numbers in the payloads that tell their fields, and players of a lower
+//     number.
+//
+// Whatever diverges sooner makes the candidate shorter.
+//
+// # Same result anywhere
+//
+// The candidates of a step have an order, and the first of them that diverges becomes
+// the best one. Others run ahead on other processors, and what they come to is kept, but
+// it counts only when its turn has come: the result and its cost do not depend on how
+// many processors there are.
+//
+// # Cost
+//
+// The cost is the replays and the ticks that were simulated for them. No candidate is
+// tested twice, also not in another process if outcomes are kept in a file. A candidate whose
+// orders are those of the best one up to some tick begins with the state there, if it is
+// shown that the session itself, begun so, departs in the same way; the finding is
+// replayed from its start.
+package minimize
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Options says how to search. The zero value tests each candidate once, on all
+// processors, with the usual bounds.
+type Options struct {
+	// Runs is how often each candidate is tested, 1 if it is 0. With more a candidate
+	// counts if its rate of divergences is at least the lower bound of the input's rate
+	// (Wilson, 95 %), so that nothing rarer than the input's becomes the result.
+	Runs int
+	// MaxReplays bounds the replays that count, DefaultMaxReplays if it is 0. Then the
+	// best one so far is the result.
+	MaxReplays int
+	// Jobs is how many candidates are tested at once, as many as there are processors if
+	// it is 0. The result does not depend on it.
+	Jobs int
+	// Kept, if not nil, are outcomes of an earlier search, and takes those of this one.
+	Kept *Outcomes
+	// Progress, if not nil, is called with the replays that are done and those expected
+	// at most.
+	Progress func(done, total int64)
+}
+
+// DefaultMaxReplays bounds a search unless told otherwise.
+const DefaultMaxReplays = 5000
+
+// Stopped says why a search ended before nothing could be left out any more.
+type Stopped string
+
+// Reasons to stop.
+const (
+	Finished    Stopped = ""
+	Interrupted Stopped = "interrupted"
+	Bounded     Stopped = "max-replays"
+)
+
+// Result is what a search found.
+type Result struct {
+	Test  string
+	Input *Input
+	Best  *Candidate
+
+	Signature Signature
+	// Point is the first state point that departs, nil if the test does not tell.
+	Point *uint64
+
+	// Replays and Ticks are what the answer cost. What ran ahead in vain on other
+	// processors is not in them.
+	Replays int
+	Ticks   uint64
+	// Resumed counts the replays that began in the middle.
+	Resumed int
+	// Unknown counts the candidates of which nothing could be told.
+	Unknown int
+
+	// Runs is how often each candidate was tested. Of several, the counts of divergences
+	// are those of the input and of the best one.
+	Runs                int
+	InputHits, BestHits int
+	Low, High           float64 // of the best one's rate, with 95 % confidence
+	Changed             int     // orders that stand with other content than in the input
+	Stopped             Stopped
+	Notes               []string
+}
+
+// ErrSound says that an input does not diverge, so that there is nothing to minimise.
+var ErrSound = errors.New("the unmodified session does not diverge")
+
+// errBound ends a search that has had its replays.
+var errBound = errors.New("as many replays as were allowed")
+
+// Run searches. Its error wraps ErrSound if the input does not diverge. If ctx ends, the
+// best one so far is the result.
+func Run(ctx context.Context, in *Input, test Test, opts Options) (*Result, error) {
+	opts.Runs = max(opts.Runs, 1)
+	if opts.MaxReplays == 0 {
+		opts.MaxReplays = DefaultMaxReplays
+	}
+	if opts.Jobs == 0 {
+		opts.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if opts.Kept == nil {
+		opts.Kept = new(Outcomes)
+	}
+	s := &search{in: in, test: test, opts: opts, used: map[Key]bool{}, out: &Result{Test: test.Name(), Input: in, Runs: opts.Runs}}
+	if err := s.whole(ctx); err != nil {
+		return nil, err
+	}
+	err := s.smaller(ctx)
+	switch {
+	case err == nil:
+	case errors.Is(err, errBound):
+		s.out.Stopped = Bounded
+	case ctx.Err() != nil:
+		s.out.Stopped = Interrupted
+	default:
+		return nil, err
+	}
+	s.finish()
+	return s.out, nil
+}
+
+// finish fills in the result.
+func (s *search) finish() {
+	out := s.out
+	out.Best, out.Changed = s.best, len(s.best.changed)
+	for n := range s.best.changed {
+		o := s.best.changed[n]
+		if sameOrder(&o, s.in.order(n)) {
+			out.Changed--
+		}
+	}
+	out.Signature = s.target
+	out.BestHits = s.reached.Hits
+	out.Point = s.reached.Point
+	out.Low, out.High = bisect.Wilson(s.reached.Hits, s.reached.Runs)
+}
+
+// Kept returns the orders that are left, with the names of their kinds.
+func (r *Result) Kept() ([]orderlog.Order, []orderlog.OrderKind) {
+	return r.Best.Orders(), r.Input.Header.Kinds
+}

@@ -1,0 +1,123 @@
+package minimize
+
+import (
+	"context"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Test tells whether a candidate diverges. Several candidates are tested at once.
+type Test interface {
+	// Name tells the test from others, in a line.
+	Name() string
+	// Run plays a candidate. An error ends everything: what is wrong with one candidate
+	// alone is an Unknown outcome.
+	Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error)
+}
+
+// Resumer is a Test that can begin in the middle: Run takes states.
+type Resumer interface {
+	Test
+	// States plays a candidate that does not diverge before its end, from a state if it
+	// is not nil, and returns its states at ascending points, and how many ticks it
+	// played. It returns no states if they cannot be taken out.
+	States(ctx context.Context, c *Candidate, from *snapshot.World, points []uint64) ([]*snapshot.World, uint64, error)
+}
+
+// Verdict is what a test says of a candidate.
+type Verdict string
+
+// Verdicts.
+const (
+	InSync   Verdict = "in-sync"
+	Diverges Verdict = "diverges"
+	Unknown  Verdict = "unknown" // it cannot be told
+)
+
+// Outcome is what one run of a test came to.
+type Outcome struct {
+	Verdict   Verdict
+	Signature Signature
+	// Point is the first state point that departs, nil if the test cannot tell.
+	Point *uint64
+	// Replays and Ticks are what it cost.
+	Replays int
+	Ticks   uint64
+	// Why says what is unknown, or anything else that is odd.
+	Why string
+}
+
+// Signature is the way in which a candidate diverges. Two divergences are the same if
+// these are.
+type Signature struct {
+	Archetype string `json:"archetype,omitempty"`
+	Component string `json:"component,omitempty"`
+	Field     string `json:"field,omitempty"`
+	// Kind is the kind of number that changed, or one of the kinds below.
+	Kind string `json:"kind"`
+}
+
+// Kinds of divergences of which no value is known.
+const (
+	KindRows    = "rows"        // one side has an entity, the other has not
+	KindSchema  = "schema"      // the sides have other columns or tables
+	KindHash    = "hash"        // no state can be taken out
+	KindCache   = "stale-cache" // the archetype is the cache
+	KindCommand = "command"     // a command says so, and no more
+)
+
+// String returns the signature for people.
+func (s Signature) String() string {
+	switch s.Kind {
+	case KindHash:
+		return "the state hash"
+	case KindCommand:
+		return "diverges, as the command says"
+	case KindCache:
+		return "stale cache " + s.Archetype
+	}
+	name := s.Archetype
+	if s.Component != "" {
+		name = strings.TrimPrefix(name+"/"+s.Component+"."+s.Field, "/")
+	}
+	return name + ", " + s.Kind
+}
+
+// signatureOf returns the way in which a replay departs: what comes first in the diff,
+// the RNG only if nothing else changed, since what draws from it departs with it.
+func signatureOf(d *bisect.Departure) Signature {
+	if len(d.Caches) > 0 {
+		return Signature{Archetype: d.Caches[0], Kind: KindCache}
+	}
+	if d.Diff == nil {
+		return Signature{Kind: KindHash}
+	}
+	for i := range d.Diff.Tables {
+		t := &d.Diff.Tables[i]
+		if t.Class != snapshot.Archetype {
+			break
+		}
+		s := Signature{Archetype: t.Label}
+		switch {
+		case len(t.Columns) > 0:
+			s.Component, s.Field = t.Columns[0].Component, t.Columns[0].Field
+			for _, c := range t.Changes {
+				if c.Component == s.Component && c.Field == s.Field {
+					s.Kind = string(c.Kind)
+					break
+				}
+			}
+		case t.OnlyACount+t.OnlyBCount > 0:
+			s.Kind = KindRows
+		default:
+			s.Kind = KindSchema
+		}
+		return s
+	}
+	if r := d.Diff.RNG; r != nil {
+		return Signature{Component: r.Component, Field: r.Field, Kind: string(r.Kind)}
+	}
+	return Signature{Kind: KindHash}
+}
