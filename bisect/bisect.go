@@ -81,6 +81,10 @@ type Result struct {
 	// Replay is what the simulator said, nil if none ran.
 	Replay *Replay
 
+	// Prefix is what was searched where a test told of prefixes of one log whether they
+	// diverge, nil else. Then Probes counts the prefixes that were tested.
+	Prefix *PrefixSearch
+
 	// Contradictions name two pieces of evidence that cannot both be right.
 	Contradictions []string
 	// Lost names evidence that could not be used and might change the answer.
@@ -88,6 +92,12 @@ type Result struct {
 	// Notes say what limits the answer, and Warnings what is odd about files.
 	Notes    []string
 	Warnings []string
+}
+
+// PrefixSearch is a search over the prefixes of one log.
+type PrefixSearch struct {
+	Test     string
+	From, To uint64 // state points that the log begins and ends at
 }
 
 // PeerInfo is one peer as far as it is known.

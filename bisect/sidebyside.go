@@ -52,7 +52,7 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 		if a.Point() == p.out.To {
 			return nil
 		}
-		if p.opts.Drill {
+		if p.opts.Drill && a.Point() >= p.opts.DrillFrom {
 			if err := p.stepTogether(a, b, nameA, nameB); err != nil || p.out.First != nil {
 				return err
 			}
@@ -65,6 +65,9 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 			continue
 		}
 		n := p.ahead(p.out.To, a, b)
+		if p.opts.Drill {
+			n = min(n, p.opts.DrillFrom-a.Point())
+		}
 		if serialize {
 			n = 1
 		}

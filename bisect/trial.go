@@ -76,6 +76,9 @@ type TrialOptions struct {
 	// departs is known, and what departs right behind it. It is for Plain, Against,
 	// Dual and Serialize, and for simulators that are Steppers.
 	Drill bool
+	// DrillFrom is the state point from which on Drill does so, of two simulators side by
+	// side; before it they step by whole ticks.
+	DrillFrom uint64
 	// Traced is what the log's peer traced, for Plain with Drill.
 	Traced Traced
 	// Context, if not nil, ends the replay early when it is done.

@@ -61,12 +61,18 @@ func ReadAll(r io.Reader, name string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{Name: name, Header: lr.Header()}
+	return Collect(lr, name)
+}
+
+// Collect reads what is left of a source, as ReadAll does.
+func Collect(src Source, name string) (*Log, error) {
+	l := &Log{Name: name, Header: src.Header()}
 	l.Epochs = append(l.Epochs, newEpoch(l.Header.Epoch, 0))
 	store := slabs{grain: 1024}
 	for {
-		rec, err := lr.Next()
+		rec, err := src.Next()
 		if err != nil {
+			l.Header.Kinds = src.Header().Kinds // an engine's log may name them as they come
 			l.slice()
 			if err == io.EOF {
 				err = nil
@@ -79,6 +85,9 @@ func ReadAll(r io.Reader, name string) (*Log, error) {
 		e := &l.Epochs[len(l.Epochs)-1]
 		switch rec.Kind {
 		case TickRecord:
+			if rec.Tick == nil {
+				continue // an engine's claims alone
+			}
 			t := store.tick(rec.Tick)
 			l.Ticks = append(l.Ticks, t)
 			e.index(t.Hashes)

@@ -29,6 +29,8 @@ type BisectDocument struct {
 	Notes          []string          `json:"notes"`
 	Native         map[string]string `json:"native,omitempty"`
 
+	Prefix *PrefixDocument `json:"prefix,omitempty"` // there if a command told of prefixes
+
 	// Kind is "state", "blind-checksum" or "checksum-only", empty in sync.
 	Kind      bisect.Kind        `json:"kind,omitempty"`
 	Checksums []ChecksumDocument `json:"checksums,omitempty"`
@@ -43,6 +45,13 @@ type ChecksumDocument struct {
 	Native string     `json:"native,omitempty"`
 	Last   uint64     `json:"last_compared"`
 	Groups [][]string `json:"groups"` // at Bad
+}
+
+// PrefixDocument is a search over the prefixes of one log.
+type PrefixDocument struct {
+	Test string `json:"test"`
+	From uint64 `json:"from"` // state points
+	To   uint64 `json:"to"`
 }
 
 // BracketDocument is the span (good, bad].
@@ -138,6 +147,9 @@ func Bisect(r *bisect.Result) *BisectDocument {
 			d.Bracket.Files = &BracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
 		}
 	}
+	if p := r.Prefix; p != nil {
+		d.Prefix = &PrefixDocument{p.Test, p.From, p.To}
+	}
 	d.Kind = r.Kind
 	for i, t := range r.Traces {
 		if i == 0 {
@@ -212,6 +224,10 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 	}
 	if r.Healed != nil {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
+	}
+	if p := r.Prefix; p != nil {
+		row("search", fmt.Sprintf("%s tested, of state points %d to %d", plural(uint64(r.Probes), "prefix", "prefixes"), p.From, p.To))
+		row("test", Safe(p.Test))
 	}
 	if r.Snapshots > 0 {
 		if len(r.Peers) == 2 {
@@ -318,6 +334,10 @@ func bisectHeadline(r *bisect.Result) string {
 		return fmt.Sprintf("  in (%s, %s], with a blind checksum", pointName(*b.Good), pointName(b.Bad))
 	case r.Snapshots+r.Recorded == 0 && len(r.Traces) > 0:
 		return traceHeadline(r.Traces[0])
+	case b == nil && r.Prefix != nil && len(r.Contradictions)+len(r.Lost) > 0:
+		return "  nothing found"
+	case b == nil && r.Prefix != nil:
+		return fmt.Sprintf("  no difference up to state point %d", r.Prefix.To)
 	case b == nil && r.Snapshots+r.Recorded == 0:
 		return "  nothing to compare"
 	case b == nil && r.Snapshots == 0:

@@ -174,13 +174,17 @@ type Key [16]byte
 
 // Key returns the candidate's.
 func (c *Candidate) Key() Key {
-	h := sha256.New()
-	put(h, c.until, uint64(len(c.kept)))
+	bits := make([]byte, (len(c.in.orders)+7)/8) // one for each order of the input
 	for _, n := range c.kept {
+		bits[n/8] |= 1 << (n % 8)
+	}
+	h := sha256.New()
+	put(h, c.until)
+	h.Write(bits)
+	for _, n := range slices.Sorted(maps.Keys(c.changed)) {
 		put(h, uint64(n))
-		if o, ok := c.changed[n]; ok {
-			putOrder(h, &o)
-		}
+		o := c.changed[n]
+		putOrder(h, &o)
 	}
 	return Key(h.Sum(nil)[:len(Key{})])
 }
@@ -194,7 +198,7 @@ func put(h hash.Hash, list ...uint64) {
 }
 
 func putOrder(h hash.Hash, o *orderlog.Order) {
-	put(h, 1<<63, o.Tick, uint64(o.SubTick), uint64(o.Player), uint64(o.Sequence), uint64(o.Kind), uint64(len(o.Payload)))
+	put(h, o.Tick, uint64(o.SubTick), uint64(o.Player), uint64(o.Sequence), uint64(o.Kind), uint64(len(o.Payload)))
 	h.Write(o.Payload)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -19,6 +20,11 @@ type Live struct {
 	Mode    bisect.TrialMode
 	Against *bisect.Sim // for that mode
 	Depth   int         // for Rollback
+	// Unsteady says that a replay is expected to be another one the next time.
+	Unsteady bool
+
+	once  sync.Once
+	steps bool // all simulators are bisect.Steppers
 }
 
 // Name implements Test.
@@ -34,10 +40,12 @@ func (l *Live) Name() string {
 
 // Run implements Test.
 func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error) {
-	until := c.Until()
-	t, err := bisect.Try(c.Log(), l.Sim, bisect.TrialOptions{
-		Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Context: ctx,
-	})
+	until, log := c.Until(), c.Log()
+	opts := bisect.TrialOptions{Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Context: ctx}
+	drills := l.drills(c)
+	// Two instances of one simulator depart otherwise each time.
+	opts.Drill = drills && (l.Unsteady || l.Mode == bisect.Dual)
+	t, err := bisect.Try(log, l.Sim, opts)
 	switch {
 	case ctx.Err() != nil:
 		return Outcome{}, ctx.Err()
@@ -45,11 +53,51 @@ func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Out
 		return Outcome{Verdict: Unknown, Replays: 1, Why: err.Error()}, nil
 	}
 	out := Outcome{Verdict: InSync, Replays: 1, Ticks: t.Ticks}
-	if t.First != nil {
-		out.Verdict, out.Signature = Diverges, signatureOf(t.First)
-		out.Point = &t.First.Point
+	if t.First == nil {
+		return out, nil
+	}
+	out.Verdict, out.Signature, out.Point = Diverges, signatureOf(t.First), &t.First.Point
+	if !drills || opts.Drill || plain(t.First) || t.First.Point == t.From {
+		return out, nil
+	}
+	opts.Drill, opts.DrillFrom, opts.Until = true, t.First.Point-1, out.Point
+	again, err := bisect.Try(log, l.Sim, opts)
+	if ctx.Err() != nil {
+		return Outcome{}, ctx.Err()
+	}
+	if out.Replays++; err != nil {
+		return out, nil
+	}
+	if out.Ticks += again.Ticks; again.First != nil && again.First.Point == *out.Point {
+		out.Signature = signatureOf(again.First)
 	}
 	return out, nil
+}
+
+// drills reports whether the simulators can be stepped system by system, so that what
+// departs first in a tick is known.
+func (l *Live) drills(c *Candidate) bool {
+	if l.Mode != bisect.Against && l.Mode != bisect.Dual && l.Mode != bisect.Serialize {
+		return false
+	}
+	l.once.Do(func() {
+		l.steps = true
+		for _, sim := range []*bisect.Sim{l.Sim, l.Against} {
+			if sim == nil {
+				continue
+			}
+			s, err := sim.Start(&c.in.Header)
+			if err != nil {
+				l.steps = false
+				continue
+			}
+			if _, ok := s.(bisect.Stepper); !ok {
+				l.steps = false
+			}
+			_ = stop(s)
+		}
+	})
+	return l.steps
 }
 
 // States implements Resumer.

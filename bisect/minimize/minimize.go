@@ -64,7 +64,7 @@ type Options struct {
 }
 
 // DefaultMaxReplays bounds a search unless told otherwise.
-const DefaultMaxReplays = 5000
+const DefaultMaxReplays = 2000
 
 // Stopped says why a search ended before nothing could be left out any more.
 type Stopped string
@@ -102,7 +102,11 @@ type Result struct {
 	Low, High           float64 // of the best one's rate, with 95 % confidence
 	Changed             int     // orders that stand with other content than in the input
 	Stopped             Stopped
-	Notes               []string
+
+	// Written is what RunTo wrote.
+	Written *Written
+	// Lost names what of the input could not be used, Notes what limits the answer.
+	Lost, Notes []string
 }
 
 // ErrSound says that an input does not diverge, so that there is nothing to minimise.

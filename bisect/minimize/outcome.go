@@ -2,6 +2,7 @@ package minimize
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -85,8 +86,9 @@ func (s Signature) String() string {
 	return name + ", " + s.Kind
 }
 
-// signatureOf returns the way in which a replay departs: what comes first in the diff,
-// the RNG only if nothing else changed, since what draws from it departs with it.
+// signatureOf returns the way in which a replay departs: what comes first in the diff.
+// Right behind the system that departs that may be the RNG; at the end of a tick the RNG
+// comes last, since whatever draws from it then departs with it, and it with others.
 func signatureOf(d *bisect.Departure) Signature {
 	if len(d.Caches) > 0 {
 		return Signature{Archetype: d.Caches[0], Kind: KindCache}
@@ -94,30 +96,48 @@ func signatureOf(d *bisect.Departure) Signature {
 	if d.Diff == nil {
 		return Signature{Kind: KindHash}
 	}
-	for i := range d.Diff.Tables {
-		t := &d.Diff.Tables[i]
-		if t.Class != snapshot.Archetype {
-			break
-		}
-		s := Signature{Archetype: t.Label}
-		switch {
-		case len(t.Columns) > 0:
-			s.Component, s.Field = t.Columns[0].Component, t.Columns[0].Field
-			for _, c := range t.Changes {
-				if c.Component == s.Component && c.Field == s.Field {
-					s.Kind = string(c.Kind)
-					break
-				}
-			}
-		case t.OnlyACount+t.OnlyBCount > 0:
-			s.Kind = KindRows
-		default:
-			s.Kind = KindSchema
-		}
-		return s
+	rng := d.Diff.RNG
+	tables := d.Diff.Tables
+	if len(tables) > 0 && tables[0].Class == snapshot.Archetype && (rng == nil || d.System == "") {
+		return tableSignature(&tables[0])
 	}
-	if r := d.Diff.RNG; r != nil {
-		return Signature{Component: r.Component, Field: r.Field, Kind: string(r.Kind)}
+	if rng != nil {
+		return Signature{Component: rng.Component, Field: rng.Field, Kind: string(rng.Kind)}
 	}
 	return Signature{Kind: KindHash}
+}
+
+func tableSignature(t *snapshot.TableDiff) Signature {
+	s := Signature{Archetype: t.Label, Kind: KindSchema}
+	switch {
+	case len(t.Columns) > 0:
+		s.Component, s.Field = t.Columns[0].Component, t.Columns[0].Field
+		i := slices.IndexFunc(t.Changes, func(c snapshot.Change) bool { return c.Component == s.Component && c.Field == s.Field })
+		if s.Kind = ""; i >= 0 {
+			s.Kind = string(t.Changes[i].Kind)
+		}
+	case t.OnlyACount+t.OnlyBCount > 0:
+		s.Kind = KindRows
+	}
+	return s
+}
+
+// plain reports whether one column alone departs, so that what departed first is known.
+func plain(d *bisect.Departure) bool {
+	if d.Diff == nil {
+		return true
+	}
+	values := 0
+	for i := range d.Diff.Tables {
+		if t := &d.Diff.Tables[i]; t.Class == snapshot.Archetype {
+			values += max(1, len(t.Columns))
+			if t.OnlyACount+t.OnlyBCount > 0 {
+				values++
+			}
+		}
+	}
+	if d.Diff.RNG != nil {
+		values++
+	}
+	return values == 1
 }

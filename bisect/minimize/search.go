@@ -24,12 +24,19 @@ type search struct {
 	best    *Candidate // that counts, the smallest so far
 	reached *judged    // what best came to
 
+	trail  []adopted    // the best candidates so far, the input first
 	used   map[Key]bool // candidates whose cost is counted
 	states *states      // nil if candidates begin at the start
 	// origin is the best candidate that was played from its start, before any began in the
 	// middle.
 	origin *Candidate
 	proven *judged // what origin came to
+}
+
+// adopted is a candidate that became the best one.
+type adopted struct {
+	c *Candidate
+	j *judged
 }
 
 // whole tests the input, and learns in which way it diverges.
@@ -86,7 +93,7 @@ func (s *search) learn(ctx context.Context, c *Candidate) (*judged, error) {
 	}
 	switch {
 	case j.Runs == 0:
-		return nil, fmt.Errorf("%w: nothing can be told of it by %s: %s", ErrSound, s.test.Name(), j.Why)
+		return nil, fmt.Errorf("nothing can be told of the unmodified session by %s: %s", s.test.Name(), j.Why)
 	case len(seen) == 0 && s.opts.Runs == 1:
 		return nil, fmt.Errorf("%w: %s finds it in sync up to state point %d", ErrSound, s.test.Name(), c.until)
 	case len(seen) == 0:
@@ -140,6 +147,7 @@ func (s *search) adopt(c *Candidate, j *judged) {
 	if j.Point != nil {
 		s.best = c.Prefix(*j.Point)
 	}
+	s.trail = append(s.trail, adopted{s.best, j})
 }
 
 // judge tests a candidate until it is known whether it counts.
@@ -168,65 +176,6 @@ func (s *search) judge(ctx context.Context, c *Candidate, from *snapshot.World, 
 	return j, nil
 }
 
-// running is a candidate that is being tested.
-type running struct {
-	c    *Candidate
-	key  Key
-	done chan struct{}
-	j    *judged
-	err  error
-}
-
-// start begins to test a candidate, if it was not tested before.
-func (s *search) start(ctx context.Context, c *Candidate) *running {
-	r := &running{c: c, key: c.Key(), done: make(chan struct{})}
-	if r.j = s.opts.Kept.get(r.key); r.j != nil && (r.j.Whole || s.states != nil) {
-		close(r.done)
-		return r
-	}
-	from := s.states.before(c)
-	go func() {
-		defer close(r.done)
-		if r.j, r.err = s.judge(ctx, c, from, false); r.err == nil {
-			r.err = s.opts.Kept.add(r.key, r.j)
-		}
-	}()
-	return r
-}
-
-// first returns the number of the first of n candidates that counts and makes it the best
-// one, or -1. Those behind it run ahead.
-func (s *search) first(ctx context.Context, n int, at func(i int) *Candidate) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	var ahead []*running
-	defer func() {
-		cancel()
-		for _, r := range ahead {
-			<-r.done
-		}
-	}()
-	for i, next := 0, 0; i < n; i++ {
-		for ; next < n && next < i+s.opts.Jobs; next++ {
-			ahead = append(ahead, s.start(ctx, at(next)))
-		}
-		r := ahead[0]
-		<-r.done
-		ahead = ahead[1:]
-		if r.err != nil {
-			return -1, r.err
-		}
-		if !s.used[r.key] && s.out.Replays >= s.opts.MaxReplays {
-			return -1, errBound
-		}
-		s.pay(r.key, r.j)
-		if s.counts(r.j) {
-			s.adopt(r.c, r.j)
-			return i, nil
-		}
-	}
-	return -1, nil
-}
-
 // smaller makes the best candidate smaller, and plays it once more from its start.
 func (s *search) smaller(ctx context.Context) error {
 	err := s.steps(ctx)
@@ -237,6 +186,9 @@ func (s *search) smaller(ctx context.Context) error {
 	sound, err2 := s.confirm(context.WithoutCancel(ctx), err == nil)
 	if err2 != nil || sound {
 		return errors.Join(err, err2)
+	}
+	if s.opts.Runs > 1 {
+		return errors.Join(err, s.goBack(context.WithoutCancel(ctx)))
 	}
 	began := s.states != nil
 	s.best, s.reached, s.states, s.used = s.origin, s.proven, nil, map[Key]bool{}
@@ -256,16 +208,33 @@ func (s *search) smaller(ctx context.Context) error {
 	return err
 }
 
+// goBack returns to a candidate that was the best one before, as what counted by luck does
+// not diverge often enough when it is tested again: to one that does, or to the input.
+func (s *search) goBack(ctx context.Context) error {
+	s.out.Notes = append(s.out.Notes, "a smaller session diverged often enough at first, and not when it was tested again")
+	for back := 1; ; back *= 2 {
+		if back >= len(s.trail)-1 {
+			s.best, s.reached = s.origin, s.proven
+			return nil
+		}
+		s.best, s.reached = s.trail[len(s.trail)-1-back].c, s.trail[len(s.trail)-1-back].j
+		if sound, err := s.confirm(ctx, true); err != nil || sound {
+			return err
+		}
+	}
+}
+
 // ErrFlaky says that what was found does not diverge a second time.
 var ErrFlaky = errors.New("it diverges only now and then: the smallest session found did not do so a second time; test each candidate several times")
 
 // confirm plays the best candidate once more from its start. With several runs they are
 // all made, for the rate, unless the best candidate is the input, whose rate is known.
 func (s *search) confirm(ctx context.Context, all bool) (bool, error) {
-	if s.best == s.origin && s.opts.Runs > 1 || !all && s.reached.Whole {
+	several := s.opts.Runs > 1
+	if s.best == s.origin && several || !all && !several && s.reached.Whole {
 		return true, nil
 	}
-	j, err := s.judge(ctx, s.best, nil, all)
+	j, err := s.judge(ctx, s.best, nil, true)
 	if err != nil {
 		return false, err
 	}
@@ -402,28 +371,4 @@ func (s *search) oneByOne(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// pass tries to leave out each chunk of so many orders, from the last to the first: so
-// the orders before the chunk at hand are always those of the best candidate, and its
-// states up to there remain good to begin with.
-func (s *search) pass(ctx context.Context, size int) (changed bool, err error) {
-	for end := len(s.best.kept); end > 0; {
-		if err := s.refresh(ctx, (end+size-1)/size); err != nil {
-			return changed, err
-		}
-		base, last := s.best, end
-		chunk := func(i int) (from, to int) { return max(0, last-(i+1)*size), last - i*size }
-		i, err := s.first(ctx, (last+size-1)/size, func(i int) *Candidate { return base.without(chunk(i)) })
-		if err != nil {
-			return changed, err
-		}
-		if i < 0 {
-			break
-		}
-		changed = true
-		from, _ := chunk(i)
-		end = min(from, len(s.best.kept))
-	}
-	return changed, nil
 }

@@ -6,14 +6,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
+// bisectFlags are the flags of bisect.
+type bisectFlags struct {
+	sim   string
+	sims  simulators
+	drill bool
+	run   runFlags
+}
+
 func newBisect(e *env) *cobra.Command {
-	var sim string
-	var sims simulators
-	var drill bool
+	var flags bisectFlags
 	cmd := &cobra.Command{
 		Use:   "bisect PATH...",
 		Short: "Find between which state points the peers parted, and the tick",
@@ -30,35 +38,83 @@ logs) are weighed against these; without states they alone give the bracket.
 
 ` + formats.SimulatorHelp + `
 
+--run 'CMD {}' takes one order log instead (order-log.bin, its text twin, 0 A.D.'s
+commands.txt), and has a command, such as the game itself, tell of ever closer
+prefixes of it whether they diverge; {} is the path of the prefix.
+` + runHelp + `
 ` + exitHelp,
 		Example: `  desynctool bisect report/host report/client
   desynctool bisect report --sim builtin --drill
-  desynctool bisect report --sim builtin --format json`,
+  desynctool bisect report --sim builtin --format json
+  desynctool bisect commands.txt --run 'replay.sh {}' --run-diverges MISMATCH`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringVar(&sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
-	sims.addTimeout(cmd)
-	cmd.Flags().BoolVar(&drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
+	cmd.Flags().StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	flags.sims.addTimeout(cmd)
+	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
+	flags.run.add(cmd.Flags())
 	format := addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doBisect(e, args, sim, &sims, drill, format) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if flags.run.line == "" {
+			if err := flags.run.unused(); err != nil {
+				return err
+			}
+			return doBisect(e, args, flags, format)
+		}
+		switch {
+		case flags.sim != "" || flags.drill:
+			return errors.New("--sim and --run: a simulator or a command tells what diverges, give one of them")
+		case len(args) > 1:
+			return errors.New("--run takes one order log")
+		}
+		return doBisectRun(e, args[0], flags.run, format)
+	}
 	return cmd
 }
 
-func doBisect(e *env, paths []string, simName string, sims *simulators, drill bool, format *outputs) error {
-	if drill && simName == "" {
+func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error {
+	if flags.drill && flags.sim == "" {
 		return errors.New("--drill steps a simulator: name one with --sim")
 	}
-	sim, err := sims.parse("--sim", simName)
+	sim, err := flags.sims.parse("--sim", flags.sim)
 	if err != nil {
 		return err
 	}
-	defer sims.close()
-	r, err := formats.Bisect(paths, sim, drill)
+	defer flags.sims.close()
+	r, err := formats.Bisect(paths, sim, flags.drill)
 	if err != nil {
 		return err
 	}
+	return e.bisected(r, format)
+}
+
+// doBisectRun has a command tell of prefixes of a log whether they diverge.
+func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
+	session, err := formats.OpenSession(path)
+	if err != nil {
+		return err
+	}
+	test, err := run.command(session)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := untilInterrupted()
+	defer cancel()
+	r, err := minimize.Bisect(ctx, session.Input, test)
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted")
+	case err != nil:
+		return err
+	}
+	r.Lost = append(r.Lost, session.Lost...)
+	return e.bisected(r, format)
+}
+
+// bisected prints a result.
+func (e *env) bisected(r *bisect.Result, format *outputs) error {
 	e.warn(r.Warnings)
-	err = e.render(format,
+	err := e.render(format,
 		func(w io.Writer, s report.Style) error { return report.BisectText(w, r, s) },
 		func() any { return report.Bisect(r) })
 	if err != nil {

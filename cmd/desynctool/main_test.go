@@ -12,7 +12,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"desynctool": main})
+	testscript.Main(m, map[string]func(){"desynctool": main, "game": game})
 }
 
 // TestScript runs the transcripts in testdata/script. Each sees the project's
@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 //
 //	cut FILE N         keep the first N bytes
 //	flip FILE OFFSET   flip the lowest bit of one byte
+//	await FILE N       wait until the file has N lines
 //	status N           run: desynctool …, and expect exit status N
 func TestScript(t *testing.T) {
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
@@ -35,7 +36,7 @@ func TestScript(t *testing.T) {
 			return os.Symlink(corpus, filepath.Join(env.WorkDir, "corpus"))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"cut":    cut,
+			"await": await, "cut": cut,
 			"rename": rename, "flip": flip, "status": status,
 		},
 	})

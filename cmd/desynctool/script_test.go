@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -39,6 +40,21 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		b[number(ts, args[1])] ^= 1
 		return b
 	})
+}
+
+// await waits until a file that another process writes has so many lines.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE N")
+	}
+	for range 1200 {
+		b, _ := os.ReadFile(ts.MkAbs(args[0]))
+		if bytes.Count(b, []byte{'\n'}) >= number(ts, args[1]) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("%s has less than %s lines after a minute", args[0], args[1])
 }
 
 // status runs desynctool in this process and checks its exit status. What it

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -129,7 +127,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := untilInterrupted()
 	defer stop()
 	c, err := formats.CheckSimulator(ctx, argv, opts, *session)
 	if err != nil {
@@ -142,12 +140,6 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 		return err
 	}
 	return ended(report.ConformanceStatus(c))
-}
-
-// interruptible returns a context that ends when this process is told to: what it
-// started is in process groups of its own, and has to be ended by it.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt)
 }
 
 // simulators parses what flags say of simulators; an empty specification is none.
@@ -173,7 +165,7 @@ func (s *simulators) parse(flag, spec string) (*bisect.Sim, error) {
 	ctx := context.Background()
 	if formats.IsExternal(spec) { // only what can be cancelled may keep Ctrl-C from ending us at once
 		if s.ctx == nil {
-			s.ctx, s.stop = interruptible()
+			s.ctx, s.stop = untilInterrupted()
 		}
 		ctx = s.ctx
 	}

@@ -101,14 +101,20 @@ func OpenLog(path string) (orderlog.Source, io.Closer, error) {
 }
 
 func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) {
+	source, closer, _, err := openNamedLog(path, read)
+	return source, closer, err
+}
+
+// openNamedLog opens an order log and returns the name of its format, too.
+func openNamedLog(path string, read func(n int)) (source orderlog.Source, closer io.Closer, name string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	content, _, err := packed.Unpack(counted{f, read}, 0)
 	if err != nil {
 		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	all := closers{f}
 	if c, ok := content.(io.Closer); ok {
@@ -117,7 +123,7 @@ func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) 
 	in := bufio.NewReaderSize(content, 1<<16)
 	head, err := in.Peek(sniffLog)
 	if err != nil && err != io.EOF {
-		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), all.Close())
+		return nil, nil, "", errors.Join(fmt.Errorf("%s: %w", path, err), all.Close())
 	}
 	for _, format := range All() {
 		if format.Log == nil || !format.Sniff(head) {
@@ -126,21 +132,21 @@ func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) 
 		if !format.Native {
 			if regular, err := isRegular(path); err == nil && regular {
 				if err := checkPacking(path, 0); err != nil {
-					return nil, nil, errors.Join(err, all.Close())
+					return nil, nil, "", errors.Join(err, all.Close())
 				}
 			}
 		}
 		source, err := format.Log(in, path)
 		if err != nil {
-			return nil, nil, errors.Join(err, all.Close())
+			return nil, nil, "", errors.Join(err, all.Close())
 		}
-		return source, all, nil
+		return source, all, format.Name, nil
 	}
 	what := "not an order log of a known format; see desynctool formats"
 	if len(head) == 0 {
 		what = "empty file, expected an order log"
 	}
-	return nil, nil, errors.Join(fmt.Errorf("%s: %s", path, what), all.Close())
+	return nil, nil, "", errors.Join(fmt.Errorf("%s: %s", path, what), all.Close())
 }
 
 // holdsSeveral reports whether an order log has the checksums of several peers.

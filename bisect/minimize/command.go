@@ -1,0 +1,271 @@
+package minimize
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Command is a Test by a command that is run on a file with the candidate, in the format
+// of the game's own logs, so that the game needs no change.
+//
+// Its exit status is the verdict, as for git bisect run: 0 in sync, 1 to 124 diverges, 125
+// cannot tell; 126 and more, and a signal, end the search, since then something is wrong
+// with the command. With Diverges the output is the verdict, with Against whether two
+// commands print the same; 125 and those that end the search remain what they are.
+type Command struct {
+	// Line is the command, in words as a shell has them; no shell runs it. {} stands for
+	// the path of the candidate.
+	Line string
+	// Against is a second command, of another build, whose output is compared.
+	Against string
+	// Diverges tells by a line of the output that a candidate diverges, Keep which parts
+	// of lines are compared with Against. Without Keep all output is.
+	Diverges, Keep *regexp.Regexp
+	// Timeout is how long a command may take, without a limit if it is 0. One that takes
+	// longer cannot tell.
+	Timeout time.Duration
+
+	// File is how candidates are written.
+	File File
+	// Dir is where the candidates are written, each in a folder of its own that is gone
+	// when it is tested. Empty is the system's folder for such.
+	Dir string
+}
+
+// Placeholder stands for the path of a candidate in a command line.
+const Placeholder = "{}"
+
+// words returns the words of a command line, with the path of a candidate.
+func words(line, path string) ([]string, error) {
+	list, err := shell.Fields(line, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", line, err)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("an empty command")
+	}
+	found := false
+	for i, w := range list {
+		if strings.Contains(w, Placeholder) {
+			found = true
+			list[i] = strings.ReplaceAll(w, Placeholder, path)
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("%q: no %s, which stands for the path of the log", line, Placeholder)
+	}
+	return list, nil
+}
+
+// Check says what is wrong with the command lines, if anything is.
+func (c *Command) Check() error {
+	if _, err := words(c.Line, ""); err != nil {
+		return err
+	}
+	if c.Against == "" {
+		return nil
+	}
+	_, err := words(c.Against, "")
+	return err
+}
+
+// Name implements Test.
+func (c *Command) Name() string {
+	name := c.Line
+	if c.Against != "" {
+		name += " against " + c.Against
+		if c.Keep != nil {
+			name += fmt.Sprintf(", %q", c.Keep)
+		}
+	}
+	if c.Diverges != nil {
+		name += fmt.Sprintf(", diverges if %q", c.Diverges)
+	}
+	return name
+}
+
+// AbortError says that a command failed in a way that tells nothing about any candidate.
+type AbortError struct {
+	Command string
+	Status  string // "exit status 127", "signal: killed"
+	Output  string // the end of what it printed
+}
+
+func (e *AbortError) Error() string {
+	s := fmt.Sprintf("%s: %s, which is no verdict", e.Command, e.Status)
+	if e.Output != "" {
+		s += ": " + e.Output
+	}
+	return s
+}
+
+// Run implements Test. It takes no state.
+func (c *Command) Run(ctx context.Context, candidate *Candidate, _ *snapshot.World) (o Outcome, err error) {
+	dir, err := os.MkdirTemp(c.Dir, "desynctool-*")
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, c.File.Name)
+	if err := writeFile(path, candidate, c.File); err != nil {
+		return Outcome{}, err
+	}
+	ticks := candidate.Until() - candidate.in.First()
+	first, err := c.run(ctx, c.Line, path)
+	if err != nil {
+		return Outcome{}, err
+	}
+	o = Outcome{Replays: 1, Ticks: ticks, Verdict: Unknown, Why: first.why}
+	if first.why != "" {
+		return o, nil
+	}
+	diverges := first.status != 0
+	switch {
+	case c.Against != "":
+		second, err := c.run(ctx, c.Against, path)
+		if err != nil {
+			return Outcome{}, err
+		}
+		o.Replays, o.Ticks = 2, 2*ticks
+		if second.why != "" {
+			o.Why = second.why
+			return o, nil
+		}
+		if c.Keep != nil && first.lines+second.lines == 0 {
+			o.Why = fmt.Sprintf("no line that either command printed has a match of %q", c.Keep)
+			return o, nil
+		}
+		diverges = first.sum != second.sum || first.status != second.status
+	case c.Diverges != nil:
+		diverges = first.lines > 0
+	}
+	o.Verdict = InSync
+	if diverges {
+		o.Verdict, o.Signature = Diverges, Signature{Kind: KindCommand}
+	}
+	return o, nil
+}
+
+// ran is what a command did.
+type ran struct {
+	status int
+	why    string // it cannot tell
+	sum    [sha256.Size]byte
+	lines  int // that match
+}
+
+// statuses of a command that are no verdict.
+const (
+	cannotTell = 125
+	noVerdict  = 126
+)
+
+func (c *Command) run(ctx context.Context, line, path string) (*ran, error) {
+	argv, err := words(line, path)
+	if err != nil {
+		return nil, err
+	}
+	limited := ctx
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	out := &output{sum: sha256.New(), match: c.Diverges}
+	if c.Against != "" {
+		out.match = c.Keep
+	}
+	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out // one pipe: in the order in which they were printed
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	out.end()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return &ran{why: fmt.Sprintf("%s took longer than %v", argv[0], c.Timeout)}, nil
+	case errors.Is(err, exec.ErrWaitDelay): // it ended, and what it started goes on
+		_ = killGroup(cmd)
+	case err != nil && !errors.As(err, &exit):
+		return nil, err // it could not be started
+	}
+	r := &ran{status: cmd.ProcessState.ExitCode(), sum: [sha256.Size]byte(out.sum.Sum(nil)), lines: out.lines}
+	switch {
+	case r.status == cannotTell:
+		r.why = fmt.Sprintf("%s: exit status %d", argv[0], cannotTell)
+	case r.status < 0 || r.status >= noVerdict:
+		return nil, &AbortError{argv[0], cmd.ProcessState.String(), out.tail()}
+	}
+	return r, nil
+}
+
+// output takes what a command prints, line by line, and keeps nothing but its end.
+type output struct {
+	match *regexp.Regexp // nil takes all
+	sum   hash.Hash      // of what matches
+	lines int            // that match
+
+	line []byte
+	last []byte
+}
+
+// Limits of what is held of an output.
+const (
+	maxOutputLine = 1 << 20 // a line that is longer is taken in pieces
+	maxOutputTail = 400
+)
+
+func (o *output) Write(p []byte) (int, error) {
+	n := len(p)
+	o.last = append(o.last, p[max(0, len(p)-maxOutputTail):]...)
+	o.last = o.last[max(0, len(o.last)-maxOutputTail):]
+	for len(p) > 0 {
+		line, rest, whole := bytes.Cut(p, []byte{'\n'})
+		o.line = append(o.line, line...)
+		if p = rest; whole || len(o.line) > maxOutputLine {
+			o.take()
+		}
+	}
+	return n, nil
+}
+
+// take takes a line.
+func (o *output) take() {
+	line := bytes.TrimSuffix(o.line, []byte{'\r'})
+	o.line = o.line[:0]
+	if o.match == nil {
+		o.lines++
+		o.sum.Write(append(line, '\n'))
+		return
+	}
+	for _, found := range o.match.FindAll(line, -1) {
+		o.lines++
+		o.sum.Write(append(found[:len(found):len(found)], '\n'))
+	}
+}
+
+func (o *output) end() {
+	if len(o.line) > 0 {
+		o.take()
+	}
+}
+
+func (o *output) tail() string { return strings.TrimSpace(string(o.last)) }

@@ -1,0 +1,122 @@
+package minimize
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// File is how a log is written in the format of the game.
+type File struct {
+	Name  string // of the file
+	Write func(w io.Writer, log *orderlog.Log) error
+}
+
+// Written is what was written of a result.
+type Written struct {
+	Dir string
+	// Sides are the folders of peers in Dir, empty where no simulator played them. Differ
+	// says that their last hashes do.
+	Sides  []string
+	Differ bool
+	// File is the log in the format of the game, in Dir, empty if it is the one that a side
+	// has anyway.
+	File string
+}
+
+// outcomesName is the file in the folder of a result that a search goes on from.
+const outcomesName = "minimize.state"
+
+// RunTo searches as Run does, and writes the result to dir, which must be empty, not
+// exist, or hold a search that was not ended: this one goes on from there.
+func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opts Options) (_ *Result, err error) {
+	if err := claim(dir, file.Name); err != nil {
+		return nil, err
+	}
+	state := filepath.Join(dir, outcomesName)
+	if opts.Kept, err = OpenOutcomes(state, in, test, opts); err != nil {
+		if errors.Is(err, ErrOtherSearch) {
+			err = fmt.Errorf("%w; remove it, or write to another folder", err)
+		}
+		return nil, err
+	}
+	r, err := Run(ctx, in, test, opts)
+	if err = errors.Join(err, opts.Kept.Close()); err != nil {
+		if errors.Is(err, ErrSound) || errors.Is(err, ErrFlaky) {
+			err = errors.Join(err, os.Remove(state)) // nobody can go on from there
+		}
+		return nil, err
+	}
+	// An interrupted search has a result, too.
+	if err := r.write(context.WithoutCancel(ctx), dir, test, file); err != nil {
+		return nil, err
+	}
+	if r.Stopped == Finished {
+		err = os.Remove(state)
+	}
+	return r, err
+}
+
+// claim makes dir and refuses one that holds anything else than a search that goes on.
+func claim(dir, file string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	ours := []string{outcomesName, SideA, SideB, file}
+	foreign := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) })
+	if foreign || !slices.Contains(names, outcomesName) {
+		return fmt.Errorf("%s: not empty, the result needs a folder of its own", dir)
+	}
+	return nil
+}
+
+// playAgain is how often the sides are played at most until they differ, as what diverges
+// only now and then may not do so at once.
+const playAgain = 50
+
+func (r *Result) write(ctx context.Context, dir string, test Test, file File) error {
+	w := &Written{Dir: dir}
+	r.Written = w
+	if live, ok := test.(*Live); ok {
+		for range playAgain {
+			var err error
+			if w.Sides, w.Differ, err = live.Write(ctx, dir, r.Best); err != nil {
+				return err
+			}
+			if w.Differ || len(w.Sides) < 2 || r.Runs == 1 && live.Mode != bisect.Dual {
+				break
+			}
+		}
+		if file.Name == bisect.LogName {
+			return nil
+		}
+	}
+	w.File = file.Name
+	return writeFile(filepath.Join(dir, file.Name), r.Best, file)
+}
+
+// writeFile writes a candidate in the format of the game.
+func writeFile(path string, c *Candidate, file File) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(file.Write(w, c.Log()), w.Flush(), f.Close())
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// minimizeFlags are the flags of minimize.
+type minimizeFlags struct {
+	dir              string
+	sim, against     string
+	dual, serialize  bool
+	checkCaches      bool
+	checkPurity      bool
+	rollback         int
+	run              runFlags
+	sims             simulators
+	runs, jobs, most int
+	all              bool
+}
+
+func newMinimize(e *env) *cobra.Command {
+	var flags minimizeFlags
+	cmd := &cobra.Command{
+		Use:   "minimize PATH -o DIR",
+		Short: "Find the fewest orders and the shortest session that still diverge in the same way",
+		Long: `minimize leaves out orders and ticks of a session as long as it still diverges in
+the same way: in the same archetype, component, field and kind of change. It
+finds the shortest prefix, then a set of orders of which none can be left out
+alone, then smaller numbers in their payloads and lower players.
+
+What diverges is told by one of these, never by the hashes that were recorded,
+which are void once an order is left out:
+
+  --against SIM    two simulators side by side
+  --dual, --serialize, --rollback N, --check-caches, --check-purity
+                   one simulator that checks itself, as replay does
+  --run 'CMD {}'   a command, such as the game itself; {} is the path of a log in
+                   the format of PATH: order-log.bin, its text twin, commands.txt
+` + runHelp + `
+` + formats.SimulatorHelp + `
+
+Outcomes are kept in DIR until the search has ended: after Ctrl-C the best session
+so far is written, and the same command goes on. With --runs N each candidate is
+tested N times, and counts if it diverges at least as often as the lower bound of
+the input's rate (Wilson, 95 %).
+
+DIR holds a folder for each side, as record writes them, with hashes of their own,
+and for other formats and commands the log in the format of PATH.
+
+Exit status:
+  0  the session was minimised
+  2  it does not diverge, or an argument is unusable
+  3  interrupted: the best session so far is written`,
+		Example: `  desynctool minimize s/host --sim builtin:fault=map-order@100 --against builtin -o small
+  desynctool minimize commands.txt --run 'replay.sh {}' --run-diverges MISMATCH -o small`,
+		Args: cobra.ExactArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty, not exist, or hold an interrupted search")
+	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	flags.sims.addTimeout(cmd)
+	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
+	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
+	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
+	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by so many and play them again")
+	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
+	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
+	flags.run.add(f)
+	f.IntVar(&flags.runs, "runs", 1, "test each candidate so many times, for what diverges now and then")
+	f.IntVar(&flags.most, "max-replays", minimize.DefaultMaxReplays, "stop with the best session so far after so many replays")
+	f.IntVar(&flags.jobs, "jobs", 0, "candidates tested at once; 0 is as many as there are processors, with --run one")
+	f.BoolVar(&flags.all, "all", false, "print every order that is left")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {
+			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
+		}
+		if flags.run.line != "" && cmd.Flags().Changed("sim") {
+			return errors.New("--sim and --run: a simulator or a command tells what diverges, give one of them")
+		}
+		return doMinimize(e, args[0], flags, format)
+	}
+	return cmd
+}
+
+// test returns what tells whether a candidate diverges.
+func (f *minimizeFlags) test(session *formats.Session) (minimize.Test, error) {
+	var live *minimize.Live
+	for _, m := range []struct {
+		on   bool
+		mode bisect.TrialMode
+	}{
+		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize}, {f.rollback > 0, bisect.Rollback},
+		{f.checkCaches, bisect.CheckCaches}, {f.checkPurity, bisect.CheckPurity},
+	} {
+		if !m.on {
+			continue
+		}
+		if live != nil {
+			return nil, fmt.Errorf("--%s and --%s: a session is minimised for one way to diverge", live.Mode, m.mode)
+		}
+		live = &minimize.Live{Mode: m.mode, Depth: f.rollback, Unsteady: f.runs > 1}
+	}
+	switch {
+	case live != nil && f.run.line != "":
+		return nil, fmt.Errorf("--%s and --run: a simulator or a command tells what diverges, give one of them", live.Mode)
+	case f.run.line != "":
+		return f.run.command(session)
+	case live == nil:
+		return nil, errors.New("what is to tell that a session diverges? Give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity or --run CMD")
+	}
+	if err := f.run.unused(); err != nil {
+		return nil, err
+	}
+	var err error
+	f.sims.ctx = context.Background() // when interrupted, the search ends first, and with it what it started
+	if live.Sim, err = f.sims.parse("--sim", f.sim); err != nil {
+		return nil, err
+	}
+	if live.Against, err = f.sims.parse("--against", f.against); err != nil {
+		return nil, err
+	}
+	return live, nil
+}
+
+func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error {
+	switch {
+	case flags.dir == "":
+		return errors.New("minimize needs a folder to write to: -o DIR")
+	case flags.runs < 1 || flags.jobs < 0 || flags.most < 1:
+		return errors.New("--runs and --max-replays are at least 1, --jobs at least 0")
+	}
+	session, err := formats.OpenSession(path)
+	if err != nil {
+		return err
+	}
+	test, err := flags.test(session)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := untilInterrupted()
+	defer cancel()
+	opts := minimize.Options{Runs: flags.runs, Jobs: flags.jobs, MaxReplays: flags.most}
+	if flags.run.line != "" && opts.Jobs == 0 {
+		opts.Jobs = 1 // games share settings, ports and a screen
+	}
+	progress, end := e.progress("minimizing", "replays")
+	defer end()
+	opts.Progress = progress
+	r, err := minimize.RunTo(ctx, flags.dir, session.Input, test, session.Format.File, opts)
+	end()
+	switch {
+	case errors.Is(err, minimize.ErrFlaky):
+		return fmt.Errorf("%w, with --runs N", err)
+	case err != nil:
+		return err
+	}
+	r.Lost = session.Lost
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.MinimizeText(w, r, s, flags.all) },
+		func() any { return report.Minimize(r) })
+	if err != nil || report.MinimizeStatus(r) == report.Diverged {
+		return err // that it diverges is what was asked for
+	}
+	return ended(report.MinimizeStatus(r))
+}
