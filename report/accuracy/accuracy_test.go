@@ -17,8 +17,8 @@ func narrow(dirs []string) (*playbook.Verdict, error) {
 // docs/accuracy.md measures many more.
 func TestSample(t *testing.T) {
 	faults := len(refsim.Faults())
-	sample := accuracy.Faulty(3 * faults)
-	clean := accuracy.Clean(20)
+	sample := accuracy.Faulty(2 * faults)
+	clean := accuracy.Clean(12)
 	if testing.Short() {
 		sample, clean = sample[:faults], clean[:5]
 	}

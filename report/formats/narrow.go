@@ -2,11 +2,14 @@ package formats
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -19,7 +22,7 @@ func Narrow(paths []string, sim *bisect.Sim) (*playbook.Verdict, error) {
 		return nil, err
 	}
 	if e.Bisect.Bracket == nil {
-		return playbook.Conclude(e), nil
+		return playbook.Conclude(e)
 	}
 	if logs, err := OpenLogs(paths, nil); err == nil {
 		e.Orders, err = orderlog.Compare(logs.Named, orderlog.CompareOptions{})
@@ -35,7 +38,8 @@ func Narrow(paths []string, sim *bisect.Sim) (*playbook.Verdict, error) {
 	if e.Diff, err = diffAt(paths, e.Bisect); err != nil {
 		return nil, err
 	}
-	return playbook.Conclude(e), nil
+	e.Within = func(tick uint64) (*playbook.Within, error) { return within(paths, tick) }
+	return playbook.Conclude(e)
 }
 
 // diffAt compares the states of the first two peers that differ at the bad end of a
@@ -74,4 +78,75 @@ func diffAt(paths []string, r *bisect.Result) (*snapshot.Diff, error) {
 		}
 	}
 	return nil, nil
+}
+
+// within finds the system of a tick behind which the first peer's trace and another
+// peer's differ until the tick's end; of several peers the earliest counts.
+func within(paths []string, tick uint64) (*playbook.Within, error) {
+	var first []bisect.TracedSystem
+	var found *playbook.Within
+	at := 0
+	for _, path := range paths {
+		sets, err := snapshot.Find(path, Snapshots())
+		if err != nil {
+			return nil, err
+		}
+		for _, set := range sets {
+			traced, err := tracedAmong(set.Others)
+			if traced == nil || err != nil {
+				continue // what cannot be read has been told
+			}
+			systems, err := traced.Tick(tick)
+			if err == nil && first == nil {
+				first = clone(systems)
+			}
+			if i := parts(first, systems); err == nil && i >= 0 && (found == nil || i < at) {
+				found, at = &playbook.Within{System: systems[i].System, Scopes: differing(first[i].Sums, systems[i].Sums)}, i
+			}
+			if err := traced.Close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// clone copies what a trace has of a tick, which is good until the next one is read.
+func clone(list []bisect.TracedSystem) []bisect.TracedSystem {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Sums = maps.Clone(list[i].Sums)
+	}
+	return list
+}
+
+// parts returns the index of the system from which on the whole states differ until the
+// end of the tick, below 0 if they do not, or are not traced behind the same systems.
+func parts(a, b []bisect.TracedSystem) int {
+	if len(a) != len(b) {
+		return -1
+	}
+	at := -1
+	for i := len(a) - 1; i >= 0; i-- {
+		x, ok1 := a[i].Sums[""]
+		y, ok2 := b[i].Sums[""]
+		if a[i].System != b[i].System || !ok1 || !ok2 {
+			return -1
+		}
+		if x == y {
+			return at
+		}
+		at = i
+	}
+	return at
+}
+
+// differing returns the scopes whose sums differ, in order.
+func differing(a, b map[string]merkle.Short) (scopes []string) {
+	for _, scope := range slices.Sorted(maps.Keys(a)) {
+		if sum, ok := b[scope]; ok && scope != "" && sum != a[scope] {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
 }

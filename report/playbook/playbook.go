@@ -22,8 +22,19 @@ type Evidence struct {
 	Bisect *bisect.Result
 	Orders *orderlog.Comparison
 	Traces []*tracediff.Result
+	// Within tells where in a tick the traces of two peers part, nil if they are not there
+	// or do not part in it.
+	Within func(tick uint64) (*Within, error)
 	// Diff compares two peers' states at the bad end of the bracket.
 	Diff *snapshot.Diff
+}
+
+// Within is where traces part in a tick.
+type Within struct {
+	System string
+	// Scopes are the parts of the state that were traced and differ behind it: RNG, an
+	// archetype's label, label/Component.field.
+	Scopes []string
 }
 
 // Verdict is how far the evidence narrows a desync.
@@ -52,6 +63,10 @@ type Verdict struct {
 	// Guilty are the peers that departed from the simulator.
 	Guilty []string
 
+	// Passing is an earlier tick in which the peers differed between two systems, and no
+	// longer at its end, "" if there is none.
+	Passing string
+
 	// Open says what is not known, and what would tell it.
 	Open []string
 }
@@ -72,25 +87,38 @@ func (v *Verdict) open(format string, args ...any) {
 }
 
 // Conclude narrows as far as the evidence goes.
-func Conclude(e Evidence) *Verdict {
+func Conclude(e Evidence) (*Verdict, error) {
 	v := &Verdict{}
 	r := e.Bisect
-	if r == nil || r.Bracket == nil {
-		return v
+	if r == nil {
+		return v, nil
 	}
-	v.Kind, v.Bracket, v.InitialState = r.Kind, r.Bracket, r.InitialState
+	if v.Kind = r.Kind; r.Bracket == nil {
+		return v, nil
+	}
+	v.Bracket, v.InitialState = r.Bracket, r.InitialState
 	if r.Exact {
 		v.Tick = &r.Tick
 	}
 	v.blame(e)
-	first := v.firstChecksum(e.Traces)
-	v.narrowSystem(e, first)
-	v.narrowArchetype(e, first)
-	v.narrowComponent(e, first)
-	if v.Tick == nil && !v.InitialState {
-		v.open("the tick: order logs with a hash of every tick, or a simulator, would tell it")
+	v.byChecksums(e.Traces)
+	var within *Within
+	if v.Tick != nil && e.Within != nil {
+		var err error
+		if within, err = e.Within(*v.Tick); err != nil {
+			return nil, err
+		}
 	}
-	return v
+	if within == nil {
+		within = v.drilled(e)
+	}
+	v.narrowSystem(within)
+	v.narrowArchetype(e.Diff, within)
+	v.narrowComponent(e.Diff, within)
+	if v.Tick == nil && !v.InitialState {
+		v.open("the tick: order logs with a hash of every tick, or traces, would tell it")
+	}
+	return v, nil
 }
 
 // blame says whether the inputs or some peers are at fault.
@@ -119,23 +147,22 @@ func (v *Verdict) blame(e Evidence) {
 	}
 }
 
-// firstChecksum returns the traces whose first checkpoint of a system that differs is in
-// the divergent tick. If that is not known, it is the one that they show within the
-// bracket.
-func (v *Verdict) firstChecksum(traces []*tracediff.Result) *tracediff.Result {
+// byChecksums takes the tick from traces, if it is not known, and tells of an earlier one
+// in which the peers differed for a while.
+func (v *Verdict) byChecksums(traces []*tracediff.Result) {
 	for _, t := range traces {
 		d := t.First
-		if d == nil || d.System == "" || v.InitialState || d.Tick.Number != 0 && (t.Bracket == nil || !t.Bracket.Exact()) {
+		if d == nil || d.System == "" || v.InitialState || d.Tick.Epoch > 0 {
 			continue
 		}
-		if v.Tick == nil && v.inside(d.Tick.Number) {
+		exact := d.Tick.Number == 0 || t.Bracket != nil && t.Bracket.Exact()
+		switch {
+		case v.Tick == nil && exact && v.inside(d.Tick.Number):
 			v.Tick = &d.Tick.Number
-		}
-		if v.Tick != nil && *v.Tick == d.Tick.Number {
-			return t
+		case v.Tick != nil && d.Tick.Number < *v.Tick:
+			v.Passing = fmt.Sprintf("in tick %d the peers differed behind %s, and no longer at its end", d.Tick.Number, d.System)
 		}
 	}
-	return nil
 }
 
 // inside reports whether a tick lies in the bracket.
@@ -143,24 +170,20 @@ func (v *Verdict) inside(tick uint64) bool {
 	return tick < v.Bracket.Bad.Tick && (v.Bracket.Good == nil || tick >= v.Bracket.Good.Tick)
 }
 
-func (v *Verdict) narrowSystem(e Evidence, first *tracediff.Result) {
-	if v.InitialState {
-		return
+func (v *Verdict) narrowSystem(within *Within) {
+	switch {
+	case v.InitialState:
+	case within != nil:
+		v.System = within.System
+	default:
+		v.open("the system: traces of two peers that parted would tell it, or a simulator and the trace of one that is wrong")
 	}
-	if first != nil {
-		v.System = first.First.System
-		return
-	}
-	if d := v.drilled(e); d != nil {
-		v.System = d.System
-		return
-	}
-	v.open("the system: traces of two peers that parted would tell it, or a simulator and the trace of one that is wrong")
 }
 
-// drilled returns where the peer that is wrong departs inside of the divergent tick.
-func (v *Verdict) drilled(e Evidence) *bisect.Departure {
-	if e.Bisect.Replay == nil {
+// drilled returns where the peer that is wrong departs from the simulator in the divergent
+// tick.
+func (v *Verdict) drilled(e Evidence) *Within {
+	if e.Bisect.Replay == nil || v.Tick == nil {
 		return nil
 	}
 	for i := range e.Bisect.Replay.Peers {
@@ -168,42 +191,32 @@ func (v *Verdict) drilled(e Evidence) *bisect.Departure {
 		if !slices.Contains(v.Guilty, p.Name) || p.Drilled == nil || p.Drilled.First == nil {
 			continue
 		}
-		if tick, ok := p.Drilled.Tick(); ok && v.Tick != nil && tick == *v.Tick && p.Drilled.First.System != "" {
-			return p.Drilled.First
+		if tick, ok := p.Drilled.Tick(); ok && tick == *v.Tick && p.Drilled.First.System != "" {
+			return &Within{p.Drilled.First.System, p.Drilled.First.Scopes}
 		}
 	}
 	return nil
 }
 
-// scopes returns the parts of the state that were traced and differ behind the first
-// system.
-func (v *Verdict) scopes(e Evidence, first *tracediff.Result) (list []string) {
-	if first != nil {
-		for i := range first.Differences {
-			d := &first.Differences[i]
-			if d.Tick == first.First.Tick && d.System == first.First.System && d.Scope != "" && !slices.Contains(list, d.Scope) {
-				list = append(list, d.Scope)
-			}
-		}
-		return list
+// scopes returns what differs behind the first system, as far as it is known.
+func (w *Within) scopes() []string {
+	if w == nil {
+		return nil
 	}
-	if d := v.drilled(e); d != nil {
-		return d.Scopes
-	}
-	return nil
+	return w.Scopes
 }
 
 // narrowArchetype takes the archetypes that a trace shows to differ behind the first
 // system, and still do at the end of the tick; else those that differ at its end.
-func (v *Verdict) narrowArchetype(e Evidence, first *tracediff.Result) {
-	left := changed(e.Diff)
+func (v *Verdict) narrowArchetype(d *snapshot.Diff, within *Within) {
+	left := changed(d)
 	var written []string
-	for _, scope := range v.scopes(e, first) {
+	for _, scope := range within.scopes() {
 		label, _, _ := strings.Cut(scope, "/")
 		if label == RNG {
 			label = ""
 		}
-		if !slices.Contains(written, label) && (e.Diff == nil || slices.Contains(left, label)) {
+		if !slices.Contains(written, label) && (d == nil || slices.Contains(left, label)) {
 			written = append(written, label)
 		}
 	}
@@ -240,7 +253,7 @@ func changed(d *snapshot.Diff) (labels []string) {
 }
 
 // narrowComponent names the component of the root.
-func (v *Verdict) narrowComponent(e Evidence, first *tracediff.Result) {
+func (v *Verdict) narrowComponent(d *snapshot.Diff, within *Within) {
 	root, known := v.Root()
 	if !known {
 		return
@@ -250,13 +263,13 @@ func (v *Verdict) narrowComponent(e Evidence, first *tracediff.Result) {
 		return
 	}
 	var traced []string
-	for _, scope := range v.scopes(e, first) {
+	for _, scope := range within.scopes() {
 		label, column, fine := strings.Cut(scope, "/")
 		if component, _, named := strings.Cut(column, "."); fine && named && label == root {
 			traced = append(traced, component)
 		}
 	}
-	left, rows := components(e.Diff, root)
+	left, rows := components(d, root)
 	if len(left) > 0 && !rows {
 		traced = slices.DeleteFunc(traced, func(c string) bool { return !slices.Contains(left, c) })
 	}
