@@ -83,7 +83,7 @@ const (
 // Deadlines of a request, and of leaving when the connection ends.
 const (
 	DefaultTimeout = time.Minute
-	leaveTimeout   = 2 * time.Second
+	leaveTimeout   = 5 * time.Second
 )
 
 // ErrUnsupported is behind the error of a request that a target has not announced.

@@ -53,6 +53,9 @@ func sessionLog(t *testing.T, ticks int) *orderlog.Log {
 // TestSameAsNative holds the reference sim as a module against the one in this process,
 // in all ways of replaying.
 func TestSameAsNative(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles the reference sim to a module")
+	}
 	log := sessionLog(t, 200)
 	path := refsimModule(t)
 	start, err := Open(context.Background(), path)
