@@ -158,7 +158,11 @@ func targetCommand(t testing.TB, mode string, args ...string) []string {
 // recordedLog is the log of a healthy session of the reference sim.
 func recordedLog(t testing.TB, ticks int) *orderlog.Log {
 	t.Helper()
-	config := refsim.Config{Seed: 5, Entities: 200}
+	return record(t, refsim.Config{Seed: 5, Entities: 200}, ticks)
+}
+
+func record(t testing.TB, config refsim.Config, ticks int) *orderlog.Log {
+	t.Helper()
 	sim, err := refsim.New(config)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,388 @@
+package extsim
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// The parts of a conformance test. Each returns what was compared, or what is wrong.
+
+func (c *checker) starts() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if s.point != c.first() {
+		return "", wrongf("it begins at state point %d, the header says %d", s.point, c.first())
+	}
+	if want := c.session.Header.Start; !want.IsZero() && s.hash != want.Short() {
+		return "", wrongf("it begins with hash %s, the log's header says %s", s.hash, want.Short())
+	}
+	c.start = s.hash
+	return fmt.Sprintf("state point %d, hash %s", s.point, s.hash), nil
+}
+
+func (c *checker) straight() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	hashes, err := s.Run(nil, c.ticks(c.first(), c.last()))
+	if err != nil {
+		return "", err
+	}
+	c.hashes = hashes
+	orders := 0
+	for _, list := range c.ticks(c.first(), c.last()) {
+		orders += len(list)
+	}
+	distinct := len(slices.Compact(slices.Clone(hashes)))
+	if distinct == 1 {
+		return "", wrongf("the hash is %s behind each of %d ticks: it covers nothing that changes", hashes[0], len(hashes))
+	}
+	return fmt.Sprintf("%d ticks with %d orders, the last hash is %s", len(hashes), orders, hashes[len(hashes)-1]), nil
+}
+
+func (c *checker) recorded() (string, error) {
+	n := 0
+	for point := c.first(); point <= c.last(); point++ {
+		want, ok := c.session.Recorded[point]
+		if !ok {
+			continue
+		}
+		n++
+		if got := c.at(point); got != want {
+			return "", wrongf("it has hash %s at state point %d, the log recorded %s", got, point, want)
+		}
+	}
+	if n == 0 {
+		return "no log was given, or it recorded none", nil
+	}
+	return fmt.Sprintf("%d hashes are those of the log", n), nil
+}
+
+func (c *checker) twice() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	return "in another process", c.play(s, c.last(), "in another process")
+}
+
+func (c *checker) singly() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for s.point < c.last() {
+		if err := c.play(s, s.point+1, "with one tick a request"); err != nil {
+			return "", err
+		}
+	}
+	return "one a request, as in batches", nil
+}
+
+func (c *checker) again() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	if err := s.begin(); err != nil {
+		return "", err
+	}
+	if s.point != c.first() || s.hash != c.start {
+		return "", wrongf("a second start leads to state point %d with hash %s, the first one to %d with %s", s.point, s.hash, c.first(), c.start)
+	}
+	return "a second session in one process is like the first", c.play(s, c.last(), "in a second session of one process")
+}
+
+// root returns the state's hash, which must be the target's own.
+func (c *checker) root(s *simulator) (*snapshot.World, error) {
+	w, err := s.World()
+	if err != nil {
+		return nil, err
+	}
+	if w.Point.Tick != s.point || w.Point.Phase != "" {
+		return nil, wrongf("the state it tells at state point %d is of %s", s.point, w.Point)
+	}
+	if w.Seed != c.session.Header.Seed {
+		return nil, wrongf("the state it tells is of seed %016x, the session has %016x", w.Seed, c.session.Header.Seed)
+	}
+	held, err := snapshot.Hold(w)
+	if err != nil {
+		return nil, err
+	}
+	if root := held.Info().Root.Short(); root != s.hash {
+		return nil, wrongf("at state point %d the state it tells has hash %s, its own hash is %s", s.point, root, s.hash)
+	}
+	return w, nil
+}
+
+func (c *checker) state() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for _, to := range []uint64{c.first(), c.first() + 1, c.middle(), c.last()} {
+		if err := c.play(s, to, "having told its state"); err != nil {
+			return "", err
+		}
+		if _, err := c.root(s); err != nil {
+			return "", err
+		}
+	}
+	return "its hash is the first 8 bytes of its Merkle root", nil
+}
+
+func (c *checker) save() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	save, err := s.Save()
+	if err != nil {
+		return "", err
+	}
+	other, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for _, back := range []struct {
+		s   *simulator
+		how string
+	}{{s, "having gone back to a state it saved"}, {other, "having restored a state that another process saved"}} {
+		if back.s == s {
+			if err := c.play(s, c.last(), "having saved"); err != nil {
+				return "", err
+			}
+		}
+		if err := back.s.Restore(save); err != nil {
+			return "", err
+		}
+		if back.s.point != c.middle() || back.s.hash != c.at(c.middle()) {
+			return "", wrongf("%s it is at state point %d with hash %s, expected %d with %s", back.how, back.s.point, back.s.hash, c.middle(), c.at(c.middle()))
+		}
+		if err := c.play(back.s, c.last(), back.how); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d bytes, in the same process and in another one", len(save)), nil
+}
+
+func (c *checker) load() (string, error) {
+	if !slices.Contains(c.out.Can, bisect.CanState) {
+		return "there is no state to load: it cannot tell its own", nil
+	}
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	w, err := c.root(s)
+	if err != nil {
+		return "", err
+	}
+	other := c.instance()
+	if other.origin.state, err = snapshot.Encode(w, snapshot.WriteOptions{Plain: true}); err != nil {
+		return "", err
+	}
+	if err := other.connect(); err != nil {
+		return "", err
+	}
+	c.started = append(c.started, other)
+	if other.point != c.middle() || other.hash != s.hash {
+		return "", wrongf("a state of point %d with hash %s is loaded as one of %d with %s", s.point, s.hash, other.point, other.hash)
+	}
+	return "the state it tells, in another process", c.play(other, c.last(), "having loaded a state")
+}
+
+func (c *checker) systems() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for s.point < c.last() {
+		tick := s.point
+		if err := s.Begin(c.session.Orders[tick]); err != nil {
+			return "", err
+		}
+		var seen []string
+		for more := true; more; {
+			var system string
+			if system, more, err = s.Next(); err != nil {
+				return "", err
+			}
+			if seen = append(seen, system); len(seen) > 10_000 {
+				return "", wrongf("tick %d has more than 10000 systems", tick)
+			}
+		}
+		if err := c.expect([]merkle.Short{s.hash}, tick, "stepped system by system"); err != nil {
+			return "", err
+		}
+		if names == nil {
+			names = seen
+		}
+		if !slices.Equal(names, seen) {
+			return "", wrongf("tick %d runs the systems %q, the first one ran %q", tick, seen, names)
+		}
+	}
+	return fmt.Sprintf("%d of them: %q", len(names), names), nil
+}
+
+func (c *checker) caches() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	for {
+		stale, err := s.StaleCaches()
+		if err != nil {
+			return "", err
+		}
+		if len(stale) > 0 {
+			return "", wrongf("at state point %d caches are stale: %q", s.point, stale)
+		}
+		if s.point == c.last() {
+			return "none is stale", nil
+		}
+		if err := c.play(s, s.point+1, "having checked its caches"); err != nil {
+			return "", err
+		}
+	}
+}
+
+// asking asks something of the orders of each tick before it is played, and compares.
+func (c *checker) asking(how string, ask func(s *simulator, orders []orderlog.Order) error) (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for s.point < c.last() {
+		orders := c.session.Orders[s.point]
+		n += len(orders)
+		if len(orders) > 0 {
+			if err := ask(s, orders); err != nil {
+				return "", err
+			}
+			if s.hash != c.at(s.point) {
+				return "", wrongf("%s it has hash %s at state point %d, before %s", how, s.hash, s.point, c.at(s.point))
+			}
+		}
+		if err := c.play(s, s.point+1, how); err != nil {
+			return "", err
+		}
+	}
+	if n == 0 {
+		return "there were no orders to try it on", nil
+	}
+	return fmt.Sprintf("%d orders, the state stays as it is", n), nil
+}
+
+func (c *checker) validate() (string, error) {
+	return c.asking("having judged orders", func(s *simulator, orders []orderlog.Order) error {
+		_, err := s.Validate(orders)
+		return err
+	})
+}
+
+func (c *checker) test() (string, error) {
+	return c.asking("having tested orders", func(s *simulator, orders []orderlog.Order) error {
+		for i := range orders {
+			if _, err := s.Test(&orders[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *checker) predict() (string, error) {
+	return c.asking("having predicted orders", func(s *simulator, orders []orderlog.Order) error {
+		player := orders[0].Player
+		own := slices.DeleteFunc(slices.Clone(orders), func(o orderlog.Order) bool { return o.Player != player })
+		return s.Predict(player, own)
+	})
+}
+
+// refuses checks that a request that makes no sense is refused, and changes nothing.
+func (c *checker) refuses() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	refused := func(what string, err error) error {
+		var r *RefusedError
+		switch {
+		case err == nil:
+			return wrongf("it takes %s, expected an error", what)
+		case !errors.As(err, &r):
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		return nil
+	}
+	s.request("no-such-request", 0)
+	if err := refused("a request that does not exist", s.send(maxReply)); err != nil {
+		return "", err
+	}
+	s.request(stepMethod, 2)
+	s.req.uint(s.point + 5)
+	s.req.array(1)
+	s.req.array(0)
+	if err := refused("the step of a tick that is not at hand", s.send(maxReply)); err != nil {
+		return "", err
+	}
+	if i, ok := s.link.(imager); s.Can(bisect.CanSave) && (!ok || !i.hasImage()) {
+		s.request(restoreMethod, 1)
+		s.req.bin([]byte("no save"))
+		if err := refused("a save that is none", s.send(maxReply)); err != nil {
+			return "", err
+		}
+	}
+	return "unknown requests, wrong ticks and bad saves; then it goes on", c.play(s, c.middle(), "having refused requests")
+}
+
+// leaves checks that a target ends when its connection does.
+func (c *checker) leaves() (string, error) {
+	s, err := c.fresh()
+	if err != nil {
+		return "", err
+	}
+	p, ok := s.link.(*process)
+	if !ok {
+		return "nothing is left behind", nil
+	}
+	if err := p.conn.Close(); err != nil {
+		return "", err
+	}
+	p.gone = true
+	select {
+	case <-p.done:
+	case <-time.After(p.grace):
+		killGroup(p.cmd.Process)
+		<-p.done
+		return "", wrongf("it still runs %v after its connection was closed", p.grace)
+	}
+	var exit *exec.ExitError
+	if errors.As(p.err, &exit) {
+		return "", &BrokenError{Msg: "when its connection is closed " + p.ended(), Said: p.log.Last()}
+	}
+	return "it exits when its connection is closed", nil
+}
