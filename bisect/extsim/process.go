@@ -26,12 +26,13 @@ type process struct {
 	late atomic.Bool   // it was killed since it did not answer in time
 	gone bool
 
-	grace time.Duration // to leave by itself
+	ctx   context.Context // of the whole simulator
+	grace time.Duration   // to leave by itself
 }
 
 // startProcess starts a command in a process group of its own and connects to it.
 func startProcess(ctx context.Context, argv []string, opts Options) (link, error) {
-	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), grace: opts.grace()}
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace()}
 	p.cmd.Env = cleanEnv()
 	p.cmd.Stderr = &p.log
 	p.cmd.WaitDelay = p.grace
@@ -121,6 +122,9 @@ func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byt
 
 // lost says why a connection ended: because the command did, most likely.
 func (p *process) lost(err error, timeout time.Duration) error {
+	if p.ctx.Err() != nil {
+		return p.broken("interrupted")
+	}
 	if p.late.Load() {
 		return p.broken(fmt.Sprintf("no answer within %v", timeout))
 	}

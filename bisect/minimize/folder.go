@@ -38,8 +38,16 @@ const outcomesName = "minimize.state"
 // RunTo searches as Run does, and writes the result to dir, which must be empty, not
 // exist, or hold a search that was not ended: this one goes on from there.
 func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opts Options) (_ *Result, err error) {
+	_, missing := os.Stat(dir)
 	if err := claim(dir, file.Name); err != nil {
 		return nil, err
+	}
+	if missing != nil {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(dir) // which fails if anything is in there
+			}
+		}()
 	}
 	state := filepath.Join(dir, outcomesName)
 	if opts.Kept, err = OpenOutcomes(state, in, test, opts); err != nil {

@@ -41,7 +41,7 @@ type Session struct {
 // Ticks is how long a session is, and snapshotEvery how many ticks lie between two
 // snapshots.
 const (
-	Ticks         = 500
+	Ticks         = 360
 	snapshotEvery = 100
 )
 
@@ -71,7 +71,7 @@ func Faulty(n int) []Session {
 	}
 	list := Clean(n)
 	for i := range list {
-		list[i].Fault = fmt.Sprintf("%s@%d", places[i%len(places)], 30+7*(i%29))
+		list[i].Fault = fmt.Sprintf("%s@%d", places[i%len(places)], 20+5*(i%29))
 	}
 	return list
 }
@@ -80,7 +80,7 @@ func Faulty(n int) []Session {
 func Clean(n int) []Session {
 	traces := []session.TraceLevel{session.TraceColumn, session.TraceSystem, session.TraceArchetype, session.TraceNone}
 	lacks := []Lack{Nothing, Nothing, StateGone, LogsGone, Sparse}
-	sizes := []int{200, 500, 900}
+	sizes := []int{200, 400, 700}
 	list := make([]Session, n)
 	for i := range list {
 		// What a session is like must not go with its fault, which comes by turns.
