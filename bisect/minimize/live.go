@@ -91,7 +91,7 @@ func (l *Live) drills(c *Candidate) bool {
 				l.steps = false
 				continue
 			}
-			if _, ok := s.(bisect.Stepper); !ok {
+			if _, ok := bisect.As[bisect.Stepper](s, bisect.CanSystems); !ok {
 				l.steps = false
 			}
 			_ = stop(s)
@@ -107,7 +107,10 @@ func (l *Live) States(ctx context.Context, c *Candidate, from *snapshot.World, p
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, stop(s)) }()
-	saver, ok := s.(bisect.Saver)
+	saver, ok := bisect.As[bisect.Saver](s, bisect.CanState)
+	if p, partial := s.(bisect.Partial); partial && !p.Can(bisect.CanLoad) {
+		ok = false
+	}
 	if !ok || l.Sim.Resume == nil || l.Against != nil && l.Against.Resume == nil {
 		return nil, 0, nil
 	}

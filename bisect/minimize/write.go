@@ -73,7 +73,7 @@ func (l *Live) peer(c *Candidate, second bool) (*peer, error) {
 	if p.s, err = p.sim.Start(p.h); err != nil {
 		return nil, err
 	}
-	if _, ok := p.s.(bisect.Restorer); ok && p.saved {
+	if _, ok := bisect.As[bisect.Restorer](p.s, bisect.CanSave); ok && p.saved {
 		if p.spare, err = p.sim.Start(p.h); err != nil {
 			return nil, errors.Join(err, p.close())
 		}
@@ -92,7 +92,7 @@ func (p *peer) close() error {
 // step plays a tick as the side does.
 func (p *peer) step(orders []orderlog.Order) error {
 	if p.tests {
-		tester, ok := p.s.(bisect.Tester)
+		tester, ok := bisect.As[bisect.Tester](p.s, bisect.CanTest)
 		if !ok {
 			return fmt.Errorf("%s cannot test orders", p.sim.Name)
 		}
@@ -105,9 +105,8 @@ func (p *peer) step(orders []orderlog.Order) error {
 	if err := p.s.Step(orders); err != nil || !p.saved {
 		return err
 	}
-	switch s := p.s.(type) {
-	case bisect.Restorer:
-		save, err := s.Save()
+	if r, ok := bisect.As[bisect.Restorer](p.s, bisect.CanSave); ok {
+		save, err := r.Save()
 		if err != nil {
 			return err
 		}
@@ -115,20 +114,23 @@ func (p *peer) step(orders []orderlog.Order) error {
 			return err
 		}
 		p.s, p.spare = p.spare, p.s
-	case bisect.Saver:
-		w, err := s.World()
-		if err != nil {
-			return err
-		}
-		loaded, err := p.sim.Resume(w, p.h)
-		if err != nil {
-			return err
-		}
-		err = stop(p.s)
-		p.s = loaded
+		return nil
+	}
+	saver, ok := bisect.As[bisect.Saver](p.s, bisect.CanState)
+	if !ok {
+		return fmt.Errorf("%s cannot be saved", p.sim.Name)
+	}
+	w, err := saver.World()
+	if err != nil {
 		return err
 	}
-	return nil
+	loaded, err := p.sim.Resume(w, p.h)
+	if err != nil {
+		return err
+	}
+	err = stop(p.s)
+	p.s = loaded
+	return err
 }
 
 // write plays a candidate and writes what the peer leaves in its folder.
@@ -204,7 +206,7 @@ func (k *keeper) observe() ([]orderlog.Observed, error) {
 	first := !k.began
 	k.began = true
 	list := []orderlog.Observed{{Point: point, Peer: k.own, Kind: orderlog.SyncHash, Bytes: sync[:]}}
-	saver, ok := s.(bisect.Saver)
+	saver, ok := bisect.As[bisect.Saver](s, bisect.CanState)
 	if !ok {
 		return list, nil
 	}
