@@ -492,11 +492,16 @@ func TestTrialRange(t *testing.T) {
 			t.Errorf("%q, want %s", trial.Notes, want)
 		}
 	}
+	two := try(t, log, sim, TrialOptions{Mode: Against, Against: sim, From: &built})
+	if len(two.Notes) != 1 || !strings.Contains(two.Notes[0], `build "1.3", the log has "1.4": the session went on in another build`) {
+		t.Errorf("of two builds side by side: %q", two.Notes)
+	}
 	for want, opts := range map[string]TrialOptions{
-		"known up to state point 40 only, not to 41": {Mode: Plain, Until: ptr(41)},
-		"the snapshot is of seed":                    {Mode: Plain, From: &other},
-		`build "1.3", the log has "1.4" (--force`:    {Mode: Plain, From: &built},
-		`map "hills", the log has "plains" (--force`: {Mode: Dual, From: &mapped},
+		`map "hills", the log has "plains" (--force replays`: {Mode: Against, Against: sim, From: &mapped},
+		"known up to state point 40 only, not to 41":         {Mode: Plain, Until: ptr(41)},
+		"the snapshot is of seed":                            {Mode: Plain, From: &other},
+		`build "1.3", the log has "1.4" (--force`:            {Mode: Plain, From: &built},
+		`map "hills", the log has "plains" (--force`:         {Mode: Dual, From: &mapped},
 		"is before 25":             {Mode: Plain, From: from, Until: ptr(20)},
 		"expected at least 2":      {Mode: Repeat, Runs: 1},
 		"rollback by 0 ticks":      {Mode: Rollback},
