@@ -22,12 +22,12 @@ var layers = [][]string{
 	{"bisect"},
 	{"tracediff"},
 	{"snapshot", "orderlog"},
-	{"snapshot/merkle", "orderlog/frame", "orderlog/packed"},
+	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files"},
 }
 
 // standardOnly are packages that import nothing but the standard library and
 // each other's kind.
-var standardOnly = []string{"snapshot/merkle", "orderlog/frame"}
+var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files"}
 
 // siblings are packages that may import one beside them.
 var siblings = map[string]string{

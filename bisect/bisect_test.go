@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -73,7 +74,7 @@ func peersOf(t fataler, dir string, a, b []*state) []string {
 
 func run1(t fataler, dirs []string, opts Options) *Result {
 	t.Helper()
-	peers, err := Gather(dirs, []snapshot.Format{snapshot.SnapFormat()})
+	peers, err := Gather(files.Disk, dirs, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -290,7 +291,7 @@ func TestOtherGame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	peers, err := Gather([]string{a, b}, []snapshot.Format{snapshot.SnapFormat()})
+	peers, err := Gather(files.Disk, []string{a, b}, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +302,7 @@ func TestOtherGame(t *testing.T) {
 	if err := os.Mkdir(empty, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Gather([]string{empty}, nil); err == nil {
+	if _, err := Gather(files.Disk, []string{empty}, nil); err == nil {
 		t.Error("an empty folder is a peer")
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"log"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 func Example() {
-	peers, err := bisect.Gather([]string{
+	peers, err := bisect.Gather(files.Disk, []string{
 		"../testdata/openttd/rng_poke/server",
 		"../testdata/openttd/rng_poke/client",
 	}, []snapshot.Format{snapshot.SnapFormat(), openttd.Format()})

@@ -3,16 +3,17 @@ package bisect
 import (
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Nearest returns the snapshots of two peers of one state point, as near to a
 // given one as there are, from the folders of files a and b. It returns nil if
 // there is no such pair.
-func Nearest(a, b string, at snapshot.Point, formats []snapshot.Format) *[2]string {
+func Nearest(tree files.Tree, a, b string, at snapshot.Point, formats []snapshot.Format) *[2]string {
 	var sets [2]*snapshot.Set
 	for i, path := range []string{a, b} {
-		found, err := snapshot.Find(filepath.Dir(path), formats)
+		found, err := snapshot.Find(tree, filepath.Dir(path), formats)
 		if err != nil || len(found) != 1 {
 			return nil
 		}

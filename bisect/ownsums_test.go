@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -124,7 +125,7 @@ func TestTrialByRoots(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+		sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{snapshot.SnapFormat()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
@@ -76,12 +76,12 @@ func Unlooked(peers []*Peer) (folders []string) {
 // folder that holds neither snapshots nor an order log, one for each of its
 // folders that does. Where files name their peer, there is one for each instead.
 // Formats are tried in order.
-func Gather(paths []string, formats []snapshot.Format) ([]*Peer, error) {
+func Gather(tree files.Tree, paths []string, formats []snapshot.Format) ([]*Peer, error) {
 	found := make([][]*Peer, len(paths))
 	errs := make([]error, len(paths))
 	var wait sync.WaitGroup
 	for i, path := range paths { // listing large folders is most of the work
-		wait.Go(func() { found[i], errs[i] = gather(path, formats) })
+		wait.Go(func() { found[i], errs[i] = gather(tree, path, formats) })
 	}
 	wait.Wait()
 	for _, err := range errs {
@@ -119,8 +119,8 @@ func merge(all []*Peer) []*Peer {
 	return peers
 }
 
-func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
-	sets, err := snapshot.Find(path, formats)
+func gather(tree files.Tree, path string, formats []snapshot.Format) ([]*Peer, error) {
+	sets, err := snapshot.Find(tree, path, formats)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func gather(path string, formats []snapshot.Format) ([]*Peer, error) {
 	var beside, lost, folders []string
 	for _, set := range sets {
 		p := &Peer{Path: set.Path, told: set.Peer, folders: set.Folders, set: set, heads: map[*snapshot.Entry]head{}}
-		if err := p.findLog(); err != nil {
+		if err := p.findLog(tree); err != nil {
 			return nil, err
 		}
 		if len(set.Entries) == 0 && p.log == nil {
@@ -162,9 +162,9 @@ func (p *Peer) nothing() error {
 }
 
 // findLog reads the order log among the files that are no snapshots.
-func (p *Peer) findLog() error {
+func (p *Peer) findLog(tree files.Tree) error {
 	for _, path := range p.set.Others {
-		log, err := readLog(path)
+		log, err := readLog(tree, path)
 		if log == nil && err == nil {
 			if filepath.Base(path) == LogName {
 				p.lost = append(p.lost, fmt.Sprintf("%s: not an order log", path))
@@ -194,8 +194,8 @@ func (p *Peer) findLog() error {
 
 // readLog reads a file that may be an order log, and may be compressed. It
 // returns nothing if it is none.
-func readLog(path string) (*orderlog.Log, error) {
-	f, err := os.Open(path)
+func readLog(tree files.Tree, path string) (*orderlog.Log, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -197,7 +198,7 @@ func TestTrials(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+	sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +394,7 @@ func TestTrialFromSnapshot(t *testing.T) {
 	if err := snapshot.WriteFile(filepath.Join(dir, snapshot.Name(testSeed, 12)), worldOf(s), snapshot.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+	sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +421,7 @@ func TestTrialFromOtherBuilds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sets, err := snapshot.Find(dir, []snapshot.Format{snapshot.SnapFormat()})
+	sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,11 @@ package snapshot
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // Find returns the snapshots below a path: one Set for a folder that holds
@@ -13,15 +14,15 @@ import (
 // for it, if it has files, and for each of its folders that has. Where files
 // name their peer, there is one Set for each instead. Formats are tried in
 // order.
-func Find(path string, formats []Format) ([]*Set, error) {
-	stat, err := os.Stat(path)
+func Find(tree files.Tree, path string, formats []Format) ([]*Set, error) {
+	stat, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !stat.IsDir() {
-		return findFile(path, formats)
+		return findFile(tree, path, formats)
 	}
-	set, folders, err := readPeer(path, formats)
+	set, folders, err := readPeer(tree, path, formats)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func Find(path string, formats []Format) ([]*Set, error) {
 		sets = append(sets, set)
 	}
 	for _, folder := range folders {
-		sub, deeper, err := readPeer(filepath.Join(path, folder), formats)
+		sub, deeper, err := readPeer(tree, filepath.Join(path, folder), formats)
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +60,8 @@ func below(dir string, folders []string) (paths []string) {
 
 // readPeer is ReadDir together with the folders in which an engine keeps a
 // part of a peer's states. These are not among the folders it returns.
-func readPeer(path string, formats []Format) (*Set, []string, error) {
-	set, folders, err := ReadDir(path, formats)
+func readPeer(tree files.Tree, path string, formats []Format) (*Set, []string, error) {
+	set, folders, err := ReadDir(tree, path, formats)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +71,7 @@ func readPeer(path string, formats []Format) (*Set, []string, error) {
 			rest = append(rest, folder)
 			continue
 		}
-		part, _, err := ReadDir(filepath.Join(path, folder), formats)
+		part, _, err := ReadDir(tree, filepath.Join(path, folder), formats)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -79,15 +80,15 @@ func readPeer(path string, formats []Format) (*Set, []string, error) {
 	return set, rest, nil
 }
 
-func findFile(path string, formats []Format) ([]*Set, error) {
-	format, err := recognized(path, formats)
+func findFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
+	format, err := recognized(tree, path, formats)
 	if err != nil {
 		return nil, err
 	}
 	dir, base := filepath.Split(filepath.Clean(path))
 	set := &Set{Path: path}
 	if format.Parts != nil {
-		parts, err := openParts(path, format)
+		parts, err := openParts(tree, path, format)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 		set.order()
 		return set.peers(), nil
 	}
-	s, err := OpenPath(path, format)
+	s, err := OpenPath(tree, path, format)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func findFile(path string, formats []Format) ([]*Set, error) {
 		}
 	}
 	set.Peer = peer
-	set.Entries = []*Entry{{Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}}
+	set.Entries = []*Entry{{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}}
 	return []*Set{set}, nil
 }
 
@@ -165,7 +166,7 @@ func (s *Set) addParts(dir, base string, parts *partFile) {
 	for i := range parts.parts {
 		part := &parts.parts[i]
 		s.Entries = append(s.Entries, &Entry{
-			Dir: dir, Base: base, Peer: part.Peer, Seed: part.Seed, Point: part.Point, Format: parts.format, parts: parts, part: part,
+			Tree: parts.tree, Dir: dir, Base: base, Peer: part.Peer, Seed: part.Seed, Point: part.Point, Format: parts.format, parts: parts, part: part,
 		})
 	}
 }
@@ -200,8 +201,8 @@ var partFolders = []string{"oos_logs", "ooslog"}
 // Names select: a file whose name is of a format's pattern is not opened. Any
 // other file is looked at, and if it is a snapshot its header is read and a
 // warning says so. Names that begin with a dot are skipped.
-func ReadDir(path string, formats []Format) (*Set, []string, error) {
-	names, err := list(path)
+func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, error) {
+	names, err := tree.Names(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -213,13 +214,13 @@ func ReadDir(path string, formats []Format) (*Set, []string, error) {
 		if base[0] == '.' {
 			continue
 		}
-		if e, ok := named(path, base, formats); ok {
+		if e, ok := named(tree, path, base, formats); ok {
 			if e.Format != nil {
 				arena = append(arena, e)
 			}
 			continue
 		}
-		stat, err := os.Stat(filepath.Join(path, base))
+		stat, err := tree.Stat(filepath.Join(path, base))
 		switch {
 		case err != nil:
 			set.warn("%v", err)
@@ -235,7 +236,7 @@ func ReadDir(path string, formats []Format) (*Set, []string, error) {
 	slices.Sort(folders)
 	slices.Sort(strangers)
 	for _, base := range strangers {
-		set.stranger(path, base, formats)
+		set.stranger(tree, path, base, formats)
 	}
 	set.partPeers()
 	set.order()
@@ -266,19 +267,9 @@ func sorted(entries []Entry, room int) []*Entry {
 	return out
 }
 
-// list returns the names in a folder, in no order.
-func list(path string) ([]string, error) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return dir.Readdirnames(-1)
-}
-
 // named returns the entry that a file's name announces, one without a format
 // if the file is no evidence.
-func named(dir, base string, formats []Format) (Entry, bool) {
+func named(tree files.Tree, dir, base string, formats []Format) (Entry, bool) {
 	plain := unpackedName(base)
 	for i := range formats {
 		if formats[i].ParseName == nil {
@@ -287,16 +278,16 @@ func named(dir, base string, formats []Format) (Entry, bool) {
 		if n, ok := formats[i].ParseName(plain); ok && n.NoEvidence {
 			return Entry{}, true
 		} else if ok {
-			return Entry{Dir: dir, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true
+			return Entry{Tree: tree, Dir: dir, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true
 		}
 	}
 	return Entry{}, false
 }
 
 // stranger looks at a file whose name says nothing.
-func (s *Set) stranger(dir, base string, formats []Format) {
+func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format) {
 	path := filepath.Join(dir, base)
-	format, err := Recognize(path, formats)
+	format, err := Recognize(tree, path, formats)
 	if err != nil {
 		s.warn("%v", err)
 		return
@@ -306,7 +297,7 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 		return
 	}
 	if format.Parts != nil {
-		parts, err := openParts(path, format)
+		parts, err := openParts(tree, path, format)
 		if err != nil {
 			s.warn("%v", err)
 			return
@@ -314,7 +305,7 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 		s.addParts(dir, base, parts)
 		return
 	}
-	state, err := OpenPath(path, format)
+	state, err := OpenPath(tree, path, format)
 	if err != nil {
 		s.warn("%v", err)
 		return
@@ -328,5 +319,5 @@ func (s *Set) stranger(dir, base string, formats []Format) {
 	if format.NamesPeer {
 		peer = info.Peer
 	}
-	s.Entries = append(s.Entries, &Entry{Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root})
+	s.Entries = append(s.Entries, &Entry{Tree: tree, Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root})
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
@@ -14,22 +16,22 @@ import (
 // OpenPath opens a state in a file of that format. Closing it closes the file.
 //
 // A file that holds several states is an error.
-func OpenPath(path string, format *Format) (State, error) {
+func OpenPath(tree files.Tree, path string, format *Format) (State, error) {
 	if format.Parts != nil {
-		p, err := openParts(path, format)
+		p, err := openParts(tree, path, format)
 		if err != nil {
 			return nil, err
 		}
 		return p.only()
 	}
-	f, err := openRegular(path)
+	f, err := openRegular(tree, path)
 	if err != nil {
 		return nil, err
 	}
-	if f, err = unpackFile(f); err != nil {
+	if f, err = unpackFile(f, path); err != nil {
 		return nil, err
 	}
-	stat, err := regular(f)
+	stat, err := regular(f, path)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -55,7 +57,7 @@ const (
 
 // unpackFile returns f, or if it is compressed its content in a temporary file
 // that is gone when it is closed. It closes f if it does not return it.
-func unpackFile(f *os.File) (*os.File, error) {
+func unpackFile(f files.File, path string) (files.File, error) {
 	head := make([]byte, SniffLen)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
@@ -72,7 +74,7 @@ func unpackFile(f *os.File) (*os.File, error) {
 	}
 	content, _, err := packed.Unpack(f, freeUnpacked+maxUnpackRatio*stat.Size())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	temporary, err := os.CreateTemp("", "desynctool-*")
 	if err != nil {
@@ -85,29 +87,29 @@ func unpackFile(f *os.File) (*os.File, error) {
 	}
 	if err != nil {
 		temporary.Close()
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return temporary, nil
 }
 
 // openRegular opens a file that can be read at any offset. It does not wait
 // for the other end of a pipe.
-func openRegular(path string) (*os.File, error) {
-	stat, err := os.Stat(path)
+func openRegular(tree files.Tree, path string) (files.File, error) {
+	stat, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !stat.Mode().IsRegular() && !stat.IsDir() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	return os.Open(path)
+	return tree.Open(path)
 }
 
 // regular returns the properties of an open file that is a regular one.
-func regular(f *os.File) (os.FileInfo, error) {
+func regular(f files.File, path string) (fs.FileInfo, error) {
 	stat, err := f.Stat()
 	if err == nil && !stat.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", f.Name())
+		err = fmt.Errorf("%s: not a regular file", path)
 	}
 	return stat, err
 }
@@ -122,8 +124,8 @@ func (c *closing) Close() error { return errors.Join(c.State.Close(), c.file.Clo
 
 // Recognize returns the format of the file at path by its leading bytes, nil
 // if it is none of formats.
-func Recognize(path string, formats []Format) (*Format, error) {
-	f, err := openRegular(path)
+func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) {
+	f, err := openRegular(tree, path)
 	if err != nil {
 		return nil, err
 	}
@@ -149,17 +151,17 @@ func Recognize(path string, formats []Format) (*Format, error) {
 }
 
 // OpenAny opens a state in a file whose format is told by its leading bytes.
-func OpenAny(path string, formats []Format) (State, error) {
-	format, err := recognized(path, formats)
+func OpenAny(tree files.Tree, path string, formats []Format) (State, error) {
+	format, err := recognized(tree, path, formats)
 	if err != nil {
 		return nil, err
 	}
-	return OpenPath(path, format)
+	return OpenPath(tree, path, format)
 }
 
 // recognized is Recognize, with an error for a file of no format.
-func recognized(path string, formats []Format) (*Format, error) {
-	format, err := Recognize(path, formats)
+func recognized(tree files.Tree, path string, formats []Format) (*Format, error) {
+	format, err := Recognize(tree, path, formats)
 	if err != nil || format != nil {
 		return format, err
 	}
@@ -168,7 +170,7 @@ func recognized(path string, formats []Format) (*Format, error) {
 		names[i] = formats[i].Name
 	}
 	msg := fmt.Sprintf("not a snapshot of a known format (%s)", strings.Join(names, ", "))
-	if stat, err := os.Stat(path); err == nil && stat.Size() == 0 {
+	if stat, err := tree.Stat(path); err == nil && stat.Size() == 0 {
 		msg = "empty file, expected a snapshot"
 	}
 	return nil, &frame.Error{Name: path, Msg: msg, Err: frame.ErrUnrecognized}

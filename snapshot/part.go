@@ -4,34 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // partFile is a file that holds several states. What is compressed is unpacked
 // once, into a temporary file that goes with the partFile.
 type partFile struct {
+	tree   files.Tree
 	path   string
 	format *Format
 	parts  []Part
-	temp   *os.File // nil for a file that is not compressed
+	temp   files.File // nil for a file that is not compressed
 }
 
 // openParts lists the states in a file.
-func openParts(path string, format *Format) (*partFile, error) {
-	raw, err := openRegular(path)
+func openParts(tree files.Tree, path string, format *Format) (*partFile, error) {
+	raw, err := openRegular(tree, path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := unpackFile(raw)
+	f, err := unpackFile(raw, path)
 	if err != nil {
 		return nil, err
 	}
-	stat, err := regular(f)
+	stat, err := regular(f, path)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	p := &partFile{path: path, format: format}
+	p := &partFile{tree: tree, path: path, format: format}
 	p.parts, err = format.Parts(f, stat.Size(), path)
 	if f != raw && err == nil {
 		p.temp = f
@@ -50,7 +52,7 @@ func (p *partFile) open(part *Part) (State, error) {
 	f := p.temp
 	if f == nil {
 		var err error
-		if f, err = openRegular(p.path); err != nil {
+		if f, err = openRegular(p.tree, p.path); err != nil {
 			return nil, err
 		}
 	}
@@ -109,11 +111,11 @@ func EachPart(r io.ReaderAt, size int64, name string, format *Format, f func(Sta
 
 // Several reports whether the file at path is of a format whose files may hold
 // several states.
-func Several(path string, formats []Format) bool {
-	stat, err := os.Stat(path)
+func Several(tree files.Tree, path string, formats []Format) bool {
+	stat, err := tree.Stat(path)
 	if err != nil || !stat.Mode().IsRegular() {
 		return false
 	}
-	format, err := Recognize(path, formats)
+	format, err := Recognize(tree, path, formats)
 	return err == nil && format != nil && format.Parts != nil
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // linesFormat is a format of an engine that is made up. A file is lines of
@@ -89,7 +91,7 @@ func TestPartsOfAFile(t *testing.T) {
 	put(t, filepath.Join(dir, "packed.lines.gz"), packed.String())
 	for _, name := range []string{"plain.lines", "packed.lines.gz"} {
 		path := filepath.Join(dir, name)
-		sets, err := Find(path, linesFormat())
+		sets, err := Find(files.Disk, path, linesFormat())
 		if err != nil || len(sets) != 1 || len(sets[0].Entries) != 3 || sets[0].Peer != "lines" {
 			t.Fatalf("%s: %+v, %v", name, sets, err)
 		}
@@ -110,15 +112,15 @@ func TestPartsOfAFile(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := OpenAny(path, linesFormat()); err == nil || !strings.Contains(err.Error(), "holds 3 states; name one with "+path+"@TICK") {
+		if _, err := OpenAny(files.Disk, path, linesFormat()); err == nil || !strings.Contains(err.Error(), "holds 3 states; name one with "+path+"@TICK") {
 			t.Errorf("%v", err)
 		}
-		if !Several(path, linesFormat()) {
+		if !Several(files.Disk, path, linesFormat()) {
 			t.Errorf("%s holds one state", path)
 		}
 	}
 	put(t, filepath.Join(dir, "single.lines"), "5 6\n")
-	s, err := OpenAny(filepath.Join(dir, "single.lines"), linesFormat())
+	s, err := OpenAny(files.Disk, filepath.Join(dir, "single.lines"), linesFormat())
 	if err != nil || s.Info().Point.Tick != 5 {
 		t.Errorf("%v, %v", s, err)
 	}
@@ -131,7 +133,7 @@ func TestPeersOfAFolder(t *testing.T) {
 	for _, name := range []string{"one10_b", "one20_b", "one10_a", "one20_a", "note"} {
 		put(t, filepath.Join(dir, name), strings.TrimLeft(name, "one")[:2]+" 1\n")
 	}
-	sets, err := Find(dir, linesFormat())
+	sets, err := Find(files.Disk, dir, linesFormat())
 	if err != nil || len(sets) != 2 {
 		t.Fatalf("%+v, %v", sets, err)
 	}
@@ -156,7 +158,7 @@ func TestMerge(t *testing.T) {
 	}
 	var sets []*Set
 	for _, name := range []string{"x", "y", "z"} {
-		found, err := Find(filepath.Join(dir, name), linesFormat())
+		found, err := Find(files.Disk, filepath.Join(dir, name), linesFormat())
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%+v, %v", found, err)
 		}

@@ -55,14 +55,15 @@ func (e *Entry) raw() (rawState, int64, error) {
 	if e.part != nil && e.parts.temp != nil {
 		return rawState{io.NewSectionReader(e.parts.temp, e.part.Offset, e.part.Size), nil}, e.part.Size, nil
 	}
-	f, err := openRegular(e.Dir + string(filepath.Separator) + e.Base)
+	path := e.Dir + string(filepath.Separator) + e.Base
+	f, err := openRegular(e.Tree, path)
 	if err != nil {
 		return rawState{}, 0, err
 	}
 	if e.part != nil {
 		return rawState{io.NewSectionReader(f, e.part.Offset, e.part.Size), f}, e.part.Size, nil
 	}
-	stat, err := regular(f)
+	stat, err := regular(f, path)
 	if err != nil {
 		f.Close()
 		return rawState{}, 0, err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -33,6 +34,7 @@ type Set struct {
 
 // Entry is one snapshot of a Set.
 type Entry struct {
+	Tree   files.Tree // that Dir is in
 	Dir    string
 	Base   string // name of the file in Dir
 	Peer   string // whose state it is, if the name or the file says so
@@ -73,7 +75,7 @@ func (e *Entry) Open() (State, error) {
 	if e.part != nil {
 		return e.parts.open(e.part)
 	}
-	s, err := OpenPath(e.Path(), e.Format)
+	s, err := OpenPath(e.Tree, e.Path(), e.Format)
 	if err != nil {
 		return nil, err
 	}

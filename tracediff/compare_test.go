@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // openAll opens texts, named a, b and so on.
@@ -274,7 +276,7 @@ func TestOtherGame(t *testing.T) {
 func TestRealTraces(t *testing.T) {
 	load := func(names ...string) (list []*Trace) {
 		for _, name := range names {
-			l, err := Open("../testdata/trace/"+name, ReadOptions{})
+			l, err := Open(files.Disk, "../testdata/trace/"+name, ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -348,7 +350,7 @@ func TestFileChanges(t *testing.T) {
 		if err := os.WriteFile(p, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Open(p, ReadOptions{})
+		l, err := Open(files.Disk, p, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

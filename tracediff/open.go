@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
@@ -30,6 +30,7 @@ type Trace struct {
 	// Shared says that the file holds the traces of several peers.
 	Shared bool
 
+	tree files.Tree // that File is in, nil for a stream
 	open func(opening) (*Reader, error)
 	once bool // it can be read only once
 
@@ -47,8 +48,8 @@ type opening struct {
 
 // Open recognises the traces in the file at path: one, or one for each column
 // of a table. See [NewReader].
-func Open(path string, opts ReadOptions) ([]*Trace, error) {
-	f, err := os.Open(path)
+func Open(tree files.Tree, path string, opts ReadOptions) ([]*Trace, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func Open(path string, opts ReadOptions) ([]*Trace, error) {
 	}
 	packing := packed.Packing(head[:n])
 	open := func(opts ReadOptions, how opening) (*Reader, error) {
-		f, err := os.Open(path)
+		f, err := tree.Open(path)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,11 @@ func Open(path string, opts ReadOptions) ([]*Trace, error) {
 		r.closers = append(r.closers, f)
 		return r, nil
 	}
-	return traces(path, packing, opts, open)
+	list, err := traces(path, packing, opts, open)
+	for _, t := range list {
+		t.tree = tree
+	}
+	return list, err
 }
 
 // Read is Open for a stream, such as standard input. Unless it is a table, its

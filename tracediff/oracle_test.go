@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // tiny makes every path of the windows run on small traces.
@@ -107,7 +109,7 @@ func open(t testing.TB, name string, content []byte) []*Trace {
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	list, err := Open(path, ReadOptions{})
+	list, err := Open(files.Disk, path, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,19 +161,19 @@ func TestOracle(t *testing.T) {
 			}
 		}
 		wantChanged, wantMissing := oracle(a, b)
-		var files []*Trace
+		var opened []*Trace
 		for i, rows := range [][]row{a, b} {
 			path := filepath.Join(dir, fmt.Sprintf("%d.txt", i))
 			if err := os.WriteFile(path, textOf(rows), 0o666); err != nil {
 				rt.Fatal(err)
 			}
-			list, err := Open(path, ReadOptions{})
+			list, err := Open(files.Disk, path, ReadOptions{})
 			if err != nil {
 				rt.Fatal(err)
 			}
-			files = append(files, list...)
+			opened = append(opened, list...)
 		}
-		only, err := compare(files, Options{FirstOnly: true}, tiny, true)
+		only, err := compare(opened, Options{FirstOnly: true}, tiny, true)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -183,7 +185,7 @@ func TestOracle(t *testing.T) {
 			z      sizes
 			mapped bool
 		}{{usual, true}, {tiny, true}, {tiny, false}} {
-			res, err := compare(files, Options{Limit: -1}, mode.z, mode.mapped)
+			res, err := compare(opened, Options{Limit: -1}, mode.z, mode.mapped)
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -3,7 +3,8 @@ package tracediff
 import (
 	"bytes"
 	"io"
-	"os"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // skipSources moves engines' files of the same format over what they have in
@@ -52,26 +53,26 @@ func (c *comparer) skipSources() error {
 
 // sharedPrefix returns how many leading bytes the files have in common.
 func (c *comparer) sharedPrefix() (int64, error) {
-	files := make([]*os.File, len(c.peers))
+	opened := make([]files.File, len(c.peers))
 	defer func() {
-		for _, f := range files {
+		for _, f := range opened {
 			if f != nil {
 				f.Close()
 			}
 		}
 	}()
-	buffers := make([][]byte, len(files))
+	buffers := make([][]byte, len(opened))
 	for i, p := range c.peers {
-		f, err := os.Open(p.trace.File)
+		f, err := p.trace.tree.Open(p.trace.File)
 		if err != nil {
 			return 0, err
 		}
-		files[i], buffers[i] = f, make([]byte, 256<<10)
+		opened[i], buffers[i] = f, make([]byte, 256<<10)
 	}
 	total := int64(0)
 	for {
 		n, ended := len(buffers[0]), false
-		for i, f := range files {
+		for i, f := range opened {
 			got, err := io.ReadFull(f, buffers[i][:n])
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
 				ended = true

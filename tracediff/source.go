@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
@@ -122,7 +122,7 @@ type Format struct {
 	// Check computes the checksums of a file again from what lies beside it. It
 	// returns what it found, "" if there is nothing to check them by, and a
 	// *MisfitError if they do not fit. It is nil where no such file exists.
-	Check func(path string) (string, error)
+	Check func(tree files.Tree, path string) (string, error)
 }
 
 // MisfitError says that two files of one peer contradict each other: the checksums
@@ -139,12 +139,12 @@ const SniffLen = 4096
 
 // OpenForeign opens a file of an engine's format, which may be compressed: a
 // trace for each of its peers. There is none if the format has claims alone.
-func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
+func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	if f.Read == nil {
 		return nil, nil
 	}
 	if f.Verify != nil {
-		in, err := openContent(path, opts.MaxUnpacked)
+		in, err := openContent(tree, path, opts.MaxUnpacked)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	}
 	var peers []string
 	if f.Peers != nil {
-		in, err := openContent(path, opts.MaxUnpacked)
+		in, err := openContent(tree, path, opts.MaxUnpacked)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +173,7 @@ func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 			continue
 		}
 		open := func(how opening) (*Reader, error) {
-			in, err := openContent(path, opts.MaxUnpacked)
+			in, err := openContent(tree, path, opts.MaxUnpacked)
 			if err != nil {
 				return nil, err
 			}
@@ -193,7 +193,7 @@ func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 		}
 		t := &Trace{
 			Name: r.header.Peer, File: path, Column: i, Header: r.header, Grammar: Engine, Dialect: r.source.Dialect(), Format: f,
-			Packing: in(path), open: open,
+			Packing: packing(tree, path), tree: tree, open: open,
 		}
 		if s, ok := r.source.(Spanner); ok {
 			t.first, t.last = s.Span()
@@ -213,9 +213,9 @@ func OpenForeign(path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	return list, nil
 }
 
-// in returns how the file at path is compressed.
-func in(path string) string {
-	f, err := os.Open(path)
+// packing returns how the file at path is compressed.
+func packing(tree files.Tree, path string) string {
+	f, err := tree.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -227,8 +227,8 @@ func in(path string) string {
 
 // ReadClaims reads the claims of a file of an engine's format, which may be
 // compressed.
-func ReadClaims(path string, f *Format, opts ReadOptions) (*ClaimLog, error) {
-	in, err := openContent(path, opts.MaxUnpacked)
+func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*ClaimLog, error) {
+	in, err := openContent(tree, path, opts.MaxUnpacked)
 	if err != nil {
 		return nil, err
 	}
@@ -254,10 +254,12 @@ func (c *content) Close() error {
 }
 
 // OpenContent opens a file that may be compressed.
-func OpenContent(path string) (io.ReadCloser, error) { return openContent(path, 0) }
+func OpenContent(tree files.Tree, path string) (io.ReadCloser, error) {
+	return openContent(tree, path, 0)
+}
 
-func openContent(path string, limit int64) (*content, error) {
-	f, err := os.Open(path)
+func openContent(tree files.Tree, path string, limit int64) (*content, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
@@ -102,15 +103,15 @@ func (s skipping) Skip(offset int64) (last uint64, passed bool, err error) {
 	}
 }
 
-func openLines(t *testing.T, f *Format, files ...string) (list []*Trace) {
+func openLines(t *testing.T, f *Format, contents ...string) (list []*Trace) {
 	t.Helper()
 	dir := t.TempDir()
-	for i, content := range files {
+	for i, content := range contents {
 		path := filepath.Join(dir, fmt.Sprintf("peer%d.txt", i))
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		found, err := OpenForeign(path, f, ReadOptions{})
+		found, err := OpenForeign(files.Disk, path, f, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 
 	unpack "github.com/desynctool/desynctool/orderlog/packed"
@@ -333,7 +334,7 @@ func TestPacked(t *testing.T) {
 			if err := os.WriteFile(path, packed, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			traces, err := Open(path, ReadOptions{})
+			traces, err := Open(files.Disk, path, ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

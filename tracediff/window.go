@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // maxLine is the longest line that is read as a record. It is less than what a
@@ -46,7 +47,7 @@ type window struct {
 
 	// file and size are set for what can be read at any offset. What is written
 	// behind size, its size when it was opened, is not looked at.
-	file   *os.File
+	file   files.File
 	size   int64
 	mapped bool
 
@@ -62,7 +63,7 @@ type window struct {
 }
 
 // fileWindow returns the window of an open file, mapped where the system can.
-func fileWindow(f *os.File, name string, mapped bool, z sizes) (*window, error) {
+func fileWindow(f files.File, name string, mapped bool, z sizes) (*window, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

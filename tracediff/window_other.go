@@ -4,7 +4,8 @@ package tracediff
 
 import (
 	"errors"
-	"os"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 const (
@@ -12,6 +13,6 @@ const (
 	hugePage = 2 << 20
 )
 
-func mapFile(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+func mapFile(files.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmapFile([]byte) {}

@@ -3,8 +3,11 @@
 package tracediff
 
 import (
+	"errors"
 	"os"
 	"syscall"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 const canMap = true
@@ -13,8 +16,12 @@ const canMap = true
 // large pages in one piece. It is a multiple of the size of any page.
 const hugePage = 2 << 20
 
-func mapFile(f *os.File, begin int64, length int) ([]byte, error) {
-	return syscall.Mmap(int(f.Fd()), begin, length, syscall.PROT_READ, syscall.MAP_SHARED)
+func mapFile(f files.File, begin int64, length int) ([]byte, error) {
+	onDisk, ok := f.(*os.File)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return syscall.Mmap(int(onDisk.Fd()), begin, length, syscall.PROT_READ, syscall.MAP_SHARED)
 }
 
 func unmapFile(b []byte) { _ = syscall.Munmap(b) }

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -33,7 +34,9 @@ func run() error {
 	defer os.RemoveAll(dir)
 	list := append(accuracy.Faulty(*faulty), accuracy.Clean(*clean)...)
 	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) },
-		func(dirs []string) (*playbook.Verdict, error) { return formats.Narrow(dirs, refsim.Simulator()) },
+		func(dirs []string) (*playbook.Verdict, error) {
+			return formats.Narrow(files.Disk, dirs, refsim.Simulator())
+		},
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -38,7 +39,7 @@ func main() {
 func compare(a, b string, first bool) error {
 	var list []*tracediff.Trace
 	for _, path := range []string{a, b} {
-		traces, err := tracediff.Open(path, tracediff.ReadOptions{})
+		traces, err := tracediff.Open(files.Disk, path, tracediff.ReadOptions{})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -142,7 +143,7 @@ func TestWrittenSession(t *testing.T) {
 	if !r.Written.Differ || r.Written.File != "" {
 		t.Errorf("written %+v", r.Written)
 	}
-	peers, err := bisect.Gather([]string{dir}, []snapshot.Format{snapshot.SnapFormat()})
+	peers, err := bisect.Gather(files.Disk, []string{dir}, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatal(err)
 	}

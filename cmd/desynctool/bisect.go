@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -81,7 +82,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		return err
 	}
 	defer flags.sims.close()
-	r, err := formats.Bisect(paths, sim, flags.drill)
+	r, err := formats.Bisect(files.Disk, paths, sim, flags.drill)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 
 // doBisectRun has a command tell of prefixes of a log whether they diverge.
 func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
-	session, err := formats.OpenSession(path)
+	session, err := formats.OpenSession(files.Disk, path)
 	if err != nil {
 		return err
 	}

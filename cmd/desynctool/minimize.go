@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -140,7 +141,7 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	case flags.runs < 1 || flags.jobs < 0 || flags.most < 1:
 		return errors.New("--runs and --max-replays are at least 1, --jobs at least 0")
 	}
-	session, err := formats.OpenSession(path)
+	session, err := formats.OpenSession(files.Disk, path)
 	if err != nil {
 		return err
 	}

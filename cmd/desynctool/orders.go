@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -49,7 +50,7 @@ Widelands, Spring; see formats) are recognised by content, compressed or not.
 func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error {
 	progress, end := e.progress("comparing", "")
 	defer end()
-	logs, err := formats.OpenLogs(paths, progress)
+	logs, err := formats.OpenLogs(files.Disk, paths, progress)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -64,7 +65,7 @@ func (p *statePair) explain(err error) error {
 	if p.a.Info().Seed != p.b.Info().Seed || !errors.As(err, new(*snapshot.MismatchError)) {
 		return err
 	}
-	if near := bisect.Nearest(p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
+	if near := bisect.Nearest(files.Disk, p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
 		return fmt.Errorf("%w; the nearest states of both peers that can be are %s and %s", err, near[0], near[1])
 	}
 	return err
@@ -73,7 +74,7 @@ func (p *statePair) explain(err error) error {
 // holdsSeveral reports whether a path is a folder, or a file that may hold
 // several states.
 func holdsSeveral(path string) bool {
-	return isDir(path) || snapshot.Several(path, formats.Snapshots())
+	return isDir(path) || snapshot.Several(files.Disk, path, formats.Snapshots())
 }
 
 func isDir(path string) bool {
@@ -84,7 +85,7 @@ func isDir(path string) bool {
 // firstDifferent returns the snapshots at the first pair that differs of two
 // folders, or at the last common state point if none does.
 func firstDifferent(a, b string) (paths [2]string, warnings, lost []string, err error) {
-	peers, err := bisect.Gather([]string{a, b}, formats.Snapshots())
+	peers, err := bisect.Gather(files.Disk, []string{a, b}, formats.Snapshots())
 	if err != nil {
 		return paths, nil, nil, err
 	}
@@ -107,10 +108,10 @@ func openState(arg string) (snapshot.State, string, error) {
 		if isDir(path) {
 			return nil, "", fmt.Errorf("%s: a folder; name a state point with %s@TICK", path, path)
 		}
-		s, err := snapshot.OpenAny(path, formats.Snapshots())
+		s, err := snapshot.OpenAny(files.Disk, path, formats.Snapshots())
 		return s, path, err
 	}
-	sets, err := snapshot.Find(path, formats.Snapshots())
+	sets, err := snapshot.Find(files.Disk, path, formats.Snapshots())
 	if err != nil {
 		return nil, "", err
 	}

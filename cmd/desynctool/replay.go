@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -158,13 +159,13 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if opts.Against, err = flags.sims.parse("--against", flags.against); err != nil {
 		return err
 	}
-	session, err := formats.OpenReplay(path)
+	session, err := formats.OpenReplay(files.Disk, path)
 	if err != nil {
 		return err
 	}
 	opts.Snapshots, opts.Drill = session.Snapshots, flags.drill
 	if flags.drill && session.Trace != "" {
-		if opts.Traced, err = formats.OpenTraced(session.Trace); err != nil {
+		if opts.Traced, err = formats.OpenTraced(files.Disk, session.Trace); err != nil {
 			return err
 		}
 		defer opts.Traced.Close()
@@ -175,7 +176,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		}
 	}
 	if flags.expect != "" {
-		if opts.Expect, err = formats.ReadHashes(flags.expect); err != nil {
+		if opts.Expect, err = formats.ReadHashes(files.Disk, flags.expect); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -123,7 +124,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 		}
 		params[key] = value
 	}
-	session, err := formats.SessionFor(flags.log, flags.ticks, flags.seed, params)
+	session, err := formats.SessionFor(files.Disk, flags.log, flags.ticks, flags.seed, params)
 	if err != nil {
 		return err
 	}

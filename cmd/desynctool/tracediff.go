@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
@@ -81,7 +82,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 			return fmt.Errorf("--pattern: %w", err)
 		}
 	}
-	traces, err := formats.OpenTraces(paths, e.stdin, read, opts.Force)
+	traces, err := formats.OpenTraces(files.Disk, paths, e.stdin, read, opts.Force)
 	if err != nil {
 		return err
 	}

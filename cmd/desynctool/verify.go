@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -58,7 +59,7 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		defer state.Close()
 		want.State = state
 	}
-	result, unread := formats.Verify(paths, want)
+	result, unread := formats.Verify(files.Disk, paths, want)
 	if len(result) == 0 {
 		return unread
 	}

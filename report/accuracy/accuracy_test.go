@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
 func narrow(dirs []string) (*playbook.Verdict, error) {
-	return formats.Narrow(dirs, refsim.Simulator())
+	return formats.Narrow(files.Disk, dirs, refsim.Simulator())
 }
 
 // TestSample measures some sessions of every fault, and some clean ones. The command in

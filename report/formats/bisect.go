@@ -2,11 +2,12 @@ package formats
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -15,15 +16,15 @@ import (
 // by these alone. A path is the folder of one peer, a folder that holds a folder for
 // each, or a file. With drill, peers that depart from sim are replayed system by
 // system beside the traces that they left.
-func Bisect(paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
-	if err := Distinct(paths); err != nil {
+func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
+	if err := Distinct(tree, paths); err != nil {
 		return nil, err
 	}
-	states, others, err := splitPaths(paths)
+	states, others, err := splitPaths(tree, paths)
 	if err != nil {
 		return nil, err
 	}
-	peers, err := bisect.Gather(states, Snapshots())
+	peers, err := bisect.Gather(tree, states, Snapshots())
 	if err == nil && len(peers) < 2 {
 		word := "peers"
 		if len(peers) == 1 {
@@ -35,16 +36,16 @@ func Bisect(paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error)
 		}
 	}
 	if err != nil {
-		return byTraces(paths, peers, err)
+		return byTraces(tree, paths, peers, err)
 	}
 	files := append(bisect.Others(peers), others...)
-	traces, err := EngineTraces(files)
+	traces, err := EngineTraces(tree, files)
 	if err != nil {
 		return nil, err
 	}
 	opts := bisect.Options{Sim: sim}
 	if drill {
-		opts.Traced = tracedAmong
+		opts.Traced = func(files []string) (bisect.Traced, error) { return tracedAmong(tree, files) }
 	}
 	if len(traces.Groups)+len(traces.Claims) > 0 {
 		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
@@ -56,10 +57,10 @@ func Bisect(paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error)
 		return nil, err
 	}
 	r.Lost = append(r.Lost, traces.Missing...)
-	r.Lost = append(r.Lost, idle(files, paths, traces)...)
-	r.Lost = append(r.Lost, empty(files)...)
+	r.Lost = append(r.Lost, idle(tree, files, paths, traces)...)
+	r.Lost = append(r.Lost, empty(tree, files)...)
 	for _, folder := range bisect.Unlooked(peers) {
-		if holdsEvidence(folder, All(), maxDeeper) {
+		if holdsEvidence(tree, folder, All(), maxDeeper) {
 			r.Lost = append(r.Lost, folder+": holds evidence too, and was not looked into; name it")
 		}
 	}
@@ -67,10 +68,10 @@ func Bisect(paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error)
 }
 
 // splitPaths tells folders and files that hold states from other files.
-func splitPaths(paths []string) (states, others []string, err error) {
+func splitPaths(tree files.Tree, paths []string) (states, others []string, err error) {
 	list := All()
 	for _, path := range paths {
-		stat, err := os.Stat(path)
+		stat, err := tree.Stat(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -78,11 +79,11 @@ func splitPaths(paths []string) (states, others []string, err error) {
 			states = append(states, path)
 			continue
 		}
-		f, err := traceFormatOf(path, list)
+		f, err := traceFormatOf(tree, path, list)
 		if err != nil {
 			return nil, nil, err
 		}
-		found, _, _ := isTrace(path, list)
+		found, _, _ := isTrace(tree, path, list)
 		if found && (f == nil || f.Snapshot == nil) {
 			others = append(others, path)
 		} else {
@@ -93,8 +94,8 @@ func splitPaths(paths []string) (states, others []string, err error) {
 }
 
 // byTraces bisects by traces alone; why says why the peers' states will not do.
-func byTraces(paths []string, peers []*bisect.Peer, why error) (*bisect.Result, error) {
-	traces, err := OpenTraces(paths, nil, tracediff.ReadOptions{}, false)
+func byTraces(tree files.Tree, paths []string, peers []*bisect.Peer, why error) (*bisect.Result, error) {
+	traces, err := OpenTraces(tree, paths, nil, tracediff.ReadOptions{}, false)
 	if err != nil {
 		if traces != nil && len(traces.Missing) > 0 && len(peers) == 0 {
 			return nil, err // it knows more
@@ -108,7 +109,7 @@ func byTraces(paths []string, peers []*bisect.Peer, why error) (*bisect.Result, 
 	r := bisect.RunTraces(results)
 	r.Notes, r.Lost = append(r.Notes, traces.Notes...), append(r.Lost, traces.Missing...)
 	r.Lost = append(r.Lost, bisect.Trouble(peers)...)
-	r.Lost = append(r.Lost, empty(bisect.Others(peers))...)
+	r.Lost = append(r.Lost, empty(tree, bisect.Others(peers))...)
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d file(s) are left out, since others say the same", n))
 	}
@@ -116,9 +117,9 @@ func byTraces(paths []string, peers []*bisect.Peer, why error) (*bisect.Result, 
 }
 
 // empty names the files without content that are evidence by their names.
-func empty(files []string) (lost []string) {
+func empty(tree files.Tree, files []string) (lost []string) {
 	for _, file := range files {
-		stat, err := os.Stat(file)
+		stat, err := tree.Stat(file)
 		if err != nil || stat.Size() > 0 {
 			continue
 		}
@@ -140,7 +141,7 @@ func empty(files []string) (lost []string) {
 
 // idle returns the folders, but for those that were given, of whose files none was
 // of use.
-func idle(files, given []string, traces *Traces) (lost []string) {
+func idle(tree files.Tree, files, given []string, traces *Traces) (lost []string) {
 	inUse := map[string]bool{}
 	for _, path := range given {
 		inUse[filepath.Clean(path)] = true
@@ -156,7 +157,7 @@ func idle(files, given []string, traces *Traces) (lost []string) {
 		}
 	}
 	for _, dir := range dirs {
-		if !inUse[dir] && !holdsEvidence(dir, All(), 0) {
+		if !inUse[dir] && !holdsEvidence(tree, dir, All(), 0) {
 			lost = append(lost, dir+": holds files, and nothing that is known")
 		}
 	}
@@ -172,30 +173,38 @@ const (
 	maxLook   = 1000
 )
 
+// namesIn returns the names in a folder, in order.
+func namesIn(tree files.Tree, dir string) ([]string, error) {
+	names, err := tree.Names(dir)
+	slices.Sort(names)
+	return names, err
+}
+
 // holdsEvidence reports whether there is a file in a folder, or in folders in it, that
 // is evidence by its name or content. It reads the start of some files at most.
-func holdsEvidence(dir string, list []Format, deeper int) bool {
-	entries, err := os.ReadDir(dir)
+func holdsEvidence(tree files.Tree, dir string, list []Format, deeper int) bool {
+	names, err := namesIn(tree, dir)
 	if err != nil {
 		return false
 	}
-	for i, e := range entries {
-		path := filepath.Join(dir, e.Name())
+	for _, name := range names[:min(len(names), maxLook)] {
+		path := filepath.Join(dir, name)
+		stat, err := tree.Stat(path)
 		switch {
-		case e.Name()[0] == '.' || i == maxLook:
-		case e.IsDir():
-			if deeper > 0 && holdsEvidence(path, list, deeper-1) {
+		case name[0] == '.' || err != nil:
+		case stat.IsDir():
+			if deeper > 0 && holdsEvidence(tree, path, list, deeper-1) {
 				return true
 			}
-		case e.Type().IsRegular() && isEvidence(path, list):
+		case stat.Mode().IsRegular() && isEvidence(tree, path, list):
 			return true
 		}
 	}
 	return false
 }
 
-func isEvidence(path string, list []Format) bool {
-	head, err := headOf(path, tracediff.SniffLen)
+func isEvidence(tree files.Tree, path string, list []Format) bool {
+	head, err := headOf(tree, path, tracediff.SniffLen)
 	if err != nil {
 		return false
 	}

@@ -9,18 +9,19 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/wasmsim"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // SessionFor returns what a simulator is tested with: the first ticks of the log at a
 // path, or, if path is empty, a session of a seed and parameters without any orders.
-func SessionFor(path string, ticks uint64, seed uint64, params map[string]string) (*extsim.Session, error) {
+func SessionFor(tree files.Tree, path string, ticks uint64, seed uint64, params map[string]string) (*extsim.Session, error) {
 	if ticks < 2 {
 		return nil, fmt.Errorf("%d ticks, expected at least 2", ticks)
 	}
 	if path == "" {
 		return &extsim.Session{Header: orderlog.Header{Seed: seed, Params: params}, Ticks: ticks}, nil
 	}
-	r, err := OpenReplay(path)
+	r, err := OpenReplay(tree, path)
 	if err != nil {
 		return nil, err
 	}

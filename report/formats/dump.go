@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
@@ -215,7 +216,7 @@ func variable(line string) []byte {
 // offset. What is no regular file, or compressed, is copied to a temporary one,
 // which done removes.
 func readerAt(r, content io.Reader, packing string) (at io.ReaderAt, size int64, done func(), err error) {
-	if f, ok := r.(*os.File); ok && packing == "" {
+	if f, ok := r.(files.File); ok && packing == "" {
 		if stat, err := f.Stat(); err == nil && stat.Mode().IsRegular() {
 			return keepOpen{f}, stat.Size(), func() {}, nil
 		}

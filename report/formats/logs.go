@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -37,7 +37,7 @@ func (l *Logs) read(n int) {
 
 // counted tells how much is read of a file.
 type counted struct {
-	*os.File
+	files.File
 	read func(n int)
 }
 
@@ -60,17 +60,17 @@ func (l *Logs) Close() error {
 // one peer, or a folder that holds a folder for each. Peers are named by what
 // their logs say, else by their paths. Progress, if not nil, is called with the
 // bytes read of all files.
-func OpenLogs(paths []string, progress func(done, total int64)) (*Logs, error) {
-	if err := Distinct(paths); err != nil {
+func OpenLogs(tree files.Tree, paths []string, progress func(done, total int64)) (*Logs, error) {
+	if err := Distinct(tree, paths); err != nil {
 		return nil, err
 	}
-	files, missing, err := findLogs(paths)
+	files, missing, err := findLogs(tree, paths)
 	if err != nil {
 		return nil, err
 	}
 	if len(files) < 2 {
 		hint := ""
-		if len(files) == 1 && holdsSeveral(files[0]) {
+		if len(files) == 1 && holdsSeveral(tree, files[0]) {
 			hint = "; tracediff compares the checksums of all peers in it"
 		}
 		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed%s", strings.Join(paths, ", "), len(files), hint)
@@ -78,10 +78,10 @@ func OpenLogs(paths []string, progress func(done, total int64)) (*Logs, error) {
 	l := &Logs{progress: progress, Missing: missing}
 	var told []string
 	for _, path := range files {
-		if stat, err := os.Stat(path); err == nil {
+		if stat, err := tree.Stat(path); err == nil {
 			l.total += stat.Size()
 		}
-		source, closer, err := openLog(path, l.read)
+		source, closer, err := openLog(tree, path, l.read)
 		if err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
@@ -96,18 +96,18 @@ func OpenLogs(paths []string, progress func(done, total int64)) (*Logs, error) {
 }
 
 // OpenLog opens an order log of any format, which may be compressed.
-func OpenLog(path string) (orderlog.Source, io.Closer, error) {
-	return openLog(path, func(int) {})
+func OpenLog(tree files.Tree, path string) (orderlog.Source, io.Closer, error) {
+	return openLog(tree, path, func(int) {})
 }
 
-func openLog(path string, read func(n int)) (orderlog.Source, io.Closer, error) {
-	source, closer, _, err := openNamedLog(path, read)
+func openLog(tree files.Tree, path string, read func(n int)) (orderlog.Source, io.Closer, error) {
+	source, closer, _, err := openNamedLog(tree, path, read)
 	return source, closer, err
 }
 
 // openNamedLog opens an order log and returns the name of its format, too.
-func openNamedLog(path string, read func(n int)) (source orderlog.Source, closer io.Closer, name string, err error) {
-	f, err := os.Open(path)
+func openNamedLog(tree files.Tree, path string, read func(n int)) (source orderlog.Source, closer io.Closer, name string, err error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -130,8 +130,8 @@ func openNamedLog(path string, read func(n int)) (source orderlog.Source, closer
 			continue
 		}
 		if !format.Native {
-			if regular, err := isRegular(path); err == nil && regular {
-				if err := checkPacking(path, 0); err != nil {
+			if regular, err := isRegular(tree, path); err == nil && regular {
+				if err := checkPacking(tree, path, 0); err != nil {
 					return nil, nil, "", errors.Join(err, all.Close())
 				}
 			}
@@ -150,8 +150,8 @@ func openNamedLog(path string, read func(n int)) (source orderlog.Source, closer
 }
 
 // holdsSeveral reports whether an order log has the checksums of several peers.
-func holdsSeveral(path string) bool {
-	f, err := traceFormat(path)
+func holdsSeveral(tree files.Tree, path string) bool {
+	f, err := traceFormat(tree, path)
 	return err == nil && f != nil && f.Trace.Peers != nil
 }
 
@@ -169,9 +169,9 @@ func (c closers) Close() error {
 const sniffLog = 4096
 
 // findLogs returns the paths of the logs below some paths.
-func findLogs(paths []string) (files, missing []string, err error) {
+func findLogs(tree files.Tree, paths []string) (files, missing []string, err error) {
 	for _, path := range paths {
-		stat, err := os.Stat(path)
+		stat, err := tree.Stat(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -179,7 +179,7 @@ func findLogs(paths []string) (files, missing []string, err error) {
 			files = append(files, path)
 			continue
 		}
-		found, without, err := logsIn(path, true)
+		found, without, err := logsIn(tree, path, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -197,21 +197,21 @@ func findLogs(paths []string) (files, missing []string, err error) {
 
 // logsIn returns the logs in a folder, or else those in its folders, and which
 // of these hold files and no log.
-func logsIn(dir string, deeper bool) (files, without []string, err error) {
-	list, err := os.ReadDir(dir)
+func logsIn(tree files.Tree, dir string, deeper bool) (files, without []string, err error) {
+	names, err := namesIn(tree, dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	var folders []string
 	others := 0
-	for _, entry := range list {
-		path := filepath.Join(dir, entry.Name())
-		stat, err := os.Stat(path)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		stat, err := tree.Stat(path)
 		switch {
-		case entry.Name()[0] == '.' || err != nil:
+		case name[0] == '.' || err != nil:
 		case stat.IsDir():
 			folders = append(folders, path)
-		case stat.Mode().IsRegular() && isLog(path):
+		case stat.Mode().IsRegular() && isLog(tree, path):
 			files = append(files, path)
 		default:
 			others++
@@ -224,7 +224,7 @@ func logsIn(dir string, deeper bool) (files, without []string, err error) {
 		return files, nil, nil
 	}
 	for _, folder := range folders {
-		found, none, err := logsIn(folder, false)
+		found, none, err := logsIn(tree, folder, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -235,8 +235,8 @@ func logsIn(dir string, deeper bool) (files, without []string, err error) {
 }
 
 // isLog reports whether a file is an order log by its leading bytes.
-func isLog(path string) bool {
-	f, err := os.Open(path)
+func isLog(tree files.Tree, path string) bool {
+	f, err := tree.Open(path)
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -15,36 +16,36 @@ import (
 
 // Narrow looks at all that the peers below some paths left, and narrows a desync as far
 // as that goes. With a simulator it says who is wrong.
-func Narrow(paths []string, sim *bisect.Sim) (*playbook.Verdict, error) {
+func Narrow(tree files.Tree, paths []string, sim *bisect.Sim) (*playbook.Verdict, error) {
 	var e playbook.Evidence
 	var err error
-	if e.Bisect, err = Bisect(paths, sim, sim != nil); err != nil {
+	if e.Bisect, err = Bisect(tree, paths, sim, sim != nil); err != nil {
 		return nil, err
 	}
 	if e.Bisect.Bracket == nil {
 		return playbook.Conclude(e)
 	}
-	if logs, err := OpenLogs(paths, nil); err == nil {
+	if logs, err := OpenLogs(tree, paths, nil); err == nil {
 		e.Orders, err = orderlog.Compare(logs.Named, orderlog.CompareOptions{})
 		if err = errors.Join(err, logs.Close()); err != nil {
 			return nil, err
 		}
 	}
-	if traces, err := OpenTraces(paths, nil, tracediff.ReadOptions{}, false); err == nil {
+	if traces, err := OpenTraces(tree, paths, nil, tracediff.ReadOptions{}, false); err == nil {
 		if e.Traces, err = traces.Compare(tracediff.Options{FirstOnly: true, Context: -1}); err != nil {
 			return nil, err
 		}
 	}
-	if e.Diff, err = diffAt(paths, e.Bisect); err != nil {
+	if e.Diff, err = diffAt(tree, paths, e.Bisect); err != nil {
 		return nil, err
 	}
-	e.Within = func(tick uint64) (*playbook.Within, error) { return within(paths, tick) }
+	e.Within = func(tick uint64) (*playbook.Within, error) { return within(tree, paths, tick) }
 	return playbook.Conclude(e)
 }
 
 // diffAt compares the states of the first two peers that differ at the bad end of a
 // bracket, nil if they did not leave them.
-func diffAt(paths []string, r *bisect.Result) (*snapshot.Diff, error) {
+func diffAt(tree files.Tree, paths []string, r *bisect.Result) (*snapshot.Diff, error) {
 	var differ []snapshot.State
 	defer func() {
 		for _, s := range differ {
@@ -52,7 +53,7 @@ func diffAt(paths []string, r *bisect.Result) (*snapshot.Diff, error) {
 		}
 	}()
 	for _, path := range paths {
-		sets, err := snapshot.Find(path, Snapshots())
+		sets, err := snapshot.Find(tree, path, Snapshots())
 		if err != nil {
 			return nil, err
 		}
@@ -82,17 +83,17 @@ func diffAt(paths []string, r *bisect.Result) (*snapshot.Diff, error) {
 
 // within finds the system of a tick behind which the first peer's trace and another
 // peer's differ until the tick's end; of several peers the earliest counts.
-func within(paths []string, tick uint64) (*playbook.Within, error) {
+func within(tree files.Tree, paths []string, tick uint64) (*playbook.Within, error) {
 	var first []bisect.TracedSystem
 	var found *playbook.Within
 	at := 0
 	for _, path := range paths {
-		sets, err := snapshot.Find(path, Snapshots())
+		sets, err := snapshot.Find(tree, path, Snapshots())
 		if err != nil {
 			return nil, err
 		}
 		for _, set := range sets {
-			traced, err := tracedAmong(set.Others)
+			traced, err := tracedAmong(tree, set.Others)
 			if traced == nil || err != nil {
 				continue // what cannot be read has been told
 			}

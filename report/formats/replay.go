@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -27,8 +28,8 @@ type Replayable struct {
 
 // OpenReplay reads the order log at path, or the one in a folder, and finds the
 // snapshots beside it. A log that is torn is replayed as far as it goes.
-func OpenReplay(path string) (*Replayable, error) {
-	stat, err := os.Stat(path)
+func OpenReplay(tree files.Tree, path string) (*Replayable, error) {
+	stat, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func OpenReplay(path string) (*Replayable, error) {
 	file := path
 	if stat.IsDir() {
 		file = filepath.Join(path, bisect.LogName)
-		sets, err := snapshot.Find(path, Snapshots())
+		sets, err := snapshot.Find(tree, path, Snapshots())
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func OpenReplay(path string) (*Replayable, error) {
 		r.Snapshots = sets[0]
 		r.Trace = traceAmong(sets[0].Others)
 	}
-	log, err := orderlog.ReadFile(file)
+	log, err := readLog(tree, file)
 	var bad *frame.Error
 	switch {
 	case log == nil:
@@ -64,6 +65,15 @@ func OpenReplay(path string) (*Replayable, error) {
 	return r, nil
 }
 
+func readLog(tree files.Tree, path string) (*orderlog.Log, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return orderlog.ReadAll(f, path)
+}
+
 // traceAmong returns the trace among the files of a peer, empty if there is none.
 func traceAmong(files []string) (trace string) {
 	for _, file := range files {
@@ -75,9 +85,9 @@ func traceAmong(files []string) (trace string) {
 }
 
 // tracedAmong opens the trace among the files of a peer, if there is one.
-func tracedAmong(files []string) (bisect.Traced, error) {
+func tracedAmong(tree files.Tree, files []string) (bisect.Traced, error) {
 	if trace := traceAmong(files); trace != "" {
-		return OpenTraced(trace)
+		return OpenTraced(tree, trace)
 	}
 	return nil, nil
 }
@@ -118,8 +128,8 @@ func WriteHashes(path string, h *orderlog.Header, play func(HashWriter) error) (
 }
 
 // ReadHashes reads what WriteHashes wrote.
-func ReadHashes(path string) (map[uint64]merkle.Short, error) {
-	f, err := os.Open(path)
+func ReadHashes(tree files.Tree, path string) (map[uint64]merkle.Short, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +164,7 @@ func ReadHashes(path string) (map[uint64]merkle.Short, error) {
 
 // traced reads a trace tick by tick.
 type traced struct {
-	f     *os.File
+	f     files.File
 	r     *tracediff.Reader
 	ahead tracediff.Checkpoint // the next one, if there is one
 	have  bool
@@ -165,8 +175,8 @@ type traced struct {
 // OpenTraced opens a trace that has a checkpoint of the whole state behind each
 // system, and perhaps of its parts. Of a tick that was traced again the first time
 // counts.
-func OpenTraced(path string) (bisect.Traced, error) {
-	f, err := os.Open(path)
+func OpenTraced(tree files.Tree, path string) (bisect.Traced, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}

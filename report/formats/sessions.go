@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	zeroadlog "github.com/desynctool/desynctool/orderlog/zeroad"
 )
@@ -51,16 +51,16 @@ type Session struct {
 }
 
 // OpenSession reads the order log at path, or the one in a folder.
-func OpenSession(path string) (*Session, error) {
-	files, _, err := findLogs([]string{path})
+func OpenSession(tree files.Tree, path string) (*Session, error) {
+	logs, _, err := findLogs(tree, []string{path})
 	if err != nil {
 		return nil, err
 	}
-	if len(files) != 1 {
-		return nil, fmt.Errorf("%s: %d order logs, expected one: name it", path, len(files))
+	if len(logs) != 1 {
+		return nil, fmt.Errorf("%s: %d order logs, expected one: name it", path, len(logs))
 	}
-	s := &Session{Path: files[0]}
-	log, name, err := readLog(s.Path)
+	s := &Session{Path: logs[0]}
+	log, name, err := readNamedLog(tree, s.Path)
 	var bad *frame.Error
 	switch {
 	case log == nil:
@@ -82,14 +82,14 @@ func OpenSession(path string) (*Session, error) {
 	return nil, fmt.Errorf("%s: a log of format %s, which cannot be written; those of %s can", s.Path, name, strings.Join(names, ", "))
 }
 
-// readLog reads a whole log, and returns the name of its format.
-func readLog(path string) (log *orderlog.Log, format string, err error) {
-	text, err := isTextLog(path)
+// readNamedLog reads a whole log, and returns the name of its format.
+func readNamedLog(tree files.Tree, path string) (log *orderlog.Log, format string, err error) {
+	text, err := isTextLog(tree, path)
 	if err != nil {
 		return nil, "", err
 	}
 	if text {
-		f, err := os.Open(path)
+		f, err := tree.Open(path)
 		if err != nil {
 			return nil, "", err
 		}
@@ -101,7 +101,7 @@ func readLog(path string) (log *orderlog.Log, format string, err error) {
 		log, err = orderlog.ReadAll(&twin, path)
 		return log, textLog, err
 	}
-	source, closer, format, err := openNamedLog(path, func(int) {})
+	source, closer, format, err := openNamedLog(tree, path, func(int) {})
 	if err != nil {
 		return nil, "", err
 	}
@@ -110,7 +110,7 @@ func readLog(path string) (log *orderlog.Log, format string, err error) {
 	return log, format, err
 }
 
-func isTextLog(path string) (bool, error) {
-	head, err := headOf(path, sniffLog)
+func isTextLog(tree files.Tree, path string) (bool, error) {
+	head, err := headOf(tree, path, sniffLog)
 	return err == nil && orderlog.IsText(head), err
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/loglines"
@@ -30,8 +30,8 @@ type traceFile struct {
 }
 
 // scanLog reads the claims that stand anywhere in a log, nil if there are none.
-func scanLog(file string, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {
-	log, err := tracediff.ReadClaims(file, &tracediff.Format{Claims: loglines.Scan}, opts)
+func scanLog(tree files.Tree, file string, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {
+	log, err := tracediff.ReadClaims(tree, file, &tracediff.Format{Claims: loglines.Scan}, opts)
 	if err != nil || len(log.Claims) == 0 {
 		return nil, err
 	}
@@ -40,10 +40,12 @@ func scanLog(file string, opts tracediff.ReadOptions) (*tracediff.ClaimLog, erro
 
 // traceFormat returns the engine's format of a file that holds checkpoints or
 // claims, nil if it is none.
-func traceFormat(path string) (*Format, error) { return traceFormatOf(path, All()) }
+func traceFormat(tree files.Tree, path string) (*Format, error) {
+	return traceFormatOf(tree, path, All())
+}
 
-func traceFormatOf(path string, list []Format) (*Format, error) {
-	head, err := headOf(path, tracediff.SniffLen)
+func traceFormatOf(tree files.Tree, path string, list []Format) (*Format, error) {
+	head, err := headOf(tree, path, tracediff.SniffLen)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +61,8 @@ func traceFormatOf(path string, list []Format) (*Format, error) {
 }
 
 // headOf returns the leading bytes of what is in a file.
-func headOf(path string, n int) ([]byte, error) {
-	f, err := os.Open(path)
+func headOf(tree files.Tree, path string, n int) ([]byte, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +84,8 @@ func headOf(path string, n int) ([]byte, error) {
 
 // traceFiles returns path if it is a file, else the traces in the folder, or
 // in its folders, and which of these hold files and no trace.
-func traceFiles(path string) (files []traceFile, missing []string, err error) {
-	stat, err := os.Stat(path)
+func traceFiles(tree files.Tree, path string) (files []traceFile, missing []string, err error) {
+	stat, err := tree.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,16 +93,16 @@ func traceFiles(path string) (files []traceFile, missing []string, err error) {
 		return []traceFile{{path: path}}, nil, nil
 	}
 	list := All()
-	here, err := tracesIn(path, list)
+	here, err := tracesIn(tree, path, list)
 	if err != nil {
 		return nil, nil, err
 	}
 	files = here.files
 	if here.own {
-		missing = append(missing, unlooked(here.folders, list)...)
+		missing = append(missing, unlooked(tree, here.folders, list)...)
 	} else { // what is of several peers may stand beside their folders
 		for _, folder := range here.folders {
-			found, err := tracesIn(folder, list)
+			found, err := tracesIn(tree, folder, list)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -108,7 +110,7 @@ func traceFiles(path string) (files []traceFile, missing []string, err error) {
 				missing = append(missing, folder+": no trace")
 			}
 			files = append(files, found.files...)
-			missing = append(missing, unlooked(found.folders, list)...)
+			missing = append(missing, unlooked(tree, found.folders, list)...)
 		}
 	}
 	if len(files) == 0 {
@@ -122,9 +124,9 @@ func traceFiles(path string) (files []traceFile, missing []string, err error) {
 }
 
 // unlooked says which folders hold evidence and were not looked into.
-func unlooked(folders []string, list []Format) (missing []string) {
+func unlooked(tree files.Tree, folders []string, list []Format) (missing []string) {
 	for _, folder := range folders {
-		if holdsEvidence(folder, list, maxDeeper) {
+		if holdsEvidence(tree, folder, list, maxDeeper) {
 			missing = append(missing, folder+": holds evidence too, and was not looked into; name it")
 		}
 	}
@@ -139,15 +141,15 @@ type traceFolder struct {
 	others  bool // there are files besides
 }
 
-func tracesIn(dir string, formats []Format) (t traceFolder, err error) {
-	list, err := os.ReadDir(dir)
+func tracesIn(tree files.Tree, dir string, formats []Format) (t traceFolder, err error) {
+	names, err := namesIn(tree, dir)
 	if err != nil {
 		return t, err
 	}
-	for _, entry := range list {
-		path := filepath.Join(dir, entry.Name())
-		stat, err := os.Stat(path)
-		if entry.Name()[0] == '.' || err != nil {
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		stat, err := tree.Stat(path)
+		if name[0] == '.' || err != nil {
 			continue
 		}
 		if stat.IsDir() {
@@ -157,7 +159,7 @@ func tracesIn(dir string, formats []Format) (t traceFolder, err error) {
 		found, own := false, false
 		var format *Format
 		if stat.Mode().IsRegular() {
-			found, format, own = isTrace(path, formats)
+			found, format, own = isTrace(tree, path, formats)
 		}
 		if found {
 			t.files = append(t.files, traceFile{path, format})
@@ -172,12 +174,12 @@ func tracesIn(dir string, formats []Format) (t traceFolder, err error) {
 // isTrace reports whether a file is a trace of ours or a table by its name, or
 // one of an engine, whose format it returns, or a log with an engine's claims, by
 // its content; own says that it is the trace of one peer.
-func isTrace(path string, formats []Format) (found bool, format *Format, own bool) {
+func isTrace(tree files.Tree, path string, formats []Format) (found bool, format *Format, own bool) {
 	ext := filepath.Ext(unpackedName(path))
 	if ext == ".trace" {
 		return true, nil, true
 	}
-	format, err := traceFormatOf(path, formats)
+	format, err := traceFormatOf(tree, path, formats)
 	if err != nil {
 		return false, nil, false
 	}
@@ -186,10 +188,10 @@ func isTrace(path string, formats []Format) (found bool, format *Format, own boo
 	}
 	switch ext {
 	case ".csv":
-		head, err := headOf(path, tracediff.SniffLen)
+		head, err := headOf(tree, path, tracediff.SniffLen)
 		return err == nil && tracediff.Sniff(head) == tracediff.Table, nil, false
 	case ".log", ".txt":
-		log, err := scanLog(path, tracediff.ReadOptions{})
+		log, err := scanLog(tree, path, tracediff.ReadOptions{})
 		return err == nil && log != nil, nil, false
 	}
 	return false, nil, false

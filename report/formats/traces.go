@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -30,6 +32,7 @@ type Traces struct {
 	// the same.
 	Notes, Copies []string
 
+	tree       files.Tree
 	used       map[string]bool // files that were opened, by their cleaned paths
 	distrusted map[string]bool // files that contradict their peer's own hashes
 	sessions   []sessionFile
@@ -64,8 +67,8 @@ func (t *Traces) of(session, file string) {
 // named by what their traces say, else by their paths.
 //
 // With force, files of different matches are taken all the same.
-func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions, force bool) (*Traces, error) {
-	all := newTraces()
+func OpenTraces(tree files.Tree, paths []string, stdin io.Reader, opts tracediff.ReadOptions, force bool) (*Traces, error) {
+	all := newTraces(tree)
 	var ours []*tracediff.Trace
 	foreign := map[string][]*tracediff.Trace{} // by format
 	for _, path := range paths {
@@ -77,7 +80,7 @@ func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions, for
 			ours = append(ours, found...)
 			continue
 		}
-		files, missing, err := traceFiles(path)
+		files, missing, err := traceFiles(tree, path)
 		if err != nil {
 			return nil, err
 		}
@@ -105,8 +108,8 @@ func OpenTraces(paths []string, stdin io.Reader, opts tracediff.ReadOptions, for
 	return all, nil
 }
 
-func newTraces() *Traces {
-	return &Traces{used: map[string]bool{}, distrusted: map[string]bool{}}
+func newTraces(tree files.Tree) *Traces {
+	return &Traces{tree: tree, used: map[string]bool{}, distrusted: map[string]bool{}}
 }
 
 // knowPlayers gives the columns of a table that are called player0, player1, …
@@ -129,8 +132,8 @@ func (t *Traces) knowPlayers(list []*tracediff.Trace) {
 // EngineTraces opens the files of engines' formats with checksums or claims among
 // some files, and tables of checksums; it leaves traces of ours out. What cannot
 // be read is missing. Files of different matches are an error.
-func EngineTraces(files []string) (*Traces, error) {
-	all := newTraces()
+func EngineTraces(tree files.Tree, files []string) (*Traces, error) {
+	all := newTraces(tree)
 	var ours []*tracediff.Trace
 	foreign := map[string][]*tracediff.Trace{}
 	list := All()
@@ -138,7 +141,7 @@ func EngineTraces(files []string) (*Traces, error) {
 		if filepath.Ext(unpackedName(file)) == ".trace" {
 			continue
 		}
-		found, format, _ := isTrace(file, list)
+		found, format, _ := isTrace(tree, file, list)
 		if !found {
 			continue
 		}
@@ -233,12 +236,12 @@ func kindOf(t *tracediff.Trace) string {
 // openFile opens one file: it returns traces of ours, and adds others and claims.
 func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[string][]*tracediff.Trace) ([]*tracediff.Trace, error) {
 	file, format := f.path, f.format
-	regular, err := isRegular(file)
+	regular, err := isRegular(t.tree, file)
 	if err != nil {
 		return nil, err
 	}
 	if format == nil && regular {
-		if format, err = traceFormat(file); err != nil {
+		if format, err = traceFormat(t.tree, file); err != nil {
 			return nil, err
 		}
 	}
@@ -247,9 +250,9 @@ func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[s
 	}
 	t.used[filepath.Clean(file)] = true
 	if format == nil || opts.Pattern != nil {
-		own, err := tracediff.Open(file, opts)
+		own, err := tracediff.Open(t.tree, file, opts)
 		if errors.Is(err, tracediff.ErrUnrecognized) && opts.Pattern == nil && regular {
-			log, scanned := scanLog(file, opts)
+			log, scanned := scanLog(t.tree, file, opts)
 			if scanned != nil {
 				return nil, scanned
 			}
@@ -260,11 +263,11 @@ func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[s
 		}
 		return own, err
 	}
-	if err := checkPacking(file, opts.MaxUnpacked); err != nil {
+	if err := checkPacking(t.tree, file, opts.MaxUnpacked); err != nil {
 		return nil, err
 	}
 	if format.Trace.Claims != nil {
-		log, err := tracediff.ReadClaims(file, format.Trace, opts)
+		log, err := tracediff.ReadClaims(t.tree, file, format.Trace, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -272,7 +275,7 @@ func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[s
 		t.of(log.Dialect.Session, file)
 	}
 	if format.Trace.Check != nil {
-		note, err := format.Trace.Check(file)
+		note, err := format.Trace.Check(t.tree, file)
 		var misfit *tracediff.MisfitError
 		switch {
 		case errors.As(err, &misfit):
@@ -284,7 +287,7 @@ func (t *Traces) openFile(f traceFile, opts tracediff.ReadOptions, foreign map[s
 			t.Notes = append(t.Notes, file+": "+note)
 		}
 	}
-	list, err := tracediff.OpenForeign(file, format.Trace, opts)
+	list, err := tracediff.OpenForeign(t.tree, file, format.Trace, opts)
 	for _, one := range list {
 		t.of(one.Dialect.Session, file)
 	}
@@ -304,8 +307,8 @@ func nameTraces(list []*tracediff.Trace) {
 }
 
 // checkPacking returns an error if a file is compressed and damaged.
-func checkPacking(file string, limit int64) error {
-	f, err := os.Open(file)
+func checkPacking(tree files.Tree, file string, limit int64) error {
+	f, err := tree.Open(file)
 	if err != nil {
 		return err
 	}
@@ -316,16 +319,16 @@ func checkPacking(file string, limit int64) error {
 	return nil
 }
 
-func isRegular(file string) (bool, error) {
-	stat, err := os.Stat(file)
+func isRegular(tree files.Tree, file string) (bool, error) {
+	stat, err := tree.Stat(file)
 	return err == nil && stat.Mode().IsRegular(), err
 }
 
 // Distinct returns an error if a file or folder is given twice.
-func Distinct(paths []string) error {
-	var stats []os.FileInfo
+func Distinct(tree files.Tree, paths []string) error {
+	var stats []fs.FileInfo
 	for i, path := range paths {
-		stat, err := os.Stat(path)
+		stat, err := tree.Stat(path)
 		if err != nil || path == "-" {
 			stats = append(stats, nil)
 			continue

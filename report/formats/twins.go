@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -106,11 +106,11 @@ func (t *Traces) distinct(same []*tracediff.Trace) ([]*tracediff.Trace, error) {
 
 // compareTwin compares two files that say to be of the same peer.
 func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
-	a, err := digest(kept.File)
+	a, err := digest(t.tree, kept.File)
 	if err != nil {
 		return err
 	}
-	b, err := digest(twin.File)
+	b, err := digest(t.tree, twin.File)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
 	return nil
 }
 
-func digest(file string) (sum [sha256.Size]byte, err error) {
-	f, err := os.Open(file)
+func digest(tree files.Tree, file string) (sum [sha256.Size]byte, err error) {
+	f, err := tree.Open(file)
 	if err != nil {
 		return sum, err
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
@@ -22,11 +22,11 @@ const maxProof = 16 << 20
 // Verify checks the hashes of proofs, states and order logs. An error says
 // which files could not be read; the others are in the result, and wrong where
 // a Verified says so.
-func Verify(paths []string, want report.Expected) ([]report.Verified, error) {
+func Verify(tree files.Tree, paths []string, want report.Expected) ([]report.Verified, error) {
 	var out []report.Verified
 	var errs error
 	for _, path := range paths {
-		v, err := verify(path, want)
+		v, err := verify(tree, path, want)
 		if err != nil {
 			errs = errors.Join(errs, err)
 			continue
@@ -36,34 +36,34 @@ func Verify(paths []string, want report.Expected) ([]report.Verified, error) {
 	return out, errs
 }
 
-func verify(path string, want report.Expected) (report.Verified, error) {
-	if state, ok, err := partAt(path); ok || err != nil {
+func verify(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
+	if state, ok, err := partAt(tree, path); ok || err != nil {
 		if err != nil {
 			return report.Verified{}, err
 		}
 		defer state.Close()
 		return report.VerifyState(state, path, want)
 	}
-	head, err := leading(path)
+	head, err := leading(tree, path)
 	if err != nil {
 		return report.Verified{}, err
 	}
 	switch {
 	case orderlog.IsLog(head):
-		return verifyLog(path)
+		return verifyLog(tree, path)
 	case tracediff.Sniff(head) == tracediff.Binary:
-		return verifyTrace(path)
+		return verifyTrace(tree, path)
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
-		return verifyProof(path, want)
+		return verifyProof(tree, path, want)
 	}
-	if f, err := traceFormat(path); err == nil && f != nil && f.Trace.Check != nil {
-		note, err := f.Trace.Check(path)
+	if f, err := traceFormat(tree, path); err == nil && f != nil && f.Trace.Check != nil {
+		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
 			return report.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
 		}
 		return report.Verified{Path: path, What: f.Title, Note: note, Err: err}, nil
 	}
-	state, err := snapshot.OpenAny(path, Snapshots())
+	state, err := snapshot.OpenAny(tree, path, Snapshots())
 	if err != nil {
 		return report.Verified{}, err
 	}
@@ -73,16 +73,16 @@ func verify(path string, want report.Expected) (report.Verified, error) {
 
 // partAt opens FILE@TICK, one of the states in a file that holds several. It reports
 // false for what is no such name.
-func partAt(arg string) (state snapshot.State, ok bool, err error) {
+func partAt(tree files.Tree, arg string) (state snapshot.State, ok bool, err error) {
 	i := strings.LastIndexByte(arg, '@')
-	if _, err := os.Stat(arg); err == nil || i < 0 || !snapshot.Several(arg[:i], Snapshots()) {
+	if _, err := tree.Stat(arg); err == nil || i < 0 || !snapshot.Several(tree, arg[:i], Snapshots()) {
 		return nil, false, nil
 	}
 	tick, err := strconv.ParseUint(arg[i+1:], 10, 64)
 	if err != nil {
 		return nil, false, nil
 	}
-	sets, err := snapshot.Find(arg[:i], Snapshots())
+	sets, err := snapshot.Find(tree, arg[:i], Snapshots())
 	if err != nil {
 		return nil, false, err
 	}
@@ -96,15 +96,15 @@ func partAt(arg string) (state snapshot.State, ok bool, err error) {
 }
 
 // leading returns the first bytes of a file's content.
-func leading(path string) ([]byte, error) {
-	stat, err := os.Stat(path)
+func leading(tree files.Tree, path string) ([]byte, error) {
+	stat, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !stat.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	f, err := os.Open(path)
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func leading(path string) ([]byte, error) {
 	return head[:n], nil
 }
 
-func verifyProof(path string, want report.Expected) (report.Verified, error) {
-	f, err := os.Open(path)
+func verifyProof(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return report.Verified{}, err
 	}
@@ -146,9 +146,9 @@ func verifyProof(path string, want report.Expected) (report.Verified, error) {
 }
 
 // verifyTrace reads a trace to its end marker.
-func verifyTrace(path string) (report.Verified, error) {
+func verifyTrace(tree files.Tree, path string) (report.Verified, error) {
 	v := report.Verified{Path: path, What: "trace"}
-	f, err := os.Open(path)
+	f, err := tree.Open(path)
 	if err != nil {
 		return v, err
 	}
@@ -169,9 +169,9 @@ func verifyTrace(path string) (report.Verified, error) {
 }
 
 // verifyLog reads a log to its end marker and recomputes the input hashes.
-func verifyLog(path string) (report.Verified, error) {
+func verifyLog(tree files.Tree, path string) (report.Verified, error) {
 	v := report.Verified{Path: path, What: "order log"}
-	f, err := os.Open(path)
+	f, err := tree.Open(path)
 	if err != nil {
 		return v, err
 	}

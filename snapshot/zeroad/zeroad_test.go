@@ -16,6 +16,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -275,7 +276,7 @@ func TestBisect(t *testing.T) {
 		for _, peer := range []string{s.a, s.b} {
 			dirs = append(dirs, filepath.Join(corpus, s.name, peer, "ooslog"))
 		}
-		peers, err := bisect.Gather(dirs, []snapshot.Format{Format()})
+		peers, err := bisect.Gather(files.Disk, dirs, []snapshot.Format{Format()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +309,7 @@ func TestBisect(t *testing.T) {
 		}
 		dirs = append(dirs, dir)
 	}
-	peers, err := bisect.Gather(dirs, []snapshot.Format{Format()})
+	peers, err := bisect.Gather(files.Disk, dirs, []snapshot.Format{Format()})
 	if err != nil {
 		t.Fatal(err)
 	}

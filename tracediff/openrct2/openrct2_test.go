@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -115,7 +116,7 @@ func TestSides(t *testing.T) {
 func compare(t *testing.T, name string) *tracediff.Result {
 	t.Helper()
 	f := Formats()[0]
-	traces, err := tracediff.OpenForeign(filepath.Join(folder, name), &f, tracediff.ReadOptions{})
+	traces, err := tracediff.OpenForeign(files.Disk, filepath.Join(folder, name), &f, tracediff.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/spring"
@@ -60,7 +61,7 @@ func format(t testing.TB, name string) *tracediff.Format {
 
 func open(t testing.TB, path string) []*tracediff.Trace {
 	t.Helper()
-	list, err := tracediff.OpenForeign(path, format(t, "spring-demo"), tracediff.ReadOptions{})
+	list, err := tracediff.OpenForeign(files.Disk, path, format(t, "spring-demo"), tracediff.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestClaims(t *testing.T) {
 			if strings.Contains(path, "infolog") {
 				name = "spring-infolog"
 			}
-			log, err := tracediff.ReadClaims(path, format(t, name), tracediff.ReadOptions{})
+			log, err := tracediff.ReadClaims(files.Disk, path, format(t, name), tracediff.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

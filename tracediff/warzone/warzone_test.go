@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/warzone"
@@ -32,11 +33,11 @@ func format(t testing.TB, name string) *tracediff.Format {
 	return nil
 }
 
-func open(t testing.TB, name string, files ...string) []*tracediff.Trace {
+func open(t testing.TB, name string, paths ...string) []*tracediff.Trace {
 	t.Helper()
 	var all []*tracediff.Trace
-	for _, file := range files {
-		list, err := tracediff.OpenForeign(file, format(t, name), tracediff.ReadOptions{})
+	for _, file := range paths {
+		list, err := tracediff.OpenForeign(files.Disk, file, format(t, name), tracediff.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

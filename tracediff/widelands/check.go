@@ -3,9 +3,9 @@ package widelands
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/widelands"
 	"github.com/desynctool/desynctool/tracediff"
@@ -16,27 +16,27 @@ var packings = [...]string{"", ".gz", ".zst", ".xz"}
 
 // checkReplay computes the hashes of a replay again from the sync stream beside it,
 // which is called as the replay with .wss behind.
-func checkReplay(path string) (string, error) {
+func checkReplay(tree files.Tree, path string) (string, error) {
 	plain := path
 	for _, p := range packings[1:] {
 		plain = strings.TrimSuffix(plain, p)
 	}
 	for _, p := range packings {
 		beside := plain + ".wss" + p
-		if _, err := os.Stat(beside); err == nil {
-			return checkAgainst(path, beside)
+		if _, err := tree.Stat(beside); err == nil {
+			return checkAgainst(tree, path, beside)
 		}
 	}
 	return "", nil
 }
 
-func checkAgainst(path, beside string) (string, error) {
-	in, err := tracediff.OpenContent(path)
+func checkAgainst(tree files.Tree, path, beside string) (string, error) {
+	in, err := tracediff.OpenContent(tree, path)
 	if err != nil {
 		return "", err
 	}
 	defer in.Close()
-	content, err := tracediff.OpenContent(beside)
+	content, err := tracediff.OpenContent(tree, beside)
 	if err != nil {
 		return "", err
 	}

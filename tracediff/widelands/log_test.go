@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -19,7 +20,7 @@ func TestLogTruth(t *testing.T) {
 	if f.Read != nil {
 		t.Error("a log is no trace")
 	}
-	log, err := tracediff.ReadClaims(filepath.Join(corpus, "host/stdout.excerpt.txt"), f, tracediff.ReadOptions{})
+	log, err := tracediff.ReadClaims(files.Disk, filepath.Join(corpus, "host/stdout.excerpt.txt"), f, tracediff.ReadOptions{})
 	if err != nil || len(log.Claims) != 1 || log.Peer != "host" || log.Trouble != "" || log.Dialect.Unit != "ms" {
 		t.Fatalf("%+v, %v", log, err)
 	}
@@ -31,7 +32,7 @@ func TestLogTruth(t *testing.T) {
 	if !c.Proves() || c.Pos.Line != 34 || c.Pos.Offset != 2408 {
 		t.Errorf("%+v", c.Pos)
 	}
-	log, err = tracediff.ReadClaims(filepath.Join(corpus, "client/stdout.excerpt.txt"), f, tracediff.ReadOptions{})
+	log, err = tracediff.ReadClaims(files.Disk, filepath.Join(corpus, "client/stdout.excerpt.txt"), f, tracediff.ReadOptions{})
 	if err != nil || len(log.Claims) != 1 || log.Peer != "" || log.Trouble != "" {
 		t.Fatalf("%+v, %v", log, err)
 	}

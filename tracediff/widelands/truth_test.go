@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/widelands"
@@ -82,7 +83,7 @@ func compare(t testing.TB, f *tracediff.Format, paths ...string) *tracediff.Resu
 	t.Helper()
 	var list []*tracediff.Trace
 	for _, path := range paths {
-		traces, err := tracediff.OpenForeign(path, f, tracediff.ReadOptions{})
+		traces, err := tracediff.OpenForeign(files.Disk, path, f, tracediff.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +300,7 @@ func TestStreamClaims(t *testing.T) {
 		{"host", "Desync player=0", "the host's client 0"}, {"client 1", "Desync player=-1", ""},
 	} {
 		path := filepath.Join(corpus, peers[i]+".wse.gz")
-		log, err := tracediff.ReadClaims(path, f, tracediff.ReadOptions{})
+		log, err := tracediff.ReadClaims(files.Disk, path, f, tracediff.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +311,7 @@ func TestStreamClaims(t *testing.T) {
 		if c.Text != want.text || strings.Join(c.Peers, ",") != want.accused || c.HasTick || c.File != path || c.Proves() || c.Pos.Offset != []int64{95517, 95484}[i] {
 			t.Errorf("%+v", c)
 		}
-		log, err = tracediff.ReadClaims(filepath.Join(corpus, peers[i]+".wss.gz"), f, tracediff.ReadOptions{})
+		log, err = tracediff.ReadClaims(files.Disk, filepath.Join(corpus, peers[i]+".wss.gz"), f, tracediff.ReadOptions{})
 		if err != nil || len(log.Claims) != 0 || log.Trouble != "" {
 			t.Errorf("%+v, %v", log, err)
 		}
