@@ -8,7 +8,6 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -82,18 +81,30 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		return err
 	}
 	defer flags.sims.close()
-	r, err := formats.Bisect(files.Disk, paths, sim, flags.drill)
+	tree, err := e.open(paths...)
 	if err != nil {
 		return err
 	}
+	defer tree.Close()
+	r, err := formats.Bisect(tree, paths, sim, flags.drill)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	r.Lost = append(r.Lost, tree.Lost()...)
+	r.Warnings = append(r.Warnings, tree.Warnings()...)
 	return e.bisected(r, format)
 }
 
 // doBisectRun has a command tell of prefixes of a log whether they diverge.
 func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
-	session, err := formats.OpenSession(files.Disk, path)
+	tree, err := e.open(path)
 	if err != nil {
 		return err
+	}
+	defer tree.Close()
+	session, err := formats.OpenSession(tree, path)
+	if err != nil {
+		return tree.Explain(err)
 	}
 	test, err := run.command(session)
 	if err != nil {

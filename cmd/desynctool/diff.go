@@ -60,9 +60,14 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	pair, err := openPair(a, b)
+	tree, err := e.open(a, b)
 	if err != nil {
 		return err
+	}
+	defer tree.Close()
+	pair, err := openPair(tree, a, b)
+	if err != nil {
+		return tree.Explain(err)
 	}
 	defer pair.Close()
 	opts := snapshot.DiffOptions{Ignore: rules, Noise: flags.noise, Force: flags.force}
@@ -78,7 +83,8 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	if err != nil {
 		return pair.explain(err)
 	}
-	d.Lost = pair.lost
+	d.Lost = append(pair.lost, tree.Lost()...)
+	pair.warnings = append(pair.warnings, tree.Warnings()...)
 	e.warn(pair.warnings)
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.DiffText(w, d, pair.names, s, flags.all) },

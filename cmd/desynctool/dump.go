@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -57,10 +58,15 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 		dump = formats.DumpJSON
 	}
 	in, name := e.stdin, "stdin"
+	tree, err := e.open(path)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := tree.Open(path)
 		if errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "@") && !reverse {
-			return dumpState(e, path, asJSON, output)
+			return dumpState(e, tree, path, asJSON, output)
 		}
 		if err != nil {
 			return err
@@ -82,8 +88,8 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 }
 
 // dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
-func dumpState(e *env, arg string, asJSON bool, output string) error {
-	state, _, err := openState(arg)
+func dumpState(e *env, tree files.Tree, arg string, asJSON bool, output string) error {
+	state, _, err := openState(tree, arg)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -141,9 +140,14 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	case flags.runs < 1 || flags.jobs < 0 || flags.most < 1:
 		return errors.New("--runs and --max-replays are at least 1, --jobs at least 0")
 	}
-	session, err := formats.OpenSession(files.Disk, path)
+	tree, err := e.open(path)
 	if err != nil {
 		return err
+	}
+	defer tree.Close()
+	session, err := formats.OpenSession(tree, path)
+	if err != nil {
+		return tree.Explain(err)
 	}
 	test, err := flags.test(session)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -48,11 +47,16 @@ Widelands, Spring; see formats) are recognised by content, compressed or not.
 }
 
 func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error {
-	progress, end := e.progress("comparing", "")
-	defer end()
-	logs, err := formats.OpenLogs(files.Disk, paths, progress)
+	tree, err := e.open(paths...)
 	if err != nil {
 		return err
+	}
+	defer tree.Close()
+	progress, end := e.progress("comparing", "")
+	defer end()
+	logs, err := formats.OpenLogs(tree, paths, progress)
+	if err != nil {
+		return tree.Explain(err)
 	}
 	defer logs.Close()
 	if flags.all {
@@ -63,6 +67,8 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	if err != nil {
 		return err
 	}
+	logs.Missing = append(logs.Missing, tree.Lost()...)
+	c.Warnings = append(c.Warnings, tree.Warnings()...)
 	e.warn(slices.Concat(c.Warnings, report.LogTrouble(c), logs.Missing))
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, logs.Missing, s, flags.all) },

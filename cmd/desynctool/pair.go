@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 type statePair struct {
 	a, b         snapshot.State
 	names, paths [2]string
+	tree         files.Tree
 	warnings     []string
 	lost         []string // states that could not be read
 }
@@ -27,20 +27,20 @@ func (p *statePair) Close() error { return errors.Join(p.a.Close(), p.b.Close())
 // openPair opens the states of two arguments. Each is a file, or a folder of
 // snapshots, or FOLDER@TICK for the one of a state point; of two folders the
 // first states that differ are taken.
-func openPair(argA, argB string) (*statePair, error) {
+func openPair(tree files.Tree, argA, argB string) (*statePair, error) {
 	paths := [2]string{argA, argB}
 	var warnings, lost []string
-	if holdsSeveral(argA) && holdsSeveral(argB) {
-		files, w, l, err := firstDifferent(argA, argB)
+	if holdsSeveral(tree, argA) && holdsSeveral(tree, argB) {
+		files, w, l, err := firstDifferent(tree, argA, argB)
 		if err != nil {
 			return nil, err
 		}
 		paths, warnings, lost = files, slices.Concat(w, l), l
 	}
-	p := &statePair{warnings: warnings, lost: lost}
+	p := &statePair{tree: tree, warnings: warnings, lost: lost}
 	var told []string
 	for i, path := range paths {
-		s, file, err := openState(path)
+		s, file, err := openState(tree, path)
 		if err != nil {
 			if p.a != nil {
 				p.a.Close()
@@ -65,7 +65,7 @@ func (p *statePair) explain(err error) error {
 	if p.a.Info().Seed != p.b.Info().Seed || !errors.As(err, new(*snapshot.MismatchError)) {
 		return err
 	}
-	if near := bisect.Nearest(files.Disk, p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
+	if near := bisect.Nearest(p.tree, p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
 		return fmt.Errorf("%w; the nearest states of both peers that can be are %s and %s", err, near[0], near[1])
 	}
 	return err
@@ -73,19 +73,19 @@ func (p *statePair) explain(err error) error {
 
 // holdsSeveral reports whether a path is a folder, or a file that may hold
 // several states.
-func holdsSeveral(path string) bool {
-	return isDir(path) || snapshot.Several(files.Disk, path, formats.Snapshots())
+func holdsSeveral(tree files.Tree, path string) bool {
+	return isDir(tree, path) || snapshot.Several(tree, path, formats.Snapshots())
 }
 
-func isDir(path string) bool {
-	stat, err := os.Stat(path)
+func isDir(tree files.Tree, path string) bool {
+	stat, err := tree.Stat(path)
 	return err == nil && stat.IsDir()
 }
 
 // firstDifferent returns the snapshots at the first pair that differs of two
 // folders, or at the last common state point if none does.
-func firstDifferent(a, b string) (paths [2]string, warnings, lost []string, err error) {
-	peers, err := bisect.Gather(files.Disk, []string{a, b}, formats.Snapshots())
+func firstDifferent(tree files.Tree, a, b string) (paths [2]string, warnings, lost []string, err error) {
+	peers, err := bisect.Gather(tree, []string{a, b}, formats.Snapshots())
 	if err != nil {
 		return paths, nil, nil, err
 	}
@@ -97,21 +97,21 @@ func firstDifferent(a, b string) (paths [2]string, warnings, lost []string, err 
 
 // openState opens FILE, or the snapshot of a state point in FOLDER@TICK or
 // FILE@TICK.
-func openState(arg string) (snapshot.State, string, error) {
+func openState(tree files.Tree, arg string) (snapshot.State, string, error) {
 	path, at, hasTick := arg, "", false
-	if _, err := os.Stat(arg); err != nil {
+	if _, err := tree.Stat(arg); err != nil {
 		if i := strings.LastIndexByte(arg, '@'); i >= 0 {
 			path, at, hasTick = arg[:i], arg[i+1:], true
 		}
 	}
 	if !hasTick {
-		if isDir(path) {
+		if isDir(tree, path) {
 			return nil, "", fmt.Errorf("%s: a folder; name a state point with %s@TICK", path, path)
 		}
-		s, err := snapshot.OpenAny(files.Disk, path, formats.Snapshots())
+		s, err := snapshot.OpenAny(tree, path, formats.Snapshots())
 		return s, path, err
 	}
-	sets, err := snapshot.Find(files.Disk, path, formats.Snapshots())
+	sets, err := snapshot.Find(tree, path, formats.Snapshots())
 	if err != nil {
 		return nil, "", err
 	}
@@ -167,8 +167,8 @@ func entryAt(set *snapshot.Set, at string) *snapshot.Entry {
 }
 
 // loadState loads the whole state of FILE, FOLDER@TICK or FILE@TICK.
-func loadState(arg string) (*snapshot.World, error) {
-	state, _, err := openState(arg)
+func loadState(tree files.Tree, arg string) (*snapshot.World, error) {
+	state, _, err := openState(tree, arg)
 	if err != nil {
 		return nil, err
 	}

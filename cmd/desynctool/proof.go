@@ -31,7 +31,12 @@ Exit status: 0 on success, 2 if the file is unusable or has no such archetype.`,
 }
 
 func doProof(e *env, path, label, file string, format *outputs) error {
-	state, from, err := openState(path)
+	tree, err := e.open(path)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	state, from, err := openState(tree, path)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -159,24 +158,31 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if opts.Against, err = flags.sims.parse("--against", flags.against); err != nil {
 		return err
 	}
-	session, err := formats.OpenReplay(files.Disk, path)
+	tree, err := e.open(path, flags.from, flags.expect)
 	if err != nil {
 		return err
 	}
+	defer tree.Close()
+	session, err := formats.OpenReplay(tree, path)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	session.Lost = append(session.Lost, tree.Lost()...)
+	session.Warnings = append(session.Warnings, tree.Warnings()...)
 	opts.Snapshots, opts.Drill = session.Snapshots, flags.drill
 	if flags.drill && session.Trace != "" {
-		if opts.Traced, err = formats.OpenTraced(files.Disk, session.Trace); err != nil {
+		if opts.Traced, err = formats.OpenTraced(tree, session.Trace); err != nil {
 			return err
 		}
 		defer opts.Traced.Close()
 	}
 	if flags.from != "" {
-		if opts.From, err = loadState(flags.from); err != nil {
+		if opts.From, err = loadState(tree, flags.from); err != nil {
 			return err
 		}
 	}
 	if flags.expect != "" {
-		if opts.Expect, err = formats.ReadHashes(files.Disk, flags.expect); err != nil {
+		if opts.Expect, err = formats.ReadHashes(tree, flags.expect); err != nil {
 			return err
 		}
 	}

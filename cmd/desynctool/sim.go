@@ -13,7 +13,6 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -124,7 +123,12 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 		}
 		params[key] = value
 	}
-	session, err := formats.SessionFor(files.Disk, flags.log, flags.ticks, flags.seed, params)
+	tree, err := e.open(flags.log)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	session, err := formats.SessionFor(tree, flags.log, flags.ticks, flags.seed, params)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
@@ -82,10 +81,17 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 			return fmt.Errorf("--pattern: %w", err)
 		}
 	}
-	traces, err := formats.OpenTraces(files.Disk, paths, e.stdin, read, opts.Force)
+	tree, err := e.open(paths...)
 	if err != nil {
 		return err
 	}
+	defer tree.Close()
+	traces, err := formats.OpenTraces(tree, paths, e.stdin, read, opts.Force)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	traces.Missing = append(traces.Missing, tree.Lost()...)
+	e.warn(tree.Warnings())
 	if opts.Schedules, err = schedules(flags, slices.Concat(traces.Groups...)); err != nil {
 		return err
 	}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -43,6 +43,11 @@ other.`,
 }
 
 func doVerify(e *env, paths []string, rootText, against string, format *outputs) error {
+	tree, err := e.open(append(slices.Clone(paths), against)...)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
 	var want report.Expected
 	if rootText != "" {
 		root, err := merkle.ParseHash(rootText)
@@ -52,18 +57,19 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		want.Root = &root
 	}
 	if against != "" {
-		state, _, err := openState(against)
+		state, _, err := openState(tree, against)
 		if err != nil {
 			return err
 		}
 		defer state.Close()
 		want.State = state
 	}
-	result, unread := formats.Verify(files.Disk, paths, want)
+	result, unread := formats.Verify(tree, paths, want)
+	unread = tree.Explain(unread)
 	if len(result) == 0 {
 		return unread
 	}
-	err := e.render(format,
+	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.VerifyText(w, result, s) },
 		func() any { return report.Verify(result) })
 	if err != nil {

@@ -33,16 +33,21 @@ two folders for the first states that differ.
 }
 
 func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
-	pair, err := openPair(a, b)
+	tree, err := e.open(a, b)
 	if err != nil {
 		return err
+	}
+	defer tree.Close()
+	pair, err := openPair(tree, a, b)
+	if err != nil {
+		return tree.Explain(err)
 	}
 	defer pair.Close()
 	walk, err := report.NewWalk(pair.names, pair.paths, pair.a, pair.b, force)
 	if err != nil {
 		return pair.explain(err)
 	}
-	walk.Warnings, walk.Lost = pair.warnings, pair.lost
+	walk.Warnings, walk.Lost = append(pair.warnings, tree.Warnings()...), append(pair.lost, tree.Lost()...)
 	e.warn(walk.Warnings)
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return walk.Text(w, s, all) },

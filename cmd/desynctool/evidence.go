@@ -1,0 +1,17 @@
+package main
+
+import (
+	"github.com/desynctool/desynctool/report/evidence"
+)
+
+// open returns the tree that paths of the command line are read from, archives as
+// folders. Empty paths are none.
+func (e *env) open(paths ...string) (*evidence.Tree, error) {
+	given := make([]string, 0, len(paths))
+	for _, path := range paths {
+		if path != "" && path != "-" {
+			given = append(given, path)
+		}
+	}
+	return evidence.Open(given, evidence.Limits{})
+}

@@ -1,0 +1,219 @@
+package evidence
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
+)
+
+// extensions are how names of archives end.
+var extensions = []string{".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar.xz", ".txz"}
+
+// archiveName reports whether a file is called as archives are.
+func archiveName(path string) bool {
+	base := strings.ToLower(filepath.Base(path))
+	return slices.ContainsFunc(extensions, func(ext string) bool { return strings.HasSuffix(base, ext) })
+}
+
+// kind is what a file is by its leading bytes.
+type kind int
+
+const (
+	noArchive kind = iota
+	zipArchive
+	tarArchive // perhaps compressed
+)
+
+// unread are archives of kinds that are known and not read.
+var unread = []struct{ magic, name string }{
+	{"7z\xbc\xaf\x27\x1c", "7z"},
+	{"Rar!\x1a\x07", "RAR"},
+}
+
+// kindOf recognises an archive.
+func kindOf(r io.ReaderAt) (k kind, packing string, err error) {
+	head := make([]byte, tarBlock)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return noArchive, "", err
+	}
+	head = head[:n]
+	for _, magic := range []string{"PK\x03\x04", "PK\x05\x06", "PK\x07\x08"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return zipArchive, "", nil
+		}
+	}
+	for _, u := range unread {
+		if bytes.HasPrefix(head, []byte(u.magic)) {
+			return noArchive, "", fmt.Errorf("a %s archive, which is not read; unpack it to a folder: %w", u.name, frame.ErrUnrecognized)
+		}
+	}
+	if packing = packed.Packing(head); packing != "" {
+		content, _, err := packed.Unpack(io.NewSectionReader(r, 0, 1<<62), 1<<20)
+		if err != nil {
+			return noArchive, "", nil // whoever reads it as something else will say so
+		}
+		head = head[:cap(head)]
+		n, _ := io.ReadFull(content, head)
+		head = head[:n]
+		if c, ok := content.(io.Closer); ok {
+			c.Close()
+		}
+	}
+	if isTar(head) {
+		return tarArchive, packing, nil
+	}
+	return noArchive, "", nil
+}
+
+// archive is an archive that is being read.
+type archive struct {
+	tree  *Tree
+	path  string
+	depth int // 1 for one on the disk
+
+	reasons []string // why entries were left out, in order
+	left    map[string]*leftOut
+}
+
+// leftOut are entries that were left out for one reason.
+type leftOut struct {
+	first    string
+	count    int
+	harmless bool
+}
+
+// leave leaves an entry out: "an entry REASON".
+func (a *archive) leave(entry, reason string) { a.keep(entry, reason).harmless = false }
+
+// remark tells of an entry that is odd.
+func (a *archive) remark(entry, reason string) { a.keep(entry, reason).harmless = true }
+
+func (a *archive) keep(entry, reason string) *leftOut {
+	if a.left == nil {
+		a.left = map[string]*leftOut{}
+	}
+	const shown = 80
+	if len(entry) > shown {
+		entry = entry[:shown] + "…"
+	}
+	l := a.left[reason]
+	if l == nil {
+		l = &leftOut{first: entry}
+		a.left[reason] = l
+		a.reasons = append(a.reasons, reason)
+	}
+	l.count++
+	return l
+}
+
+// tell gives what was left out to the tree, one line for each reason.
+func (a *archive) tell() {
+	for _, reason := range a.reasons {
+		l := a.left[reason]
+		line := fmt.Sprintf("%s: %s %s", a.path, l.first, reason)
+		if l.count > 1 {
+			line += fmt.Sprintf(" (and %d more)", l.count-1)
+		}
+		if l.harmless {
+			a.tree.notes = append(a.tree.notes, line)
+		} else {
+			a.tree.lost = append(a.tree.lost, line)
+		}
+	}
+	a.reasons, a.left = nil, nil
+}
+
+// read returns the root of the archive in f, nil if it is none; keep says that f is
+// still needed.
+func (a *archive) read(f files.File) (root *node, keep bool, err error) {
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	what, packing, err := kindOf(f)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", a.path, err)
+	}
+	switch what {
+	case zipArchive:
+		root, err = a.readZip(f, stat.Size())
+	case tarArchive:
+		root, err = a.readTar(f, stat.Size(), packing)
+	default:
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", a.path, err)
+	}
+	root = root.unwrapped()
+	a.nested(root, a.path)
+	return root, packing == "" || what == zipArchive, nil
+}
+
+// nested reads the archives in a folder of an archive.
+func (a *archive) nested(folder *node, path string) {
+	names := make([]string, 0, len(folder.folder))
+	for name := range folder.folder {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		n, at := folder.folder[name], path+string(filepath.Separator)+name
+		if n.folder != nil {
+			a.nested(n, at)
+			continue
+		}
+		if !archiveName(name) {
+			continue
+		}
+		if a.depth == maxDepth {
+			a.leave(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one", maxDepth+1))
+			continue
+		}
+		inner := &archive{tree: a.tree, path: at, depth: a.depth + 1}
+		f, err := n.open(n)
+		var root *node
+		if err == nil {
+			root, _, err = inner.read(f)
+		}
+		inner.tell()
+		if err != nil {
+			a.tree.lost = append(a.tree.lost, err.Error())
+		}
+		if root != nil {
+			n.folder, n.open = root.folder, nil
+		}
+	}
+}
+
+// add puts a file into the tree of the archive.
+func (a *archive) add(root *node, name string, file *node) {
+	clean, absolute, err := cleanName(name)
+	switch {
+	case err != nil:
+		a.leave(name, "was left out: its name "+err.Error())
+		return
+	case clean == "" || clean == "__MACOSX" || strings.HasPrefix(clean, "__MACOSX/"):
+		return
+	case absolute:
+		a.remark(name, "has an absolute name; it is taken for one inside the archive")
+	}
+	replaced, ok := root.put(clean, file)
+	switch {
+	case !ok:
+		a.leave(name, "was left out: a file and a folder have the same name")
+	case replaced != nil:
+		a.leave(name, "is there twice; the last one was used, as unpacking would do")
+	}
+}
+
+var errCut = errors.New("the archive is cut off or damaged")

@@ -1,0 +1,303 @@
+// Package evidence takes what players and machines send as it comes: folders,
+// archives, archives in these.
+//
+// An archive appears as a folder at its own path, so that the file host/x.snap in
+// report.zip is report.zip/host/x.snap, and everything that reads folders reads
+// archives. Nothing is unpacked to the disk. Zip archives and plain tar archives are
+// read in place, what is deflated in them as far as it is asked for; compressed tar
+// archives are read once and kept in memory. If everything in an archive lies in one
+// folder, that is left out of the names.
+//
+// Nothing in an archive is trusted: [Limits] bounds what it may grow to, and entries
+// whose names lead elsewhere, links, encrypted entries and the like are left out and
+// told by Lost.
+package evidence
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// Limits bounds archives. Zero fields have the defaults.
+type Limits struct {
+	// Total is how many bytes of unpacked content all archives may hold in memory
+	// together. The default is 1 GiB.
+	Total int64
+	// Ratio is how many times larger than its compressed bytes content may be, beyond
+	// its first Free bytes. The defaults are 200 and 64 MiB.
+	Ratio, Free int64
+	// Entries is how many entries an archive may have; the default is 100,000.
+	Entries int
+}
+
+// maxName is the length in bytes of the longest name of an entry, maxFolders how many
+// folders deep it may lie, and maxDepth how deep archives in archives are read.
+const (
+	maxName    = 1024
+	maxFolders = 32
+	maxDepth   = 2
+)
+
+func (l *Limits) setDefaults() {
+	if l.Total == 0 {
+		l.Total = 1 << 30
+	}
+	if l.Ratio == 0 {
+		l.Ratio = 200
+	}
+	if l.Free == 0 {
+		l.Free = 64 << 20
+	}
+	if l.Entries == 0 {
+		l.Entries = 100_000
+	}
+}
+
+// Tree is the disk with archives as folders.
+type Tree struct {
+	limits Limits
+	held   atomic.Int64 // bytes of content in memory
+
+	mu      sync.Mutex
+	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
+	closers []io.Closer
+	lost    []string
+	notes   []string
+}
+
+// Open returns the tree in which paths lie, as a command line gives them: files,
+// folders, archives, or files in archives, perhaps followed by @TICK. Files that are
+// given are taken for archives by their content, those in folders by name and
+// content. One that is given and cannot be read is an error. The caller must Close the
+// tree.
+func Open(paths []string, limits Limits) (*Tree, error) {
+	limits.setDefaults()
+	t := &Tree{limits: limits, mounts: map[string]*node{}}
+	var given []os.FileInfo
+	for _, path := range paths {
+		onDisk, stat := existing(path)
+		if stat == nil || !stat.Mode().IsRegular() {
+			continue
+		}
+		if i := slices.IndexFunc(given, func(other os.FileInfo) bool { return os.SameFile(other, stat) }); i >= 0 && onDisk == filepath.Clean(path) {
+			t.Close()
+			return nil, fmt.Errorf("%s: given twice", path)
+		}
+		if onDisk == filepath.Clean(path) {
+			given = append(given, stat)
+		}
+		if _, err := t.mount(onDisk, true); err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// existing returns the longest part of a path that is on the disk.
+func existing(path string) (string, os.FileInfo) {
+	for path = filepath.Clean(path); ; {
+		if stat, err := os.Stat(path); err == nil {
+			return path, stat
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return "", nil
+		}
+		path = parent
+	}
+}
+
+// Lost says what in the archives could not be used, after the files of interest were
+// looked for.
+func (t *Tree) Lost() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lost)
+}
+
+// Warnings says what is odd about the archives and harmless.
+func (t *Tree) Warnings() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.notes)
+}
+
+// Archives returns the paths of the archives that were opened, in order.
+func (t *Tree) Archives() (paths []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for path, root := range t.mounts {
+		if root != nil {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Close closes the archives. What was opened in them cannot be read any more.
+func (t *Tree) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var first error
+	for _, c := range t.closers {
+		if err := c.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	t.closers = nil
+	return first
+}
+
+// hold accounts for content in memory; a negative n gives it back.
+func (t *Tree) hold(n int64) error {
+	if held := t.held.Add(n); n > 0 && held > t.limits.Total {
+		t.held.Add(-n)
+		return fmt.Errorf("more than %d bytes of archives' content are needed at once; unpack the archive to a folder", t.limits.Total)
+	}
+	return nil
+}
+
+// mount returns the root of the archive at a path on the disk, nil if it is none.
+// Given says that a person named it, so that its content counts whatever its name, and
+// an archive that cannot be read is an error.
+func (t *Tree) mount(path string, given bool) (*node, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if root, seen := t.mounts[path]; seen {
+		return root, nil
+	}
+	if !given && !archiveName(path) {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		if given {
+			return nil, err
+		}
+		return nil, nil // whoever opens it will say so
+	}
+	a := &archive{tree: t, path: path, depth: 1}
+	root, keep, err := a.read(f)
+	if keep {
+		t.closers = append(t.closers, f)
+	} else {
+		f.Close()
+	}
+	a.tell()
+	if err != nil && given {
+		return nil, err
+	}
+	if err != nil {
+		t.lost = append(t.lost, err.Error())
+	}
+	t.mounts[path] = root
+	return root, nil
+}
+
+// find returns the entry at a path if that leads into an archive. The error is set
+// where it does and there is no such entry.
+func (t *Tree) find(path string) (*node, error) {
+	clean := filepath.Clean(path)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.mounts) == 0 {
+		return nil, nil
+	}
+	for at := clean; ; {
+		if root := t.mounts[at]; root != nil {
+			rest := filepath.ToSlash(strings.TrimPrefix(clean[len(at):], string(filepath.Separator)))
+			if n := root.at(rest); n != nil {
+				return n, nil
+			}
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		}
+		parent := filepath.Dir(at)
+		if parent == at || len(parent) > len(at) {
+			return nil, nil
+		}
+		at = parent
+	}
+}
+
+// Stat implements files.Tree.
+func (t *Tree) Stat(path string) (fs.FileInfo, error) {
+	n, err := t.find(path)
+	if err != nil {
+		return nil, err
+	}
+	if n != nil {
+		return n, nil
+	}
+	stat, err := os.Stat(path)
+	if err != nil || !stat.Mode().IsRegular() || !archiveName(path) {
+		return stat, err
+	}
+	root, err := t.mount(filepath.Clean(path), false)
+	if err != nil {
+		return nil, err
+	}
+	if root != nil {
+		return root, nil
+	}
+	return stat, nil
+}
+
+// Open implements files.Tree.
+func (t *Tree) Open(path string) (files.File, error) {
+	n, err := t.find(path)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return files.Disk.Open(path)
+	}
+	if n.folder != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
+	}
+	f, err := n.open(n)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Names implements files.Tree.
+func (t *Tree) Names(path string) ([]string, error) {
+	n, err := t.find(path)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return files.Disk.Names(path)
+	}
+	if n.folder == nil {
+		return nil, &fs.PathError{Op: "readdir", Path: path, Err: fmt.Errorf("is a file of an archive")}
+	}
+	names := make([]string, 0, len(n.folder))
+	for name := range n.folder {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// Explain adds to an error what was lost in the archives, which may be why.
+func (t *Tree) Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, lost := range t.Lost() {
+		err = fmt.Errorf("%w; %s", err, lost)
+	}
+	return err
+}

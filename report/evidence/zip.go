@@ -1,0 +1,222 @@
+package evidence
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// maxDirectory is how many bytes of a zip archive are read to list its entries, and
+// minRecord the size of the smallest record in it.
+const (
+	maxDirectory = 24 << 20
+	minRecord    = 46
+)
+
+// directory bounds what zip.NewReader reads, and so how many entries it makes.
+type directory struct {
+	io.ReaderAt
+	left int64
+}
+
+func (d *directory) ReadAt(p []byte, at int64) (int, error) {
+	if d.left -= int64(len(p)); d.left < 0 {
+		return 0, errManyEntries
+	}
+	return d.ReaderAt.ReadAt(p, at)
+}
+
+var errManyEntries = errors.New("too many entries")
+
+// readZip lists a zip archive.
+func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
+	z, err := zip.NewReader(&directory{r, maxDirectory}, size)
+	switch {
+	case errors.Is(err, errManyEntries):
+		return nil, fmt.Errorf("a zip archive of more than %d bytes of names, expected at most that many", maxDirectory)
+	case errors.Is(err, zip.ErrInsecurePath): // names are checked below
+	case err != nil:
+		return nil, fmt.Errorf("a zip archive whose list of entries, which stands at its end, is cut off or damaged (%v): %w", err, frame.ErrTorn)
+	}
+	if len(z.File) > a.tree.limits.Entries {
+		return nil, fmt.Errorf("a zip archive of %d entries, expected at most %d", len(z.File), a.tree.limits.Entries)
+	}
+	packed := uint64(0)
+	for _, f := range z.File {
+		if packed += f.CompressedSize64; packed > uint64(size) {
+			return nil, fmt.Errorf("a zip archive of %d bytes whose entries claim more: they overlap", size)
+		}
+	}
+	root := newFolder("")
+	for _, f := range z.File {
+		a.addZip(root, r, f)
+	}
+	return root, nil
+}
+
+func (a *archive) addZip(root *node, r io.ReaderAt, f *zip.File) {
+	limits := &a.tree.limits
+	const encrypted = 1
+	mode := f.Mode()
+	switch {
+	case mode.IsDir() || f.Name == "":
+		return
+	case mode&fs.ModeSymlink != 0:
+		a.leave(f.Name, "is a link, which is not followed")
+		return
+	case !mode.IsRegular():
+		a.remark(f.Name, "is no file and no folder")
+		return
+	case f.Flags&encrypted != 0:
+		a.leave(f.Name, "is encrypted; ask for it without a password")
+		return
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		a.leave(f.Name, fmt.Sprintf("is compressed in a way that is not read (method %d)", f.Method))
+		return
+	case f.UncompressedSize64 > 1<<62 || f.CompressedSize64 > 1<<62:
+		a.leave(f.Name, "has an impossible size")
+		return
+	}
+	size, packed := int64(f.UncompressedSize64), int64(f.CompressedSize64)
+	n := &node{size: size}
+	switch {
+	case f.Method == zip.Store && size != packed:
+		a.leave(f.Name, "has two sizes")
+		return
+	case f.Method == zip.Store:
+		n.open = func(n *node) (files.File, error) {
+			offset, err := f.DataOffset()
+			if err != nil {
+				return nil, fmt.Errorf("its entry in the zip archive is damaged: %w", err)
+			}
+			return inPlace(r, offset, size)(n)
+		}
+	case size > limits.Total || size > limits.Free && size/limits.Ratio > packed:
+		a.leave(f.Name, "unpacks to far too much")
+		return
+	default:
+		n.open = func(n *node) (files.File, error) { return &inflating{info: n, entry: f, tree: a.tree}, nil }
+	}
+	a.add(root, f.Name, n)
+}
+
+// inflating is an open file of a zip archive that is deflated. Read goes through it
+// as a stream; ReadAt keeps what is before the offset it was asked for in memory.
+type inflating struct {
+	info  *node
+	entry *zip.File
+	tree  *Tree
+
+	stream io.ReadCloser // of Read
+
+	mu    sync.Mutex
+	again io.ReadCloser // of ReadAt
+	buf   []byte
+	err   error // behind buf
+}
+
+func (f *inflating) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+func (f *inflating) start() (io.ReadCloser, error) {
+	r, err := f.entry.Open()
+	if err != nil {
+		return nil, fmt.Errorf("its entry in the zip archive is damaged: %w", err)
+	}
+	return r, nil
+}
+
+func (f *inflating) Read(p []byte) (int, error) {
+	if f.stream == nil {
+		var err error
+		if f.stream, err = f.start(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := f.stream.Read(p)
+	return n, damaged(err)
+}
+
+// damaged makes of what package zip says an error of this file.
+func damaged(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return fmt.Errorf("its entry in the zip archive is damaged: %w", err)
+}
+
+func (f *inflating) ReadAt(p []byte, at int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at < 0 {
+		return 0, errors.New("negative offset")
+	}
+	if at >= f.info.size {
+		return 0, io.EOF
+	}
+	end := min(at+int64(len(p)), f.info.size)
+	if err := f.inflate(end); err != nil && int64(len(f.buf)) < end {
+		return copy(p, f.buf[min(at, int64(len(f.buf))):]), err
+	}
+	n := copy(p, f.buf[at:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// inflate brings the bytes before end into memory.
+func (f *inflating) inflate(end int64) error {
+	if int64(len(f.buf)) >= end || f.err != nil {
+		return f.err
+	}
+	if f.again == nil {
+		if f.again, f.err = f.start(); f.err != nil {
+			return f.err
+		}
+	}
+	if int64(cap(f.buf)) < end {
+		room := min(max(end, 2*int64(cap(f.buf)), 64<<10), f.info.size)
+		if err := f.tree.hold(room - int64(cap(f.buf))); err != nil {
+			return err
+		}
+		f.buf = append(make([]byte, 0, room), f.buf...)
+	}
+	n, err := io.ReadFull(f.again, f.buf[len(f.buf):cap(f.buf)])
+	f.buf = f.buf[:len(f.buf)+n]
+	if err == nil && int64(len(f.buf)) == f.info.size {
+		// The checksum is compared behind the last byte.
+		if _, err = f.again.Read(make([]byte, 1)); err == nil {
+			err = errors.New("it is longer than it says")
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	if err != nil {
+		f.err = damaged(err)
+		if errors.Is(err, zip.ErrChecksum) {
+			f.buf = f.buf[:0] // none of it is to be believed
+		}
+	}
+	return f.err
+}
+
+// Close implements files.File.
+func (f *inflating) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_ = f.tree.hold(-int64(cap(f.buf)))
+	f.buf = nil
+	for _, r := range []io.Closer{f.stream, f.again} {
+		if r != nil {
+			r.Close()
+		}
+	}
+	return nil
+}
