@@ -191,19 +191,17 @@ func (f *inflating) inflate(end int64) error {
 	f.buf = f.buf[:len(f.buf)+n]
 	if err == nil && int64(len(f.buf)) == f.info.size {
 		// The checksum is compared behind the last byte.
-		if _, err = f.again.Read(make([]byte, 1)); err == nil {
+		if n, err = f.again.Read(make([]byte, 1)); n > 0 {
 			err = errors.New("it is longer than it says")
+		}
+		if err != nil && err != io.EOF {
+			f.buf = f.buf[:0] // none of it is to be believed
 		}
 	}
 	if err == io.EOF {
 		err = nil
 	}
-	if err != nil {
-		f.err = damaged(err)
-		if errors.Is(err, zip.ErrChecksum) {
-			f.buf = f.buf[:0] // none of it is to be believed
-		}
-	}
+	f.err = damaged(err)
 	return f.err
 }
 

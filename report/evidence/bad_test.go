@@ -1,0 +1,426 @@
+package evidence_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// small are limits that small archives exceed.
+var small = evidence.Limits{Total: 4 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
+
+// all returns the paths of all files below path, and reads them.
+func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[string]error) {
+	t.Helper()
+	bad = map[string]error{}
+	stat, err := tree.Stat(path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if !stat.IsDir() {
+		f, err := tree.Open(path)
+		if err == nil {
+			_, err = io.Copy(io.Discard, f)
+			f.Close()
+		}
+		if err != nil {
+			bad[path] = err
+		}
+		return []string{path}, bad
+	}
+	names, err := tree.Names(path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		below, worse := all(t, tree, filepath.Join(path, name))
+		paths = append(paths, below...)
+		for k, v := range worse {
+			bad[k] = v
+		}
+	}
+	return paths, bad
+}
+
+// openBad opens an archive with limits; what is in it must be what is expected, and what
+// was lost, and odd, must be told in these words.
+func openBad(t *testing.T, limits evidence.Limits, path string, want []string, told ...string) *evidence.Tree {
+	t.Helper()
+	tree, err := evidence.Open([]string{path}, limits)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	t.Cleanup(func() { tree.Close() })
+	got, bad := all(t, tree, path)
+	for i := range got {
+		got[i] = strings.TrimPrefix(strings.TrimPrefix(got[i], path), "/")
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s holds %q, expected %q", filepath.Base(path), got, want)
+	}
+	for file, err := range bad {
+		t.Errorf("%s: %v", file, err)
+	}
+	text := strings.Join(append(tree.Lost(), tree.Warnings()...), "\n")
+	for _, words := range told {
+		if !strings.Contains(text, words) {
+			t.Errorf("%s: told %q, expected %q", filepath.Base(path), text, words)
+		}
+	}
+	if len(told) == 0 && text != "" {
+		t.Errorf("%s: told %q", filepath.Base(path), text)
+	}
+	return tree
+}
+
+func TestNames(t *testing.T) {
+	long := strings.Repeat("long", 300)
+	deep := strings.Repeat("d/", 40) + "x"
+	list := []entry{
+		{"../../evil", []byte("1")}, {"/abs/x", []byte("2")}, {`C:\win\y`, []byte("3")}, {"a/../../b", []byte("4")},
+		{"./dot//z", []byte("5")}, {long, []byte("6")}, {deep, []byte("7")}, {"__MACOSX/._z", []byte("8")}, {"twice", []byte("first")}, {"twice", []byte("last")},
+		{"twice/below", []byte("9")},
+	}
+	for ext, packed := range packings {
+		path := write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, list))
+		tree := openBad(t, evidence.Limits{}, path, []string{"abs/x", "dot/z", "twice", "win/y"},
+			"../../evil was left out: its name leads out of the archive (and 1 more)", "has an absolute name; it is taken for one inside the archive (and 1 more)",
+			"its name is too long (and 1 more)", "twice is there twice; the last one was used", "twice/below was left out: a file and a folder have the same name")
+		f, err := tree.Open(path + "/twice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(f); string(b) != "last" || err != nil {
+			t.Errorf("%s: %q, %v", ext, b, err)
+		}
+		f.Close()
+	}
+}
+
+func TestLinksAndDevices(t *testing.T) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, h := range []*tar.Header{
+		{Name: "passwd", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "hard", Typeflag: tar.TypeLink, Linkname: "passwd"},
+		{Name: "null", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3},
+		{Name: "pipe", Typeflag: tar.TypeFifo},
+		{Name: "plain", Typeflag: tar.TypeReg},
+	} {
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	dir := t.TempDir()
+	openBad(t, small, write(t, filepath.Join(dir, "x.tar"), out.Bytes()), []string{"plain"}, "passwd is a link, which is not followed (and 1 more)", "null is no file and no folder (and 1 more)")
+	openBad(t, small, write(t, filepath.Join(dir, "x.tar.gz"), pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is no file")
+
+	out.Reset()
+	z := zip.NewWriter(&out)
+	link := &zip.FileHeader{Name: "passwd"}
+	link.SetMode(fs.ModeSymlink | 0o777)
+	f, err := z.CreateHeader(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(f, "/etc/passwd")
+	z.Close()
+	openBad(t, small, write(t, filepath.Join(dir, "x.zip"), out.Bytes()), nil, "passwd is a link")
+}
+
+func TestEncrypted(t *testing.T) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "host/order-log.bin", Flags: 1, Method: zip.Deflate, CompressedSize64: 5, UncompressedSize64: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(w, "xxxxx")
+	z.Close()
+	openBad(t, small, write(t, filepath.Join(t.TempDir(), "x.zip"), out.Bytes()), nil, "host/order-log.bin is encrypted; ask for it without a password")
+}
+
+// heap runs f and returns by how many bytes more the heap grew at most than before.
+func heap(f func()) int64 {
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	done, most := make(chan bool), make(chan uint64)
+	go func() {
+		top := uint64(0)
+		for {
+			select {
+			case <-done:
+				most <- top
+				return
+			case <-time.After(2 * time.Millisecond):
+				runtime.ReadMemStats(&now)
+				top = max(top, now.HeapInuse)
+			}
+		}
+	}()
+	f()
+	close(done)
+	return int64(<-most) - int64(before.HeapInuse)
+}
+
+func TestBombs(t *testing.T) {
+	zeros := make([]byte, 64<<20)
+	dir := t.TempDir()
+	for ext, packed := range packings {
+		path := write(t, filepath.Join(dir, "bomb"+ext), packed(t, []entry{{"small", []byte("x")}, {"zeros", zeros}}))
+		grown := heap(func() {
+			switch ext {
+			case ".tar", ".0.zip": // as large as it says, and read in place
+				openBad(t, small, path, []string{"small", "zeros"})
+			case ".zip":
+				openBad(t, small, path, []string{"small"}, "zeros unpacks to far too much")
+			default:
+				openBad(t, small, path, []string{"small"}, "zeros was not read: archives may unpack to 4194304 bytes", "the archive is cut off or damaged")
+			}
+		})
+		if grown > 48<<20 {
+			t.Errorf("%s takes %d bytes of memory", ext, grown)
+		}
+	}
+	// Many files that are small each.
+	var many []entry
+	for i := range 200 {
+		many = append(many, entry{fmt.Sprint(i), zeros[:60<<10]})
+	}
+	path := write(t, filepath.Join(dir, "many.tar.gz"), packings[".tar.gz"](t, many))
+	tree, err := evidence.Open([]string{path}, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	if lost := strings.Join(tree.Lost(), "; "); !strings.Contains(lost, "bytes unpack to more than") {
+		t.Errorf("told %q", lost)
+	}
+}
+
+// TestLyingSizes: a zip archive whose entries are larger than they say, or claim the
+// same bytes.
+func TestLyingSizes(t *testing.T) {
+	dir := t.TempDir()
+	b := zipOf(t, zip.Deflate, []entry{{"x", bytes.Repeat([]byte("desync"), 10_000)}})
+	at := bytes.LastIndex(b, []byte("PK\x01\x02"))
+	lying := slices.Clone(b)
+	binary.LittleEndian.PutUint32(lying[at+24:], 100) // uncompressed size
+	tree, err := evidence.Open([]string{write(t, filepath.Join(dir, "lying.zip"), lying)}, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	f, err := tree.Open(filepath.Join(dir, "lying.zip", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.ReadAt(make([]byte, 100), 0); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("longer than it says: %v", err)
+	}
+	damaged := slices.Clone(b)
+	binary.LittleEndian.PutUint32(damaged[at+16:], 7) // checksum
+	path := write(t, filepath.Join(dir, "sum.zip"), damaged)
+	sum := open(t, path)
+	if _, bad := all(t, sum, path); len(bad) != 1 {
+		t.Errorf("a wrong checksum: %v", bad)
+	}
+
+	// The record of the one entry ten times: they overlap.
+	record, end := b[at:len(b)-22], slices.Clone(b[len(b)-22:])
+	overlapping := append(slices.Clone(b[:at]), bytes.Repeat(record, 10)...)
+	binary.LittleEndian.PutUint16(end[8:], 10)
+	binary.LittleEndian.PutUint16(end[10:], 10)
+	binary.LittleEndian.PutUint32(end[12:], uint32(10*len(record)))
+	path = write(t, filepath.Join(dir, "overlap.zip"), append(overlapping, end...))
+	if _, err := evidence.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "overlap") {
+		t.Errorf("overlapping entries: %v", err)
+	}
+}
+
+func TestManyEntries(t *testing.T) {
+	list := make([]entry, 100_001)
+	for i := range list {
+		list[i].name = fmt.Sprintf("host/%06d.snap", i)
+	}
+	dir := t.TempDir()
+	for _, ext := range []string{".zip", ".tar.gz", ".tar"} {
+		begun := time.Now()
+		path := write(t, filepath.Join(dir, "x"+ext), packings[ext](t, list))
+		tree, err := evidence.Open([]string{path}, evidence.Limits{})
+		switch {
+		case ext == ".zip":
+			if err == nil || !strings.Contains(err.Error(), "100001 entries, expected at most 100000") {
+				t.Errorf("%s: %v", ext, err)
+			}
+		case err != nil:
+			t.Error(err)
+		default:
+			names, err := tree.Names(path)
+			if lost := strings.Join(tree.Lost(), "; "); err != nil || len(names) != 100_000 || !strings.Contains(lost, "more than 100000 entries") {
+				t.Errorf("%s: %d names, %v, told %q", ext, len(names), err, lost)
+			}
+			tree.Close()
+		}
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%s: %v", ext, took)
+		}
+	}
+}
+
+// TestNoLoop: archives in archives are read to a depth that is told.
+func TestNoLoop(t *testing.T) {
+	b := []byte("evidence")
+	for depth, name := 0, "x.txt"; depth < 4; depth, name = depth+1, fmt.Sprintf("%d.zip", depth) {
+		b = zipOf(t, zip.Store, []entry{{name, b}, {"beside", nil}})
+	}
+	openBad(t, small, write(t, filepath.Join(t.TempDir(), "x.zip"), b), []string{"2.zip/1.zip", "2.zip/beside", "beside"}, "1.zip is an archive, 3 deep, and was not looked into")
+}
+
+// TestCutOff: an archive that ends too early is an error, or what precedes is used and
+// the rest told.
+func TestCutOff(t *testing.T) {
+	list := entriesOf(t, record(t, filepath.Join(t.TempDir(), "s"), 3), "")
+	for ext, packed := range packings {
+		whole := packed(t, list)
+		for _, n := range []int{0, 1, 511, 513, len(whole) / 2, len(whole) - 30, len(whole) - 1} {
+			path := write(t, filepath.Join(t.TempDir(), "x"+ext), whole[:n])
+			tree, err := evidence.Open([]string{path}, evidence.Limits{})
+			if err != nil {
+				if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut off") {
+					t.Errorf("%s cut to %d: %v", ext, n, err)
+				}
+				continue
+			}
+			if stat, err := tree.Stat(path); err == nil && stat.IsDir() {
+				if _, bad := all(t, tree, path); len(bad) > 0 {
+					t.Errorf("%s cut to %d: %v", ext, n, bad)
+				}
+				if lost := tree.Lost(); len(lost) == 0 && n < len(whole)-1024 {
+					t.Errorf("%s cut to %d of %d: nothing is told", ext, n, len(whole))
+				}
+			}
+			tree.Close()
+		}
+	}
+}
+
+// TestEscapes: names that would command a terminal are shown and do not.
+func TestEscapes(t *testing.T) {
+	var list []entry
+	for _, e := range entriesOf(t, record(t, filepath.Join(t.TempDir(), "s"), 1), "") {
+		list = append(list, entry{"\x1b[2J\u202e" + e.name, e.content})
+	}
+	path := write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, append(list, entry{"\x1b[31m/../..", nil})))
+	tree := open(t, path)
+	text := bisectText(t, tree, path)
+	if strings.ContainsAny(text, "\x1b\u202e") || !strings.HasPrefix(text, "DIVERGED") {
+		t.Errorf("%q", text)
+	}
+	for _, lost := range tree.Lost() {
+		if !strings.Contains(report.Safe(lost), `left out`) || strings.ContainsAny(report.Safe(lost), "\x1b") {
+			t.Errorf("%q", lost)
+		}
+	}
+}
+
+// TestTwoMatches: a bundle with artifacts of two matches is about one of them and says
+// so; one peer's evidence is not enough and says so.
+func TestTwoMatches(t *testing.T) {
+	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
+	list := append(entriesOf(t, filepath.Join(one, "host"), "host/"), entriesOf(t, filepath.Join(two, "client"), "client/")...)
+	path := write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, list))
+	_, err := formats.Bisect(open(t, path), []string{path}, nil, false)
+	var other *bisect.OtherGameError
+	if !errors.As(err, &other) {
+		t.Errorf("two matches: %v", err)
+	}
+	list = append(entriesOf(t, one, ""), entriesOf(t, filepath.Join(two, "client"), "client/old-")...)
+	path = write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, list))
+	r, err := formats.Bisect(open(t, path), []string{path}, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(r.Warnings, "\n"); r.Bracket == nil || !strings.Contains(text, "stale") {
+		t.Errorf("files of another match: bracket %v, warnings %q", r.Bracket, text)
+	}
+	path = write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, entriesOf(t, filepath.Join(one, "host"), "host/")))
+	if _, err = formats.Bisect(open(t, path), []string{path}, nil, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
+		t.Errorf("one peer: %v", err)
+	}
+}
+
+func TestOtherArchives(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "x.zip"), []byte("7z\xbc\xaf\x27\x1c and more"))
+	if _, err := evidence.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "7z archive, which is not read; unpack it") {
+		t.Errorf("7z: %v", err)
+	}
+	same := write(t, filepath.Join(t.TempDir(), "y.zip"), zipOf(t, zip.Store, nil))
+	if _, err := evidence.Open([]string{same, same}, small); err == nil || !strings.Contains(err.Error(), "given twice") {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := os.Stat(same + "/x"); err == nil {
+		t.Error("something was unpacked")
+	}
+}
+
+// FuzzOpen: whatever an archive holds, opening it and reading all of it ends, within
+// its limits.
+func FuzzOpen(f *testing.F) {
+	list := []entry{{"host/order-log.bin", []byte("x")}, {"../up", []byte("y")}, {"host/a.snap", bytes.Repeat([]byte("z"), 300)}}
+	for _, packed := range packings {
+		b := packed(f, list)
+		f.Add(b)
+		f.Add(zipOf(f, zip.Store, []entry{{"in.zip", b}, {"in.tar", b}}))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := write(t, filepath.Join(t.TempDir(), "x"), b)
+		tree, err := evidence.Open([]string{path}, small)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path) {
+				t.Fatalf("an error without its file: %v", err)
+			}
+			return
+		}
+		defer tree.Close()
+		paths, _ := all(t, tree, path)
+		if len(paths) > small.Entries*small.Entries {
+			t.Fatalf("%d files", len(paths))
+		}
+		for _, p := range paths {
+			if !strings.HasPrefix(p, path) || strings.Contains(p, "..") && strings.Contains(p, "/../") {
+				t.Fatalf("%q", p)
+			}
+			if f, err := tree.Open(p); err == nil {
+				stat, _ := f.Stat()
+				n, _ := f.ReadAt(make([]byte, 64), max(0, stat.Size()-32))
+				if int64(n) > stat.Size() {
+					t.Fatalf("%s: %d of %d bytes", p, n, stat.Size())
+				}
+				f.Close()
+			}
+		}
+	})
+}
