@@ -33,6 +33,7 @@ var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files
 var siblings = map[string]string{
 	"bisect/wasmsim":  "bisect/extsim",   // the same protocol, by function calls
 	"report/accuracy": "report/playbook", // measures its verdicts
+	"report/evidence": "report/formats",  // doctor reads every one of them
 }
 
 func layer(pkg string) int {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+)
+
+func newDoctor(e *env) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "doctor PATH...",
+		Short: "Say what evidence there is, what is wrong with it, and what to ask the players for",
+		Long: `doctor reads all evidence to its end before anything is compared: are the files of
+one match, with the same build, mods, data, start state and tick rate; where do the
+machines differ (system, processor, compiler, language); which files are truncated,
+corrupt, empty, stale, duplicated or misnamed; which ticks each peer's files cover;
+how far that lets a divergence be narrowed. If something is lacking it ends with a
+text that asks the players for exactly that.
+
+Each PATH is a file, a folder or an archive, as for bisect. doctor does not judge a
+divergence.
+
+Exit status:
+  0  the evidence is complete
+  2  an argument is unusable: wrong usage, unreadable, nothing that is known
+  3  evidence is lost or lacking, the output says which`,
+		Example: `  desynctool doctor report.zip
+  desynctool doctor host client --format json`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "name every file with trouble")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDoctor(e, args, all, format) }
+	return cmd
+}
+
+func doDoctor(e *env, paths []string, all bool, format *outputs) error {
+	tree, err := e.open(paths...)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	progress, end := e.progress("reading", "files")
+	c, err := evidence.Examine(tree, paths, progress)
+	end()
+	if err != nil {
+		return err
+	}
+	e.warn(c.Warnings)
+	err = e.render(format,
+		func(w io.Writer, s report.Style) error { return report.DoctorText(w, c, s, all) },
+		func() any { return report.Doctor(c) })
+	if err != nil {
+		return err
+	}
+	return ended(report.CheckupStatus(c))
+}

@@ -1,0 +1,213 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Checkup is what doctor finds out about evidence before anything is compared.
+type Checkup struct {
+	Peers []CheckedPeer
+	Files []CheckedFile
+	Facts []Fact
+	// Unknown are facts of the machines that no file tells.
+	Unknown []string
+	Steps   []NarrowingStep
+	// Lost says what of the evidence cannot be used or is lacking, Warnings what is odd
+	// and harmless.
+	Lost, Warnings []string
+	// Ask is a text for the players that asks for what is lacking, empty if nothing is.
+	Ask string
+}
+
+// CheckedPeer is what one peer left.
+type CheckedPeer struct {
+	Name   string
+	Path   string // of its folder or file
+	Covers []Coverage
+}
+
+// Coverage is which ticks or state points the files of one kind are of.
+type Coverage struct {
+	What  string `json:"what"` // states, orders, hashes or checkpoints
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	Count uint64 `json:"count"` // of states, orders, hashes or checkpoints
+}
+
+// CheckedFile is one file.
+type CheckedFile struct {
+	Path   string
+	Peer   string // whose it is, empty if it is of the whole session or nobody's
+	Format string // as formats lists it, empty if it is not known
+	What   string // the format for people
+	Covers []Coverage
+	// Trouble is what is wrong with it.
+	Trouble []FileTrouble
+}
+
+// FileTrouble is something wrong with a file.
+type FileTrouble struct {
+	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, stale, duplicate or misnamed
+	Text string `json:"text"`
+}
+
+// Fact is something that files say of the game or the machine.
+type Fact struct {
+	Name string `json:"name"`
+	// Must says that it has to be the same on all peers. Other facts, such as the
+	// language, may be the cause of a desync where they differ.
+	Must   bool              `json:"must_match"`
+	Same   bool              `json:"same"`
+	Values map[string]string `json:"values"` // by peer
+}
+
+// NarrowingStep is one step of narrowing a divergence.
+type NarrowingStep struct {
+	Step string `json:"step"` // inputs, window, tick, system or values
+	Can  bool   `json:"possible"`
+	Why  string `json:"why"`
+}
+
+// CheckupStatus returns the outcome: doctor does not judge a divergence.
+func CheckupStatus(c *Checkup) Status {
+	if len(c.Lost) > 0 {
+		return Inconclusive
+	}
+	return InSync
+}
+
+// DoctorDocument is desynctool.doctor/1.
+type DoctorDocument struct {
+	Head
+	Peers     []doctorPeer    `json:"peers"`
+	Files     []doctorFile    `json:"files"`
+	Facts     []Fact          `json:"facts"`
+	Unknown   []string        `json:"unknown"`
+	Narrowing []NarrowingStep `json:"narrowing"`
+	Missing   []string        `json:"missing"`
+	Ask       string          `json:"ask"`
+}
+
+type doctorPeer struct {
+	Name   string     `json:"name"`
+	Path   string     `json:"path"`
+	Covers []Coverage `json:"covers"`
+}
+
+type doctorFile struct {
+	Path    string        `json:"path"`
+	Peer    string        `json:"peer"`
+	Format  string        `json:"format"`
+	Covers  []Coverage    `json:"covers"`
+	Trouble []FileTrouble `json:"trouble"`
+}
+
+// Doctor returns the JSON document of a checkup.
+func Doctor(c *Checkup) *DoctorDocument {
+	doc := &DoctorDocument{
+		Head: head("doctor", CheckupStatus(c), c.Warnings), Missing: list(c.Lost), Ask: c.Ask,
+		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
+	}
+	for _, p := range c.Peers {
+		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers)})
+	}
+	for _, f := range c.Files {
+		doc.Files = append(doc.Files, doctorFile{f.Path, f.Peer, f.Format, list(f.Covers), list(f.Trouble)})
+	}
+	return doc
+}
+
+// shownTroubles is how many files with trouble doctor's text names.
+const shownTroubles = 40
+
+// DoctorText writes a checkup for a person.
+func DoctorText(w io.Writer, c *Checkup, s Style, everything bool) error {
+	out := lines{w: w}
+	row := func(key string, parts ...string) {
+		out.put(append([]string{"  ", pad(key, columns(key), 9)}, parts...)...)
+	}
+	verdict := s.good.Sprint("COMPLETE")
+	if CheckupStatus(c) != InSync {
+		verdict = s.warn.Sprint("LACKING")
+	}
+	bad := 0
+	for _, f := range c.Files {
+		if len(f.Trouble) > 0 {
+			bad++
+		}
+	}
+	out.put(verdict, fmt.Sprintf("  %s, %s, %d with trouble", plural(uint64(len(c.Peers)), "peer", "peers"), plural(uint64(len(c.Files)), "file", "files"), bad))
+	for _, p := range c.Peers {
+		row("peer", s.name.Sprint(Safe(p.Name)), "  ", Safe(p.Path))
+		for _, x := range p.Covers {
+			row("", "  ", pad(x.What, len(x.What), 12), fmt.Sprintf("%d to %d, %d", x.First, x.Last, x.Count))
+		}
+		if len(p.Covers) == 0 {
+			row("", "  nothing that can be used")
+		}
+	}
+	shown := 0
+	for _, f := range c.Files {
+		for _, t := range f.Trouble {
+			if shown++; shown > shownTroubles && !everything {
+				continue
+			}
+			row("file", s.warn.Sprint(t.Kind), "  ", Safe(f.Path), "  ", Safe(t.Text))
+		}
+	}
+	if shown > shownTroubles && !everything {
+		row("", fmt.Sprintf("and %d more  (--all)", shown-shownTroubles))
+	}
+	for _, f := range c.Facts {
+		if f.Same {
+			row("same", Safe(f.Name), "  ", Safe(shorten(firstValue(f.Values), 60)))
+		}
+	}
+	for _, f := range c.Facts {
+		if f.Same {
+			continue
+		}
+		why := "may be the cause"
+		if f.Must {
+			why = "has to be the same"
+		}
+		var values []string
+		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
+			values = append(values, Safe(peer)+": "+Safe(shorten(f.Values[peer], 60)))
+		}
+		row("differs", s.warn.Sprint(Safe(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
+	}
+	if len(c.Unknown) > 0 {
+		row("unknown", strings.Join(c.Unknown, ", "), s.faint.Sprint("  no file says"))
+	}
+	for _, step := range c.Steps {
+		can := s.good.Sprint("yes")
+		if !step.Can {
+			can = s.warn.Sprint("no ")
+		}
+		row("narrows", pad(step.Step, len(step.Step), 8), can, "  ", Safe(step.Why))
+	}
+	for _, l := range c.Lost {
+		row("lacks", Safe(l))
+	}
+	if c.Ask != "" {
+		out.put()
+		out.put(s.bold.Sprint("To send to the players:"))
+		out.put()
+		for line := range strings.Lines(c.Ask) {
+			out.put("    ", Safe(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return out.err
+}
+
+func firstValue(values map[string]string) string {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		return values[k]
+	}
+	return ""
+}

@@ -1,0 +1,424 @@
+package evidence
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// examined is a file and what it says of itself.
+type examined struct {
+	report.CheckedFile
+	group  string // path of the folder or file that is one peer's, empty if it lies beside them
+	format *formats.Format
+	size   int64
+
+	seed    uint64 // 0 if it does not say
+	session string // the engine's own name of the match, empty if it does not say
+	peers   map[string][]report.Coverage
+	facts   []fact
+	points  []uint64 // of the states in it
+	systems bool     // it has checkpoints inside ticks
+	start   bool     // it begins with the match
+}
+
+// fact is something that a file says; peer is of whom, empty for the file's own.
+type fact struct {
+	peer, name, value string
+	must              bool
+}
+
+// Facts by the names that files have for them: what has to be the same on all peers, and
+// what belongs to a machine.
+var (
+	gameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings"}
+	machineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
+)
+
+func (x *examined) know(peer, name, value string, must bool) {
+	if value != "" {
+		x.facts = append(x.facts, fact{peer, name, value, must})
+	}
+}
+
+func (x *examined) meta(meta map[string]string) {
+	for _, name := range gameFacts {
+		x.know("", name, meta[name], true)
+	}
+	for _, name := range machineFacts {
+		x.know("", name, meta[name], false)
+	}
+}
+
+func (x *examined) trouble(kind, format string, args ...any) {
+	x.Trouble = append(x.Trouble, report.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)})
+}
+
+// failed tells of an error that reading the file ended with. What it says of the file is
+// without its path.
+func (x *examined) failed(err error) {
+	kind := "corrupt"
+	switch {
+	case errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF):
+		kind = "truncated"
+	case errors.Is(err, frame.ErrUnrecognized) || errors.Is(err, frame.ErrVersion):
+		kind = "unreadable"
+	}
+	x.trouble(kind, "%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), x.Path), ": "))
+}
+
+// covered adds what the file has of a peer, of its own if the name is empty.
+func (x *examined) covered(peer string, c report.Coverage) {
+	if c.Count == 0 {
+		return
+	}
+	if x.peers == nil {
+		x.peers = map[string][]report.Coverage{}
+	}
+	x.peers[peer] = append(x.peers[peer], c)
+	x.Covers = append(x.Covers, c)
+}
+
+// span counts numbers and keeps the least and the largest.
+type span struct {
+	first, last, count uint64
+}
+
+func (s *span) add(n uint64) {
+	if s.count == 0 || n < s.first {
+		s.first = n
+	}
+	s.last = max(s.last, n)
+	s.count++
+}
+
+func (s *span) as(what string) report.Coverage {
+	return report.Coverage{What: what, First: s.first, Last: s.last, Count: s.count}
+}
+
+// examine reads a file to its end.
+func examine(tree files.Tree, path string, list []formats.Format) *examined {
+	x := &examined{CheckedFile: report.CheckedFile{Path: path}}
+	stat, err := tree.Stat(path)
+	if err != nil {
+		x.failed(err)
+		return x
+	}
+	if !stat.Mode().IsRegular() {
+		x.trouble("unreadable", "not a regular file")
+		return x
+	}
+	x.size = stat.Size()
+	head, err := headOf(tree, path)
+	if err != nil {
+		x.failed(err)
+		return x
+	}
+	for i := range list {
+		if list[i].Sniff(head) {
+			x.format = &list[i]
+			x.Format, x.What = list[i].Name, list[i].Title
+			break
+		}
+	}
+	if len(head) == 0 {
+		x.trouble("empty", "it has no content")
+		return x
+	}
+	f := x.format
+	if f == nil {
+		if expected := expectedBy(path); expected != "" {
+			x.trouble("unreadable", "called as %s is, and its content is not", expected)
+		}
+		return x
+	}
+	if f.Snapshot != nil {
+		x.states(tree)
+	}
+	if f.Log != nil {
+		x.log(tree)
+	}
+	switch {
+	case f.Trace != nil:
+		x.checkpoints(tree)
+	case f.Snapshot == nil && f.Log == nil:
+		x.trace(tree)
+	}
+	return x
+}
+
+// headOf returns the leading bytes of a file's content.
+func headOf(tree files.Tree, path string) ([]byte, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := content.(io.Closer); ok {
+		defer c.Close()
+	}
+	head := make([]byte, tracediff.SniffLen)
+	n, err := io.ReadFull(content, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF && n > 0 {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// expectedBy returns what a file is by its name, empty if that says nothing.
+func expectedBy(path string) string {
+	base := filepath.Base(path)
+	switch {
+	case base == "order-log.bin":
+		return "an order log"
+	case filepath.Ext(base) == ".trace":
+		return "a trace"
+	}
+	for _, f := range formats.Snapshots() {
+		if f.ParseName != nil {
+			if _, ok := f.ParseName(base); ok {
+				return "a " + f.Title
+			}
+		}
+	}
+	return ""
+}
+
+// states opens the states in the file, and compares those of ours with their hashes.
+func (x *examined) states(tree files.Tree) {
+	sets, err := snapshot.Find(tree, x.Path, []snapshot.Format{*x.format.Snapshot})
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	for _, set := range sets {
+		var s span
+		for _, e := range set.Entries {
+			state, err := e.Open()
+			if err != nil && state == nil {
+				x.failed(err)
+				continue
+			}
+			info := state.Info()
+			if x.format.Native {
+				err = snapshot.Check(state)
+			}
+			state.Close()
+			if err != nil {
+				x.failed(err)
+				continue
+			}
+			x.seed = info.Seed
+			x.meta(info.Meta)
+			if x.Peer == "" && len(sets) == 1 {
+				x.Peer = info.Peer
+			}
+			s.add(info.Point.Tick)
+			x.points = append(x.points, info.Point.Tick)
+			x.start = x.start || info.Point.Tick == 0
+			if parse := x.format.Snapshot.ParseName; parse != nil && len(set.Entries) == 1 {
+				if n, ok := parse(filepath.Base(x.Path)); ok && !n.NoEvidence && (n.Seed != info.Seed || !info.Point.Same(n.Point)) {
+					x.trouble("misnamed", "its content is state point %s of seed %016x", info.Point, info.Seed)
+				}
+			}
+		}
+		x.covered(set.Peer, s.as("states"))
+	}
+}
+
+// log reads an order log to its end.
+func (x *examined) log(tree files.Tree) {
+	f, err := tree.Open(x.Path)
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	source, err := x.format.Log(bufio.NewReaderSize(content, 1<<16), x.Path)
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	h := source.Header()
+	if foreign, ok := source.(orderlog.Foreign); ok {
+		x.session = foreign.Dialect().Session
+	} else {
+		x.seed = h.Seed
+	}
+	x.Peer = h.Peer
+	x.start = h.FirstPoint == 0
+	x.know("", "build", h.Build, true)
+	if h.TickRate.Den > 0 {
+		x.know("", "tick rate", fmt.Sprintf("%d/%d a second", h.TickRate.Num, h.TickRate.Den), true)
+	}
+	if !h.Start.IsZero() && h.FirstPoint == 0 {
+		x.know("", "start state", h.Start.String(), true)
+	}
+	if x.format.Native {
+		for name, value := range h.Params {
+			x.know("", "parameter "+name, value, true)
+		}
+	}
+	var ticks, hashes span
+	for {
+		rec, err := source.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			x.failed(err)
+			break
+		}
+		observed := rec.Observed
+		if rec.Tick != nil {
+			ticks.add(rec.Tick.Number)
+			observed = rec.Tick.Hashes
+		}
+		for i := range observed {
+			hashes.add(observed[i].Point)
+		}
+	}
+	x.covered(x.Peer, ticks.as("orders"))
+	x.covered(x.Peer, hashes.as("hashes"))
+}
+
+// trace reads a trace of ours, or lines of text, to the end.
+func (x *examined) trace(tree files.Tree) {
+	list, err := tracediff.Open(tree, x.Path, tracediff.ReadOptions{})
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	for _, t := range list {
+		x.traceOf(t, len(list) > 1)
+	}
+	f, err := tree.Open(x.Path)
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	defer f.Close()
+	content, _, err := packed.Unpack(f, 0)
+	var r *tracediff.Reader
+	if err == nil {
+		r, err = tracediff.NewReader(content, x.Path, tracediff.ReadOptions{})
+	}
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil && !errors.As(err, new(*tracediff.SyntaxError)) {
+			x.failed(err)
+			return
+		}
+		x.systems = x.systems || rec != nil && rec.Checkpoint != nil && rec.Checkpoint.System != ""
+	}
+}
+
+// checkpoints reads an engine's checkpoints and what it claims.
+func (x *examined) checkpoints(tree files.Tree) {
+	if x.format.Trace.Claims != nil {
+		log, err := tracediff.ReadClaims(tree, x.Path, x.format.Trace, tracediff.ReadOptions{})
+		if err != nil {
+			x.failed(err)
+			return
+		}
+		if log.Trouble != "" {
+			x.trouble("truncated", "%s", log.Trouble)
+		}
+		x.session = log.Dialect.Session
+		for peer, values := range log.Start {
+			for name, value := range values {
+				x.know(peer, name, value, true)
+			}
+		}
+		if x.Peer == "" {
+			x.Peer = log.Peer
+		}
+	}
+	list, err := tracediff.OpenForeign(tree, x.Path, x.format.Trace, tracediff.ReadOptions{})
+	if err != nil {
+		if len(x.Trouble) == 0 {
+			x.failed(err)
+		}
+		return
+	}
+	for _, t := range list {
+		x.traceOf(t, t.Shared)
+		if t.Dialect.Session != "" {
+			x.session = t.Dialect.Session
+		}
+	}
+}
+
+// traceOf adds what a trace covers; shared says that the file holds those of several
+// peers.
+func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
+	peer := t.Header.Peer
+	if shared {
+		peer = t.Name
+	} else if x.Peer == "" {
+		x.Peer = peer
+	}
+	if t.Header.HasSeed {
+		x.seed = t.Header.Seed
+	}
+	x.know(peer, "build", t.Header.Build, true)
+	if t.Header.RateDen > 0 {
+		x.know(peer, "tick rate", fmt.Sprintf("%d/%d a second", t.Header.RateNum, t.Header.RateDen), true)
+	}
+	x.meta(t.Header.Meta)
+	e, err := t.Extent()
+	if err != nil {
+		x.failed(err)
+	}
+	if e.Any {
+		x.covered(peer, report.Coverage{What: "checkpoints", First: e.First, Last: e.Last, Count: e.Last - e.First + 1})
+	}
+	if err == nil && !e.Whole && len(x.Trouble) == 0 && x.format.Native {
+		x.trouble("truncated", "it breaks off after tick %d", e.Last)
+	}
+}
+
+// digest returns the hash of a file's bytes.
+func digest(tree files.Tree, path string) (sum [sha256.Size]byte, ok bool) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return sum, false
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, false
+	}
+	return [sha256.Size]byte(bytes.Clone(h.Sum(nil))), true
+}
