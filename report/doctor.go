@@ -51,7 +51,7 @@ type CheckedFile struct {
 
 // FileTrouble is something wrong with a file.
 type FileTrouble struct {
-	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, stale, duplicate or misnamed
+	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, lacking, stale, duplicate or misnamed
 	Text string `json:"text"`
 }
 

@@ -314,8 +314,10 @@ func (d *doctor) copies() {
 			switch {
 			case first == nil:
 				seen[sum] = x
-			case first.Peer == x.Peer:
+			case first.group == x.group && first.Peer == x.Peer:
 				x.trouble("duplicate", "the same as %s", first.Path)
+			case first.Peer == x.Peer:
+				x.copied = true // games keep what other peers sent them
 			case first.format.Native && first.format.Log != nil:
 				shared[[2]string{first.Peer, x.Peer}]++
 			}
@@ -337,7 +339,7 @@ func (d *doctor) ask(peer, format string, args ...any) {
 
 // usable reports whether what a file covers counts.
 func (x *examined) usable() bool {
-	return !slices.ContainsFunc(x.Trouble, func(t report.FileTrouble) bool { return t.Kind == "stale" || t.Kind == "duplicate" })
+	return !x.copied && !slices.ContainsFunc(x.Trouble, func(t report.FileTrouble) bool { return t.Kind == "stale" || t.Kind == "duplicate" })
 }
 
 // cover adds up what the files of each peer cover.
@@ -455,6 +457,7 @@ func (d *doctor) judge() {
 			switch t.Kind {
 			case "stale":
 				d.ask(x.Peer, "your files of this match: those that we have are of another one")
+			case "lacking": // it is all that there was
 			case "empty", "truncated":
 				d.ask(x.Peer, "%s once more: the one that we have is %s. Please close the game before you copy it", filepath.Base(x.Path), map[string]string{"empty": "empty", "truncated": "cut off"}[t.Kind])
 			default:
@@ -499,7 +502,7 @@ func (d *doctor) with(what string) (have []*patient, lack []string) {
 	return have, lack
 }
 
-// shared returns the ticks that two peers at least have something of a kind of.
+// shared returns the most ticks of which two peers have something of a kind.
 func shared(peers []*patient, what string) (first, last uint64, ok bool) {
 	for i, p := range peers {
 		for _, q := range peers[:i] {
@@ -508,10 +511,8 @@ func shared(peers []*patient, what string) (first, last uint64, ok bool) {
 			if from > to {
 				continue
 			}
-			if !ok {
+			if !ok || to-from > last-first {
 				first, last, ok = from, to, true
-			} else {
-				first, last = min(first, from), max(last, to)
 			}
 		}
 	}
@@ -532,6 +533,8 @@ func (d *doctor) narrowing() {
 		have, lack := d.with(what)
 		first, last, ok := shared(have, what)
 		switch {
+		case ok && len(lack) > 0:
+			step(name, true, "%s of %d peers, ticks %d to %d in common; %s", what, len(have), first, last, lackText(lack))
 		case ok:
 			step(name, true, "%s of %d peers, ticks %d to %d in common", what, len(have), first, last)
 		case len(have) > 1:
@@ -599,9 +602,9 @@ func (d *doctor) narrowing() {
 		if !states && !hashes && !checkpoints {
 			d.lose("nothing that can be compared: no states of the same state point, and no hashes or checkpoints of the same ticks, from two peers")
 		}
-		if len(have) > 0 {
+		if len(have) == 1 {
 			for _, peer := range lack {
-				d.lose("%s: no states, which others have", peer)
+				d.lose("%s: no states, which %s has", peer, have[0].Name)
 				d.ask(peer, "the saved states (snapshots, savegames or desync dumps) of that match%s", d.near())
 			}
 		}
@@ -610,20 +613,16 @@ func (d *doctor) narrowing() {
 				d.ask(p.Name, "the states that your game saved at the same moments as %s's: ticks %d to %d", have[0].Name, coverage(have[0], "states").First, coverage(have[0], "states").Last)
 			}
 		}
-		withOrders, without := d.with("orders")
-		if len(withOrders) > 0 {
+		if with, without := d.with("orders"); len(with) == 1 {
 			for _, peer := range without {
-				d.lose("%s: no order log, which others have", peer)
+				d.lose("%s: no order log, which %s has", peer, with[0].Name)
 				d.ask(peer, "the order log or replay of that match")
 			}
 		}
-		for i, what := range []string{"checkpoints"} {
-			withIt, without := d.with(what)
-			if i == 0 && len(withIt) > 0 && !hashes {
-				for _, peer := range without {
-					d.lose("%s: no checksum trace, which others have", peer)
-					d.ask(peer, "the checksum trace or sync log of that match")
-				}
+		if with, without := d.with("checkpoints"); len(with) == 1 && !hashes {
+			for _, peer := range without {
+				d.lose("%s: no checksum trace, which %s has", peer, with[0].Name)
+				d.ask(peer, "the checksum trace or sync log of that match")
 			}
 		}
 	}

@@ -34,6 +34,7 @@ type examined struct {
 	points  []uint64 // of the states in it
 	systems bool     // it has checkpoints inside ticks
 	start   bool     // it begins with the match
+	copied  bool     // another folder has the same file of the same peer
 }
 
 // fact is something that a file says; peer is of whom, empty for the file's own.
@@ -75,6 +76,8 @@ func (x *examined) failed(err error) {
 	switch {
 	case errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF):
 		kind = "truncated"
+	case errors.Is(err, frame.ErrLacking):
+		kind = "lacking"
 	case errors.Is(err, frame.ErrUnrecognized) || errors.Is(err, frame.ErrVersion):
 		kind = "unreadable"
 	}
