@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -33,6 +34,7 @@ type Peer struct {
 	points []uint64                // of which the log has a sync hash, ascending
 	syncs  map[uint64]merkle.Short // the sync hashes of these points
 	told   string                  // the name that a header or log gives
+	loose  bool                    // it is a file that was given by itself
 
 	// ownSums says that the recorded hashes are a checksum of the game's own, not
 	// roots.
@@ -75,7 +77,8 @@ func Unlooked(peers []*Peer) (folders []string) {
 // Gather returns the peers below paths: one for each folder or file, or, for a
 // folder that holds neither snapshots nor an order log, one for each of its
 // folders that does. Where files name their peer, there is one for each instead.
-// Formats are tried in order.
+// Files that are given by themselves belong to the peer that they name, as long as
+// that has no other of the same state point. Formats are tried in order.
 func Gather(tree files.Tree, paths []string, formats []snapshot.Format) ([]*Peer, error) {
 	found := make([][]*Peer, len(paths))
 	errs := make([]error, len(paths))
@@ -97,6 +100,9 @@ func merge(all []*Peer) []*Peer {
 	var peers []*Peer
 	index := map[string]*Peer{}
 	for _, p := range all {
+		if p.joins(peers) {
+			continue
+		}
 		name := p.set.Peer
 		if same := index[name]; name != "" && same != nil {
 			same.set.Merge(p.set)
@@ -119,10 +125,54 @@ func merge(all []*Peer) []*Peer {
 	return peers
 }
 
+// joins adds what is in a loose file to the peer that it names, if that is there, and
+// has no such file yet.
+func (p *Peer) joins(peers []*Peer) bool {
+	if !p.loose || p.told == "" {
+		return false
+	}
+	for _, q := range peers {
+		if !q.loose || q.told != p.told || q.log != nil && p.log != nil {
+			continue
+		}
+		if slices.ContainsFunc(p.set.Entries, func(e *snapshot.Entry) bool { return q.set.Has(e) }) {
+			continue
+		}
+		q.set.Merge(p.set)
+		maps.Copy(q.heads, p.heads)
+		if p.log != nil {
+			q.log = p.log
+		}
+		q.lost = append(q.lost, p.lost...)
+		return true
+	}
+	return false
+}
+
+// looseLog returns the peer whose order log a file is, nil if it is none.
+func looseLog(tree files.Tree, path string) *Peer {
+	if stat, err := tree.Stat(path); err != nil || !stat.Mode().IsRegular() {
+		return nil
+	}
+	p := &Peer{Path: path, loose: true, set: &snapshot.Set{Path: path, Others: []string{path}}, heads: map[*snapshot.Entry]head{}}
+	if err := p.findLog(tree); err != nil || p.log == nil {
+		return nil
+	}
+	return p
+}
+
 func gather(tree files.Tree, path string, formats []snapshot.Format) ([]*Peer, error) {
+	if p := looseLog(tree, path); p != nil {
+		return []*Peer{p}, nil
+	}
 	sets, err := snapshot.Find(tree, path, formats)
 	if err != nil {
 		return nil, err
+	}
+	if len(sets) == 1 && sets[0].Peer == "" && len(sets[0].Entries) == 1 && sets[0].Entries[0].Path() == filepath.Clean(path) {
+		p := &Peer{Path: path, loose: true, set: sets[0], heads: map[*snapshot.Entry]head{}}
+		_, _, err := p.head(sets[0].Entries[0])
+		return []*Peer{p}, err
 	}
 	var peers []*Peer
 	var beside, lost, folders []string

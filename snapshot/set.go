@@ -283,6 +283,12 @@ func (s *Set) CheckAll() {
 // headers are read.
 const trustedNames = 8
 
+// Has reports whether the set has an entry of the peer, seed and point of another.
+func (s *Set) Has(e *Entry) bool {
+	_, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
+	return taken
+}
+
 // At returns the entry at a point, or nil. The set must be of one seed.
 func (s *Set) At(p Point) *Entry {
 	i, ok := slices.BinarySearchFunc(s.Entries, p, func(e *Entry, p Point) int { return e.Point.Compare(p) })

@@ -269,3 +269,41 @@ func TestInPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestLooseFiles: files that lie beside each other, or are given one by one, belong to
+// the peers that they name.
+func TestLooseFiles(t *testing.T) {
+	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
+	dir := t.TempDir()
+	var list []entry
+	var paths []string
+	for _, peer := range []string{"host", "client"} {
+		for _, e := range entriesOf(t, filepath.Join(folder, peer), peer+"-") {
+			list = append(list, e)
+			path := write(t, filepath.Join(dir, e.name), e.content)
+			if strings.HasSuffix(path, ".snap") || strings.HasSuffix(path, ".bin") {
+				paths = append(paths, path)
+			}
+		}
+	}
+	slices.Reverse(paths)
+	archive := write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, list))
+	want, err := formats.Bisect(files.Disk, []string{folder}, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, given := range [][]string{paths, {dir}, {archive}} {
+		r, err := formats.Bisect(open(t, given...), given, nil, false)
+		if err != nil {
+			t.Errorf("%s: %v", given, err)
+			continue
+		}
+		if !r.Exact || r.Tick != want.Tick || r.Snapshots != want.Snapshots || len(r.Peers) != 2 || len(r.Groups) != 2 || len(r.Lost) > 0 {
+			t.Errorf("%s: %s", given, bisectText(t, open(t, given...), given...))
+		}
+		c, err := evidence.Examine(open(t, given...), given, nil)
+		if err != nil || len(c.Peers) != 2 || c.Peers[0].Name != "client" || report.CheckupStatus(c) != report.InSync {
+			t.Errorf("%s: %v\n%s", given, err, checkupText(t, c))
+		}
+	}
+}

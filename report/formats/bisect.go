@@ -26,6 +26,11 @@ func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bise
 	}
 	peers, err := bisect.Gather(tree, states, Snapshots())
 	if err == nil && len(peers) < 2 {
+		if several, beside := scattered(tree, states); len(several) > 1 {
+			peers, others = several, append(others, beside...)
+		}
+	}
+	if err == nil && len(peers) < 2 {
 		word := "peers"
 		if len(peers) == 1 {
 			word = "peer"
@@ -65,6 +70,37 @@ func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bise
 		}
 	}
 	return r, nil
+}
+
+// scattered returns the peers whose files lie beside each other in folders, by what the
+// files say, and the other files there.
+func scattered(tree files.Tree, folders []string) (peers []*bisect.Peer, others []string) {
+	list := All()
+	var loose []string
+	for _, folder := range folders {
+		names, err := namesIn(tree, folder)
+		if err != nil {
+			return nil, nil
+		}
+		for _, name := range names {
+			path := filepath.Join(folder, name)
+			stat, err := tree.Stat(path)
+			if err != nil || name[0] == '.' || !stat.Mode().IsRegular() {
+				continue
+			}
+			head, err := headOf(tree, path, tracediff.SniffLen)
+			if f := Recognize(head); err == nil && f != nil && f.Native && (f.Snapshot != nil || f.Log != nil) {
+				loose = append(loose, path)
+			} else if found, _, _ := isTrace(tree, path, list); found {
+				others = append(others, path)
+			}
+		}
+	}
+	peers, err := bisect.Gather(tree, loose, Snapshots())
+	if err != nil {
+		return nil, nil
+	}
+	return peers, others
 }
 
 // splitPaths tells folders and files that hold states from other files.
