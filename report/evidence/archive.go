@@ -183,7 +183,10 @@ func (a *archive) nested(folder *node, path string) {
 		f, err := n.open(n)
 		var root *node
 		if err == nil {
-			root, _, err = inner.read(f)
+			var keep bool
+			if root, keep, err = inner.read(f); !keep {
+				f.Close()
+			}
 		}
 		inner.tell()
 		if err != nil {

@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -423,4 +425,58 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSalvage: of a zip archive without its list all entries that are whole are read,
+// whether their sizes stand before them or behind.
+func TestSalvage(t *testing.T) {
+	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
+	list := entriesOf(t, folder, "")
+	list = slices.DeleteFunc(list, func(e entry) bool { return !strings.Contains(e.name, "/") })
+	var before bytes.Buffer // sizes before the data, as most programs write them
+	z := zip.NewWriter(&before)
+	for i, e := range list {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(e.content), CompressedSize64: uint64(len(e.content)), UncompressedSize64: uint64(len(e.content))}
+		raw := e.content
+		if i%2 == 0 {
+			var deflated bytes.Buffer
+			w, _ := flate.NewWriter(&deflated, -1)
+			_, err := w.Write(e.content)
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			raw = deflated.Bytes()
+			h.Method, h.CompressedSize64 = zip.Deflate, uint64(len(raw))
+		}
+		w, err := z.CreateRaw(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	z.Close()
+	want := bisectText(t, files.Disk, folder)
+	for _, b := range [][]byte{before.Bytes(), packings[".zip"](t, list)} {
+		path := write(t, filepath.Join(t.TempDir(), "x.zip"), b[:bytes.Index(b, []byte("PK\x01\x02"))+20])
+		tree := open(t, path)
+		for _, e := range list {
+			f, err := tree.Open(filepath.Join(path, filepath.FromSlash(e.name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, len(e.content))
+			if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, e.content) {
+				t.Errorf("%s: %v", e.name, err)
+			}
+			f.Close()
+		}
+		if got := strings.ReplaceAll(bisectText(t, tree, path), path, folder); got != want {
+			t.Errorf("%s\nexpected\n%s", got, want)
+		}
+		if lost := strings.Join(tree.Lost(), "; "); !strings.Contains(lost, fmt.Sprintf("after %d entries the archive is cut off", len(list))) {
+			t.Errorf("told %q", lost)
+		}
+	}
 }

@@ -42,6 +42,11 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 		return nil, fmt.Errorf("a zip archive of more than %d bytes of names, expected at most that many", maxDirectory)
 	case errors.Is(err, zip.ErrInsecurePath): // names are checked below
 	case err != nil:
+		root := newFolder("")
+		if n := a.salvage(root, r, size); n > 0 {
+			a.leave(fmt.Sprintf("after %d entries", n), "the archive is cut off or damaged: its list of entries, which stands at its end, cannot be read")
+			return root, nil
+		}
 		return nil, fmt.Errorf("a zip archive whose list of entries, which stands at its end, is cut off or damaged (%v): %w", err, frame.ErrTorn)
 	}
 	if len(z.File) > a.tree.limits.Entries {
@@ -55,14 +60,15 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 	}
 	root := newFolder("")
 	for _, f := range z.File {
-		a.addZip(root, r, f)
+		a.addZip(root, f, f.DataOffset, r, f.Open)
 	}
 	return root, nil
 }
 
-func (a *archive) addZip(root *node, r io.ReaderAt, f *zip.File) {
+// addZip adds an entry, whose data begins at what offset returns and is inflated by
+// inflate.
+func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), r io.ReaderAt, inflate func() (io.ReadCloser, error)) {
 	limits := &a.tree.limits
-	const encrypted = 1
 	mode := f.Mode()
 	switch {
 	case mode.IsDir() || f.Name == "":
@@ -91,17 +97,17 @@ func (a *archive) addZip(root *node, r io.ReaderAt, f *zip.File) {
 		return
 	case f.Method == zip.Store:
 		n.open = func(n *node) (files.File, error) {
-			offset, err := f.DataOffset()
+			at, err := offset()
 			if err != nil {
 				return nil, fmt.Errorf("its entry in the zip archive is damaged: %w", err)
 			}
-			return inPlace(r, offset, size)(n)
+			return inPlace(r, at, size)(n)
 		}
 	case size > limits.Total || size > limits.Free && size/limits.Ratio > packed:
 		a.leave(f.Name, "unpacks to far too much")
 		return
 	default:
-		n.open = func(n *node) (files.File, error) { return &inflating{info: n, entry: f, tree: a.tree}, nil }
+		n.open = func(n *node) (files.File, error) { return &inflating{info: n, entry: inflate, tree: a.tree}, nil }
 	}
 	a.add(root, f.Name, n)
 }
@@ -110,7 +116,7 @@ func (a *archive) addZip(root *node, r io.ReaderAt, f *zip.File) {
 // as a stream; ReadAt keeps what is before the offset it was asked for in memory.
 type inflating struct {
 	info  *node
-	entry *zip.File
+	entry func() (io.ReadCloser, error)
 	tree  *Tree
 
 	stream io.ReadCloser // of Read
@@ -124,7 +130,7 @@ type inflating struct {
 func (f *inflating) Stat() (fs.FileInfo, error) { return f.info, nil }
 
 func (f *inflating) start() (io.ReadCloser, error) {
-	r, err := f.entry.Open()
+	r, err := f.entry()
 	if err != nil {
 		return nil, fmt.Errorf("its entry in the zip archive is damaged: %w", err)
 	}
