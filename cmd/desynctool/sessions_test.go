@@ -107,8 +107,8 @@ type diffJSON struct {
 // seedsPerFault is how many sessions each fault is played in; mustBite of them
 // must diverge.
 const (
-	seedsPerFault = 10
-	mustBite      = 9
+	seedsPerFault = 6
+	mustBite      = 5
 )
 
 // TestFaultsAreFound plays sessions of every fault and holds what the commands
