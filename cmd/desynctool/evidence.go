@@ -13,5 +13,7 @@ func (e *env) open(paths ...string) (*evidence.Tree, error) {
 			given = append(given, path)
 		}
 	}
-	return evidence.Open(given, evidence.Limits{})
+	progress, end := e.progress("reading the archive", "")
+	defer end()
+	return evidence.Open(given, evidence.Options{Progress: progress})
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // small are limits that small archives exceed.
-var small = evidence.Limits{Total: 4 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
+var small = evidence.Options{Total: 4 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
 
 // all returns the paths of all files below path, and reads them.
 func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[string]error) {
@@ -65,7 +65,7 @@ func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[st
 
 // openBad opens an archive with limits; what is in it must be what is expected, and what
 // was lost, and odd, must be told in these words.
-func openBad(t *testing.T, limits evidence.Limits, path string, want []string, told ...string) *evidence.Tree {
+func openBad(t *testing.T, limits evidence.Options, path string, want []string, told ...string) *evidence.Tree {
 	t.Helper()
 	tree, err := evidence.Open([]string{path}, limits)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestNames(t *testing.T) {
 	}
 	for ext, packed := range packings {
 		path := write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, list))
-		tree := openBad(t, evidence.Limits{}, path, []string{"abs/x", "dot/z", "twice", "win/y"},
+		tree := openBad(t, evidence.Options{}, path, []string{"abs/x", "dot/z", "twice", "win/y"},
 			"../../evil was left out: its name leads out of the archive (and 1 more)", "has an absolute name; it is taken for one inside the archive (and 1 more)",
 			"its name is too long (and 1 more)", "twice is there twice; the last one was used", "twice/below was left out: a file and a folder have the same name")
 		f, err := tree.Open(path + "/twice")
@@ -271,7 +271,7 @@ func TestManyEntries(t *testing.T) {
 	for _, ext := range []string{".zip", ".tar.gz", ".tar"} {
 		begun := time.Now()
 		path := write(t, filepath.Join(dir, "x"+ext), packings[ext](t, list))
-		tree, err := evidence.Open([]string{path}, evidence.Limits{})
+		tree, err := evidence.Open([]string{path}, evidence.Options{})
 		switch {
 		case ext == ".zip":
 			if err == nil || !strings.Contains(err.Error(), "100001 entries, expected at most 100000") {
@@ -309,7 +309,7 @@ func TestCutOff(t *testing.T) {
 		whole := packed(t, list)
 		for _, n := range []int{0, 1, 511, 513, len(whole) / 2, len(whole) - 30, len(whole) - 1} {
 			path := write(t, filepath.Join(t.TempDir(), "x"+ext), whole[:n])
-			tree, err := evidence.Open([]string{path}, evidence.Limits{})
+			tree, err := evidence.Open([]string{path}, evidence.Options{})
 			if err != nil {
 				if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut off") {
 					t.Errorf("%s cut to %d: %v", ext, n, err)
@@ -375,6 +375,12 @@ func TestTwoMatches(t *testing.T) {
 }
 
 func TestOtherArchives(t *testing.T) {
+	unnamed := write(t, filepath.Join(t.TempDir(), "upload"), zipOf(t, zip.Store, []entry{{"a/x", nil}, {"b/y", nil}}))
+	for _, path := range []string{unnamed, unnamed + "@100", unnamed + "/a/x", unnamed + "/a@7"} {
+		if got := open(t, path).Archives(); !slices.Equal(got, []string{unnamed}) {
+			t.Errorf("%s: archives %q", path, got)
+		}
+	}
 	path := write(t, filepath.Join(t.TempDir(), "x.zip"), []byte("7z\xbc\xaf\x27\x1c and more"))
 	if _, err := evidence.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "7z archive, which is not read; unpack it") {
 		t.Errorf("7z: %v", err)

@@ -8,7 +8,7 @@
 // archives are read once and kept in memory. If everything in an archive lies in one
 // folder, that is left out of the names.
 //
-// Nothing in an archive is trusted: [Limits] bounds what it may grow to, and entries
+// Nothing in an archive is trusted: [Options] bounds what it may grow to, and entries
 // whose names lead elsewhere, links, encrypted entries and the like are left out and
 // told by Lost.
 package evidence
@@ -27,8 +27,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog/files"
 )
 
-// Limits bounds archives. Zero fields have the defaults.
-type Limits struct {
+// Options bounds archives. Zero numbers have the defaults.
+type Options struct {
 	// Total is how many bytes of unpacked content all archives may hold in memory
 	// together. The default is 1 GiB.
 	Total int64
@@ -37,6 +37,10 @@ type Limits struct {
 	Ratio, Free int64
 	// Entries is how many entries an archive may have; the default is 100,000.
 	Entries int
+
+	// Progress, if not nil, is called with how much is read of a compressed archive, in
+	// bytes.
+	Progress func(done, total int64)
 }
 
 // maxName is the length in bytes of the longest name of an entry, maxFolders how many
@@ -47,7 +51,7 @@ const (
 	maxDepth   = 2
 )
 
-func (l *Limits) setDefaults() {
+func (l *Options) setDefaults() {
 	if l.Total == 0 {
 		l.Total = 1 << 30
 	}
@@ -64,7 +68,7 @@ func (l *Limits) setDefaults() {
 
 // Tree is the disk with archives as folders.
 type Tree struct {
-	limits Limits
+	limits Options
 	held   atomic.Int64 // bytes of content in memory
 
 	mu      sync.Mutex
@@ -79,7 +83,7 @@ type Tree struct {
 // given are taken for archives by their content, those in folders by name and
 // content. One that is given and cannot be read is an error. The caller must Close the
 // tree.
-func Open(paths []string, limits Limits) (*Tree, error) {
+func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
 	var given []os.FileInfo
@@ -103,11 +107,16 @@ func Open(paths []string, limits Limits) (*Tree, error) {
 	return t, nil
 }
 
-// existing returns the longest part of a path that is on the disk.
+// existing returns the longest part of a path that is on the disk, without @TICK.
 func existing(path string) (string, os.FileInfo) {
 	for path = filepath.Clean(path); ; {
 		if stat, err := os.Stat(path); err == nil {
 			return path, stat
+		}
+		if i := strings.LastIndexByte(path, '@'); i > 0 {
+			if stat, err := os.Stat(path[:i]); err == nil {
+				return path[:i], stat
+			}
 		}
 		parent := filepath.Dir(path)
 		if parent == path {

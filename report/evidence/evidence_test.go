@@ -163,7 +163,7 @@ func bisectText(t testing.TB, tree files.Tree, paths ...string) string {
 
 func open(t testing.TB, paths ...string) *evidence.Tree {
 	t.Helper()
-	tree, err := evidence.Open(paths, evidence.Limits{})
+	tree, err := evidence.Open(paths, evidence.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

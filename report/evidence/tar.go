@@ -54,6 +54,9 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 	}
 	limits := &a.tree.limits
 	out := &bounded{r: content, left: func(read int64) error {
+		if limits.Progress != nil {
+			limits.Progress(packedBytes.n, size)
+		}
 		if read > limits.Free && read/limits.Ratio > packedBytes.n {
 			return fmt.Errorf("%d bytes unpack to more than %d: what is behind that was not read", packedBytes.n, read)
 		}

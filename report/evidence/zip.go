@@ -103,8 +103,11 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 			}
 			return inPlace(r, at, size)(n)
 		}
-	case size > limits.Total || size > limits.Free && size/limits.Ratio > packed:
+	case size > limits.Free && size/limits.Ratio > packed:
 		a.leave(f.Name, "unpacks to far too much")
+		return
+	case size > limits.Total:
+		a.leave(f.Name, fmt.Sprintf("was not read: archives may unpack to %d bytes; unpack it to a folder", limits.Total))
 		return
 	default:
 		n.open = func(n *node) (files.File, error) { return &inflating{info: n, entry: inflate, tree: a.tree}, nil }
