@@ -212,12 +212,8 @@ func (d *doctor) assign() {
 		byName[name] = p
 		return p
 	}
-	if len(groups) > 1 && len(paths) == 1 && paths[0] == commonFolder(groups) {
-		loose[paths[0]] = true // what lies beside the others
-	} else {
-		for i, name := range snapshot.PeerNames(names, paths) {
-			byGroup[paths[i]] = add(name, paths[i])
-		}
+	for i, name := range snapshot.PeerNames(names, paths) {
+		byGroup[paths[i]] = add(name, paths[i])
 	}
 	for _, x := range d.files {
 		if p := byGroup[x.group]; p != nil {
@@ -244,8 +240,6 @@ func (d *doctor) assign() {
 	}
 	slices.SortStableFunc(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
 }
-
-func commonFolder(paths []string) string { return filepath.Dir(paths[len(paths)-1]) }
 
 // session finds the match that most of the evidence is of, and what is of another one.
 func (d *doctor) session() {

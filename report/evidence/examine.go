@@ -386,18 +386,18 @@ func (x *examined) checkpoints(tree files.Tree) {
 // traceOf adds what a trace covers; shared says that the file holds those of several
 // peers.
 func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
-	peer := t.Header.Peer
+	peer, of := t.Header.Peer, "" // whose it is, and whom it tells facts of
 	if shared {
-		peer = t.Name
+		peer, of = t.Name, t.Name
 	} else if x.Peer == "" {
 		x.Peer = peer
 	}
 	if t.Header.HasSeed {
 		x.seed = t.Header.Seed
 	}
-	x.know(peer, "build", t.Header.Build, true)
+	x.know(of, "build", t.Header.Build, true)
 	if t.Header.RateDen > 0 {
-		x.know(peer, "tick rate", fmt.Sprintf("%d/%d a second", t.Header.RateNum, t.Header.RateDen), true)
+		x.know(of, "tick rate", fmt.Sprintf("%d/%d a second", t.Header.RateNum, t.Header.RateDen), true)
 	}
 	x.meta(t.Header.Meta)
 	e, err := t.Extent()
