@@ -376,6 +376,12 @@ func (d *doctor) cover() {
 	}
 }
 
+// askedFor are the facts that should be known of any match, and other names of them.
+var askedFor = [][]string{
+	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {"tick rate"}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
+	{"os"}, {"cpu", "arch"}, {"compiler"}, {"locale", "language", "lang"},
+}
+
 // compareFacts compares what the peers' files say of the game and of their machines.
 func (d *doctor) compareFacts() {
 	type known struct {
@@ -408,12 +414,12 @@ func (d *doctor) compareFacts() {
 			}
 		}
 	}
-	for _, name := range []string{"os", "cpu", "compiler", "locale"} {
-		if all[name] == nil {
-			d.checkup.Unknown = append(d.checkup.Unknown, name)
+	for _, names := range askedFor {
+		if !slices.ContainsFunc(names, func(name string) bool { return all[name] != nil }) {
+			d.checkup.Unknown = append(d.checkup.Unknown, names[0])
 		}
 	}
-	order := []string{"seed", "start state", "build", "tick rate"}
+	order := []string{"game", "seed", "start state", "build", "tick rate"}
 	rank := func(name string) int {
 		if i := slices.Index(order, name); i >= 0 {
 			return i
@@ -651,6 +657,12 @@ func (d *doctor) match() string {
 	return ""
 }
 
+// playersKnow are the facts that a player can tell where no file does.
+var playersKnow = []struct{ fact, text string }{
+	{"build", "the version of the game"}, {"mods", "your mods"}, {"os", "your operating system"},
+	{"locale", "the language that it is set to"}, {"cpu", "your processor"},
+}
+
 // text returns what to send to the players.
 func (d *doctor) text() string {
 	if len(d.needs) == 0 {
@@ -675,8 +687,17 @@ func (d *doctor) text() string {
 		}
 	}
 	out.WriteString("\nPlease do not open or rename the files. Put those of one computer into one folder or\nzip archive without a password, and call it by the player's name.\n")
-	if len(d.checkup.Unknown) > 0 {
-		out.WriteString("Please also tell us the version of the game, your mods, your operating system and its\nlanguage, and your processor.\n")
+	var tell []string
+	for _, q := range playersKnow {
+		if slices.Contains(d.checkup.Unknown, q.fact) {
+			tell = append(tell, q.text)
+		}
+	}
+	if n := len(tell); n > 1 {
+		tell = []string{strings.Join(tell[:n-1], ", ") + " and " + tell[n-1]}
+	}
+	if len(tell) > 0 {
+		fmt.Fprintf(&out, "Please also tell us %s.\n", tell[0])
 	}
 	return out.String()
 }

@@ -183,7 +183,7 @@ func TestDoctorFacts(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if text := checkupText(t, c); !strings.Contains(text, "differs  locale  client: tr_TR  host: de_DE  may be the cause") || !slices.Equal(c.Unknown, []string{"cpu", "compiler"}) {
+	if text := checkupText(t, c); !strings.Contains(text, "differs  locale  client: tr_TR  host: de_DE  may be the cause") || !slices.Equal(c.Unknown, []string{"start state", "tick rate", "mods", "data hash", "cpu", "compiler"}) {
 		t.Errorf("%s", text)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -232,9 +233,7 @@ func TestLikeFolders(t *testing.T) {
 // the file.
 func TestInPlace(t *testing.T) {
 	content := make([]byte, 3<<20)
-	for i := range content {
-		content[i] = byte(i>>3) ^ byte(i>>11)
-	}
+	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
 	for ext, packed := range packings {
 		path := write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, []entry{{"a/small", []byte("hello")}, {"b/large", content}}))
 		tree := open(t, path)
@@ -253,6 +252,16 @@ func TestInPlace(t *testing.T) {
 		}
 		if all, err := io.ReadAll(f); err != nil || !bytes.Equal(all, content) {
 			t.Errorf("%s: %d bytes, %v", ext, len(all), err)
+		}
+		for range 10 { // more than listing an archive may take
+			again, err := tree.Open(path + "/b/large")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := io.Copy(io.Discard, again); n != int64(len(content)) || err != nil {
+				t.Errorf("%s: %d bytes, %v", ext, n, err)
+			}
+			again.Close()
 		}
 		if stat, err := f.Stat(); err != nil || stat.Size() != int64(len(content)) || !stat.Mode().IsRegular() {
 			t.Errorf("%s: %v, %v", ext, stat, err)

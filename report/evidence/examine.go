@@ -149,6 +149,9 @@ func examine(tree files.Tree, path string, list []formats.Format) *examined {
 		}
 		return x
 	}
+	if game, _, _ := strings.Cut(f.Name, "-"); !f.Native && f.Name != "text-trace" {
+		x.know("", "game", game, true)
+	}
 	if f.Snapshot != nil {
 		x.states(tree)
 	}

@@ -19,15 +19,19 @@ const (
 	minRecord    = 46
 )
 
-// directory bounds what zip.NewReader reads, and so how many entries it makes.
+// directory bounds what zip.NewReader reads, and so how many entries it makes, until
+// they are listed.
 type directory struct {
 	io.ReaderAt
-	left int64
+	left   int64
+	listed bool
 }
 
 func (d *directory) ReadAt(p []byte, at int64) (int, error) {
-	if d.left -= int64(len(p)); d.left < 0 {
-		return 0, errManyEntries
+	if !d.listed {
+		if d.left -= int64(len(p)); d.left < 0 {
+			return 0, errManyEntries
+		}
 	}
 	return d.ReaderAt.ReadAt(p, at)
 }
@@ -36,7 +40,9 @@ var errManyEntries = errors.New("too many entries")
 
 // readZip lists a zip archive.
 func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
-	z, err := zip.NewReader(&directory{r, maxDirectory}, size)
+	list := &directory{ReaderAt: r, left: maxDirectory}
+	z, err := zip.NewReader(list, size)
+	list.listed = true
 	switch {
 	case errors.Is(err, errManyEntries):
 		return nil, fmt.Errorf("a zip archive of more than %d bytes of names, expected at most that many", maxDirectory)
