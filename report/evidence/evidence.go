@@ -86,20 +86,20 @@ type Tree struct {
 func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
-	var given []os.FileInfo
+	var given []os.FileInfo // archives
 	for _, path := range paths {
 		onDisk, stat := existing(path)
 		if stat == nil || !stat.Mode().IsRegular() {
 			continue
 		}
-		if i := slices.IndexFunc(given, func(other os.FileInfo) bool { return os.SameFile(other, stat) }); i >= 0 && onDisk == filepath.Clean(path) {
-			t.Close()
-			return nil, fmt.Errorf("%s: given twice", path)
-		}
-		if onDisk == filepath.Clean(path) {
+		root, err := t.mount(onDisk, true)
+		if err == nil && root != nil && onDisk == filepath.Clean(path) {
+			if slices.ContainsFunc(given, func(other os.FileInfo) bool { return os.SameFile(other, stat) }) {
+				err = fmt.Errorf("%s: given twice", path)
+			}
 			given = append(given, stat)
 		}
-		if _, err := t.mount(onDisk, true); err != nil {
+		if err != nil {
 			t.Close()
 			return nil, err
 		}
