@@ -27,7 +27,7 @@ orders that are missing, extra, duplicated, reordered, late, altered or failed
 on one side. Before anyone blames the simulation its inputs must be equal.
 
 Each PATH is a log, the folder of one peer, or one folder that holds a folder
-for each. Logs of desynctool and those of engines (OpenTTD, 0 A.D., Warzone 2100,
+for each; an archive serves as a folder. Logs of desynctool and those of engines (OpenTTD, 0 A.D., Warzone 2100,
 Widelands, Spring; see formats) are recognised by content, compressed or not.
 
 ` + exitHelp,

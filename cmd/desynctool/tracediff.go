@@ -37,7 +37,7 @@ for each scope where it differed first.
 
 Each PATH is a trace, a table with one row a tick and one column a peer, a file
 of an engine (see formats), the folder of one peer, or one folder that holds a
-folder for each. Traces are binary or text: key=value lines, one checksum a line,
+folder for each; an archive serves as a folder. Traces are binary or text: key=value lines, one checksum a line,
 or with --pattern any log with checksums in it. They may be compressed with gzip,
 zstd or xz; - is stdin. What engines' logs claim is judged by the traces.
 

@@ -187,3 +187,14 @@ func TestDoctorFacts(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestDoctorUnread: what cannot be read in a folder is named.
+func TestDoctorUnread(t *testing.T) {
+	dir := record(t, filepath.Join(t.TempDir(), "s"), 1)
+	write(t, filepath.Join(dir, "host", "more.7z"), []byte("7z\xbc\xaf\x27\x1c and more"))
+	write(t, filepath.Join(dir, "client", "more.zip"), []byte("<html>404</html>"))
+	got := troubles(examine(t, dir))
+	if len(got) != 2 || got["host/more.7z"] != "unreadable " || got["client/more.zip"] != "unreadable " {
+		t.Errorf("%v", got)
+	}
+}

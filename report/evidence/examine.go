@@ -144,6 +144,12 @@ func examine(tree files.Tree, path string, list []formats.Format) *examined {
 	}
 	f := x.format
 	if f == nil {
+		for _, u := range unread {
+			if bytes.HasPrefix(head, []byte(u.magic)) {
+				x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", u.name)
+				return x
+			}
+		}
 		if expected := expectedBy(path); expected != "" {
 			x.trouble("unreadable", "called as %s is, and its content is not", expected)
 		}
@@ -197,6 +203,8 @@ func expectedBy(path string) string {
 		return "an order log"
 	case filepath.Ext(base) == ".trace":
 		return "a trace"
+	case archiveName(base):
+		return "an archive"
 	}
 	for _, f := range formats.Snapshots() {
 		if f.ParseName != nil {

@@ -12,12 +12,9 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
-// maxDirectory is how many bytes of a zip archive are read to list its entries, and
-// minRecord the size of the smallest record in it.
-const (
-	maxDirectory = 24 << 20
-	minRecord    = 46
-)
+// maxDirectory is how many bytes of a zip archive are read to list its entries. The
+// smallest takes 46 of them.
+const maxDirectory = 24 << 20
 
 // directory bounds what zip.NewReader reads, and so how many entries it makes, until
 // they are listed.
