@@ -2,6 +2,7 @@ package extsim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -209,5 +210,38 @@ func TestCheck(t *testing.T) {
 	}
 	if _, err := Check(context.Background(), "nothing", targetCommand(t, "nothing"), Options{}, session); err == nil {
 		t.Error("a target that exits at once passes")
+	}
+}
+
+// TestLoadWithoutHeader checks that a state alone begins a session, here and there.
+func TestLoadWithoutHeader(t *testing.T) {
+	log := recordedLog(t, 20)
+	s, err := refsim.Simulator().Start(&log.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range log.Ticks[:10] {
+		if err := s.Step(log.Ticks[i].Orders); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := s.(bisect.Saver).World()
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := newSim(t, targetCommand(t, "good"), Options{}).Resume(w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 10; i < 20; i++ {
+		if err := errors.Join(s.Step(log.Ticks[i].Orders), loaded.Step(log.Ticks[i].Orders)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if loaded.Point() != 20 || loaded.SyncHash() != s.SyncHash() {
+		t.Errorf("state point %d with hash %s, expected 20 with %s", loaded.Point(), loaded.SyncHash(), s.SyncHash())
+	}
+	if err := loaded.(*simulator).Close(); err != nil {
+		t.Error(err)
 	}
 }

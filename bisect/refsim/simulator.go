@@ -36,9 +36,13 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 			return newReplayed(sim, h)
 		},
 		Resume: func(w *snapshot.World, h *orderlog.Header) (bisect.Simulator, error) {
-			config, err := ofThisSim(h)
-			if err != nil {
+			var config *Config // what the log says, if there is one
+			if h == nil {
+				h = &orderlog.Header{Kinds: OrderKinds()}
+			} else if c, err := ofThisSim(h); err != nil {
 				return nil, err
+			} else {
+				config = &c
 			}
 			// A peer's caches may be what is wrong with it: they are computed
 			// anew, as for a peer that joins.
@@ -48,7 +52,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 			if err != nil {
 				return nil, err
 			}
-			if saved := sim.Config(); saved.Entities != config.Entities || saved.Players != config.Players {
+			if saved := sim.Config(); config != nil && (saved.Entities != config.Entities || saved.Players != config.Players) {
 				return nil, fmt.Errorf("the state is of a game with %d entities and %d players, the log of one with %d and %d",
 					saved.Entities, saved.Players, config.Entities, config.Players)
 			}

@@ -2,10 +2,14 @@ package accuracy
 
 import (
 	"bytes"
+	"os"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // held says which questions a session's artifacts can answer at all.
@@ -20,8 +24,13 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	t := r.Truth
 	logs := s.Lack != LogsGone
 	h := held{kind: logs || t.Checksum == nil, guilty: logs && !s.network()}
-	if t.Checksum != nil {
-		return h, nil // what was recorded of the states says nothing of them
+	if t.Checksum != nil { // what was recorded of the states says nothing of them
+		if h.kind && t.Checksum.Kind == string(bisect.ChecksumOnly) {
+			var err error
+			h.kind, err = contradicted(r)
+			return h, err
+		}
+		return h, nil
 	}
 	initial := *t.InitialState
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
@@ -40,6 +49,25 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	// one only.
 	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(components[*t.Archetype]) == 1
 	return h, nil
+}
+
+// contradicted reports whether two peers left snapshots of a state point at which their
+// recorded hashes differ: without one nobody knows that the states were equal there.
+func contradicted(r *session.Recording) (bool, error) {
+	var hashes [2]map[uint64]merkle.Short
+	for i := range hashes {
+		log, err := orderlog.ReadFile(r.Peers[i].Log)
+		if err != nil {
+			return false, err
+		}
+		_, hashes[i], _ = bisect.Recorded(log)
+	}
+	for i, point := range r.Peers[0].Points {
+		if _, err := os.Stat(r.Peers[0].Snapshots[i]); err == nil && hashes[0][point] != hashes[1][point] {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // differing compares the columns of two peers' snapshots at the end of the first tick

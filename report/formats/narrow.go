@@ -39,7 +39,7 @@ func Narrow(tree files.Tree, paths []string, sim *bisect.Sim) (*playbook.Verdict
 	if e.Diff, err = diffAt(tree, paths, e.Bisect); err != nil {
 		return nil, err
 	}
-	e.Within = func(tick uint64) (*playbook.Within, error) { return within(tree, paths, tick) }
+	e.Within = func(from, to uint64) (*playbook.Within, error) { return within(tree, paths, from, to) }
 	return playbook.Conclude(e)
 }
 
@@ -81,31 +81,41 @@ func diffAt(tree files.Tree, paths []string, r *bisect.Result) (*snapshot.Diff, 
 	return nil, nil
 }
 
-// within finds the system of a tick behind which the first peer's trace and another
-// peer's differ until the tick's end; of several peers the earliest counts.
-func within(tree files.Tree, paths []string, tick uint64) (*playbook.Within, error) {
-	var first []bisect.TracedSystem
-	var found *playbook.Within
-	at := 0
+// within finds the first of some ticks at whose end the first peer's trace and another
+// peer's differ, and the system behind which they began to; of several peers the earliest
+// system counts.
+func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.Within, err error) {
+	var traces []bisect.Traced
+	defer func() {
+		for _, t := range traces {
+			err = errors.Join(err, t.Close())
+		}
+	}()
 	for _, path := range paths {
 		sets, err := snapshot.Find(tree, path, Snapshots())
 		if err != nil {
 			return nil, err
 		}
 		for _, set := range sets {
-			traced, err := tracedAmong(tree, set.Others)
-			if traced == nil || err != nil {
-				continue // what cannot be read has been told
+			if t, err := tracedAmong(tree, set.Others); t != nil && err == nil { // what cannot be read has been told
+				traces = append(traces, t)
 			}
-			systems, err := traced.Tick(tick)
-			if err == nil && first == nil {
+		}
+	}
+	for tick := from; tick < to && found == nil; tick++ {
+		var first []bisect.TracedSystem
+		at := 0
+		for i, t := range traces {
+			systems, err := t.Tick(tick)
+			if err != nil {
+				continue
+			}
+			if i == 0 {
 				first = clone(systems)
+				continue
 			}
-			if i := parts(first, systems); err == nil && i >= 0 && (found == nil || i < at) {
-				found, at = &playbook.Within{System: systems[i].System, Scopes: differing(first[i].Sums, systems[i].Sums)}, i
-			}
-			if err := traced.Close(); err != nil {
-				return nil, err
+			if k := parts(first, systems); k >= 0 && (found == nil || k < at) {
+				found, at = &playbook.Within{Tick: tick, System: systems[k].System, Scopes: differing(first[k].Sums, systems[k].Sums)}, k
 			}
 		}
 	}

@@ -22,15 +22,17 @@ type Evidence struct {
 	Bisect *bisect.Result
 	Orders *orderlog.Comparison
 	Traces []*tracediff.Result
-	// Within tells where in a tick the traces of two peers part, nil if they are not there
-	// or do not part in it.
-	Within func(tick uint64) (*Within, error)
+	// Within tells where the traces of two peers part until the end of a tick, for the
+	// first such tick from one to before another; nil if they are not there, or do not
+	// part.
+	Within func(from, to uint64) (*Within, error)
 	// Diff compares two peers' states at the bad end of the bracket.
 	Diff *snapshot.Diff
 }
 
 // Within is where traces part in a tick.
 type Within struct {
+	Tick   uint64
 	System string
 	// Scopes are the parts of the state that were traced and differ behind it: RNG, an
 	// archetype's label, label/Component.field.
@@ -101,13 +103,9 @@ func Conclude(e Evidence) (*Verdict, error) {
 		v.Tick = &r.Tick
 	}
 	v.blame(e)
-	v.byChecksums(e.Traces)
-	var within *Within
-	if v.Tick != nil && e.Within != nil {
-		var err error
-		if within, err = e.Within(*v.Tick); err != nil {
-			return nil, err
-		}
+	within, err := v.byChecksums(e)
+	if err != nil {
+		return nil, err
 	}
 	if within == nil {
 		within = v.drilled(e)
@@ -147,22 +145,41 @@ func (v *Verdict) blame(e Evidence) {
 	}
 }
 
-// byChecksums takes the tick from traces, if it is not known, and tells of an earlier one
-// in which the peers differed for a while.
-func (v *Verdict) byChecksums(traces []*tracediff.Result) {
+// byChecksums returns where the traces part in the divergent tick. If that tick is not
+// known, it is the first within the bracket in which they do. An earlier one in which the
+// peers differed for a while is told.
+func (v *Verdict) byChecksums(e Evidence) (*Within, error) {
+	first := firstTraced(e.Traces)
+	if first == nil || v.InitialState || e.Within == nil {
+		return nil, nil
+	}
+	at := first.Tick.Number
+	from, to := at, v.Bracket.Bad.Tick
+	if v.Tick != nil {
+		from, to = *v.Tick, *v.Tick+1
+	} else if !v.inside(at) {
+		return nil, nil
+	}
+	within, err := e.Within(from, to)
+	if within == nil || err != nil {
+		return nil, err
+	}
+	v.Tick = &within.Tick
+	if at < within.Tick {
+		v.Passing = fmt.Sprintf("in tick %d the peers differed behind %s, and no longer at its end", at, first.System)
+	}
+	return within, nil
+}
+
+// firstTraced returns the first checkpoint behind a system that differs, nil if there is
+// none, or if ticks before it were not traced.
+func firstTraced(traces []*tracediff.Result) *tracediff.Difference {
 	for _, t := range traces {
-		d := t.First
-		if d == nil || d.System == "" || v.InitialState || d.Tick.Epoch > 0 {
-			continue
-		}
-		exact := d.Tick.Number == 0 || t.Bracket != nil && t.Bracket.Exact()
-		switch {
-		case v.Tick == nil && exact && v.inside(d.Tick.Number):
-			v.Tick = &d.Tick.Number
-		case v.Tick != nil && d.Tick.Number < *v.Tick:
-			v.Passing = fmt.Sprintf("in tick %d the peers differed behind %s, and no longer at its end", d.Tick.Number, d.System)
+		if d := t.First; d != nil && d.System != "" && d.Tick.Epoch == 0 && (d.Tick.Number == 0 || t.Bracket != nil && t.Bracket.Exact()) {
+			return d
 		}
 	}
+	return nil
 }
 
 // inside reports whether a tick lies in the bracket.
@@ -192,7 +209,7 @@ func (v *Verdict) drilled(e Evidence) *Within {
 			continue
 		}
 		if tick, ok := p.Drilled.Tick(); ok && tick == *v.Tick && p.Drilled.First.System != "" {
-			return &Within{p.Drilled.First.System, p.Drilled.First.Scopes}
+			return &Within{tick, p.Drilled.First.System, p.Drilled.First.Scopes}
 		}
 	}
 	return nil
