@@ -10,6 +10,7 @@
        desync_world       a description of its state: tables of typed columns that point into its own memory
        desync_state_hash  the hash by which peers compare states
        desync_snapshot    the state as a .snap
+       desync_snap_read   a .snap, checked; desync_fill puts it into the game's memory
        desync_log         order-log.bin: the orders that were applied, and the hashes
        desync_trace       checksums behind each system of a tick
        desync_recorder    all of these for one peer
@@ -20,8 +21,8 @@
 
    Functions that return `const char *` return NULL if all went well, else why not, in a text that lives for ever.
 
-   What it does not do: it writes no compressed snapshots and reads none, hence a target that it serves cannot `load`
-   (begin with a snapshot). Everything else of the protocol is there.
+   What it does not do: it writes no compressed snapshots and reads none. Those that a target is asked to load are not
+   compressed; everything of the protocol is there.
 
    Options, to be defined before the include:
 
@@ -99,7 +100,7 @@ typedef struct {
     const char *component, *field; /* 1 to 1024 bytes each, together unique in the table */
     int type;
     uint32_t scale;      /* of DESYNC_FIXED */
-    const void *data;    /* the value of slot 0 */
+    const void *data;    /* the value of slot 0; only desync_fill writes there */
     size_t stride;       /* bytes from one slot to the next; 0: the table's, and if that is 0 as well, the value's own */
     size_t size;         /* of strings and bytes that lie in arrays: bytes of the array */
     const void *present; /* NULL: each row has a value; else a byte for each slot, with the same stride if the column's or
@@ -138,21 +139,55 @@ const char *desync_state_hash(const desync_world *w, uint8_t root[32]);
 typedef void desync_visit(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]);
 const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit *visit, void *user);
 
+typedef struct { const char *key, *value; } desync_param;
+
 typedef struct {
     uint64_t seed, tick;    /* the state before the orders of this tick */
     const char *phase;      /* NULL, or "after-orders" */
+    const char *native;     /* the engine's own name of the point, NULL if it has none */
     const char *peer;       /* NULL if not known */
     uint32_t epoch;
     const uint8_t *history; /* 32 bytes, NULL if not known */
+    const desync_param *properties; /* of the peer: "build", what the session's parameters are, os, compiler; each once. A
+                                       replay refuses a state whose build or parameters are not those of the log */
+    size_t property_count;          /* at most 4096 */
 } desync_point;
 
 /* Appends the state as a .snap. */
 const char *desync_snapshot(const desync_world *w, const desync_point *at, desync_buffer *out);
 
+/* A .snap that was read. Its rows are the slots of its tables, by ascending keys, and everything is packed: keys are
+   uint64_t, values are as an enum above says, strings and bytes are desync_bytes, `present` has a byte a row. Strings of the
+   point are "" rather than NULL. */
+typedef struct {
+    desync_point at;
+    desync_world world;
+    uint8_t root[32]; /* the state hash */
+    void *kept, *file;
+} desync_snap;
+
+/* Reads the bytes of a .snap whose cells are not compressed, and checks all of it up to the state hash, whoever it is from.
+   The bytes must stay as long as it is used: contents of strings lie in them. If it is refused there is nothing to free. */
+const char *desync_snap_read(desync_snap *s, const void *data, size_t n);
+void desync_snap_free(desync_snap *s);
+
+/* A table and a column by their names, NULL if there is none. */
+const desync_table *desync_find(const desync_world *w, int table_class, const char *label);
+const desync_column *desync_find_column(const desync_table *t, const char *component, const char *field);
+
+/* The slot for a row of a table that has `key`; SIZE_MAX if no such row can be. */
+typedef size_t desync_place(void *user, const desync_table *t, uint64_t key, uint64_t key2);
+
+/* Puts a state into the game's own memory, through the description that it writes it by: the RNG, and of each archetype keys,
+   alive (1 or 0), present and values; zero where there is none. Caches, noise, and what is not described stay as they are.
+   Rows of tables without `key` go to the slot that the key says, others to where `place` says, or if that is NULL to slots 0, 1
+   and so on. A string or bytes without `size` then points into the bytes that were read: copy it. If the state does not fit
+   the description, nothing is written. Whether values make sense to the game is the game's to check. */
+const char *desync_fill(const desync_world *w, const desync_snap *from, desync_place *place, void *user);
+
 /* ---- Sessions and orders */
 
 typedef struct { const char *name; int local; } desync_kind; /* local: need not be the same on all peers, such as chat */
-typedef struct { const char *key, *value; } desync_param;
 
 typedef struct {
     uint64_t seed;
@@ -192,6 +227,9 @@ const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint6
 
 /* Writes the state to DIR/desync_<seed>_<tick>.snap. */
 const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir);
+
+/* desync_snap_read of a file. */
+const char *desync_snap_open(desync_snap *s, const char *path);
 
 typedef struct { /* of files that consist of frames */
     FILE *file;
@@ -318,7 +356,7 @@ const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desy
 const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n);
 const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w);
 
-/* Writes a snapshot of the state that was noted last, with its history hash. */
+/* Writes a snapshot of the state that was noted last, with its history hash, and build and parameters as properties. */
 const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w);
 const char *desync_recorder_close(desync_recorder *r);
 
@@ -342,6 +380,11 @@ typedef struct {
     /* Begins a session from its start, whatever was before it, or says why not. The header stays until the next one.
        A session that does not begin at state point 0 is refused before. */
     const char *(*start)(void *user, const desync_header *h);
+
+    /* Begins a session with a state in the place of start, or says why not, with the state at hand as it was. The snapshot stays
+       until it returns; the header is NULL if none is known. A snapshot that is damaged, of another seed than the header or of
+       the middle of a tick is refused before. Caches are to be computed anew: those of a snapshot may be what is wrong. */
+    const char *(*load)(void *user, const desync_snap *from, const desync_header *h);
 
     /* Plays one tick. Orders that make no sense are ignored as the game ignores them. They stay until it is over. */
     const char *(*step)(void *user, uint64_t tick, const desync_order *orders, size_t n);
@@ -490,6 +533,7 @@ static uint32_t desync__get32(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+static uint64_t desync__get64(const uint8_t *p) { return desync__get32(p) | (uint64_t)desync__get32(p + 4) << 32; }
 static uint32_t desync__rotate(uint32_t v, int n) { return v >> n | v << (32 - n); }
 
 static void desync__sha256_block(uint32_t h[8], const uint8_t *p) {
@@ -651,6 +695,11 @@ static void desync__array(desync_buffer *b, size_t n) {
     else desync__big(b, 0xdd, n, 4);
 }
 
+static void desync__map(desync_buffer *b, size_t n) {
+    if (n < 16) desync__byte(b, 0x80 | (unsigned)n);
+    else desync__big(b, 0xde, n, 2); /* of at most 4096 */
+}
+
 static void desync__str(desync_buffer *b, const char *s) {
     size_t n = s ? strlen(s) : 0;
     if (n < 32) desync__byte(b, 0xa0 | (unsigned)n);
@@ -674,7 +723,8 @@ static void desync__nil(desync_buffer *b) { desync__byte(b, 0xc0); }
 
 static const uint8_t desync__sizes[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8};
 
-enum { DESYNC__MAX_NAME = 1024, DESYNC__MAX_TABLES = 65536, DESYNC__MAX_BLOCK = 65536, DESYNC__MAX_CELL = 256 << 20 };
+enum { DESYNC__MAX_NAME = 1024, DESYNC__MAX_TABLES = 65536, DESYNC__MAX_BLOCK = 65536, DESYNC__MAX_CELL = 256 << 20,
+       DESYNC__MAX_PROPERTIES = 4096, DESYNC__MAX_RNG = 65536 };
 
 /* Where a slot's value begins. */
 static const uint8_t *desync__slot(const void *data, size_t stride, size_t otherwise, size_t own, size_t slot) {
@@ -720,6 +770,13 @@ static int desync__table_less(const void *of, size_t a, size_t b) {
     return x->table_class != y->table_class ? x->table_class < y->table_class : strcmp(x->label, y->label) < 0;
 }
 
+typedef struct { /* the cells of a table that is being read */
+    const uint8_t *at;                       /* the next one */
+    size_t blocks;
+    const uint8_t *first, *second, *rows, *digests, *lengths; /* of the index: parts of keys, and of each cell */
+    const uint8_t **columns;                 /* the digest of the keys, and of each column */
+} desync__cells;
+
 /* A table that is being hashed, and as far as they are wanted its cells. */
 typedef struct {
     const desync_table *table;
@@ -732,6 +789,7 @@ typedef struct {
     desync_buffer cell;
     desync_buffer *cells;    /* NULL if they are not wanted; else the next three as well */
     desync_buffer hashes, lengths, crcs;
+    desync__cells *read;     /* NULL, or what the cells have to be */
 } desync__hashing;
 
 static void desync__hashed(desync__hashing *h) {
@@ -878,6 +936,13 @@ static const char *desync__block(desync__hashing *h, size_t number, size_t block
     if (err) return err;
     desync__digest(h->cell.data, h->cell.len, digest);
     desync_sha256_add(&h->sums[number], digest, 32);
+    if (h->read) {
+        size_t cell = block * (h->table->column_count + 1) + number;
+        if (desync__get32(h->read->lengths + 4 * cell) != h->cell.len || memcmp(h->read->at, h->cell.data, h->cell.len) != 0)
+            return "a cell is not in its canonical form";
+        if (memcmp(h->read->digests + 32 * cell, digest, 32) != 0) return "a cell has another digest";
+        h->read->at += h->cell.len;
+    }
     if (!h->cells) return NULL;
     desync_append(h->cells, h->cell.data, h->cell.len);
     desync_append(&h->hashes, digest, 32);
@@ -915,6 +980,9 @@ static const char *desync__hash_table(desync__hashing *h) {
     const char *err = desync__check_table(t);
     if (err) return err;
     if ((err = desync__rows(h)) != NULL) return err;
+    if (h->read && h->read->blocks != h->count) return "blocks are cut elsewhere";
+    for (i = 0; h->read && i < h->count; i++)
+        if (desync__get32(h->read->rows + 4 * i) != h->blocks[i + 1] - h->blocks[i]) return "blocks are cut elsewhere";
     h->columns = desync__sorted(t->column_count, desync__column_less, t->columns);
     h->sums = (desync_sha256 *)malloc(parts * sizeof *h->sums);
     h->digests = (uint8_t(*)[32])malloc(parts * 32);
@@ -943,7 +1011,7 @@ static const char *desync__hash_table(desync__hashing *h) {
 static const char *desync__tables(const desync_world *w, size_t **order) {
     size_t i;
     *order = NULL;
-    if (w->rng && w->rng_size > 65536) return "the RNG has more than 65536 bytes";
+    if (w->rng && w->rng_size > DESYNC__MAX_RNG) return "the RNG has more than 65536 bytes";
     if (w->table_count > DESYNC__MAX_TABLES) return "there are more than 65536 tables";
     for (i = 0; i < w->table_count; i++)
         if (!w->tables[i].label) return "a table has no label";
@@ -1011,6 +1079,29 @@ const char *desync_state_hash(const desync_world *w, uint8_t root[32]) { return 
 
 /* ---- Snapshots */
 
+static int desync__param_less(const void *of, size_t a, size_t b) {
+    const desync_param *p = (const desync_param *)of;
+    return strcmp(p[a].key, p[b].key) < 0;
+}
+
+static int desync__long_name(const char *s) { return s && strlen(s) > DESYNC__MAX_NAME; }
+
+/* Checks the names of a point, and sorts its properties. */
+static const char *desync__check_point(const desync_point *at, size_t **properties) {
+    size_t i;
+    *properties = NULL;
+    if (desync__long_name(at->native) || desync__long_name(at->peer)) return "the name of a point or peer is longer than 1024 bytes";
+    if (at->property_count > DESYNC__MAX_PROPERTIES) return "there are more than 4096 properties";
+    for (i = 0; i < at->property_count; i++)
+        if (!at->properties[i].key || desync__long_name(at->properties[i].key))
+            return "a property has no name, or one longer than 1024 bytes";
+    *properties = desync__sorted(at->property_count, desync__param_less, at->properties);
+    if (!*properties) return desync__no_memory;
+    for (i = 1; i < at->property_count; i++)
+        if (!desync__param_less(at->properties, (*properties)[i - 1], (*properties)[i])) return "two properties have the same name";
+    return NULL;
+}
+
 typedef struct { /* of a table that has been written */
     uint64_t rows, index, index_len;
     uint8_t leaf[32];
@@ -1018,13 +1109,13 @@ typedef struct { /* of a table that has been written */
 
 /* The header. Its length depends on names and on the number of tables only. */
 static void desync__snap_header(desync_buffer *b, const desync_world *w, const size_t *order, const desync_point *at,
-                                const desync__written *written, const uint8_t root[32]) {
+                                const size_t *properties, const desync__written *written, const uint8_t root[32]) {
     size_t i;
     desync__array(b, 11);
     desync__big(b, 0xcf, at->seed, 8);
     desync__big(b, 0xcf, at->tick, 8);
     desync__str(b, at->phase);
-    desync__str(b, "");
+    desync__str(b, at->native);
     desync__str(b, at->peer);
     desync__big(b, 0xce, at->epoch, 4);
     if (w->rng) desync__bin(b, w->rng, w->rng_size);
@@ -1032,7 +1123,11 @@ static void desync__snap_header(desync_buffer *b, const desync_world *w, const s
     if (at->history) desync__bin(b, at->history, 32);
     else desync__nil(b);
     desync__bin(b, root, 32);
-    desync__byte(b, 0x80);
+    desync__map(b, at->property_count);
+    for (i = 0; i < at->property_count; i++) {
+        desync__str(b, at->properties[properties[i]].key);
+        desync__str(b, at->properties[properties[i]].value);
+    }
     desync__array(b, w->table_count);
     for (i = 0; i < w->table_count; i++) {
         const desync_table *t = &w->tables[order[i]];
@@ -1117,11 +1212,12 @@ const char *desync_snapshot(const desync_world *w, const desync_point *at, desyn
     desync_buffer header = {NULL, 0, 0, 0}, body = {NULL, 0, 0, 0}, leaves = {NULL, 0, 0, 0};
     uint8_t root[32] = {0}, preamble[32] = {0x89, 'S', 'N', 'A', 'P', '\r', '\n', 0x1a, 1};
     desync__written *written = (desync__written *)calloc(w->table_count + 1, sizeof *written);
-    size_t *order;
-    const char *err = desync__tables(w, &order);
+    size_t *order, *properties;
+    const char *err = desync__check_point(at, &properties), *bad = desync__tables(w, &order);
+    if (!err) err = bad;
     if (!err && !written) err = desync__no_memory;
     if (!err) {
-        desync__snap_header(&header, w, order, at, written, root);
+        desync__snap_header(&header, w, order, at, properties, written, root);
         if (header.len > 16 << 20) err = "the header of the snapshot has more than 16 MiB";
     }
     if (!err) {
@@ -1131,7 +1227,7 @@ const char *desync_snapshot(const desync_world *w, const desync_point *at, desyn
     if (!err) err = desync__root(&leaves, root);
     if (!err) {
         header.len = 0;
-        desync__snap_header(&header, w, order, at, written, root);
+        desync__snap_header(&header, w, order, at, properties, written, root);
         if (header.failed) err = desync__no_memory;
     }
     if (!err) {
@@ -1150,6 +1246,7 @@ const char *desync_snapshot(const desync_world *w, const desync_point *at, desyn
     desync_free(&leaves);
     free(written);
     free(order);
+    free(properties);
     return err;
 }
 
@@ -1267,10 +1364,6 @@ static const char *desync__opened(desync_frames *f, const char *err) {
     f->file = NULL;
     desync_free(&f->out);
     return err;
-}
-
-static int desync__param_less(const void *of, size_t a, size_t b) {
-    return strcmp(((const desync_param *)of)[a].key, ((const desync_param *)of)[b].key) < 0;
 }
 
 static const char *desync__put_params(desync_buffer *b, const desync_header *h) {
@@ -1670,14 +1763,28 @@ const char *desync_recorder_system(desync_recorder *r, const char *system, const
 }
 
 const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w) {
+    const desync_header *h = &r->log.header;
+    desync_param *properties = (desync_param *)malloc((h->param_count + 1) * sizeof *properties);
     desync_point at;
+    const char *err;
+    size_t i;
+    if (!properties) return desync__no_memory;
     memset(&at, 0, sizeof at);
-    at.seed = r->log.header.seed;
+    at.seed = h->seed;
     at.tick = r->log.point;
-    at.peer = r->log.header.peer;
+    at.peer = h->peer;
     at.epoch = r->log.epoch;
     if (r->log.has_history) at.history = r->log.history;
-    return desync_snapshot_file(w, &at, r->dir);
+    at.properties = properties;
+    if (h->build && *h->build) {
+        properties[at.property_count].key = "build";
+        properties[at.property_count++].value = h->build;
+    }
+    for (i = 0; i < h->param_count; i++)
+        if (strcmp(h->params[i].key, "build") != 0) properties[at.property_count++] = h->params[i];
+    err = desync_snapshot_file(w, &at, r->dir);
+    free(properties);
+    return err;
 }
 
 const char *desync_recorder_close(desync_recorder *r) {
@@ -1810,6 +1917,504 @@ static const uint8_t *desync__read_run(desync__reader *r, int type, const char *
 
 static const uint8_t *desync__read_bin(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__BIN, "expected bin", len); }
 static const uint8_t *desync__read_str(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__STR, "expected a str", len); }
+
+/* ---- Reading snapshots */
+
+/* Room for n things, zero at first, that stays until the snapshot is freed. */
+static void *desync__keep(desync_snap *s, size_t n, size_t size) {
+    typedef union { void *next; uint64_t align; } piece;
+    piece *p;
+    if (n > (SIZE_MAX / 2 - sizeof *p) / size) return NULL;
+    p = (piece *)calloc(1, sizeof *p + n * size);
+    if (!p) return NULL;
+    p->next = s->kept;
+    s->kept = p;
+    return p + 1;
+}
+
+void desync_snap_free(desync_snap *s) {
+    while (s->kept) {
+        void *next = *(void **)s->kept;
+        free(s->kept);
+        s->kept = next;
+    }
+    free(s->file);
+    memset(s, 0, sizeof *s);
+}
+
+/* Copies a str of so many bytes at least and at most, which has no NUL. */
+static const char *desync__copied(desync_snap *s, desync__reader *r, size_t least, size_t most) {
+    size_t n;
+    const uint8_t *at = desync__read_str(r, &n);
+    char *to;
+    if (r->err) return "";
+    if (n < least || n > most) return desync__fail(r, "a name is empty, or longer than 1024 bytes"), "";
+    if (n && memchr(at, 0, n)) return desync__fail(r, "a name has a NUL"), "";
+    to = (char *)desync__keep(s, n + 1, 1);
+    if (!to) return desync__fail(r, desync__no_memory), "";
+    if (n) memcpy(to, at, n);
+    return to;
+}
+
+static const char *desync__label(desync_snap *s, desync__reader *r, size_t least) { return desync__copied(s, r, least, DESYNC__MAX_NAME); }
+
+static const uint8_t *desync__read_hash(desync__reader *r) {
+    size_t n;
+    const uint8_t *at = desync__read_bin(r, &n);
+    if (!r->err && n != 32) desync__fail(r, "a hash has other than 32 bytes");
+    return at;
+}
+
+/* Reads past nil if that is next. */
+static int desync__read_nil(desync__reader *r) {
+    if (r->err || r->at == r->end || *r->at != 0xc0) return 0;
+    r->at++;
+    return 1;
+}
+
+static size_t desync__width(const desync_column *c) { return desync__sizes[c->type]; }
+
+static const char *desync__read_columns(desync_snap *s, desync__reader *r, desync_table *t, desync__cells *c) {
+    desync_column *columns;
+    size_t i;
+    t->column_count = desync__read_array(r);
+    if (r->err) return r->err;
+    if (t->column_count > DESYNC__MAX_TABLES) return "a table has more than 65536 columns";
+    t->columns = columns = (desync_column *)desync__keep(s, t->column_count, sizeof *columns);
+    if (!columns) return desync__no_memory;
+    for (i = 0; i < t->column_count && !r->err; i++) {
+        uint32_t type;
+        desync__read_tuple(r, 5);
+        columns[i].component = desync__label(s, r, 1);
+        columns[i].field = desync__label(s, r, 1);
+        type = desync__read_u32(r);
+        columns[i].scale = desync__read_u32(r);
+        c->columns[1 + i] = desync__read_hash(r);
+        if (r->err) break;
+        if (type < DESYNC_BOOL || type > DESYNC_REF) return "a column has no such type";
+        columns[i].type = (int)type;
+        if (i && !desync__column_less(columns, i - 1, i)) return "columns do not ascend";
+    }
+    return r->err;
+}
+
+/* Reads the index of a table, whose cells begin at `cells` and end where it begins. All lengths in it are checked: each cell
+   is in the file, and has room for its rows. */
+static const char *desync__read_index(desync_snap *s, desync_table *t, desync__cells *c, const uint8_t *file, size_t cells, size_t index,
+                                      size_t len, size_t parts) {
+    static const char misfit[] = "the index of a table does not fit together";
+    desync__reader r;
+    const uint8_t *bins[8];
+    size_t sizes[8], at = cells, cell = 0, b, k, i;
+    uint64_t blocks, count, rows = 0;
+    const char *err;
+    if (len < 4 || desync_crc32c(0, file + index, len - 4) != desync__get32(file + index + len - 4)) return "an index fails its checksum";
+    memset(&r, 0, sizeof r);
+    r.at = file + index;
+    r.end = r.at + len - 4;
+    desync__read_tuple(&r, 4);
+    if (desync__read_uint(&r) != cells) desync__fail(&r, "cells are not where they have to be");
+    c->columns = (const uint8_t **)desync__keep(s, len, sizeof *c->columns); /* a column takes more than a byte */
+    if (!c->columns) return desync__no_memory;
+    c->columns[0] = desync__read_hash(&r);
+    if (r.err) return r.err;
+    if ((err = desync__read_columns(s, &r, t, c)) != NULL) return err;
+    desync__read_tuple(&r, 8);
+    for (i = 0; i < 8; i++) bins[i] = desync__read_bin(&r, &sizes[i]);
+    if (!r.err && r.at != r.end) desync__fail(&r, misfit);
+    if (r.err) return r.err;
+    blocks = sizes[2] / 4;
+    count = blocks * (t->column_count + 1);
+    {
+        const uint64_t want[8] = {blocks * 8, parts == 2 ? blocks * 8 : 0, blocks * 4, count * 32, count * 4, count * 4, count, count * 4};
+        for (i = 0; i < 8; i++)
+            if (sizes[i] != want[i]) return misfit;
+    }
+    for (b = 0; b < blocks; b++) {
+        size_t n = desync__get32(bins[2] + 4 * b);
+        if (n == 0 || n > DESYNC__MAX_BLOCK) return misfit;
+        rows += n;
+        for (k = 0; k <= t->column_count; k++, cell++) {
+            size_t size = desync__get32(bins[4] + 4 * cell), width = k ? desync__width(&t->columns[k - 1]) : 8 * parts;
+            if (bins[6][cell] == 1) return "a cell is compressed with zstd, which is not read here";
+            if (bins[6][cell] || desync__get32(bins[5] + 4 * cell) != size || size > DESYNC__MAX_CELL || size > index - at) return misfit;
+            if (size < 8 + n * (width ? width : 4)) return "a cell is too short for its rows";
+            if (desync_crc32c(0, file + at, size) != desync__get32(bins[7] + 4 * cell)) return "a cell fails its checksum";
+            at += size;
+        }
+    }
+    if (at != index || rows != t->slots) return misfit;
+    c->at = file + cells;
+    c->blocks = (size_t)blocks;
+    c->first = bins[0];
+    c->second = bins[1];
+    c->rows = bins[2];
+    c->digests = bins[3];
+    c->lengths = bins[4];
+    return NULL;
+}
+
+/* Whether a cell begins as it has to: with its kind, a flag of at most so much, and its rows. */
+static int desync__begins(const uint8_t *cell, unsigned kind, unsigned flag, size_t rows) {
+    return cell[0] == kind && cell[1] <= flag && !cell[2] && !cell[3] && desync__get32(cell + 4) == rows;
+}
+
+static const char *desync__read_keys(const uint8_t *cell, size_t len, size_t parts, uint64_t *keys, uint64_t *keys2, size_t n) {
+    size_t i;
+    if (!desync__begins(cell, 3, 2, n) || cell[1] != parts || len != 8 + 8 * parts * n) return "a block of keys is malformed";
+    for (i = 0; i < n; i++) keys[i] = desync__get64(cell + 8 + 8 * i);
+    for (i = 0; i < n && parts == 2; i++) keys2[i] = desync__get64(cell + 8 + 8 * (n + i));
+    return NULL;
+}
+
+/* Reads a block of values into rows from `row` on. */
+static const char *desync__read_values(desync_snap *s, const desync_table *t, desync_column *c, const uint8_t *cell, size_t len, size_t row,
+                                       size_t n) {
+    static const char malformed[] = "a block of values is malformed";
+    size_t width = desync__width(c), map, whole, i;
+    const uint8_t *from, *end = cell + len;
+    if (!desync__begins(cell, 4, 1, n)) return malformed;
+    map = cell[1] ? (n + 7) / 8 : 0;
+    whole = 8 + map + n * (width ? width : 4);
+    if (len < whole || (width && len != whole)) return malformed;
+    from = cell + 8 + map;
+    if (map) {
+        uint8_t *present = (uint8_t *)c->present;
+        if (!present) {
+            c->present = present = (uint8_t *)desync__keep(s, t->slots, 1);
+            if (!present) return desync__no_memory;
+            memset(present, 1, t->slots);
+        }
+        for (i = 0; i < n; i++) present[row + i] = cell[8 + i / 8] >> i % 8 & 1;
+    }
+    if (width) {
+        uint8_t *to = (uint8_t *)c->data + row * width;
+        for (i = 0; i < n; i++) desync__number(to + i * width, from + i * width, width);
+    } else {
+        desync_bytes *to = (desync_bytes *)c->data + row;
+        const uint8_t *content = cell + whole;
+        for (i = 0; i < n; i++) {
+            to[i].len = desync__get32(from + 4 * i);
+            if (to[i].len > (size_t)(end - content)) return malformed;
+            to[i].data = content;
+            content += to[i].len;
+        }
+        if (content != end) return malformed;
+    }
+    return NULL;
+}
+
+static const char *desync__read_cells(desync_snap *s, desync_table *t, const desync__cells *c, size_t parts) {
+    desync_column *columns = (desync_column *)t->columns;
+    uint64_t *keys = (uint64_t *)desync__keep(s, t->slots, sizeof *keys), *keys2 = NULL;
+    const uint8_t *at = c->at;
+    size_t row = 0, cell = 0, b, k;
+    const char *err;
+    t->key = keys;
+    if (parts == 2) t->key2 = keys2 = (uint64_t *)desync__keep(s, t->slots, sizeof *keys);
+    if (!keys || (parts == 2 && !keys2)) return desync__no_memory;
+    for (k = 0; k < t->column_count; k++) {
+        size_t width = desync__width(&columns[k]);
+        columns[k].data = desync__keep(s, t->slots, width ? width : sizeof(desync_bytes));
+        if (!columns[k].data) return desync__no_memory;
+    }
+    for (b = 0; b < c->blocks; b++) {
+        size_t n = desync__get32(c->rows + 4 * b);
+        for (k = 0; k <= t->column_count; k++, cell++) {
+            size_t len = desync__get32(c->lengths + 4 * cell);
+            if (k) err = desync__read_values(s, t, &columns[k - 1], at, len, row, n);
+            else err = desync__read_keys(at, len, parts, keys + row, keys2 ? keys2 + row : NULL, n);
+            if (err) return err;
+            at += len;
+        }
+        if (keys[row] != desync__get64(c->first + 8 * b) || (keys2 && keys2[row] != desync__get64(c->second + 8 * b)))
+            return "a block begins with another key than its index says";
+        row += n;
+    }
+    for (row = 1; row < t->slots; row++)
+        if (!desync__key_less(t, row - 1, row)) return "keys do not ascend";
+    return NULL;
+}
+
+/* Reads a table and hashes it: what is hashed are the canonical bytes of what was read, which have to be those in the file. */
+static const char *desync__read_table(desync_snap *s, desync_table *t, const uint8_t *file, size_t cells, size_t index, size_t len,
+                                      size_t parts, const uint8_t *leaf, desync_buffer *leaves) {
+    desync__cells c;
+    desync__hashing h;
+    const char *err;
+    size_t i;
+    memset(&c, 0, sizeof c);
+    memset(&h, 0, sizeof h);
+    if ((err = desync__read_index(s, t, &c, file, cells, index, len, parts)) != NULL) return err;
+    if ((err = desync__read_cells(s, t, &c, parts)) != NULL) return err;
+    h.table = t;
+    h.read = &c;
+    err = desync__hash_table(&h);
+    for (i = 0; i <= t->column_count && !err; i++)
+        if (memcmp(h.digests[i], c.columns[i], 32) != 0) err = "a column has another digest";
+    if (!err && memcmp(h.leaf, leaf, 32) != 0) err = "a table has another leaf hash";
+    if (!err && t->table_class == DESYNC_ARCHETYPE) desync_append(leaves, leaf, 32);
+    desync__hashed(&h);
+    return err;
+}
+
+static const char *desync__read_properties(desync_snap *s, desync__reader *r) {
+    uint64_t n = desync__read(r, DESYNC__MAP, "expected a map"), i;
+    desync_param *list;
+    if (r->err) return r->err;
+    if (n > DESYNC__MAX_PROPERTIES) return "there are more than 4096 properties";
+    s->at.properties = list = (desync_param *)desync__keep(s, (size_t)n, sizeof *list);
+    if (!list) return desync__no_memory;
+    s->at.property_count = (size_t)n;
+    for (i = 0; i < n && !r->err; i++) {
+        list[i].key = desync__label(s, r, 0);
+        list[i].value = desync__copied(s, r, 0, SIZE_MAX - 1);
+        if (i && !r->err && !desync__param_less(list, (size_t)i - 1, (size_t)i)) return "properties do not ascend";
+    }
+    return r->err;
+}
+
+/* Reads what the header says before its tables. */
+static const char *desync__read_point(desync_snap *s, desync__reader *r) {
+    const uint8_t *root;
+    desync__read_tuple(r, 11);
+    s->at.seed = desync__read_uint(r);
+    s->at.tick = desync__read_uint(r);
+    s->at.phase = desync__label(s, r, 0);
+    s->at.native = desync__label(s, r, 0);
+    s->at.peer = desync__label(s, r, 0);
+    s->at.epoch = desync__read_u32(r);
+    if (!desync__read_nil(r)) s->world.rng = desync__read_bin(r, &s->world.rng_size);
+    if (!desync__read_nil(r)) s->at.history = desync__read_hash(r);
+    root = desync__read_hash(r);
+    if (r->err) return r->err;
+    if (*s->at.phase && strcmp(s->at.phase, "after-orders") != 0) return "there is no such phase";
+    memcpy(s->root, root, 32);
+    return desync__read_properties(s, r);
+}
+
+/* Reads the tables that the header lists; the cells of the first one begin at `cells`, behind the last one is `end`. */
+static const char *desync__read_tables(desync_snap *s, desync__reader *r, const uint8_t *file, size_t cells, size_t end,
+                                       desync_buffer *leaves) {
+    size_t n = desync__read_array(r), i;
+    desync_table *tables;
+    if (r->err) return r->err;
+    if (n > DESYNC__MAX_TABLES) return "there are more than 65536 tables";
+    s->world.tables = tables = (desync_table *)desync__keep(s, n, sizeof *tables);
+    if (!tables) return desync__no_memory;
+    s->world.table_count = n;
+    for (i = 0; i < n; i++) {
+        uint32_t kind, parts, len;
+        uint64_t rows, index;
+        const uint8_t *leaf;
+        const char *err;
+        desync__read_tuple(r, 7);
+        kind = desync__read_u32(r);
+        tables[i].label = desync__label(s, r, 1);
+        rows = desync__read_uint(r);
+        parts = desync__read_u32(r);
+        leaf = desync__read_hash(r);
+        index = desync__read_uint(r);
+        len = desync__read_u32(r);
+        if (r->err) return r->err;
+        if (kind > DESYNC_NOISE || parts < 1 || parts > 2 || rows > end / 8) return "a table is malformed";
+        if (index < cells || index > end || len > end - index) return "a table is not in the file";
+        tables[i].table_class = (int)kind;
+        tables[i].slots = (size_t)rows;
+        if (i && !desync__table_less(tables, i - 1, i)) return "tables do not ascend";
+        err = desync__read_table(s, &tables[i], file, cells, (size_t)index, len, parts, leaf, leaves);
+        if (err) return err;
+        cells = (size_t)index + len;
+    }
+    if (r->at != r->end) return "the header has more than it should";
+    return cells == end ? NULL : "there is something between the tables and the end";
+}
+
+static const char *desync__read_snap(desync_snap *s, const uint8_t *file, size_t n, desync_buffer *leaves) {
+    static const uint8_t magic[8] = {0x89, 'S', 'N', 'A', 'P', '\r', '\n', 0x1a};
+    desync__reader r;
+    size_t header;
+    uint8_t root[32];
+    const char *err;
+    if (n < 8 || memcmp(file, magic, 8) != 0) return "not a .snap";
+    if (n < 40) return "the .snap is torn";
+    if (desync_crc32c(0, file, 28) != desync__get32(file + 28)) return "the preamble of the .snap fails its checksum";
+    if (desync__get32(file + 8) != 1) return "the .snap is of another version";
+    if (desync__get64(file + 20) != n) return "the .snap is torn, or there is something behind it";
+    header = desync__get32(file + 12);
+    if (header > 16 << 20 || header > n - 40) return "the header of the .snap is not in the file";
+    if (desync_crc32c(0, file + 32, header) != desync__get32(file + 16)) return "the header of the .snap fails its checksum";
+    if (memcmp(file + n - 8, "SNAP.END", 8) != 0) return "the .snap has no end";
+    memset(&r, 0, sizeof r);
+    r.at = file + 32;
+    r.end = r.at + header;
+    if ((err = desync__read_point(s, &r)) != NULL) return err;
+    if (s->world.rng && s->world.rng_size > DESYNC__MAX_RNG) return "the RNG has more than 65536 bytes";
+    desync__rng_leaf(&s->world, leaves);
+    if ((err = desync__read_tables(s, &r, file, 32 + header, n - 8, leaves)) != NULL) return err;
+    if ((err = desync__root(leaves, root)) != NULL) return err;
+    return memcmp(root, s->root, 32) == 0 ? NULL : "the .snap has another state hash than it says";
+}
+
+const char *desync_snap_read(desync_snap *s, const void *data, size_t n) {
+    desync_buffer leaves = {NULL, 0, 0, 0};
+    const char *err;
+    memset(s, 0, sizeof *s);
+    err = desync__read_snap(s, (const uint8_t *)data, n, &leaves);
+    if (err) desync_snap_free(s);
+    desync_free(&leaves);
+    return err;
+}
+
+#ifndef DESYNCTOOL_WASM
+
+const char *desync_snap_open(desync_snap *s, const char *path) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    const char *err = NULL;
+    FILE *f = fopen(path, "rb");
+    size_t got = 1;
+    memset(s, 0, sizeof *s);
+    if (!f) return "the .snap cannot be opened";
+    while (got && desync__reserve(&b, 65536)) {
+        got = fread(b.data + b.len, 1, 65536, f);
+        b.len += got;
+    }
+    if (b.failed) err = desync__no_memory;
+    else if (ferror(f)) err = "the .snap cannot be read";
+    fclose(f);
+    if (!err) err = desync_snap_read(s, b.data, b.len);
+    if (err) desync_free(&b);
+    else s->file = b.data;
+    return err;
+}
+
+#endif
+
+const desync_table *desync_find(const desync_world *w, int table_class, const char *label) {
+    size_t i;
+    for (i = 0; i < w->table_count; i++)
+        if (w->tables[i].table_class == table_class && strcmp(w->tables[i].label, label) == 0) return &w->tables[i];
+    return NULL;
+}
+
+const desync_column *desync_find_column(const desync_table *t, const char *component, const char *field) {
+    size_t i;
+    for (i = 0; i < t->column_count; i++)
+        if (strcmp(t->columns[i].component, component) == 0 && strcmp(t->columns[i].field, field) == 0) return &t->columns[i];
+    return NULL;
+}
+
+/* Whether the values of a column that was read have a place in one of the game. */
+static const char *desync__holds(const desync_column *c, const desync_table *from, const desync_column *values) {
+    size_t i;
+    if (!values || values->type != c->type || values->scale != c->scale)
+        return "the state lacks a column that the game has, or it has another type";
+    for (i = 0; i < from->slots; i++) {
+        const uint8_t *at = desync__value(from, values, i);
+        desync_bytes v;
+        if (!at && !c->present) return "the state lacks a value that the game always has";
+        if (!at || desync__width(c) || !c->size) continue;
+        v = desync__bytes_of(values, at);
+        if (c->type == DESYNC_BYTES ? v.len != c->size : v.len > c->size || (v.len && memchr(v.data, 0, v.len)))
+            return "the state has a string or bytes that the game has no room for";
+    }
+    return NULL;
+}
+
+/* Finds the row for each slot of a table, SIZE_MAX where there is none. */
+static const char *desync__fits(const desync_table *t, const desync_table *from, desync_place *place, void *user, size_t *rows) {
+    size_t size = t->key_size ? t->key_size : 8, i;
+    const char *err = desync__check_table(t);
+    if (err) return err;
+    if (!from) return "the state lacks a table that the game has";
+    if (!t->key2 != !from->key2) return "the keys of a table have another number of parts than the game's";
+    if (t->column_count != from->column_count) return "a table of the state has other columns than the game";
+    if (t->alive ? from->slots > t->slots : from->slots != t->slots)
+        return "a table of the state has more or less rows than the game has room for";
+    for (i = 0; i < t->column_count; i++) {
+        const desync_column *c = &t->columns[i];
+        if ((err = desync__holds(c, from, desync_find_column(from, c->component, c->field))) != NULL) return err;
+    }
+    for (i = 0; i < t->slots; i++) rows[i] = SIZE_MAX;
+    for (i = 0; i < from->slots; i++) {
+        uint64_t key = desync__key(from, i), key2 = desync__key2(from, i);
+        uint64_t slot = !t->key ? key : place ? place(user, t, key, key2) : i;
+        if (size < 8 && (key >> 8 * size || key2 >> 8 * size)) return "the state has a key that is too large for the game";
+        if (slot >= t->slots || rows[slot] != SIZE_MAX) return "the state has a row that the game has no slot for";
+        rows[slot] = i;
+    }
+    return NULL;
+}
+
+static void desync__put_key(const desync_table *t, const void *part, size_t slot, uint64_t key) {
+    uint8_t bytes[8];
+    size_t size = t->key_size ? t->key_size : 8;
+    if (!part || desync__key_part(t, part, slot) == key) return; /* keys that never change may lie where nobody can write */
+    desync__little(bytes, key, 8);
+    desync__number((uint8_t *)desync__slot(part, 0, t->stride, size, slot), bytes, size);
+}
+
+/* Puts the values of a column into the slots that have rows. */
+static void desync__fill_column(const desync_table *t, const desync_column *c, const desync_table *from, const size_t *rows) {
+    const desync_column *values = desync_find_column(from, c->component, c->field);
+    size_t width = desync__width(c), own = width ? width : c->size ? c->size : sizeof(desync_bytes), i;
+    for (i = 0; i < t->slots; i++) {
+        uint8_t *to = (uint8_t *)desync__slot(c->data, c->stride, t->stride, own, i);
+        const uint8_t *at = rows[i] != SIZE_MAX ? desync__value(from, values, rows[i]) : NULL;
+        if (c->present) *(uint8_t *)desync__slot(c->present, c->stride, t->stride, 1, i) = at != NULL;
+        if (at && (width || !c->size)) {
+            memcpy(to, at, own);
+            continue;
+        }
+        memset(to, 0, own);
+        if (at) {
+            desync_bytes v = desync__bytes_of(values, at);
+            if (v.len) memcpy(to, v.data, v.len);
+        }
+    }
+}
+
+static void desync__fill_table(const desync_table *t, const desync_table *from, const size_t *rows) {
+    size_t i;
+    for (i = 0; i < t->slots; i++) {
+        if (t->alive) *(uint8_t *)desync__slot(t->alive, 0, t->stride, 1, i) = rows[i] != SIZE_MAX;
+        if (rows[i] == SIZE_MAX) continue;
+        desync__put_key(t, t->key, i, desync__key(from, rows[i]));
+        desync__put_key(t, t->key2, i, desync__key2(from, rows[i]));
+    }
+    for (i = 0; i < t->column_count; i++) desync__fill_column(t, &t->columns[i], from, rows);
+}
+
+const char *desync_fill(const desync_world *w, const desync_snap *from, desync_place *place, void *user) {
+    size_t *rows, slots = 0, at = 0, archetypes = 0, i;
+    const char *err = NULL;
+    if (!w->rng != !from->world.rng || (w->rng && w->rng_size != from->world.rng_size)) return "the state has another RNG than the game";
+    for (i = 0; i < from->world.table_count; i++) archetypes += from->world.tables[i].table_class == DESYNC_ARCHETYPE;
+    for (i = 0; i < w->table_count; i++) {
+        if (w->tables[i].table_class != DESYNC_ARCHETYPE) continue;
+        if (!w->tables[i].label || !archetypes--) return "the state lacks a table that the game has";
+        if (w->tables[i].slots > SIZE_MAX / sizeof *rows - 1 - slots) return desync__no_memory;
+        slots += w->tables[i].slots;
+    }
+    if (archetypes) return "the state has a table that the game does not have";
+    rows = (size_t *)malloc((slots + 1) * sizeof *rows);
+    if (!rows) return desync__no_memory;
+    for (i = 0; i < w->table_count && !err; i++) {
+        const desync_table *t = &w->tables[i];
+        if (t->table_class != DESYNC_ARCHETYPE) continue;
+        err = desync__fits(t, desync_find(&from->world, DESYNC_ARCHETYPE, t->label), place, user, rows + at);
+        at += t->slots;
+    }
+    if (!err && w->rng && w->rng_size) memcpy((void *)(uintptr_t)w->rng, from->world.rng, w->rng_size);
+    for (i = 0, at = 0; i < w->table_count && !err; i++) {
+        const desync_table *t = &w->tables[i];
+        if (t->table_class != DESYNC_ARCHETYPE) continue;
+        desync__fill_table(t, desync_find(&from->world, DESYNC_ARCHETYPE, t->label), rows + at);
+        at += t->slots;
+    }
+    free(rows);
+    return err;
+}
 
 /* ---- Serving */
 
@@ -1995,6 +2600,7 @@ static const char *desync__hello(desync__server *s, desync__reader *r) {
     if (r->err) return r->err;
     if (t->world) can[n++] = "state";
     if (desync__saves(t)) can[n++] = "save";
+    if (t->load) can[n++] = "load";
     if (t->begin && t->next) can[n++] = "systems";
     if (t->caches) can[n++] = "caches";
     if (t->validate) can[n++] = "validate";
@@ -2015,6 +2621,20 @@ static const char *desync__hello(desync__server *s, desync__reader *r) {
     return NULL;
 }
 
+/* Takes over a session that has begun, or frees one that has not. */
+static const char *desync__begun(desync__server *s, desync__session *session, uint64_t point, const char *err) {
+    if (err) {
+        desync__session_free(session);
+        return err;
+    }
+    desync__session_free(&s->session);
+    s->session = *session;
+    s->started = 1;
+    s->inside = 0;
+    s->point = point;
+    return desync__put_arrival(s);
+}
+
 static const char *desync__start(desync__server *s, desync__reader *r) {
     desync__session session;
     const char *err;
@@ -2023,16 +2643,39 @@ static const char *desync__start(desync__server *s, desync__reader *r) {
     if (!err && session.h.first_point) err = "the session does not begin at its start";
     if (!err) err = desync__number_kinds(&session, s->target);
     if (!err) err = s->target->start(s->target->user, &session.h);
-    if (err) {
-        desync__session_free(&session);
-        return err;
-    }
-    desync__session_free(&s->session);
-    s->session = session;
-    s->started = 1;
-    s->inside = 0;
-    s->point = 0;
-    return desync__put_arrival(s);
+    return desync__begun(s, &session, 0, err);
+}
+
+/* Without a header kinds are numbered as the target does. */
+static const char *desync__no_header(desync__session *s, desync__reader *r, const desync_target *t) {
+    size_t i, n = t->kinds ? t->kind_count : 0;
+    s->numbers = (uint32_t *)desync__room(r, n, sizeof *s->numbers);
+    for (i = 0; i < n && s->numbers; i++) s->numbers[i] = (uint32_t)i;
+    s->h.kind_count = n;
+    return r->err;
+}
+
+static const char *desync__load(desync__server *s, desync__reader *r) {
+    desync__session session;
+    desync_snap from;
+    size_t n;
+    const uint8_t *file = desync__read_bin(r, &n);
+    int none = desync__read_nil(r);
+    uint64_t point = 0;
+    const char *err;
+    memset(&session, 0, sizeof session);
+    memset(&from, 0, sizeof from);
+    if (r->err) return r->err;
+    err = none ? desync__no_header(&session, r, s->target) : desync__read_header(&session, r);
+    if (!err && !none) err = desync__number_kinds(&session, s->target);
+    if (!err) err = desync_snap_read(&from, file, n);
+    if (!err && none) session.h.seed = from.at.seed;
+    if (!err && from.at.seed != session.h.seed) err = "the state is of another session: its seed is not that of the header";
+    if (!err && *from.at.phase) err = "the state is of the middle of a tick";
+    if (!err) err = s->target->load(s->target->user, &from, none ? NULL : &session.h);
+    if (!err) point = from.at.tick;
+    desync_snap_free(&from);
+    return desync__begun(s, &session, point, err);
 }
 
 static const char *desync__play(const desync_target *t, uint64_t tick, const desync_order *orders, size_t n) {
@@ -2120,12 +2763,12 @@ static const char *desync__restore(desync__server *s, desync__reader *r) {
     const char *err = NULL;
     if (r->err) return r->err;
     if (n < DESYNC__SAVE_HEAD || memcmp(b, "DSV1", 4) != 0 || desync__get32(b + 4) != desync_crc32c(0, b + 8, n - 8)) return "not a save";
-    if ((desync__get32(b + 8) | (uint64_t)desync__get32(b + 12) << 32) != s->session.h.seed) return "a save of another session";
+    if (desync__get64(b + 8) != s->session.h.seed) return "a save of another session";
     if (t->restore) err = t->restore(t->user, b + DESYNC__SAVE_HEAD, n - DESYNC__SAVE_HEAD);
     else if (n - DESYNC__SAVE_HEAD != t->memory_size) err = "a save of another build";
     else memcpy(t->memory, b + DESYNC__SAVE_HEAD, t->memory_size);
     if (err) return err;
-    s->point = desync__get32(b + 16) | (uint64_t)desync__get32(b + 20) << 32;
+    s->point = desync__get64(b + 16);
     s->inside = 0;
     return desync__put_arrival(s);
 }
@@ -2238,6 +2881,7 @@ static const char *desync__answer(desync__server *s, const uint8_t *data, size_t
     const desync__method methods[] = {
         {"hello", 2, 0, 1, desync__hello},
         {"start", 1, 0, 1, desync__start},
+        {"load", 2, 0, t->load != NULL, desync__load},
         {"step", 2, DESYNC__RUNNING | DESYNC__WHOLE, 1, desync__step},
         {"state", 0, DESYNC__RUNNING, t->world != NULL, desync__state},
         {"save", 0, DESYNC__RUNNING | DESYNC__WHOLE, desync__saves(t), desync__save},

@@ -20,10 +20,8 @@ typedef struct {
     uint8_t owner, alive, targeted; /* targeted: it has a target */
 } unit;
 
-typedef struct { /* the payload of orders, as it lies in memory: all machines are little-endian */
-    uint64_t id, target; /* target: of attack */
-    uint32_t x, y;       /* of move, in paces */
-} command;
+/* The payload of orders, as it lies in memory: all machines are little-endian. Target: of attack; x, y: of move, in paces. */
+typedef struct { uint64_t id, target; uint32_t x, y; } command;
 
 typedef struct { /* all that the simulation reads and writes, and no pointers: a save is a copy */
     uint64_t rng, serial;       /* serial: of the last unit; hashed with the RNG */
@@ -98,7 +96,6 @@ static void obey(game *g) {
 }
 
 static int64_t toward(int64_t at, int64_t to, int64_t pace) { return to > at + pace ? at + pace : to < at - pace ? at - pace : to; }
-
 static void move(game *g) {
     for (unit *u = g->s.units; u < g->s.units + UNITS; u++) {
         if (!u->alive) continue;
@@ -128,9 +125,8 @@ static void fire(game *g) {
         u->cooldown = u < g->s.units + SLOTS ? 10 : 30;
         at->health -= (int32_t)(u->cooldown / 2 + draw(&g->s.rng, u->cooldown));
         if (at->health > 0) continue;
-        at->alive = 0;
+        at->alive = 0, g->s.kills[u->owner]++;
         if (g->tick < g->fault) g->s.grid[cell(at)]--;
-        g->s.kills[u->owner]++;
     }
 }
 
@@ -167,10 +163,11 @@ static void describe(game *g) {
 }
 
 static const desync_world *world(void *user) { return &((game *)user)->world; }
+static int known(const desync_header *h) { return strcmp(desync_param_of(h, "map", "plain"), "plain") == 0; }
 
 static const char *start(void *user, const desync_header *h) {
     game *g = user;
-    if (strcmp(desync_param_of(h, "map", "plain"), "plain") != 0) return "there is no such map";
+    if (!known(h)) return "there is no such map";
     memset(&g->s, 0, sizeof g->s);
     g->s.rng = h->seed;
     for (uint8_t i = 0; i < 32; i++) spawn(&g->s, i % 8 < 6 ? INFANTRY : TANK, i % 2);
@@ -180,8 +177,7 @@ static const char *start(void *user, const desync_header *h) {
 
 static const char *begin(void *user, uint64_t tick, const desync_order *orders, size_t n) {
     game *g = user;
-    g->tick = tick, g->orders = orders, g->order_count = n, g->system = 0;
-    return NULL;
+    return g->tick = tick, g->orders = orders, g->order_count = n, g->system = 0, NULL;
 }
 
 static const char *next(void *user, int *more) {
@@ -191,46 +187,56 @@ static const char *next(void *user, int *more) {
     return systems[g->system++].name;
 }
 
+static void count(const state *s, uint16_t *grid) {
+    memset(grid, 0, sizeof s->grid);
+    for (const unit *u = s->units; u < s->units + UNITS; u++)
+        if (u->alive) grid[cell(u)]++;
+}
+
 static void caches(void *user, desync_names *stale) {
     game *g = user;
-    uint16_t grid[SIDE * SIDE] = {0};
-    for (const unit *u = g->s.units; u < g->s.units + UNITS; u++)
-        if (u->alive) grid[cell(u)]++;
+    uint16_t grid[SIDE * SIDE];
+    count(&g->s, grid);
     if (memcmp(grid, g->s.grid, sizeof grid) != 0) desync_stale(stale, "Grid");
+}
+
+static size_t place(void *user, const desync_table *t, uint64_t key, uint64_t key2) {
+    return (void)key2, (size_t)(key % UNITS) - SLOTS * (size_t)(t - ((game *)user)->tables);
+}
+
+static const char *load(void *user, const desync_snap *from, const desync_header *h) {
+    game *g = user;
+    state before = g->s;
+    describe(g);
+    const char *err = h && !known(h) ? "there is no such map" : desync_fill(&g->world, from, place, g);
+    for (const unit *u = g->s.units; u < g->s.units + UNITS && !err; u++)
+        if (u->alive && ((uint64_t)(u->x | u->y | u->goal_x | u->goal_y) >= EDGE || u->owner > 1 || u->health < 1))
+            err = "the state has a unit that cannot be";
+    if (err) return g->s = before, err;
+    count(&g->s, g->s.grid); /* a cache that is loaded may be what is wrong */
+    return NULL;
 }
 
 static const char *validate(void *user, uint64_t tick, const desync_order *o) { return (void)user, (void)tick, useless(o); }
 static int test(void *user, uint64_t tick, const desync_order *o) { return (void)tick, ordered(&((game *)user)->s, o) != NULL; }
 
 static void predict(void *user, uint64_t tick, uint32_t player, const desync_order *orders, size_t n) {
-    game *g = user;
-    state before = g->s;
-    (void)player;
-    begin(g, tick, orders, n);
-    for (int more = 1; more;) next(g, &more);
-    g->s = before;
+    state before = ((game *)user)->s;
+    begin(user, tick, orders, n);
+    for (int more = 1; more;) next(user, &more);
+    ((game *)user)->s = before, (void)player;
 }
 
-static desync_target target(game *g) {
-    return (desync_target){.user = g, .name = "skirmish", .build = "1.0", .kinds = kinds, .kind_count = 3, .start = start, .world = world,
-                           .memory = &g->s, .memory_size = sizeof g->s, .begin = begin, .next = next, .caches = caches,
-                           .validate = validate, .test = test, .predict = predict};
-}
+static game served;
+static const desync_target target = {
+    .user = &served, .name = "skirmish", .build = "1.0", .kinds = kinds, .kind_count = 3, .start = start, .load = load, .world = world,
+    .memory = &served.s, .memory_size = sizeof served.s, .begin = begin, .next = next, .caches = caches, .validate = validate,
+    .test = test, .predict = predict};
 
 #ifdef DESYNCTOOL_WASM
-const desync_target *desync_game(void) {
-    static game g;
-    static desync_target t;
-    g.fault = UINT64_MAX;
-    t = target(&g);
-    return &t;
-}
+const desync_target *desync_game(void) { return served.fault = UINT64_MAX, &target; }
 #else
-typedef struct {
-    game g;
-    desync_recorder files;
-    uint64_t script; /* RNG of the scripted player, which is no part of the simulation */
-} peer;
+typedef struct { game g; desync_recorder files; uint64_t script; } peer; /* script: RNG of the player, which is not the game's */
 
 static void must(const char *err) { if (err) fprintf(stderr, "skirmish: %s\n", err), exit(2); }
 
@@ -252,15 +258,11 @@ static void record(const char *dir, uint64_t ticks, uint64_t seed, uint64_t faul
     int parted = 0;
     for (p = peers; p < end; p++) {
         const desync_header h = {seed, names[p - peers], "1.0", 20, 1, {0}, 0, 0, kinds, 3, names, 2, params, 1};
-        p->g.fault = p == peers ? UINT64_MAX : fault;
-        p->script = seed + (uint64_t)(p - peers);
-        must(start(&p->g, &h));
-        must(desync_recorder_open(&p->files, dir, &h, &p->g.world, DESYNC_BY_COLUMN));
+        p->g.fault = p == peers ? UINT64_MAX : fault, p->script = seed + (uint64_t)(p - peers);
+        must(start(&p->g, &h)), must(desync_recorder_open(&p->files, dir, &h, &p->g.world, DESYNC_BY_COLUMN));
     }
     for (uint64_t tick = 0;; tick++) {
-        desync_order orders[2];
-        command commands[2];
-        size_t n = 0;
+        desync_order orders[2]; command commands[2]; size_t n = 0;
         for (p = peers; p < end; p++) {
             must(desync_recorder_state(&p->files, tick, &p->g.world));
             if (tick % 100 == 0 || tick == ticks || parted == 1) must(desync_recorder_snapshot(&p->files, &p->g.world));
@@ -283,16 +285,14 @@ int main(int argc, char **argv) {
     static const char *const flags[] = {"--ticks", "--seed", "--fault"};
     uint64_t numbers[] = {600, 1, UINT64_MAX};
     int serve = argc > 1 && strcmp(argv[1], "serve") == 0, i = serve ? 2 : 3, k;
-    static game g;
     if (!serve && (argc < 3 || strcmp(argv[1], "record") != 0)) must("expected serve or record DIR");
     for (; i < argc; i += 2) {
         for (k = 0; k < 3 && strcmp(argv[i], flags[k]) != 0;) k++;
         if (k == 3 || i + 1 == argc) must("expected --ticks N, --seed N, --fault TICK");
         numbers[k] = strtoull(argv[i + 1], NULL, 10);
     }
-    g.fault = numbers[2];
-    const desync_target t = target(&g);
-    if (serve) return desync_serve(&t);
+    served.fault = numbers[2];
+    if (serve) return desync_serve(&target);
     record(argv[2], numbers[0], numbers[1], numbers[2]);
     return 0;
 }

@@ -56,6 +56,121 @@ static void snapshot(const char *dir) {
     must(desync_snapshot_file(&w, &at, dir));
 }
 
+static desync_buffer bytes_of(const desync_world *w, const desync_point *at) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    must(desync_snapshot(w, at, &b));
+    return b;
+}
+
+/* What was written is read as the same, and fills the memory that it was written from. */
+static void read_back(const desync_world *w, const char *file, void *memory, size_t size) {
+    desync_snap s;
+    desync_buffer first, again;
+    uint8_t root[32];
+    must(desync_snap_open(&s, file));
+    if (s.at.seed != 99 || s.at.tick != 5 || strcmp(s.at.phase, "after-orders") != 0 || strcmp(s.at.native, "frame 9") != 0 ||
+        strcmp(s.at.peer, "host") != 0 || s.at.epoch != 2 || s.at.history[2] != 3 || s.at.property_count != 2 ||
+        strcmp(s.at.properties[0].value, "1.0") != 0)
+        must("a point is read as another one");
+    first = bytes_of(w, &s.at);
+    again = bytes_of(&s.world, &s.at);
+    if (first.len != again.len || memcmp(first.data, again.data, first.len) != 0) must("a state is read as another one");
+    memset(memory, 0x55, size);
+    must(desync_fill(w, &s, NULL, NULL));
+    must(desync_state_hash(w, root));
+    if (memcmp(root, s.root, 32) != 0) must("a state that was filled in is another one");
+    desync_free(&first);
+    desync_free(&again);
+    desync_snap_free(&s);
+    if (!desync_snap_open(&s, "/dev/null/none") || s.kept || s.file) must("a file that is not there is read");
+}
+
+typedef struct { /* the memory of a game with one table */
+    uint64_t rng;
+    uint16_t key[4];
+    uint8_t alive[4], has[4];
+    int32_t hp[4];
+    char name[4][6];
+    uint8_t blob[4][3];
+} memory;
+
+static size_t backwards(void *user, const desync_table *t, uint64_t key, uint64_t key2) {
+    (void)user, (void)t, (void)key2;
+    return key % 7 == 0 ? SIZE_MAX : key % 7 == 6 ? 0 : 4 - (size_t)(key % 7);
+}
+
+/* A state that does not fit the description is refused, and nothing is written. */
+static void misfits(void) {
+    static memory from = {7, {1, 2, 3}, {1, 1, 1}, {1, 0, 1}, {10, 0, 30}, {"one", "two", "three!"}, {{1, 2, 3}}};
+    static memory to, before;
+    const desync_column columns[] = {{.component = "A", .field = "hp", .type = DESYNC_I32, .data = from.hp, .present = from.has},
+                                     {.component = "A", .field = "name", .type = DESYNC_STRING, .data = from.name, .size = 6},
+                                     {.component = "A", .field = "blob", .type = DESYNC_BYTES, .data = from.blob, .size = 3}};
+    const desync_table table = {.label = "T", .slots = 4, .alive = from.alive, .key = from.key, .key_size = 2, .columns = columns, .column_count = 3};
+    const desync_world w = {.rng = &from.rng, .rng_size = 8, .tables = &table, .table_count = 1};
+    const desync_point at = {.seed = 1};
+    int bad;
+    for (bad = 0; bad <= 18; bad++) {
+        desync_column c[3] = {columns[0], columns[1], columns[2]};
+        desync_table t[2] = {table, table};
+        desync_world v = {.rng = &to.rng, .rng_size = 8, .tables = t, .table_count = 1};
+        desync_buffer b;
+        desync_snap s;
+        const char *err;
+        c[0].data = to.hp, c[0].present = to.has, c[1].data = to.name, c[2].data = to.blob;
+        t[0].columns = c, t[0].key = to.key, t[0].alive = to.alive;
+        t[1].label = "U";
+        switch (bad) {
+        case 1: c[0].type = DESYNC_U32; break;
+        case 2: c[0].type = DESYNC_FIXED, c[0].scale = 1; break;
+        case 3: c[0].field = "mp"; break;
+        case 4: c[0].present = NULL; break;
+        case 5: c[1].size = 5; break;
+        case 6: c[2].size = 2; break;
+        case 7: c[2].size = 4; break;
+        case 8: t[0].column_count = 2; break;
+        case 9: t[0].slots = 2; break;
+        case 10: t[0].alive = NULL; break;
+        case 11: t[0].key2 = to.key; break;
+        case 12: t[0].label = "U"; break;
+        case 13: v.rng = NULL; break;
+        case 14: v.rng_size = 4; break;
+        case 15: v.table_count = 2; break;
+        case 16: v.table_count = 0; break;
+        case 17: from.key[2] = 300, t[0].key_size = 1; break; /* too large */
+        case 18: from.key[2] = 9, from.key[3] = 7; break;     /* 2 and 9 take one slot */
+        }
+        b = bytes_of(&w, &at);
+        must(desync_snap_read(&s, b.data, b.len));
+        memset(&to, 0x55, sizeof to);
+        before = to;
+        err = desync_fill(&v, &s, bad == 0 || bad == 18 ? backwards : NULL, NULL);
+        if (!err != !bad) must(err ? err : "a state that does not fit is taken");
+        if (bad && memcmp(&to, &before, sizeof to) != 0) must("a state that does not fit is written");
+        if (!bad && (to.rng != 7 || to.key[3] != 1 || to.hp[3] != 10 || to.alive[0] || !to.alive[2] || to.has[2] || to.hp[2] || !to.has[1] ||
+                     strcmp(to.name[3], "one") != 0 || to.blob[3][1] != 2 || memcmp(to.name[1], "three!", 6) != 0 || to.name[0][0]))
+            must("values are filled in where they do not belong");
+        from.key[2] = 3, from.key[3] = 0;
+        desync_snap_free(&s);
+        desync_free(&b);
+    }
+}
+
+/* Names that a snapshot cannot have. */
+static void bad_points(void) {
+    static char name[1026];
+    const desync_world w = {.tables = NULL};
+    const desync_param twice[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}}, longer[] = {{name, ""}};
+    const desync_point points[] = {{.native = name}, {.peer = name}, {.properties = twice, .property_count = 3},
+                                   {.properties = longer, .property_count = 1}, {.properties = longer, .property_count = 4097}};
+    desync_buffer b = {NULL, 0, 0, 0};
+    size_t i;
+    memset(name, 'x', 1025);
+    for (i = 0; i < 5; i++)
+        if (!desync_snapshot(&w, &points[i], &b)) must("a point that cannot be is written");
+    desync_free(&b);
+}
+
 /* All types, keys of two parts, several blocks, tables of all classes, a table without rows and one without columns. */
 static void everything(const char *dir) {
     enum { N = 20000 };
@@ -104,7 +219,9 @@ static void everything(const char *dir) {
         {.label = "Grid", .table_class = DESYNC_CACHE, .slots = N, .stride = sizeof *rows, .columns = one, .column_count = 1},
         {.label = "Keys", .slots = 3}};
     const desync_world w = {.tables = tables, .table_count = 5};
-    const desync_point at = {.seed = 99, .tick = 5, .phase = "after-orders", .peer = "host", .epoch = 2, .history = history};
+    static const desync_param properties[] = {{"os", "linux"}, {"build", "1.0"}};
+    const desync_point at = {.seed = 99, .tick = 5, .phase = "after-orders", .native = "frame 9", .peer = "host", .epoch = 2,
+                             .history = history, .properties = properties, .property_count = 2};
     uint64_t v = 1;
     int i, k;
     if (!rows) must("out of memory");
@@ -118,11 +235,12 @@ static void everything(const char *dir) {
         r->i8 = (int8_t)(v >> 1), r->i16 = (int16_t)(v >> 2), r->i32 = (int32_t)(v >> 3), r->i64 = (int64_t)v, r->fixed = (int64_t)(v >> 40) - 9999;
         r->u8 = (uint8_t)(v >> 5), r->u16 = (uint16_t)(v >> 6), r->u32 = (uint32_t)(v >> 7), r->u64 = v, r->ref = v >> 50;
         r->f32 = (float)r->i32 / 3, r->f64 = (double)r->i64 / 7;
-        snprintf(r->name, sizeof r->name, "unit %d", i);
+        snprintf(r->name, sizeof r->name, "unit %u", (unsigned)i % N);
         r->text.data = texts[i % 4], r->text.len = strlen(texts[i % 4]);
         r->blob.data = &r->u64, r->blob.len = (size_t)i % 8;
     }
     must(desync_snapshot_file(&w, &at, dir));
+    read_back(&w, in(dir, "desync_0000000000000063_0000000005.snap"), rows, N * sizeof *rows);
     free(rows);
 }
 
@@ -203,6 +321,8 @@ int main(int argc, char **argv) {
     sums();
     snapshot(argv[1]);
     everything(argv[1]);
+    misfits();
+    bad_points();
     order_log(argv[1]);
     epochs(argv[1]);
     trace(argv[1]);
