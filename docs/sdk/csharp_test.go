@@ -89,6 +89,13 @@ func TestCSharpVectors(t *testing.T) {
 		"cache Grid[5].C.d = 9\n", "noise Clock[1]\n")
 }
 
+func TestCSharpReads(t *testing.T) {
+	exe := compileCSharp(t, csharpSDK, "testdata/Vectors.cs")
+	for _, file := range readable(t) {
+		judges(t, mutants(t, file), "mono", exe, "--read")
+	}
+}
+
 var hexOffset, hexComment = regexp.MustCompile(`^[0-9a-f]{8} `), regexp.MustCompile(`[#|].*`)
 
 // bytesIn returns the bytes of an example in a document.
@@ -135,8 +142,8 @@ func TestCSharpCleanSession(t *testing.T) {
 
 	for _, transport := range []string{"stdio", "tcp", "unix"} {
 		out := run(t, 0, "sim", "check", "--transport", transport, "--ticks", "400", "--log", filepath.Join(host, "order-log.bin"), "--", "mono", exe, "serve")
-		wants(t, out, "CONFORMS: 15 parts, all it supports", "401 hashes are those of the log",
-			`5 of them: ["Orders" "Targeting" "Movement" "Combat" "Reinforcements"]`, "-      load ")
+		wants(t, out, "CONFORMS: 16 parts, all it supports", "401 hashes are those of the log",
+			`5 of them: ["Orders" "Targeting" "Movement" "Combat" "Reinforcements"]`)
 	}
 	for _, file := range append(filesOf(t, dir, "*/*.snap", 10), filesOf(t, dir, "*/order-log.bin", 2)...) {
 		wants(t, run(t, 0, "verify", file), "VERIFIED")
@@ -197,11 +204,16 @@ func TestCSharpFault(t *testing.T) {
 
 	wants(t, run(t, 1, "bisect", filepath.Join(dir, "host"), filepath.Join(dir, "client")), here, "host  ≠  client")
 	wants(t, run(t, 1, "bisect", dir, "--sim", sim, "--drill"), here, "client departs at state point "+fmt.Sprint(tick+1),
-		"host agrees", "system   Combat", "RNG.state", "it replays from the start of the session")
+		"host agrees", "system   Combat", "RNG.state", "from the snapshots at 100 to state point ")
 	wants(t, run(t, 1, "tracediff", dir), here+", after system Combat")
 	wants(t, run(t, 1, "replay", filepath.Join(dir, "client"), "--sim", sim, "--drill"), "Combat", fmt.Sprintf("tick %d", tick))
 	wants(t, run(t, 0, "replay", filepath.Join(dir, "host"), "--sim", sim), "IN SYNC")
 	wants(t, run(t, 1, "orders", filepath.Join(dir, "host"), filepath.Join(dir, "client")), "orders are equal, sync hashes differ from state point "+fmt.Sprint(tick+1))
+
+	clean, _ := recordCSharp(t, exe)
+	other, _ := recordCSharp(t, exe, "--seed", "8", "--ticks", "200")
+	loads(t, sim, clean, other, dir, fmt.Sprint(tick))
+	damagedLoads(t, 500, clean, "mono", exe, "serve")
 }
 
 func TestCSharpMinimal(t *testing.T) {
@@ -235,8 +247,10 @@ func TestCSharpMistakes(t *testing.T) {
 		{"a session leaves something", "units.Clear(); Array", "if (units.Count > 90) units.Clear(); Array", "WRONG  start again", nil, ""},
 		{"a clock", "u.Wait = (ushort)(12 + Random(8));", "u.Wait = (ushort)(12 + Random(8) + (ulong)System.Diagnostics.Stopwatch.GetTimestamp() % 2);", "WRONG  same run twice", []string{"--dual"}, "DIVERGED  dual"},
 		{"a prediction stays", "Step(tick, orders); Restore(before);", "Step(tick, orders); if (before == null) Restore(before);", "WRONG  predict", nil, ""},
-		{"systems in another order", "RunSystem(i, tick, orders);\n", "RunSystem(Systems.Count - 1 - i, tick, orders);\n", "WRONG  systems", nil, ""},
-		{"the state lacks a field", "wait.Set(u.Wait);", "wait.Set(0);", "WRONG  recorded hashes", []string{"--until", "200"}, "DIVERGED"},
+		{"systems in another order", "RunSystem(i, tick, orders); }\n", "RunSystem(Systems.Count - 1 - i, tick, orders); }\n", "WRONG  systems", nil, ""},
+		{"a load forgets a field", "Wait = (ushort)c.wait.UInt(i), ", "", "WRONG  load", []string{"--from-each-snapshot"}, "DIVERGED  from-each-snapshot"},
+		{"a load leaves a cache", "Count().ToArray().CopyTo(crowd, 0); //", "//", "WRONG  load", []string{"--from-each-snapshot"}, "DIVERGED  from-each-snapshot"},
+		{"the state lacks a field", "c.wait.Set(u.Wait);", "c.wait.Set(0);", "WRONG  recorded hashes", []string{"--until", "200"}, "DIVERGED"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -374,7 +388,7 @@ func TestCSharpRefusals(t *testing.T) {
 		err    string
 	}{
 		{"step", []any{0, []any{}}, "step: no session is running"},
-		{"load", []any{[]byte{}, nil}, "load: no such request"},
+		{"load", []any{[]byte{}, nil}, "load: the state is unusable: not a .snap"},
 		{"start", volcano, "start: there is no arena volcano"},
 		{"start", plain, ""},
 		{"step", []any{3, []any{}}, "step: tick 3, the state is at point 0"},

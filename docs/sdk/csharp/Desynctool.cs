@@ -47,15 +47,19 @@ namespace Desynctool
         public byte[] History;
         public readonly SortedDictionary<string, string> Properties = new SortedDictionary<string, string>(Utf8.Order);
 
+        internal bool Whole; // it was read: no tables and columns are made
         readonly List<Table> tables = new List<Table>(); // by class, then label
         readonly Scratch scratch = new Scratch();
 
         public IReadOnlyList<Table> Tables { get { return tables; } }
 
-        /// <summary>The table of that class and label, made if there is none. Keys have one part or two.</summary>
+        /// <summary>The table of that class and label, made if there is none. Keys have one part or two. In a world that
+        /// was read nothing is made: what it lacks is a RefusedException.</summary>
         public Table Table(TableClass kind, string label, int keyParts = 1)
         {
             Table found = Find(kind, label);
+            if (Whole && (found == null || found.KeyParts != keyParts))
+                throw new RefusedException("the state has no " + kind + " \"" + label + "\" with keys of " + keyParts + " parts");
             if (found != null)
             {
                 if (found.KeyParts != keyParts) throw new ArgumentException(kind + " " + label + " has keys of " + found.KeyParts + " parts");
@@ -63,7 +67,7 @@ namespace Desynctool
             }
             if (keyParts != 1 && keyParts != 2) throw new ArgumentException("keys have one part or two");
             if (tables.Count == MaxTables) throw new InvalidOperationException("too many tables");
-            var t = new Table(kind, label, keyParts);
+            var t = new Table(this, kind, label, keyParts);
             int at = tables.Count;
             while (at > 0 && Desynctool.Table.Order(t, tables[at - 1]) < 0) at--;
             tables.Insert(at, t);
@@ -202,6 +206,7 @@ namespace Desynctool
         {
             try { return DecodeAll(file); }
             catch (ArgumentException e) { throw new InvalidDataException(e.Message, e); } // a name that is too long
+            catch (InvalidOperationException e) { throw new InvalidDataException(e.Message, e); } // too much of something
         }
 
         static World DecodeAll(byte[] file)
@@ -216,6 +221,8 @@ namespace Desynctool
             uint headerLength = r.U32At(12);
             if (headerLength > MaxHeader || headerLength > file.Length - PreambleSize) throw new InvalidDataException("a header of " + headerLength + " bytes");
             if (r.U32At(16) != Crc32C.Of(file, PreambleSize, (int)headerLength)) throw new InvalidDataException("the header fails its checksum");
+            int at = PreambleSize + (int)headerLength, end = file.Length - EndMarker.Length; // where cells begin; behind the last index
+            if (end < at || !Bytes.Equal(file, end, EndMarker, 0, EndMarker.Length)) throw new InvalidDataException("it has no end");
 
             r = new Reader(file, PreambleSize, PreambleSize + (int)headerLength);
             r.Scan();
@@ -230,8 +237,9 @@ namespace Desynctool
             w.Rng = r.TakeNil() ? null : r.Bin("RNG state", MaxRng);
             w.History = r.TakeNil() ? null : r.Hash("history hash");
             byte[] root = r.Hash("root");
-            for (int n = r.MapHead("properties"); n > 0; n--) { string key = r.Str("property"); w.Properties[key] = r.Str("property"); }
-            var leaves = new List<KeyValuePair<Table, byte[]>>();
+            for (int n = r.MapHead("properties", MaxProperties); n > 0; n--) { string key = r.Str("property"); w.Properties[key] = r.Str("property"); }
+            if (w.Phase != "" && w.Phase != "after-orders") throw new InvalidDataException("there is no phase \"" + w.Phase + "\"");
+            var same = new List<Func<bool>>(); // whether what was read has the hashes that the file names
             for (int n = r.ArrayHead("tables"); n > 0; n--)
             {
                 r.Tuple(7, "table");
@@ -242,20 +250,22 @@ namespace Desynctool
                 byte[] leaf = r.Hash("leaf");
                 offset = r.UInt("offset of the index");
                 uint size = r.U32("length of the index");
-                if (kind > 2 || parts < 1 || parts > 2 || label.Length == 0 || w.Find((TableClass)kind, label) != null)
-                    throw new InvalidDataException("table \"" + label + "\" is malformed, or there twice");
-                if (size < 4 || offset > (ulong)file.Length || size > (ulong)file.Length - offset) throw new InvalidDataException("an index outside the file");
-                Table t = w.Table((TableClass)kind, label, (int)parts);
-                t.Decode(file, (int)offset, (int)size, rows);
-                leaves.Add(new KeyValuePair<Table, byte[]>(t, leaf));
+                if (kind > 2 || parts < 1 || parts > 2 || w.tables.Count == MaxTables) throw new InvalidDataException("table \"" + label + "\" is malformed");
+                if (size < 4 || offset < (ulong)at || offset > (ulong)end || size > (ulong)end - offset) throw new InvalidDataException("an index outside the file");
+                var t = new Table(w, (TableClass)kind, label, (int)parts);
+                if (w.tables.Count > 0 && Desynctool.Table.Order(t, w.tables[w.tables.Count - 1]) <= 0) throw new InvalidDataException("tables do not ascend");
+                w.tables.Add(t);
+                same.Add(() => Same(t.Leaf, leaf));
+                same.Add(t.Decode(file, at, (int)offset, (int)size, rows));
+                at = (int)offset + (int)size;
             }
-            bool same = Same(w.StateHash(), root);
-            foreach (KeyValuePair<Table, byte[]> l in leaves) same = same && Same(l.Key.Leaf, l.Value);
-            if (!same) throw new InvalidDataException("the content does not give the hashes that the file names");
+            if (at != end) throw new InvalidDataException("something stands between the tables and the end");
+            if (!Same(w.StateHash(), root) || !same.TrueForAll(holds => holds())) throw new InvalidDataException("the content does not give the hashes that the file names");
+            w.Whole = true;
             return w;
         }
 
-        static bool Same(byte[] a, byte[] b) { return a.Length == b.Length && Bytes.Equal(a, 0, b, 0, a.Length); }
+        internal static bool Same(byte[] a, byte[] b) { return a.Length == b.Length && Bytes.Equal(a, 0, b, 0, a.Length); }
     }
 
     /// <summary>What all tables of a world hash with.</summary>
@@ -287,6 +297,7 @@ namespace Desynctool
         public IReadOnlyList<Column> Columns { get { return columns; } }
         internal readonly byte[] Leaf = new byte[Sha256.Size];
 
+        readonly World world;
         readonly byte[] label;
         readonly List<Column> columns = new List<Column>(); // by component, then field
         int sealedColumns = -1; // how many the leaf is of
@@ -294,8 +305,9 @@ namespace Desynctool
         readonly List<int> starts = new List<int>(); // of blocks, and behind the last one
         readonly Cells keys = new Cells();
 
-        internal Table(TableClass kind, string label, int keyParts)
+        internal Table(World world, TableClass kind, string label, int keyParts)
         {
+            this.world = world;
             Class = kind; Label = label; KeyParts = keyParts;
             this.label = Utf8.Name(label, "label");
             if (keyParts == 2) second = new ulong[16];
@@ -306,9 +318,11 @@ namespace Desynctool
         /// <summary>The column of that name, made if there is none. Scale is for Fixed: the value is units / scale.</summary>
         public Column Column(string component, string field, ColumnType type, uint scale = 0)
         {
-            foreach (Column have in columns)
+            Column have = Find(component, field);
+            if (world.Whole && (have == null || have.Type != type || have.Scale != scale))
+                throw new RefusedException("the state has no " + type + " " + Label + "." + component + "." + field);
+            if (have != null)
             {
-                if (have.Component != component || have.Field != field) continue;
                 if (have.Type != type || have.Scale != scale) throw new ArgumentException(Label + "." + component + "." + field + " has another type");
                 return have;
             }
@@ -316,8 +330,9 @@ namespace Desynctool
             if ((type == ColumnType.Fixed) != (scale != 0)) throw new ArgumentException("fixed columns have a scale, others have none");
             if (columns.Count == MaxColumns) throw new InvalidOperationException("too many columns");
             var c = new Column(this, component, field, type, scale);
-            columns.Add(c);
-            columns.Sort(ByName);
+            int at = columns.Count;
+            while (at > 0 && ByName(c, columns[at - 1]) < 0) at--;
+            columns.Insert(at, c);
             return c;
         }
 
@@ -462,27 +477,28 @@ namespace Desynctool
             length = (uint)(file.Length - index);
         }
 
-        internal void Decode(byte[] file, int offset, int size, ulong rowCount)
+        /// <summary>Reads a table. The result tells, once it is sealed, whether its digests are those of its index.</summary>
+        internal Func<bool> Decode(byte[] file, int firstCell, int offset, int size, ulong rowCount)
         {
             string where = Class + " \"" + Label + "\": ";
             var r = new Reader(file, offset, offset + size - 4);
             if (r.U32At(offset + size - 4) != Crc32C.Of(file, offset, size - 4)) throw new InvalidDataException(where + "the index fails its checksum");
             r.Scan();
             r.Tuple(4, "index");
-            ulong at = r.UInt("offset of the first cell");
-            r.Hash("keys digest");
-            int n = r.ArrayHead("columns");
-            var order = new List<Column>();
+            if (r.UInt("offset of the first cell") != (ulong)firstCell) throw new InvalidDataException(where + "its cells are not where they have to be");
+            ulong at = (ulong)firstCell;
+            var wanted = new List<byte[]> { r.Hash("keys digest") };
+            int n = r.ArrayHead("columns", MaxColumns);
             for (int i = 0; i < n; i++)
             {
                 r.Tuple(5, "column");
                 string component = r.Str("component"), field = r.Str("field");
                 ulong type = r.UInt("type");
                 uint scale = r.U32("scale");
-                r.Hash("column digest");
-                if (type < 1 || type > 15 || (type == (int)ColumnType.Fixed) != (scale != 0) || Find(component, field) != null || component == "" || field == "")
-                    throw new InvalidDataException(where + "a column is malformed, or there twice");
-                order.Add(Column(component, field, (ColumnType)type, scale));
+                wanted.Add(r.Hash("column digest"));
+                if (type < 1 || type > 15 || (type == (int)ColumnType.Fixed) != (scale != 0)) throw new InvalidDataException(where + "a column is malformed");
+                columns.Add(new Column(this, component, field, (ColumnType)type, scale));
+                if (i > 0 && ByName(columns[i - 1], columns[i]) >= 0) throw new InvalidDataException(where + "columns do not ascend");
             }
             r.Tuple(8, "blocks");
             var bins = new byte[8][];
@@ -501,11 +517,31 @@ namespace Desynctool
                     if (Crc32C.Of(file, (int)at, (int)stored) != Reader.U32At(bins[7], cell * 4)) throw new InvalidDataException(where + "a cell fails its checksum");
                     var c = new Reader(file, (int)at, (int)at + (int)stored);
                     if (k < 0) DecodeKeys(c, (int)Math.Min(Reader.U32At(bins[2], block * 4), int.MaxValue), where);
-                    else order[k].Decode(c, Rows - from, where);
+                    else columns[k].Decode(c, Rows - from, where);
                     at += stored;
                 }
             }
+            if (at != (ulong)offset) throw new InvalidDataException(where + "something stands between its cells and its index");
             if ((ulong)Rows != rowCount) throw new InvalidDataException(where + Rows + " rows, expected " + rowCount);
+            return () => HasDigests(wanted, bins);
+        }
+
+        bool HasDigests(List<byte[]> wanted, byte[][] bins)
+        {
+            if (bins[2].Length != 4 * (starts.Count - 1)) return false; // blocks are cut elsewhere
+            for (int b = 0; b + 1 < starts.Count; b++)
+                if (Reader.U32At(bins[2], 4 * b) != (uint)(starts[b + 1] - starts[b])) return false;
+            int parts = 1 + columns.Count;
+            for (int k = 0; k < parts; k++)
+            {
+                Cells c = k == 0 ? keys : columns[k - 1].Cells;
+                if (!World.Same(c.Digest, wanted[k])) return false;
+                for (int b = 0; b + 1 < starts.Count; b++)
+                    if (!Bytes.Equal(c.Digests.Array, b * Sha256.Size, bins[3], (b * parts + k) * Sha256.Size, Sha256.Size)) return false;
+            }
+            for (int b = 0; b + 1 < starts.Count; b++)
+                if (Reader.U64Of(bins[0], 8 * b) != first[starts[b]] || KeyParts == 2 && Reader.U64Of(bins[1], 8 * b) != second[starts[b]]) return false;
+            return true;
         }
 
         void DecodeKeys(Reader r, int n, string where)
@@ -722,13 +758,25 @@ namespace Desynctool
             long fixedLength = mapped + (width > 0 ? width : 4) * (long)rows;
             if (r.Left < fixedLength || width > 0 && r.Left != fixedLength) throw bad;
             for (int i = 0; i < rows; i++) present.U8(bitmap == 0 ? (byte)1 : (byte)(r.ByteAt(map + i / 8) >> i % 8 & 1));
+            if (mapped > 0 && rows % 8 != 0 && r.ByteAt(map + mapped - 1) >> rows % 8 != 0) throw bad;
             r.At += mapped;
-            if (width > 0) { data.Raw(r.Array, r.At, rows * width); return; }
+            int from = present.Length - rows;
+            if (width > 0)
+            {
+                for (int i = 0; i < rows; i++)
+                {
+                    ulong most = present.Array[from + i] == 0 ? 0 : Type == ColumnType.Bool ? 1 : ulong.MaxValue;
+                    if (r.Little(width) > most) throw bad;
+                }
+                data.Raw(r.Array, r.At - rows * width, rows * width);
+                return;
+            }
             long total = 0;
             for (int i = 0; i < rows; i++)
             {
-                total += (long)r.Little(4);
-                if (total > r.Left) throw bad;
+                uint n = (uint)r.Little(4);
+                total += n;
+                if (total > r.Left || n > 0 && present.Array[from + i] == 0) throw bad;
                 ends.Add(data.Length + (int)total);
             }
             if (total != r.Left) throw bad;
@@ -1254,6 +1302,16 @@ namespace Desynctool
         void Restore(byte[] save);
     }
 
+    /// <summary>Capability load.</summary>
+    public interface ILoader
+    {
+        /// <summary>Begins a session with a state, in the place of Start. The session is null if it is not known; else its
+        /// seed is that of the state. Tables and columns are asked for as when they are written; what the state lacks is a
+        /// RefusedException, and what makes no sense to the game should be one, with the state at hand as it was. Caches
+        /// are computed anew: those of a state may be what is wrong with it.</summary>
+        void Load(World state, Session session);
+    }
+
     /// <summary>Capability systems. Step runs all of them in order.</summary>
     public interface ISystems
     {
@@ -1495,6 +1553,7 @@ namespace Desynctool
                 case "state": Needs(parameters, 0); State(); break;
                 case "save": Needs(parameters, 0); Save(); break;
                 case "restore": Needs(parameters, 1); Restore(); break;
+                case "load": Needs(parameters, 2); Load(); break;
                 case "begin": Needs(parameters, 2); Begin(); break;
                 case "next": Needs(parameters, 0); Next(); break;
                 case "caches": Needs(parameters, 0); Caches(); break;
@@ -1514,6 +1573,11 @@ namespace Desynctool
         T Game<T>() where T : class
         {
             if (session == null) throw new RefusedException("no session is running");
+            return Can<T>();
+        }
+
+        T Can<T>() where T : class
+        {
             T can = game as T;
             if (can == null) throw new RefusedException("the game cannot do that");
             return can;
@@ -1541,6 +1605,7 @@ namespace Desynctool
             var can = new List<string>();
             if (game is IState) can.Add("state");
             if (game is ISaver) can.Add("save");
+            if (game is ILoader) can.Add("load");
             if (game is ISystems) can.Add("systems");
             if (game is ICaches) can.Add("caches");
             if (game is IValidator) can.Add("validate");
@@ -1593,6 +1658,24 @@ namespace Desynctool
             game.Start(s);
             session = s;
             point = s.FirstPoint;
+            Arrived();
+        }
+
+        void Load()
+        {
+            var loader = Can<ILoader>();
+            byte[] file = r.Bin("state", int.MaxValue);
+            Session s = r.TakeNil() ? null : Session.Read(r);
+            Parsed(false);
+            World state;
+            try { state = Desynctool.World.Decode(file); }
+            catch (InvalidDataException e) { throw new RefusedException("the state is unusable: " + e.Message); }
+            if (s != null && s.Seed != state.Seed)
+                throw new RefusedException("the state is of another session: its seed is " + state.Seed.ToString("x16") + ", the header's " + s.Seed.ToString("x16"));
+            if (state.Phase != "") throw new RefusedException("the state is of the middle of a tick");
+            loader.Load(state, s);
+            session = s ?? new Session { Seed = state.Seed };
+            point = state.Tick;
             Arrived();
         }
 
@@ -1867,7 +1950,8 @@ namespace Desynctool
         public byte ByteAt(int at) { return Array[at]; }
         public uint U32At(int at) { return U32At(Array, at); }
         public static uint U32At(byte[] b, int at) { return (uint)(b[at] | b[at + 1] << 8 | b[at + 2] << 16 | b[at + 3] << 24); }
-        public ulong U64At(int at) { return U32At(at) | (ulong)U32At(at + 4) << 32; }
+        public ulong U64At(int at) { return U64Of(Array, at); }
+        public static ulong U64Of(byte[] b, int at) { return U32At(b, at) | (ulong)U32At(b, at + 4) << 32; }
 
         public byte Byte()
         {
@@ -1965,11 +2049,13 @@ namespace Desynctool
             if (have != n) throw new InvalidDataException(what + " has " + have + " elements, expected " + n);
         }
 
-        public int MapHead(string what)
+        public int MapHead(string what, int max)
         {
             byte c = Byte();
             if (c >> 4 != 8 && c != 0xde && c != 0xdf) throw Not(what, "a map");
-            return c >> 4 == 8 ? c & 15 : (int)Big(c == 0xde ? 2 : 4);
+            int n = c >> 4 == 8 ? c & 15 : (int)Big(c == 0xde ? 2 : 4);
+            if (n > max) throw new InvalidDataException(what + ": " + n + " of them, at most " + max);
+            return n;
         }
 
         public string Str(string what)

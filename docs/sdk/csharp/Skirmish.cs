@@ -1,5 +1,4 @@
 // A small deterministic skirmish as an example of Desynctool.cs.
-//
 //     mcs Skirmish.cs Desynctool.cs && mono Skirmish.exe record session --fault 150
 //     desynctool bisect session --sim "exec:mono Skirmish.exe serve" --drill
 using System;
@@ -11,14 +10,12 @@ using Desynctool;
 sealed class Unit
 {
     public ulong Id, Target; // no target: 0
-    public byte Kind, Owner;
-    public bool Moving;
+    public byte Kind, Owner; public bool Moving;
     public long X, Y, GoalX, GoalY; // in units of 1/65536
-    public int Hp;
-    public ushort Wait; // ticks until it may strike
+    public int Hp; public ushort Wait; // ticks until it may strike
 }
 
-sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, ITester, IPredictor
+sealed class Skirmish : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidator, ITester, IPredictor
 {
     public const int Players = 2;
     const int Side = 8, Tower = 2, Quota = 16; // Side: cells along the arena
@@ -34,16 +31,15 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
     readonly World world = new World { Rng = new byte[8] };
 
     // The fault: from this tick on the renderer's sparks draw from the simulation's random numbers.
-    public ulong SparksFrom = ulong.MaxValue;
-    public ulong? FirstSpark;
+    public ulong SparksFrom = ulong.MaxValue; public ulong? FirstSpark;
 
-    public string Name => "skirmish";
-    public string Build => "1.0";
+    public string Name => "skirmish"; public string Build => "1.0";
+    static string ArenaOf(Session s) => s != null && s.Parameters.TryGetValue("arena", out string arena) ? arena : "plain";
+
     public void Start(Session s)
     {
-        if (s.Parameters.TryGetValue("arena", out string arena) && arena != "plain") throw new RefusedException("there is no arena " + arena);
-        rng = s.Seed * 2 + 1; // never 0
-        next = 1;
+        if (ArenaOf(s) != "plain") throw new RefusedException("there is no arena " + ArenaOf(s));
+        rng = s.Seed * 2 + 1; next = 1; // rng is never 0
         units.Clear(); Array.Clear(crowd, 0, crowd.Length);
         for (int i = 0; i < Players * Quota; i++) Spawn((byte)(i % Players), (byte)(i < 2 * Players ? Tower : i / Players % 2));
     }
@@ -69,17 +65,13 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
     static long Clamp(long v, long low, long high) => Math.Max(low, Math.Min(v, high));
 
     public IReadOnlyList<string> Systems { get; } = new[] { "Orders", "Targeting", "Movement", "Combat", "Reinforcements" };
-    public void Step(ulong tick, IReadOnlyList<Order> orders)
-    {
-        for (int i = 0; i < Systems.Count; i++) RunSystem(i, tick, orders);
-    }
+    public void Step(ulong tick, IReadOnlyList<Order> orders) { for (int i = 0; i < Systems.Count; i++) RunSystem(i, tick, orders); }
 
     public void RunSystem(int number, ulong tick, IReadOnlyList<Order> orders)
     {
         if (number == 0) foreach (Order o in orders) { if (Test(o)) Apply(o); }
         else if (number == 1) Targeting(); else if (number == 2) Movement();
-        else if (number == 3) Combat(tick);
-        else Reinforcements(tick);
+        else if (number == 3) Combat(tick); else Reinforcements(tick);
     }
 
     public string Validate(Order o)
@@ -101,8 +93,7 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
         Unit u = Find(Word(o, 0));
         u.Moving = o.Kind == "move";
         u.Target = o.Kind == "attack" ? Word(o, 1) : 0;
-        u.GoalX = u.Moving ? Clamp((long)Word(o, 1), 0, Width - 1) : 0;
-        u.GoalY = u.Moving ? Clamp((long)Word(o, 2), 0, Width - 1) : 0;
+        u.GoalX = u.Moving ? Clamp((long)Word(o, 1), 0, Width - 1) : 0; u.GoalY = u.Moving ? Clamp((long)Word(o, 2), 0, Width - 1) : 0;
     }
 
     void Targeting()
@@ -126,8 +117,7 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
             long y = target != null ? target.Y : u.Moving ? u.GoalY : u.Y;
             long speed = crowd[CellOf(u)] > 4 ? Speed[u.Kind] / 2 : Speed[u.Kind];
             crowd[CellOf(u)]--;
-            u.X += Clamp(x - u.X, -speed, speed);
-            u.Y += Clamp(y - u.Y, -speed, speed);
+            u.X += Clamp(x - u.X, -speed, speed); u.Y += Clamp(y - u.Y, -speed, speed);
             crowd[CellOf(u)]++;
             if (u.X == x && u.Y == y) u.Moving = false;
         }
@@ -143,9 +133,7 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
             u.Wait = (ushort)(12 + Random(8));
             if (Random(100) < 40) continue; // a miss
             target.Hp -= 5 + (int)Random(10);
-            if (tick < SparksFrom) continue;
-            Random(360); // which way the sparks fly
-            FirstSpark = FirstSpark ?? tick;
+            if (tick >= SparksFrom) { Random(360); FirstSpark = FirstSpark ?? tick; } // which way the sparks fly
         }
         foreach (Unit u in units) if (u.Hp <= 0) crowd[CellOf(u)]--;
         units.RemoveAll(u => u.Hp <= 0);
@@ -157,38 +145,57 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
             if (Of(player).Count < Quota) Spawn(player, (byte)Random(2));
     }
 
+    static (Column x, Column y) Place(Table t, string component) =>
+        (t.Column(component, "x", ColumnType.Fixed, 65536), t.Column(component, "y", ColumnType.Fixed, 65536));
+    static (Column owner, Column hp, (Column x, Column y) at, (Column x, Column y) goal, Column target, Column wait) Columns(Table t) =>
+        (t.Column("Owner", "player", ColumnType.U8), t.Column("Health", "hp", ColumnType.I32), Place(t, "Position"), Place(t, "Goal"),
+        t.Column("Weapon", "target", ColumnType.Ref), t.Column("Weapon", "wait", ColumnType.U16));
+
     public World World()
     {
         world.Clear();
         BitConverter.GetBytes(rng).CopyTo(world.Rng, 0);
         Table match = world.Archetype("Match"), cells = world.Cache("Crowd");
-        match.Row(0);
-        match.Column("Serial", "next", ColumnType.U64).Set(next);
+        match.Row(0); match.Column("Serial", "next", ColumnType.U64).Set(next);
         Column count = cells.Column("Cell", "units", ColumnType.U16);
         for (int i = 0; i < crowd.Length; i++) { cells.Row((ulong)i); count.Set(crowd[i]); }
         for (int kind = 0; kind < Labels.Length; kind++)
         {
-            Table t = world.Archetype(Labels[kind]);
-            Column owner = t.Column("Owner", "player", ColumnType.U8), hp = t.Column("Health", "hp", ColumnType.I32);
-            Column x = t.Column("Position", "x", ColumnType.Fixed, 65536), y = t.Column("Position", "y", ColumnType.Fixed, 65536);
-            Column goalX = t.Column("Goal", "x", ColumnType.Fixed, 65536), goalY = t.Column("Goal", "y", ColumnType.Fixed, 65536);
-            Column target = t.Column("Weapon", "target", ColumnType.Ref), wait = t.Column("Weapon", "wait", ColumnType.U16);
-            foreach (Unit u in units)
+            Table t = world.Archetype(Labels[kind]); var c = Columns(t);
+            foreach (Unit u in units.Where(u => u.Kind == kind))
             {
-                if (u.Kind != kind) continue;
                 t.Row(u.Id);
-                owner.Set(u.Owner); hp.Set(u.Hp); x.Set(u.X); y.Set(u.Y); wait.Set(u.Wait);
-                if (u.Moving) { goalX.Set(u.GoalX); goalY.Set(u.GoalY); }
-                if (u.Target != 0) target.Set(u.Target);
+                c.owner.Set(u.Owner); c.hp.Set(u.Hp); c.at.x.Set(u.X); c.at.y.Set(u.Y); c.wait.Set(u.Wait);
+                if (u.Moving) { c.goal.x.Set(u.GoalX); c.goal.y.Set(u.GoalY); }
+                if (u.Target != 0) c.target.Set(u.Target);
             }
         }
         return world;
     }
 
+    public void Load(World state, Session s)
+    {
+        if (ArenaOf(s) != "plain") throw new RefusedException("there is no arena " + ArenaOf(s));
+        var loaded = new List<Unit>();
+        ulong serial = state.Archetype("Match").Column("Serial", "next", ColumnType.U64).UInt(0);
+        for (byte kind = 0; kind < Labels.Length; kind++)
+        {
+            Table t = state.Archetype(Labels[kind]); var c = Columns(t);
+            for (int i = 0; i < t.Rows; i++)
+                loaded.Add(new Unit {
+                    Id = t.Key(i), Kind = kind, Owner = (byte)c.owner.UInt(i), Hp = (int)c.hp.Int(i), Wait = (ushort)c.wait.UInt(i), Target = c.target.UInt(i),
+                    X = c.at.x.Int(i), Y = c.at.y.Int(i), Moving = c.goal.x.Has(i), GoalX = c.goal.x.Int(i), GoalY = c.goal.y.Int(i) });
+        }
+        bool sane = loaded.All(u => u.Id < serial && u.Owner < Players && u.Hp > 0 && new[] { u.X, u.Y, u.GoalX, u.GoalY }.All(v => v >= 0 && v < Width));
+        if (!sane || serial > long.MaxValue || state.Rng == null || state.Rng.Length != 8) throw new RefusedException("the state has what cannot be");
+        rng = BitConverter.ToUInt64(state.Rng, 0); next = serial;
+        units.Clear(); units.AddRange(loaded.OrderBy(u => u.Id));
+        Count().ToArray().CopyTo(crowd, 0); // a cache that is loaded may be what is wrong
+    }
+
     public byte[] Save()
     {
-        var memory = new MemoryStream();
-        var w = new BinaryWriter(memory);
+        var memory = new MemoryStream(); var w = new BinaryWriter(memory);
         w.Write(rng); w.Write(next); w.Write(units.Count);
         foreach (Unit u in units)
         {
@@ -212,19 +219,13 @@ sealed class Skirmish : IGame, IState, ISaver, ISystems, ICaches, IValidator, IT
 
     IEnumerable<ushort> Count() => Enumerable.Range(0, crowd.Length).Select(cell => (ushort)units.Count(u => CellOf(u) == cell));
     public IEnumerable<string> StaleCaches() => Count().SequenceEqual(crowd) ? new string[0] : new[] { "Crowd" };
-
-    public void Predict(ulong tick, uint player, IReadOnlyList<Order> orders)
-    {
-        byte[] before = Save();
-        Step(tick, orders); Restore(before);
-    }
+    public void Predict(ulong tick, uint player, IReadOnlyList<Order> orders) { byte[] before = Save(); Step(tick, orders); Restore(before); }
 }
 
 /// <summary>A session of two peers with a scripted player each, recorded.</summary>
 static class Program
 {
     static readonly string[] Peers = { "host", "client" };
-
     static int Main(string[] args)
     {
         if (args.Length == 1 && args[0] == "serve") return Target.Serve(new Skirmish());
@@ -240,8 +241,7 @@ static class Program
     static void Record(string folder, ulong ticks, ulong seed, ulong fault)
     {
         var games = new[] { new Skirmish(), new Skirmish { SparksFrom = fault } };
-        var logs = new OrderLog[2];
-        var traces = new Trace[2];
+        var logs = new OrderLog[2]; var traces = new Trace[2];
         for (int i = 0; i < 2; i++)
         {
             var s = new Session {
@@ -254,8 +254,7 @@ static class Program
             traces[i] = new Trace(Path.Combine(own, "checkpoints.trace"), s);
         }
         var script = new Random((int)(seed & 0x7fffffff)); // not the simulation's, which no player may draw from
-        var sequence = new uint[Skirmish.Players];
-        bool differ = false; // the peers' states do
+        var sequence = new uint[Skirmish.Players]; bool differ = false; // differ: the peers' states do
         for (ulong tick = 0; tick <= ticks; tick++)
         {
             byte[][] hashes = { games[0].World().StateHash(), games[1].World().StateHash() };
@@ -266,6 +265,7 @@ static class Program
                 logs[i].Observe(tick, hashes[i]);
                 World w = games[i].World();
                 w.Seed = seed; w.Tick = tick; w.Peer = Peers[i]; w.History = logs[i].History;
+                w.Properties["build"] = games[i].Build; w.Properties["arena"] = "plain";
                 if (first || tick % 100 == 0 || tick == ticks) w.WriteFile(Path.Combine(folder, Peers[i]));
                 if (tick == ticks) continue;
                 logs[i].Tick(tick, orders); // before it is played, so that orders that crash the game are known

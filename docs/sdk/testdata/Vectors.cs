@@ -9,6 +9,7 @@ static class Vectors
 {
     static int Main(string[] args)
     {
+        if (args[0] == "--read") { Reads(Console.OpenStandardInput()); return 0; }
         string folder = args[0];
         Expect(Crc32C.Of(Encoding.ASCII.GetBytes("123456789"), 0, 9) == 0xE3069283, "CRC-32C");
         Hashes();
@@ -33,6 +34,21 @@ static class Vectors
         if (args.Length > 1) Compressed(args[1]);
         Console.WriteLine("ok");
         return 0;
+    }
+
+    // Reads one .snap after another, each behind its length, and says of each "ok" or why it is refused.
+    static void Reads(Stream input)
+    {
+        var r = new BinaryReader(new BufferedStream(input, 1 << 20));
+        byte[] length;
+        while ((length = r.ReadBytes(4)).Length == 4)
+        {
+            byte[] file = r.ReadBytes(BitConverter.ToInt32(length, 0));
+            string said = "ok";
+            try { World.Decode(file); }
+            catch (InvalidDataException e) { said = e.Message.Replace('\n', ' '); }
+            Console.WriteLine(said);
+        }
     }
 
     static void Expect(bool holds, string what)
@@ -178,6 +194,12 @@ static class Vectors
         Throws<ArgumentException>(() => t.Column("C", "i8", ColumnType.U8), "a column keeps its type");
         Throws<ArgumentException>(() => t.Column("C", "x", ColumnType.Fixed), "fixed has a scale");
         Throws<ArgumentException>(() => w.Archetype(""), "labels are not empty");
+        World read = World.Decode(Types().Encode());
+        Expect(read.Archetype("Pair", 2).Column("T", "Fixed", ColumnType.Fixed, 10).Int(1) == -15, "what was read is found as it was written");
+        Throws<RefusedException>(() => read.Archetype("Pair"), "keys of another number of parts");
+        Throws<RefusedException>(() => read.Archetype("Grid"), "a table of another class");
+        Throws<RefusedException>(() => read.Archetype("Pair", 2).Column("T", "Fixed", ColumnType.Fixed, 11), "another scale");
+        Throws<RefusedException>(() => read.Archetype("Pair", 2).Column("T", "none", ColumnType.Bool), "a column that is not there");
         Throws<ArgumentException>(() => Target.Serve(null, Stream.Null, Stream.Null), "a game has a hash");
     }
 
