@@ -94,6 +94,7 @@ func TestCSharpReads(t *testing.T) {
 	for _, file := range readable(t) {
 		judges(t, mutants(t, file), "mono", exe, "--read")
 	}
+	judges(t, forgeries(t), "mono", exe, "--read")
 }
 
 var hexOffset, hexComment = regexp.MustCompile(`^[0-9a-f]{8} `), regexp.MustCompile(`[#|].*`)

@@ -231,13 +231,19 @@ namespace Desynctool
             w.Seed = r.UInt("seed");
             w.Tick = r.UInt("tick");
             w.Phase = r.Str("phase");
-            w.Native = r.Str("native name");
-            w.Peer = r.Str("peer");
+            w.Native = r.Str("native name", Utf8.MaxName);
+            w.Peer = r.Str("peer", Utf8.MaxName);
             w.Epoch = r.U32("epoch");
             w.Rng = r.TakeNil() ? null : r.Bin("RNG state", MaxRng);
             w.History = r.TakeNil() ? null : r.Hash("history hash");
             byte[] root = r.Hash("root");
-            for (int n = r.MapHead("properties", MaxProperties); n > 0; n--) { string key = r.Str("property"); w.Properties[key] = r.Str("property"); }
+            string last = null;
+            for (int n = r.MapHead("properties", MaxProperties); n > 0; n--)
+            {
+                string key = r.Str("property", Utf8.MaxName);
+                if (last != null && Utf8.Order.Compare(last, key) >= 0) throw new InvalidDataException("properties do not ascend");
+                w.Properties[last = key] = r.Str("property");
+            }
             if (w.Phase != "" && w.Phase != "after-orders") throw new InvalidDataException("there is no phase \"" + w.Phase + "\"");
             var same = new List<Func<bool>>(); // whether what was read has the hashes that the file names
             for (int n = r.ArrayHead("tables"); n > 0; n--)
@@ -2058,12 +2064,12 @@ namespace Desynctool
             return n;
         }
 
-        public string Str(string what)
+        public string Str(string what, int max = Session.MaxText)
         {
             byte c = Byte();
             if (c >> 5 != 5 && (c < 0xd9 || c > 0xdb)) throw Not(what, "a string");
             int n = c >> 5 == 5 ? c & 31 : (int)Big(1 << c - 0xd9);
-            if (n > Session.MaxText) throw new InvalidDataException(what + " of " + n + " bytes, at most " + Session.MaxText);
+            if (n > max) throw new InvalidDataException(what + " of " + n + " bytes, at most " + max);
             string s = Utf8.Lenient.GetString(Array, At, n);
             At += n;
             return s;
@@ -2091,6 +2097,7 @@ namespace Desynctool
 
     static class Utf8
     {
+        public const int MaxName = 1024; // bytes of names in a snapshot
         public static readonly Encoding Strict = new UTF8Encoding(false, true), Lenient = new UTF8Encoding(false, false);
 
         /// <summary>Strings by their UTF-8 bytes, which is not the order of their UTF-16 units.</summary>
@@ -2111,7 +2118,7 @@ namespace Desynctool
         public static byte[] Name(string s, string what)
         {
             byte[] b = Strict.GetBytes(s);
-            if (b.Length < 1 || b.Length > 1024) throw new ArgumentException("a " + what + " of " + b.Length + " bytes, expected 1 to 1024");
+            if (b.Length < 1 || b.Length > MaxName) throw new ArgumentException("a " + what + " of " + b.Length + " bytes, expected 1 to " + MaxName);
             return b;
         }
     }
