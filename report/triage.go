@@ -1,0 +1,325 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Report is desynctool.triage/1: what happened to a session, with the evidence for it, and
+// everything that a rendering shows. It is made once, and rendered as often as wanted, also
+// from its JSON. Peers are called by their names, values are in the notation of the text
+// twin.
+type Report struct {
+	Head
+
+	// Verdict is what happened, in one to three sentences.
+	Verdict []string `json:"verdict"`
+	// Kind is what kind of divergence was found, empty if none was.
+	Kind bisect.Kind `json:"kind,omitempty"`
+
+	Session         Session          `json:"session"`
+	Peers           []TriagedPeer    `json:"peers"`
+	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found
+
+	// Ladder is the narrowing, step by step.
+	Ladder []Rung `json:"ladder"`
+	// Locus are the values that differ where the peers parted, the root first, as many as
+	// tell something; Compared says of which states they are.
+	Locus    []LocusField `json:"locus"`
+	Compared *Compared    `json:"compared,omitempty"` // nil if no two states were compared
+	// Causes are what may have made the mistake, the likeliest first.
+	Causes []Cause `json:"cause"`
+	// Cascade is which system, or part of the state, differed when, in order.
+	Cascade []CascadeDocument `json:"cascade"`
+	// Orders are those around the divergence, Inputs how the orders of the peers differ.
+	Orders []TriagedOrder `json:"orders"`
+	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
+
+	Contradictions []string `json:"contradictions"`
+	Missing        []string `json:"missing"` // evidence that is lost or lacking
+	Notes          []string `json:"notes"`
+	// Claims are what the engines wrote themselves, beside what the evidence says.
+	Claims []ClaimDocument `json:"claims,omitempty"`
+	// Facts of the game and the machines that differ between the peers.
+	Facts []Fact `json:"facts,omitempty"`
+
+	// Next is what to do, the most useful first. Ask is a text for the players that asks
+	// for what is lacking, empty if nothing is.
+	Next []string `json:"next"`
+	Ask  string   `json:"ask,omitempty"`
+
+	// Fingerprint is the same for reports of the same bug, Coarse for those of the same
+	// place. Of is what they are made of.
+	Fingerprint string        `json:"fingerprint"`
+	Coarse      string        `json:"fingerprint_coarse"`
+	Of          []Trait       `json:"fingerprint_of"`
+	Seen        []SeenBefore  `json:"seen_before,omitempty"`
+	Timeline    *Timeline     `json:"timeline,omitempty"`
+	Heat        *Heat         `json:"heat,omitempty"`
+	Tree        *HashTree     `json:"tree,omitempty"`
+	Map         *PositionsMap `json:"map,omitempty"`
+}
+
+// Session is which game the evidence is of.
+type Session struct {
+	Game  string `json:"game,omitempty"` // of an engine, or the sim's own name
+	Seed  string `json:"seed,omitempty"` // 16 hex digits
+	Build string `json:"build,omitempty"`
+	// TickRate is how many ticks a second has, 0 if that is not known.
+	TickRate float64 `json:"tick_rate,omitempty"`
+	// First and Last are the state points between which there is evidence.
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// TriagedPeer is one peer.
+type TriagedPeer struct {
+	Name string `json:"name"`
+	// Group is the number of the peers that have the same state where they parted, from
+	// 1; 0 if its state there is not known.
+	Group int `json:"group"`
+	// MatchesReference says whether its hashes are those of the simulator; null if none
+	// was asked.
+	MatchesReference *bool `json:"matches_reference"`
+	Snapshots        int   `json:"snapshots"`
+	OrderLog         bool  `json:"order_log"`
+	Trace            bool  `json:"trace"`
+}
+
+// FirstDivergence is where the peers parted.
+type FirstDivergence struct {
+	Tick         *uint64          `json:"tick"` // the divergent tick, null if only the bracket is known
+	Exact        bool             `json:"exact"`
+	Bracket      *BracketDocument `json:"bracket"`
+	InitialState bool             `json:"initial_state"`
+	System       string           `json:"system,omitempty"`
+	// Archetypes are those that may have diverged first, the RNG under "". Root says that
+	// the first is known to have.
+	Archetypes []string `json:"archetypes"`
+	Root       bool     `json:"root"`
+	Component  string   `json:"component,omitempty"`
+	Native     *Native  `json:"native,omitempty"`
+	Healed     *uint64  `json:"healed_at"` // the states are equal again
+	Detected   *uint64  `json:"detected_at"`
+	// Majority is the number of the largest group, 0 if none is the largest. It is not
+	// known to be right.
+	Majority int `json:"majority"`
+}
+
+// RungState is how a step of the narrowing went.
+type RungState string
+
+// States of a step.
+const (
+	RungFound   RungState = "found"   // it narrows
+	RungEqual   RungState = "equal"   // nothing differs there
+	RungOpen    RungState = "open"    // the evidence does not tell
+	RungTrouble RungState = "trouble" // pieces of evidence contradict each other, or are lost
+)
+
+// Rung is one step of the narrowing.
+type Rung struct {
+	// Step is preflight, inputs, initial-state, bracket, tick, system, archetype,
+	// component, entity, field, peers or cause.
+	Step  string    `json:"step"`
+	State RungState `json:"state"`
+	Found string    `json:"found"` // in a few words
+	// Evidence is what that is known from; of an open step, what would tell it.
+	Evidence string `json:"evidence"`
+}
+
+// Compared is which states were compared, and how much of them differs.
+type Compared struct {
+	Peers [2]string `json:"peers"`
+	Point uint64    `json:"point"`
+	// Values counts all differing values, Rows are the entities that only one side has.
+	Values uint64      `json:"values"`
+	Rows   []LocusRows `json:"rows"`
+	// Columns counts the differing values of each column.
+	Columns []LocusColumn `json:"columns"`
+}
+
+// LocusColumn is a column in which values differ.
+type LocusColumn struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"`
+	ColumnDocument
+}
+
+// LocusField is one value that differs.
+type LocusField struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"` // a cache's value, not one of the state
+	FieldDocument
+	// Raw are the bits of numbers, as hex digits, the most significant first; empty
+	// for other kinds.
+	Raw map[string]string `json:"raw,omitempty"`
+}
+
+// LocusRows are entities that only one side has.
+type LocusRows struct {
+	Archetype string   `json:"archetype"`
+	Peer      string   `json:"peer"` // that has them
+	Keys      []string `json:"keys"` // the first
+	Count     uint64   `json:"count"`
+}
+
+// Cause is a class of mistakes that may have caused the divergence.
+type Cause struct {
+	Class string `json:"class"` // a heading of docs/causes.md
+	Title string `json:"title"`
+	// Score says how much speaks for it, 0 to 1; those of all causes add up to 1.
+	Score float64 `json:"score"`
+	// Group is the same for classes that the evidence cannot tell apart, from 1.
+	Group    int      `json:"group"`
+	Evidence []string `json:"evidence"`
+	// Separate says which replay or artifact would tell it from the others of its group.
+	Separate string `json:"separate,omitempty"`
+}
+
+// TriagedOrder is one order around the divergence.
+type TriagedOrder struct {
+	ReportedOrder
+	Peers []string `json:"peers"` // whose logs have it
+	// Difference is how it differs between the peers, empty if it does not.
+	Difference orderlog.DifferenceKind `json:"difference,omitempty"`
+	// Names an entity of the locus.
+	Names string `json:"names,omitempty"`
+}
+
+// Inputs is how the orders of the peers differ.
+type Inputs struct {
+	Line        string                `json:"line"`
+	Count       int                   `json:"difference_count"`
+	Differences []orderlog.Difference `json:"differences"` // the first
+}
+
+// Trait is one part of a fingerprint.
+type Trait struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Coarse bool   `json:"coarse"` // it is part of the coarse fingerprint too
+}
+
+// SeenBefore is an earlier write-up that has a fingerprint in common.
+type SeenBefore struct {
+	Title string `json:"title"`
+	File  string `json:"file"`
+	Exact bool   `json:"exact"` // else only the coarse fingerprint is the same
+}
+
+// Timeline is what there is of each peer, by state point.
+type Timeline struct {
+	From     uint64         `json:"from"`
+	To       uint64         `json:"to"`
+	Bin      uint64         `json:"bin"` // ticks that one number of TimelinePeer.Orders counts
+	Peers    []TimelinePeer `json:"peers"`
+	Detected *uint64        `json:"detected_at"`
+}
+
+// TimelinePeer is one line of a timeline.
+type TimelinePeer struct {
+	Name      string         `json:"name"`
+	Snapshots []uint64       `json:"snapshots"`        // state points, thinned out where there are very many
+	Thinned   bool           `json:"thinned"`          // not all are listed
+	Orders    []uint64       `json:"orders,omitempty"` // how many in each bin
+	Hashes    *TimelineSpan  `json:"hashes,omitempty"` // recorded sync hashes
+	Trace     *TimelineSpan  `json:"trace,omitempty"`
+	Marks     []TimelineMark `json:"marks,omitempty"` // joins, leaves, loads
+}
+
+// TimelineSpan is a stretch that something covers.
+type TimelineSpan struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	Count uint64 `json:"count"`
+}
+
+// TimelineMark is an event.
+type TimelineMark struct {
+	Tick uint64 `json:"tick"`
+	Kind string `json:"kind"` // join, leave, removal, reconnect, save, load, resync
+	Text string `json:"text,omitempty"`
+}
+
+// Heat is how a divergence spreads: how much of each archetype differs when.
+type Heat struct {
+	By string `json:"by"` // snapshots or traces
+	// Peers are the two that are compared.
+	Peers [2]string `json:"peers"`
+	// Points are the state points of the columns.
+	Points []uint64  `json:"points"`
+	Rows   []HeatRow `json:"rows"`
+}
+
+// HeatRow is one archetype, the RNG under "", or one system.
+type HeatRow struct {
+	Label string `json:"label"`
+	// Differs has one digit for each of Heat.Points: 1 where it differs, 0 where it is
+	// equal, - where that is not known.
+	Differs string `json:"differs"`
+}
+
+// HashTree is the Merkle tree of two states where the peers parted.
+type HashTree struct {
+	Peers  [2]string  `json:"peers"`
+	Point  uint64     `json:"point"`
+	Roots  [2]string  `json:"roots"`
+	Leaves []TreeLeaf `json:"leaves"` // in the order of the tree; the RNG is ""
+}
+
+// TreeLeaf is one leaf with both hashes; empty where that peer lacks it.
+type TreeLeaf struct {
+	Label  string    `json:"label"`
+	Hashes [2]string `json:"hashes"`
+	Rows   [2]uint64 `json:"rows"`
+}
+
+// PositionsMap is where entities are on both peers around what differs.
+type PositionsMap struct {
+	Peers [2]string `json:"peers"`
+	Point uint64    `json:"point"`
+	// X and Y are the names of the columns.
+	X        string      `json:"x"`
+	Y        string      `json:"y"`
+	Entities []MapEntity `json:"entities"` // those that differ first, then others around them
+	Left     uint64      `json:"left"`     // entities that are left out
+}
+
+// MapEntity is one entity; At has x and y of each peer, null where it lacks the entity.
+type MapEntity struct {
+	Archetype string         `json:"archetype"`
+	Key       string         `json:"key"`
+	At        [2]*[2]float64 `json:"at"`
+	// Differs says that any value of it differs.
+	Differs bool `json:"differs"`
+}
+
+// ReportSchema is the schema of a Report.
+const ReportSchema = "desynctool.triage/1"
+
+// maxReport is how large a saved report may be.
+const maxReport = 64 << 20
+
+// ReadReport reads a saved Report.
+func ReadReport(r io.Reader, name string) (*Report, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxReport {
+		return nil, fmt.Errorf("%s: a report has at most %d MiB", name, maxReport>>20)
+	}
+	var out Report
+	if err := json.Unmarshal(b, &out); err != nil {
+		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
+	}
+	if out.Schema != ReportSchema {
+		return nil, fmt.Errorf("%s: its schema is %q, expected %q", name, out.Schema, ReportSchema)
+	}
+	return &out, nil
+}
