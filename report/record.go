@@ -55,16 +55,15 @@ func WritePeerReports(r *session.Recording) (err error) {
 }
 
 func writePeerReport(r *session.Recording, peer int, state snapshot.State, diverged []string) error {
-	log, err := orderlog.ReadFile(r.Peers[peer].Log)
+	log, err := orderlog.Open(r.Peers[peer].Log)
 	if err != nil {
 		return err
 	}
-	ticks := log.Ticks
-	if at := int(*r.Detected); at < len(ticks) {
-		ticks = ticks[:at]
+	excerpt, err := ReadExcerpt(log, *r.Detected-min(*r.Detected, excerptTicks), *r.Detected)
+	if err := errors.Join(err, log.Close()); err != nil {
+		return err
 	}
-	ticks = ticks[max(0, len(ticks)-excerptTicks):]
-	report, err := NewPeerReport(peer, state, diverged, log.Header.Kinds, ticks)
+	report, err := NewPeerReport(peer, Diverged, state, diverged, excerpt)
 	if err != nil {
 		return err
 	}

@@ -44,17 +44,27 @@ func Decode(b []byte, name string) (*World, error) {
 	return Load(f)
 }
 
-// checkExpansion refuses a file that would take vastly more memory than disk.
-func (f *File) checkExpansion() error {
+// ContentSize returns how many bytes the cells of all tables have when they are not
+// compressed. It reads the indexes.
+func (f *File) ContentSize() (uint64, error) {
 	total := uint64(0)
 	for i := range f.info.Tables {
 		t, err := f.table(i)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, n := range t.cells.raw {
 			total += uint64(n)
 		}
+	}
+	return total, nil
+}
+
+// checkExpansion refuses a file that would take vastly more memory than disk.
+func (f *File) checkExpansion() error {
+	total, err := f.ContentSize()
+	if err != nil {
+		return err
 	}
 	if total > expansionFloor && total/maxExpansion > uint64(f.size) {
 		return corrupt(f.name, 0, fmt.Sprintf("%d bytes of cells expand to %d", f.size, total))
