@@ -1,0 +1,662 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// MergedSchema is the schema of a MergedReport.
+const MergedSchema = "desynctool.report/1"
+
+// MergedReport is desynctool.report/1: what the reports of a session's peers say together.
+type MergedReport struct {
+	Head
+	// Redacted says that everything but state points, groups and the status is left out.
+	Redacted bool            `json:"redacted,omitempty"`
+	Seed     string          `json:"seed,omitempty"`
+	Peers    []ReportingPeer `json:"peers"` // one for each report, in the order given
+	// Points are the state points of which at least two peers reported, ascending.
+	Points []ReportedPoint `json:"points"`
+	// Orders are those that are in the excerpt of one peer and not in that of another
+	// which covers the tick: the first of OrderCount. OrderWindow is where excerpts
+	// overlap, nil if nowhere.
+	Orders         []MergedOrder  `json:"orders"`
+	OrderCount     int            `json:"order_count"`
+	OrderWindow    *ExcerptWindow `json:"order_window"`
+	Contradictions []string       `json:"contradictions"`
+	Missing        []string       `json:"missing"`
+	Notes          []string       `json:"notes"`
+}
+
+// ReportingPeer is one peer's report.
+type ReportingPeer struct {
+	Name      string  `json:"name"`
+	Player    int     `json:"player"`
+	File      string  `json:"file,omitempty"`
+	Point     uint64  `json:"point"`
+	Phase     string  `json:"phase,omitempty"`
+	Native    *Native `json:"native,omitempty"`
+	StateHash string  `json:"state_hash,omitempty"`
+	// Group is the number of its group at that point, from 1; 0 if no other peer reported
+	// of it.
+	Group int `json:"group"`
+}
+
+// ReportedPoint is what the peers reported of one state point.
+type ReportedPoint struct {
+	Point  uint64     `json:"point"`
+	Phase  string     `json:"phase,omitempty"`
+	Native *Native    `json:"native,omitempty"`
+	Groups [][]string `json:"groups"` // the peers that have the same state
+	// Majority is the number of the largest group, 0 if none is the largest. It is not
+	// known to be right.
+	Majority   int                 `json:"majority"`
+	Archetypes []ReportedArchetype `json:"archetypes"` // that differ, the RNG under ""
+	// Differences compare what the reports include of these, two peers at a time.
+	Differences []ReportedDifference `json:"differences"`
+}
+
+// ReportedArchetype is an archetype that is not the same on all peers.
+type ReportedArchetype struct {
+	Label  string     `json:"label"`
+	Groups [][]string `json:"groups"` // the peers that have the same content
+	Lack   []string   `json:"lack"`   // those that do not have the archetype
+}
+
+// ReportedDifference is how the included content of two peers differs.
+type ReportedDifference struct {
+	Peers      [2]string       `json:"peers"`
+	Archetypes []TableDocument `json:"archetypes"`
+}
+
+// MergedOrder is an order that a peer lacks, or has less often.
+type MergedOrder struct {
+	ReportedOrder
+	Peers []string `json:"peers"` // that have it
+	Lack  []string `json:"lack"`
+}
+
+// Limits of what a MergedReport lists.
+const (
+	mergedValues = 100 // values of each archetype
+	mergedOrders = 100
+	mergedTexts  = 100 // contradictions
+)
+
+// Merge says what the reports of a session's peers say together. The names are those of the
+// files. Reports of different sessions are an error.
+func Merge(reports []*PeerReport, names []string) (*MergedReport, error) {
+	m := &merger{doc: &MergedReport{Peers: []ReportingPeer{}, Points: []ReportedPoint{}, Orders: []MergedOrder{}}}
+	for i, r := range reports {
+		if r.Seed != reports[0].Seed {
+			return nil, fmt.Errorf("%s is of seed %s, %s of seed %s: reports of different sessions", names[0], reports[0].Seed, names[i], r.Seed)
+		}
+		if err := r.open(names[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(reports) > 0 {
+		m.doc.Seed = reports[0].Seed
+	}
+	m.take(reports, names)
+	if err := m.points(); err != nil {
+		return nil, err
+	}
+	m.orders()
+	m.finish()
+	return m.doc, nil
+}
+
+// ReadMergedReport reads a saved MergedReport.
+func ReadMergedReport(r io.Reader, name string) (*MergedReport, error) {
+	b, err := readDocument(r, name)
+	if err != nil {
+		return nil, err
+	}
+	var out MergedReport
+	if err := json.Unmarshal(b, &out); err != nil {
+		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
+	}
+	if out.Schema != MergedSchema {
+		return nil, fmt.Errorf("%s: its schema is %q, expected %q", name, out.Schema, MergedSchema)
+	}
+	return &out, nil
+}
+
+// merger makes a MergedReport.
+type merger struct {
+	doc     *MergedReport
+	reports []*PeerReport
+	names   []string // the peer of each, several times where it reported several points
+
+	warnings, contradictions, missing, notes []string
+}
+
+// take names the peers and leaves out what is given twice. Reports are of one peer if they
+// give the same name and player, unless they tell two states of one point.
+func (m *merger) take(reports []*PeerReport, files []string) {
+	type identity struct {
+		peer   string
+		player int
+		other  int // 0, or how many peers before it give the same name and player
+		file   string
+	}
+	type moment struct {
+		identity
+		tick  uint64
+		phase string
+	}
+	states := map[moment]string{}
+	var order, kept []identity
+	var told, paths []string
+	for i, r := range reports {
+		who := identity{peer: r.Peer, player: r.Player}
+		if r.Peer == "" {
+			who = identity{file: files[i]}
+		}
+		state, seen := states[moment{who, r.Tick, r.Phase}]
+		for ; seen && !sameHash(state, r.StateHash); state, seen = states[moment{who, r.Tick, r.Phase}] {
+			who.other++
+		}
+		if seen {
+			m.warnings = append(m.warnings, fmt.Sprintf("%s: the report of %s at state point %s is there twice", files[i], r.Peer, r.Point()))
+			continue
+		}
+		if who.other > 0 {
+			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is of %s, player %d, too and tells another state: taken for another peer", files[i], r.Peer, r.Player))
+		}
+		states[moment{who, r.Tick, r.Phase}] = r.StateHash
+		if !slices.Contains(order, who) {
+			order, told, paths = append(order, who), append(told, r.Peer), append(paths, files[i])
+		}
+		kept, m.reports = append(kept, who), append(m.reports, r)
+		m.doc.Peers = append(m.doc.Peers, ReportingPeer{Player: r.Player, File: files[i], Point: r.Tick, Phase: r.Phase, Native: r.Native, StateHash: r.StateHash})
+	}
+	names := snapshot.PeerNames(told, paths)
+	for i, who := range kept {
+		name := names[slices.Index(order, who)]
+		m.names = append(m.names, name)
+		m.doc.Peers[i].Name = name
+		for _, text := range m.reports[i].Contradictions() {
+			m.contradictions = append(m.contradictions, name+": "+text)
+		}
+	}
+}
+
+// points compares the reports of each state point.
+func (m *merger) points() error {
+	var points []snapshot.Point
+	at := map[snapshot.Point][]int{}
+	for i, r := range m.reports {
+		p := snapshot.Point{Tick: r.Tick, Phase: r.Phase}
+		if at[p] == nil {
+			points = append(points, p)
+		}
+		at[p] = append(at[p], i)
+	}
+	slices.SortFunc(points, snapshot.Point.Compare)
+	for _, p := range points {
+		list := at[p]
+		if len(list) > 1 {
+			if err := m.point(list); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(m.reports) > 1 {
+			m.notes = append(m.notes, fmt.Sprintf("%s reports state point %s, no other peer does: its state is not compared", m.names[list[0]], m.reports[list[0]].Point()))
+		}
+	}
+	return nil
+}
+
+// groups returns which of some reports have the same hash, given by hash; those without
+// one are in no group. A sync hash belongs to the state hash that it begins, the first one
+// if there are several; then shared says so.
+func groups(list []int, hash func(i int) (string, bool)) (out [][]int, shared bool) {
+	type group struct {
+		hash string
+		list []int
+	}
+	var found []group
+	// Long hashes first: what they are is certain.
+	for _, short := range []bool{false, true} {
+		for _, i := range list {
+			h, ok := hash(i)
+			if !ok || (len(h) == 2*merkle.ShortSize) != short {
+				continue
+			}
+			fits := 0
+			for k := range found {
+				if sameHash(found[k].hash, h) {
+					if fits++; fits == 1 {
+						found[k].list = append(found[k].list, i)
+					}
+				}
+			}
+			if fits == 0 {
+				found = append(found, group{h, []int{i}})
+			}
+		}
+	}
+	for i := range found {
+		for k := range i {
+			shared = shared || found[i].hash[:2*merkle.ShortSize] == found[k].hash[:2*merkle.ShortSize]
+		}
+		slices.Sort(found[i].list)
+		out = append(out, found[i].list)
+	}
+	slices.SortFunc(out, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	return out, shared
+}
+
+// named returns the names of the peers of reports.
+func (m *merger) named(list []int) []string {
+	out := make([]string, len(list))
+	for i, r := range list {
+		out[i] = m.names[r]
+	}
+	return out
+}
+
+func (m *merger) namedGroups(list [][]int) [][]string {
+	out := make([][]string, len(list))
+	for i, g := range list {
+		out[i] = m.named(g)
+	}
+	return out
+}
+
+// majority returns the number of the largest group, from 1, or 0.
+func majority(groups [][]int) int {
+	best, most := 0, 0
+	for i, g := range groups {
+		switch {
+		case len(g) > most:
+			best, most = i+1, len(g)
+		case len(g) == most:
+			best = 0
+		}
+	}
+	return best
+}
+
+// leaf returns the hash of an archetype in a report: its node, or if the report has no
+// tree, that of the content that it includes.
+func (m *merger) leaf(i int, label string) (string, bool) {
+	r := m.reports[i]
+	if len(r.Nodes) > 0 {
+		return r.node(label)
+	}
+	if label == "" {
+		state, err := hex.DecodeString(r.RNGState)
+		return merkle.RNGLeaf(state).String(), err == nil && len(state) > 0
+	}
+	w, ok := r.worlds[label]
+	if !ok {
+		return "", false
+	}
+	return w.info.Tables[0].Hash.String(), true
+}
+
+// point compares the reports of one state point.
+func (m *merger) point(list []int) error {
+	first := m.reports[list[0]]
+	byState, shared := groups(list, func(i int) (string, bool) { return m.reports[i].StateHash, true })
+	p := ReportedPoint{
+		Point: first.Tick, Phase: first.Phase, Native: first.Native, Groups: m.namedGroups(byState), Majority: majority(byState),
+		Archetypes: []ReportedArchetype{}, Differences: []ReportedDifference{},
+	}
+	for g, members := range byState {
+		for _, i := range members {
+			m.doc.Peers[i].Group = g + 1
+		}
+	}
+	if shared {
+		m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: different state hashes begin with the same 8 bytes, so that a sync hash would not tell them apart", first.Point()))
+	}
+	labels := map[string]bool{}
+	for _, i := range list {
+		r := m.reports[i]
+		for _, n := range r.Nodes {
+			labels[n[0]] = true
+		}
+		if len(r.Nodes) > 0 {
+			continue
+		}
+		m.missing = append(m.missing, fmt.Sprintf("%s reports no Merkle nodes of state point %s: which of its archetypes differ is not known", m.names[i], first.Point()))
+		for label := range r.worlds {
+			labels[label] = true
+		}
+		if r.RNGState != "" {
+			labels[""] = true
+		}
+	}
+	d := &differ{merger: m, pairs: map[[2]int]*snapshot.Diff{}}
+	for _, label := range sortedKeys(labels) {
+		if err := m.archetype(&p, d, list, label); err != nil {
+			return err
+		}
+	}
+	m.judge(list, first.Point(), p.Archetypes)
+	p.Differences = d.documents()
+	if len(d.lacking) > 0 {
+		m.missing = append(m.missing, fmt.Sprintf("no two reports that differ include the content of %s", names(d.lacking)))
+	}
+	m.doc.Points = append(m.doc.Points, p)
+	return nil
+}
+
+func sortedKeys(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for k := range set {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// archetype compares one archetype of the reports of a point.
+func (m *merger) archetype(p *ReportedPoint, d *differ, list []int, label string) error {
+	byLeaf, _ := groups(list, func(i int) (string, bool) { return m.leaf(i, label) })
+	a := ReportedArchetype{Label: label, Groups: m.namedGroups(byLeaf), Lack: []string{}}
+	for _, i := range list {
+		if _, ok := m.leaf(i, label); !ok && len(m.reports[i].Nodes) > 0 {
+			a.Lack = append(a.Lack, m.names[i])
+		}
+	}
+	if len(byLeaf) < 2 && len(a.Lack) == 0 {
+		return nil
+	}
+	p.Archetypes = append(p.Archetypes, a)
+	return d.compare(label, byLeaf)
+}
+
+// judge holds the state hashes of one point against the leaves.
+func (m *merger) judge(list []int, point snapshot.Point, diverged []ReportedArchetype) {
+	apart := func(a, b int) string {
+		for _, d := range diverged {
+			x, hasX := m.leaf(a, d.Label)
+			y, hasY := m.leaf(b, d.Label)
+			if hasX != hasY || hasX && !sameHash(x, y) {
+				return leafName(d.Label)
+			}
+		}
+		return ""
+	}
+	for n, i := range list {
+		for _, k := range list[n+1:] {
+			if len(m.reports[i].Nodes) == 0 || len(m.reports[k].Nodes) == 0 {
+				continue
+			}
+			equal := m.doc.Peers[i].Group == m.doc.Peers[k].Group
+			where := apart(i, k)
+			switch {
+			case equal && where != "":
+				m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: %s and %s have the same state hash, and different nodes of %s", point, m.names[i], m.names[k], where))
+			case !equal && where == "":
+				m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: %s and %s have different state hashes, and the same nodes", point, m.names[i], m.names[k]))
+			}
+		}
+	}
+}
+
+// differ compares what reports include, each group with the first.
+type differ struct {
+	*merger
+	pairs   map[[2]int]*snapshot.Diff
+	order   [][2]int
+	lacking []string // archetypes that no two groups include
+}
+
+// compare compares an archetype of the first report of each group that includes it.
+func (d *differ) compare(label string, byLeaf [][]int) error {
+	base, compared := -1, false
+	for _, group := range byLeaf {
+		i := slices.IndexFunc(group, func(i int) bool {
+			if label == "" {
+				return d.reports[i].RNGState != ""
+			}
+			return d.reports[i].worlds[label].good
+		})
+		switch {
+		case i < 0:
+		case base < 0:
+			base = group[i]
+		default:
+			if err := d.pair(label, base, group[i]); err != nil {
+				return err
+			}
+			compared = true
+		}
+	}
+	if !compared && len(byLeaf) > 1 {
+		d.lacking = append(d.lacking, label)
+	}
+	return nil
+}
+
+// pair compares an archetype of two reports.
+func (d *differ) pair(label string, a, b int) error {
+	x, err := d.state(label, a)
+	if err != nil {
+		return err
+	}
+	y, err := d.state(label, b)
+	if err != nil {
+		return err
+	}
+	found, err := snapshot.Compare(x, y, snapshot.DiffOptions{Limit: mergedValues, Force: true})
+	if err != nil {
+		return err
+	}
+	sum := d.pairs[[2]int{a, b}]
+	if sum == nil {
+		sum = &snapshot.Diff{A: found.A, B: found.B}
+		d.pairs[[2]int{a, b}] = sum
+		d.order = append(d.order, [2]int{a, b})
+	}
+	if label == "" {
+		sum.RNG = found.RNG
+	}
+	sum.Tables = append(sum.Tables, found.Tables...)
+	return nil
+}
+
+// state returns the content of an archetype that a report includes; of the RNG under "".
+func (d *differ) state(label string, i int) (snapshot.State, error) {
+	if label != "" {
+		return d.reports[i].World(label)
+	}
+	rng, err := hex.DecodeString(d.reports[i].RNGState)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Hold(&snapshot.World{Head: snapshot.Head{RNG: rng}})
+}
+
+func (d *differ) documents() []ReportedDifference {
+	out := []ReportedDifference{}
+	for _, pair := range d.order {
+		names := [2]string{d.names[pair[0]], d.names[pair[1]]}
+		out = append(out, ReportedDifference{names, Diff(d.pairs[pair], names, nil).Archetypes})
+	}
+	return out
+}
+
+// covers returns the ticks whose orders a report has: those it says, else those from the
+// first to the last order that it has.
+func (r *PeerReport) covers() *ExcerptWindow {
+	if r.Window != nil || len(r.Excerpt) == 0 {
+		return r.Window
+	}
+	w := ExcerptWindow{From: r.Excerpt[0].Tick, To: r.Excerpt[0].Tick}
+	for _, o := range r.Excerpt {
+		w.From, w.To = min(w.From, o.Tick), max(w.To, o.Tick)
+	}
+	return &w
+}
+
+// orders compares the excerpts, of each peer that of its last report.
+func (m *merger) orders() {
+	type excerpt struct {
+		name   string
+		window ExcerptWindow
+		count  map[ReportedOrder]int
+	}
+	latest := map[string]int{}
+	local := map[string]bool{}
+	for i, r := range m.reports {
+		if k, ok := latest[m.names[i]]; !ok || r.Point().Compare(m.reports[k].Point()) > 0 {
+			latest[m.names[i]] = i
+		}
+		for _, o := range r.Excerpt {
+			local[o.Kind] = local[o.Kind] || o.Local
+		}
+	}
+	var list []excerpt
+	most := map[ReportedOrder]int{}
+	for i, r := range m.reports {
+		window := r.covers()
+		if latest[m.names[i]] != i || window == nil {
+			continue
+		}
+		x := excerpt{m.names[i], *window, map[ReportedOrder]int{}}
+		for _, o := range r.Excerpt {
+			if local[o.Kind] || o.Tick < window.From || o.Tick > window.To {
+				continue
+			}
+			x.count[o]++
+			most[o] = max(most[o], x.count[o])
+		}
+		list = append(list, x)
+	}
+	m.doc.OrderWindow = overlap(list, func(x excerpt) ExcerptWindow { return x.window })
+	for o, n := range most {
+		diff := MergedOrder{ReportedOrder: o, Peers: []string{}, Lack: []string{}}
+		for _, x := range list {
+			switch {
+			case o.Tick < x.window.From || o.Tick > x.window.To:
+			case x.count[o] == n:
+				diff.Peers = append(diff.Peers, x.name)
+			default:
+				diff.Lack = append(diff.Lack, x.name)
+			}
+		}
+		if len(diff.Peers) > 0 && len(diff.Lack) > 0 {
+			m.doc.Orders = append(m.doc.Orders, diff)
+		}
+	}
+	slices.SortFunc(m.doc.Orders, func(a, b MergedOrder) int {
+		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player),
+			cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Payload, b.Payload))
+	})
+	if m.doc.OrderCount = len(m.doc.Orders); m.doc.OrderCount > mergedOrders {
+		m.doc.Orders = m.doc.Orders[:mergedOrders]
+	}
+	if m.doc.OrderWindow == nil && len(m.reports) > 1 {
+		m.missing = append(m.missing, "no two excerpts of the order logs overlap: whether the inputs differ is not known")
+	}
+}
+
+// overlap returns from where to where at least two of some windows reach.
+func overlap[T any](list []T, window func(T) ExcerptWindow) *ExcerptWindow {
+	if len(list) < 2 {
+		return nil
+	}
+	var from, to []uint64
+	for _, x := range list {
+		w := window(x)
+		from, to = append(from, w.From), append(to, w.To)
+	}
+	slices.Sort(from)
+	slices.Sort(to)
+	w := ExcerptWindow{from[1], to[len(to)-2]}
+	if w.From > w.To {
+		return nil
+	}
+	return &w
+}
+
+// finish gives the document its status.
+func (m *merger) finish() {
+	status := Inconclusive
+	if len(m.doc.Points) > 0 {
+		status = InSync
+	}
+	if m.doc.OrderCount > 0 || slices.ContainsFunc(m.doc.Points, func(p ReportedPoint) bool { return len(p.Groups) > 1 }) {
+		status = Diverged
+	}
+	if status == InSync && slices.ContainsFunc(m.reports, func(r *PeerReport) bool { return r.Status == Diverged }) {
+		status = Inconclusive
+		m.missing = append(m.missing, "all reports of the same state point agree: that of a peer with another state is lacking")
+	}
+	peers := map[string]bool{}
+	for _, name := range m.names {
+		peers[name] = true
+	}
+	switch {
+	case len(peers) < 2:
+		m.missing = append(m.missing, "the reports of other peers: there is nothing to compare with")
+	case len(m.doc.Points) == 0:
+		m.missing = append(m.missing, "reports of the same state point from two peers")
+	}
+	if n := len(m.contradictions); n > mergedTexts {
+		m.contradictions = append(m.contradictions[:mergedTexts], fmt.Sprintf("… and %d more", n-mergedTexts))
+	}
+	m.doc.Head = head("report", status, m.warnings)
+	m.doc.Contradictions, m.doc.Missing, m.doc.Notes = list(m.contradictions), list(m.missing), list(m.notes)
+}
+
+// ReadSaved reads a *Report, a *PeerReport or a *MergedReport, by its schema.
+func ReadSaved(r io.Reader, name string) (any, error) {
+	b, err := readDocument(r, name)
+	if err != nil {
+		return nil, err
+	}
+	switch schema := schemaOf(b); schema {
+	case ReportSchema:
+		return ReadReport(bytes.NewReader(b), name)
+	case MergedSchema:
+		return ReadMergedReport(bytes.NewReader(b), name)
+	case PeerReportSchema:
+		return ReadPeerReport(bytes.NewReader(b), name)
+	default:
+		return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("its schema is %q, expected %q, %q or %q",
+			shorten(schema, 80), PeerReportSchema, MergedSchema, ReportSchema)}
+	}
+}
+
+// schemaOf returns the schema of a document, which may be cut off or damaged behind it;
+// empty if it has none.
+func schemaOf(b []byte) string {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return ""
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if key == "schema" {
+			value, _ := d.Token()
+			schema, _ := value.(string)
+			return schema
+		}
+		if d.Decode(new(json.RawMessage)) != nil {
+			return ""
+		}
+	}
+	return ""
+}
