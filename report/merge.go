@@ -624,17 +624,23 @@ func ReadSaved(r io.Reader, name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch schema := schemaOf(b); schema {
+	schema := schemaOf(b)
+	switch schema {
 	case ReportSchema:
 		return ReadReport(bytes.NewReader(b), name)
 	case MergedSchema:
 		return ReadMergedReport(bytes.NewReader(b), name)
 	case PeerReportSchema:
 		return ReadPeerReport(bytes.NewReader(b), name)
-	default:
-		return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("its schema is %q, expected %q, %q or %q",
-			shorten(schema, 80), PeerReportSchema, MergedSchema, ReportSchema)}
 	}
+	msg := fmt.Sprintf("its schema is %q", shorten(schema, 80))
+	switch {
+	case len(b) == 0:
+		msg = "empty file"
+	case schema == "":
+		msg = "not JSON with a schema"
+	}
+	return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("%s, expected %q, %q or %q", msg, PeerReportSchema, MergedSchema, ReportSchema)}
 }
 
 // schemaOf returns the schema of a document, which may be cut off or damaged behind it;

@@ -103,7 +103,10 @@ func (t *mergedText) peers(list []ReportingPeer) {
 		if wide[1] > 0 {
 			parts = append(parts, pad(c[1], columns(c[1]), wide[1]), "  ")
 		}
-		parts = append(parts, pad(c[2], columns(c[2]), wide[2]), "  ", shorten(Safe(p.StateHash), 17))
+		parts = append(parts, pad(c[2], columns(c[2]), wide[2]))
+		if p.StateHash != "" {
+			parts = append(parts, "  ", shorten(Safe(p.StateHash), 17))
+		}
 		if p.Group > 0 {
 			parts = append(parts, fmt.Sprintf("  group %d", p.Group))
 		}
@@ -195,7 +198,11 @@ func (t *mergedText) table(d *TableDocument, peers [2]string) {
 	}
 	for i := range fields {
 		f := &fields[i]
-		t.out.put("    ", Safe(f.Key), "  ", Safe(f.Component), ".", Safe(f.Field), "  ",
+		key := ""
+		if f.Key != "" { // the RNG has none
+			key = Safe(f.Key) + "  "
+		}
+		t.out.put("    ", key, Safe(f.Component), ".", Safe(f.Field), "  ",
 			t.s.good.Sprint(shorten(Safe(f.Values[peers[0]]), valueWidth)), t.s.faint.Sprint(" | "), t.s.bad.Sprint(shorten(Safe(f.Values[peers[1]]), valueWidth)),
 			"  ", t.s.faint.Sprint(f.describe()))
 	}

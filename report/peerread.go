@@ -124,9 +124,6 @@ func (p *peerReader) document() error {
 	if p.report.Schema != PeerReportSchema {
 		return p.fail("its schema is %q, expected %q", shorten(p.report.Schema, 80), PeerReportSchema)
 	}
-	if p.report.Redacted {
-		return p.fail("the report is redacted: it tells nothing of the state")
-	}
 	for _, key := range []string{"seed", "tick", "state_hash"} {
 		if !seen[key] {
 			return p.fail("%s is missing", key)
@@ -146,7 +143,12 @@ func (p *peerReader) reader(key string) func() error {
 	case "warnings":
 		return func() error { return p.list(key, maxReportWarnings, p.warning) }
 	case "redacted":
-		return func() error { return p.value(key, &r.Redacted) }
+		return func() error {
+			if err := p.value(key, &r.Redacted); err != nil || !r.Redacted {
+				return err
+			}
+			return fmt.Errorf("%s: the report is redacted: it tells nothing of the state", p.name)
+		}
 	case "seed":
 		return func() error { return p.seed(key) }
 	case "player":

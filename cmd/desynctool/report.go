@@ -1,0 +1,334 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// reportFlags are the flags of report.
+type reportFlags struct {
+	all, redact bool
+
+	peer       string // write this peer's own report; the others are for it
+	against    string
+	tick       string
+	player     int
+	archetypes []string
+	excerpt    uint64
+	output     string
+}
+
+// ofPeer are the flags that mean something with --peer only.
+var ofPeer = []string{"against", "tick", "player", "archetype", "excerpt", "output"}
+
+func newReport(e *env) *cobra.Command {
+	var flags reportFlags
+	cmd := &cobra.Command{
+		Use:   "report FILE...",
+		Short: "Merge the peers' own reports, write one, or render a saved report again",
+		Long: `report merges what peers reported themselves, desync_report_<seed>_<tick>.json: which
+of them agree, which archetypes and values differ, which orders some of them lack,
+and what in the reports contradicts the rest. FILE is a report, - for stdin, a folder
+or an archive with reports. The format is in docs/peer-report.md.
+
+Given one saved report of triage, or one of merged reports, it renders that again.
+
+--peer PATH writes the report of one peer, from its folder or one of its snapshots:
+of its last state, or of that at --tick, or with --against OTHER of the first one
+that differs from that of another peer, with the archetypes that differ.
+
+--redact leaves what players may see: state points, verdict, who agrees; no names,
+no state, no orders, no files.
+
+Exit status: 0 on success, whatever the reports show; 2 if an argument is unusable.`,
+		Example: `  desynctool report host/desync_report_0000000000000007_0000001242.json client/desync_report_0000000000000007_0000001242.json
+  desynctool report session --format json
+  desynctool report --peer host --against client -o reports
+  desynctool report triage.json --redact --format json`,
+	}
+	f := cmd.Flags()
+	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
+	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	f.StringVar(&flags.peer, "peer", "", "write the report of the peer whose folder or snapshot this is")
+	f.StringVar(&flags.against, "against", "", "with --peer: another peer's folder or snapshot")
+	f.StringVar(&flags.tick, "tick", "", "with --peer: the state point")
+	f.IntVar(&flags.player, "player", 0, "with --peer: number of the player; -1 for none (default: by the order log)")
+	f.StringArrayVar(&flags.archetypes, "archetype", nil, "with --peer: include the content of this archetype (repeatable)")
+	f.Uint64Var(&flags.excerpt, "excerpt", 30, "with --peer: ticks whose orders to include")
+	f.StringVarP(&flags.output, "output", "o", "", "with --peer: write to this file or folder instead of the current folder; - is stdout")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if flags.peer == "" {
+			for _, name := range ofPeer {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s is for --peer PATH", name)
+				}
+			}
+			if len(args) == 0 {
+				return errors.New("report needs the reports of peers, a saved report, or --peer PATH")
+			}
+			return doReport(e, args, flags, format)
+		}
+		switch {
+		case len(args) > 0:
+			return fmt.Errorf("--peer writes a report, %s would be read: give one of them", args[0])
+		case len(format.list) > 0:
+			return errors.New("--format is for reports that are read; --peer writes JSON, -o - to stdout")
+		case flags.player < -1 || flags.player > math.MaxInt32:
+			return fmt.Errorf("--player is %d, expected -1 or more", flags.player)
+		}
+		if !cmd.Flags().Changed("player") {
+			flags.player = playerByLog
+		}
+		return doPeerReport(e, flags)
+	}
+	return cmd
+}
+
+func doReport(e *env, paths []string, flags reportFlags, format *outputs) error {
+	tree, err := e.open(paths...)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	found, err := formats.FindReports(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	var peers []*report.PeerReport
+	for i, path := range found {
+		if path == "-" {
+			found[i] = "stdin"
+		}
+		saved, err := readSaved(e, tree, path)
+		if err != nil {
+			return tree.Explain(err)
+		}
+		peer, ok := saved.(*report.PeerReport)
+		if !ok && len(found) == 1 {
+			return e.renderSaved(format, saved, flags)
+		}
+		if !ok {
+			return fmt.Errorf("%s is no peer's report, which are merged; give a report of another kind by itself", found[i])
+		}
+		peers = append(peers, peer)
+	}
+	if len(peers) == 1 && flags.redact {
+		return e.renderSaved(format, peers[0], flags)
+	}
+	merged, err := report.Merge(peers, found)
+	if err != nil {
+		return err
+	}
+	merged.Warnings = append(merged.Warnings, tree.Warnings()...)
+	merged.Missing = append(merged.Missing, tree.Lost()...)
+	e.warn(merged.Warnings)
+	return e.renderSaved(format, merged, flags)
+}
+
+// readSaved reads a report of any kind.
+func readSaved(e *env, tree files.Tree, path string) (any, error) {
+	if path == "-" {
+		return formats.UnpackReport(e.stdin, "stdin")
+	}
+	return formats.ReadReport(tree, path)
+}
+
+// renderSaved renders a report of any kind.
+func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
+	switch r := saved.(type) {
+	case *report.MergedReport:
+		if flags.redact {
+			r = report.RedactMerged(r)
+		}
+		return e.render(format,
+			func(w io.Writer, s report.Style) error { return report.MergedText(w, r, s, flags.all) },
+			func() any { return r })
+	case *report.PeerReport:
+		if flags.redact {
+			r = report.RedactPeer(r)
+		}
+		return e.render(format,
+			func(w io.Writer, s report.Style) error { return report.PeerReportText(w, r, s) },
+			func() any { return r })
+	case *report.Report:
+		if flags.redact {
+			r = report.Redact(r)
+		}
+		return e.renderTriage(format, r)
+	}
+	return fmt.Errorf("%T cannot be rendered", saved)
+}
+
+// renderTriage renders a triage's report, as JSON unless told otherwise.
+func (e *env) renderTriage(format *outputs, r *report.Report) error {
+	if len(format.list) == 0 {
+		format.list = []output{{"json", ""}}
+	}
+	return e.render(format,
+		func(io.Writer, report.Style) error { return errors.New("a triage's report is rendered as json") },
+		func() any { return r })
+}
+
+// playerByLog stands for the number that the order log gives its peer.
+const playerByLog = math.MinInt
+
+func doPeerReport(e *env, flags reportFlags) error {
+	tree, err := e.open(flags.peer, flags.against)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	state, file, diverged, status, err := reportedState(tree, flags)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	defer state.Close()
+	info := state.Info()
+	for _, label := range flags.archetypes {
+		if !slices.ContainsFunc(info.Tables, func(t snapshot.TableInfo) bool { return t.Class == snapshot.Archetype && t.Label == label }) {
+			return fmt.Errorf("%s: no archetype %q", file, label)
+		}
+	}
+	diverged = append(diverged, flags.archetypes...)
+	slices.Sort(diverged)
+	excerpt, player, err := reportedOrders(e, tree, flags, file, info)
+	if err != nil {
+		return err
+	}
+	r, err := report.NewPeerReport(player, status, state, slices.Compact(diverged), excerpt)
+	if err != nil {
+		return err
+	}
+	if r.Peer == "" && isDir(tree, flags.peer) {
+		r.Peer = strings.Trim(filepath.Base(flags.peer), "./"+string(filepath.Separator))
+	}
+	return writePeerReport(e, r, info, flags)
+}
+
+// reportedState opens the state that a peer reports of. With another peer to compare with
+// it returns the archetypes that differ, and whether the states do.
+func reportedState(tree files.Tree, flags reportFlags) (state snapshot.State, file string, diverged []string, status report.Status, err error) {
+	at := func(path string) string {
+		if flags.tick != "" {
+			return path + "@" + flags.tick
+		}
+		return path
+	}
+	if flags.against != "" {
+		pair, err := openPair(tree, at(flags.peer), at(flags.against))
+		if err != nil {
+			return nil, "", nil, "", err
+		}
+		diverged, status, err = parted(pair)
+		return pair.a, pair.paths[0], diverged, status, errors.Join(err, pair.b.Close())
+	}
+	path := at(flags.peer)
+	if flags.tick == "" && isDir(tree, path) {
+		sets, err := snapshot.Find(tree, path, formats.Snapshots())
+		if err != nil {
+			return nil, "", nil, "", err
+		}
+		if len(sets) != 1 || len(sets[0].Entries) == 0 {
+			return nil, "", nil, "", fmt.Errorf("%s: the snapshots of %d peers, expected one peer's folder", path, len(sets))
+		}
+		last := sets[0].Entries[len(sets[0].Entries)-1].Point
+		path += "@" + cmp.Or(last.Native, strconv.FormatUint(last.Tick, 10))
+	}
+	state, file, err = openState(tree, path)
+	return state, file, nil, report.Inconclusive, err
+}
+
+// parted returns the archetypes of the first state that are not those of the second.
+func parted(pair *statePair) ([]string, report.Status, error) {
+	if err := snapshot.Comparable(pair.a.Info(), pair.b.Info()); err != nil {
+		return nil, "", pair.explain(err)
+	}
+	a, err := merkle.New(pair.a.Info().Leaves())
+	if err != nil {
+		return nil, "", err
+	}
+	b, err := merkle.New(pair.b.Info().Leaves())
+	if err != nil {
+		return nil, "", err
+	}
+	c := merkle.Compare(a, b)
+	if c.Equal() {
+		return nil, report.InSync, nil
+	}
+	return append(c.Diverged, c.OnlyA...), report.Diverged, nil
+}
+
+// reportedOrders reads the orders before a state from the log beside it, and finds out
+// which player the peer is.
+func reportedOrders(e *env, tree files.Tree, flags reportFlags, file string, info *snapshot.Info) (*report.Excerpt, int, error) {
+	player := max(flags.player, -1)
+	if flags.player == playerByLog {
+		player = 0
+	}
+	dir := flags.peer
+	if !isDir(tree, dir) {
+		dir = filepath.Dir(file)
+	}
+	to := info.Point.Tick
+	if info.Point.Phase == snapshot.AfterOrders {
+		to++
+	}
+	excerpt, header, err := formats.ReadExcerpt(tree, dir, to-min(to, flags.excerpt), to)
+	switch {
+	case header == nil && err != nil:
+		return nil, 0, err
+	case header == nil:
+		e.warn([]string{dir + ": not one order log: the report has no orders"})
+		return nil, player, nil
+	case header.Seed != info.Seed || header.Peer != "" && info.Peer != "" && header.Peer != info.Peer:
+		e.warn([]string{fmt.Sprintf("the order log in %s is of another session or peer than %s: the report has no orders", dir, file)})
+		return nil, player, nil
+	case err != nil:
+		e.warn([]string{fmt.Sprintf("%v: the report has the orders before that", err)})
+	}
+	if flags.player == playerByLog {
+		player = max(0, slices.Index(header.Peers, header.Peer))
+	}
+	return excerpt, player, nil
+}
+
+// writePeerReport writes a peer's report to where the flags say.
+func writePeerReport(e *env, r *report.PeerReport, info *snapshot.Info, flags reportFlags) error {
+	name := report.PeerReportName(info.Seed, info.Point.Tick)
+	if flags.redact {
+		r = report.RedactPeer(r)
+	}
+	path := flags.output
+	if path == "-" {
+		e.rendered = true
+		return report.WriteJSON(e.stdout, r)
+	}
+	if stat, err := os.Stat(path); path == "" || err == nil && stat.IsDir() {
+		if flags.redact {
+			return errors.New("--redact: the usual name of a report tells the seed; name the file with -o FILE")
+		}
+		path = filepath.Join(path, name)
+	}
+	if err := writeFile(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s\n", report.Safe(path))
+	return err
+}
