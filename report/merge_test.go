@@ -177,3 +177,22 @@ func TestMergeOfRecorded(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestMergedTextIsSafe: names that players chose do not reach the terminal as they are.
+func TestMergedTextIsSafe(t *testing.T) {
+	const bad = "\x1b[31m\u202eEve\n"
+	hostile := func(peer string, hp uint64) *PeerReport {
+		w := peerWorld(peer+bad, hp)
+		w.Tables[0].Label = bad
+		w.Tables[0].Columns[0].Component = bad
+		r, err := NewPeerReport(0, Diverged, hold(t, w), []string{bad}, &Excerpt{Orders: []ReportedOrder{{Tick: hp, Kind: bad}}, Window: &ExcerptWindow{0, 100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	_, text := merged(t, hostile("a", 50), hostile("b", 75))
+	if strings.ContainsAny(text, "\x1b\u202e") || strings.Contains(text, "Eve\n") || strings.Count(text, `Eve\n`) < 10 {
+		t.Errorf("%q", text)
+	}
+}

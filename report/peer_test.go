@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
@@ -278,14 +279,27 @@ func recordedReports(t testing.TB) (reports []*PeerReport, names []string, texts
 	return reports, names, texts
 }
 
-// FuzzPeerReport feeds reports that nobody wrote. One that is read can be written, and
-// read again, and says the same.
-func FuzzPeerReport(f *testing.F) {
-	_, _, texts := recordedReports(f)
-	for _, text := range texts {
-		f.Add(text)
+// savedReports returns the paths of the reports of two peers, client and host.
+func savedReports(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "peers", "*", "desync_report_*.json"))
+	if err != nil || len(paths) != 2 {
+		t.Fatalf("%d reports, %v", len(paths), err)
 	}
-	f.Add([]byte(`{"schema":"desynctool.peer-report/1","seed":"7","tick":20,"state_hash":"0011223344556677"}`))
+	return paths
+}
+
+// FuzzPeerReport feeds reports that nobody wrote. One that is read can be written, and
+// read again, and says the same; it can be merged with another one, shown and redacted.
+func FuzzPeerReport(f *testing.F) {
+	for _, path := range savedReports(f) {
+		f.Add(readTestFile(f, path))
+	}
+	f.Add([]byte(`{"schema":"desynctool.peer-report/1","seed":"3","tick":62,"state_hash":"0011223344556677"}`))
+	other, err := ReadPeerReport(bytes.NewReader(readTestFile(f, savedReports(f)[0])), "other.json")
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := ReadPeerReport(bytes.NewReader(b), "r.json")
 		if err != nil {
@@ -302,6 +316,25 @@ func FuzzPeerReport(f *testing.F) {
 		second, err := json.Marshal(back)
 		if err != nil || !bytes.Equal(first, second) || !slices.Equal(r.Contradictions(), back.Contradictions()) {
 			t.Fatalf("%v: another report when read again", err)
+		}
+		m, err := Merge([]*PeerReport{other, r}, []string{"other.json", "r.json"})
+		if r.Seed != other.Seed {
+			if err == nil {
+				t.Fatal("reports of two sessions are merged")
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		for _, doc := range []*MergedReport{m, RedactMerged(m)} {
+			if err := MergedText(&text, doc, NewStyle(false), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.ContainsFunc(text.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+			t.Fatalf("not printable: %q", &text)
 		}
 	})
 }
