@@ -123,6 +123,9 @@ func ReadMergedReport(r io.Reader, name string) (*MergedReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
 	var out MergedReport
 	if err := json.Unmarshal(b, &out); err != nil {
 		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
@@ -452,10 +455,12 @@ func (d *differ) pair(label string, a, b int) error {
 	if err != nil {
 		return err
 	}
+	defer x.Close()
 	y, err := d.state(label, b)
 	if err != nil {
 		return err
 	}
+	defer y.Close()
 	found, err := snapshot.Compare(x, y, snapshot.DiffOptions{Limit: mergedValues, Force: true})
 	if err != nil {
 		return err
@@ -627,6 +632,9 @@ func ReadSaved(r io.Reader, name string) (any, error) {
 	schema := schemaOf(b)
 	switch schema {
 	case ReportSchema:
+		if err := boundValues(b, name); err != nil {
+			return nil, err
+		}
 		return ReadReport(bytes.NewReader(b), name)
 	case MergedSchema:
 		return ReadMergedReport(bytes.NewReader(b), name)

@@ -196,3 +196,29 @@ func TestMergedTextIsSafe(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestBadSavedReports: what is no saved report gives one line.
+func TestBadSavedReports(t *testing.T) {
+	many := strings.Repeat("{},", 1<<20) + "{}"
+	for in, want := range map[string]string{
+		"":                                "empty file, expected",
+		"[]":                              "not JSON with a schema, expected",
+		`{"schema":"desynctool.diff/1"}`:  `its schema is "desynctool.diff/1", expected`,
+		`{"peers":[],"schema":7}`:         "not JSON with a schema",
+		`{"schema":"desynctool.report/1"`: "not a saved report: unexpected end",
+		`{"schema":"desynctool.report/1","peers":[` + many + `]}`: "values, a saved report has at most",
+		`{"schema":"desynctool.triage/1","locus":[` + many + `]}`: "values, a saved report has at most",
+		`{"schema":"desynctool.report/1","peers":{}}`:             "not a saved report: json: cannot unmarshal object",
+	} {
+		_, err := ReadSaved(strings.NewReader(in), "s.json")
+		if err == nil || !strings.HasPrefix(err.Error(), "s.json: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.100s\n gives %v, want %s", in, err, want)
+		}
+	}
+	// Quotes, commas and brackets in texts are no values.
+	text := strings.Repeat(`\"[{,\\`, 1<<20)
+	got, err := ReadSaved(strings.NewReader(`{"schema":"desynctool.report/1","notes":["`+text+`"]}`), "s.json")
+	if m, ok := got.(*MergedReport); err != nil || !ok || len(m.Notes) != 1 {
+		t.Errorf("%T, %v", got, err)
+	}
+}

@@ -62,6 +62,29 @@ func readDocument(r io.Reader, name string) ([]byte, error) {
 	return b, nil
 }
 
+// maxReportValues is how many values a saved document may have that is read as a whole:
+// small ones take many times more memory than text. Real ones have some ten thousand.
+const maxReportValues = 1 << 20
+
+// boundValues refuses a document with too many values. It need not be JSON.
+func boundValues(b []byte, name string) error {
+	values, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			i++
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	if values > maxReportValues {
+		return &frame.Error{Name: name, Msg: fmt.Sprintf("%d values, a saved report has at most %d", values, maxReportValues), Err: frame.ErrCorrupt}
+	}
+	return nil
+}
+
 // peerReader reads one report value by value, so that no list takes more memory than its
 // limit allows.
 type peerReader struct {
@@ -463,7 +486,7 @@ func (r *PeerReport) open(name string) error {
 			return fmt.Errorf("%s.world: the archetypes have more than %d MiB when they are not compressed", what, maxReportWorlds>>20)
 		}
 		var mismatch *snapshot.HashError
-		err = snapshot.Check(world)
+		err = errors.Join(snapshot.Check(world), world.Close())
 		switch {
 		case errors.As(err, &mismatch):
 			wrong = append(wrong, fmt.Sprintf("world of %s: %v", a.Label, mismatch))

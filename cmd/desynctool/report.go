@@ -216,8 +216,8 @@ func doPeerReport(e *env, flags reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if r.Peer == "" && isDir(tree, flags.peer) {
-		r.Peer = strings.Trim(filepath.Base(flags.peer), "./"+string(filepath.Separator))
+	if base := filepath.Base(flags.peer); r.Peer == "" && isDir(tree, flags.peer) && strings.Trim(base, `./\`) != "" {
+		r.Peer = base
 	}
 	return writePeerReport(e, r, info, flags)
 }
