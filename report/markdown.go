@@ -1,0 +1,502 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxMarkdown is how many bytes MarkdownText writes at most: an issue or comment on GitHub
+// holds 65,536 characters, and a job summary far more. What comes last is left out first.
+const maxMarkdown = 60_000
+
+// maxMarkdownText is how many characters of one text MarkdownText shows.
+const maxMarkdownText = 300
+
+// How many rows of a table, and entries of a list, MarkdownText shows.
+const (
+	maxMarkdownRows = 40
+	maxMarkdownList = 20
+)
+
+// MarkdownText writes a report to paste into an issue, and as a job's summary: GitHub's
+// Markdown, which GitLab takes too. Whatever a file may have said is escaped for Markdown
+// and HTML, and mentions nobody and refers to nothing.
+func MarkdownText(w io.Writer, r *Report) error {
+	var m markdown
+	m.verdict(r)
+	m.peers(r)
+	m.ladder(r)
+	m.locus(r)
+	m.causes(r)
+	m.list("Contradictions", r.Contradictions)
+	m.list("Missing", r.Missing)
+	m.ask(r)
+	m.next(r)
+	m.cascade(r)
+	m.orders(r)
+	m.facts(r)
+	m.claims(r)
+	m.list("Notes", r.Notes)
+	m.list("Warnings", r.Warnings)
+	m.fingerprint(r)
+	_, err := io.WriteString(w, m.String())
+	return err
+}
+
+// markdown collects a document and keeps it below maxMarkdown.
+type markdown struct {
+	strings.Builder
+	cut bool // there was no room for all
+}
+
+// markdownReserve is what is left of maxMarkdown for the lines that say that something was
+// left out, and for what ends the document.
+const markdownReserve = 6000
+
+// block writes a line or several, if they fit.
+func (m *markdown) block(text string) bool {
+	if m.cut || m.Len()+len(text)+1 > maxMarkdown-markdownReserve {
+		m.cut = true
+		return false
+	}
+	m.WriteString(text + "\n")
+	return true
+}
+
+func (m *markdown) heading(text string) { m.block("\n### " + text + "\n") }
+
+// table writes rows of escaped cells, the first being the heading, and how many of all there
+// are if not all are shown.
+func (m *markdown) table(head []string, n int, row func(i int) []string) {
+	line := func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
+	if n == 0 || !m.block(line(head)+"\n|"+strings.Repeat(" --- |", len(head))) {
+		return
+	}
+	shown := 0
+	for shown < min(n, maxMarkdownRows) && m.block(line(row(shown))) {
+		shown++
+	}
+	m.more(shown, n)
+}
+
+// more says how many are left out.
+func (m *markdown) more(shown, n int) {
+	if n > shown {
+		m.block(fmt.Sprintf("\n… and %d more", n-shown))
+	}
+}
+
+func (m *markdown) list(title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	m.heading(title)
+	shown := 0
+	for shown < min(len(items), maxMarkdownList) && m.block("- "+markdownText(items[shown])) {
+		shown++
+	}
+	m.more(shown, len(items))
+}
+
+func (m *markdown) verdict(r *Report) {
+	title := string(r.Status)
+	switch r.Status {
+	case InSync:
+		title = "in sync"
+	case Failed:
+		title = "no verdict"
+	}
+	if f := r.FirstDivergence; r.Status == Diverged && f != nil && f.Tick != nil {
+		title += fmt.Sprintf(" in tick %d", *f.Tick)
+	}
+	m.block("## desynctool: " + title)
+	for i, line := range r.Verdict {
+		text := markdownText(line)
+		if text == "" {
+			continue
+		}
+		if i == 0 {
+			text = "**" + text + "**"
+		}
+		if i == maxMarkdownList || !m.block("\n"+text) {
+			break
+		}
+	}
+	for i, s := range r.Seen {
+		if i == maxMarkdownList {
+			break
+		}
+		how := "Seen before"
+		if !s.Exact {
+			how = "Something in the same place was seen before"
+		}
+		m.block("\n" + how + ": " + markdownText(s.Title) + " (" + markdownCode(s.File) + ")")
+	}
+	var session []string
+	add := func(name, value string) {
+		if value != "" {
+			session = append(session, name+" "+markdownCode(value))
+		}
+	}
+	add("game", r.Session.Game)
+	add("build", r.Session.Build)
+	add("seed", r.Session.Seed)
+	if len(r.Peers) > 0 {
+		session = append(session, fmt.Sprintf("state points %d to %d", r.Session.First, r.Session.Last))
+	}
+	if r.Kind != "" {
+		add("kind", string(r.Kind))
+	}
+	if len(session) > 0 {
+		m.block("\n" + strings.Join(session, ", "))
+	}
+}
+
+func (m *markdown) peers(r *Report) {
+	if len(r.Peers) == 0 {
+		return
+	}
+	m.heading("Peers")
+	have := func(is bool) string {
+		if is {
+			return "yes"
+		}
+		return "no"
+	}
+	m.table([]string{"Peer", "Group", "Matches the replay", "Snapshots", "Order log", "Trace"}, len(r.Peers), func(i int) []string {
+		p := &r.Peers[i]
+		group, matches := "?", "not replayed"
+		if p.Group > 0 {
+			group = strconv.Itoa(p.Group)
+		}
+		if p.MatchesReference != nil {
+			matches = have(*p.MatchesReference)
+		}
+		return []string{markdownCode(p.Name), group, matches, strconv.Itoa(p.Snapshots), have(p.OrderLog), have(p.Trace)}
+	})
+}
+
+func (m *markdown) ladder(r *Report) {
+	if len(r.Ladder) == 0 {
+		return
+	}
+	m.heading("Narrowing")
+	m.table([]string{"Step", "", "Found", "Evidence"}, len(r.Ladder), func(i int) []string {
+		s := &r.Ladder[i]
+		return []string{markdownText(s.Step), markdownText(string(s.State)), markdownText(s.Found), markdownText(s.Evidence)}
+	})
+}
+
+func (m *markdown) locus(r *Report) {
+	c := r.Compared
+	if len(r.Locus) == 0 && (c == nil || len(c.Rows) == 0) {
+		return
+	}
+	m.heading("What differs")
+	if c != nil {
+		m.block(fmt.Sprintf("%s against %s at state point %d: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), c.Point, plural(c.Values, "value", "values")))
+	}
+	head := []string{"Archetype", "Key", "Field"}
+	peers := locusPeers(r)
+	for _, p := range peers {
+		head = append(head, markdownCode(p))
+	}
+	m.table(append(head, "Kind", "Bits changed"), len(r.Locus), func(i int) []string {
+		f := &r.Locus[i]
+		label := markdownCode(LabelName(f.Archetype))
+		if f.Cache {
+			label += " (cache)"
+		}
+		cells := []string{label, markdownCode(f.Key), markdownCode(f.Component + "." + f.Field)}
+		for _, p := range peers {
+			value, ok := f.Values[p]
+			if !ok {
+				cells = append(cells, "–")
+				continue
+			}
+			cells = append(cells, markdownCode(value))
+		}
+		kind, bits := markdownText(string(f.Kind)), ""
+		if f.ULP != nil {
+			kind += fmt.Sprintf(", %d ulp", *f.ULP)
+		}
+		if f.Excerpt != nil {
+			kind += fmt.Sprintf(", from byte %d", f.Excerpt.Offset)
+		}
+		if f.Bits > 0 {
+			bits = strconv.Itoa(f.Bits)
+		}
+		return append(cells, kind, bits)
+	})
+	if c == nil {
+		return
+	}
+	for i := range c.Rows {
+		rows := &c.Rows[i]
+		var keys []string
+		for _, k := range rows.Keys[:min(len(rows.Keys), maxMarkdownList)] {
+			keys = append(keys, markdownCode(k))
+		}
+		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), plural(rows.Count, "row", "rows"), markdownCode(LabelName(rows.Archetype)), strings.Join(keys, ", "))
+		if uint64(len(keys)) < rows.Count {
+			text += ", …"
+		}
+		if i == maxMarkdownList || !m.block(text) {
+			break
+		}
+	}
+}
+
+// locusPeers returns the peers whose values stand in the locus, the compared ones first.
+func locusPeers(r *Report) []string {
+	var peers []string
+	if r.Compared != nil {
+		peers = append(peers, r.Compared.Peers[:]...)
+	}
+	others := map[string]bool{}
+	for i := range r.Locus {
+		for p := range r.Locus[i].Values {
+			if !slices.Contains(peers, p) {
+				others[p] = true
+			}
+		}
+	}
+	peers = append(peers, slices.Sorted(maps.Keys(others))...)
+	return peers[:min(len(peers), 8)]
+}
+
+func (m *markdown) causes(r *Report) {
+	if len(r.Causes) == 0 {
+		return
+	}
+	m.heading("Causes")
+	m.table([]string{"Cause", "Score", "Group", "Evidence", "What would tell"}, len(r.Causes), func(i int) []string {
+		c := &r.Causes[i]
+		return []string{
+			markdownText(c.Title) + " (" + markdownCode(c.Class) + ")", strconv.FormatFloat(c.Score, 'f', 2, 64), strconv.Itoa(c.Group),
+			markdownText(strings.Join(c.Evidence, "; ")), markdownText(c.Separate),
+		}
+	})
+	m.block("\nThe evidence cannot tell causes of one group apart.")
+}
+
+func (m *markdown) ask(r *Report) {
+	if r.Ask == "" {
+		return
+	}
+	m.heading("To ask the players")
+	const most = 4000
+	text := r.Ask
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	var out []string
+	for line := range strings.Lines(text) {
+		out = append(out, markdownPre(strings.TrimRight(line, "\r\n")))
+	}
+	m.block("<pre>\n" + strings.Join(out, "\n") + "\n</pre>")
+}
+
+func (m *markdown) next(r *Report) {
+	if len(r.Next) == 0 {
+		return
+	}
+	m.heading("Next")
+	for i, step := range r.Next {
+		if i == maxMarkdownList || !m.block(fmt.Sprintf("%d. %s", i+1, markdownCode(step))) {
+			break
+		}
+	}
+}
+
+func (m *markdown) cascade(r *Report) {
+	if len(r.Cascade) == 0 {
+		return
+	}
+	m.heading("Cascade")
+	m.table([]string{"From tick", "System", "What", "Checkpoints that differ", "Until tick"}, len(r.Cascade), func(i int) []string {
+		c := &r.Cascade[i]
+		return []string{fmt.Sprint(c.Tick), markdownCode(c.System), markdownCode(LabelName(c.Scope)), fmt.Sprint(c.Count), fmt.Sprint(c.Last)}
+	})
+}
+
+func (m *markdown) orders(r *Report) {
+	if len(r.Orders) == 0 && r.Inputs == nil {
+		return
+	}
+	m.heading("Orders")
+	if in := r.Inputs; in != nil {
+		m.block(markdownText(in.Line))
+		if len(in.Differences) > 0 {
+			m.block("") // a table is a paragraph of its own
+		}
+		m.table([]string{"Tick", "Player", "Order", "Difference", "Peer", "Against"}, len(in.Differences), func(i int) []string {
+			d := &in.Differences[i]
+			return []string{fmt.Sprint(d.Tick), fmt.Sprint(d.Player), markdownCode(d.Order), markdownText(string(d.Kind)), markdownCode(d.Peer), markdownCode(d.Base)}
+		})
+		if in.Count > len(in.Differences) {
+			m.block(fmt.Sprintf("\n%d differences in all", in.Count))
+		}
+		m.block("")
+	}
+	m.table([]string{"Tick", "µs", "Player", "Order", "Of", "Difference", "Names"}, len(r.Orders), func(i int) []string {
+		o := &r.Orders[i]
+		var peers []string
+		for _, p := range o.Peers[:min(len(o.Peers), maxMarkdownList)] {
+			peers = append(peers, markdownCode(p))
+		}
+		return []string{
+			fmt.Sprint(o.Tick), fmt.Sprint(o.SubTick), fmt.Sprint(o.Player), markdownCode(o.Kind), strings.Join(peers, ", "),
+			markdownText(string(o.Difference)), markdownText(o.Names),
+		}
+	})
+}
+
+func (m *markdown) facts(r *Report) {
+	var differ []Fact
+	for _, f := range r.Facts {
+		if !f.Same {
+			differ = append(differ, f)
+		}
+	}
+	if len(differ) == 0 {
+		return
+	}
+	m.heading("Where the machines differ")
+	m.table([]string{"Fact", "Values"}, len(differ), func(i int) []string {
+		var values []string
+		for _, peer := range slices.Sorted(maps.Keys(differ[i].Values)) {
+			values = append(values, markdownCode(peer)+": "+markdownCode(differ[i].Values[peer]))
+		}
+		name := markdownText(differ[i].Name)
+		if differ[i].Must {
+			name += " (must be the same)"
+		}
+		return []string{name, strings.Join(values[:min(len(values), maxMarkdownList)], ", ")}
+	})
+}
+
+func (m *markdown) claims(r *Report) {
+	if len(r.Claims) == 0 {
+		return
+	}
+	m.heading("What the engines say")
+	m.table([]string{"Claim", "File", "Stands", "Contradicted by"}, len(r.Claims), func(i int) []string {
+		c := &r.Claims[i]
+		file := ""
+		if len(c.Files) > 0 {
+			file = markdownCode(c.Files[0])
+		}
+		return []string{markdownText(c.Text), file, markdownText(string(c.Standing)), markdownText(strings.Join(c.Contradictions, "; "))}
+	})
+}
+
+// fingerprint ends the document; it is never left out.
+func (m *markdown) fingerprint(r *Report) {
+	if m.cut {
+		m.WriteString("\n… The rest is left out; the JSON report has all.\n")
+	}
+	if r.Fingerprint == "" {
+		return
+	}
+	fmt.Fprintf(m, "\nFingerprint %s, coarse %s\n", markdownCode(r.Fingerprint), markdownCode(r.Coarse))
+	var traits []string
+	for _, t := range r.Of {
+		if t.Value != "" {
+			traits = append(traits, markdownText(t.Name)+" "+markdownCode(t.Value))
+		}
+	}
+	if text := "\nOf " + strings.Join(traits, ", ") + "\n"; len(traits) > 0 && m.Len()+len(text) <= maxMarkdown {
+		m.WriteString(text)
+	}
+}
+
+// bounded returns at most maxMarkdownText characters of a text, without control characters.
+func bounded(s string) string {
+	s = s[:min(len(s), maxMarkdownText*utf8.UTFMax)] // no fewer characters than are shown
+	return shorten(Safe(s), maxMarkdownText)
+}
+
+// markdownEntities are the characters that mean something to Markdown or HTML. As entities
+// they mean nothing to either, in tables too.
+const markdownEntities = "&<>`*_[]\\|~$^{}"
+
+// markdownBegins are those that mean something at the beginning of a line only: a heading, a
+// list, a rule, a command to GitHub Actions or to GitLab.
+const markdownBegins = "#-+=:/"
+
+// markdownText returns a text as it may stand anywhere in a line of Markdown.
+func markdownText(s string) string {
+	s = bounded(strings.TrimSpace(s))
+	var b strings.Builder
+	for i, r := range s {
+		if strings.ContainsRune(markdownEntities, r) || i == 0 && strings.ContainsRune(markdownBegins, r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+		if refers(s, i, r) {
+			b.WriteString("&#8203;") // a space without width: what follows is a word of its own
+		}
+	}
+	return numbered(b.String())
+}
+
+// refers says whether what stands at s[i:] would be a link to a user, an issue, a merge
+// request or a page that the text names.
+func refers(s string, i int, r rune) bool {
+	next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+	word := unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_'
+	switch r {
+	case '@', '#', '!', '$', '~', '%', '&':
+		return word
+	case '-':
+		return word && i >= 2 && strings.EqualFold(s[i-2:i], "gh")
+	case ':':
+		return next == '/'
+	case '.':
+		return word && i >= 3 && strings.EqualFold(s[i-3:i], "www")
+	}
+	return false
+}
+
+// numbered keeps a text from being an entry of a numbered list.
+func numbered(s string) string {
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if digits == 0 || digits == len(s) || s[digits] != '.' && s[digits] != ')' {
+		return s
+	}
+	return s[:digits] + fmt.Sprintf("&#%d;", s[digits]) + s[digits+1:]
+}
+
+// markdownCode returns a name or a value in the type of code, where nothing is a mention or
+// a reference.
+func markdownCode(s string) string {
+	s = bounded(s)
+	if s == "" {
+		return ""
+	}
+	if !strings.ContainsAny(s, "&<>`|\\[]") && strings.TrimSpace(s) == s {
+		return "`" + s + "`"
+	}
+	return "<code>" + markdownPre(s) + "</code>"
+}
+
+// markdownPre returns a line as it may stand in <code> and <pre>.
+func markdownPre(s string) string {
+	var b strings.Builder
+	for i, r := range Safe(s) {
+		if strings.ContainsRune(markdownEntities+"@#:", r) || i == 0 && strings.ContainsRune(markdownBegins, r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
