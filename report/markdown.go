@@ -105,7 +105,7 @@ func (m *markdown) list(title string, items []string) {
 }
 
 func (m *markdown) verdict(r *Report) {
-	title := string(r.Status)
+	title := markdownText(string(r.Status))
 	switch r.Status {
 	case InSync:
 		title = "in sync"

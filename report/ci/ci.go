@@ -1,0 +1,111 @@
+// Package ci writes a triage's report in the formats that systems of continuous
+// integration read: JUnit for the lists of tests, SARIF for code scanning, workflow commands
+// for the annotations of GitHub Actions. The names, values and messages in a report come
+// from players' files; none of them can end what it stands in or give a command.
+package ci
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// cut returns at most n characters of a text.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// safe returns a text on one line without control characters, at most n characters of it.
+func safe(s string, n int) string {
+	s = s[:min(len(s), n*utf8.UTFMax)] // at least n characters, which escaping makes no fewer
+	return cut(report.Safe(s), n)
+}
+
+// title says in a few words what a report says.
+func title(r *report.Report) string {
+	switch f := r.FirstDivergence; {
+	case r.Status == report.Diverged && f != nil && f.InitialState:
+		return "diverged in the initial state"
+	case r.Status == report.Diverged && f != nil && f.Tick != nil:
+		return fmt.Sprintf("diverged in tick %d", *f.Tick)
+	case r.Status == report.Diverged && f != nil && f.Bracket != nil && f.Bracket.Good != nil:
+		return fmt.Sprintf("diverged between state points %d and %d", *f.Bracket.Good, f.Bracket.Bad)
+	case r.Status == report.InSync:
+		return "in sync"
+	case r.Status == report.Failed:
+		return "no verdict"
+	}
+	return safe(string(r.Status), maxText)
+}
+
+// maxListed is how many of a list are written where nothing says otherwise.
+const maxListed = 20
+
+// maxText is how many characters of one text stand in a result.
+const maxText = 1000
+
+// summary is a report in some lines: the verdict, then what is known beside it.
+func summary(r *report.Report) []string {
+	var lines []string
+	add := func(prefix string, texts []string) {
+		const most = 10
+		for i, text := range texts {
+			if i == most {
+				lines = append(lines, fmt.Sprintf("%sand %d more", prefix, len(texts)-i))
+				break
+			}
+			lines = append(lines, prefix+safe(text, maxText))
+		}
+	}
+	add("", r.Verdict)
+	for i, c := range r.Causes {
+		if i == 3 {
+			break
+		}
+		lines = append(lines, fmt.Sprintf("cause: %s (%s, %.2f)", safe(c.Title, maxText), safe(c.Class, maxText), c.Score))
+	}
+	for i := range r.Locus {
+		if i == 3 {
+			lines = append(lines, fmt.Sprintf("differs: and %d more", len(r.Locus)-i))
+			break
+		}
+		lines = append(lines, "differs: "+field(&r.Locus[i]))
+	}
+	add("contradiction: ", r.Contradictions)
+	add("missing: ", r.Missing)
+	for _, s := range r.Seen {
+		how := "seen before: "
+		if !s.Exact {
+			how = "seen before in the same place: "
+		}
+		add(how, []string{s.Title + " (" + s.File + ")"})
+	}
+	add("next: ", r.Next)
+	if r.Fingerprint != "" {
+		lines = append(lines, "fingerprint: "+safe(r.Fingerprint, maxText))
+	}
+	return lines
+}
+
+// label is the name of a leaf of the state.
+func label(s string) string { return cut(report.LabelName(s), maxText) }
+
+// field is one value of the locus in a line.
+func field(f *report.LocusField) string {
+	const most = 100
+	name := fmt.Sprintf("%s %s %s.%s", label(f.Archetype), safe(f.Key, most), safe(f.Component, most), safe(f.Field, most))
+	var values []string
+	for _, peer := range sorted(f.Values) {
+		values = append(values, safe(peer, most)+" "+safe(f.Values[peer], most))
+	}
+	const peers = 4
+	if len(values) > peers {
+		values = append(values[:peers], fmt.Sprintf("and %d more", len(values)-peers))
+	}
+	return name + ": " + strings.Join(values, ", ")
+}

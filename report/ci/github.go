@@ -1,0 +1,111 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// What GitHub shows: 10 annotations of a kind from one step, and of a message what the
+// runner sends on (4,096 characters; the interface beyond it would take 64 KB). A job summary
+// has at most 1 MiB, or the step loses all of it.
+const (
+	maxAnnotations = 10
+	maxAnnotation  = 4000
+	maxTitle       = 200
+	maxJobSummary  = 1 << 20
+)
+
+// GitHub writes a report as workflow commands, which GitHub Actions shows as annotations: an
+// error for a divergence, a warning for evidence that lacks or contradicts itself, a notice
+// for peers in sync.
+func GitHub(w io.Writer, r *report.Report) error {
+	var out strings.Builder
+	kind := "error"
+	switch r.Status {
+	case report.InSync:
+		kind = "notice"
+	case report.Inconclusive:
+		kind = "warning"
+	}
+	annotate(&out, kind, title(r), strings.Join(summary(r), "\n"))
+
+	type warning struct{ title, text string }
+	var warnings []warning
+	add := func(title string, texts []string) {
+		for _, text := range texts {
+			warnings = append(warnings, warning{title, text})
+		}
+	}
+	add("contradiction", r.Contradictions)
+	add("missing evidence", r.Missing)
+	add("warning", r.Warnings)
+	room := maxAnnotations
+	if kind == "warning" {
+		room-- // the verdict is one
+	}
+	for i, each := range warnings {
+		if i == room-1 && len(warnings) > room {
+			annotate(&out, "warning", "more warnings", fmt.Sprintf("and %d more, which the report lists", len(warnings)-i))
+			break
+		}
+		annotate(&out, "warning", each.title, safe(each.text, maxAnnotation))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// annotate writes one workflow command. Its lines are joined, so that nothing in the message
+// can begin a line of the log, which is where GitHub looks for commands.
+func annotate(b *strings.Builder, kind, title, message string) {
+	if message == "" {
+		message = title
+	}
+	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, escapeProperty(cut("desynctool: "+title, maxTitle)), escapeData(cut(message, maxAnnotation)))
+}
+
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// escapeData escapes the message of a workflow command.
+func escapeData(s string) string { return dataEscapes.Replace(s) }
+
+// escapeProperty escapes the value of a workflow command's property.
+func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
+
+// JobSummary appends a report to the file that GitHub Actions names in GITHUB_STEP_SUMMARY.
+// What earlier commands of the step wrote stays; where there is no room left beside it
+// nothing is written and that is an error.
+func JobSummary(path string, r *report.Report) (err error) {
+	var b strings.Builder
+	if err := report.MarkdownText(&b, r); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}()
+	stat, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	text := b.String()
+	if stat.Size() > 0 {
+		text = "\n" + text
+	}
+	if stat.Size()+int64(len(text)) > maxJobSummary {
+		return fmt.Errorf("%s: %d bytes are in the job summary already, and it holds %d", path, stat.Size(), maxJobSummary)
+	}
+	_, err = io.WriteString(f, text)
+	return err
+}

@@ -1,0 +1,174 @@
+package ci
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// The elements of JUnit's XML, which no standard defines: as Jenkins' schema (junit-10.xsd)
+// and that of Ant's JUnitReport have them, the latter but for its time stamp, since the same
+// report gives the same bytes.
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Package    string          `xml:"package,attr"`
+	ID         int             `xml:"id,attr"`
+	Hostname   string          `xml:"hostname,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr"`
+	Properties []junitProperty `xml:"properties>property"`
+	Cases      []junitCase     `xml:"testcase"`
+	Out        string          `xml:"system-out"`
+	Err        string          `xml:"system-err"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Name      string        `xml:"name,attr"`
+	Classname string        `xml:"classname,attr"`
+	Time      string        `xml:"time,attr"`
+	Failure   *junitOutcome `xml:"failure"`
+	Error     *junitOutcome `xml:"error"`
+	Skipped   *junitOutcome `xml:"skipped"`
+}
+
+type junitOutcome struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// junitClass is the class that the test cases are of.
+const junitClass = "desynctool.triage"
+
+// noTime is how long a test took: a report does not know.
+const noTime = "0"
+
+// JUnit writes a report as a suite of tests: "verdict", then one of each step of the
+// narrowing. A step fails where it found the divergence, has an error where evidence is lost
+// or contradicts itself, and is skipped where the evidence does not tell; the verdict fails
+// if the peers diverged and has an error if it is inconclusive.
+func JUnit(w io.Writer, r *report.Report) error {
+	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{verdictCase(r)}}
+	for i := range r.Ladder {
+		suite.Cases = append(suite.Cases, rungCase(r, &r.Ladder[i]))
+	}
+	for _, c := range suite.Cases {
+		suite.Tests++
+		switch {
+		case c.Failure != nil:
+			suite.Failures++
+		case c.Error != nil:
+			suite.Errors++
+		case c.Skipped != nil:
+			suite.Skipped++
+		}
+	}
+	property := func(name, value string) {
+		if value != "" {
+			suite.Properties = append(suite.Properties, junitProperty{name, safe(value, maxText)})
+		}
+	}
+	property("status", string(r.Status))
+	property("game", r.Session.Game)
+	property("seed", r.Session.Seed)
+	property("build", r.Session.Build)
+	property("fingerprint", r.Fingerprint)
+	property("fingerprint_coarse", r.Coarse)
+	for _, p := range r.Peers {
+		property("peer", p.Name)
+	}
+	var ladder []string
+	for i := range r.Ladder {
+		ladder = append(ladder, rungLine(&r.Ladder[i]))
+	}
+	suite.Out, suite.Err = text(ladder), text(r.Warnings)
+
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	e := xml.NewEncoder(&b)
+	e.Indent("", "  ")
+	if err := e.Encode(junitSuites{
+		Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Suites: []junitSuite{suite},
+	}); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	// No attribute holds a line end (see safe), and in an element it may stand as it is.
+	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
+	return err
+}
+
+func verdictCase(r *report.Report) junitCase {
+	c := junitCase{Name: "verdict", Classname: junitClass, Time: noTime}
+	outcome := &junitOutcome{Message: title(r), Type: safe(string(r.Status), maxText), Text: text(summary(r))}
+	switch r.Status {
+	case report.InSync:
+	case report.Diverged:
+		c.Failure = outcome
+	default:
+		c.Error = outcome
+	}
+	return c
+}
+
+// divergenceSteps are the steps that find where the peers parted. What the others find is
+// nothing wrong.
+var divergenceSteps = []string{"inputs", "initial-state", "bracket", "tick", "system", "archetype", "component", "entity", "field"}
+
+func rungCase(r *report.Report, s *report.Rung) junitCase {
+	c := junitCase{Name: safe(s.Step, maxText), Classname: junitClass, Time: noTime}
+	outcome := &junitOutcome{Message: safe(s.Found, maxText), Type: safe(string(s.State), maxText), Text: safe(s.Evidence, maxText)}
+	switch s.State {
+	case report.RungFound:
+		if r.Status == report.Diverged && slices.Contains(divergenceSteps, s.Step) {
+			c.Failure = outcome
+		}
+	case report.RungOpen:
+		c.Skipped = outcome
+	case report.RungEqual:
+	default:
+		c.Error = outcome
+	}
+	return c
+}
+
+func rungLine(s *report.Rung) string {
+	line := safe(s.Step, maxText) + " " + safe(string(s.State), maxText) + ": " + safe(s.Found, maxText)
+	if s.Evidence != "" {
+		line += " (" + safe(s.Evidence, maxText) + ")"
+	}
+	return line
+}
+
+// text joins lines that become the content of an element.
+func text(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(safe(line, 4*maxText) + "\n")
+	}
+	return b.String()
+}
+
+func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
