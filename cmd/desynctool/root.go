@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-isatty"
@@ -82,9 +83,10 @@ func (e *env) warn(warnings []string) {
 }
 
 // outputs is the flag --format: formats, each with the file it goes to, "" for
-// stdout.
+// stdout. The first of those allowed is the default.
 type outputs struct {
-	list []output
+	allowed []string
+	list    []output
 }
 
 type output struct{ format, file string }
@@ -95,52 +97,74 @@ func (o *outputs) Type() string { return "FORMAT[=FILE]" }
 
 func (o *outputs) Set(s string) error {
 	format, file, toFile := strings.Cut(s, "=")
-	if format != "text" && format != "json" {
-		return errors.New("expected text or json")
+	if !slices.Contains(o.allowed, format) {
+		return fmt.Errorf("expected %s", alternatives(o.allowed))
 	}
 	if toFile && file == "" {
 		return errors.New("expected a file behind =")
 	}
-	if !toFile {
-		for _, other := range o.list {
-			if other.file == "" {
-				return errors.New("two formats for stdout; write one of them to a file with FORMAT=FILE")
-			}
+	for _, other := range o.list {
+		switch {
+		case other.file != file:
+		case !toFile:
+			return errors.New("two formats for stdout; write one of them to a file with FORMAT=FILE")
+		default:
+			return fmt.Errorf("two formats for %s", file)
 		}
 	}
 	o.list = append(o.list, output{format, file})
 	return nil
 }
 
+// wanted returns what to write: the default goes to stdout if nothing was asked for.
+func (o *outputs) wanted() []output {
+	if len(o.list) == 0 {
+		return []output{{o.allowed[0], ""}}
+	}
+	return o.list
+}
+
+// alternatives returns "a, b or c".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
 // addFormat adds the flag --format to a command.
-func addFormat(cmd *cobra.Command) *outputs {
-	o := &outputs{}
-	cmd.Flags().Var(o, "format", "text (the default) or json; FORMAT=FILE writes to a file, and may be repeated")
+func addFormat(cmd *cobra.Command) *outputs { return addFormats(cmd, "text", "json") }
+
+// addFormats adds the flag --format with these formats, the default first.
+func addFormats(cmd *cobra.Command, allowed ...string) *outputs {
+	o := &outputs{allowed: allowed}
+	named := slices.Clone(allowed)
+	named[0] += " (the default)"
+	cmd.Flags().Var(o, "format", alternatives(named)+"; FORMAT=FILE writes to a file, and may be repeated")
 	return o
 }
 
-// render writes a result in every format asked for. Only stdout is coloured,
-// and only if it is a terminal.
+// render writes a result in every format asked for, which text and json are. Other formats
+// are of reports, see renderReport.
 func (e *env) render(o *outputs, text func(w io.Writer, s report.Style) error, document func() any) error {
-	list := o.list
-	if len(list) == 0 {
-		list = []output{{"text", ""}}
-	}
-	for _, out := range list {
-		if err := e.renderTo(out, text, document); err != nil {
+	for _, out := range o.wanted() {
+		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
+			switch out.format {
+			case "text":
+				return text(w, style)
+			case "json":
+				return report.WriteJSON(w, document())
+			}
+			return fmt.Errorf("--format %s: this result is written as text or json", out.format)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *env) renderTo(out output, text func(w io.Writer, s report.Style) error, document func() any) error {
-	write := func(w io.Writer, style report.Style) error {
-		if out.format == "json" {
-			return report.WriteJSON(w, document())
-		}
-		return text(w, style)
-	}
+// renderTo lets write write to stdout or a file. Only stdout is coloured, and only if it
+// is a terminal.
+func (e *env) renderTo(out output, write func(w io.Writer, s report.Style) error) error {
 	if out.file == "" {
 		e.rendered = true
 		return write(e.stdout, e.style(e.stdout))

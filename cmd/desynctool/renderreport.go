@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/ci"
+)
+
+// addReportFormats adds the flag --format to a command that makes or reads a Report.
+func addReportFormats(cmd *cobra.Command) *outputs {
+	return addFormats(cmd, "json", "markdown", "junit", "sarif", "github")
+}
+
+// renderReport writes a report in every format asked for, and GitHub's summary of a job once
+// if one of them is github.
+func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
+	summarized := false
+	for _, out := range o.wanted() {
+		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
+			switch out.format {
+			case "json":
+				return report.WriteJSON(w, r)
+			case "markdown":
+				return report.MarkdownText(w, r)
+			case "junit":
+				return ci.JUnit(w, r)
+			case "sarif":
+				return ci.SARIF(w, r)
+			case "github":
+				return ci.GitHub(w, r)
+			}
+			return fmt.Errorf("no format %q", out.format)
+		})
+		if err != nil {
+			return err
+		}
+		summary := os.Getenv("GITHUB_STEP_SUMMARY")
+		if out.format != "github" || summary == "" || summarized {
+			continue
+		}
+		if err := ci.JobSummary(summary, r); err != nil {
+			return err
+		}
+		summarized = true
+	}
+	return nil
+}
