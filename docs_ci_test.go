@@ -1,0 +1,144 @@
+package desynctool_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// fenced returns the blocks of docs/ci.md in a language.
+func fenced(t *testing.T, language string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
+		if m[1] == language {
+			blocks = append(blocks, m[2])
+		}
+	}
+	return blocks
+}
+
+// TestWorkflows checks the scripts in the workflows of docs/ci.md, and that they give the
+// action the inputs that it has.
+func TestWorkflows(t *testing.T) {
+	action := readAction(t)
+	blocks := fenced(t, "yaml")
+	if len(blocks) != 4 {
+		t.Fatalf("%d workflows", len(blocks))
+	}
+	scripts, uses := 0, 0
+	for _, block := range blocks {
+		scripts += len(runBlocks(t, block))
+		for _, m := range regexp.MustCompile(`(?m)^    - (.+)$`).FindAllStringSubmatch(block, -1) { // GitLab's
+			if strings.Contains(block, "\n  script:\n") {
+				if _, err := syntax.NewParser().Parse(strings.NewReader(m[1]), ""); err != nil {
+					t.Errorf("%s: %v", m[1], err)
+				}
+			}
+		}
+		_, with, ok := strings.Cut(block, "uses: desynctool/desynctool@main\n        with:\n")
+		if !ok {
+			continue
+		}
+		uses++
+		for line := range strings.Lines(with) {
+			input, ok := strings.CutPrefix(line, "          ")
+			if !ok {
+				break
+			}
+			name, _, _ := strings.Cut(input, ":")
+			if !strings.Contains(action, "\n  "+name+":\n") {
+				t.Errorf("the action has no input %q", name)
+			}
+		}
+		for _, m := range outputUse.FindAllStringSubmatch(block, -1) {
+			if !strings.Contains(action, "\n  "+m[2]+":\n    description:") {
+				t.Errorf("the action has no output %q", m[2])
+			}
+		}
+	}
+	if scripts < 5 || uses != 1 {
+		t.Errorf("%d scripts, %d uses of the action", scripts, uses)
+	}
+}
+
+// TestFailOnTable holds the table of docs/ci.md against what is done.
+func TestFailOnTable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| (not given|`[a-z,]+`) \\| (\\d) \\| (\\d) \\| (\\d) \\|$").FindAllStringSubmatch(string(text), -1)
+	if len(rows) != 6 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		failOn := strings.Trim(row[1], "`")
+		if failOn == "not given" {
+			failOn = ""
+		}
+		for i, r := range []report.Report{
+			{Head: report.Head{Status: report.Diverged}},
+			{Head: report.Head{Status: report.Diverged}, Seen: []report.SeenBefore{{Exact: true}}},
+			{Head: report.Head{Status: report.Inconclusive}},
+		} {
+			status, err := report.ExitFor(&r, failOn)
+			if err != nil || strconv.Itoa(status.ExitCode()) != row[2+i] {
+				t.Errorf("--fail-on %q: %d in column %d (%v), documented is %s", failOn, status.ExitCode(), i+1, err, row[2+i])
+			}
+		}
+	}
+}
+
+// TestGolden runs the scripts of docs/ci.md that keep golden hashes: they hold for the game
+// that wrote them, fail for another, and say so where something is missing.
+func TestGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	blocks := fenced(t, "sh")
+	if len(blocks) != 2 {
+		t.Fatalf("%d scripts", len(blocks))
+	}
+	bin, dir := t.TempDir(), t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/desynctool").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	run := func(script, sim string, want int, has string) {
+		t.Helper()
+		out, exit := bash(t, dir, script, path, "SIM="+sim)
+		if exit != want || !strings.Contains(out, has) {
+			t.Errorf("with %s: exit status %d, want %d and %q:\n%s", sim, exit, want, has, out)
+		}
+	}
+	record, replay := blocks[0], blocks[1]
+	run("desynctool record -o session --ticks 90 --entities 300", "", 0, "")
+	run(replay, "builtin", 2, "golden/*/order-log.bin")
+	run(record, "builtin", 0, "IN SYNC")
+	run(replay, "builtin", 0, "IN SYNC")
+	result, err := os.ReadFile(filepath.Join(dir, "golden", "skirmish", "result.json"))
+	if err != nil || !strings.Contains(string(result), `"status": "in-sync"`) {
+		t.Errorf("result.json: %v\n%s", err, result)
+	}
+	run(replay, "builtin:fault=data-mismatch@30", 1, "departs in tick")
+	// A second session that cannot be read hides no divergence of the first, and no
+	// session hides that.
+	run("mkdir golden/tower && head -c 40 golden/skirmish/order-log.bin > golden/tower/order-log.bin", "", 0, "")
+	run(replay, "builtin:fault=data-mismatch@30", 1, "departs in tick")
+	run(replay, "builtin", 2, "golden/tower")
+}
