@@ -1,0 +1,58 @@
+package page
+
+import (
+	"html/template"
+	"reflect"
+	"text/template/parse"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// guard makes every value that the templates print go through printable, whether or not who
+// wrote the template thought of it.
+func guard(t *template.Template) {
+	for _, one := range t.Templates() {
+		if one.Tree != nil {
+			guardList(one.Tree.Root)
+		}
+	}
+}
+
+func guardList(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for _, node := range list.Nodes {
+		switch n := node.(type) {
+		case *parse.ActionNode:
+			if len(n.Pipe.Decl) == 0 {
+				n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{
+					NodeType: parse.NodeCommand, Pos: n.Pos,
+					Args: []parse.Node{parse.NewIdentifier("printable").SetTree(nil).SetPos(n.Pos)},
+				})
+			}
+		case *parse.IfNode:
+			guardList(n.List)
+			guardList(n.ElseList)
+		case *parse.RangeNode:
+			guardList(n.List)
+			guardList(n.ElseList)
+		case *parse.WithNode:
+			guardList(n.List)
+			guardList(n.ElseList)
+		}
+	}
+}
+
+// printable escapes what is not printable in any kind of string but the page's own style
+// and script.
+func printable(v any) any {
+	switch v.(type) {
+	case template.CSS, template.JS:
+		return v
+	}
+	if r := reflect.ValueOf(v); r.Kind() == reflect.String {
+		return report.Safe(r.String())
+	}
+	return v
+}

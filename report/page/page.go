@@ -1,0 +1,62 @@
+// Package page writes a Report as one HTML file that stands by itself: styles, script and
+// pictures are in it, and its content security policy lets it load nothing. The same report
+// gives the same bytes.
+//
+// Each picture is drawn in Go, as SVG, and has a table with the same numbers behind it. The
+// script only adds what needs a hand: the line that tells the number under the pointer or
+// the keys, the change between light and dark, and copying. Without it the page still reads.
+//
+// What a report holds came from players' files. Templates escape it by where it stands, and
+// every value that they print first goes through report.Safe (see guard), so that neither
+// markup nor control characters nor marks of text direction reach the page.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+//go:embed page.html sections.html pictures.html style.css script.js
+var files embed.FS
+
+// Write writes a report as an HTML page.
+func Write(w io.Writer, r *report.Report) error {
+	style, err := files.ReadFile("style.css")
+	if err != nil {
+		return err
+	}
+	script, err := files.ReadFile("script.js")
+	if err != nil {
+		return err
+	}
+	t, err := template.New("page.html").Funcs(template.FuncMap{"printable": printable}).ParseFS(files, "*.html")
+	if err != nil {
+		return err
+	}
+	guard(t)
+	v := newView(r)
+	v.Style, v.Script, v.Policy = template.CSS(style), template.JS(script), policy(style, script)
+	var out bytes.Buffer
+	if err := t.Execute(&out, v); err != nil {
+		return err
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// policy returns the content security policy: nothing is loaded from anywhere, and only the
+// page's own style and script count, known by their hashes.
+func policy(style, script []byte) string {
+	hash := func(b []byte) string {
+		sum := sha256.Sum256(b)
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
+		"; img-src 'none'; base-uri 'none'; form-action 'none'"
+}

@@ -1,0 +1,404 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+)
+
+// view is a report as the templates show it.
+type view struct {
+	*report.Report
+	Policy string
+	Style  template.CSS
+	Script template.JS
+
+	Title    string
+	Word     string // the status
+	Headline string
+	More     []string // further sentences of the verdict
+	Sections []section
+	Tiles    []tile
+	Next     []string
+	Groups   []group
+	Who      []peerRow
+	Ladder   []rung
+	Locus    *locusView
+	Timeline *timelineView
+	Heat     *heatView
+	Tree     *treeView
+	Map      *mapView
+	Causes   []causeGroup
+	Spread   *strip
+	Orders   []orderRow
+	Changes  []difference
+	Facts    []factRow
+	Claims   []claim
+	Ask      []string // lines
+	Absent   []string // pictures that this report has not, and what they need
+}
+
+// section is an entry of the table of contents.
+type section struct{ ID, Title string }
+
+// tile is one of the key facts.
+type tile struct{ Name, Value, More string }
+
+// group are peers that have the same state where they parted.
+type group struct {
+	Number   int
+	Majority bool
+	Peers    []peer
+}
+
+type peerRow struct {
+	Peer peer
+	report.TriagedPeer
+	Reference string
+}
+
+type rung struct {
+	report.Rung
+	Name string
+	Sign string
+	Word string
+}
+
+// causeGroup are causes that the evidence cannot tell apart.
+type causeGroup struct {
+	Number int
+	Causes []cause
+}
+
+type cause struct {
+	report.Cause
+	Percent string
+}
+
+type orderRow struct {
+	report.TriagedOrder
+	Who []peer
+}
+
+type difference struct {
+	orderlog.Difference
+	Who, Than peer
+	Where     []string
+	Content   string
+}
+
+type factRow struct {
+	report.Fact
+	Values []factValue
+}
+
+type factValue struct {
+	Who  peer
+	Text string
+}
+
+type claim struct {
+	report.ClaimDocument
+	From    string
+	When    string
+	Accused []peer
+}
+
+func newView(r *report.Report) *view {
+	peers := newPeers(r)
+	v := &view{
+		Report: r, Word: statusWord(r.Status), Next: r.Next,
+		Locus: newLocus(r, peers), Timeline: newTimeline(r, peers), Heat: newHeat(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
+		Spread: newCascade(r), Tiles: tiles(r), Groups: groups(r, peers),
+	}
+	v.Headline = v.Word
+	if len(r.Verdict) > 0 {
+		v.Headline, v.More = r.Verdict[0], r.Verdict[1:]
+	}
+	v.Title = "Desync report: " + strings.ToLower(v.Word)
+	if f := r.FirstDivergence; f != nil && f.Tick != nil {
+		v.Title += fmt.Sprintf(" in tick %d", *f.Tick)
+	}
+	for _, p := range r.Peers {
+		v.Who = append(v.Who, peerRow{peers.of(p.Name), p, reference(p.MatchesReference)})
+	}
+	for _, step := range r.Ladder {
+		sign, word := rungSign(step.State)
+		v.Ladder = append(v.Ladder, rung{step, strings.ReplaceAll(step.Step, "-", " "), sign, word})
+	}
+	v.Causes = causes(r)
+	for _, o := range r.Orders {
+		v.Orders = append(v.Orders, orderRow{o, peers.all(o.Peers)})
+	}
+	if r.Inputs != nil {
+		v.Changes = differences(r.Inputs, peers)
+	}
+	v.Facts = facts(r, peers)
+	v.Claims = claims(r, peers)
+	if r.Ask != "" {
+		v.Ask = strings.Split(strings.TrimRight(r.Ask, "\n"), "\n")
+	}
+	v.Absent = v.absent()
+	v.Sections = v.contents()
+	return v
+}
+
+func statusWord(s report.Status) string {
+	switch s {
+	case report.InSync:
+		return "In sync"
+	case report.Diverged:
+		return "Diverged"
+	case report.Inconclusive:
+		return "Inconclusive"
+	}
+	return "Error"
+}
+
+// reference says whether a peer is right.
+func reference(matches *bool) string {
+	switch {
+	case matches == nil:
+		return "not asked"
+	case *matches:
+		return "matches"
+	}
+	return "departs"
+}
+
+func rungSign(s report.RungState) (sign, word string) {
+	switch s {
+	case report.RungFound:
+		return "✓", "found"
+	case report.RungEqual:
+		return "=", "equal"
+	case report.RungTrouble:
+		return "!", "trouble"
+	}
+	return "?", "open"
+}
+
+// tiles are the key facts under the verdict.
+func tiles(r *report.Report) []tile {
+	var out []tile
+	add := func(name, value, more string) {
+		if value != "" {
+			out = append(out, tile{name, value, more})
+		}
+	}
+	if f := r.FirstDivergence; f != nil {
+		if f.Tick != nil {
+			more := clock(*f.Tick, r.Session.TickRate)
+			if f.Native != nil && f.Native.Step != "" {
+				more = strings.TrimPrefix(more+" · "+f.Native.Step, " · ")
+			}
+			add("Divergent tick", strconv.FormatUint(*f.Tick, 10), more)
+		}
+		if b := f.Bracket; b != nil {
+			good := "none known"
+			if b.Good != nil {
+				good = strconv.FormatUint(*b.Good, 10)
+			}
+			add("Bracket", fmt.Sprintf("(%s, %d]", good, b.Bad), b.By)
+		}
+		if f.InitialState {
+			add("Initial state", "differs", "before the first tick")
+		}
+		add("System", f.System, "")
+		if len(f.Archetypes) > 0 {
+			names := make([]string, len(f.Archetypes))
+			for i, a := range f.Archetypes {
+				names[i] = labelName(a)
+			}
+			more := ""
+			if !f.Root && len(names) > 1 {
+				more = "which was first is not known"
+			}
+			add("Archetype", list(names, 3), more)
+		}
+		add("Component", f.Component, "")
+		if f.Detected != nil {
+			more := ""
+			if f.Bracket != nil && *f.Detected > f.Bracket.Bad {
+				more = plural(*f.Detected-f.Bracket.Bad, "tick later", "ticks later")
+			}
+			add("Detected at", strconv.FormatUint(*f.Detected, 10), more)
+		}
+		if f.Healed != nil {
+			add("Equal again at", strconv.FormatUint(*f.Healed, 10), "")
+		}
+	}
+	if r.Compared != nil {
+		add("Values that differ", strconv.FormatUint(r.Compared.Values, 10), fmt.Sprintf("at state point %d", r.Compared.Point))
+	}
+	add("Kind", strings.ReplaceAll(string(r.Kind), "-", " "), "")
+	add("Game", r.Session.Game, r.Session.Build)
+	add("Seed", r.Session.Seed, "")
+	more := ""
+	if r.Session.Last > r.Session.First {
+		if more = clock(r.Session.Last-r.Session.First, r.Session.TickRate); more != "" {
+			more += fmt.Sprintf(" at %s ticks/s", num(r.Session.TickRate))
+		}
+	}
+	add("Session", span(r.Session.First, r.Session.Last), more)
+	return out
+}
+
+// clock says how long so many ticks are.
+func clock(ticks uint64, rate float64) string {
+	if !(rate > 0) || float64(ticks)/rate > 1e9 {
+		return ""
+	}
+	s := int64(float64(ticks) / rate)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d h", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d min", s/60, s%60)
+}
+
+func groups(r *report.Report, peers peers) []group {
+	var out []group
+	for n := 0; n <= len(r.Peers); n++ {
+		g := group{Number: n, Majority: n > 0 && r.FirstDivergence != nil && r.FirstDivergence.Majority == n}
+		for _, p := range r.Peers {
+			if p.Group == n {
+				g.Peers = append(g.Peers, peers.of(p.Name))
+			}
+		}
+		if len(g.Peers) > 0 {
+			out = append(out, g)
+		}
+	}
+	if len(out) > 1 && out[0].Number == 0 { // whose state is not known comes last
+		out = append(out[1:], out[0])
+	}
+	return out
+}
+
+func causes(r *report.Report) []causeGroup {
+	var out []causeGroup
+	for _, c := range r.Causes {
+		i := 0
+		for i < len(out) && out[i].Number != c.Group {
+			i++
+		}
+		if i == len(out) {
+			out = append(out, causeGroup{Number: c.Group})
+		}
+		out[i].Causes = append(out[i].Causes, cause{c, num(100 * min(max(c.Score, 0), 1))})
+	}
+	return out
+}
+
+func differences(in *report.Inputs, peers peers) []difference {
+	var out []difference
+	for _, d := range in.Differences {
+		one := difference{Difference: d, Who: peers.of(d.Peer), Than: peers.of(d.Base)}
+		for _, at := range d.At {
+			one.Where = append(one.Where, fmt.Sprintf("%s: tick %d, place %d", at.Peer, at.Tick, at.Index))
+		}
+		if one.Content = fmt.Sprintf("%x", []byte(d.Payload)); d.PayloadLen > len(d.Payload) {
+			one.Content += fmt.Sprintf("… (%d bytes)", d.PayloadLen)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func facts(r *report.Report, peers peers) []factRow {
+	var out []factRow
+	for _, f := range r.Facts {
+		row := factRow{Fact: f}
+		for _, p := range r.Peers {
+			if text, has := f.Values[p.Name]; has {
+				row.Values = append(row.Values, factValue{peers.of(p.Name), text})
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func claims(r *report.Report, peers peers) []claim {
+	var out []claim
+	for _, c := range r.Claims {
+		one := claim{ClaimDocument: c, Accused: peers.all(c.Peers), From: list(c.Files, 2), When: c.Native}
+		if c.Line > 0 {
+			one.From += fmt.Sprintf(", line %d", c.Line)
+		}
+		if one.When == "" && c.Tick != nil {
+			one.When = fmt.Sprintf("tick %d", *c.Tick)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// absent says what a report has not, where one of a divergence could have it.
+func (v *view) absent() []string {
+	if v.Status != report.Diverged && v.Status != report.Inconclusive {
+		return nil
+	}
+	var out []string
+	for _, p := range []struct {
+		has  bool
+		text string
+	}{
+		{v.Locus != nil, "values that differ: they need states of two peers at one state point at which they differ"},
+		{v.Timeline != nil, "a timeline: it needs peers with snapshots, logs or traces"},
+		{v.Heat != nil, "a heat map: it needs snapshots, or traces, of two peers at the same state points"},
+		{v.Tree != nil, "a hash tree: it needs snapshots of two peers at one state point at which they differ"},
+		{v.Map != nil, "a map: it needs states of two peers whose entities have positions"},
+		{len(v.Causes) > 0, "causes: nothing that differs points to a class of mistakes"},
+		{v.Spread != nil, "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
+		{v.Inputs != nil, "a comparison of inputs: it needs the order logs of two peers"},
+	} {
+		if !p.has {
+			out = append(out, p.text)
+		}
+	}
+	return out
+}
+
+// contents lists the sections that the page has.
+func (v *view) contents() []section {
+	var out []section
+	add := func(has bool, id, title string) {
+		if has {
+			out = append(out, section{id, title})
+		}
+	}
+	add(true, "verdict", "Verdict")
+	add(len(v.Ladder) > 0, "ladder", "Narrowing")
+	add(v.Locus != nil, "locus", "Values")
+	add(v.Timeline != nil, "timeline", "Timeline")
+	add(v.Heat != nil, "heat", "Heat map")
+	add(v.Tree != nil, "tree", "Hash tree")
+	add(v.Map != nil, "map", "Map")
+	add(len(v.Causes) > 0, "causes", "Causes")
+	add(v.Spread != nil, "cascade", "Cascade")
+	add(v.Inputs != nil || len(v.Orders) > 0, "inputs", "Inputs and orders")
+	add(len(v.Who) > 0, "peers", "Peers")
+	add(v.evidence(), "evidence", "Evidence")
+	add(len(v.Next) > 0 || len(v.Ask) > 0, "next", "Next steps")
+	add(v.Fingerprint != "" || v.Coarse != "", "fingerprint", "Fingerprint")
+	return out
+}
+
+func (v *view) evidence() bool {
+	return len(v.Contradictions)+len(v.Missing)+len(v.Notes)+len(v.Warnings)+len(v.Claims)+len(v.Facts)+len(v.Absent) > 0
+}
+
+// Has reports whether the page has a section.
+func (v *view) Has(id string) bool {
+	for _, s := range v.Sections {
+		if s.ID == id {
+			return true
+		}
+	}
+	return false
+}
