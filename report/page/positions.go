@@ -51,7 +51,7 @@ type mapMark struct {
 	Tip  string
 }
 
-type mapText struct{ X, Y, Text string }
+type mapText struct{ X, Y, Anchor, Text string }
 
 type mapRow struct {
 	report.MapEntity
@@ -184,14 +184,14 @@ func closeUp(entities []report.MapEntity, whole extent) (extent, bool) {
 		}
 	}
 	slices.Sort(near)
-	half := max(apart(entities[i])*1.5, near[min(6, len(near)-1)]*1.1)
+	half := max(apart(entities[i])*1.5, near[min(4, len(near)-1)]*1.1)
 	most := max(whole.x1-whole.x0, whole.y1-whole.y0)
 	return extent{x - half, y - half, x + half, y + half}, half*2 < most*0.5 && x-half < x && y-half < y
 }
 
 // Sizes of a panel.
 const (
-	mapSide   = 620
+	mapSide   = 460
 	mapLeft   = 56
 	mapBottom = 28
 	mapTop    = 10
@@ -251,7 +251,11 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent, nam
 			}
 			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), size)
 			if (side == 0 || e.At[0] == nil) && named && len(p.Names) < maxNames {
-				p.Names = append(p.Names, mapText{num(round(x) + 9), num(round(y) - 7), shorten(labelName(e.Archetype)+" "+e.Key, 24)})
+				text := mapText{num(round(x) + 9), num(round(y) - 9), "start", shorten(labelName(e.Archetype)+" "+e.Key, 24)}
+				if x > mapLeft+w*0.7 {
+					text.X, text.Anchor = num(round(x)-9), "end"
+				}
+				p.Names = append(p.Names, text)
 			}
 		}
 		p.Marks = append(p.Marks, mark)
@@ -280,7 +284,12 @@ func (v *mapView) tip(e report.MapEntity) string {
 func position(at *[2]float64) string { return short(at[0]) + ", " + short(at[1]) }
 
 // short returns a number as short as it can be read back from six digits.
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+func short(v float64) string {
+	if v == 0 {
+		v = 0 // not -0
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
 
 // grid draws lines at round coordinates.
 func (p *mapPanel) grid(of extent, w, h float64) {

@@ -46,7 +46,10 @@ type view struct {
 type section struct{ ID, Title string }
 
 // tile is one of the key facts.
-type tile struct{ Name, Value, More string }
+type tile struct {
+	Name, Value, More string
+	Mono              bool
+}
 
 // group are peers that have the same state where they parted.
 type group struct {
@@ -187,7 +190,7 @@ func tiles(r *report.Report) []tile {
 	var out []tile
 	add := func(name, value, more string) {
 		if value != "" {
-			out = append(out, tile{name, value, more})
+			out = append(out, tile{Name: name, Value: value, More: more})
 		}
 	}
 	if f := r.FirstDivergence; f != nil {
@@ -237,7 +240,9 @@ func tiles(r *report.Report) []tile {
 	}
 	add("Kind", strings.ReplaceAll(string(r.Kind), "-", " "), "")
 	add("Game", r.Session.Game, r.Session.Build)
-	add("Seed", r.Session.Seed, "")
+	if add("Seed", r.Session.Seed, ""); r.Session.Seed != "" {
+		out[len(out)-1].Mono = true
+	}
 	more := ""
 	if r.Session.Last > r.Session.First {
 		if more = clock(r.Session.Last-r.Session.First, r.Session.TickRate); more != "" {
