@@ -160,13 +160,11 @@ func spoil(v reflect.Value, depth int) {
 	}
 }
 
-// TestHostile puts hostile text into every field of a report, once alone and once among those
-// of the sample, and looks for any of it in the page as it was.
-func TestHostile(t *testing.T) {
-	empty, full := new(report.Report), saved(t)
-	spoil(reflect.ValueOf(empty).Elem(), 0)
+// hostileReport returns the sample with hostile text in every field, and with all of its
+// pictures.
+func hostileReport(t testing.TB) *report.Report {
+	full := saved(t)
 	spoil(reflect.ValueOf(full).Elem(), 0)
-	// Where only text of a certain form is drawn, have it drawn.
 	full.Status, full.Locus[0].Raw = report.Diverged, map[string]string{hostile: "00ff", hostile + "2": "01ff"}
 	full.Timeline.To, full.Timeline.From, full.Timeline.Bin = 100, 0, 10
 	for i := range full.Heat.Rows {
@@ -175,7 +173,15 @@ func TestHostile(t *testing.T) {
 	for i := range full.Tree.Leaves {
 		full.Tree.Leaves[i] = report.TreeLeaf{Label: fmt.Sprintf("%s%03d", hostile, i), Hashes: [2]string{leafHash(i), leafHash(i + i/31)}}
 	}
-	for _, r := range []*report.Report{empty, full} {
+	return full
+}
+
+// TestHostile puts hostile text into every field of a report, once alone and once among those
+// of the sample, and looks for any of it in the page as it was.
+func TestHostile(t *testing.T) {
+	empty := new(report.Report)
+	spoil(reflect.ValueOf(empty).Elem(), 0)
+	for _, r := range []*report.Report{empty, hostileReport(t)} {
 		html := render(t, r)
 		for i, c := range html {
 			if c != '\n' && !unicode.IsPrint(c) || c == utf8.RuneError {

@@ -150,6 +150,11 @@
     const area = picture.querySelector('.scroll'), line = picture.querySelector('.line');
     const kind = picture.dataset.picture === 'grid' ? grid(area, picture.dataset.points.split(' ')) : marks(area);
     if (!kind.any) continue;
+    // Where not all of it fits, what counts comes first.
+    const parted = area.querySelector('line.parted, .cells .parted');
+    if (parted && area.scrollWidth > area.clientWidth) {
+      area.scrollLeft += parted.getBoundingClientRect().left - area.getBoundingClientRect().left - area.clientWidth * 0.7;
+    }
     let at = null;
     const tell = (to, follow) => {
       at = to;

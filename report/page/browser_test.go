@@ -1,0 +1,310 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/page"
+)
+
+// browser is a page in Chromium, and what it complained about or asked the network for.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu       sync.Mutex
+	trouble  []string
+	requests []string
+}
+
+// open shows a report in Chromium. It skips the test unless DESYNCTOOL_BROWSER_TESTS is 1.
+func open(t *testing.T, r *report.Report) *browser {
+	t.Helper()
+	if os.Getenv("DESYNCTOOL_BROWSER_TESTS") != "1" {
+		t.Skip("DESYNCTOOL_BROWSER_TESTS is not 1")
+	}
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.html")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Write(f, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program),
+		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	b := &browser{t: t, ctx: ctx, url: "file://" + path}
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	call(b, network.Enable, network.EnableParams{})
+	call(b, log.Enable, cdp.Empty{})
+	call(b, runtime.Enable, cdp.Empty{})
+	call(b, audits.Enable, cdp.Empty{})
+	b.do(chromedp.Navigate(b.url))
+	return b
+}
+
+func (b *browser) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		b.trouble = append(b.trouble, fmt.Sprintf("console: %+v", e))
+	case *runtime.EventExceptionThrown:
+		b.trouble = append(b.trouble, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
+	case *log.EventEntryAdded:
+		b.trouble = append(b.trouble, "log: "+e.Entry.Text)
+	case *audits.EventIssueAdded:
+		b.trouble = append(b.trouble, fmt.Sprintf("issue: %+v", e.Issue.Code))
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
+	}
+}
+
+// quiet fails the test for whatever the browser complained about, and for requests of
+// anything but the page.
+func (b *browser) quiet() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, text := range b.trouble {
+		b.t.Error(text)
+	}
+	if len(b.requests) == 0 {
+		b.t.Error("not even the page itself was asked for")
+	}
+	for _, url := range b.requests {
+		if url != b.url {
+			b.t.Errorf("the page asked for %s", url)
+		}
+	}
+}
+
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// show sets how wide the window is and which colours the system prefers.
+func (b *browser) show(width int64, scheme string) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 1000))
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}
+
+// TestScreenshots looks at the page on a telephone, on a desk and at 4K, light and dark. With
+// DESYNCTOOL_SCREENSHOTS=DIR the pictures are kept there.
+func TestScreenshots(t *testing.T) {
+	b := open(t, saved(t))
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 1280, 3840} {
+			name := fmt.Sprintf("%s-%d", scheme, width)
+			b.show(width, scheme)
+			if got := eval[int64](b, `document.documentElement.scrollWidth`); got > width {
+				t.Errorf("%s: the page is %d wide", name, got)
+			}
+			if dark := eval[bool](b, `getComputedStyle(document.documentElement).backgroundColor.match(/\d+/)[0] < 128`); dark != (scheme == "dark") {
+				t.Errorf("%s: the background is not %s", name, scheme)
+			}
+			shot, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dir := os.Getenv("DESYNCTOOL_SCREENSHOTS"); dir != "" {
+				if err := os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			picture, err := png.Decode(bytes.NewReader(shot))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range pictures {
+				checkPicture(b, name, id, picture)
+			}
+		}
+	}
+	b.quiet()
+}
+
+// checkPicture checks that a picture has a size, and that there is something on it.
+func checkPicture(b *browser, name, id string, shot image.Image) {
+	b.t.Helper()
+	at := eval[[]int](b, `(() => {
+		const r = document.getElementById("`+id+`").querySelector(".scroll").getBoundingClientRect();
+		return [r.left + scrollX, r.top + scrollY, r.right + scrollX, r.bottom + scrollY].map(Math.round);
+	})()`)
+	area := image.Rect(at[0], at[1], at[2], at[3])
+	if area.Dx() < 200 || area.Dy() < 60 || !area.In(shot.Bounds()) {
+		b.t.Errorf("%s: picture %s takes %v of %v", name, id, area, shot.Bounds())
+		return
+	}
+	seen := map[color.Color]bool{}
+	for y := area.Min.Y; y < area.Max.Y; y += 2 {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			seen[shot.At(x, y)] = true
+		}
+	}
+	if len(seen) < 20 {
+		b.t.Errorf("%s: picture %s has %d colours", name, id, len(seen))
+	}
+}
+
+// TestKeyboard goes through the page with the Tab key and through each picture with the
+// arrow keys.
+func TestKeyboard(t *testing.T) {
+	b := open(t, saved(t))
+	b.show(1280, "light")
+	reached := map[string]bool{}
+	const focused = `(() => {
+		const e = document.activeElement;
+		const visible = getComputedStyle(e).outlineStyle !== "none";
+		return (visible ? "" : "unseen ") + (e.className === "skip" ? "skip" : e.closest(".picture")?.id || e.id || e.tagName);
+	})()`
+	const told = `document.activeElement.closest(".picture").querySelector(".line").textContent`
+	for range 200 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		at := eval[string](b, focused)
+		if at == "unseen BODY" { // behind the last
+			break
+		}
+		if strings.HasPrefix(at, "unseen ") {
+			t.Errorf("the focus is not to be seen: %s", at)
+		}
+		if reached[at] || !slices.Contains(pictures[1:], at) {
+			reached[at] = true
+			continue
+		}
+		reached[at] = true
+		texts := []string{eval[string](b, told)}
+		for _, key := range []string{kb.ArrowRight, kb.ArrowDown, kb.ArrowLeft, kb.End, kb.ArrowUp, kb.Home} {
+			b.do(chromedp.KeyEvent(key))
+			texts = append(texts, eval[string](b, told))
+		}
+		slices.Sort(texts)
+		if different := slices.Compact(texts); len(different) < 3 {
+			t.Errorf("picture %s tells only %q", at, different)
+		}
+	}
+	for _, id := range append(slices.Clone(pictures), "skip", "theme", "ask") {
+		if !reached[id] {
+			t.Errorf("the Tab key does not reach %s", id)
+		}
+	}
+	b.quiet()
+}
+
+// TestPointer points at a cell of the heat map and at an entity, changes the colours and
+// copies the text for the players.
+func TestPointer(t *testing.T) {
+	b := open(t, saved(t))
+	b.show(1280, "light")
+	const line = `document.querySelector("#heat-picture .line").textContent`
+	point := func(selector string, x, y float64) {
+		t.Helper()
+		at := eval[[]float64](b, fmt.Sprintf(`(() => {
+			const e = document.querySelector(%q);
+			e.scrollIntoView({block: "center"});
+			const r = e.getBoundingClientRect();
+			return [r.left + r.width * %g, r.top + r.height * %g];
+		})()`, selector, x, y))
+		b.do(chromedp.MouseEvent("mouseMoved", at[0], at[1]))
+	}
+	point("#heat-picture .cells", 0.999, 0.01)
+	if got := eval[string](b, line); got != "RNG at state point 3000: differs" {
+		t.Errorf("the last cell of the first row tells %q", got)
+	}
+	point("#heat-picture .cells", 5.5/71, 0.01)
+	if got := eval[string](b, line); got != "RNG at state point 1050: not known" {
+		t.Errorf("a cell that is not known tells %q", got)
+	}
+	point("#map-picture .at [data-tip] path", 0.5, 0.5)
+	if got := eval[string](b, `document.querySelector("#map-picture .line").textContent`); !strings.Contains(got, "host at ") || !strings.Contains(got, "apart") {
+		t.Errorf("an entity tells %q", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS("#theme")))
+	if got := eval[string](b, `getComputedStyle(document.documentElement).colorScheme + " " + document.getElementById("theme").textContent`); got != "dark Light" {
+		t.Errorf("after the change the colours are %q", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS("[data-copy]")), chromedp.Sleep(100*time.Millisecond))
+	if got := eval[string](b, `document.querySelector("[data-copy]").textContent`); got != "Copied" && got != "Selected" {
+		t.Errorf("the button that copies says %q", got)
+	}
+	b.quiet()
+}
+
+// TestBrowserLarge shows the largest session and one whose every text is hostile.
+func TestBrowserLarge(t *testing.T) {
+	hour := open(t, oneHour(8))
+	hour.show(360, "light")
+	if got := eval[int64](hour, `document.documentElement.scrollWidth`); got > 360 {
+		t.Errorf("the page is %d wide", got)
+	}
+	hour.quiet()
+	bad := open(t, hostileReport(t))
+	bad.show(360, "dark")
+	if got := eval[int64](bad, `document.documentElement.scrollWidth`); got > 360 {
+		t.Errorf("the hostile page is %d wide: %s", got, eval[string](bad, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 360 && !e.closest(".scroll")).map(e => e.tagName + "." + e.className + " in " + e.closest("section")?.id).slice(0, 20).join("; ")`))
+	}
+	if got := eval[int](bad, `document.querySelectorAll("main script, main img").length`); got != 0 {
+		t.Errorf("%d elements came from a player's file", got)
+	}
+	bad.quiet()
+}
