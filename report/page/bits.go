@@ -15,11 +15,11 @@ type bitsView struct {
 	Tip   string
 }
 
-// bitsPart is a byte, or the sign, exponent or mantissa of a float.
+// bitsPart is a byte, or the sign, the exponent or a byte of the mantissa of a float: a piece
+// that is not broken where a line is too short for all.
 type bitsPart struct {
-	Name  string
-	Class string
-	Runs  [2][]bitsRun // of both peers
+	Name string       // empty, or that of the float's part
+	Runs [2][]bitsRun // of both peers
 }
 
 // bitsRun are neighbouring bits that are all changed or all equal.
@@ -50,18 +50,28 @@ func newBits(a, b string, kind snapshot.Kind) *bitsView {
 		var notes []string
 		for _, c := range cuts {
 			p, q := x[from:from+c.bits], y[from:from+c.bits]
-			v.Parts = append(v.Parts, bitsPart{c.name, c.name, [2][]bitsRun{runs(p, q), runs(q, p)}})
+			if c.name == "mantissa" {
+				v.bytes(c.name, p, q)
+			} else {
+				v.Parts = append(v.Parts, bitsPart{c.name, [2][]bitsRun{runs(p, q), runs(q, p)}})
+			}
 			notes = append(notes, c.note(p, q))
 			from += c.bits
 		}
 		v.Note = strings.Join(notes, "; ")
 		return v
 	}
-	for from := 0; from < len(x); from += 8 {
-		p, q := x[from:min(from+8, len(x))], y[from:min(from+8, len(x))]
-		v.Parts = append(v.Parts, bitsPart{"", "byte", [2][]bitsRun{runs(p, q), runs(q, p)}})
-	}
+	v.bytes("", x, y)
 	return v
+}
+
+// bytes adds bits byte by byte; what is left over comes first.
+func (v *bitsView) bytes(name, p, q string) {
+	for len(p) > 0 {
+		n := (len(p)-1)%8 + 1
+		v.Parts = append(v.Parts, bitsPart{name, [2][]bitsRun{runs(p[:n], q[:n]), runs(q[:n], p[:n])}})
+		p, q = p[n:], q[n:]
+	}
 }
 
 // binary returns hex digits as binary ones, empty if they are none or too many.

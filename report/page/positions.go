@@ -238,7 +238,9 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent, nam
 		if apart(e) > 0 {
 			x0, y0 := of.at(e.At[0][0], e.At[0][1])
 			x1, y1 := of.at(e.At[1][0], e.At[1][1])
-			mark.Move = fmt.Sprintf("M%s %sL%s %s", num(round(x0)), num(round(y0)), num(round(x1)), num(round(y1)))
+			if math.Hypot(x1-x0, y1-y0) > 4 { // else the marks cover it
+				mark.Move = fmt.Sprintf("M%s %sL%s %s", num(round(x0)), num(round(y0)), num(round(x1)), num(round(y1)))
+			}
 		}
 		for side, at := range e.At {
 			if !of.has(at) {
