@@ -96,7 +96,7 @@ func newHeat(r *report.Report, peers peers) *heatView {
 			}
 		}
 	}
-	step := max(int(niceStep(float64(len(h.Points)), 8)), 1)
+	step := max(int(niceStep(float64(len(h.Points)), 12)), 1)
 	for i := 0; i < len(h.Points); i += step {
 		x := 100 * (float64(i) + 0.5) / float64(len(h.Points))
 		v.Axis = append(v.Axis, axisTick{num(x), strconv.FormatUint(h.Points[i], 10), anchor(x)})

@@ -184,7 +184,9 @@ func closeUp(entities []report.MapEntity, whole extent) (extent, bool) {
 		}
 	}
 	slices.Sort(near)
-	half := max(apart(entities[i])*1.5, near[min(4, len(near)-1)]*1.1)
+	// The nearest others are in it where that leaves the distance between both positions to
+	// be seen, and the numbers of the axes tell its sides apart.
+	half := max(apart(entities[i])*1.5, min(near[min(4, len(near)-1)]*1.1, apart(entities[i])*40), math.Abs(x)*1e-4, math.Abs(y)*1e-4)
 	most := max(whole.x1-whole.x0, whole.y1-whole.y0)
 	return extent{x - half, y - half, x + half, y + half}, half*2 < most*0.5 && x-half < x && y-half < y
 }
@@ -224,6 +226,10 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent, nam
 	_, w, h := of.scale()
 	p := mapPanel{Name: name, Width: int(w) + mapLeft + 20, Height: int(h) + mapTop + mapBottom, Plot: mapBox{num(mapLeft), num(mapTop), num(w), num(h)}}
 	p.grid(of, w, h)
+	sizes := [2]float64{6, 3.5} // so that the one is seen within the other
+	if !named && len(entities) > 500 {
+		sizes = [2]float64{4, 2.2}
+	}
 	for _, e := range entities {
 		if !of.has(e.At[0]) && !of.has(e.At[1]) {
 			continue
@@ -247,10 +253,7 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent, nam
 				continue
 			}
 			x, y := of.at(at[0], at[1])
-			size := 5.0
-			if side == 1 && apart(e) == 0 {
-				size = 3 // inside the other's
-			}
+			size := sizes[side]
 			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), size)
 			if (side == 0 || e.At[0] == nil) && named && len(p.Names) < maxNames {
 				text := mapText{num(round(x) + 9), num(round(y) - 9), "start", shorten(labelName(e.Archetype)+" "+e.Key, 24)}
@@ -283,7 +286,9 @@ func (v *mapView) tip(e report.MapEntity) string {
 	return fmt.Sprintf("%s: equal, at %s", name, position(e.At[0]))
 }
 
-func position(at *[2]float64) string { return short(at[0]) + ", " + short(at[1]) }
+func position(at *[2]float64) string {
+	return strconv.FormatFloat(at[0], 'g', 9, 64) + ", " + strconv.FormatFloat(at[1], 'g', 9, 64)
+}
 
 // short returns a number as short as it can be read back from six digits.
 func short(v float64) string {

@@ -65,7 +65,7 @@
     };
     let here = null;
     return {
-      start: () => Math.max(0, all.findIndex((e) => e.matches('.first, .parted'))),
+      start: () => Math.max(0, all.findIndex((e) => e.matches('.first, .parted, .at > *'))),
       under: (event) => {
         const at = all.indexOf(event.target.closest('[data-tip]'));
         if (at >= 0) return at;

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -228,7 +229,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 			n.Class += " first"
 		}
 		n.Path = shape(2, float64(n.X), float64(n.Y), 6)
-		n.Tip = fmt.Sprintf("%s, %s: %s", labelName(leaf.Label), n.Sub, told)
+		n.Tip = strings.TrimSuffix(labelName(leaf.Label)+", "+n.Sub, ", ") + ": " + told
 	} else {
 		differ := 0
 		for _, leaf := range under {
@@ -257,7 +258,11 @@ func (d *drawing) edge(from treeNode, x, y, level, i int) {
 	d.v.Edges = append(d.v.Edges, treeEdge{fmt.Sprintf("M%d %dC%d %d %d %d %d %dH%d", from.X, from.Y, middle, from.Y, middle-8, y, from.X+treeStep-8, y, x), class})
 }
 
+// rowsText says how many rows a leaf has; the RNG has none to count.
 func rowsText(leaf report.TreeLeaf) string {
+	if leaf.Label == "" {
+		return ""
+	}
 	if leaf.Rows[0] == leaf.Rows[1] {
 		return plural(leaf.Rows[0], "row", "rows")
 	}
