@@ -13,7 +13,6 @@ import (
 type mapView struct {
 	picture
 	Peers    [2]peer
-	Paths    [2]string // of the legend
 	Point    uint64
 	X, Y     string
 	Left     uint64
@@ -292,8 +291,11 @@ func position(at *[2]float64) string {
 
 // short returns a number as short as it can be read back from six digits.
 func short(v float64) string {
-	if v == 0 {
+	switch {
+	case v == 0:
 		v = 0 // not -0
+	case math.IsInf(v, 0):
+		return "∞" // a distance beyond all numbers
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
