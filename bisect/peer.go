@@ -41,6 +41,12 @@ type Peer struct {
 	ownSums bool
 }
 
+// Snapshots returns the peer's snapshots.
+func (p *Peer) Snapshots() *snapshot.Set { return p.set }
+
+// Log returns the peer's order log, nil if it left none.
+func (p *Peer) Log() *orderlog.Log { return p.log }
+
 // head is the head of a snapshot, or why it could not be read.
 type head struct {
 	info *snapshot.Info

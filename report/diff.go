@@ -111,7 +111,7 @@ func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
-			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{field(d.RNG, "", names)},
+			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{Field(d.RNG, "", names)},
 			Counts: TableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
 		})
 	}
@@ -138,7 +138,7 @@ func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 		Counts: TableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
 	}
 	for i := range t.Changes {
-		doc.Fields = append(doc.Fields, field(&t.Changes[i], t.Changes[i].Key.String(), names))
+		doc.Fields = append(doc.Fields, Field(&t.Changes[i], t.Changes[i].Key.String(), names))
 	}
 	for _, c := range t.Columns {
 		doc.Counts.Columns = append(doc.Counts.Columns, ColumnDocument(c))
@@ -171,7 +171,8 @@ func onlyKeys(names [2]string, a, b []snapshot.Key) map[string][]string {
 	return map[string][]string{names[0]: text(a), names[1]: text(b)}
 }
 
-func field(c *snapshot.Change, key string, names [2]string) FieldDocument {
+// Field returns the JSON document of a changed value; names are those of the peers.
+func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 	f := FieldDocument{
 		Key: key, Component: c.Component, Field: c.Field, Kind: c.Kind, Bits: c.BitsChanged,
 		Values: map[string]string{names[0]: c.A.String(), names[1]: c.B.String()},

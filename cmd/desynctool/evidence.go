@@ -7,6 +7,11 @@ import (
 // open returns the tree that paths of the command line are read from, archives as
 // folders. Empty paths are none.
 func (e *env) open(paths ...string) (*evidence.Tree, error) {
+	return e.openWith(evidence.Options{}, paths...)
+}
+
+// openWith is open with other limits.
+func (e *env) openWith(options evidence.Options, paths ...string) (*evidence.Tree, error) {
 	given := make([]string, 0, len(paths))
 	for _, path := range paths {
 		if path != "" && path != "-" {
@@ -15,5 +20,6 @@ func (e *env) open(paths ...string) (*evidence.Tree, error) {
 	}
 	progress, end := e.progress("reading the archive", "")
 	defer end()
-	return evidence.Open(given, evidence.Options{Progress: progress})
+	options.Progress = progress
+	return evidence.Open(given, options)
 }

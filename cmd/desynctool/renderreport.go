@@ -9,11 +9,12 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/page"
 )
 
 // addReportFormats adds the flag --format to a command that makes or reads a Report.
 func addReportFormats(cmd *cobra.Command) *outputs {
-	return addFormats(cmd, "json", "markdown", "junit", "sarif", "github")
+	return addFormats(cmd, "text", "json", "html", "markdown", "junit", "sarif", "github")
 }
 
 // renderReport writes a report in every format asked for, and GitHub's summary of a job once
@@ -23,6 +24,10 @@ func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
 	for _, out := range o.wanted() {
 		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
+			case "text":
+				return report.ReportText(w, r, style, all)
+			case "html":
+				return page.Write(w, r)
 			case "json":
 				return report.WriteJSON(w, r)
 			case "markdown":

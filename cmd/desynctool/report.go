@@ -72,7 +72,7 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 	f.StringArrayVar(&flags.archetypes, "archetype", nil, "with --peer: include the content of this archetype (repeatable)")
 	f.Uint64Var(&flags.excerpt, "excerpt", 30, "with --peer: ticks whose orders to include")
 	f.StringVarP(&flags.output, "output", "o", "", "with --peer: write to this file or folder instead of the current folder; - is stdout")
-	format := addFormat(cmd)
+	format := addReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if flags.peer == "" {
 			for _, name := range ofPeer {
@@ -171,19 +171,9 @@ func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 		if flags.redact {
 			r = report.Redact(r)
 		}
-		return e.renderTriage(format, r)
+		return e.renderReport(format, r, flags.all)
 	}
 	return fmt.Errorf("%T cannot be rendered", saved)
-}
-
-// renderTriage renders a triage's report, as JSON unless told otherwise.
-func (e *env) renderTriage(format *outputs, r *report.Report) error {
-	if len(format.list) == 0 {
-		format.list = []output{{"json", ""}}
-	}
-	return e.render(format,
-		func(io.Writer, report.Style) error { return errors.New("a triage's report is rendered as json") },
-		func() any { return r })
 }
 
 // playerByLog stands for the number that the order log gives its peer.

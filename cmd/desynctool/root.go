@@ -46,7 +46,7 @@ Results go to stdout, warnings and errors to stderr.
 		}
 		return fmt.Errorf("--color is %q, expected auto, always or never", e.color)
 	}
-	root.AddCommand(newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
+	root.AddCommand(newTriage(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
 	return root
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	// Entries is how many entries an archive may have; the default is 100,000.
 	Entries int
 
+	// Count counts what is read, for Tree.Usage.
+	Count bool
+
 	// Progress, if not nil, is called with how much is read of a compressed archive, in
 	// bytes.
 	Progress func(done, total int64)
@@ -70,6 +73,7 @@ func (l *Options) setDefaults() {
 type Tree struct {
 	limits Options
 	held   atomic.Int64 // bytes of content in memory
+	meter  meter
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -86,6 +90,7 @@ type Tree struct {
 func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
+	t.meter.on = limits.Count
 	var given []os.FileInfo // archives
 	for _, path := range paths {
 		onDisk, stat := existing(path)
@@ -269,7 +274,8 @@ func (t *Tree) Open(path string) (files.File, error) {
 		return nil, err
 	}
 	if n == nil {
-		return files.Disk.Open(path)
+		f, err := files.Disk.Open(path)
+		return t.meter.count(path, f, err)
 	}
 	if n.folder != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
@@ -278,7 +284,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return f, nil
+	return t.meter.count(path, f, nil)
 }
 
 // Names implements files.Tree.

@@ -43,13 +43,6 @@ type fact struct {
 	must              bool
 }
 
-// Facts by the names that files have for them: what has to be the same on all peers, and
-// what belongs to a machine.
-var (
-	gameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings"}
-	machineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
-)
-
 func (x *examined) know(peer, name, value string, must bool) {
 	if value != "" {
 		x.facts = append(x.facts, fact{peer, name, value, must})
@@ -57,10 +50,10 @@ func (x *examined) know(peer, name, value string, must bool) {
 }
 
 func (x *examined) meta(meta map[string]string) {
-	for _, name := range gameFacts {
+	for _, name := range formats.GameFacts {
 		x.know("", name, meta[name], true)
 	}
-	for _, name := range machineFacts {
+	for _, name := range formats.MachineFacts {
 		x.know("", name, meta[name], false)
 	}
 }

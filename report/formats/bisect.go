@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,12 +18,21 @@ import (
 // each, or a file. With drill, peers that depart from sim are replayed system by
 // system beside the traces that they left.
 func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
+	r, _, err := bisected(tree, paths, sim, drill)
+	return r, err
+}
+
+// ErrFewPeers says that there is no evidence of two peers that could be compared.
+var ErrFewPeers = errors.New("at least 2 are needed")
+
+// bisected is Bisect, and returns what it knows of the peers, too.
+func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, []*bisect.Peer, error) {
 	if err := Distinct(tree, paths); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	states, others, err := splitPaths(tree, paths)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	peers, err := bisect.Gather(tree, states, Snapshots())
 	if err == nil && len(peers) < 2 {
@@ -35,18 +45,19 @@ func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bise
 		if len(peers) == 1 {
 			word = "peer"
 		}
-		err = fmt.Errorf("%s: evidence of %d %s, at least 2 are needed", strings.Join(paths, ", "), len(peers), word)
+		err = fmt.Errorf("%s: evidence of %d %s, %w", strings.Join(paths, ", "), len(peers), word, ErrFewPeers)
 		for _, trouble := range bisect.Trouble(peers) {
 			err = fmt.Errorf("%w; %s", err, trouble)
 		}
 	}
 	if err != nil {
-		return byTraces(tree, paths, peers, err)
+		r, err := byTraces(tree, paths, peers, err)
+		return r, peers, err
 	}
 	files := append(bisect.Others(peers), others...)
 	traces, err := EngineTraces(tree, files)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	opts := bisect.Options{Sim: sim}
 	if drill {
@@ -59,7 +70,7 @@ func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bise
 	}
 	r, err := bisect.Run(peers, opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.Lost = append(r.Lost, traces.Missing...)
 	r.Lost = append(r.Lost, idle(tree, files, paths, traces)...)
@@ -69,7 +80,7 @@ func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bise
 			r.Lost = append(r.Lost, folder+": holds evidence too, and was not looked into; name it")
 		}
 	}
-	return r, nil
+	return r, peers, nil
 }
 
 // scattered returns the peers whose files lie beside each other in folders, by what the

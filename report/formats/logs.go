@@ -73,7 +73,7 @@ func OpenLogs(tree files.Tree, paths []string, progress func(done, total int64))
 		if len(files) == 1 && holdsSeveral(tree, files[0]) {
 			hint = "; tracediff compares the checksums of all peers in it"
 		}
-		return nil, fmt.Errorf("%s: %d order log(s), at least 2 are needed%s", strings.Join(paths, ", "), len(files), hint)
+		return nil, fmt.Errorf("%s: %d order log(s), %w%s", strings.Join(paths, ", "), len(files), ErrFewPeers, hint)
 	}
 	l := &Logs{progress: progress, Missing: missing}
 	var told []string

@@ -6,79 +6,21 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
-	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Narrow looks at all that the peers below some paths left, and narrows a desync as far
 // as that goes. With a simulator it says who is wrong.
 func Narrow(tree files.Tree, paths []string, sim *bisect.Sim) (*playbook.Verdict, error) {
-	var e playbook.Evidence
-	var err error
-	if e.Bisect, err = Bisect(tree, paths, sim, sim != nil); err != nil {
+	g := &gatherer{tree: tree, paths: paths, sim: sim}
+	defer g.Close()
+	if err := g.compare(); err != nil {
 		return nil, err
 	}
-	if e.Bisect.Bracket == nil {
-		return playbook.Conclude(e)
-	}
-	if logs, err := OpenLogs(tree, paths, nil); err == nil {
-		e.Orders, err = orderlog.Compare(logs.Named, orderlog.CompareOptions{})
-		if err = errors.Join(err, logs.Close()); err != nil {
-			return nil, err
-		}
-	}
-	if traces, err := OpenTraces(tree, paths, nil, tracediff.ReadOptions{}, false); err == nil {
-		if e.Traces, err = traces.Compare(tracediff.Options{FirstOnly: true, Context: -1}); err != nil {
-			return nil, err
-		}
-	}
-	if e.Diff, err = diffAt(tree, paths, e.Bisect); err != nil {
-		return nil, err
-	}
-	e.Within = func(from, to uint64) (*playbook.Within, error) { return within(tree, paths, from, to) }
-	return playbook.Conclude(e)
-}
-
-// diffAt compares the states of the first two peers that differ at the bad end of a
-// bracket, nil if they did not leave them.
-func diffAt(tree files.Tree, paths []string, r *bisect.Result) (*snapshot.Diff, error) {
-	var differ []snapshot.State
-	defer func() {
-		for _, s := range differ {
-			s.Close()
-		}
-	}()
-	for _, path := range paths {
-		sets, err := snapshot.Find(tree, path, Snapshots())
-		if err != nil {
-			return nil, err
-		}
-		for _, set := range sets {
-			entry := set.At(r.Bracket.Bad)
-			if entry == nil {
-				continue
-			}
-			state, err := entry.Open()
-			if err != nil {
-				if state != nil {
-					state.Close()
-				}
-				continue // bisect has told that it is lost
-			}
-			if len(differ) > 0 && differ[0].Info().Root == state.Info().Root {
-				state.Close()
-				continue
-			}
-			if differ = append(differ, state); len(differ) == 2 {
-				return snapshot.Compare(differ[0], differ[1], snapshot.DiffOptions{})
-			}
-		}
-	}
-	return nil, nil
+	return playbook.Conclude(g.e)
 }
 
 // within finds the first of some ticks at whose end the first peer's trace and another
@@ -115,7 +57,7 @@ func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.W
 				continue
 			}
 			if k := parts(first, systems); k >= 0 && (found == nil || k < at) {
-				found, at = &playbook.Within{Tick: tick, System: systems[k].System, Scopes: differing(first[k].Sums, systems[k].Sums)}, k
+				found, at = &playbook.Within{Tick: tick, System: systems[k].System, Index: k, Scopes: differing(first[k].Sums, systems[k].Sums)}, k
 			}
 		}
 	}

@@ -16,24 +16,13 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Evidence is what the comparisons of a session's artifacts found. What is not there is
-// nil.
-type Evidence struct {
-	Bisect *bisect.Result
-	Orders *orderlog.Comparison
-	Traces []*tracediff.Result
-	// Within tells where the traces of two peers part until the end of a tick, for the
-	// first such tick from one to before another; nil if they are not there, or do not
-	// part.
-	Within func(from, to uint64) (*Within, error)
-	// Diff compares two peers' states at the bad end of the bracket.
-	Diff *snapshot.Diff
-}
-
 // Within is where traces part in a tick.
 type Within struct {
 	Tick   uint64
 	System string
+	// Index is the number of the system among those of the tick, from 0; below 0 if that
+	// is not known.
+	Index int
 	// Scopes are the parts of the state that were traced and differ behind it: RNG, an
 	// archetype's label, label/Component.field.
 	Scopes []string
@@ -71,6 +60,8 @@ type Verdict struct {
 
 	// Open says what is not known, and what would tell it.
 	Open []string
+
+	within *Within // nil if it is not known where in the tick they part
 }
 
 // RNG is the component of the RNG, whose archetype is "".
@@ -110,6 +101,7 @@ func Conclude(e Evidence) (*Verdict, error) {
 	if within == nil {
 		within = v.drilled(e)
 	}
+	v.within = within
 	v.narrowSystem(within)
 	v.narrowArchetype(e.Diff, within)
 	v.narrowComponent(e.Diff, within)
@@ -209,7 +201,7 @@ func (v *Verdict) drilled(e Evidence) *Within {
 			continue
 		}
 		if tick, ok := p.Drilled.Tick(); ok && tick == *v.Tick && p.Drilled.First.System != "" {
-			return &Within{tick, p.Drilled.First.System, p.Drilled.First.Scopes}
+			return &Within{tick, p.Drilled.First.System, -1, p.Drilled.First.Scopes}
 		}
 	}
 	return nil

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// triageFlags are the flags of triage.
+type triageFlags struct {
+	all, stats, redact bool
+
+	sim    string
+	sims   simulators
+	known  string
+	start  string // of a write-up
+	failOn string
+}
+
+func newTriage(e *env) *cobra.Command {
+	var flags triageFlags
+	cmd := &cobra.Command{
+		Use:   "triage PATH...",
+		Short: "Say what happened: when, where, what differs, why, and what is missing",
+		Long: `triage takes all that the peers left (folders, archives, single files; snapshots,
+savegames, order logs, traces, logs of engines, in any mixture) and narrows the desync
+down: the tick, the system, the archetype, the component, the entities, the values, the
+peers, and the kinds of mistakes that look like this. Every step is shown with the
+evidence for it, or with what would tell it. docs/causes.md describes the kinds.
+
+With --sim the orders are replayed, which tells which peer is wrong.
+
+` + formats.SimulatorHelp + `
+
+--known DIR holds the report against earlier write-ups, Markdown files with a line
+"fingerprint: …" in their header; --write-up FILE starts one.
+
+--fail-on decides which outcomes end with an exit status other than 0: diverged, new (a
+divergence that no write-up in --known has), inconclusive, never; diverged,inconclusive
+unless told otherwise. docs/ci.md has the table.
+
+` + exitHelp,
+		Example: `  desynctool triage report.zip
+  desynctool triage host client --sim builtin
+  desynctool triage artifacts --format html=report.html --format junit=report.xml --format text
+  desynctool triage report.zip --known bugs --fail-on new`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
+	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	flags.sims.addTimeout(cmd)
+	f.StringVar(&flags.known, "known", "", "a folder with earlier write-ups")
+	f.StringVar(&flags.start, "write-up", "", "start a write-up in this file, which must not be there yet")
+	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
+	f.BoolVar(&flags.stats, "stats", false, "say on stderr how much of what was given was read")
+	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	format := addReportFormats(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTriage(e, args, flags, format) }
+	return cmd
+}
+
+func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error {
+	if _, err := report.ExitFor(&report.Report{}, flags.failOn); err != nil {
+		return err
+	}
+	if flags.known != "" {
+		if stat, err := os.Stat(flags.known); err != nil || !stat.IsDir() {
+			return fmt.Errorf("--known %s: expected a folder", flags.known)
+		}
+	}
+	if flags.start != "" {
+		if _, err := os.Lstat(flags.start); err == nil {
+			return fmt.Errorf("--write-up %s: it is there already", flags.start)
+		}
+	}
+	sim, err := flags.sims.parse("--sim", flags.sim)
+	if err != nil {
+		return err
+	}
+	defer flags.sims.close()
+	tree, err := e.openWith(evidence.Options{Count: flags.stats}, paths...)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	r, err := evidence.Triage(tree, paths, sim)
+	if err != nil {
+		return err
+	}
+	if flags.known != "" {
+		if r.Seen, err = report.FindSeen(os.DirFS(flags.known), r); err != nil {
+			return fmt.Errorf("--known %s: %w", flags.known, err)
+		}
+	}
+	e.warn(r.Warnings)
+	if flags.start != "" {
+		if r.Fingerprint == "" {
+			return errors.New("--write-up: no divergence was found, so there is nothing to write up")
+		}
+		if err := writeFile(flags.start, func(f *os.File) error { return report.WriteUp(f, r) }); err != nil {
+			return err
+		}
+	}
+	status, err := report.ExitFor(r, flags.failOn)
+	if err != nil {
+		return err
+	}
+	if flags.redact {
+		r = report.Redact(r)
+	}
+	if err := e.renderReport(format, r, flags.all); err != nil {
+		return err
+	}
+	if flags.stats {
+		fmt.Fprintln(e.stderr, tree.Usage(paths))
+	}
+	return ended(status)
+}

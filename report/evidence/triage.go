@@ -1,0 +1,83 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// Triage looks at all evidence below some paths and reports what happened. With a simulator
+// it says who is wrong. Where evidence is lacking it also says what to ask the players for;
+// evidence of one peer alone is inconclusive.
+func Triage(tree *Tree, paths []string, sim *bisect.Sim) (*report.Report, error) {
+	r, err := formats.Triage(tree, paths, sim)
+	if err != nil && !errors.Is(err, formats.ErrFewPeers) {
+		return nil, tree.Explain(err)
+	}
+	if err != nil {
+		c, examined := Examine(tree, paths, nil)
+		if examined != nil || len(c.Peers) == 0 {
+			return nil, tree.Explain(err)
+		}
+		return alone(tree, c), nil
+	}
+	r.Warnings = append(r.Warnings, tree.Warnings()...)
+	for _, lost := range tree.Lost() {
+		if !slices.Contains(r.Missing, lost) {
+			r.Missing = append(r.Missing, lost)
+		}
+	}
+	if len(r.Missing) == 0 {
+		return r, nil
+	}
+	if r.Status == report.InSync {
+		r.Status = report.Inconclusive
+	}
+	if r.FirstDivergence == nil || r.FirstDivergence.Tick == nil {
+		if c, err := Examine(tree, paths, nil); err == nil {
+			r.Ask = c.Ask
+		}
+	}
+	return r, nil
+}
+
+// alone reports evidence that cannot be compared with any other.
+func alone(tree *Tree, c *report.Checkup) *report.Report {
+	r := &report.Report{
+		Head:    report.NewHead("triage", report.Inconclusive, append(c.Warnings, tree.Warnings()...)),
+		Verdict: []string{"Nothing can be compared: there is evidence of one peer only."}, Ask: c.Ask,
+		Peers: []report.TriagedPeer{}, Ladder: []report.Rung{}, Locus: []report.LocusField{}, Causes: []report.Cause{},
+		Cascade: []report.CascadeDocument{}, Orders: []report.TriagedOrder{}, Contradictions: []string{}, Missing: []string{}, Notes: []string{},
+		Next: []string{"send the text below to the players"}, Of: []report.Trait{},
+	}
+	if n := len(c.Peers); n > 1 {
+		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: the evidence of %d peers has nothing in common.", n)
+	}
+	for _, p := range c.Peers {
+		t := report.TriagedPeer{Name: p.Name}
+		for _, x := range p.Covers {
+			switch x.What {
+			case "states":
+				t.Snapshots = int(x.Count)
+			case "orders":
+				t.OrderLog = true
+			case "checkpoints":
+				t.Trace = true
+			}
+		}
+		r.Peers = append(r.Peers, t)
+	}
+	r.Missing = append(append(r.Missing, c.Lost...), tree.Lost()...)
+	for _, s := range c.Steps {
+		state := report.RungOpen
+		if s.Can {
+			state = report.RungFound
+		}
+		r.Ladder = append(r.Ladder, report.Rung{Step: s.Step, State: state, Found: map[bool]string{true: "possible", false: "not possible"}[s.Can], Evidence: s.Why})
+	}
+	return r
+}

@@ -1,0 +1,91 @@
+package evidence
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// Usage is how much of what was given was read.
+type Usage struct {
+	Given, Files int64 // bytes and files below the paths; those of archives are unpacked ones
+	Read, Opened int64 // bytes that were read, some more than once, and files that were opened
+}
+
+// String says it in a line.
+func (u Usage) String() string {
+	share := 0.0
+	if u.Given > 0 {
+		share = 100 * float64(u.Read) / float64(u.Given)
+	}
+	return fmt.Sprintf("read %d of %d bytes (%.1f %%), opened %d of %d files", u.Read, u.Given, share, u.Opened, u.Files)
+}
+
+// Usage returns how much of what lies below some paths was read, if Options.Count is set.
+func (t *Tree) Usage(paths []string) Usage {
+	u := Usage{Read: t.meter.read.Load()}
+	t.meter.opened.Range(func(any, any) bool { u.Opened++; return true })
+	for _, path := range paths {
+		t.weigh(filepath.Clean(path), maxWalk+2, &u)
+	}
+	return u
+}
+
+func (t *Tree) weigh(path string, deeper int, u *Usage) {
+	stat, err := t.Stat(path)
+	if err != nil {
+		return
+	}
+	if !stat.IsDir() {
+		u.Given += stat.Size()
+		u.Files++
+		return
+	}
+	names, err := t.Names(path)
+	if err != nil || deeper == 0 {
+		return
+	}
+	for _, name := range names {
+		t.weigh(filepath.Join(path, name), deeper-1, u)
+	}
+}
+
+// meter counts what is read.
+type meter struct {
+	on     bool
+	read   atomic.Int64
+	opened sync.Map // paths
+}
+
+// metered is a file whose reads are counted.
+type metered struct {
+	files.File
+	m *meter
+}
+
+func (f metered) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	f.m.read.Add(int64(n))
+	return n, err
+}
+
+func (f metered) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	f.m.read.Add(int64(n))
+	return n, err
+}
+
+func (f metered) Stat() (fs.FileInfo, error) { return f.File.Stat() }
+
+// count counts what is read of a file, if that is asked for.
+func (m *meter) count(path string, f files.File, err error) (files.File, error) {
+	if err != nil || !m.on {
+		return f, err
+	}
+	m.opened.Store(filepath.Clean(path), true)
+	return metered{f, m}, nil
+}

@@ -1,0 +1,288 @@
+package formats
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Triage looks at all that the peers below some paths left and reports what happened. With
+// a simulator it says who is wrong.
+func Triage(tree files.Tree, paths []string, sim *bisect.Sim) (*report.Report, error) {
+	g := &gatherer{tree: tree, paths: paths, sim: sim, whole: true}
+	defer g.Close()
+	if err := g.compare(); err != nil {
+		return nil, err
+	}
+	if err := g.before(); err != nil {
+		return nil, err
+	}
+	g.check()
+	g.left()
+	g.heat()
+	if err := g.positions(); err != nil {
+		g.e.Lost = append(g.e.Lost, err.Error())
+	}
+	return playbook.Report(g.e)
+}
+
+// before compares the states of the two peers at the good end of the bracket, whose caches
+// may differ already.
+func (g *gatherer) before() error {
+	p := g.e.Parted
+	if p == nil || g.e.Bisect.Bracket.Good == nil {
+		return nil
+	}
+	var at *snapshot.Point // the last at or before the good end that both have
+	for _, e := range g.of(p.Names[0]).Entries {
+		if e.Point.Compare(*g.e.Bisect.Bracket.Good) <= 0 && g.of(p.Names[1]).At(e.Point) != nil {
+			at = &e.Point
+		}
+	}
+	if at == nil {
+		return nil
+	}
+	a, errA := g.of(p.Names[0]).At(*at).Open()
+	b, errB := g.of(p.Names[1]).At(*at).Open()
+	for _, s := range []snapshot.State{a, b} {
+		if s != nil {
+			defer s.Close()
+		}
+	}
+	if errA != nil || errB != nil {
+		return nil // bisect has told that they are lost
+	}
+	g.verify(a, b)
+	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{Limit: 16})
+	if err != nil {
+		g.e.Lost = append(g.e.Lost, err.Error())
+		return nil
+	}
+	g.e.Before = d
+	return nil
+}
+
+// of returns the snapshots of a peer.
+func (g *gatherer) of(name string) *snapshot.Set {
+	for _, p := range g.peers {
+		if p.Name == name {
+			return p.Snapshots()
+		}
+	}
+	return &snapshot.Set{}
+}
+
+// verify computes the hashes of states of ours again from their content.
+func (g *gatherer) verify(states ...snapshot.State) {
+	for _, s := range states {
+		if _, ours := s.(interface{ ContentSize() (uint64, error) }); !ours {
+			continue
+		}
+		info := s.Info()
+		what := fmt.Sprintf("the hashes of %s's state point %s", info.Peer, info.Point)
+		if err := snapshot.Check(s); err != nil {
+			g.e.Contradictions = append(g.e.Contradictions, fmt.Sprintf("%s are not those of its content: %v", what, err))
+			continue
+		}
+		g.e.Checked = append(g.e.Checked, what)
+	}
+}
+
+// check holds the hashes of the states that differ, and of the peers' own reports, against
+// what they are of.
+func (g *gatherer) check() {
+	if p := g.e.Parted; p != nil {
+		g.verify(p.States[:]...)
+	}
+	for _, path := range bisect.Others(g.peers) {
+		if !strings.HasPrefix(baseOf(path), "desync_report_") {
+			continue
+		}
+		saved, err := ReadReport(g.tree, path)
+		if err != nil {
+			g.e.Lost = append(g.e.Lost, err.Error())
+			continue
+		}
+		r, ok := saved.(*report.PeerReport)
+		if !ok {
+			continue
+		}
+		for _, c := range r.Contradictions() {
+			g.e.Contradictions = append(g.e.Contradictions, path+": "+c)
+		}
+		g.checkReport(path, r)
+	}
+}
+
+// checkReport holds a peer's report against the state that the peer left.
+func (g *gatherer) checkReport(path string, r *report.PeerReport) {
+	for _, p := range g.peers {
+		if p.Name != r.Peer {
+			continue
+		}
+		e := p.Snapshots().At(r.Point())
+		if e == nil {
+			continue
+		}
+		s, err := e.Open()
+		if err == nil {
+			for _, c := range r.Check(s.Info()) {
+				g.e.Contradictions = append(g.e.Contradictions, path+": "+c)
+			}
+			g.e.Checked = append(g.e.Checked, path)
+		}
+		if s != nil {
+			s.Close()
+		}
+	}
+}
+
+// left tells what there is of each peer.
+func (g *gatherer) left() {
+	logs := g.logs()
+	facts := map[string]map[string]string{}
+	for _, info := range g.e.Bisect.Peers {
+		l := playbook.Left{TimelinePeer: report.TimelinePeer{Name: info.Name, Snapshots: []uint64{}}, Log: info.Log}
+		set := g.of(info.Name)
+		for _, e := range set.Entries {
+			l.Snapshots = append(l.Snapshots, e.Point.Tick)
+			g.e.Session.Seed = fmt.Sprintf("%016x", e.Seed)
+			if g.e.Session.Game == "" && e.Format != nil && e.Format.Name != "snap" {
+				g.e.Session.Game, _, _ = strings.Cut(e.Format.Title, " ")
+			}
+		}
+		l.Snapshots, l.Thinned = thin(l.Snapshots)
+		if s, ok := logs[info.Name]; ok {
+			l.Log = true
+			l.Hashes, l.Marks = s.hashes(), s.marks
+			tell(facts, info.Name, s.header.Build, s.header.Params)
+			g.about(&s.header, s.dialect)
+		}
+		for _, t := range g.e.Traces {
+			for _, i := range t.Traces {
+				if i.Name == info.Name && !i.Empty {
+					l.Trace = &report.TimelineSpan{First: i.First.Number, Last: i.Last.Number, Count: i.Last.Number - i.First.Number + 1}
+				}
+			}
+		}
+		if meta := g.meta(info.Name, set); meta != nil {
+			tell(facts, info.Name, "", meta)
+		}
+		g.e.Peers = append(g.e.Peers, l)
+	}
+	g.sameBins(logs)
+	g.around(logs)
+	g.facts(facts)
+}
+
+// about takes what a log's header says of the session.
+func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
+	s := &g.e.Session
+	if d.Engine != "" {
+		s.Game = d.Engine
+	} else if sim := h.Params["sim"]; sim != "" {
+		s.Game = sim
+	}
+	if h.Build != "" {
+		s.Build = h.Build
+	}
+	if h.TickRate.Den > 0 {
+		s.TickRate = float64(h.TickRate.Num) / float64(h.TickRate.Den)
+	}
+	if s.Seed == "" && h.Seed != 0 {
+		s.Seed = fmt.Sprintf("%016x", h.Seed)
+	}
+}
+
+// meta returns what a peer's first state of ours, or one that is open, says of the peer.
+func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
+	if p := g.e.Parted; p != nil {
+		for i, s := range p.States {
+			if p.Names[i] == name {
+				return s.Info().Meta
+			}
+		}
+	}
+	for _, e := range set.Entries {
+		if e.Format == nil || !e.Format.Checksummed {
+			return nil
+		}
+		s, err := e.Open()
+		if s != nil {
+			defer s.Close()
+		}
+		if err == nil {
+			return s.Info().Meta
+		}
+	}
+	return nil
+}
+
+// tell adds what a file says of a peer.
+func tell(facts map[string]map[string]string, peer, build string, meta map[string]string) {
+	if facts[peer] == nil {
+		facts[peer] = map[string]string{}
+	}
+	if build != "" {
+		facts[peer]["build"] = build
+	}
+	for name, value := range meta {
+		if value != "" && (slices.Contains(GameFacts, name) || slices.Contains(MachineFacts, name)) {
+			facts[peer][name] = value
+		}
+	}
+}
+
+// Facts by the names that files have for them: what has to be the same on all peers, and
+// what belongs to a machine.
+var (
+	GameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings"}
+	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
+)
+
+// facts keeps what differs between the peers.
+func (g *gatherer) facts(told map[string]map[string]string) {
+	values := map[string]map[string]string{}
+	for peer, list := range told {
+		for name, value := range list {
+			if values[name] == nil {
+				values[name] = map[string]string{}
+			}
+			values[name][peer] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		distinct := map[string]bool{}
+		for _, v := range values[name] {
+			distinct[v] = true
+		}
+		if len(distinct) > 1 {
+			g.e.Facts = append(g.e.Facts, report.Fact{Name: name, Must: slices.Contains(GameFacts, name), Values: values[name]})
+		}
+	}
+}
+
+// maxPoints is how many snapshots of a peer a timeline lists.
+const maxPoints = 400
+
+// thin leaves at most maxPoints numbers, evenly.
+func thin(points []uint64) ([]uint64, bool) {
+	if len(points) <= maxPoints {
+		return points, false
+	}
+	out := make([]uint64, 0, maxPoints)
+	for i := range maxPoints {
+		out = append(out, points[i*(len(points)-1)/(maxPoints-1)])
+	}
+	return out, true
+}
+
+func baseOf(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

@@ -1,0 +1,62 @@
+package playbook
+
+import (
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Evidence is what the comparisons of a session's artifacts found. What is not there is
+// nil.
+type Evidence struct {
+	Bisect *bisect.Result
+	Orders *orderlog.Comparison
+	Traces []*tracediff.Result
+	// Within tells where the traces of two peers part until the end of a tick, for the
+	// first such tick from one to before another; nil if they are not there, or do not
+	// part.
+	Within func(from, to uint64) (*Within, error)
+	// Diff compares two peers' states at the bad end of the bracket.
+	Diff *snapshot.Diff
+
+	// What follows is for the report, and changes no verdict.
+
+	// Parted are the states of two peers at the bad end of the bracket, or else at the
+	// first state point behind it at which both left one.
+	Parted *Parted
+	// Before compares the same peers' states at the good end: caches may differ there.
+	Before *snapshot.Diff
+	// Around are the orders around the divergence, Peers what there is of each peer.
+	Around []report.TriagedOrder
+	Peers  []Left
+	// Bin is how many ticks one number of Left.Orders counts, BinFrom the first of them.
+	Bin, BinFrom uint64
+	// Session and Facts are what the files say of the game and the machines.
+	Session report.Session
+	Facts   []report.Fact
+	// Cascade is where parts of the state first differed, by complete traces.
+	Cascade []report.CascadeDocument
+	Heat    *report.Heat
+	Map     *report.PositionsMap
+	// Checked says which hashes were computed again from content, and Contradictions
+	// where they were others.
+	Checked        []string
+	Contradictions []string
+	// Lost is evidence that could not be used, besides what Bisect and Orders say.
+	Lost []string
+}
+
+// Parted are two states that differ.
+type Parted struct {
+	Names  [2]string
+	States [2]snapshot.State
+	Diff   *snapshot.Diff
+}
+
+// Left is what one peer left.
+type Left struct {
+	report.TimelinePeer
+	Log bool
+}

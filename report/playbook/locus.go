@@ -1,0 +1,104 @@
+package playbook
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// maxLocus is how many values a report lists, maxLocusTable of how many of one table, and
+// maxLocusKeys how many entities that one side has alone.
+const (
+	maxLocus      = 120
+	maxLocusTable = 24
+	maxLocusKeys  = 16
+)
+
+// locus lists the values that differ: those of the root first, then of other archetypes,
+// then of caches.
+func locus(r *report.Report, e Evidence, v *Verdict) {
+	p, d := e.Parted, e.Parted.Diff
+	c := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
+	r.Compared = c
+	if d.RNG != nil {
+		c.Values++
+		f := report.LocusField{FieldDocument: report.Field(d.RNG, "", p.Names)}
+		f.Component, f.Field = RNG, "state"
+		r.Locus = append(r.Locus, f)
+		c.Columns = append(c.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: RNG, Field: "state", Changed: 1}})
+	}
+	tables := make([]*snapshot.TableDiff, 0, len(d.Tables))
+	for i := range d.Tables {
+		if d.Tables[i].Class != snapshot.Noise {
+			tables = append(tables, &d.Tables[i])
+		}
+	}
+	slices.SortStableFunc(tables, func(a, b *snapshot.TableDiff) int { return place(v, a) - place(v, b) })
+	for _, t := range tables {
+		cache := t.Class == snapshot.Cache
+		for _, col := range t.Columns {
+			c.Values += col.Changed
+			c.Columns = append(c.Columns, report.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: report.ColumnDocument(col)})
+		}
+		for side, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
+			if count := []uint64{t.OnlyACount, t.OnlyBCount}[side]; count > 0 {
+				c.Rows = append(c.Rows, report.LocusRows{Archetype: t.Label, Peer: p.Names[side], Keys: names(keys), Count: count})
+			}
+		}
+		changes := slices.Clone(t.Changes)
+		if root, known := v.Root(); known && root == t.Label && v.Component != "" {
+			slices.SortStableFunc(changes, func(a, b snapshot.Change) int { return later(a, v) - later(b, v) })
+		}
+		for i := range changes[:min(len(changes), maxLocusTable)] {
+			if len(r.Locus) == maxLocus {
+				break
+			}
+			ch := &changes[i]
+			f := report.LocusField{Archetype: t.Label, Cache: cache, FieldDocument: report.Field(ch, ch.Key.String(), p.Names)}
+			if a, b := raw(ch.A), raw(ch.B); a != "" || b != "" {
+				f.Raw = map[string]string{p.Names[0]: a, p.Names[1]: b}
+			}
+			r.Locus = append(r.Locus, f)
+		}
+	}
+}
+
+// place orders tables: the root, other archetypes that may be, the rest, caches.
+func place(v *Verdict, t *snapshot.TableDiff) int {
+	i := slices.Index(v.Archetypes, t.Label)
+	switch {
+	case t.Class == snapshot.Cache:
+		return 1 << 20
+	case i >= 0:
+		return i
+	}
+	return 1 << 16
+}
+
+// later is 0 for values of the component that diverged first.
+func later(c snapshot.Change, v *Verdict) int {
+	if c.Component == v.Component {
+		return 0
+	}
+	return 1
+}
+
+func names(keys []snapshot.Key) []string {
+	list := []string{}
+	for _, k := range keys[:min(len(keys), maxLocusKeys)] {
+		list = append(list, k.String())
+	}
+	return list
+}
+
+// raw returns the bits of a number, the most significant first, empty for other values.
+func raw(v snapshot.Value) string {
+	if v.Absent || v.Type.Width() == 0 {
+		return ""
+	}
+	b := slices.Clone(v.Raw)
+	slices.Reverse(b)
+	return hex.EncodeToString(b)
+}

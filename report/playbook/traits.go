@@ -1,0 +1,296 @@
+package playbook
+
+import (
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// traits are what the evidence of a divergence looks like, whatever the game calls its
+// archetypes and systems. Causes are ranked by them.
+type traits struct {
+	kind    bisect.Kind
+	initial bool
+	healed  bool
+	// inputs is how orders around the divergence differ, "" if they do not or are not
+	// known.
+	inputs orderlog.DifferenceKind
+	// order is the kind of the order that differs, or that names what differs.
+	order string
+
+	// system is the first one behind which the peers differ, opening whether it is the
+	// first of the tick; both need traces.
+	system  string
+	opening bool
+
+	// What follows is of the values that differ: of the columns that the trace shows to
+	// differ behind the first system if it is fine enough, else of all at the end of the
+	// tick. Exact is false where the states are of a later point.
+	seen  bool // there are two states to compare
+	exact bool
+	// rng says that the RNG differs, and early that it does behind the first system; it
+	// is not known without a trace that has it.
+	rng, early, known bool
+
+	archetypes, columns, rows int
+	fields                    int // different names of columns
+	only                      [2]uint64
+	floats                    bool // nothing but floats differ
+	ulp                       uint64
+	bits                      int // of the only value that differs, 0 if there are several
+	kinds                     []snapshot.Kind
+	named                     int // rows that orders of the tick name
+	blank                     int // most values of one column that are zero on one side
+	bothWays                  int // columns whose values differ up and down
+	oneWay                    int // columns of three rows or more whose values all differ one way
+	traded                    int // columns whose values are the same, in other rows
+	conserved                 int // columns whose sums are equal
+	share                     float64
+	caches                    []string // that differ at the good end under equal roots
+	facts                     []report.Fact
+}
+
+// observe finds the traits of a divergence.
+func observe(e Evidence, v *Verdict) *traits {
+	t := &traits{
+		kind: v.Kind, initial: v.InitialState, healed: e.Bisect.Healed != nil, system: v.System, facts: e.Facts,
+		opening: v.within != nil && v.within.Index == 0,
+	}
+	t.orders(e, v)
+	if e.Before != nil && !e.Before.RootsDiffer() {
+		for i := range e.Before.Tables {
+			if d := &e.Before.Tables[i]; d.Class == snapshot.Cache {
+				t.caches = append(t.caches, d.Label)
+			}
+		}
+	}
+	if e.Parted == nil {
+		return t
+	}
+	t.seen, t.exact = true, e.Diff != nil && (v.Tick != nil || v.InitialState)
+	t.values(e, v)
+	return t
+}
+
+// orders finds the difference of the inputs that is nearest before the divergence.
+func (t *traits) orders(e Evidence, v *Verdict) {
+	if e.Orders == nil || !v.Inputs {
+		return
+	}
+	for i := range e.Orders.Differences {
+		d := &e.Orders.Differences[i]
+		if v.Bracket != nil && d.Tick > v.Bracket.Bad.Tick && t.inputs != "" {
+			break
+		}
+		if t.inputs == "" {
+			t.inputs, t.order = d.Kind, d.Order
+		}
+	}
+}
+
+// values looks at what differs.
+func (t *traits) values(e Evidence, v *Verdict) {
+	d := e.Parted.Diff
+	t.rng = d.RNG != nil
+	var scopes []string
+	if v.within != nil {
+		scopes = v.within.Scopes
+		t.known = len(scopes) > 0
+		t.early = slices.Contains(scopes, RNG)
+	}
+	subjects := subjectsOf(e, v)
+	fields := map[string]bool{}
+	rows := map[string]bool{}
+	t.floats = true
+	var total, all uint64
+	for i := range d.Tables {
+		table := &d.Tables[i]
+		if table.Class != snapshot.Archetype {
+			continue
+		}
+		columns := traced(scopes, table.Label)
+		if len(scopes) > 0 && columns == nil {
+			continue
+		}
+		t.archetypes++
+		t.only[0] += table.OnlyACount
+		t.only[1] += table.OnlyBCount
+		byColumn := map[string][]*snapshot.Change{}
+		for k := range table.Changes {
+			c := &table.Changes[k]
+			name := c.Component + "." + c.Field
+			if len(columns) > 0 && !slices.Contains(columns, name) {
+				continue
+			}
+			byColumn[name] = append(byColumn[name], c)
+			rows[table.Label+"/"+c.Key.String()] = true
+			fields[name] = true
+		}
+		for _, list := range byColumn {
+			t.column(list)
+		}
+		total += uint64(len(rows))
+		all += rowsOf(e.Parted, table.Label)
+	}
+	t.rows, t.fields = len(rows), len(fields)
+	for row := range rows {
+		if _, key, _ := strings.Cut(row, "/"); subjects[key] != "" {
+			t.named++
+			t.order = subjects[key]
+		}
+	}
+	if all > 0 {
+		t.share = float64(t.rows) / float64(all)
+	}
+	if t.columns == 0 {
+		t.floats = false
+	}
+	if t.rows != 1 || t.columns != 1 {
+		t.bits = 0
+	}
+}
+
+// rowsOf returns how many entities an archetype has.
+func rowsOf(p *Parted, label string) uint64 {
+	for _, t := range p.States[0].Info().Tables {
+		if t.Class == snapshot.Archetype && t.Label == label {
+			return t.Rows
+		}
+	}
+	return 0
+}
+
+// traced returns the columns of an archetype among the scopes of a trace: nil if it is not
+// among them, an empty list if the trace has the archetype only as a whole.
+func traced(scopes []string, label string) (columns []string) {
+	for _, scope := range scopes {
+		l, column, fine := strings.Cut(scope, "/")
+		if l != label {
+			continue
+		}
+		if columns == nil {
+			columns = []string{}
+		}
+		if fine && strings.Contains(column, ".") {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
+// column looks at the values of one column that differ.
+func (t *traits) column(list []*snapshot.Change) {
+	t.columns++
+	var up, down, zeroA, zeroB int
+	var sum float64
+	before, after := map[string]int{}, map[string]int{}
+	whole := true
+	for _, c := range list {
+		if !slices.Contains(t.kinds, c.Kind) {
+			t.kinds = append(t.kinds, c.Kind)
+		}
+		switch c.Kind {
+		case snapshot.KindFloat, snapshot.KindNaN, snapshot.KindSignOfZero:
+			t.ulp = max(t.ulp, c.ULP)
+			whole = false
+		default:
+			t.floats = false
+		}
+		t.bits = c.BitsChanged
+		a, b := amount(c.A), amount(c.B)
+		switch {
+		case a < b:
+			up++
+		case a > b:
+			down++
+		}
+		sum += b - a
+		if isZero(c.A) {
+			zeroA++
+		}
+		if isZero(c.B) {
+			zeroB++
+		}
+		before[string(c.A.Raw)]++
+		after[string(c.B.Raw)]++
+	}
+	t.blank = max(t.blank, zeroA, zeroB)
+	if up > 0 && down > 0 {
+		t.bothWays++
+		if sum == 0 && whole {
+			t.conserved++
+		}
+		same := len(before) == len(after) && len(before) > 1
+		for value, n := range before {
+			same = same && after[value] == n
+		}
+		if same {
+			t.traded++
+		}
+	} else if len(list) > 2 {
+		t.oneWay++
+	}
+}
+
+func isZero(v snapshot.Value) bool {
+	return v.Absent || !slices.ContainsFunc(v.Raw, func(b byte) bool { return b != 0 })
+}
+
+// amount returns a number as a float, whatever its scale; 0 for what is none.
+func amount(v snapshot.Value) float64 {
+	w := v.Type.Width()
+	if v.Absent || w == 0 || w > 8 || len(v.Raw) != w {
+		return 0
+	}
+	var bits uint64
+	for i, b := range v.Raw {
+		bits |= uint64(b) << (8 * i)
+	}
+	switch v.Type {
+	case snapshot.F32:
+		return float64(math.Float32frombits(uint32(bits)))
+	case snapshot.F64:
+		return math.Float64frombits(bits)
+	case snapshot.U8, snapshot.U16, snapshot.U32, snapshot.U64, snapshot.Ref, snapshot.Bool:
+		return float64(bits)
+	}
+	shift := 64 - 8*w
+	return float64(int64(bits<<shift) >> shift)
+}
+
+// subjectsOf returns the keys that the orders of the divergent tick name, with the kind of
+// the order.
+func subjectsOf(e Evidence, v *Verdict) map[string]string {
+	out := map[string]string{}
+	for _, o := range e.Around {
+		in := v.Tick != nil && o.Tick == *v.Tick
+		if v.Tick == nil && v.Bracket != nil && v.Bracket.Good != nil {
+			in = v.Bracket.Good.Tick <= o.Tick && o.Tick < v.Bracket.Bad.Tick
+		}
+		if !in || o.Local {
+			continue
+		}
+		if keys := numbers(o.Payload); len(keys) > 0 {
+			out[keys[0]] = o.Kind
+		}
+	}
+	return out
+}
+
+// numbers returns the numbers in the hex digits of a payload.
+func numbers(payload string) (list []string) {
+	b, err := hex.DecodeString(payload)
+	if err != nil {
+		return nil
+	}
+	for _, n := range orderlog.Numbers(b) {
+		list = append(list, itoa(n.Value))
+	}
+	return list
+}

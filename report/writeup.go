@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A write-up is what somebody wrote of a bug: Markdown that begins with a header of
+// "name: value" lines between two lines of three dashes. The header has one line
+// "fingerprint:" or more, and may have "fingerprint_coarse:" and "title:"; without a title
+// the first heading is it.
+
+// Limits of write-ups.
+const (
+	maxWriteUps    = 10_000
+	maxWriteUpHead = 64 << 10
+)
+
+// WriteUp starts the write-up of a report: the header by which later reports find it, and
+// what is known.
+func WriteUp(w io.Writer, r *Report) error {
+	title := "What happened"
+	if len(r.Verdict) > 0 {
+		title = strings.TrimSuffix(r.Verdict[0], ".")
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "---\ntitle: %s\nfingerprint: %s\nfingerprint_coarse: %s\n---\n\n", oneLine(title), r.Fingerprint, r.Coarse)
+	if err := MarkdownText(&out, r); err != nil {
+		return err
+	}
+	out.WriteString("\n## Cause\n\n## Fix\n")
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(Safe(s)), " ") }
+
+// FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint
+// of the report, the exact ones first.
+func FindSeen(folder fs.FS, r *Report) (seen []SeenBefore, err error) {
+	if r.Fingerprint == "" {
+		return nil, nil
+	}
+	n := 0
+	err = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != "." {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !d.Type().IsRegular() || path.Ext(name) != ".md" {
+			return nil
+		}
+		if n++; n > maxWriteUps {
+			return fmt.Errorf("more than %d write-ups", maxWriteUps)
+		}
+		f, err := folder.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		h, err := readHead(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		exact := slices.Contains(h.prints, r.Fingerprint)
+		if exact || slices.Contains(h.coarse, r.Coarse) {
+			seen = append(seen, SeenBefore{cmp.Or(h.title, name), name, exact})
+		}
+		return nil
+	})
+	slices.SortStableFunc(seen, func(a, b SeenBefore) int {
+		if a.Exact != b.Exact {
+			if a.Exact {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.File, b.File)
+	})
+	return seen, err
+}
+
+// writeUpHead is what the header of a write-up says.
+type writeUpHead struct {
+	title          string
+	prints, coarse []string
+}
+
+// readHead reads the header of a write-up; one without a header has no fingerprints.
+func readHead(r io.Reader) (h writeUpHead, err error) {
+	in := bufio.NewScanner(io.LimitReader(r, maxWriteUpHead))
+	in.Buffer(nil, maxWriteUpHead+1)
+	for n := 0; in.Scan(); n++ {
+		line := strings.TrimRight(in.Text(), "\r ")
+		switch {
+		case n == 0 && strings.TrimPrefix(line, "\ufeff") != "---":
+			return h, nil
+		case n == 0:
+			continue
+		case line == "---" && h.title != "":
+			return h, nil
+		case strings.HasPrefix(line, "# "):
+			h.title = cmp.Or(h.title, line[2:])
+			return h, nil
+		}
+		name, value, _ := strings.Cut(line, ":")
+		switch value = strings.Trim(strings.TrimSpace(value), `"'`); strings.TrimSpace(name) {
+		case "title":
+			h.title = value
+		case "fingerprint":
+			h.prints = append(h.prints, value)
+		case "fingerprint_coarse":
+			h.coarse = append(h.coarse, value)
+		}
+	}
+	return h, in.Err()
+}
