@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -44,33 +45,25 @@ func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.W
 			}
 		}
 	}
+	systems := make([][]bisect.TracedSystem, len(traces))
+	errs := make([]error, len(traces))
 	for tick := from; tick < to && found == nil; tick++ {
-		var first []bisect.TracedSystem
+		var wait sync.WaitGroup
+		for i, t := range traces { // each reads its way to the first tick
+			wait.Go(func() { systems[i], errs[i] = t.Tick(tick) })
+		}
+		wait.Wait()
 		at := 0
-		for i, t := range traces {
-			systems, err := t.Tick(tick)
-			if err != nil {
+		for i := 1; i < len(traces); i++ {
+			if errs[0] != nil || errs[i] != nil {
 				continue
 			}
-			if i == 0 {
-				first = clone(systems)
-				continue
-			}
-			if k := parts(first, systems); k >= 0 && (found == nil || k < at) {
-				found, at = &playbook.Within{Tick: tick, System: systems[k].System, Index: k, Scopes: differing(first[k].Sums, systems[k].Sums)}, k
+			if k := parts(systems[0], systems[i]); k >= 0 && (found == nil || k < at) {
+				found, at = &playbook.Within{Tick: tick, System: systems[i][k].System, Index: k, Scopes: differing(systems[0][k].Sums, systems[i][k].Sums)}, k
 			}
 		}
 	}
 	return found, nil
-}
-
-// clone copies what a trace has of a tick, which is good until the next one is read.
-func clone(list []bisect.TracedSystem) []bisect.TracedSystem {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Sums = maps.Clone(list[i].Sums)
-	}
-	return list
 }
 
 // parts returns the index of the system from which on the whole states differ until the

@@ -223,6 +223,12 @@ func (t *traits) byValues(add func(float64, []string, ...string)) {
 	if t.traded > 0 {
 		add(0.8, fact("values of %d columns are the same on both sides, but in other rows", t.traded), t.ordering()...)
 	}
+	if t.exact && !t.exists && t.entries > 0 && t.entries >= uint64(t.rows) {
+		add(0.8, fact("%d entries of derived data differ, though no entity came or went", t.entries), StaleCache, DifferentData)
+	}
+	if t.only[0] > 0 && t.only[1] > 0 && t.archetypes > 1 {
+		add(0.8, fact("new entities have each other's keys: %d and %d are on one side only", t.only[0], t.only[1]), t.ordering()...)
+	}
 	if t.floats && t.ulp > 1<<20 && several {
 		add(0.8, fact("floats differ by much, in several entities"), WallClock, Uninitialized, DifferentData)
 	}
@@ -233,11 +239,8 @@ func (t *traits) byValues(add func(float64, []string, ...string)) {
 		}
 		if t.early && t.rows == 0 {
 			add(0.95, fact("the RNG differs %s, and nothing else", where), RNGLeak)
-		} else if t.early || t.bothWays == 0 {
-			add(0.7, fact("the RNG differs %s", where), RNGLeak, Uninitialized, DifferentData)
-		} else {
-			add(0.7, fact("the RNG differs %s", where), RNGLeak, Uninitialized, DifferentData)
 		}
+		add(0.7, fact("the RNG differs %s", where), RNGLeak, Uninitialized, DifferentData)
 	}
 	t.byShape(add, fact)
 }
@@ -253,7 +256,7 @@ func (t *traits) byShape(add func(float64, []string, ...string), fact func(strin
 	case t.archetypes == 1 && t.share > 0.9 && t.rows > 2:
 		add(0.6, fact("nearly all entities of one archetype differ"), DifferentData, StaleCache, Uninitialized)
 	case t.archetypes > 1 || t.bothWays > 0 && t.conserved > 0 || t.only[0] > 0 && t.only[1] > 0:
-		add(0.6, fact("entities of several kinds differ, and no random number does"), t.ordering()...)
+		add(0.6, fact("entities of several kinds differ"), t.ordering()...)
 	case t.columns > 3*t.rows || t.rows <= 3 || t.fields >= 4:
 		add(0.6, fact("few entities differ in many columns"), StaleCache, DifferentData, IterationOrder)
 	default:

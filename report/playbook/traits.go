@@ -53,6 +53,8 @@ type traits struct {
 	conserved                 int // columns whose sums are equal
 	share                     float64
 	caches                    []string // that differ at the good end under equal roots
+	entries                   uint64   // of caches that differ where the states do
+	exists                    bool     // entities are on one side only, anywhere
 	facts                     []report.Fact
 }
 
@@ -111,9 +113,15 @@ func (t *traits) values(e Evidence, v *Verdict) {
 	var total, all uint64
 	for i := range d.Tables {
 		table := &d.Tables[i]
-		if table.Class != snapshot.Archetype {
+		only := table.OnlyACount + table.OnlyBCount
+		switch table.Class {
+		case snapshot.Cache:
+			t.entries += only + table.Changed()
+			continue
+		case snapshot.Noise:
 			continue
 		}
+		t.exists = t.exists || only > 0
 		columns := traced(scopes, table.Label)
 		if len(scopes) > 0 && columns == nil {
 			continue
