@@ -217,8 +217,8 @@ func (t *traits) byValues(add func(float64, []string, ...string)) {
 	if t.bits == 1 && t.only == [2]uint64{} && t.named == 0 {
 		add(0.85, fact("one bit of one value differs"), BitFlip)
 	}
-	if t.blank >= 10 && before && t.blank*2 >= t.rows/max(1, t.fields) {
-		add(0.85, fact("%d values of one column are zero on one side", t.blank), SaveForgets)
+	if t.blank >= 8 {
+		add(0.85, fact("%d values of one field are zero on one side", t.blank), SaveForgets)
 	}
 	if t.traded > 0 {
 		add(0.8, fact("values of %d columns are the same on both sides, but in other rows", t.traded), t.ordering()...)
@@ -226,7 +226,7 @@ func (t *traits) byValues(add func(float64, []string, ...string)) {
 	if t.exact && !t.exists && t.entries > 0 && t.entries >= uint64(t.rows) {
 		add(0.8, fact("%d entries of derived data differ, though no entity came or went", t.entries), StaleCache, DifferentData)
 	}
-	if t.only[0] > 0 && t.only[1] > 0 && t.archetypes > 1 {
+	if t.only[0] > 0 && t.only[0] == t.only[1] && t.archetypes > 1 {
 		add(0.8, fact("new entities have each other's keys: %d and %d are on one side only", t.only[0], t.only[1]), t.ordering()...)
 	}
 	if t.floats && t.ulp > 1<<20 && several {

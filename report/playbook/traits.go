@@ -46,7 +46,7 @@ type traits struct {
 	bits                      int // of the only value that differs, 0 if there are several
 	kinds                     []snapshot.Kind
 	named                     int // rows that orders of the tick name
-	blank                     int // most values of one column that are zero on one side
+	blank                     int // values of one field of all archetypes that are nearly all zero on one side
 	bothWays                  int // columns whose values differ up and down
 	oneWay                    int // columns of three rows or more whose values all differ one way
 	traded                    int // columns whose values are the same, in other rows
@@ -109,8 +109,9 @@ func (t *traits) values(e Evidence, v *Verdict) {
 	subjects := subjectsOf(e, v)
 	fields := map[string]bool{}
 	rows := map[string]bool{}
+	zeroes := map[string]*blanks{}
 	t.floats = true
-	var total, all uint64
+	var all uint64
 	for i := range d.Tables {
 		table := &d.Tables[i]
 		only := table.OnlyACount + table.OnlyBCount
@@ -140,13 +141,20 @@ func (t *traits) values(e Evidence, v *Verdict) {
 			rows[table.Label+"/"+c.Key.String()] = true
 			fields[name] = true
 		}
-		for _, list := range byColumn {
-			t.column(list)
+		for name, list := range byColumn {
+			if zeroes[name] == nil {
+				zeroes[name] = &blanks{}
+			}
+			t.column(list, zeroes[name])
 		}
-		total += uint64(len(rows))
 		all += rowsOf(e.Parted, table.Label)
 	}
 	t.rows, t.fields = len(rows), len(fields)
+	for _, z := range zeroes {
+		if n := max(z.a, z.b); 5*n >= 4*z.all {
+			t.blank = max(t.blank, n)
+		}
+	}
 	for row := range rows {
 		if _, key, _ := strings.Cut(row, "/"); subjects[key] != "" {
 			t.named++
@@ -192,13 +200,19 @@ func traced(scopes []string, label string) (columns []string) {
 	return columns
 }
 
+// blanks counts the values of a field, and how many of them are zero on either side.
+type blanks struct{ a, b, all int }
+
+// tellingValue is above what small numbers take turns in by chance.
+const tellingValue = 16
+
 // column looks at the values of one column that differ.
-func (t *traits) column(list []*snapshot.Change) {
+func (t *traits) column(list []*snapshot.Change, zero *blanks) {
 	t.columns++
-	var up, down, zeroA, zeroB int
+	var up, down int
 	var sum float64
 	before, after := map[string]int{}, map[string]int{}
-	whole := true
+	whole, large := true, false
 	for _, c := range list {
 		if !slices.Contains(t.kinds, c.Kind) {
 			t.kinds = append(t.kinds, c.Kind)
@@ -219,22 +233,23 @@ func (t *traits) column(list []*snapshot.Change) {
 			down++
 		}
 		sum += b - a
+		zero.all++
 		if isZero(c.A) {
-			zeroA++
+			zero.a++
 		}
 		if isZero(c.B) {
-			zeroB++
+			zero.b++
 		}
+		large = large || math.Abs(a) > tellingValue
 		before[string(c.A.Raw)]++
 		after[string(c.B.Raw)]++
 	}
-	t.blank = max(t.blank, zeroA, zeroB)
 	if up > 0 && down > 0 {
 		t.bothWays++
 		if sum == 0 && whole {
 			t.conserved++
 		}
-		same := len(before) == len(after) && len(before) > 1
+		same := len(before) == len(after) && len(before) > 1 && large
 		for value, n := range before {
 			same = same && after[value] == n
 		}
