@@ -116,7 +116,7 @@ func (a archetype) trains(b archetype) bool {
 	return b != oreField && kinds[b].share > 0 && kinds[b].maker == a && a != headquarters
 }
 
-// Archetypes returns the labels of the archetypes in order. An archetype's
+// Archetypes returns the archetypes' own labels in order. An archetype's
 // place in it is the lowest 5 bits of its entities' ids, and what a train
 // order names.
 func Archetypes() []string {

@@ -3,38 +3,56 @@ package refsim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Labels of the caches.
+// cacheKind is a cache by its own names. It has one column.
+type cacheKind struct {
+	label, component, field string
+	typ                     snapshot.Type
+	parts                   int // of its keys
+}
+
+// The caches.
 const (
-	cacheFog  = "Fog"         // key (player, cell): how many entities see the cell
-	cachePath = "PathCost"    // key cell: what it costs to cross
-	cacheView = "Sight"       // key entity: the cell from which Fog counts it
-	cacheGrid = "SpatialGrid" // key (cell, entity): the entity's player
+	cacheFog  = iota // key (player, cell): how many entities see the cell
+	cachePath        // key cell: what it costs to cross
+	cacheView        // key entity: the cell from which Fog counts it
+	cacheGrid        // key (cell, entity): the entity's player
+	numCaches
 )
+
+var cacheKinds = [numCaches]cacheKind{
+	cacheFog:  {"Fog", "Fog", "viewers", snapshot.U16, 2},
+	cachePath: {"PathCost", "Path", "cost", snapshot.U16, 1},
+	cacheView: {"Sight", "Sight", "cell", snapshot.U32, 1},
+	cacheGrid: {"SpatialGrid", "Entry", "player", snapshot.U8, 2},
+}
 
 // Caches returns a copy of the caches as they are, ascending by label.
 func (s *Sim) Caches() []snapshot.Table {
-	fogTable := cacheTable(cacheFog, snapshot.NewColumn("Fog", "viewers", snapshot.U16, 0))
+	fogTable := s.names.cacheTable(cacheFog)
 	for p := range s.fog.viewers {
 		for cell, n := range s.fog.viewers[p] {
 			appendPair(&fogTable, uint64(p), uint64(cell), uint64(n))
 		}
 	}
-	path := cacheTable(cachePath, snapshot.NewColumn("Path", "cost", snapshot.U16, 0))
+	path := s.names.cacheTable(cachePath)
 	for cell, cost := range s.path.cost {
 		path.Keys.A = append(path.Keys.A, uint64(cell))
 		path.Columns[0].AppendUint(uint64(cost))
 	}
-	grid := cacheTable(cacheGrid, snapshot.NewColumn("Entry", "player", snapshot.U8, 0))
+	grid := s.names.cacheTable(cacheGrid)
 	for cell, list := range s.grid.entries {
 		for _, e := range list {
 			appendPair(&grid, uint64(cell), e.id, uint64(e.player))
 		}
 	}
-	return []snapshot.Table{fogTable, path, s.sightTable(), grid}
+	list := []snapshot.Table{fogTable, path, s.sightTable(), grid}
+	slices.SortFunc(list, func(a, b snapshot.Table) int { return strings.Compare(a.Label, b.Label) })
+	return list
 }
 
 // sightTable lists the cells that Fog counts entities in, of all archetypes
@@ -58,16 +76,12 @@ func (s *Sim) sightTable() snapshot.Table {
 		}
 		return 1
 	})
-	view := cacheTable(cacheView, snapshot.NewColumn("Sight", "cell", snapshot.U32, 0))
+	view := s.names.cacheTable(cacheView)
 	for _, r := range rows {
 		view.Keys.A = append(view.Keys.A, r.id)
 		view.Columns[0].AppendUint(uint64(r.cell))
 	}
 	return view
-}
-
-func cacheTable(label string, c snapshot.Column) snapshot.Table {
-	return snapshot.Table{Label: label, Class: snapshot.Cache, Columns: []snapshot.Column{c}}
 }
 
 func appendPair(t *snapshot.Table, a, b, v uint64) {
@@ -109,26 +123,19 @@ func (s *Sim) computeCaches() {
 // loadCaches replaces the computed caches by those of w, as far as it has
 // them: they may be stale, and the saved game went on with them.
 func (s *Sim) loadCaches(w *snapshot.World) error {
-	for _, c := range []struct {
-		label string
-		parts int
-		typ   snapshot.Type
-		load  func(keys snapshot.Keys, c *snapshot.Column) error
-	}{
-		{cacheFog, 2, snapshot.U16, s.loadFog},
-		{cachePath, 1, snapshot.U16, s.loadPath},
-		{cacheView, 1, snapshot.U32, s.loadSight},
-		{cacheGrid, 2, snapshot.U8, s.loadGrid},
+	for i, load := range [numCaches]func(snapshot.Keys, *snapshot.Column) error{
+		cacheFog: s.loadFog, cachePath: s.loadPath, cacheView: s.loadSight, cacheGrid: s.loadGrid,
 	} {
-		t := w.Table(snapshot.Cache, c.label)
+		c, label := &cacheKinds[i], s.names.caches[cacheKinds[i].label]
+		t := w.Table(snapshot.Cache, label)
 		if t == nil {
 			continue
 		}
 		if t.Keys.Parts() != c.parts && t.Rows() > 0 || len(t.Columns) != 1 || t.Columns[0].Type != c.typ {
-			return fmt.Errorf("cache %s: expected one column of %s and keys of %d parts", c.label, c.typ, c.parts)
+			return fmt.Errorf("cache %s: expected one column of %s and keys of %d parts", label, c.typ, c.parts)
 		}
-		if err := c.load(t.Keys, &t.Columns[0]); err != nil {
-			return fmt.Errorf("cache %s: %w", c.label, err)
+		if err := load(t.Keys, &t.Columns[0]); err != nil {
+			return fmt.Errorf("cache %s: %w", label, err)
 		}
 	}
 	return nil

@@ -181,7 +181,8 @@ type values interface {
 type field struct {
 	snapshot.Column // the name and type; the data only as long as a view lasts
 	values
-	uncovered bool // by the game's checksum, of the fault blind-checksum
+	own       string // its name in code, component and field, whatever the game calls it
+	uncovered bool   // by the game's checksum, of the fault blind-checksum
 }
 
 // number describes a numeric column. The field's type follows from T but for

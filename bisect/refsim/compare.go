@@ -57,8 +57,8 @@ func Differences(a, b *Sim) []Difference {
 	if a.rng != b.rng {
 		list = append(list, Difference{Component: "RNG"})
 	}
-	for i, t := range a.tables {
-		if u := b.tables[i]; !t.equal(u) {
+	for i, t := range a.byLabel {
+		if u := b.byLabel[i]; !t.equal(u) {
 			list = append(list, t.differences(u)...)
 		}
 	}

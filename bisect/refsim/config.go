@@ -10,6 +10,11 @@ type Config struct {
 	Seed     uint64
 	Entities int // about how many entities live, 100…100,000; 0 means 5000
 	Players  int // 2…8; 0 means 4
+
+	// Names deals the names of archetypes, components, fields, caches, systems and
+	// kinds of orders out anew, so that nothing can be known by its name; 0 leaves each
+	// its own. The game is the same under any names.
+	Names uint64
 }
 
 // The limits of a Config.
@@ -39,12 +44,16 @@ const SimName = "refsim"
 
 // Params returns the configuration as an order log's header keeps it.
 func (c Config) Params() map[string]string {
-	return map[string]string{
+	params := map[string]string{
 		"sim":      SimName,
 		"seed":     strconv.FormatUint(c.Seed, 10),
 		"entities": strconv.Itoa(c.Entities),
 		"players":  strconv.Itoa(c.Players),
 	}
+	if c.Names != 0 {
+		params["names"] = strconv.FormatUint(c.Names, 10)
+	}
+	return params
 }
 
 // ParseParams returns the configuration of which params are the Params. Keys
@@ -55,9 +64,14 @@ func ParseParams(params map[string]string) (Config, error) {
 		return c, fmt.Errorf("parameter sim is %q, expected %q", sim, SimName)
 	}
 	var err error
-	if s, ok := params["seed"]; ok {
-		if c.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			return c, fmt.Errorf("parameter seed is %q, expected a number", s)
+	for _, p := range []struct {
+		key string
+		dst *uint64
+	}{{"seed", &c.Seed}, {"names", &c.Names}} {
+		if s, ok := params[p.key]; ok {
+			if *p.dst, err = strconv.ParseUint(s, 10, 64); err != nil {
+				return c, fmt.Errorf("parameter %s is %q, expected a number", p.key, s)
+			}
 		}
 	}
 	for _, p := range []struct {

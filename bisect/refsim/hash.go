@@ -21,7 +21,7 @@ var blindTo = [numSystems]string{sysMovement: "Heading.turn", sysMorale: "Morale
 func (s *Sim) uncover(column string) {
 	for _, t := range s.tables {
 		for i := range t.fields {
-			t.fields[i].uncovered = t.fields[i].Name() == column
+			t.fields[i].uncovered = t.fields[i].own == column
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (s *Sim) appendLeaves(dst []merkle.Leaf) []merkle.Leaf {
 	dst = append(dst, merkle.Leaf{Hash: merkle.RNGLeaf(s.rng.append(state[:0]))})
 	s.scratch.hashed.Store(0)
 	s.scratch.pool.each(s.scratch.hashSome)
-	for _, t := range s.tables {
+	for _, t := range s.byLabel {
 		dst = append(dst, merkle.Leaf{Label: t.label, Hash: t.digests.leaf})
 	}
 	return dst
@@ -95,7 +95,7 @@ func (s *Sim) SyncHash() merkle.Short { return s.StateHash().Short() }
 // component. Its cost is that of Leaves.
 func (s *Sim) Columns(visit func(archetype, component, field string, digest merkle.Hash, rows int)) {
 	s.Leaves()
-	for _, t := range s.tables {
+	for _, t := range s.byLabel {
 		visit(t.label, "", "keys", t.digests.columns[0], t.rows())
 		for i := range t.fields {
 			c := &t.fields[i].Column

@@ -34,7 +34,7 @@ var orderKinds = [numOrderKinds]struct {
 	OrderChat: {"chat", 1, true},
 }
 
-// OrderKinds returns the table of kinds for an order log's header.
+// OrderKinds returns the table of kinds for an order log's header, under their own names.
 func OrderKinds() []orderlog.OrderKind {
 	list := make([]orderlog.OrderKind, numOrderKinds)
 	for i, k := range orderKinds {

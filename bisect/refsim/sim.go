@@ -3,6 +3,7 @@ package refsim
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -38,7 +39,7 @@ var systemFuncs = [numSystems]func(*Sim){
 	(*Sim).runMorale, (*Sim).runFog, (*Sim).runAI, (*Sim).runCleanup,
 }
 
-// Systems returns the names of the systems in the order in which they run.
+// Systems returns the systems' own names in the order in which they run.
 func Systems() []string { return slices.Clone(systemNames[:]) }
 
 // workers is the number of goroutines that systems divide their work among.
@@ -52,6 +53,7 @@ type Sim struct {
 	AfterSystem func(system string)
 
 	config Config
+	names  *names
 	faults *faults
 	rng    rng
 
@@ -65,7 +67,8 @@ type Sim struct {
 	orders  []orderlog.Order
 	late    []orderlog.Order // what Receive has held back for the next tick
 
-	tables [archetypes]*table
+	tables  [archetypes]*table
+	byLabel [archetypes]*table // the same, as the state's leaves are ordered
 
 	width, cells int // of the map, along each side and in all
 	terrain      []uint8
@@ -128,11 +131,14 @@ func newSim(config Config, point uint64, mistakes []Fault) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sim{config: config, faults: fs, tick: point, running: numSystems}
+	s := &Sim{config: config, names: namesOf(config.Names), faults: fs, tick: point, running: numSystems}
 	s.cosmetic = newRNG(config.Seed, 2)
 	for a := range s.tables {
 		s.tables[a] = newTable(archetype(a))
+		s.tables[a].rename(s.names)
 	}
+	s.byLabel = s.tables
+	slices.SortFunc(s.byLabel[:], func(t, u *table) int { return strings.Compare(t.label, u.label) })
 	if fs.uncovered != "" {
 		s.uncover(fs.uncovered)
 	}
@@ -178,7 +184,7 @@ func (s *Sim) Step(orders []orderlog.Order) error {
 // side by side; Step does the same in one go.
 func (s *Sim) Begin(orders []orderlog.Order) error {
 	if s.running != numSystems {
-		return fmt.Errorf("tick %d is not finished, %s comes next", s.tick, systemNames[s.running])
+		return fmt.Errorf("tick %d is not finished, %s comes next", s.tick, s.names.systems[s.running])
 	}
 	for i := range orders {
 		if orders[i].Tick != s.tick {
@@ -201,12 +207,12 @@ func (s *Sim) Next() (name string, more bool) {
 	systemFuncs[sys](s)
 	s.flipBit(sys)
 	if s.AfterSystem != nil {
-		s.AfterSystem(systemNames[sys])
+		s.AfterSystem(s.names.systems[sys])
 	}
 	if s.running++; s.running == numSystems {
 		s.tick++
 	}
-	return systemNames[sys], s.running < numSystems
+	return s.names.systems[sys], s.running < numSystems
 }
 
 // slots is how many ticks lie between two ticks in which a table gains or

@@ -28,7 +28,7 @@ func TestHashIsThatOfTheWorld(t *testing.T) {
 	if testing.Short() {
 		ticks = 200
 	}
-	for _, c := range []Config{{Seed: 1, Entities: 100, Players: 2}, {Seed: 2, Entities: 600}, {Seed: 3, Entities: 300, Players: 8}} {
+	for _, c := range []Config{{Seed: 1, Entities: 100, Players: 2}, {Seed: 2, Entities: 600}, {Seed: 3, Entities: 300, Players: 8}, {Seed: 4, Entities: 200, Names: 9}} {
 		t.Run(fmt.Sprint(c.Entities), func(t *testing.T) {
 			t.Parallel()
 			s, script := newTestSim(t, c), NewScript(c.Seed)
@@ -262,13 +262,13 @@ func TestLoadRefuses(t *testing.T) {
 }
 
 func TestParams(t *testing.T) {
-	want := Config{Seed: 1<<64 - 1, Entities: 777, Players: 3}
+	want := Config{Seed: 1<<64 - 1, Entities: 777, Players: 3, Names: 12}
 	got, err := ParseParams(want.Params())
 	if err != nil || got != want {
 		t.Errorf("got %v, %v, expected %v", got, err, want)
 	}
 	for _, bad := range []map[string]string{
-		{"sim": "chess"}, {"seed": "x"}, {"entities": "7"}, {"players": "1"}, {"players": "9"}, {"entities": "many"},
+		{"sim": "chess"}, {"seed": "x"}, {"names": "x"}, {"entities": "7"}, {"players": "1"}, {"players": "9"}, {"entities": "many"},
 	} {
 		if c, err := ParseParams(bad); err == nil {
 			t.Errorf("%v: accepted as %v", bad, c)

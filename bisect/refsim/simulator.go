@@ -37,11 +37,11 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 		},
 		Resume: func(w *snapshot.World, h *orderlog.Header) (bisect.Simulator, error) {
 			var config *Config // what the log says, if there is one
-			if h == nil {
-				h = &orderlog.Header{Kinds: OrderKinds()}
-			} else if c, err := ofThisSim(h); err != nil {
-				return nil, err
-			} else {
+			if h != nil {
+				c, err := ofThisSim(h)
+				if err != nil {
+					return nil, err
+				}
 				config = &c
 			}
 			// A peer's caches may be what is wrong with it: they are computed
@@ -51,6 +51,9 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 			sim, err := Load(&state, mistakes...)
 			if err != nil {
 				return nil, err
+			}
+			if h == nil {
+				h = &orderlog.Header{Kinds: sim.OrderKinds()}
 			}
 			if saved := sim.Config(); config != nil && (saved.Entities != config.Entities || saved.Players != config.Players) {
 				return nil, fmt.Errorf("the state is of a game with %d entities and %d players, the log of one with %d and %d",
@@ -83,7 +86,7 @@ type replayed struct {
 }
 
 func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
-	ours := OrderKinds()
+	ours := sim.OrderKinds()
 	r := &replayed{Sim: sim}
 	for _, kind := range h.Kinds {
 		i := slices.IndexFunc(ours, func(k orderlog.OrderKind) bool { return k.Name == kind.Name })

@@ -1,6 +1,7 @@
 package refsim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type table struct {
 	archetype archetype
 	*kind
+	label string // what the game calls it
 
 	id        []uint64
 	index     []uint64 // second part of the key, for squads only
@@ -57,7 +59,7 @@ type table struct {
 
 func newTable(a archetype) *table {
 	k := &kinds[a]
-	t := &table{archetype: a, kind: k}
+	t := &table{archetype: a, kind: k, label: k.label}
 	switch a {
 	case match:
 		t.rules, t.serial = new(rules), new(serial)
@@ -140,17 +142,31 @@ func (t *table) addFields() {
 	add(t.score != nil, t.score.fields)
 	add(t.rules != nil, t.rules.fields)
 	add(t.serial != nil, t.serial.fields)
-	slices.SortFunc(t.fields, func(a, b field) int {
-		if c := strings.Compare(a.Component, b.Component); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Field, b.Field)
-	})
+	for i := range t.fields {
+		t.fields[i].own = t.fields[i].Name()
+	}
+	t.sortFields()
 	t.digests.columns = make([]merkle.Hash, 1+len(t.fields))
 	t.keysDirty = true
 	for i := range t.fields {
 		t.fields[i].mark() // no digest has been computed yet
 	}
+}
+
+// rename gives the table and its columns the names that the game has for them.
+func (t *table) rename(n *names) {
+	t.label = n.archetypes[t.archetype]
+	for i := range t.fields {
+		f := &t.fields[i]
+		f.Component, f.Field = n.components[f.Component], n.fields[f.Field]
+	}
+	t.sortFields()
+}
+
+func (t *table) sortFields() {
+	slices.SortFunc(t.fields, func(a, b field) int {
+		return cmp.Or(strings.Compare(a.Component, b.Component), strings.Compare(a.Field, b.Field))
+	})
 }
 
 // rows returns the number of rows, the dead included.
@@ -206,7 +222,7 @@ func (t *table) find(id uint64) (row int, ok bool) {
 func (t *table) keys() snapshot.Keys { return snapshot.Keys{A: t.id, B: t.index} }
 
 // load sets the rows from src, which must have t's columns. Those that are
-// omitted, by component and field, are left at zero.
+// omitted, by their own names, are left at zero.
 func (t *table) load(src *snapshot.Table, omitted []string) error {
 	if src.Keys.Parts() != t.keys().Parts() {
 		return fmt.Errorf("keys have %d parts, expected %d", src.Keys.Parts(), t.keys().Parts())
@@ -224,7 +240,7 @@ func (t *table) load(src *snapshot.Table, omitted []string) error {
 		if c.Name() != f.Name() || c.Type != f.Type || c.Scale != f.Scale {
 			return fmt.Errorf("column %s of %s, expected %s of %s", c.Name(), c.Type, f.Name(), f.Type)
 		}
-		if slices.Contains(omitted, f.Name()) {
+		if slices.Contains(omitted, f.own) {
 			for range t.id {
 				f.grow()
 			}

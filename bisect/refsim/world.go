@@ -1,6 +1,7 @@
 package refsim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,7 +17,7 @@ func (s *Sim) World() *snapshot.World {
 		RNG:   s.rng.append(nil),
 		Meta:  s.config.Params(),
 	}}
-	for _, t := range s.tables {
+	for _, t := range s.byLabel {
 		w.Tables = append(w.Tables, t.world())
 	}
 	w.Tables = append(w.Tables, s.Caches()...)
@@ -95,21 +96,27 @@ func (s *Sim) omitted() (columns []string) {
 	return columns
 }
 
-// savedConfig reads the configuration from the archetype Match.
+// savedConfig reads the configuration from the archetype Match, and what that is called
+// from the metadata.
 func savedConfig(w *snapshot.World) (Config, error) {
-	t := w.Table(snapshot.Archetype, kinds[match].label)
-	if t == nil || t.Rows() != 1 {
-		return Config{}, fmt.Errorf("archetype Match does not have one row")
+	c, err := ParseParams(map[string]string{"names": cmp.Or(w.Meta["names"], "0")})
+	if err != nil {
+		return Config{}, err
 	}
-	c := Config{Seed: w.Seed}
+	c.Seed = w.Seed
+	n := namesOf(c.Names)
+	t := w.Table(snapshot.Archetype, n.archetypes[match])
+	if t == nil || t.Rows() != 1 {
+		return Config{}, fmt.Errorf("archetype %s does not have one row", n.archetypes[match])
+	}
 	for _, p := range []struct {
 		field string
 		typ   snapshot.Type
 		dst   *int
 	}{{"entities", snapshot.U32, &c.Entities}, {"players", snapshot.U8, &c.Players}} {
-		col := t.Column("Rules", p.field)
+		col := t.Column(n.components["Rules"], n.fields[p.field])
 		if col == nil || col.Type != p.typ {
-			return Config{}, fmt.Errorf("archetype Match has no column Rules.%s of %s", p.field, p.typ)
+			return Config{}, fmt.Errorf("archetype %s has no column %s.%s of %s", t.Label, n.components["Rules"], n.fields[p.field], p.typ)
 		}
 		*p.dst = int(col.Uint(0))
 	}

@@ -145,7 +145,7 @@ func (s *session) header(peer int) orderlog.Header {
 		Build:    refsim.SimName,
 		TickRate: orderlog.Rate{Num: 30, Den: 1},
 		Start:    s.logs[peer].state,
-		Kinds:    refsim.OrderKinds(),
+		Kinds:    s.sims[peer].OrderKinds(),
 		Peers:    append([]string(nil), s.Peers...),
 		Params:   s.Config.Params(),
 	}
@@ -170,7 +170,7 @@ func (s *session) tick() error {
 			return err
 		}
 	}
-	for order, system := range refsim.Systems() {
+	for order, system := range s.sims[0].Systems() {
 		err := s.each(func(peer int) error {
 			s.sims[peer].Next()
 			if s.sink.System == nil {
@@ -236,7 +236,7 @@ func (s *session) writeTick(peer int) error {
 	orders := append([]orderlog.Order(nil), s.logs[peer].orders...)
 	return s.sink.Tick(peer, orderlog.Tick{
 		Number:    s.sims[peer].Point(),
-		InputHash: orderlog.InputHash(refsim.OrderKinds(), orders),
+		InputHash: orderlog.InputHash(s.sims[peer].OrderKinds(), orders),
 		Orders:    orders,
 		Hashes:    s.hashes(peer),
 	})

@@ -13,8 +13,8 @@ import (
 // nil if no mistake ever showed.
 type Truth struct {
 	Fault string `json:"fault"` // name of the mistake, empty if there is none
-	Place string `json:"place"`
-	Peer  string `json:"peer"` // that makes it
+	Place string `json:"place"` // by the name that the game has for it
+	Peer  string `json:"peer"`  // that makes it
 	From  uint64 `json:"from_tick"`
 
 	// Bracket is one tick wide.
@@ -74,9 +74,12 @@ type difference struct {
 }
 
 func newObserver(sims []*refsim.Sim, o *Options) *observer {
-	b := &observer{sims: sims, names: o.Peers, faults: o.Faults, seen: make([][]difference, len(sims))}
+	b := &observer{sims: sims, names: o.Peers, faults: slices.Clone(o.Faults), seen: make([][]difference, len(sims))}
+	for i := range b.faults {
+		b.faults[i].Place = sims[0].PlaceName(b.faults[i].Place)
+	}
 	if len(o.Faults) > 0 {
-		b.truth.blame(o.Faults[0])
+		b.truth.blame(b.faults[0])
 	}
 	return b
 }
