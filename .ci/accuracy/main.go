@@ -26,6 +26,7 @@ func main() {
 func run() error {
 	faulty := flag.Int("sessions", 600, "sessions with a mistake")
 	clean := flag.Int("clean", 200, "sessions without one")
+	shuffled := flag.Bool("shuffled", false, "all sessions have shuffled names, not every second")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "accuracy-")
 	if err != nil {
@@ -33,14 +34,21 @@ func run() error {
 	}
 	defer os.RemoveAll(dir)
 	list := append(accuracy.Faulty(*faulty), accuracy.Clean(*clean)...)
-	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) },
-		func(dirs []string) (*playbook.Verdict, error) {
-			return formats.Narrow(files.Disk, dirs, refsim.Simulator())
-		},
+	for i := range list {
+		list[i].Shuffled = list[i].Shuffled || *shuffled
+	}
+	measured := accuracy.Measured{Narrow: func(dirs []string) (*playbook.Verdict, error) {
+		return formats.Narrow(files.Disk, dirs, refsim.Simulator())
+	}}
+	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {
 		return err
 	}
-	return accuracy.Table(os.Stdout, scores)
+	if err := accuracy.Table(os.Stdout, scores); err != nil || measured.Triage == nil {
+		return err
+	}
+	fmt.Println()
+	return accuracy.CauseTable(os.Stdout, scores)
 }

@@ -1,10 +1,13 @@
 package accuracy_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -23,7 +26,7 @@ func TestSample(t *testing.T) {
 	if testing.Short() {
 		sample, clean = sample[:faults], clean[:5]
 	}
-	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, narrow, nil)
+	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrow}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +40,82 @@ func TestSample(t *testing.T) {
 	for _, q := range accuracy.Questions() {
 		if n.Marks[q][accuracy.Exact] < n.Sessions/4 {
 			t.Errorf("%s: %v: the sample asks too little", q, n.Marks[q])
+		}
+	}
+}
+
+// TestShuffledNames checks that nothing is known by its name: of sessions in which each has
+// another's, traced to the archetypes or columns, logs, snapshots, traces and replays tell the same names
+// as the truth does.
+func TestShuffledNames(t *testing.T) {
+	list := accuracy.Faulty(2 * len(refsim.Faults()))
+	if testing.Short() {
+		list = list[:len(refsim.Faults())]
+	}
+	for i := range list {
+		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, 200
+		list[i].Trace, list[i].Lack = session.TraceArchetype, accuracy.Nothing
+		if i%6 == 0 { // these take long to read
+			list[i].Trace = session.TraceColumn
+		}
+	}
+	scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrow}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range accuracy.Short(scores) {
+		t.Error(line)
+	}
+	n := accuracy.Count(scores, func(*accuracy.Score) bool { return true })
+	for _, q := range accuracy.Questions() {
+		if n.Marks[q][accuracy.Exact] < n.Bit/2 {
+			t.Errorf("%s: of %d sessions %v: the sample asks too little", q, n.Bit, n.Marks[q])
+		}
+	}
+}
+
+// TestCauses holds made-up reports on real sessions against what happened.
+func TestCauses(t *testing.T) {
+	causes := func(groups ...int) func([]string) (*report.Report, error) {
+		names := []string{"bit-flip", "stale-cache", "float", "locale"}
+		return func([]string) (*report.Report, error) {
+			r := new(report.Report)
+			for i, g := range groups {
+				r.Causes = append(r.Causes, report.Cause{Class: names[i], Group: g})
+			}
+			return r, nil
+		}
+	}
+	flip := accuracy.Session{Seed: 3, Fault: "bit-flip/Combat@40", Peers: 2, Entities: 200, Trace: session.TraceSystem, Shuffled: true}
+	stale := flip
+	stale.Fault = "stale-cache/PathCost@40"
+	blurred := flip
+	blurred.Lack = accuracy.StateGone
+	for _, c := range []struct {
+		of   accuracy.Session
+		says func([]string) (*report.Report, error)
+		mark accuracy.Mark
+		want accuracy.CauseScore
+	}{
+		{flip, causes(1, 2), accuracy.Exact, accuracy.CauseScore{Truth: "bit-flip", First: []string{"bit-flip"}, Right: true, Held: true}},
+		{flip, causes(1, 1, 1), accuracy.Exact, accuracy.CauseScore{Truth: "bit-flip", First: []string{"bit-flip", "stale-cache", "float"}, Right: true, Held: true}},
+		{flip, causes(1, 1, 1, 1), accuracy.Wrong, accuracy.CauseScore{Truth: "bit-flip", First: []string{"bit-flip", "stale-cache", "float", "locale"}, Held: true}},
+		{flip, causes(), accuracy.Missed, accuracy.CauseScore{Truth: "bit-flip", Held: true}},
+		{stale, causes(1, 2), accuracy.Wrong, accuracy.CauseScore{Truth: "stale-cache", First: []string{"bit-flip"}, Held: true}},
+		{blurred, causes(1), accuracy.Unknown, accuracy.CauseScore{Truth: "bit-flip", First: []string{"bit-flip"}, Right: true}},
+	} {
+		score, err := accuracy.Measure(c.of, t.TempDir(), accuracy.Measured{Narrow: narrow, Triage: c.says})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !score.Bit || score.Cause == nil {
+			t.Fatalf("%s: the mistake did not show", c.of)
+		}
+		if !reflect.DeepEqual(*score.Cause, c.want) || score.Marks[accuracy.WhichCause] != c.mark {
+			t.Errorf("%s: scored %+v, %s, expected %+v, %s", c.of, *score.Cause, score.Marks[accuracy.WhichCause], c.want, c.mark)
+		}
+		if score.Marks[accuracy.WhichLocus] != accuracy.Missed {
+			t.Errorf("%s: a report without a place is %s", c.of, score.Marks[accuracy.WhichLocus])
 		}
 	}
 }

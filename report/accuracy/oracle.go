@@ -14,7 +14,7 @@ import (
 
 // held says which questions a session's artifacts can answer at all.
 type held struct {
-	kind, tick, system, archetype, component, guilty bool
+	kind, tick, system, archetype, component, guilty, cause bool
 }
 
 // holds works out from what was recorded and taken away what the rest can tell. Where no
@@ -28,12 +28,16 @@ func (s Session) holds(r *session.Recording) (held, error) {
 		if h.kind && t.Checksum.Kind == string(bisect.ChecksumOnly) {
 			var err error
 			h.kind, err = contradicted(r)
-			return h, err
+			if err != nil {
+				return h, err
+			}
 		}
+		h.cause = h.kind
 		return h, nil
 	}
 	initial := *t.InitialState
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
+	h.cause = s.tellsCause(r, h.tick || initial)
 	h.system = !initial && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
 	h.component = h.archetype && s.Trace == session.TraceColumn
@@ -49,6 +53,21 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	// one only.
 	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(components[*t.Archetype]) == 1
 	return h, nil
+}
+
+// tellsCause reports whether there is what a cause is known from, given that the tick is:
+// the states of both sides right behind it; where inputs differ, the logs instead.
+func (s Session) tellsCause(r *session.Recording, tick bool) bool {
+	if s.network() {
+		return s.Lack != LogsGone
+	}
+	for i := range r.Peers[:2] {
+		path := r.Peers[i].At(r.Truth.Bracket.Bad)
+		if _, err := os.Stat(path); err != nil {
+			return false
+		}
+	}
+	return tick
 }
 
 // contradicted reports whether two peers left snapshots of a state point at which their

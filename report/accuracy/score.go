@@ -24,7 +24,7 @@ const (
 	WhichPeer      Question = "peer"
 )
 
-// Questions returns all questions in the order of narrowing.
+// Questions returns the questions of narrowing, in order.
 func Questions() []Question {
 	return []Question{WhichKind, WhichTick, WhichSystem, WhichArchetype, WhichComponent, WhichPeer}
 }
@@ -51,10 +51,11 @@ type Score struct {
 	Marks   map[Question]Mark
 	Answers map[Question]string // that are not good: what was said, and the truth
 	Alarm   string              // of a clean session: what was said
+	Cause   *CauseScore         // nil if no causes were asked for, or nothing showed
 }
 
-// Measure plays a session in dir and scores what narrow concludes.
-func Measure(s Session, dir string, narrow Narrow) (*Score, error) {
+// Measure plays a session in dir and scores what is concluded.
+func Measure(s Session, dir string, m Measured) (*Score, error) {
 	r, err := s.play(filepath.Join(dir, "s"))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
@@ -65,7 +66,7 @@ func Measure(s Session, dir string, narrow Narrow) (*Score, error) {
 	for _, p := range r.Peers {
 		dirs = append(dirs, p.Dir)
 	}
-	v, err := narrow(dirs)
+	v, err := m.Narrow(dirs)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
@@ -80,25 +81,22 @@ func Measure(s Session, dir string, narrow Narrow) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	score.mark(r.Truth, h, v)
+	if m.Triage == nil {
+		return score, nil
+	}
+	rep, err := m.Triage(dirs)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	score.locus(r.Truth, h, rep)
+	score.cause(h, rep)
 	return score, nil
 }
 
 // mark holds a verdict against the truth.
 func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 	good := func(q Question, held, known, right, bounded bool, said, truth any) {
-		var m Mark
-		switch {
-		case held && known && right:
-			m = Exact
-		case known && !right || !bounded:
-			m = Wrong
-		case held:
-			m = Missed
-		case known:
-			m = Guessed
-		default:
-			m = Unknown
-		}
+		m := markOf(held, known, right, bounded)
 		s.Marks[q] = m
 		if !m.Good() {
 			s.Answers[q] = fmt.Sprintf("said %v, is %v", said, truth)
@@ -135,6 +133,22 @@ func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 		return
 	}
 	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs, slices.Equal(v.Guilty, []string{s.Session.guilty()}) && !v.Inputs, true, blamed, s.Session.guilty())
+}
+
+// markOf marks an answer: whether the evidence holds it, whether it was given, is right,
+// and, if it was not, whether the truth is among what was left open.
+func markOf(held, known, right, bounded bool) Mark {
+	switch {
+	case held && known && right:
+		return Exact
+	case known && !right || !bounded:
+		return Wrong
+	case held:
+		return Missed
+	case known:
+		return Guessed
+	}
+	return Unknown
 }
 
 func number(n *uint64) string {

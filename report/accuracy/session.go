@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
@@ -36,6 +37,7 @@ type Session struct {
 	Entities int
 	Trace    session.TraceLevel
 	Lack     Lack
+	Shuffled bool // its archetypes, columns, systems and orders have each other's names
 }
 
 // Ticks is how long a session is, and snapshotEvery how many ticks lie between two
@@ -55,11 +57,15 @@ func (s Session) String() string {
 	if s.Lack != Nothing {
 		text += ", " + string(s.Lack)
 	}
+	if s.Shuffled {
+		text += ", shuffled names"
+	}
 	return text
 }
 
 // Faulty returns n sessions with every fault in every place, in several sizes, with and
-// without traces, with artifacts missing. The same number is the same session.
+// without traces, with artifacts missing, half of them with shuffled names. The same number
+// is the same session.
 func Faulty(n int) []Session {
 	var places []string
 	for round := range 8 {
@@ -76,9 +82,11 @@ func Faulty(n int) []Session {
 	return list
 }
 
+// traces are the levels of traces that sessions have.
+var traces = []session.TraceLevel{session.TraceColumn, session.TraceSystem, session.TraceArchetype, session.TraceNone}
+
 // Clean returns n sessions without a fault.
 func Clean(n int) []Session {
-	traces := []session.TraceLevel{session.TraceColumn, session.TraceSystem, session.TraceArchetype, session.TraceNone}
 	lacks := []Lack{Nothing, Nothing, StateGone, LogsGone, Sparse}
 	sizes := []int{200, 400, 700}
 	list := make([]Session, n)
@@ -92,6 +100,7 @@ func Clean(n int) []Session {
 		if dice.IntN(4) == 0 { // the cost of a session is that of its peers
 			list[i].Peers = 3 + dice.IntN(6)
 		}
+		list[i].Shuffled = dice.IntN(2) == 0
 	}
 	return list
 }
@@ -104,6 +113,9 @@ func (s Session) play(dir string) (*session.Recording, error) {
 	o := session.Options{
 		Config: refsim.Config{Seed: s.Seed, Entities: s.Entities}, Ticks: Ticks, SnapshotEvery: snapshotEvery,
 		Peers: []string{"host", "client"},
+	}
+	if s.Shuffled {
+		o.Config.Names = s.Seed + 1
 	}
 	for i := 2; i < s.Peers; i++ {
 		o.Peers = append(o.Peers, fmt.Sprintf("client%d", i))
@@ -151,5 +163,8 @@ func (s Session) take(r *session.Recording) error {
 // network reports whether the mistake is made on the way of an order.
 func (s Session) network() bool { return strings.HasPrefix(s.Fault, "order-") }
 
-// Narrow concludes from what the peers in some folders left.
-type Narrow func(dirs []string) (*playbook.Verdict, error)
+// Measured is what is measured. Both conclude from what the peers in some folders left.
+type Measured struct {
+	Narrow func(dirs []string) (*playbook.Verdict, error)
+	Triage func(dirs []string) (*report.Report, error) // nil if only Narrow is measured
+}

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // Run measures sessions on all processors, in folders below dir.
-func Run(list []Session, dir func(i int) string, narrow Narrow, progress func(done int)) ([]*Score, error) {
+func Run(list []Session, dir func(i int) string, m Measured, progress func(done int)) ([]*Score, error) {
 	scores := make([]*Score, len(list))
 	errs := make([]error, len(list))
 	next := make(chan int)
@@ -19,7 +20,7 @@ func Run(list []Session, dir func(i int) string, narrow Narrow, progress func(do
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for i := range next {
-				scores[i], errs[i] = Measure(list[i], dir(i), narrow)
+				scores[i], errs[i] = Measure(list[i], dir(i), m)
 				mu.Lock()
 				done++
 				if progress != nil {
@@ -52,7 +53,7 @@ type Tally struct {
 // Count counts what scores say, of those for which only returns true.
 func Count(scores []*Score, only func(*Score) bool) Tally {
 	t := Tally{Marks: map[Question]map[Mark]int{}}
-	for _, q := range Questions() {
+	for _, q := range append(Questions(), ofReports...) {
 		t.Marks[q] = map[Mark]int{}
 	}
 	for _, s := range scores {
@@ -98,14 +99,6 @@ func Table(w io.Writer, scores []*Score) error {
 		rule += "---|"
 	}
 	b.WriteString("\n" + rule + "\n")
-	var names []string
-	seen := map[string]bool{}
-	for _, s := range scores {
-		if name := s.fault(); !seen[name] {
-			seen[name] = true
-			names = append(names, name)
-		}
-	}
 	row := func(title string, t Tally) {
 		fmt.Fprintf(&b, "| %s | %d of %d |", title, t.Bit, t.Sessions)
 		for _, q := range Questions() {
@@ -113,10 +106,8 @@ func Table(w io.Writer, scores []*Score) error {
 		}
 		b.WriteString("\n")
 	}
-	for _, name := range names {
-		if name != "" {
-			row("`"+name+"`", Count(scores, func(s *Score) bool { return s.fault() == name }))
-		}
+	for _, name := range faults(scores) {
+		row("`"+name+"`", Count(scores, func(s *Score) bool { return s.fault() == name }))
 	}
 	row("all", Count(scores, func(s *Score) bool { return s.fault() != "" }))
 	if clean := Count(scores, func(s *Score) bool { return s.fault() == "" }); clean.Sessions > 0 {
@@ -138,13 +129,23 @@ func Short(scores []*Score) (lines []string) {
 		if s.Alarm != "" {
 			lines = append(lines, fmt.Sprintf("%s: false alarm, %s", s.Session, s.Alarm))
 		}
-		for _, q := range Questions() {
+		for _, q := range append(Questions(), ofReports...) {
 			if m, ok := s.Marks[q]; ok && !m.Good() {
 				lines = append(lines, fmt.Sprintf("%s: %s is %s: %s", s.Session, q, m, s.Answers[q]))
 			}
 		}
 	}
 	return lines
+}
+
+// faults returns the names of the faults of scores, in the order in which they come.
+func faults(scores []*Score) (names []string) {
+	for _, s := range scores {
+		if name := s.fault(); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // fault returns the name of a session's fault.
