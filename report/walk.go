@@ -20,8 +20,9 @@ type Walk struct {
 	Lost       []string // what could not be read and might differ
 }
 
-// NewWalk compares two states by their hashes alone. It refuses states of
-// different sessions or points unless force is set.
+// NewWalk compares two states by their hashes, and the cuts of tables that differ by
+// them: see snapshot.CompareCuts. It refuses states of different sessions or points
+// unless force is set.
 func NewWalk(names, paths [2]string, a, b snapshot.State, force bool) (*Walk, error) {
 	w := &Walk{Names: names, Paths: paths, Info: [2]*snapshot.Info{a.Info(), b.Info()}}
 	if !force {
@@ -37,6 +38,9 @@ func NewWalk(names, paths [2]string, a, b snapshot.State, force bool) (*Walk, er
 		w.Trees[i] = tree
 	}
 	w.Comparison = merkle.Compare(w.Trees[0], w.Trees[1])
+	if err := snapshot.CompareCuts(a, b); err != nil {
+		return nil, err
+	}
 	return w, nil
 }
 

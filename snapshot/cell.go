@@ -76,8 +76,8 @@ func (f *File) LoadKeys(i, block int) (Keys, error) {
 	return keys, nil
 }
 
-// checkKeys checks that the keys of a block ascend, begin where the index says
-// and end before the next block.
+// checkKeys checks that the keys of a block ascend, begin where the index says,
+// end before the next block and have none among them that begins another.
 func (t *fileTable) checkKeys(keys Keys, block int) error {
 	n := len(keys.A)
 	if keys.At(0) != t.Blocks[block].First {
@@ -89,7 +89,7 @@ func (t *fileTable) checkKeys(keys Keys, block int) error {
 	if block+1 < len(t.Blocks) && keys.At(n-1).Compare(t.Blocks[block+1].First) >= 0 {
 		return fmt.Errorf("last key %s is not below %s, the first of the next block", keys.At(n-1), t.Blocks[block+1].First)
 	}
-	return nil
+	return checkUncut(keys)
 }
 
 // LoadBlock implements State.

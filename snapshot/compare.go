@@ -108,6 +108,9 @@ func (c *comparer) table(i, j int) error {
 			return err
 		}
 	}
+	if len(p.td.Schema) == 0 && p.td.OnlyACount+p.td.OnlyBCount == 0 && !slices.ContainsFunc(p.counts, func(n uint64) bool { return n > 0 }) {
+		return c.contradiction(p)
+	}
 	for k, n := range p.counts {
 		col := &p.a.Columns[p.columns[k][0]]
 		switch {
@@ -280,7 +283,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 		}
 		c.rows = ChangedRows(c.rows[:0], &a, &b)
 		if len(c.rows) == 0 {
-			return fmt.Errorf("%s of %q, block %d: the recorded digests differ, the values do not; desynctool verify tells which state is wrong", a.Name(), p.td.Label, blockA)
+			return c.contradiction(p)
 		}
 		p.counts[k] += uint64(len(c.rows))
 		kept := c.rows

@@ -131,7 +131,8 @@ func Comparable(a, b *Info) error {
 }
 
 // Compare compares two states. It reads only tables, columns and blocks whose
-// digests differ, and holds a few blocks at a time.
+// digests differ, and holds a few blocks at a time. A file whose digests differ
+// only because it is damaged is a *frame.Error.
 func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	d := &Diff{A: a.Info(), B: b.Info()}
 	if !opts.Force {

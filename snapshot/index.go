@@ -17,7 +17,7 @@ type fileTable struct {
 
 // Index implements State. It reads the index of table i once and checks it
 // against the header: the leaf hash must follow from the digests, the row
-// count from the blocks, and the cells must lie without gaps between the table
+// count from the blocks, these must begin where the rule cuts, and the cells must lie without gaps between the table
 // before and the index.
 func (f *File) Index(i int) (*Index, error) {
 	t, err := f.table(i)
@@ -156,6 +156,9 @@ func (t *fileTable) setBlocks(info *TableInfo, arrays [blockFields][]byte) error
 		t.Blocks[b] = BlockInfo{First: first, Rows: int(rows[b]), Keys: t.digest(b, -1)}
 		for k := range t.Columns {
 			t.Columns[k].Blocks[b] = t.digest(b, k)
+		}
+		if err := t.checkCut(b); err != nil {
+			return err
 		}
 		if err := t.checkCells(info, b); err != nil {
 			return err

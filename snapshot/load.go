@@ -220,14 +220,10 @@ func checkContent(s State, i int, h *Hasher) error {
 	got := Index{Columns: make([]ColumnInfo, len(ix.Columns))}
 	keyBlocks := make([]merkle.Hash, len(ix.Blocks))
 	columnBlocks := make([][]merkle.Hash, len(ix.Columns))
-	var cut cutter
 	for b := range ix.Blocks {
 		rows, err := LoadRows(s, i, b)
 		if err != nil {
 			return err
-		}
-		if err := cut.check(rows.Keys); err != nil {
-			return fmt.Errorf("%s %q, block %d: %w", info.Class, info.Label, b, err)
 		}
 		_, digests := h.Keys(rows.Keys, []int{0})
 		keyBlocks[b] = digests[0]
@@ -249,25 +245,5 @@ func checkContent(s State, i int, h *Hasher) error {
 	if leaf := got.leaf(info.Label, info.Rows); leaf != info.Hash {
 		return &HashError{fmt.Sprintf("leaf hash of %s %q", info.Class, info.Label), info.Hash, leaf}
 	}
-	return nil
-}
-
-// cutter checks that a table is cut into blocks where the rule says.
-type cutter struct {
-	blocks int
-	last   int // rows of the block before
-}
-
-func (c *cutter) check(keys Keys) error {
-	starts := BlockStarts(nil, keys)
-	if len(starts) != 1 {
-		return fmt.Errorf("a block begins inside, at key %s", keys.At(starts[1]))
-	}
-	first := keys.At(0)
-	if c.blocks > 0 && c.last < maxBlockRows && cutHash(first.A, first.B)%meanBlockRows != 0 {
-		return fmt.Errorf("no block begins at key %s", first)
-	}
-	c.blocks++
-	c.last = len(keys.A)
 	return nil
 }

@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+)
+
+// checkCut checks that a block of a .snap begins where the rule cuts: its first key is
+// a cut, or the block before is full. Where no block begins is not known from the
+// index; checkUncut tells that of keys.
+func (t *fileTable) checkCut(block int) error {
+	if block == 0 {
+		return nil
+	}
+	first, before := t.Blocks[block].First, t.Blocks[block-1].Rows
+	if before < maxBlockRows && cutHash(first.A, first.B)%meanBlockRows != 0 {
+		return fmt.Errorf("no block begins at key %s, as block %d does behind one of %d rows", first, block, before)
+	}
+	return nil
+}
+
+// checkUncut checks that no block begins inside the keys of one.
+func checkUncut(keys Keys) error {
+	for i := 1; i < len(keys.A); i++ {
+		b := uint64(0)
+		if keys.B != nil {
+			b = keys.B[i]
+		}
+		if cutHash(keys.A[i], b)%meanBlockRows == 0 {
+			return fmt.Errorf("a block begins inside, at key %s", keys.At(i))
+		}
+	}
+	return nil
+}
+
+// CompareCuts checks that tables which differ by their hashes are cut into blocks
+// where the rule says. A table that is cut otherwise has another leaf hash for the
+// same rows, so that hashes alone would take damage for a difference. The error of
+// such a file is a *frame.Error.
+//
+// Of tables that differ it reads the indexes, and the keys of those blocks alone
+// that the states cut differently. Noise is left out.
+func CompareCuts(a, b State) error {
+	tablesA, tablesB := a.Info().Tables, b.Info().Tables
+	for i, j := 0, 0; i < len(tablesA) && j < len(tablesB); {
+		switch order := compareTables(&tablesA[i], &tablesB[j]); {
+		case order < 0:
+			i++
+			continue
+		case order > 0:
+			j++
+			continue
+		}
+		if ta, tb := &tablesA[i], &tablesB[j]; ta.Hash != tb.Hash && ta.Parts == tb.Parts && ta.Class != Noise {
+			if err := compareCuts(a, b, i, j); err != nil {
+				return err
+			}
+		}
+		i++
+		j++
+	}
+	return nil
+}
+
+// compareCuts checks table i of a and table j of b. Blocks that the other state has
+// with the same bounds may be cut wrongly in both: then they differ in their rows.
+func compareCuts(a, b State, i, j int) error {
+	ia, err := a.Index(i)
+	if err != nil {
+		return err
+	}
+	ib, err := b.Index(j)
+	if err != nil {
+		return err
+	}
+	for _, r := range regions(ia, ib) {
+		if r.a[1]-r.a[0] == 1 && r.b[1]-r.b[0] == 1 {
+			continue
+		}
+		for block := r.a[0]; block < r.a[1]; block++ {
+			if _, err := a.LoadKeys(i, block); err != nil { // which checks the cuts
+				return err
+			}
+		}
+		for block := r.b[0]; block < r.b[1]; block++ {
+			if _, err := b.LoadKeys(j, block); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// contradiction returns the error of two tables whose digests differ and whose rows
+// do not: one of the states records a digest that its content does not give.
+func (c *comparer) contradiction(p *pairing) error {
+	for _, side := range []struct {
+		s State
+		i int
+	}{{c.a, p.i}, {c.b, p.j}} {
+		err := checkContent(side.s, side.i, &Hasher{})
+		var wrong *HashError
+		f, ok := side.s.(*File)
+		if ok && errors.As(err, &wrong) {
+			return corrupt(f.name, int64(f.places[side.i].offset), wrong.Error())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s %q: the recorded digests differ, the rows do not", p.td.Class, p.td.Label)
+}
