@@ -13,7 +13,9 @@
 // part and come back, so that when both ends agree every pair is read before
 // the peers are called in sync.
 //
-// A pair that cannot be read is stepped around, and the result says so. With
+// A pair that cannot be read is stepped around, and the result says so. So is one at
+// the bad end whose indexes show that a file is cut into blocks where the format does
+// not cut: such damage changes hashes, and is no divergence. With
 // more than two peers every two are compared and the earliest split counts.
 package bisect
 

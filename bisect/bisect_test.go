@@ -253,6 +253,36 @@ func TestCorruptSnapshotsAreLostEvidence(t *testing.T) {
 	}
 }
 
+// TestWrongCutsAreLostEvidence: a head gives another root for the same rows if they are
+// cut into other blocks, so that the bad end of a bracket is looked at.
+func TestWrongCutsAreLostEvidence(t *testing.T) {
+	same := state{value: 1}
+	for _, c := range []struct {
+		behind [2]state
+		want   string
+	}{
+		{[2]state{{value: 1}, {value: 1}}, "in sync"},
+		{[2]state{{value: 1}, {value: 2}}, "(100,300]"},
+	} {
+		dirs := peersOf(t, t.TempDir(), list(same, same, same, c.behind[0]), list(same, same, same, c.behind[1]))
+		var path string
+		for i, name := range []string{"right", "wrong"} {
+			b, err := os.ReadFile("../testdata/cuts/" + name + ".snap")
+			if err != nil {
+				t.Fatal(err)
+			}
+			path = filepath.Join(dirs[i], snapshot.Name(testSeed, 200))
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := run1(t, dirs, Options{})
+		if span(r) != c.want || len(r.Lost) != 1 || !strings.HasPrefix(r.Lost[0], path+": corrupt at offset ") {
+			t.Errorf("%s, want %s; lost %q", span(r), c.want, r.Lost)
+		}
+	}
+}
+
 func TestNamesAndHeaders(t *testing.T) {
 	same, parted := state{1, 1, 0}, state{2, 2, 0}
 	dirs := peersOf(t, t.TempDir(), list(same, same, same, same), list(same, same, parted, parted))

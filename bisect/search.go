@@ -15,6 +15,7 @@ type pair struct {
 	result *Result
 
 	bracket *Bracket
+	bad     int // the pair at its bad end
 	healed  *snapshot.Point
 	moved   bool // a file turned out to be of another point: start again
 
@@ -79,12 +80,43 @@ func (p *pair) search(r *Result) {
 	for {
 		p.points = common(p.a.set, p.b.set)
 		p.pairs = make([]probed, len(p.points))
-		p.bracket, p.healed, p.moved = nil, nil, false
-		p.run()
+		for again := true; again; {
+			p.bracket, p.healed, p.moved = nil, nil, false
+			notes := len(r.Notes)
+			p.run()
+			if again = !p.moved && p.bracket != nil && !p.confirmed(); again {
+				r.Notes = r.Notes[:notes]
+			}
+		}
 		if !p.moved {
 			return
 		}
 	}
+}
+
+// confirmed reports whether the states at the bad end differ as far as their cuts
+// tell: a damaged file may have another root for the same rows. If not, the pair
+// counts as one that could not be read.
+func (p *pair) confirmed() bool {
+	pr := &p.pairs[p.bad]
+	ea, eb := p.a.set.At(p.points[p.bad]), p.b.set.At(p.points[p.bad])
+	if pr.a.Root == pr.b.Root || !ea.Format.Light && !eb.Format.Light {
+		return true // where heads are not read alone, blocks are cut by the reader
+	}
+	a, err := ea.Open()
+	if err == nil {
+		defer a.Close()
+		var b snapshot.State
+		if b, err = eb.Open(); err == nil {
+			defer b.Close()
+			err = snapshot.CompareCuts(a, b)
+		}
+	}
+	if err != nil {
+		p.result.lose("%v", err)
+		pr.ok = false
+	}
+	return err == nil
 }
 
 // probe reads pair i once and reports whether both heads could be read.
@@ -284,7 +316,7 @@ func (p *pair) found(good, bad int) {
 			p.result.note("%d pair(s) of snapshots between %s and %s could not be read; the bracket would be narrower with them", skipped, point, b.Bad)
 		}
 	}
-	p.bracket = &b
+	p.bracket, p.bad = &b, bad
 }
 
 func (p *pair) files(i int) []string {
