@@ -42,7 +42,7 @@ func (f *File) decodeHeader(b []byte) error {
 		c.array("table", tableFields)
 		t.Class = Class(c.unsigned("class", uint64(len(classNames)-1)))
 		t.Label = c.text("label")
-		t.Rows = c.unsigned("row count", 1<<48)
+		t.Rows = c.unsigned("row count", maxRows)
 		t.Parts = int(c.unsigned("key parts", 2))
 		t.Hash = c.hash("leaf hash")
 		place.offset = c.unsigned("index offset", uint64(f.size))

@@ -31,14 +31,16 @@ const (
 
 // Caps on what a file may declare, checked before anything is allocated.
 const (
-	maxHeader  = 16 << 20  // bytes of the header
-	maxIndex   = 256 << 20 // bytes of a table's index
-	maxCell    = 256 << 20 // bytes of a cell
-	bigCell    = 16 << 20  // bytes from which on a cell may not expand more than maxExpansion times
-	maxTables  = 1 << 16
-	maxColumns = 1 << 16
-	maxMeta    = 1 << 12
-	maxRNG     = 1 << 16 // bytes of RNG state
+	maxHeader    = 16 << 20  // bytes of the header
+	maxIndex     = 256 << 20 // bytes of a table's index
+	maxCell      = 256 << 20 // bytes of a cell
+	bigCell      = 16 << 20  // bytes from which on a cell may not expand more than maxExpansion times
+	maxExpansion = 1000
+	maxRows      = 1 << 48 // of a table
+	maxTables    = 1 << 16
+	maxColumns   = 1 << 16
+	maxMeta      = 1 << 12
+	maxRNG       = 1 << 16 // bytes of RNG state
 )
 
 // headerFields and so on are the lengths of the header's arrays.

@@ -9,17 +9,15 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// maxExpansion is how many times its size a file may grow when it is loaded
-// whole; smaller results than expansionFloor bytes are never refused.
-const (
-	maxExpansion   = 1000
-	expansionFloor = 64 << 20
-)
+// MaxLoad is how many bytes the cells of a .snap may have, uncompressed, for Load to
+// load it whole. Compare, Check and WriteText read block by block and have no such
+// bound.
+const MaxLoad = 4 << 30
 
-// Load loads a whole state into memory.
+// Load loads a whole state into memory, a .snap of at most MaxLoad bytes.
 func Load(s State) (*World, error) {
 	if f, ok := s.(*File); ok {
-		if err := errors.Join(f.checkExpansion(), f.checkEnd()); err != nil {
+		if err := errors.Join(f.checkLoadable(), f.checkEnd()); err != nil {
 			return nil, err
 		}
 	}
@@ -60,14 +58,14 @@ func (f *File) ContentSize() (uint64, error) {
 	return total, nil
 }
 
-// checkExpansion refuses a file that would take vastly more memory than disk.
-func (f *File) checkExpansion() error {
+// checkLoadable refuses a file that would take more memory than MaxLoad.
+func (f *File) checkLoadable() error {
 	total, err := f.ContentSize()
 	if err != nil {
 		return err
 	}
-	if total > expansionFloor && total/maxExpansion > uint64(f.size) {
-		return corrupt(f.name, 0, fmt.Sprintf("%d bytes of cells expand to %d", f.size, total))
+	if total > MaxLoad {
+		return fmt.Errorf("%s: too large to load: %d bytes of cells, at most %d are loaded whole", f.name, total, uint64(MaxLoad))
 	}
 	return nil
 }

@@ -350,6 +350,26 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// TestLoadBudget: what a sound file expands to is bounded by memory, not by its own
+// size, and what is beyond that is no damage.
+func TestLoadBudget(t *testing.T) {
+	const cells, cell = 1 << 13, 1 << 20 // a file of 0.5 MB
+	file := func(cells int) *File {
+		table := &fileTable{}
+		for range cells {
+			table.cells.raw = append(table.cells.raw, cell)
+		}
+		return &File{name: "test.snap", size: 1 << 19, info: Info{Tables: make([]TableInfo, 1)}, tables: []*fileTable{table}}
+	}
+	if err := file(cells / 2).checkLoadable(); err != nil {
+		t.Errorf("4 GiB: %v", err)
+	}
+	err := file(cells/2 + 1).checkLoadable()
+	if err == nil || errors.Is(err, frame.ErrCorrupt) || !strings.Contains(err.Error(), "test.snap: too large to load: 4296015872 bytes of cells, at most 4294967296") {
+		t.Errorf("more than 4 GiB: %v", err)
+	}
+}
+
 // TestOneFormOfABlock: what is equal has one form only, else digests would tell
 // apart what is the same.
 func TestOneFormOfABlock(t *testing.T) {
