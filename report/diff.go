@@ -22,7 +22,8 @@ type DiffDocument struct {
 	Noise       []TableDocument `json:"noise,omitempty"`
 	NoisyTables int             `json:"noisy_tables"`
 	Hidden      []HiddenDoc     `json:"hidden"`
-	Findings    []string        `json:"findings"` // what differs besides values, by name
+	Findings    []string        `json:"findings"`        // what differs besides values, by name
+	Notes       []string        `json:"notes,omitempty"` // what limits what it proves
 }
 
 // TableDocument is what differs in one table.
@@ -107,7 +108,7 @@ func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
 		Head: head("diff", DiffStatus(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
 		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables,
-		Hidden: []HiddenDoc{}, Findings: list(findings(d)),
+		Hidden: []HiddenDoc{}, Findings: list(findings(d)), Notes: d.Notes,
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
@@ -225,6 +226,9 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 			n = ", " + plural(h.Changed, "value", "values")
 		}
 		out.put(s.warn.Sprintf("hidden by rule %s: %s%s", Safe(h.Rule), Safe(what), n))
+	}
+	for _, note := range d.Notes {
+		out.put(s.faint.Sprint("note: " + Safe(note)))
 	}
 	return out.err
 }

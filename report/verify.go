@@ -75,6 +75,10 @@ type Verified struct {
 	Root merkle.Hash // of a snapshot or proof
 	Note string      // what was checked
 	Err  error       // which hash does not hold; nil if all do
+
+	// Unchecked says that the file carries no checksum of its content, and ReadOnly
+	// that it was held against nothing else either: it was read, no more.
+	Unchecked, ReadOnly bool
 }
 
 // VerifyProof checks a proof. The error is set if the expected state could not
@@ -113,13 +117,20 @@ func (p *ProofDocument) verifyContent(s snapshot.State) (wrong, err error) {
 	return fmt.Errorf("the state has no %s", LabelName(p.Label)), nil
 }
 
-// VerifyState recomputes a state's hashes. The error is set apart where the
-// file could not be read.
-func VerifyState(s snapshot.State, path string, want Expected) (Verified, error) {
+// VerifyState recomputes a state's hashes. Checksummed says that its file carries
+// checksums, which reading it checks. The error is set apart where the file could not
+// be read.
+func VerifyState(s snapshot.State, path string, checksummed bool, want Expected) (Verified, error) {
 	if want.State != nil {
 		return Verified{}, fmt.Errorf("%s: a snapshot; --state is for proofs", path)
 	}
 	v := Verified{Path: path, What: "snapshot", Root: s.Info().Root, Note: fmt.Sprintf("%d tables", len(s.Info().Tables))}
+	if v.Unchecked = !checksummed; v.Unchecked {
+		v.Note += "; carries no checksum"
+		if v.ReadOnly = want.Root == nil; v.ReadOnly {
+			v.Note += ": read, not verified"
+		}
+	}
 	err := snapshot.Check(s)
 	var wrong *snapshot.HashError
 	if err != nil && !errors.As(err, &wrong) {
@@ -147,9 +158,12 @@ type VerifyDocument struct {
 type VerifiedFile struct {
 	Path     string `json:"path"`
 	What     string `json:"what"`
-	Verified bool   `json:"verified"`
+	Verified bool   `json:"verified"` // no hash or checksum of it fails to hold
 	Root     string `json:"root,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+
+	// Checksummed is false if the file carries no checksum, so that none can fail.
+	Checksummed bool `json:"checksummed"`
 }
 
 // AllVerified reports whether every file held.
@@ -181,7 +195,7 @@ func ProofText(w io.Writer, p *ProofDocument, s Style) error {
 func Verify(result []Verified) *VerifyDocument {
 	doc := &VerifyDocument{Head: head("verify", VerifyStatus(result), nil), Verified: AllVerified(result), Files: []VerifiedFile{}}
 	for _, v := range result {
-		f := VerifiedFile{Path: v.Path, What: v.What, Verified: v.Err == nil}
+		f := VerifiedFile{Path: v.Path, What: v.What, Verified: v.Err == nil, Checksummed: !v.Unchecked}
 		if !v.Root.IsZero() {
 			f.Root = v.Root.String()
 		}
@@ -198,6 +212,9 @@ func VerifyText(w io.Writer, result []Verified, s Style) error {
 	out := lines{w: w}
 	for _, v := range result {
 		word := s.good.Sprint("VERIFIED")
+		if v.ReadOnly {
+			word = s.warn.Sprint("READ")
+		}
 		if v.Err != nil {
 			word = s.bad.Sprint("FAILED")
 		}

@@ -26,6 +26,9 @@ type Diff struct {
 	// and might differ.
 	Lost []string
 
+	// Notes are for callers that know the files: what limits what the diff proves.
+	Notes []string
+
 	// RNG is the change of the RNG state, nil if there is none. Its key is empty.
 	RNG *Change
 

@@ -60,7 +60,15 @@ type Format struct {
 
 	// Checksummed says that files of this format carry checksums of their
 	// content, so that a state that opens and loads is what its writer wrote.
-	Checksummed bool
+	// Where only some files do, ChecksummedFile tells by the leading bytes.
+	Checksummed     bool
+	ChecksummedFile func(head []byte) bool
+}
+
+// Checks reports whether a file with these leading bytes carries checksums of its
+// content.
+func (f *Format) Checks(head []byte) bool {
+	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
 }
 
 // Part is one of several states in a file.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -84,6 +85,9 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 		return pair.explain(err)
 	}
 	d.Lost = append(pair.lost, tree.Lost()...)
+	if d.Diverged() {
+		d.Notes = formats.Unchecked(tree, pair.paths[:])
+	}
 	pair.warnings = append(pair.warnings, tree.Warnings()...)
 	e.warn(pair.warnings)
 	err = e.render(format,

@@ -20,7 +20,8 @@ func newVerify(e *env) *cobra.Command {
 		Short: "Check a proof, or a snapshot's hashes against its content",
 		Long: `verify recomputes hashes. Of a proof it checks that the leaf and its siblings
 lead to the root; of a snapshot that its content gives every digest in it, up to
-the state hash. An order log is read to its end marker, and each tick's input
+the state hash. Of an engine's file that carries no checksum it says that it was
+read, not verified. An order log is read to its end marker, and each tick's input
 hash is recomputed.
 
 Exit status: 0 if everything holds, 1 if a hash is not that of the content, 2 if

@@ -72,6 +72,9 @@ func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bi
 	if err != nil {
 		return nil, nil, err
 	}
+	if b := r.Bracket; b != nil {
+		r.Notes = append(r.Notes, Unchecked(tree, slices.Concat(b.GoodFiles, b.BadFiles))...)
+	}
 	r.Lost = append(r.Lost, traces.Missing...)
 	r.Lost = append(r.Lost, idle(tree, files, paths, traces)...)
 	r.Lost = append(r.Lost, empty(tree, files)...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func verify(tree files.Tree, path string, want report.Expected) (report.Verified
 			return report.Verified{}, err
 		}
 		defer state.Close()
-		return report.VerifyState(state, path, want)
+		return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
 	}
 	head, err := leading(tree, path)
 	if err != nil {
@@ -68,7 +69,33 @@ func verify(tree files.Tree, path string, want report.Expected) (report.Verified
 		return report.Verified{}, err
 	}
 	defer state.Close()
-	return report.VerifyState(state, path, want)
+	return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
+}
+
+// Unchecked notes, for each format of some files of states, FILE or FILE@TICK, that
+// the format has no checksum by which damage to such a file would be noticed.
+func Unchecked(tree files.Tree, paths []string) (notes []string) {
+	list := Snapshots()
+	for _, path := range paths {
+		if _, err := tree.Stat(path); err != nil {
+			if i := strings.LastIndexByte(path, '@'); i >= 0 {
+				path = path[:i]
+			}
+		}
+		head, err := headOf(tree, path, snapshot.SniffLen)
+		if err != nil {
+			continue
+		}
+		i := slices.IndexFunc(list, func(f snapshot.Format) bool { return f.Sniff(head) })
+		if i < 0 || list[i].Checks(head) {
+			continue
+		}
+		note := fmt.Sprintf("no checksum in these files (%s): damage to one would look like a divergence", list[i].Name)
+		if !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }
 
 // partAt opens FILE@TICK, one of the states in a file that holds several. It reports

@@ -32,8 +32,11 @@ const (
 // byte that it read, where errors are said to be.
 type container func(file *bytes.Reader, out *limitedBuffer) error
 
+// rawTag is the tag of the container that carries no checksum.
+const rawTag = "OTTN"
+
 var containers = map[string]container{
-	"OTTN": func(file *bytes.Reader, out *limitedBuffer) error { return out.readFrom(file) },
+	rawTag: func(file *bytes.Reader, out *limitedBuffer) error { return out.readFrom(file) },
 	"OTTZ": unpackZlib,
 	"OTTX": unpackXZ,
 	"OTTD": unpackLZO,

@@ -63,8 +63,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Format returns the format of OpenTTD's savegames. It does not claim to be
-// checksummed, because a raw container (OTTN) is not.
+// Format returns the format of OpenTTD's savegames. It is not checksummed as a whole,
+// because a raw container (OTTN) is not.
 func Format() snapshot.Format {
 	return snapshot.Format{
 		Name:      "openttd",
@@ -79,6 +79,7 @@ func Format() snapshot.Format {
 			}
 			return snapshot.Hold(w)
 		},
+		ChecksummedFile: func(head []byte) bool { return sniff(head) && string(head[:4]) != rawTag },
 	}
 }
 

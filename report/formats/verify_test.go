@@ -1,0 +1,33 @@
+package formats
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// TestUnchecked: it is told once for each format, and of OpenTTD by the container.
+func TestUnchecked(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, head string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(head), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const rest = "\x01\x2e\x00\x00 whatever it holds"
+	raw, again := write("a.sav", "OTTN"+rest), write("b.sav", "OTTN"+rest)
+	for _, path := range []string{write("z.sav", "OTTZ"+rest), write("x.sav", "OTTX"+rest), write("d.sav", "OTTD"+rest), write("s.snap", "\x89SNAP\r\n\x1a"), filepath.Join(dir, "none")} {
+		if notes := Unchecked(files.Disk, []string{path}); len(notes) > 0 {
+			t.Errorf("%s: %q", path, notes)
+		}
+	}
+	notes := Unchecked(files.Disk, []string{raw, again, "../../testdata/spring/control/Alice/GameState.txt.gz@600"})
+	if len(notes) != 2 || !strings.Contains(notes[0], "(openttd)") || !strings.Contains(notes[1], "(spring-state)") {
+		t.Errorf("%q", notes)
+	}
+}
