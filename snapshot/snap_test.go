@@ -78,6 +78,29 @@ func TestTextRoundTrip(t *testing.T) {
 	})
 }
 
+// TestTextOfLongValues: a line holds any value that a cell can.
+func TestTextOfLongValues(t *testing.T) {
+	const n = 17 << 20
+	text, raw := NewColumn("Map", "name", String, 0), NewColumn("Map", "tiles", Bytes, 0)
+	text.AppendBytes(bytes.Repeat([]byte{'"'}, n))
+	raw.AppendBytes(bytes.Repeat([]byte{0xfe}, 2*n))
+	w := &World{Tables: []Table{{Label: "Map", Keys: Keys{A: []uint64{0}}, Columns: []Column{text, raw}}}}
+	var twin bytes.Buffer
+	if err := WriteText(&twin, hold(t, w)); err != nil {
+		t.Fatal(err)
+	}
+	var back memory
+	if err := ReadText(&back, &twin, "test.txt", WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(back.b, encode(t, w, WriteOptions{})) {
+		t.Error("other bytes after a round trip")
+	}
+	if longest := 2 + 4*(maxCell-blockHeader-4) + 5*(2+4*MaxName); maxLine < longest {
+		t.Errorf("a line has at most %d bytes, one of a value of a cell %d", maxLine, longest)
+	}
+}
+
 func TestStreamedWriterGivesTheSameBytes(t *testing.T) {
 	w := bigWorld(3, 30000)
 	want := encode(t, w, WriteOptions{})

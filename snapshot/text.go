@@ -104,9 +104,6 @@ func writeRows(out *bufio.Writer, s State, i int) error {
 			for k := range names {
 				line = append(append(line[:head], names[k]...), " = "...)
 				v := rows.Columns[k].At(r)
-				if len(v.Raw) > maxLine/4 { // a byte of a string takes four at most
-					return fmt.Errorf("%s[%s]%s has %d bytes, too many for a line of text", rows.Label, rows.Keys.At(r), names[k], len(v.Raw))
-				}
 				line = append(v.Append(line), '\n')
 				if _, err := out.Write(line); err != nil {
 					return err
@@ -152,8 +149,9 @@ type TextError struct {
 
 func (e *TextError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Msg) }
 
-// maxLine is the length in bytes of the longest line of a text twin.
-const maxLine = 64 << 20
+// maxLine is the length in bytes of the longest line of a text twin: that of any value
+// that a cell can hold, of which a byte takes four at most, and of what names it.
+const maxLine = 4*maxCell + 64<<10
 
 // ReadText reads a text twin and writes the .snap that it stands for. It holds
 // a few rows at a time. Name is for errors, which are a *TextError where the
