@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -33,6 +34,9 @@ func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, bloc
 			return nil, err
 		}
 	}
+	if err := checkFrame(buf.stored); err != nil {
+		return nil, corrupt(f.name, offset, what()+": "+err.Error())
+	}
 	buf.mixed = resize(buf.mixed, rawLen)
 	out, err := f.zstd.DecodeAll(buf.stored, buf.mixed[:0:rawLen])
 	if err != nil {
@@ -44,6 +48,46 @@ func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, bloc
 	buf.raw = resize(buf.raw, rawLen)
 	unshuffle(buf.raw, buf.mixed)
 	return buf.raw, nil
+}
+
+// checkFrame checks that b is one zstd frame (RFC 8878, 3.1.1) as far as its length
+// goes. A decoder takes several frames, and skips some: then one content would have
+// many forms.
+func checkFrame(b []byte) error {
+	var h zstd.Header
+	if err := h.Decode(b); err != nil {
+		return err
+	}
+	if h.Skippable {
+		return errors.New("skippable frame")
+	}
+	at, last := h.HeaderSize, false
+	for !last {
+		if len(b)-at < 3 {
+			return io.ErrUnexpectedEOF
+		}
+		// A block: u24 of last block (1 bit), type (2), size (21), then its content.
+		block := uint32(b[at]) | uint32(b[at+1])<<8 | uint32(b[at+2])<<16
+		last = block&1 != 0
+		size := int(block >> 3)
+		if kind := block >> 1 & 3; kind == 1 { // one byte, repeated
+			size = 1
+		}
+		if at += 3; len(b)-at < size {
+			return io.ErrUnexpectedEOF
+		}
+		at += size
+	}
+	if h.HasCheckSum {
+		at += 4
+	}
+	switch {
+	case at > len(b):
+		return io.ErrUnexpectedEOF
+	case at < len(b):
+		return fmt.Errorf("%d bytes behind the zstd frame", len(b)-at)
+	}
+	return nil
 }
 
 // resize returns a slice of n bytes, b's memory if that is enough.

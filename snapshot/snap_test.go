@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
@@ -371,6 +373,63 @@ func TestBombs(t *testing.T) {
 	if err := whole(b); err != nil || len(b) < bigCell {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
+}
+
+// TestOneFrame: a compressed cell is one frame and nothing else, although a decoder
+// takes several one behind the other.
+func TestOneFrame(t *testing.T) {
+	frames := func(opts ...zstd.EOption) []byte {
+		enc, err := zstd.NewWriter(nil, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return enc.EncodeAll(bytes.Repeat([]byte("cells and cells "), 50_000), nil)
+	}
+	one, noise := frames(zstd.WithEncoderCRC(false)), make([]byte, 300_000)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	for what, b := range map[string][]byte{
+		"a frame": one, "with a checksum": frames(), "without a size": frames(zstd.WithSingleSegment(false), zstd.WithZeroFrames(true)),
+		"of one value": encodeAll(t, make([]byte, 1<<20)), "not compressible": encodeAll(t, noise),
+	} {
+		if err := checkFrame(b); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	skippable := []byte{0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2}
+	for what, b := range map[string][]byte{
+		"two frames": slices.Concat(one, one), "a skippable frame before": slices.Concat(skippable, one), "one behind": slices.Concat(one, skippable),
+		"a byte behind": append(slices.Clone(one), 0), "cut off": one[:len(one)-1], "nothing": nil, "a skippable frame": skippable, "a magic": one[:4],
+	} {
+		if err := checkFrame(b); err == nil {
+			t.Errorf("%s is accepted", what)
+		}
+	}
+	// A whole cell of two frames.
+	half := bytes.Repeat([]byte{7}, 4096)
+	packed := encodeAll(t, half)
+	load := func(stored []byte, raw int) error {
+		table := &fileTable{offsets: []int64{0}, cells: cellTable{
+			raw: []uint32{uint32(raw)}, stored: []uint32{uint32(len(stored))}, codecs: []byte{codecZstd}, crcs: []uint32{checksum(stored)},
+		}}
+		f := &File{r: bytes.NewReader(stored), name: "test.snap"}
+		_, err := f.loadCell(table, &cellBuffers{}, func() string { return "keys" }, 0, -1)
+		return err
+	}
+	if err := load(packed, len(half)); err != nil {
+		t.Errorf("a cell of one frame: %v", err)
+	}
+	if err := load(slices.Concat(packed, packed), 2*len(half)); !errors.Is(err, frame.ErrCorrupt) {
+		t.Errorf("a cell of two frames: %v", err)
+	}
+}
+
+func encodeAll(t *testing.T, b []byte) []byte {
+	t.Helper()
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc.EncodeAll(b, nil)
 }
 
 // TestLoadBudget: what a sound file expands to is bounded by memory, not by its own
