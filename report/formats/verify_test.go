@@ -21,12 +21,16 @@ func TestUnchecked(t *testing.T) {
 	}
 	const rest = "\x01\x2e\x00\x00 whatever it holds"
 	raw, again := write("a.sav", "OTTN"+rest), write("b.sav", "OTTN"+rest)
-	for _, path := range []string{write("z.sav", "OTTZ"+rest), write("x.sav", "OTTX"+rest), write("d.sav", "OTTD"+rest), write("s.snap", "\x89SNAP\r\n\x1a"), filepath.Join(dir, "none")} {
+	for _, path := range []string{write("z.sav", "OTTZ"+rest), write("x.sav", "OTTX\x01\x2e\x00\x00\xfd7zXZ\x00\x00\x04"), write("d.sav", "OTTD"+rest), write("s.snap", "\x89SNAP\r\n\x1a"), filepath.Join(dir, "none")} {
 		if notes := Unchecked(files.Disk, []string{path}); len(notes) > 0 {
 			t.Errorf("%s: %q", path, notes)
 		}
 	}
-	notes := Unchecked(files.Disk, []string{raw, again, "../../testdata/spring/control/Alice/GameState.txt.gz@600"})
+	unchecked := write("u.sav", "OTTX\x01\x2e\x00\x00\xfd7zXZ\x00\x00\x00")
+	notes := Unchecked(files.Disk, []string{raw, again, unchecked, "../../testdata/spring/control/Alice/GameState.txt.gz@600"})
+	if again := Unchecked(files.Disk, []string{unchecked}); len(again) != 1 {
+		t.Errorf("xz without a check: %q", again)
+	}
 	if len(notes) != 2 || !strings.Contains(notes[0], "(openttd)") || !strings.Contains(notes[1], "(spring-state)") {
 		t.Errorf("%q", notes)
 	}

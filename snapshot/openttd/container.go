@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"io"
 
 	"github.com/anchore/go-lzo"
@@ -66,11 +67,15 @@ func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte
 
 	file := bytes.NewReader(content)
 	file.Seek(headerSize, io.SeekStart)
-	out := &limitedBuffer{limit: maxBody}
+	out := &limitedBuffer{limit: maxBody, keep: keptBody}
 	if len(content) < (maxBody-freeBody)/maxRatio {
 		out.limit = freeBody + maxRatio*len(content)
 	}
-	err = unpackBody(file, out)
+	if err = unpackBody(file, out); err == nil && out.size > len(out.data) {
+		out = &limitedBuffer{data: make([]byte, 0, out.size), limit: out.size, keep: out.size}
+		file.Seek(headerSize, io.SeekStart)
+		err = unpackBody(file, out)
+	}
 	if err == nil && file.Len() > 0 {
 		err = fmt.Errorf("%d bytes behind the compressed data", file.Len())
 	}
@@ -84,22 +89,28 @@ func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte
 	return version, out.data, nil
 }
 
-// limitedBuffer collects at most limit bytes.
+// keptBody is the size above which a save is unpacked twice, the first time to learn
+// its size: a buffer that grows as it fills takes up to three times as much memory as
+// what is in it.
+const keptBody = 64 << 20
+
+// limitedBuffer collects bytes, at most limit, and keeps them as long as there are no
+// more than keep.
 type limitedBuffer struct {
 	data  []byte
+	size  int       // bytes that came, kept or not
+	check hash.Hash // is given them too, if not nil
 	limit int
+	keep  int
 }
 
 // readFrom reads r to its end.
 func (b *limitedBuffer) readFrom(r io.Reader) error {
+	var part [64 << 10]byte
 	for {
-		if len(b.data) == cap(b.data) {
-			b.data = append(b.data, make([]byte, max(64<<10, len(b.data)))...)[:len(b.data)]
-		}
-		n, err := r.Read(b.data[len(b.data):cap(b.data)])
-		b.data = b.data[:len(b.data)+n]
-		if len(b.data) > b.limit {
-			return b.tooLarge()
+		n, err := r.Read(part[:])
+		if err := b.append(part[:n]); err != nil {
+			return err
 		}
 		if err == io.EOF {
 			return nil
@@ -111,8 +122,18 @@ func (b *limitedBuffer) readFrom(r io.Reader) error {
 }
 
 func (b *limitedBuffer) append(p []byte) error {
-	if len(p) > b.limit-len(b.data) {
+	if len(p) > b.limit-b.size {
 		return b.tooLarge()
+	}
+	if b.check != nil {
+		b.check.Write(p)
+	}
+	if b.size += len(p); b.size > b.keep {
+		b.data = nil
+		return nil
+	}
+	if more := 2 * cap(b.data); cap(b.data)-len(b.data) < len(p) {
+		b.data = append(make([]byte, 0, min(b.keep, max(more, b.size))), b.data...)
 	}
 	b.data = append(b.data, p...)
 	return nil

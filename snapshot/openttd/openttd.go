@@ -29,6 +29,7 @@
 package openttd
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path"
@@ -79,8 +80,18 @@ func Format() snapshot.Format {
 			}
 			return snapshot.Hold(w)
 		},
-		ChecksummedFile: func(head []byte) bool { return sniff(head) && string(head[:4]) != rawTag },
+		ChecksummedFile: checksummed,
 	}
+}
+
+// checksummed knows the containers that carry checksums. An xz stream says whether it
+// does in the second byte of its flags.
+func checksummed(head []byte) bool {
+	if !sniff(head) || string(head[:4]) == rawTag {
+		return false
+	}
+	stream := head[headerSize:]
+	return len(stream) < 8 || !bytes.HasPrefix(stream, xzMagic) || stream[7] != 0
 }
 
 func sniff(head []byte) bool {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -703,6 +704,28 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
+// TestMemoryOfLargeSaves: a save that is large once it is unpacked takes the memory of
+// its content, however small its file is.
+func TestMemoryOfLargeSaves(t *testing.T) {
+	body := make([]byte, 2*keptBody)
+	packed := pack(t, "OTTZ", 302, body)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, got, err := unpack(bytes.NewReader(packed), int64(len(packed)), "test.sav")
+	runtime.ReadMemStats(&after)
+	if err != nil || len(got) != len(body) {
+		t.Fatalf("%d bytes, want %d: %v", len(got), len(body), err)
+	}
+	// Growing up to keptBody comes on top, which is free again by then.
+	most := uint64(len(body) + 3*keptBody)
+	if n := after.TotalAlloc - before.TotalAlloc; n > most {
+		t.Errorf("%d bytes allocated for a save of %d, at most %d expected", n, len(body), most)
+	}
+	if cap(got) > len(got) {
+		t.Errorf("%d bytes kept of %d that were allocated", len(got), cap(got))
+	}
+}
+
 // TestXZ reads what another implementation writes with each kind of checksum.
 func TestXZ(t *testing.T) {
 	body := bytes.Repeat(everything(), 40)
@@ -718,10 +741,15 @@ func TestXZ(t *testing.T) {
 		if err := z.Close(); err != nil {
 			t.Fatal(err)
 		}
-		out := &limitedBuffer{limit: len(body)}
+		out := &limitedBuffer{limit: len(body), keep: len(body)}
 		file := bytes.NewReader(content.Bytes())
 		if err := unpackXZ(file, out); err != nil || !bytes.Equal(out.data, body) || file.Len() != 0 {
 			t.Errorf("%+v: error %v, %d bytes, want %d; %d are left", config, err, len(out.data), len(body), file.Len())
+		}
+		file.Seek(0, io.SeekStart)
+		out = &limitedBuffer{limit: len(body), keep: len(body) - 1}
+		if err := unpackXZ(file, out); err != nil || out.size != len(body) || len(out.data) > 0 {
+			t.Errorf("%+v, counted: error %v, %d bytes, want %d; %d are kept", config, err, out.size, len(body), len(out.data))
 		}
 	}
 	var content bytes.Buffer

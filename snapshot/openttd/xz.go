@@ -61,6 +61,7 @@ func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
 	if err != nil {
 		return err
 	}
+	out.check = newCheck()
 	if err := out.readFrom(lzma2); err != nil {
 		return err
 	}
@@ -68,8 +69,7 @@ func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
 
 	// Everything behind the data follows from what was read.
 	tail := make([]byte, padding(blockSize))
-	if check := newCheck(); check != nil {
-		check.Write(out.data)
+	if check := out.check; check != nil {
 		sum := check.Sum(nil)
 		if check.Size() < sha256.Size { // CRCs are little-endian
 			for i, j := 0, len(sum)-1; i < j; i, j = i+1, j-1 {
@@ -81,7 +81,7 @@ func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
 	}
 	index := []byte{0, 1}
 	index = binary.AppendUvarint(index, uint64(blockSize))
-	index = binary.AppendUvarint(index, uint64(len(out.data)))
+	index = binary.AppendUvarint(index, uint64(out.size))
 	index = append(index, make([]byte, padding(len(index)))...)
 	index = binary.LittleEndian.AppendUint32(index, crc32.ChecksumIEEE(index))
 	footer := binary.LittleEndian.AppendUint32(nil, uint32(len(index)/4-1))
