@@ -225,6 +225,10 @@ func parseFloat(typ Type, s string) (uint64, error) {
 	return math.Float64bits(f), nil
 }
 
+// maxFixedText is the length in bytes of the longest decimal that is read as a fixed
+// value. The longest that is written has 53.
+const maxFixedText = 64
+
 func parseFixed(s string, scale uint32) (int64, error) {
 	if units, of, ok := strings.Cut(s, "/"); ok {
 		if of != strconv.FormatUint(uint64(scale), 10) {
@@ -232,7 +236,7 @@ func parseFixed(s string, scale uint32) (int64, error) {
 		}
 		return strconv.ParseInt(units, 10, 64)
 	}
-	if len(s) > 64 || strings.Trim(s, "0123456789-.") != "" {
+	if len(s) > maxFixedText || strings.Trim(s, "0123456789+-.") != "" {
 		return 0, strconv.ErrSyntax
 	}
 	r, ok := new(big.Rat).SetString(s)

@@ -361,6 +361,39 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
+// TestNumberGrammar holds what docs/snapshot.md says a reader takes besides what is
+// written, and what it refuses.
+func TestNumberGrammar(t *testing.T) {
+	for _, c := range []struct {
+		typ   Type
+		scale uint32
+		text  string
+		want  string // as it is written, "" if it is refused
+	}{
+		{I8, 0, "+5", "5"}, {I8, 0, "-005", "-5"}, {I8, 0, "-0", "0"}, {I8, 0, "-129", ""}, {I8, 0, "1_0", ""}, {I8, 0, " 1", ""}, {I8, 0, "0x1", ""}, {I8, 0, "1.0", ""},
+		{U8, 0, "005", "5"}, {U8, 0, "+5", ""}, {U8, 0, "-0", ""}, {U8, 0, "256", ""}, {U8, 0, "", ""},
+		{Ref, 0, "@01", "@1"}, {Ref, 0, "@+1", ""}, {Ref, 0, "@", ""},
+		{F64, 0, "+1", "1"}, {F64, 0, ".5", "0.5"}, {F64, 0, "5.", "5"}, {F64, 0, "007", "7"}, {F64, 0, "1e5", "100000"}, {F64, 0, "1e+05", "100000"}, {F64, 0, "-1e-400", "-0"},
+		{F64, 0, ".", ""}, {F64, 0, "1E5", ""}, {F64, 0, "1e", ""}, {F64, 0, "1e400", ""}, {F64, 0, "1_0", ""}, {F64, 0, "0x1p3", ""}, {F64, 0, "", ""},
+		{F64, 0, "+inf", ""}, {F64, 0, "Inf", ""}, {F64, 0, "infinity", ""}, {F64, 0, "nan", ""},
+		{F32, 0, "0.10000000000000000000001", "0.1"}, {F32, 0, "1e39", ""},
+		{F64, 0, "nan(0x07FF8000000000001)", "nan(0x7ff8000000000001)"}, {F64, 0, "nan(0x7ff0000000000000)", ""}, {F32, 0, "nan(0x7ff8000000000001)", ""}, {F64, 0, "-nan(0x7ff8000000000001)", ""},
+		{Fixed, 10, "+1", "1"}, {Fixed, 10, ".5", "0.5"}, {Fixed, 10, "-5.", "-5"}, {Fixed, 10, "05.50", "5.5"}, {Fixed, 10, "-0", "0"}, {Fixed, 3, "1", "3/3"},
+		{Fixed, 10, "+3/10", "0.3"}, {Fixed, 10, "003/10", "0.3"}, {Fixed, 10, "3/010", ""}, {Fixed, 10, "3/5", ""}, {Fixed, 10, "0.55", ""}, {Fixed, 3, "0.3", ""},
+		{Fixed, 10, ".", ""}, {Fixed, 10, "1e1", ""}, {Fixed, 10, "1000000000000000000", ""}, {Fixed, 10, "1." + strings.Repeat("0", 62), "1"}, {Fixed, 10, "1." + strings.Repeat("0", 63), ""},
+		{Bytes, 0, "0xAb", "0xab"}, {Bytes, 0, "0XAB", ""}, {Bytes, 0, "0x", "0x"},
+		{String, 0, `"\u00e9\x41\101"`, `"éAA"`}, {String, 0, "'a'", ""}, {Bool, 0, "True", ""},
+	} {
+		v, err := ParseValue(c.typ, c.scale, c.text)
+		switch {
+		case err != nil && c.want != "":
+			t.Errorf("%s: %q is refused: %v", c.typ, c.text, err)
+		case err == nil && v.String() != c.want:
+			t.Errorf("%s: %q is read as %s, want %q", c.typ, c.text, v, c.want)
+		}
+	}
+}
+
 func TestValueNotation(t *testing.T) {
 	f64 := func(f float64) uint64 { return math.Float64bits(f) }
 	for _, c := range []struct {
