@@ -110,6 +110,8 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%s: torn at offset %d, bytes lost: %d: %s", e.Name, e.Offset, e.Lost, e.Msg)
 	case ErrCorrupt:
 		return fmt.Sprintf("%s: corrupt at offset %d: %s", e.Name, e.Offset, e.Msg)
+	case ErrVersion:
+		return fmt.Sprintf("%s: at offset %d: %s", e.Name, e.Offset, e.Msg)
 	}
 	return fmt.Sprintf("%s: %s", e.Name, e.Msg)
 }

@@ -126,8 +126,8 @@ func TestMalformed(t *testing.T) {
 		{"one byte", good[:1], 0, ErrUnrecognized, `f.bin: file of 1 bytes, expected magic "\x89TESTME\n" (test file)`},
 		{"zeros", zeros(64), 0, ErrUnrecognized, `f.bin: file begins with "\x00\x00\x00\x00\x00\x00\x00\x00", expected magic "\x89TESTME\n" (test file)`},
 		{"text", []byte("%desynctool"), 0, ErrUnrecognized, `f.bin: file begins with "%desynct", expected magic "\x89TESTME\n" (test file)`},
-		{"future", preamble(3, 0), 0, ErrVersion, `f.bin: test file of version 3, expected 1 to 2`},
-		{"version 0", preamble(0, 0), 0, ErrVersion, `f.bin: test file of version 0, expected 1 to 2`},
+		{"future", preamble(3, 0), 0, ErrVersion, `f.bin: at offset 8: test file of version 3, expected 1 to 2`},
+		{"version 0", preamble(0, 0), 0, ErrVersion, `f.bin: at offset 8: test file of version 0, expected 1 to 2`},
 		{"flags", preamble(2, 1), 0, ErrCorrupt, `f.bin: corrupt at offset 0: preamble has flags 0x0001, expected none`},
 		{"preamble sum", set(8, 1), 0, ErrCorrupt, `f.bin: corrupt at offset 0: preamble checksum is 0x52bfc483, expected 0x309d4dba`},
 		{"half a preamble", good[:12], 0, ErrTorn, `f.bin: torn at offset 0, bytes lost: 12: file ends inside the preamble`},
@@ -158,6 +158,15 @@ func TestMalformed(t *testing.T) {
 				t.Errorf("%d frames delivered, expected %d", len(frames), test.frames)
 			}
 		})
+	}
+}
+
+func TestOnlyVersion(t *testing.T) {
+	only := testFormat
+	only.Version = 1
+	_, err := readFrames(build(t), only)
+	if want := "f.bin: at offset 8: test file of version 2, expected 1"; !errors.Is(err, ErrVersion) || err.Error() != want {
+		t.Errorf("error is\n%v, expected\n%s", err, want)
 	}
 }
 

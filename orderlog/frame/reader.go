@@ -69,7 +69,11 @@ func (r *Reader) readPreamble() error {
 	}
 	r.version = binary.LittleEndian.Uint16(p[8:])
 	if r.version == 0 || r.version > r.format.Version {
-		return refuse(ErrVersion, "%s of version %d, expected 1 to %d", r.format.Name, r.version, r.format.Version)
+		expected := "1"
+		if r.format.Version > 1 {
+			expected = fmt.Sprintf("1 to %d", r.format.Version)
+		}
+		return &Error{Name: r.name, Offset: magicSize, Msg: fmt.Sprintf("%s of version %d, expected %s", r.format.Name, r.version, expected), Err: ErrVersion}
 	}
 	if flags := binary.LittleEndian.Uint16(p[10:]); flags != 0 {
 		return refuse(ErrCorrupt, "preamble has flags %#04x, expected none", flags)

@@ -72,7 +72,7 @@ func (r *Replay) open() error {
 	}
 	if settings.Format != formatVersion {
 		return &frame.Error{
-			Name: in.name, Err: frame.ErrVersion,
+			Name: in.name, Offset: in.offset(), Err: frame.ErrVersion,
 			Msg: fmt.Sprintf("recording of format %d, expected %d", settings.Format, formatVersion),
 		}
 	}

@@ -84,7 +84,11 @@ func NewReplay(r io.Reader, name string) (*Replay, error) {
 	case !IsReplay(b):
 		return refuse(frame.ErrUnrecognized, "no replay of Widelands: it does not begin with % x", replayMagic)
 	case b[0] != replayMagic[0] || b[4] != replayVersion:
-		return refuse(frame.ErrVersion, "replay of magic %02x and version %d, expected %02x and %d", b[0], b[4], replayMagic[0], replayVersion)
+		at := int64(0)
+		if b[0] == replayMagic[0] {
+			at = 4
+		}
+		return nil, &frame.Error{Name: name, Offset: at, Lost: int64(len(b)), Err: frame.ErrVersion, Msg: fmt.Sprintf("replay of magic %02x and version %d, expected %02x and %d", b[0], b[4], replayMagic[0], replayVersion)}
 	case len(b) < replayHeader:
 		return refuse(frame.ErrTorn, "the file ends inside the header")
 	case string(b[5:9]) != rngMagic:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
@@ -50,6 +51,8 @@ func verify(tree files.Tree, path string, want report.Expected) (report.Verified
 		return report.Verified{}, err
 	}
 	switch {
+	case len(head) == 0:
+		return report.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log or trace", Err: frame.ErrUnrecognized}
 	case orderlog.IsLog(head):
 		return verifyLog(tree, path)
 	case tracediff.Sniff(head) == tracediff.Binary:

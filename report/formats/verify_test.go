@@ -7,7 +7,19 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
 )
+
+func TestVerifyEmptyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty.bin")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Verify(files.Disk, []string{path}, report.Expected{})
+	if want := path + ": empty file, expected a snapshot, proof, order log or trace"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
 
 // TestUnchecked: it is told once for each format, and of OpenTTD by the container.
 func TestUnchecked(t *testing.T) {
