@@ -83,8 +83,8 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 		return
 	}
 	c.result.Missing++
-	c.refine(func(i, j int) bool { return true }, lack)
-	c.differ(k, occurrence, Missing)
+	c.tellApart(lack)
+	c.differ(k, occurrence, Missing, lack)
 }
 
 // lack keeps in mind that peer i does not have a checkpoint. It may be something
@@ -138,6 +138,7 @@ func (c *comparer) resolve() {
 			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
 			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
 			default:
+				l.first.lack = 1 << (i / 2)
 				c.late(k, l)
 			}
 		}

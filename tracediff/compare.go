@@ -88,14 +88,15 @@ type comparer struct {
 	// The tick at hand.
 	tick    Tick
 	open    bool
-	inTick  uint64         // peers that have had records in it
-	order   []visit        // checkpoints in it so far, in order
-	differs bool           // at this tick
-	class   [maxPeers]int8 // peers of the same class agree at this tick
-	cells   []cell         // scratch, one a peer
+	inTick  uint64           // peers that have had records in it
+	order   []visit          // checkpoints in it so far, in order
+	differs bool             // at this tick
+	apart   [maxPeers]uint64 // for each peer those that differ from it at this tick
+	cells   []cell           // scratch, one a peer
 
-	grouped      uint64 // inTick and class when Groups was last looked at
-	groupedClass [maxPeers]int8
+	parted       bool   // at the last tick that was compared
+	grouped      uint64 // inTick and apart when Groups was last looked at
+	groupedApart [maxPeers]uint64
 
 	witnesses map[uint64]*witness // of ticks that claims name
 	mainSums  [][]byte            // of the tick at hand, if claims name it
@@ -264,7 +265,7 @@ func (c *comparer) openTick(t Tick) {
 	c.order = c.order[:0]
 	c.mainSums = c.mainSums[:0]
 	for i := range c.peers {
-		c.class[i] = 0
+		c.apart[i] = 0
 	}
 	for i, p := range c.pending {
 		if p.set && p.tick.Epoch == t.Epoch && p.tick.Number < t.Number {
@@ -307,6 +308,7 @@ func (c *comparer) closeTick() {
 	c.testify()
 	if compared {
 		c.result.LastCompared = c.tick
+		c.parted = c.differs
 		c.regroup()
 		if !c.differs {
 			c.prev, c.hasPrev = c.tick, true

@@ -19,10 +19,10 @@ func (c *comparer) notice(i int, t Tick) {
 // regroup keeps the groups of the tick if they are others than before.
 func (c *comparer) regroup() {
 	list := c.result.Groups
-	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && c.class == c.groupedClass {
+	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && c.apart == c.groupedApart {
 		return
 	}
-	c.grouped, c.groupedClass = c.inTick, c.class
+	c.grouped, c.groupedApart = c.inTick, c.apart
 	groups := c.groups()
 	if len(list) > 0 && slices.EqualFunc(list[len(list)-1].Groups, groups, slices.Equal) {
 		return
@@ -33,71 +33,70 @@ func (c *comparer) regroup() {
 	c.result.Groups = append(list, Groups{c.tick, groups})
 }
 
-// groups returns who agrees with whom at the tick at hand.
+// groups returns who agrees with whom at the tick at hand. Not to be told apart
+// is no agreement yet: who has only some of the checkpoints may be like two peers
+// that differ. Such a peer is in no group, and the others then fall into groups
+// whatever their order.
 func (c *comparer) groups() (groups [][]int) {
-	index := map[int8]int{}
+	unclear := uint64(0)
 	for i := range c.peers {
-		if c.inTick&(1<<i) == 0 {
+		like := c.inTick &^ c.apart[i]
+		for j := range c.peers {
+			if like&(1<<j) != 0 && like&c.apart[j] != 0 {
+				unclear |= 1 << i
+			}
+		}
+	}
+	left := c.inTick &^ unclear
+	for i := range c.peers {
+		if left&(1<<i) == 0 {
 			continue
 		}
-		g, ok := index[c.class[i]]
-		if !ok {
-			g = len(groups)
-			index[c.class[i]] = g
-			groups = append(groups, nil)
+		var group []int
+		for j := range c.peers {
+			if left&^c.apart[i]&(1<<j) != 0 {
+				group = append(group, j)
+				left &^= 1 << j
+			}
 		}
-		groups[g] = append(groups[g], i)
+		groups = append(groups, group)
 	}
 	return groups
 }
 
 // split reports whether peers did not agree at the last tick compared.
-func (c *comparer) split() bool {
-	n := len(c.result.Groups)
-	return n > 0 && len(c.result.Groups[n-1].Groups) > 1
-}
+func (c *comparer) split() bool { return c.parted }
 
 // changed records that peers have other values.
 func (c *comparer) changed(k *keyInfo, occurrence int64) {
 	c.result.Changed++
-	c.refine(func(i, j int) bool { return sameSums(c.cells[i].c, c.cells[j].c) }, 0)
-	c.differ(k, occurrence, Changed)
+	c.tellApart(0)
+	c.differ(k, occurrence, Changed, 0)
 }
 
-// refine splits the classes of peers by the checkpoint at hand: those that have
-// it by its value, and the peers of lack from those that have it.
-func (c *comparer) refine(same func(i, j int) bool, lack uint64) {
-	if len(c.peers) == 2 && c.class[0] != c.class[1] {
-		return
-	}
-	next := int8(0)
-	var class [maxPeers]int8
-	n := len(c.peers)
-	for i := range n {
-		class[i] = -1
+// tellApart notes which peers the checkpoint at hand tells apart: those that have
+// it by its value, and those that have it from the peers of lack.
+func (c *comparer) tellApart(lack uint64) {
+	for i := range c.peers {
 		for j := range i {
-			if c.class[i] != c.class[j] {
+			if c.apart[i]&(1<<j) != 0 {
 				continue
 			}
-			agree := lack&(1<<i) == lack&(1<<j)>>j<<i
-			if c.cells[i].c != nil && c.cells[j].c != nil {
-				agree = same(i, j)
+			a, b := c.cells[i].c, c.cells[j].c
+			switch {
+			case a != nil && b != nil && !sameSums(a, b),
+				a != nil && b == nil && lack&(1<<j) != 0,
+				a == nil && b != nil && lack&(1<<i) != 0:
+				c.apart[i] |= 1 << j
+				c.apart[j] |= 1 << i
 			}
-			if agree {
-				class[i] = class[j]
-				break
-			}
-		}
-		if class[i] < 0 {
-			class[i] = next
-			next++
 		}
 	}
-	c.class = class
 }
 
-// differ records a difference.
-func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind) {
+// differ records a difference; the peers of lack should have the checkpoint and
+// do not.
+func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind, lack uint64) {
 	c.differs = true
 	c.count(k)
 	res := &c.result
@@ -105,6 +104,7 @@ func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind) {
 		return
 	}
 	d := c.difference(k, occurrence, kind)
+	d.lack = lack
 	if res.First == nil {
 		c.first(&d)
 	}
@@ -153,7 +153,7 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 			d.Values = append(d.Values, Value{})
 			continue
 		}
-		d.Values = append(d.Values, Value{true, c.peers[i].r.file(), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount})
+		d.Values = append(d.Values, Value{true, "", c.peers[i].r.file(), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount})
 		if first == nil {
 			first = x.c
 			continue
@@ -193,6 +193,34 @@ func (c *comparer) context(d *Difference) []Context {
 	return list
 }
 
+// absences says why traces do not have a checkpoint, now that all is known of
+// them.
+func (c *comparer) absences(d *Difference) {
+	for i, p := range c.peers {
+		v := &d.Values[i]
+		if v.Present {
+			continue
+		}
+		k := c.keys[key{d.System, d.Scope}]
+		switch {
+		case d.lack&(1<<i) != 0:
+			v.Absent = Lacking
+		case !p.started || d.Tick.Before(p.info.First):
+			v.Absent = NotBegun
+		case p.done && p.lastTick().Before(d.Tick):
+			v.Absent = Over
+		case p.mayHaveLost(d.Tick):
+			v.Absent = Unreadable
+		case k != nil && k.seen&(1<<i) == 0:
+			v.Absent = NotTraced
+		case p.done && p.lastTick() == d.Tick:
+			v.Absent = Over
+		default:
+			v.Absent = NotCompared
+		}
+	}
+}
+
 // finish completes the result.
 func (c *comparer) finish() *Result {
 	res := &c.result
@@ -230,10 +258,12 @@ func (c *comparer) finish() *Result {
 		res.Cascade[i].seq = 0
 	}
 	for i := range res.Differences {
-		res.Differences[i].seq = 0
+		c.absences(&res.Differences[i])
+		res.Differences[i].seq, res.Differences[i].lack = 0, 0
 	}
 	if res.First != nil {
-		res.First.seq = 0
+		c.absences(res.First)
+		res.First.seq, res.First.lack = 0, 0
 	}
 	for i := range res.Traces {
 		t := &res.Traces[i]

@@ -210,18 +210,34 @@ type Difference struct {
 	Count  bool
 	Values []Value
 
-	seq int64
+	seq  int64
+	lack uint64 // traces that should have it
 }
 
 // Value is what one trace has at a checkpoint.
 type Value struct {
-	Present  bool   // everything else is zero if not
-	File     string // that it stands in, of a trace that is joined from several
+	Present  bool    // everything but Absent is zero if not
+	Absent   Absence // why it is not, "" if it is
+	File     string  // that it stands in, of a trace that is joined from several
 	Pos      Position
 	Sums     []Sum
 	Count    uint64
 	HasCount bool
 }
+
+// Absence says why a trace does not have a checkpoint. Lacking alone is a
+// difference.
+type Absence string
+
+// Reasons.
+const (
+	Lacking     Absence = "lacking"      // it should have it
+	NotBegun    Absence = "not-begun"    // it begins later
+	Over        Absence = "over"         // it ends before
+	Unreadable  Absence = "unreadable"   // it may stand in lines that are no records
+	NotTraced   Absence = "untraced"     // it never has this system and scope
+	NotCompared Absence = "not-compared" // it has them at other ticks
+)
 
 // Sum returns the value of the sum of that name as text, "" if there is none.
 func (v *Value) Sum(name string) string {
@@ -261,8 +277,9 @@ type Cascade struct {
 // Groups says which traces agree from a tick on.
 type Groups struct {
 	Tick Tick
-	// Groups are numbers of traces that agree, in order; those without the tick
-	// are in none.
+	// Groups are numbers of traces that nothing tells apart, in order. Those
+	// without the tick are in none, nor are those whose checkpoints would let them
+	// agree with two groups.
 	Groups [][]int
 }
 
