@@ -212,17 +212,42 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 	if t.Running {
 		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
 	}
-	if t.Torn {
+	if breaksOff(t) {
 		text += fmt.Sprintf(", breaks off at %s", tickText(r, t.Last))
 	}
 	if t.Trouble != "" {
-		text += ", " + Safe(t.Trouble)
+		text += ", " + Safe(strings.TrimPrefix(t.Trouble, t.File+": "))
 	}
 	if b := t.Rollback; b != nil {
 		text += fmt.Sprintf(", %s, %s of %d predicted", plural(uint64(b.Rollbacks), "rollback", "rollbacks"),
 			plural(uint64(b.Mispredictions), "misprediction", "mispredictions"), b.Predicted)
 	}
 	return text
+}
+
+// breaksOff reports whether a trace goes no further than it could be read.
+func breaksOff(t *tracediff.TraceInfo) bool { return t.Torn || t.Trouble != "" && t.Malformed == 0 }
+
+// absence tells why a trace does not have a checkpoint.
+func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
+	t := &r.Traces[i]
+	switch {
+	case t.Empty && (why == tracediff.NotBegun || why == tracediff.Over):
+		return "is empty"
+	case why == tracediff.NotBegun:
+		return "begins at " + tickText(r, t.First)
+	case why == tracediff.Over && breaksOff(t):
+		return "breaks off at " + tickText(r, t.Last)
+	case why == tracediff.Over:
+		return "ended at " + tickText(r, t.Last)
+	case why == tracediff.Unreadable:
+		return "not compared: lines are no records here"
+	case why == tracediff.NotTraced:
+		return "does not trace it"
+	case why == tracediff.NotCompared:
+		return "not compared: has no checkpoint here"
+	}
+	return "has no such checkpoint"
 }
 
 // placeName names a checkpoint.
@@ -248,7 +273,7 @@ func placeName(r *tracediff.Result, d *tracediff.Difference) string {
 func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool) string {
 	v := &d.Values[i]
 	if !v.Present {
-		return "has no such checkpoint"
+		return absence(r, i, v.Absent)
 	}
 	values := r.Traces[i].Dialect.Values
 	var parts []string
@@ -282,12 +307,12 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 
 // contextText shows the lines around the first difference of two traces.
 func contextText(out *lines, r *tracediff.Result, s Style) {
-	other := otherSide(r)
-	if other == 0 || len(r.Context) <= other || len(r.Context[0].Lines)+len(r.Context[other].Lines) == 0 {
+	a, b, ok := bothSides(r)
+	if !ok || len(r.Context) <= b || len(r.Context[a].Lines)+len(r.Context[b].Lines) == 0 {
 		return
 	}
-	out.put("  ", s.faint.Sprint(pad("lines", 5, 9)), s.good.Sprint("- "+Safe(r.Traces[0].Name)), "  ", s.bad.Sprint("+ "+Safe(r.Traces[other].Name)))
-	for _, line := range tracediff.DiffContext(&r.Context[0], &r.Context[other]) {
+	out.put("  ", s.faint.Sprint(pad("lines", 5, 9)), s.good.Sprint("- "+Safe(r.Traces[a].Name)), "  ", s.bad.Sprint("+ "+Safe(r.Traces[b].Name)))
+	for _, line := range tracediff.DiffContext(&r.Context[a], &r.Context[b]) {
 		number := line.A
 		if line.Op == tracediff.Added {
 			number = line.B
@@ -307,15 +332,26 @@ func contextText(out *lines, r *tracediff.Result, s Style) {
 	}
 }
 
-// otherSide returns the first trace that has something else than the first one
-// at the first difference, 0 if none has.
-func otherSide(r *tracediff.Result) int {
-	for i := 1; i < len(r.First.Values); i++ {
-		if traceValue(r, r.First, 0, false) != traceValue(r, r.First, i, false) {
-			return i
+// bothSides returns the first two traces that the first difference tells apart:
+// those that have other values, else one that has it and one that should.
+func bothSides(r *tracediff.Result) (a, b int, ok bool) {
+	values := r.First.Values
+	for b := range values {
+		for a := range b {
+			if values[a].Present && values[b].Present && traceValue(r, r.First, a, false) != traceValue(r, r.First, b, false) {
+				return a, b, true
+			}
 		}
 	}
-	return 0
+	for b := range values {
+		for a := range b {
+			x, y := &values[a], &values[b]
+			if x.Present && y.Absent == tracediff.Lacking || y.Present && x.Absent == tracediff.Lacking {
+				return a, b, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // contextWidth is how much of a line of context is shown, in bytes, and contextLead
