@@ -406,11 +406,20 @@ func (r *aligner) cut(c *comparer, a, b *lane) {
 		}
 	}
 	untold := func(l *lane, first, last *item) func(*item) bool {
-		if !l.at(c.generation, c.now) {
+		at := l.at(c.generation, c.now)
+		unknown := l.head && (l.rec.UnknownBefore || at && l.rec.UnknownBehind)
+		if !at && !unknown {
 			return func(*item) bool { return false }
 		}
 		return func(it *item) bool {
 			switch {
+			case unknown:
+				if !it.local {
+					l.ranges.Between++
+				}
+				return true
+			case !at:
+				return false
 			case it.marker:
 				begins := l.fresh && (l.header.FirstPoint > 0 || l.rec.Tick.NewEpoch() != nil)
 				return begins && MarkerKind(it.kind).input() || l.rec.TailCut

@@ -76,6 +76,7 @@ type comparer struct {
 	generation int // see lane.generation
 	now        uint64
 	counted    bool // no log numbers its orders
+	mixed      bool // a log has line ends of both kinds
 	tickName   func(uint64) string
 	fields     func(string, []byte) []Field
 
@@ -112,6 +113,7 @@ type lane struct {
 	started    bool // a stretch has begun
 	last       uint64
 	back       bool // in ticks that the peer ran before
+	jumps      int  // back to an earlier tick, without a word
 	ranges     PeerRange
 	stretches  int
 	waiting    []int // claims without a tick behind them, in Comparison.Claims
@@ -189,6 +191,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 		}
 		c.addKinds(l)
 	}
+	c.out.Engine = c.lanes[0].dialect.Engine
 	c.first = c.hostLane()
 	switch {
 	case opts.Reference != "" && c.reference < 0:
@@ -333,6 +336,12 @@ func (c *comparer) advance(l *lane) {
 			}
 			l.generation++
 			l.fresh = true
+			if rec.Back {
+				if l.jumps++; l.jumps <= 3 {
+					c.warn("%s: line %d: the log goes back from %s to %s: taken for a state that was loaded",
+						l.name, rec.Line, namedTick(l.last, c.native(l.last)), namedTick(t, c.native(t)))
+				}
+			}
 		}
 		l.back = false
 		l.rec, l.head = rec, true
@@ -361,6 +370,8 @@ func (c *comparer) step() bool {
 	c.cover()
 	if len(c.covers) > 1 {
 		c.overlap()
+	} else if l := &c.lanes[c.covers[0]]; l.jumps > 0 {
+		l.ranges.Alone++
 	}
 	for i := range c.lanes {
 		if l := &c.lanes[i]; l.at(c.generation, c.now) {
@@ -439,6 +450,7 @@ func (c *comparer) overlap() {
 			c.applied.reset() // numbers may begin again
 		}
 	}
+	c.evenEnds()
 	if c.alike() {
 		return
 	}
@@ -458,6 +470,39 @@ func (c *comparer) overlap() {
 	}
 	c.rows.applied = c.rows.applied[:0]
 	renew(&c.rows.told)
+}
+
+// evenEnds drops a carriage return behind the orders of the tick, in all logs, if
+// it may belong to the line's end in one of them.
+func (c *comparer) evenEnds() {
+	if !c.mixed {
+		for i := range c.lanes {
+			l := &c.lanes[i]
+			m, ok := l.source.(MixedEnds)
+			if !ok || m.Mixed() == 0 {
+				continue
+			}
+			c.mixed = true
+			c.warn("%s: some lines end with a carriage return, the first is line %d: behind a command's arguments it is taken for no difference", l.name, m.Mixed())
+		}
+		if !c.mixed {
+			return
+		}
+	}
+	for _, i := range c.covers {
+		l := &c.lanes[i]
+		if !l.at(c.generation, c.now) {
+			continue
+		}
+		for j := range l.rec.Tick.Orders {
+			o := &l.rec.Tick.Orders[j]
+			o.Payload = bytes.TrimSuffix(o.Payload, []byte("\r"))
+		}
+	}
+}
+
+func (c *comparer) warn(format string, args ...any) {
+	c.out.Warnings = append(c.out.Warnings, fmt.Sprintf(format, args...))
 }
 
 // alike is the way that nearly every tick takes: all that cover it have the
@@ -640,6 +685,12 @@ func (c *comparer) finish() *Comparison {
 			s := &r.Stretches[j]
 			s.NativeFrom, s.NativeTo = c.native(s.From), c.native(s.To)
 		}
+		if lossy, ok := c.lanes[i].source.(Lossy); ok {
+			r.Unknown, r.UnknownLine = lossy.Unknown()
+		}
+		if r.Unknown > 0 {
+			c.warn("%s: %s of no known kind, first at line %d: orders of the ticks beside them may be lacking", r.Name, lines(r.Unknown), r.UnknownLine)
+		}
 		out.Peers = append(out.Peers, *r)
 	}
 	if w := out.Window; w != nil {
@@ -724,3 +775,10 @@ func (s *lastSequence) has(player, sequence uint32) bool {
 }
 
 func (s *lastSequence) reset() { *s = lastSequence{} }
+
+func lines(n int64) string {
+	if n == 1 {
+		return "1 line is"
+	}
+	return fmt.Sprintf("%d lines are", n)
+}

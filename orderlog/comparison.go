@@ -63,6 +63,9 @@ type Comparison struct {
 	Local      []Difference `json:"local,omitempty"`
 	LocalCount int          `json:"local_count"`
 
+	// Engine is the one whose own logs were compared, empty for logs of ours.
+	Engine string `json:"engine,omitempty"`
+
 	State State `json:"state"`
 
 	// Claims are what the games themselves wrote into their logs.
@@ -130,6 +133,12 @@ type PeerRange struct {
 	// Rerun counts ticks that the peer ran again after it was sent an older
 	// state. They are not compared.
 	Rerun uint64 `json:"rerun,omitempty"`
+	// Unknown counts lines of no known kind, of which UnknownLine is the first.
+	// What they said is lost.
+	Unknown     int64 `json:"unknown_lines,omitempty"`
+	UnknownLine int64 `json:"unknown_line,omitempty"`
+	// Alone counts ticks behind a jump back, without a word, that no other log has.
+	Alone uint64 `json:"alone,omitempty"`
 	// Err is how reading ended, nil if the log's end was reached.
 	Err   error  `json:"-"`
 	Error string `json:"error,omitempty"`
@@ -235,11 +244,11 @@ func (c *Comparison) Diverged() bool {
 }
 
 // Incomplete reports whether evidence was lost or lacking: a log that could not be
-// read to its end, contradicts itself, or overlaps with no other, or a claim of
+// read to its end or has lines of no known kind, contradicts itself, or overlaps with no other, or a claim of
 // the game that nothing bears out.
 func (c *Comparison) Incomplete() bool {
 	for i := range c.Peers {
-		if c.Peers[i].Err != nil {
+		if p := &c.Peers[i]; p.Err != nil || p.Unknown > 0 || p.Alone > 0 {
 			return true
 		}
 	}

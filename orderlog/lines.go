@@ -16,13 +16,14 @@ const MaxLine = 8 << 20
 const lineBuffer = 32 << 10
 
 // Lines reads the lines of an engine's log that is text. Lines end with a line
-// feed; where the first one ends with a carriage return before it, all do, and
-// it is no part of any line. Bytes are not interpreted.
+// feed or with a carriage return and a line feed, and a file may have both: what
+// was copied or put together elsewhere has. Bytes are not interpreted.
 type Lines struct {
 	name   string
 	r      *bufio.Reader
 	long   []byte
-	crlf   bool
+	crlf   bool // of the first line
+	cr     bool // of the current one
 	number int64
 	offset int64 // of the current line
 	next   int64 // of the one behind
@@ -44,8 +45,11 @@ func (l *Lines) Peek(n int) []byte {
 // Name returns what errors call the file.
 func (l *Lines) Name() string { return l.name }
 
-// CRLF reports whether lines end with a carriage return too.
+// CRLF reports whether the first line ends with a carriage return too.
 func (l *Lines) CRLF() bool { return l.crlf }
+
+// Return reports whether a carriage return was cut off the current line.
+func (l *Lines) Return() bool { return l.cr }
 
 // Number returns the number of the current line, from 1.
 func (l *Lines) Number() int64 { return l.number }
@@ -94,11 +98,9 @@ func (l *Lines) Next() ([]byte, error) {
 		return nil, l.err
 	}
 	line = line[:len(line)-1]
+	line, l.cr = bytes.CutSuffix(line, []byte("\r"))
 	if l.number == 1 {
-		l.crlf = bytes.HasSuffix(line, []byte("\r"))
-	}
-	if l.crlf {
-		line = bytes.TrimSuffix(line, []byte("\r"))
+		l.crlf = l.cr
 	}
 	return line, nil
 }

@@ -26,6 +26,12 @@ type Record struct {
 	// began or ended inside this tick: orders before the first one or after the
 	// last one may be lacking.
 	HeadCut, TailCut bool
+	// UnknownBefore and UnknownBehind say that lines of no known kind stand between
+	// the last record and this one, and in this one or between it and the next:
+	// orders of these ticks may be lacking.
+	UnknownBefore, UnknownBehind bool
+	// Back says that the log goes back to an earlier tick here without a word.
+	Back bool
 	// Claims are what the game found wrong in or after this tick, and before the
 	// next record. A record may hold nothing else.
 	Claims []Claim

@@ -20,6 +20,19 @@ type Foreign interface {
 	Dialect() Dialect
 }
 
+// Lossy is a Source that passes over lines of no known kind.
+type Lossy interface {
+	// Unknown returns how many there were so far, and the number of the first.
+	Unknown() (lines, first int64)
+}
+
+// MixedEnds is a Source whose orders may end with a carriage return that is data.
+type MixedEnds interface {
+	// Mixed returns the number of a line that ends with a carriage return while
+	// others do not, so that one behind an order may be either; 0 if there is none.
+	Mixed() (line int64)
+}
+
 // Dialect says how an engine's own log differs from one of ours. The zero
 // Dialect is that of our own logs.
 type Dialect struct {

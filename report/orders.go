@@ -96,6 +96,9 @@ func OrdersText(w io.Writer, c *orderlog.Comparison, missing []string, s Style, 
 		}
 		row("claim", s.name.Sprint(Safe(claim.Peer)), " line ", fmt.Sprint(claim.Line), ": ", Safe(claim.Text), s.faint.Sprintf("  (after %s; the game's own word)", tickName(claim.After, claim.NativeAfter)))
 	}
+	if c.Engine != "" {
+		row("note", "logs of ", Safe(c.Engine), " carry no checksums of their own: damage that leaves a line readable looks like a difference")
+	}
 	for _, part := range []struct {
 		count     int
 		one, many string

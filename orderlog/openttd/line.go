@@ -86,6 +86,31 @@ func parse(b []byte) (l line) {
 	return l
 }
 
+// fixed reports whether a line is of a known kind that has no raw arguments, so
+// that what it ends with is known.
+func (l *line) fixed() bool { return l.kind != unknown && l.shape != shape13 }
+
+// continues reports whether a line of no known kind can be raw arguments of the
+// command before it: these have no NUL, and what has a stamp in it is more likely
+// a line that was damaged.
+func continues(b []byte) bool {
+	if bytes.IndexByte(b, 0) >= 0 {
+		return false
+	}
+	for i := 0; ; {
+		n := bytes.Index(b[i:], semicolon)
+		if n < 0 {
+			return true
+		}
+		if i += n; i >= 8 {
+			if _, rest, ok := stamp(b[i-8:]); ok && (len(rest) == 0 || bytes.HasSuffix(b[:len(b)-len(rest)], semicolon)) {
+				return false
+			}
+		}
+		i += len(semicolon)
+	}
+}
+
 // cutDate cuts off a "[YYYY-MM-DD HH:MM:SS] ".
 func cutDate(b []byte) []byte {
 	const pattern = "[0000-00-00 00:00:00] "

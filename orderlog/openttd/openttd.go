@@ -54,6 +54,7 @@ const (
 	maxClaims = 1000     // kept of one tick
 	headSize  = 64 << 10 // of what is searched for the seed
 	maxKinds  = 1 << 12
+	lookAhead = 32 << 10
 )
 
 // TickName returns a tick as the log names it: "000adef0;12".
@@ -126,7 +127,15 @@ type Reader struct {
 	lines13  bool // a line without a stamp goes on with the last order
 	rng      []byte
 
-	unknown int
+	unknown      int64 // lines
+	firstUnknown int64
+	unknownNext  bool // some stand before the next tick
+
+	returns bool   // a line that holds no raw arguments ends with a carriage return
+	feeds   bool   // … and one without
+	ending  []byte // scratch
+	looked  int64  // offset up to which it was looked for such lines
+	mixed   int64  // line
 	err     error
 }
 
@@ -190,8 +199,12 @@ func (r *Reader) Header() orderlog.Header { return r.header }
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
 // Unknown returns the number of lines so far that are of no known kind and
-// belong to no command. They are skipped.
-func (r *Reader) Unknown() int { return r.unknown }
+// belong to no command, and the number of the first. They are skipped.
+func (r *Reader) Unknown() (lines, first int64) { return r.unknown, r.firstUnknown }
+
+// Mixed returns the number of the first line whose raw arguments end with a
+// carriage return that may be theirs or the line's, 0 if there is none.
+func (r *Reader) Mixed() (line int64) { return r.mixed }
 
 // Next returns the next record.
 func (r *Reader) Next() (orderlog.Record, error) {
@@ -212,6 +225,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 				continue
 			}
 			number, offset = r.lines.Number(), r.lines.Offset()
+			line = r.ended(line)
 		}
 		done, err := r.line(line, number, offset)
 		if err != nil {
@@ -231,8 +245,8 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	l := parse(b)
 	switch l.kind {
 	case unknown:
-		if !r.building || !r.lines13 {
-			r.unknown++
+		if !r.building || !r.lines13 || !continues(b) {
+			r.lose(b, number)
 			return none, nil
 		}
 		r.args = append(append(r.args, '\n'), b...)
@@ -272,13 +286,79 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	return none, r.stamped(&l, number, offset)
 }
 
+// lose counts a line of no known kind.
+func (r *Reader) lose(b []byte, number int64) {
+	if len(b) == 0 {
+		return
+	}
+	if r.unknown++; r.unknown == 1 {
+		r.firstUnknown = number
+	}
+	r.unknownNext = true
+	if r.building {
+		r.rec.UnknownBehind = true
+	}
+}
+
+// ended gives back to a line the carriage return behind it if that is no part of
+// the line's end: behind raw arguments it is one of them, unless other lines end so.
+func (r *Reader) ended(b []byte) []byte {
+	returned := r.lines.Return()
+	if !returned && r.feeds {
+		return b
+	}
+	if l := parse(b); l.fixed() {
+		r.returns = r.returns || returned
+		r.feeds = r.feeds || !returned
+		return b
+	}
+	if !returned {
+		return b
+	}
+	r.ending = append(append(r.ending[:0], b...), '\r') // looking ahead overwrites b
+	if !r.returns && !r.lookAhead() {
+		return r.ending
+	}
+	if r.feeds && r.mixed == 0 {
+		r.mixed = r.lines.Number()
+	}
+	return r.ending[:len(b)]
+}
+
+// lookAhead reports whether one of the next lines without raw arguments ends with
+// a carriage return.
+func (r *Reader) lookAhead() bool {
+	ahead := r.lines.Peek(lookAhead)
+	at := r.lines.Offset()
+	if n := r.looked - at; n > 0 {
+		ahead = ahead[min(n, int64(len(ahead))):]
+		at = r.looked
+	}
+	for {
+		line, rest, whole := bytes.Cut(ahead, []byte("\n"))
+		if !whole {
+			r.looked = at
+			return false
+		}
+		at += int64(len(line)) + 1
+		ahead = rest
+		if line, returned := bytes.CutSuffix(line, []byte("\r")); returned {
+			if l := parse(line); l.fixed() {
+				r.returns = true
+				return true
+			}
+		}
+	}
+}
+
 func (r *Reader) hold(b []byte, number, offset int64) {
 	r.held = append(r.held[:0], b...)
 	r.heldNumber, r.heldOffset, r.isHeld = number, offset, true
 }
 
 func (r *Reader) begin(tick uint64, number, offset int64) {
-	if r.began && r.opening == "" && tick < r.tick.Number {
+	back := r.began && r.opening == "" && tick < r.tick.Number
+	if back {
 		r.opening = "the log goes back"
 		r.fresh, r.whole = true, false
 	}
@@ -291,8 +371,9 @@ func (r *Reader) begin(tick uint64, number, offset int64) {
 	}
 	r.rec = orderlog.Record{
 		Kind: orderlog.TickRecord, Offset: offset, Epoch: r.epoch, Line: number, Lines: r.rec.Lines[:0],
-		HeadCut: r.fresh && !r.whole, Claims: r.rec.Claims[:0],
+		HeadCut: r.fresh && !r.whole, UnknownBefore: r.unknownNext, Back: back, Claims: r.rec.Claims[:0],
 	}
+	r.unknownNext = false
 	r.fresh, r.whole = false, false
 	r.bounds, r.args, r.rng = r.bounds[:0], r.args[:0], r.rng[:0]
 	r.building, r.lines13 = true, false

@@ -251,8 +251,8 @@ func TestHeader(t *testing.T) {
 					n++
 				}
 			}
-			if orders != n || n == 0 || r.Unknown() != 0 {
-				t.Errorf("%s/%s: %d orders of %d lines, %d unknown lines", session, peer, orders, n, r.Unknown())
+			if lost, _ := r.Unknown(); orders != n || n == 0 || lost != 0 {
+				t.Errorf("%s/%s: %d orders of %d lines, %d unknown lines", session, peer, orders, n, lost)
 			}
 		}
 	}

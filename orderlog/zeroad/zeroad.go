@@ -217,7 +217,7 @@ func (r *Reader) begin(label, length uint64) {
 		})
 		r.epoch++
 	}
-	r.rec = orderlog.Record{Kind: orderlog.TickRecord, Offset: r.offset, Epoch: r.epoch, Line: r.number, Lines: lines}
+	r.rec = orderlog.Record{Kind: orderlog.TickRecord, Offset: r.offset, Epoch: r.epoch, Line: r.number, Lines: lines, Back: r.began && label < last}
 	if length != r.length {
 		r.length = length
 		r.json = strconv.AppendUint(r.json, length, 10)

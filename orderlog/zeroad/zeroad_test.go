@@ -263,7 +263,7 @@ func TestMalformed(t *testing.T) {
 		{start + "turn 0 200\ncmd x {}\n", 1, frame.ErrCorrupt},
 		{start + "turn 0 200\nend\nflare\n", 1, frame.ErrCorrupt},
 		{start + "\n", 0, frame.ErrCorrupt},
-		{start + "turn 0 200\r\nend\r\n", 0, frame.ErrCorrupt},
+		{start + "turn 0 200\r\nend\nturn 1 200\nend\r\n", 2, io.EOF},
 	} {
 		turns := 0
 		r, err := zeroad.NewReader(strings.NewReader(test.text), "test")
