@@ -166,6 +166,10 @@ func (p *peer) end(err error) {
 		info.Torn = true
 		info.Trouble = t
 	}
+	if w := p.r.win; w != nil && w.torn != nil {
+		info.Torn = true
+		info.Trouble = w.torn.Error() // and not that the last line has no end
+	}
 	if w := p.r.win; w != nil && w.cut {
 		info.Torn = true
 		info.Trouble = fmt.Sprintf("file was cut to %d bytes while it was read", w.size)

@@ -125,11 +125,14 @@ func newReader(w *window, name string, opts ReadOptions, interned *names) (*Read
 	r := &Reader{name: name, win: w, line: 1, names: interned, visited: map[visit]uint32{}}
 	for len(w.rest()) < sniffLen && !w.eof {
 		if err := w.fill(); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 	}
 	head := w.rest()
 	head = head[:min(len(head), sniffLen)]
+	if w.torn != nil && len(head) == 0 {
+		return nil, w.torn
+	}
 	g, reason := sniff(head, w.eof && len(head) == len(w.rest()))
 	if opts.Pattern != nil && g.kind != Binary {
 		g, reason = patternGrammar(opts.Pattern)
@@ -170,7 +173,7 @@ func (r *remainder) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if len(r.w.rest()) == 0 {
-			return 0, io.EOF
+			return 0, r.w.end()
 		}
 	}
 	n := copy(p, r.w.rest())

@@ -55,9 +55,10 @@ type window struct {
 
 	buf  []byte // bytes of the file from base on
 	base int64
-	pos  int  // in buf
-	eof  bool // buf reaches the end
-	cut  bool // the file ended before its size
+	pos  int   // in buf
+	eof  bool  // buf reaches the end
+	cut  bool  // the file ended before its size
+	torn error // how a stream ended that breaks off, such as a compressed file
 
 	own []byte // memory of a window that is not mapped
 }
@@ -114,11 +115,23 @@ func (w *window) fill() error {
 		if err == io.EOF {
 			w.eof = true
 			return nil
+		} else if errors.Is(err, io.ErrUnexpectedEOF) {
+			w.eof, w.torn = true, fmt.Errorf("%s: reading at offset %d: %w", w.name, w.base+int64(len(w.buf)), err)
+			return nil
 		} else if err != nil {
 			return fmt.Errorf("%s: reading at offset %d: %w", w.name, w.base+int64(len(w.buf)), err)
 		}
 	}
 	return nil
+}
+
+// end returns how the file or stream ended: io.EOF, or an error that wraps
+// io.ErrUnexpectedEOF.
+func (w *window) end() error {
+	if w.torn != nil {
+		return w.torn
+	}
+	return io.EOF
 }
 
 func (w *window) full() error {
@@ -185,7 +198,7 @@ func (w *window) line() (line []byte, ended, ok bool, err error) {
 		scanned = len(rest)
 		if w.eof {
 			if scanned == 0 {
-				return nil, false, true, io.EOF
+				return nil, false, true, w.end()
 			}
 			w.pos += scanned
 			return trimReturn(rest), false, scanned <= w.sizes.line, nil
