@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -233,7 +234,7 @@ func (p *Peer) findLog(tree files.Tree) error {
 				continue
 			}
 			var bad *frame.Error
-			if !errors.As(err, &bad) {
+			if !errors.As(err, &bad) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				return err
 			}
 			p.lost = append(p.lost, fmt.Sprintf("%v; its first %d ticks were used", err, len(log.Ticks)))

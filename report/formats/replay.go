@@ -1,16 +1,19 @@
 package formats
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
@@ -45,6 +48,7 @@ func OpenReplay(tree files.Tree, path string) (*Replayable, error) {
 			return nil, fmt.Errorf("%s: the snapshots of %d peers, expected the folder of one", path, len(sets))
 		}
 		r.Snapshots = sets[0]
+		file = logAmong(sets[0].Others, file)
 		r.Trace = traceAmong(sets[0].Others)
 	}
 	log, err := readLog(tree, file)
@@ -52,7 +56,7 @@ func OpenReplay(tree files.Tree, path string) (*Replayable, error) {
 	switch {
 	case log == nil:
 		return nil, err
-	case errors.As(err, &bad):
+	case errors.As(err, &bad), errors.Is(err, io.ErrUnexpectedEOF):
 		r.Lost = append(r.Lost, fmt.Sprintf("%v; its first %d ticks are replayed", err, len(log.Ticks)))
 	case err != nil:
 		return nil, err
@@ -65,13 +69,32 @@ func OpenReplay(tree files.Tree, path string) (*Replayable, error) {
 	return r, nil
 }
 
+// readLog reads an order log of ours, which may be compressed.
 func readLog(tree files.Tree, path string) (*orderlog.Log, error) {
 	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return orderlog.ReadAll(f, path)
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if c, ok := content.(io.Closer); ok {
+		defer c.Close()
+	}
+	return orderlog.ReadAll(bufio.NewReaderSize(content, 1<<16), path)
+}
+
+// logAmong returns the order log among the files of a peer, which may be
+// compressed, and otherwise the one it should have.
+func logAmong(files []string, usual string) string {
+	for _, file := range files {
+		if file != usual && filepath.Base(unpackedName(file)) == bisect.LogName && !slices.Contains(files, usual) {
+			return file
+		}
+	}
+	return usual
 }
 
 // traceAmong returns the trace among the files of a peer, empty if there is none.

@@ -65,7 +65,7 @@ func OpenSession(tree files.Tree, path string) (*Session, error) {
 	switch {
 	case log == nil:
 		return nil, err
-	case errors.As(err, &bad):
+	case errors.As(err, &bad), errors.Is(err, io.ErrUnexpectedEOF):
 		s.Lost = append(s.Lost, fmt.Sprintf("%v; its first %d ticks are used", err, len(log.Ticks)))
 	case err != nil:
 		return nil, err
