@@ -11,8 +11,8 @@ const (
 	maxPeers = 64
 	// settleAfter is how many ticks a trace may go back unless told otherwise.
 	settleAfter = 256
-	// progressStep is how many bytes of a trace are read between two calls of
-	// Options.Progress.
+	// progressStep is how many bytes of a trace are read at most between two calls
+	// of Options.Progress, unless it is read in larger pieces.
 	progressStep = 8 << 20
 )
 
@@ -112,7 +112,6 @@ type comparer struct {
 	backoff int64
 
 	pending []pendingNotice // one for each schedule
-	shown   int64           // offset of the last call of Progress
 }
 
 func (c *comparer) run() (res *Result, err error) {
@@ -143,6 +142,7 @@ func (c *comparer) run() (res *Result, err error) {
 		*info = TraceInfo{Name: t.Name, File: t.File, Header: r.header, Grammar: r.grammar.kind, Dialect: t.Dialect, Packing: t.Packing, Empty: true}
 		c.peers = append(c.peers, &peer{n: i, r: r, info: info, trace: t})
 	}
+	c.follow()
 	c.collectClaims()
 	if c.rollback {
 		err = c.settled()
@@ -273,12 +273,30 @@ func (c *comparer) openTick(t Tick) {
 		}
 		c.pending[i].set = false
 	}
-	if p := c.peers[0]; c.opts.Progress != nil && p.r.win != nil {
-		if at := p.r.win.offset(); at-c.shown >= progressStep {
-			c.shown = at
-			c.opts.Progress(at, p.r.win.size)
+}
+
+// follow has the progress told by the largest file whose size is known.
+func (c *comparer) follow() {
+	if c.opts.Progress == nil {
+		return
+	}
+	var largest *Reader
+	size := int64(0)
+	for _, p := range c.peers {
+		if _, total := p.r.progress(); total > size {
+			largest, size = p.r, total
 		}
 	}
+	if largest == nil {
+		return
+	}
+	shown, step := int64(0), min(progressStep, size/100)
+	largest.follow(func() {
+		if done, total := largest.progress(); done-shown >= step {
+			shown = done
+			c.opts.Progress(done, total)
+		}
+	})
 }
 
 // closeTick ends the tick at hand.

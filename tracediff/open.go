@@ -73,10 +73,12 @@ func Open(tree files.Tree, path string, opts ReadOptions) ([]*Trace, error) {
 		if err != nil {
 			return nil, err
 		}
+		var in *counted
 		w, err := fileWindow(f, path, how.mapped, how.sizes)
 		if err == nil && packing != "" {
 			var content io.Reader
-			content, _, err = packed.Unpack(f, opts.MaxUnpacked)
+			in = &counted{Reader: f, size: info.Size()}
+			content, _, err = packed.Unpack(in, opts.MaxUnpacked)
 			w = &window{name: path, sizes: how.sizes, stream: content}
 		}
 		if err != nil {
@@ -89,6 +91,7 @@ func Open(tree files.Tree, path string, opts ReadOptions) ([]*Trace, error) {
 			f.Close()
 			return nil, err
 		}
+		r.in = in
 		if c, ok := w.stream.(io.Closer); ok {
 			r.closers = append(r.closers, c)
 		}

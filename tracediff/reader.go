@@ -65,9 +65,10 @@ type Reader struct {
 	name    string
 	header  Header
 	grammar grammar
-	binary  *frames // or nil
-	source  Source  // or nil
-	win     *window // nil for a source
+	binary  *frames  // or nil
+	source  Source   // or nil
+	win     *window  // nil for a source
+	in      *counted // what is read of a compressed file or a source, or nil
 
 	line    int64 // number of the line that comes next, from 1
 	matched uint64
@@ -81,6 +82,43 @@ type Reader struct {
 	tick    uint64
 	visited map[visit]uint32 // checkpoints of this pass over tick
 	err     error            // once reading has ended
+}
+
+// counted counts what is read of a file.
+type counted struct {
+	io.Reader
+	n, size int64
+	moved   func() // called with every read, if not nil
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	if c.moved != nil {
+		c.moved()
+	}
+	return n, err
+}
+
+// progress returns how many bytes of the file are read, and their total, which is 0
+// if it is not known.
+func (r *Reader) progress() (done, total int64) {
+	switch {
+	case r.in != nil:
+		return r.in.n, r.in.size
+	case r.win != nil && r.win.file != nil:
+		return r.win.offset(), r.win.size
+	}
+	return 0, 0
+}
+
+// follow has moved called now and then while the file is read.
+func (r *Reader) follow(moved func()) {
+	if r.in != nil {
+		r.in.moved = moved
+	} else if r.win != nil {
+		r.win.moved = moved
+	}
 }
 
 // visit is a place in a tick.

@@ -29,8 +29,9 @@ type Options struct {
 	// Claims are what engines wrote of desyncs beside the traces. With claims,
 	// fewer than two traces will do.
 	Claims []*ClaimLog
-	// Progress, if not nil, is called now and then with the bytes that are done
-	// and, if it is known, their total.
+	// Progress, if not nil, is called now and then with the bytes that are read of
+	// the largest file, compressed or not, and their total. Of streams alone
+	// nothing is told.
 	Progress func(done, total int64)
 }
 

@@ -183,7 +183,7 @@ func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*
 				return nil, err
 			}
 			return &Reader{
-				name: path, header: source.Header(), grammar: grammar{kind: Engine}, source: source,
+				name: path, header: source.Header(), grammar: grammar{kind: Engine}, source: source, in: in.in,
 				names: how.names, visited: map[visit]uint32{}, closers: []io.Closer{in},
 			}, nil
 		}
@@ -242,6 +242,7 @@ func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*Cla
 // content is what is in a file that may be compressed.
 type content struct {
 	io.Reader
+	in      *counted
 	closers []io.Closer
 }
 
@@ -263,12 +264,16 @@ func openContent(tree files.Tree, path string, limit int64) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := packed.Unpack(f, limit)
+	in := &counted{Reader: f}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		in.size = info.Size()
+	}
+	r, _, err := packed.Unpack(in, limit)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	c := &content{Reader: r, closers: []io.Closer{f}}
+	c := &content{Reader: r, in: in, closers: []io.Closer{f}}
 	if closer, ok := r.(io.Closer); ok && r != io.Reader(f) {
 		c.closers = []io.Closer{closer, f}
 	}

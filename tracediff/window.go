@@ -60,6 +60,8 @@ type window struct {
 	cut  bool  // the file ended before its size
 	torn error // how a stream ended that breaks off, such as a compressed file
 
+	moved func() // called before the window moves, if not nil
+
 	own []byte // memory of a window that is not mapped
 }
 
@@ -85,6 +87,9 @@ func (w *window) rest() []byte { return w.buf[w.pos:] }
 func (w *window) fill() error {
 	if w.eof {
 		return nil
+	}
+	if w.moved != nil {
+		w.moved()
 	}
 	end := w.base + int64(len(w.buf))
 	if w.file != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -86,7 +87,13 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		return err
 	}
 	defer tree.Close()
-	r, err := formats.Bisect(tree, paths, sim, flags.drill)
+	read, end := files.Tree(tree), func() {}
+	if sim == nil { // else it is the replays that take long
+		read, end = e.watch(tree, "comparing")
+	}
+	defer end()
+	r, err := formats.Bisect(read, paths, sim, flags.drill)
+	end()
 	if err != nil {
 		return tree.Explain(err)
 	}

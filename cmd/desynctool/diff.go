@@ -66,7 +66,9 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	pair, err := openPair(tree, a, b)
+	read, end := e.watch(tree, "comparing")
+	defer end()
+	pair, err := openPair(read, a, b)
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -81,6 +83,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 		opts.Limit = -1
 	}
 	d, err := snapshot.Compare(pair.a, pair.b, opts)
+	end()
 	if err != nil {
 		return pair.explain(err)
 	}

@@ -64,9 +64,15 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	}
 	defer tree.Close()
 	if path != "-" {
-		f, err := tree.Open(path)
+		var read files.Tree = tree
+		if output != "" || !isTerminal(e.stdout) { // else the text itself shows how it goes
+			watched, end := e.watch(tree, "reading")
+			defer end()
+			read = watched
+		}
+		f, err := read.Open(path)
 		if errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "@") && !reverse {
-			return dumpState(e, tree, path, asJSON, output)
+			return dumpState(e, read, path, asJSON, output)
 		}
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -19,12 +20,16 @@ const progressAfter = time.Second
 // interest. On a terminal a bar appears on stderr after a second, and is
 // gone at the end; elsewhere report is nil.
 func (e *env) progress(what, unit string) (report func(done, total int64), end func()) {
-	f, ok := e.stderr.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
+	if !isTerminal(e.stderr) {
 		return nil, func() {}
 	}
-	b := &progressBar{what: what, unit: unit, file: f, start: time.Now()}
+	b := &progressBar{what: what, unit: unit, file: e.stderr.(*os.File), start: time.Now()}
 	return b.report, b.end
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // progressBar is a bar that appears late.
@@ -37,12 +42,13 @@ type progressBar struct {
 	mu   sync.Mutex
 	bars *mpb.Progress
 	bar  *mpb.Bar
+	over bool
 }
 
 func (b *progressBar) report(done, total int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if time.Since(b.start) < progressAfter || total <= 0 {
+	if b.over || time.Since(b.start) < progressAfter || total <= 0 {
 		return
 	}
 	if b.bar == nil {
@@ -67,6 +73,7 @@ func (b *progressBar) rate(s decor.Statistics) string {
 func (b *progressBar) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.over = true
 	if b.bar != nil {
 		b.bar.Abort(true)
 		b.bars.Wait()

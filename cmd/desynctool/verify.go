@@ -49,6 +49,8 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		return err
 	}
 	defer tree.Close()
+	read, end := e.watch(tree, "verifying")
+	defer end()
 	var want report.Expected
 	if rootText != "" {
 		root, err := merkle.ParseHash(rootText)
@@ -58,14 +60,15 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		want.Root = &root
 	}
 	if against != "" {
-		state, _, err := openState(tree, against)
+		state, _, err := openState(read, against)
 		if err != nil {
 			return err
 		}
 		defer state.Close()
 		want.State = state
 	}
-	result, unread := formats.Verify(tree, paths, want)
+	result, unread := formats.Verify(read, paths, want)
+	end()
 	unread = tree.Explain(unread)
 	if len(result) == 0 {
 		return unread

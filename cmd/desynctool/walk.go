@@ -39,12 +39,15 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	pair, err := openPair(tree, a, b)
+	read, end := e.watch(tree, "comparing")
+	defer end()
+	pair, err := openPair(read, a, b)
 	if err != nil {
 		return tree.Explain(err)
 	}
 	defer pair.Close()
 	walk, err := report.NewWalk(pair.names, pair.paths, pair.a, pair.b, force)
+	end()
 	if err != nil {
 		return pair.explain(err)
 	}
