@@ -52,7 +52,7 @@ func knownStatus(s Status) Status {
 
 func knownKind(k bisect.Kind) bisect.Kind {
 	switch k {
-	case bisect.StateDiffers, bisect.BlindChecksum, bisect.ChecksumOnly:
+	case bisect.StateDiffers, bisect.BlindChecksum, bisect.ChecksumOnly, InputsDiffer, StaleCache:
 		return k
 	}
 	return ""

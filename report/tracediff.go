@@ -88,6 +88,7 @@ type TraceBracket struct {
 type CascadeDocument struct {
 	Scope  string `json:"scope"`
 	Tick   uint64 `json:"tick"`
+	Native string `json:"native,omitempty"`
 	System string `json:"system"`
 	Count  int64  `json:"count"`
 	Last   uint64 `json:"last_tick"`
@@ -230,7 +231,7 @@ func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
 		}
 	}
 	for _, c := range r.Cascade {
-		doc.Cascade = append(doc.Cascade, CascadeDocument{c.Scope, c.Tick.Number, c.System, c.Count, c.Last.Number})
+		doc.Cascade = append(doc.Cascade, CascadeDocument{Scope: c.Scope, Tick: c.Tick.Number, Native: nativeTick(r, c.Tick), System: c.System, Count: c.Count, Last: c.Last.Number})
 	}
 	for i := range r.Differences {
 		doc.Differences = append(doc.Differences, checkpoint(r, &r.Differences[i]))

@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Report is desynctool.triage/1: what happened to a session, with the evidence for it, and
@@ -64,6 +68,14 @@ type Report struct {
 	Map         *PositionsMap `json:"map,omitempty"`
 }
 
+// Kinds of divergences that order logs alone tell, beside those of states and checksums.
+const (
+	// InputsDiffer: the peers were given different orders; no state is known to differ.
+	InputsDiffer bisect.Kind = "inputs"
+	// StaleCache: a game found data wrong that it derives from the state; the states agree.
+	StaleCache bisect.Kind = "stale-cache"
+)
+
 // Session is which game the evidence is of.
 type Session struct {
 	Game  string `json:"game,omitempty"` // of an engine, or the sim's own name
@@ -74,6 +86,14 @@ type Session struct {
 	// First and Last are the state points between which there is evidence.
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
+}
+
+// Parting is where recorded checksums part within the bracket of the states.
+type Parting struct {
+	Good   *uint64 `json:"good"` // the last tick in which they agree, null if none is known
+	Bad    uint64  `json:"bad"`  // the first in which they differ
+	Native string  `json:"native,omitempty"`
+	By     string  `json:"by"`
 }
 
 // TriagedPeer is one peer.
@@ -103,8 +123,12 @@ type FirstDivergence struct {
 	Root       bool     `json:"root"`
 	Component  string   `json:"component,omitempty"`
 	Native     *Native  `json:"native,omitempty"`
-	Healed     *uint64  `json:"healed_at"` // the states are equal again
-	Detected   *uint64  `json:"detected_at"`
+	// Checkpoint is the first that differs in the traces of an engine, Checksums where
+	// checksums of whole ticks part; null if there are none within the bracket.
+	Checkpoint *CheckpointDocument `json:"checkpoint,omitempty"`
+	Checksums  *Parting            `json:"checksums,omitempty"`
+	Healed     *uint64             `json:"healed_at"` // the states are equal again
+	Detected   *uint64             `json:"detected_at"`
 	// Majority is the number of the largest group, 0 if none is the largest. It is not
 	// known to be right.
 	Majority int `json:"majority"`
@@ -123,8 +147,8 @@ const (
 
 // Rung is one step of the narrowing.
 type Rung struct {
-	// Step is preflight, inputs, initial-state, bracket, tick, system, archetype,
-	// component, entity, field, peers or cause.
+	// Step is preflight, inputs, initial-state, bracket, checksums, tick, system,
+	// archetype, component, entity, field, peers, cause or claims.
 	Step  string    `json:"step"`
 	State RungState `json:"state"`
 	Found string    `json:"found"` // in a few words
@@ -134,8 +158,9 @@ type Rung struct {
 
 // Compared is which states were compared, and how much of them differs.
 type Compared struct {
-	Peers [2]string `json:"peers"`
-	Point uint64    `json:"point"`
+	Peers  [2]string `json:"peers"`
+	Point  uint64    `json:"point"`
+	Native string    `json:"native,omitempty"` // the engine's own name of it
 	// Values counts all differing values, Rows are the entities that only one side has.
 	Values uint64      `json:"values"`
 	Rows   []LocusRows `json:"rows"`
@@ -184,7 +209,8 @@ type Cause struct {
 // TriagedOrder is one order around the divergence.
 type TriagedOrder struct {
 	ReportedOrder
-	Peers []string `json:"peers"` // whose logs have it
+	Native string   `json:"native,omitempty"` // the engine's own name of its tick
+	Peers  []string `json:"peers"`            // whose logs have it
 	// Difference is how it differs between the peers, empty if it does not.
 	Difference orderlog.DifferenceKind `json:"difference,omitempty"`
 	// Names an entity of the locus.
@@ -298,6 +324,61 @@ type MapEntity struct {
 	// Differs says that any value of it differs.
 	Differs bool `json:"differs"`
 }
+
+// FirstCheckpoint returns the first checkpoint that differs between traces, with what each
+// peer has there as a text; nil if none differs.
+func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []string) {
+	if r.First == nil {
+		return nil, nil
+	}
+	doc := checkpoint(r, r.First)
+	for i := range r.First.Values {
+		if r.First.Values[i].Present {
+			values = append(values, strings.TrimSpace(traceValue(r, r.First, i, false))+" on "+r.Traces[i].Name)
+		}
+	}
+	return &doc, values
+}
+
+// NativeTick returns an engine's own name of a tick, "" if it has none.
+func NativeTick(r *tracediff.Result, tick uint64) string {
+	return nativeTick(r, tracediff.Tick{Number: tick})
+}
+
+// BothNames returns an engine's own name of a tick or a state point, and the number of it
+// unless that is part of the name.
+func BothNames(native string, n uint64) string {
+	number := strconv.FormatUint(n, 10)
+	switch {
+	case native == "":
+		return number
+	case slices.Contains(strings.Fields(native), number):
+		return native
+	}
+	return native + " (" + number + ")"
+}
+
+// PointName names a state point within a sentence.
+func PointName(native string, n uint64) string {
+	switch {
+	case strings.Trim(native, "0123456789abcdef;") == "":
+		return "state point " + BothNames(native, n)
+	case strings.HasPrefix(native, "end of "):
+		return "the " + BothNames(native, n)
+	}
+	return BothNames(native, n)
+}
+
+// AtPoint says of when a state is.
+func AtPoint(native string, n uint64) string {
+	if strings.HasPrefix(native, "after ") {
+		return BothNames(native, n)
+	}
+	return "at " + PointName(native, n)
+}
+
+// TraceKind says what kind of file a trace is.
+func TraceKind(t *tracediff.TraceInfo) string { return traceKind(t) }
 
 // ReportSchema is the schema of a Report.
 const ReportSchema = "desynctool.triage/1"

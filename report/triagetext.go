@@ -1,11 +1,18 @@
 package report
 
 import (
+	"encoding/hex"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/desynctool/desynctool/tracediff"
 )
+
+// textWidth is how many columns the text of a report takes; values and names are not cut for
+// it.
+const textWidth = 120
 
 // How much of a report its text shows unless all is asked for.
 const (
@@ -53,20 +60,54 @@ func (t *reportText) shown(n, most int) int {
 }
 
 func (t *reportText) more(n, shown int) {
-	if n > shown {
+	if n > shown && !t.all {
 		t.put("  ", t.s.faint.Sprintf("… and %d more  (--all)", n-shown))
 	}
+}
+
+// wrap puts a text in lines of textWidth columns. The first follows what stands before it,
+// which takes indent columns; the others stand below it.
+func (t *reportText) wrap(before string, indent int, text string, color printer) {
+	for i, line := range wrapped(Safe(text), textWidth-indent) {
+		if i > 0 {
+			before = strings.Repeat(" ", indent)
+		}
+		if color != nil {
+			line = color.Sprint(line)
+		}
+		t.put(before, line)
+	}
+}
+
+// wrapped cuts a text into lines of so many columns at spaces.
+func wrapped(text string, width int) (out []string) {
+	line := ""
+	for _, word := range strings.Split(text, " ") {
+		switch {
+		case line == "":
+			line = word
+		case columns(line)+1+columns(word) > width:
+			out = append(out, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(out, line)
 }
 
 func (t *reportText) verdict() {
 	word := t.s.verdict(t.r.Status)
 	for i, line := range t.r.Verdict {
-		switch i {
-		case 0:
-			t.put(word, "  ", t.s.bold.Sprint(Safe(line)))
-		default:
-			t.put("  ", Safe(line))
+		if i == 0 {
+			lines := wrapped(Safe(line), textWidth-2-len(t.r.Status))
+			t.put(word, "  ", t.s.bold.Sprint(lines[0]))
+			if len(lines) > 1 {
+				t.wrap("  ", 2, strings.Join(lines[1:], " "), t.s.bold)
+			}
+			continue
 		}
+		t.wrap("  ", 2, line, nil)
 	}
 	if len(t.r.Verdict) == 0 {
 		t.put(word)
@@ -88,7 +129,7 @@ func (t *reportText) ladder() {
 	wide, found := 0, 0
 	for _, g := range t.r.Ladder {
 		wide = max(wide, columns(g.Step))
-		found = max(found, min(columns(Safe(g.Found)), 34))
+		found = max(found, min(columns(Safe(g.Found)), 28))
 	}
 	for _, g := range t.r.Ladder {
 		mark, colour := "?", t.s.warn
@@ -100,21 +141,29 @@ func (t *reportText) ladder() {
 		case RungTrouble:
 			mark = "!"
 		}
-		text := Safe(g.Found)
-		line := []string{"  ", colour.Sprint(mark), " ", pad(g.Step, columns(g.Step), wide), "  "}
-		if g.State == RungFound {
-			line = append(line, t.s.bold.Sprint(text))
-		} else {
-			line = append(line, text)
-		}
-		evidence := Safe(g.Evidence)
+		text, evidence := Safe(g.Found), g.Evidence
 		if g.State == RungOpen && evidence != "" {
 			evidence = "→ " + evidence
 		}
-		if pad := found - columns(text); pad > 0 && evidence != "" {
-			line = append(line, strings.Repeat(" ", pad))
+		var color printer
+		if g.State == RungFound {
+			color = t.s.bold
 		}
-		t.put(append(line, "  ", t.s.faint.Sprint(evidence))...)
+		before := "  " + colour.Sprint(mark) + " " + pad(g.Step, columns(g.Step), wide) + "  "
+		indent := 4 + wide + 2
+		if columns(text) > found || evidence == "" {
+			t.wrap(before, indent, g.Found, color)
+			before = strings.Repeat(" ", indent+found+2)
+		} else {
+			padding := strings.Repeat(" ", found-columns(text)+2)
+			if color != nil {
+				text = color.Sprint(text)
+			}
+			before += text + padding
+		}
+		if evidence != "" {
+			t.wrap(before, indent+found+2, evidence, t.s.faint)
+		}
 	}
 }
 
@@ -122,7 +171,13 @@ func (t *reportText) causes() {
 	if len(t.r.Causes) == 0 {
 		return
 	}
-	t.section("causes", "those of one number look the same in this evidence")
+	about := "those of one number look the same in this evidence"
+	for _, g := range t.r.Ladder {
+		if g.Step == "cause" && g.State == RungOpen {
+			about = "that look like what differs some time after the peers parted: no more than guesses"
+		}
+	}
+	t.section("causes", about)
 	last := 0
 	for _, c := range t.r.Causes {
 		if c.Group > 2 && !t.all {
@@ -130,7 +185,7 @@ func (t *reportText) causes() {
 		}
 		t.put("  ", strconv.Itoa(c.Group), "  ", t.s.name.Sprint(pad(c.Class, len(c.Class), 20)), fmt.Sprintf(" %2.0f %%  ", 100*c.Score), c.Title)
 		if c.Group != last && len(c.Evidence) > 0 {
-			t.put("       ", t.s.faint.Sprint(Safe(strings.Join(c.Evidence, "; "))))
+			t.wrap("       ", 7, strings.Join(c.Evidence, "; "), t.s.faint)
 		}
 		last = c.Group
 	}
@@ -141,7 +196,7 @@ func (t *reportText) values() {
 	if k == nil || len(t.r.Locus)+len(k.Rows) == 0 {
 		return
 	}
-	t.section("values", fmt.Sprintf("%d differ at state point %d", k.Values, k.Point))
+	t.section("values", differing(k)+" "+Safe(AtPoint(k.Native, k.Point)))
 	a, b := k.Peers[0], k.Peers[1]
 	rows := [][]string{{"archetype", "entity", "field", Safe(a), Safe(b), "bits"}}
 	n := t.shown(len(t.r.Locus), shownValues)
@@ -167,7 +222,27 @@ func (t *reportText) values() {
 			break
 		}
 		keys := only.Keys[:min(len(only.Keys), 6)]
-		t.put("  ", LabelName(only.Archetype), ": only on ", t.s.name.Sprint(Safe(only.Peer)), " ", t.s.faint.Sprint(Safe(strings.Join(keys, ", "))), fmt.Sprintf("  (%d)", only.Count))
+		names := Safe(strings.Join(keys, ", "))
+		if n := only.Count - uint64(len(keys)); n > 0 {
+			names += fmt.Sprintf(" and %d more", n)
+		}
+		t.put("  ", LabelName(only.Archetype), " ", names, "  only on ", t.s.name.Sprint(Safe(only.Peer)))
+	}
+}
+
+// differing says how much of two states differs.
+func differing(k *Compared) string {
+	var rows uint64
+	for i := range k.Rows {
+		rows += k.Rows[i].Count
+	}
+	switch text := plural(k.Values, "value differs", "values differ"); {
+	case rows == 0:
+		return text
+	case k.Values == 0:
+		return plural(rows, "entity is", "entities are") + " on one side only"
+	default:
+		return text + ", " + plural(rows, "entity is", "entities are") + " on one side only"
 	}
 }
 
@@ -217,6 +292,10 @@ func (t *reportText) cascade() {
 	}
 	t.section("cascade", "what differed when")
 	n := t.shown(len(t.r.Cascade), shownCascade)
+	wide := 0
+	for _, c := range t.r.Cascade[:n] {
+		wide = max(wide, columns(Safe(BothNames(c.Native, c.Tick))))
+	}
 	for _, c := range t.r.Cascade[:n] {
 		name := c.Scope
 		if c.Scope == "" {
@@ -224,7 +303,8 @@ func (t *reportText) cascade() {
 		} else if c.System != "" {
 			name += " behind " + c.System
 		}
-		t.put("  ", pad(strconv.FormatUint(c.Tick, 10), len(strconv.FormatUint(c.Tick, 10)), 8), "  ", Safe(name))
+		at := Safe(BothNames(c.Native, c.Tick))
+		t.put("  ", pad(at, columns(at), wide), "  ", Safe(name))
 	}
 	t.more(len(t.r.Cascade), n)
 }
@@ -246,9 +326,10 @@ func (t *reportText) orders() {
 	if len(list) == 0 {
 		return
 	}
-	t.section("orders", "of the divergent tick, and others that have to do with it")
+	t.section("orders", "those that differ, that name what differs, or that are of the last tick before it shows")
 	n := t.shown(len(list), shownOrders)
 	for _, o := range list[:n] {
+		at := Safe(BothNames(o.Native, o.Tick))
 		note := ""
 		if o.Names != "" {
 			note = "names " + Safe(o.Names)
@@ -256,10 +337,21 @@ func (t *reportText) orders() {
 		if o.Difference != "" {
 			note = t.s.bad.Sprint(string(o.Difference)) + " " + note
 		}
-		t.put("  ", pad(strconv.FormatUint(o.Tick, 10), len(strconv.FormatUint(o.Tick, 10)), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
-			pad(Safe(o.Kind), columns(Safe(o.Kind)), 10), "  ", t.s.faint.Sprint(shorten(o.Payload, 32)), "  ", note, t.s.faint.Sprint("  on "+Safe(strings.Join(o.Peers, ", "))))
+		t.put("  ", pad(at, columns(at), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
+			pad(Safe(o.Kind), columns(Safe(o.Kind)), 10), "  ", t.s.faint.Sprint(shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+Safe(strings.Join(o.Peers, ", "))))
 	}
 	t.more(len(list), n)
+}
+
+// payloadText shows a payload that is text as such, others as the hex digits that they come
+// in.
+func payloadText(digits string) string {
+	b, err := hex.DecodeString(digits)
+	text := string(b)
+	if err != nil || len(b) == 0 || Safe(text) != text {
+		return Safe(digits)
+	}
+	return text
 }
 
 func (t *reportText) trouble() {
@@ -274,16 +366,14 @@ func (t *reportText) trouble() {
 		t.section(part.name)
 		n := t.shown(len(part.texts), 4)
 		for _, text := range part.texts[:n] {
-			if part.color != nil {
-				text = part.color.Sprint(Safe(text))
-			} else {
-				text = Safe(text)
-			}
-			t.put("  ", text)
+			t.wrap("  ", 2, text, part.color)
 		}
 		t.more(len(part.texts), n)
 	}
 	for i, c := range t.r.Claims {
+		if len(t.r.Claims) == 1 && len(c.Contradictions) == 0 && !t.all {
+			break // a step of the narrowing tells all of it
+		}
 		if i == 0 {
 			t.section("claims", "of the engine")
 		}
@@ -291,9 +381,10 @@ func (t *reportText) trouble() {
 			t.more(len(t.r.Claims), i)
 			break
 		}
-		t.put("  ", Safe(c.Text), "  ", t.s.faint.Sprint(string(c.Standing)))
+		t.wrap("  ", 2, c.Text, nil)
+		t.put("    ", t.s.faint.Sprint(claimText(&c)))
 		for _, no := range c.Contradictions {
-			t.put("    ", t.s.bad.Sprint(Safe(no)))
+			t.wrap("    ", 4, no, t.s.bad)
 		}
 	}
 	for i, f := range t.r.Facts {
@@ -308,19 +399,39 @@ func (t *reportText) trouble() {
 	}
 }
 
+// claimText says how a claim stands.
+func claimText(c *ClaimDocument) string {
+	at := "that tick"
+	if c.Tick != nil {
+		at = "tick " + Safe(BothNames(strings.TrimPrefix(c.Native, "tick "), *c.Tick))
+	}
+	switch c.Standing {
+	case tracediff.Borne:
+		return "borne out: the peers part at " + at + " by the evidence, too"
+	case tracediff.Late:
+		return "late: the peers had parted before; " + at + " is an upper bound"
+	case tracediff.Contradicted:
+		return "contradicted: the peers agree at " + at
+	}
+	if c.Tick != nil {
+		return "not checked: nothing else here tells of " + at
+	}
+	return "names no tick; nothing bears it out or contradicts it"
+}
+
 func (t *reportText) next() {
 	if len(t.r.Next) > 0 {
 		t.section("next")
 		n := t.shown(len(t.r.Next), shownNext)
 		for _, text := range t.r.Next[:n] {
-			t.put("  ", Safe(text))
+			t.wrap("  ", 2, text, nil)
 		}
 		t.more(len(t.r.Next), n)
 	}
 	if t.r.Ask != "" {
 		t.section("ask the players", "a text to paste")
 		for line := range strings.Lines(strings.TrimRight(t.r.Ask, "\n")) {
-			t.put("  ", Safe(strings.TrimRight(line, "\n")))
+			t.wrap("  ", 2, strings.TrimRight(line, "\n"), nil)
 		}
 	}
 	if t.r.Fingerprint != "" {

@@ -22,9 +22,6 @@ type env struct {
 	rendered       bool   // a result has been written to stdout
 }
 
-// filesOnly are the commands that take paths, and no - for stdin.
-var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify"}
-
 // newRoot returns the command tree.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
@@ -45,13 +42,9 @@ Results go to stdout, warnings and errors to stderr.
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch e.color {
 		case "auto", "always", "never":
-		default:
-			return fmt.Errorf("--color is %q, expected auto, always or never", e.color)
+			return nil
 		}
-		if slices.Contains(args, "-") && slices.Contains(filesOnly, cmd.Name()) {
-			return fmt.Errorf("stdin is not read by %s; give a file", cmd.Name())
-		}
-		return nil
+		return fmt.Errorf("--color is %q, expected auto, always or never", e.color)
 	}
 	root.AddCommand(newTriage(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
 	return root

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -21,13 +22,18 @@ type gatherer struct {
 	whole bool
 
 	peers []*bisect.Peer
-	e     playbook.Evidence
+	// tickName is an engine's own name of a tick, nil if no log has any.
+	tickName func(tick uint64) string
+	e        playbook.Evidence
 }
 
 // compare compares what there is: states, orders, traces. Without a divergence of states
 // nothing is looked at more closely.
 func (g *gatherer) compare() error {
 	r, peers, err := bisected(g.tree, g.paths, g.sim, g.sim != nil)
+	if len(peers) == 0 && len(g.paths) > 1 {
+		r, peers, err = g.stateless(r, err)
+	}
 	few := errors.Is(err, ErrFewPeers)
 	if err != nil && !few {
 		return err
@@ -51,6 +57,34 @@ func (g *gatherer) compare() error {
 	}
 	g.e.Within = func(from, to uint64) (*playbook.Within, error) { return within(g.tree, g.paths, from, to) }
 	return g.states()
+}
+
+// stateless bisects where some of the folders hold nothing that bisect looks for in a
+// peer's: logs and traces of engines only. Result and error are those of bisecting all.
+func (g *gatherer) stateless(r *bisect.Result, err error) (*bisect.Result, []*bisect.Peer, error) {
+	var paths []string
+	states := 0
+	for _, path := range g.paths {
+		if _, err := bisect.Gather(g.tree, []string{path}, Snapshots()); err == nil {
+			paths = append(paths, path)
+			states++
+			continue
+		}
+		if files, _, err := traceFiles(g.tree, path); err == nil {
+			for _, f := range files {
+				paths = append(paths, f.path)
+			}
+		}
+	}
+	if states > 0 && states < len(g.paths) {
+		if again, peers, errAgain := bisected(g.tree, paths, g.sim, g.sim != nil); errAgain == nil {
+			return again, peers, nil
+		}
+	}
+	if states == 0 && err != nil && !errors.Is(err, ErrFewPeers) {
+		err = fmt.Errorf("%w: no states of two peers, %w", err, ErrFewPeers) // their logs may tell more
+	}
+	return r, nil, err
 }
 
 // orders compares the order logs.

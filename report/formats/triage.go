@@ -27,6 +27,7 @@ func Triage(tree files.Tree, paths []string, sim *bisect.Sim) (*report.Report, e
 	}
 	g.check()
 	g.left()
+	g.names()
 	g.heat()
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
@@ -186,6 +187,9 @@ func (g *gatherer) left() {
 // about takes what a log's header says of the session.
 func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	s := &g.e.Session
+	if d.TickName != nil {
+		g.tickName = d.TickName
+	}
 	if d.Engine != "" {
 		s.Game = d.Engine
 	} else if sim := h.Params["sim"]; sim != "" {
@@ -199,6 +203,38 @@ func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	}
 	if s.Seed == "" && h.Seed != 0 {
 		s.Seed = fmt.Sprintf("%016x", h.Seed)
+	}
+}
+
+// names finds the engine's own names of state points and ticks: those that files have, else
+// those of logs and traces.
+func (g *gatherer) names() {
+	points := map[uint64]string{}
+	for _, p := range g.peers {
+		for _, e := range p.Snapshots().Entries {
+			if e.Point.Native != "" {
+				points[e.Point.Tick] = e.Point.Native
+			}
+		}
+	}
+	if b := g.e.Bisect.Bracket; b != nil {
+		for _, p := range []*snapshot.Point{b.Good, &b.Bad} {
+			if p != nil && p.Native != "" {
+				points[p.Tick] = p.Native
+			}
+		}
+	}
+	g.e.PointName = func(n uint64) string { return points[n] }
+	g.e.TickName = func(n uint64) string {
+		if g.tickName != nil {
+			return g.tickName(n)
+		}
+		for _, t := range g.e.Traces {
+			if name := report.NativeTick(t, n); name != "" {
+				return name
+			}
+		}
+		return ""
 	}
 }
 

@@ -36,6 +36,9 @@ type Evidence struct {
 	// Session and Facts are what the files say of the game and the machines.
 	Session report.Session
 	Facts   []report.Fact
+	// PointName and TickName are an engine's own names of state points and of ticks; they
+	// return "" where it has none.
+	PointName, TickName func(n uint64) string
 	// Cascade is where parts of the state first differed, by complete traces.
 	Cascade []report.CascadeDocument
 	Heat    *report.Heat

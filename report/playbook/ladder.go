@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Steps of the narrowing, in order.
@@ -16,6 +18,7 @@ const (
 	StepInputs    = "inputs"
 	StepInitial   = "initial-state"
 	StepBracket   = "bracket"
+	StepChecksums = "checksums"
 	StepTick      = "tick"
 	StepSystem    = "system"
 	StepArchetype = "archetype"
@@ -24,6 +27,7 @@ const (
 	StepField     = "field"
 	StepPeers     = "peers"
 	StepCause     = "cause"
+	StepClaims    = "claims"
 )
 
 // climber writes the steps of a ladder.
@@ -31,29 +35,33 @@ type climber struct {
 	e     Evidence
 	v     *Verdict
 	r     *report.Report
+	rec   recorded
 	rungs []report.Rung
 }
 
 // ladder tells the narrowing step by step. Behind a step at which nothing differs, the steps
 // that would narrow it are left out.
-func ladder(e Evidence, v *Verdict, r *report.Report) []report.Rung {
-	c := &climber{e: e, v: v, r: r}
+func ladder(e Evidence, v *Verdict, r *report.Report, rec recorded) []report.Rung {
+	c := &climber{e: e, v: v, r: r, rec: rec}
 	c.preflight()
 	c.inputs()
 	if v.Bracket == nil {
-		if r.Kind == "" {
-			c.put(StepBracket, report.RungEqual, "no difference found", c.compared())
-		} else {
-			c.put(StepBracket, report.RungOpen, "no state is known to differ", c.compared())
+		c.equal()
+		c.checksums()
+		if r.Status == report.Diverged {
+			c.cause()
 		}
+		c.claims()
 		return c.rungs
 	}
 	c.initial()
 	c.bracket()
+	c.checksums()
 	c.where()
 	c.values()
 	c.peers()
 	c.cause()
+	c.claims()
 	return c.rungs
 }
 
@@ -77,6 +85,15 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// join joins words by commas, and the last two by another word.
+func join(list []string, last string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	n := len(list) - 1
+	return strings.Join(list[:n], ", ") + " " + last + " " + list[n]
 }
 
 func (c *climber) preflight() {
@@ -115,9 +132,15 @@ func (c *climber) what() string {
 			traces++
 		}
 	}
+	if o := c.e.Orders; o != nil {
+		logs = max(logs, len(o.Peers))
+	}
+	for _, t := range slices.Concat(c.e.Bisect.Traces, c.e.Traces) {
+		traces = max(traces, len(t.Traces))
+	}
 	parts := []string{count(states, "state", "states"), count(logs, "order log", "order logs"), count(traces, "trace", "traces")}
 	if n := len(c.e.Checked); n > 0 {
-		parts = append(parts, fmt.Sprintf("hashes of %d files computed again from their content", n))
+		parts = append(parts, fmt.Sprintf("hashes of %s computed again from the content", count(n, "file", "files")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -128,14 +151,32 @@ func (c *climber) inputs() {
 	case o == nil:
 		c.put(StepInputs, report.RungOpen, "not compared", "order logs of two peers would tell whether they were given the same orders")
 	case o.Verdict == orderlog.NetworkLayer:
-		c.put(StepInputs, report.RungFound, fmt.Sprintf("%s of orders", count(o.DifferenceCount, "difference", "differences")), o.Line())
+		c.put(StepInputs, report.RungFound, count(o.DifferenceCount, "order differs", "orders differ"), basis(o))
 	case o.Verdict == orderlog.NoOverlap:
-		c.put(StepInputs, report.RungOpen, "not compared", o.Line())
+		c.put(StepInputs, report.RungOpen, "not compared", basis(o))
 	case o.DifferenceCount > 0:
-		c.put(StepInputs, report.RungTrouble, fmt.Sprintf("%s, none before the states parted", count(o.DifferenceCount, "difference", "differences")), o.Line())
+		c.put(StepInputs, report.RungEqual, "equal until the states parted",
+			fmt.Sprintf("%s; behind it %s, the first: %s", c.logs(), count(o.DifferenceCount, "order differs", "orders differ"), o.Differences[0].String()))
 	default:
 		c.put(StepInputs, report.RungEqual, "equal", c.logs())
 	}
+}
+
+// basis is what the verdict over the orders rests on, with our number of the tick.
+func basis(o *orderlog.Comparison) string {
+	if o.DifferenceCount > 0 && o.Verdict == orderlog.NetworkLayer {
+		return difference(&o.Differences[0])
+	}
+	return o.Basis
+}
+
+// difference tells one difference of orders, its tick by both names.
+func difference(d *orderlog.Difference) string {
+	text := d.String()
+	if d.Native == "" {
+		return "tick " + text
+	}
+	return strings.Replace(text, d.Native, report.BothNames(d.Native, d.Tick), 1)
 }
 
 func (c *climber) logs() string {
@@ -143,7 +184,11 @@ func (c *climber) logs() string {
 	if w == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d orders in ticks %d to %d of %d logs", w.Orders, w.From, w.To, len(c.e.Orders.Peers))
+	ticks := fmt.Sprintf("%d to %d", w.From, w.To)
+	if w.NativeFrom != "" {
+		ticks = fmt.Sprintf("%s to %s (%s)", w.NativeFrom, w.NativeTo, ticks)
+	}
+	return fmt.Sprintf("%s in ticks %s of %d logs", count(int(w.Orders), "order", "orders"), ticks, len(c.e.Orders.Peers))
 }
 
 // compared says what of the states was compared.
@@ -151,17 +196,43 @@ func (c *climber) compared() string {
 	b := c.e.Bisect
 	var parts []string
 	if b.Snapshots > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %d state points opened", count(b.Probes, "pair", "pairs"), b.Snapshots))
-	}
-	if b.Recorded > 0 {
-		parts = append(parts, fmt.Sprintf("%d recorded hashes", b.Recorded))
-	}
-	for _, t := range b.Traces {
-		if len(t.Traces) > 1 {
-			parts = append(parts, fmt.Sprintf("checksums of %d traces", len(t.Traces)))
+		if len(b.Peers) == 2 {
+			parts = append(parts, fmt.Sprintf("%d of %s of states opened", b.Probes, count(b.Snapshots, "pair", "pairs")))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s of states opened at %s", count(b.Probes, "pair", "pairs"), count(b.Snapshots, "state point", "state points")))
 		}
 	}
+	if b.Recorded > 0 {
+		parts = append(parts, count(b.Recorded, "recorded hash", "recorded hashes"))
+	} else if n := hashesCompared(c.e); n > 0 {
+		parts = append(parts, count(int(n), "pair", "pairs")+" of recorded hashes")
+	}
+	var kinds []string
+	peers := 0
+	for _, t := range b.Traces {
+		if len(t.Traces) > 1 {
+			peers = max(peers, len(t.Traces))
+			if kind := report.TraceKind(&t.Traces[0]); !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	if len(kinds) > 0 {
+		parts = append(parts, fmt.Sprintf("checksums of %d peers (%s)", peers, strings.Join(kinds, ", ")))
+	}
 	return strings.Join(parts, ", ")
+}
+
+// equal tells of the states of peers that are not known to differ.
+func (c *climber) equal() {
+	switch {
+	case !statesCompared(c.e):
+		c.put(StepBracket, report.RungOpen, "no state was compared", "states of two peers, or hashes of them, would tell whether they differ")
+	case c.r.Kind == bisect.ChecksumOnly:
+		c.put(StepBracket, report.RungEqual, "no state differs", c.compared())
+	default:
+		c.put(StepBracket, report.RungEqual, "no difference found", c.compared())
+	}
 }
 
 func (c *climber) initial() {
@@ -169,7 +240,7 @@ func (c *climber) initial() {
 	case c.v.InitialState:
 		c.put(StepInitial, report.RungFound, "differs before any tick", c.compared())
 	case c.v.Bracket.Good != nil:
-		c.put(StepInitial, report.RungEqual, "equal", fmt.Sprintf("the states agree up to %s", c.v.Bracket.Good))
+		c.put(StepInitial, report.RungEqual, "equal", "the states agree "+report.AtPoint(c.v.Bracket.Good.Native, c.v.Bracket.Good.Tick))
 	default:
 		c.put(StepInitial, report.RungOpen, "not known", "a state, or a hash of one, from before the peers parted")
 	}
@@ -177,11 +248,80 @@ func (c *climber) initial() {
 
 func (c *climber) bracket() {
 	b := c.v.Bracket
-	good := "…"
+	good, numbers := "…", fmt.Sprintf("at or before %d", b.Bad.Tick)
 	if b.Good != nil {
-		good = b.Good.String()
+		good, numbers = b.Good.String(), fmt.Sprintf("%d to %d", b.Good.Tick, b.Bad.Tick)
 	}
-	c.put(StepBracket, report.RungFound, fmt.Sprintf("(%s, %s]", good, b.Bad), strings.Join(slices.DeleteFunc([]string{"by " + b.By, c.compared()}, func(s string) bool { return s == "" }), "; "))
+	parts := []string{"by " + b.By}
+	if b.Bad.Native != "" {
+		parts = []string{"state points " + numbers, "by " + b.By}
+	}
+	if s := c.compared(); s != "" {
+		parts = append(parts, s)
+	}
+	c.put(StepBracket, report.RungFound, fmt.Sprintf("(%s, %s]", good, b.Bad), strings.Join(parts, "; "))
+}
+
+// checksums tells what the games' own checksums say beside the states.
+func (c *climber) checksums() {
+	if p := c.rec.parting; p != nil && c.v.Tick == nil {
+		t := c.rec.checksums
+		evidence := groupsText(traceGroups(t)) + ", by the " + p.By
+		if p.Good != nil {
+			evidence += fmt.Sprintf("; they agree in tick %s", t.TickName(tracediff.Tick{Number: *p.Good}))
+		}
+		c.put(StepChecksums, report.RungFound, "differ from tick "+report.BothNames(p.Native, p.Bad)+" on", evidence)
+		return
+	}
+	switch c.v.Kind {
+	case bisect.BlindChecksum:
+		for _, t := range c.e.Bisect.Traces {
+			if len(t.Traces) > 1 && t.First == nil {
+				c.put(StepChecksums, report.RungTrouble, "agree, though the states differ",
+					fmt.Sprintf("up to tick %s, by the %s: they do not cover what differs", t.TickName(t.LastCompared), report.TraceKind(&t.Traces[0])))
+				return
+			}
+		}
+	case bisect.ChecksumOnly:
+		if t := c.differing(); t != nil {
+			found, evidence := c.span(t), groupsText(traceGroups(t))+", by the "+report.TraceKind(&t.Traces[0])
+			c.put(StepChecksums, report.RungFound, found, evidence)
+		} else if s := c.e.Bisect.Sums; s != nil {
+			c.put(StepChecksums, report.RungFound, fmt.Sprintf("differ from state point %d on", s.Bad), groupsText(s.Groups)+", by the recorded hashes")
+		}
+	default:
+		if text := hashesOfLogs(c.e); text != "" && c.v.Bracket != nil && c.e.Orders.State.First.Point > c.v.Bracket.Bad.Tick {
+			c.put(StepChecksums, report.RungFound, "differ later", text+"; the states part before")
+		}
+	}
+}
+
+// differing returns the traces of checksums that differ, nil if there are none.
+func (c *climber) differing() *tracediff.Result {
+	for _, t := range c.e.Bisect.Traces {
+		if t.First != nil && t.Bracket != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// span says in which ticks checksums differ.
+func (c *climber) span(t *tracediff.Result) string {
+	text := "differ from tick " + report.BothNames(report.NativeTick(t, t.Bracket.Bad.Number), t.Bracket.Bad.Number)
+	if t.EqualFrom.Number > t.LastDiffering.Number {
+		return text + fmt.Sprintf(" to %s and agree again from %s on", t.TickName(t.LastDiffering), t.TickName(t.EqualFrom))
+	}
+	return text + " on"
+}
+
+// tickText names the divergent tick. Of an engine that names state points only, it lies
+// between two of these.
+func tickText(e Evidence, v *Verdict) string {
+	if g := v.Bracket.Good; e.Bisect.Exact && g != nil && g.Native != "" && strings.Trim(g.Native+v.Bracket.Bad.Native, "0123456789") == "" {
+		return fmt.Sprintf("%s to %s (%d)", g.Native, v.Bracket.Bad.Native, *v.Tick)
+	}
+	return report.BothNames(nameOf(e.TickName, *v.Tick), *v.Tick)
 }
 
 // where tells the tick, the system, the archetype and the component.
@@ -196,11 +336,14 @@ func (c *climber) where() {
 		if !c.e.Bisect.Exact {
 			by = "the traces part there, within the bracket"
 		}
-		c.put(StepTick, report.RungFound, fmt.Sprint(*v.Tick), by)
+		c.put(StepTick, report.RungFound, tickText(c.e, v), by)
+	} else if cp := c.rec.checkpoint; cp != nil && c.rec.sure {
+		c.put(StepTick, report.RungFound, report.BothNames(cp.Native, cp.Tick), "the first value that differs in the traces is of that tick")
 	} else {
 		c.open(StepTick, "within the bracket", "the tick")
 	}
-	if v.System != "" {
+	switch cp := c.rec.checkpoint; {
+	case v.System != "":
 		by := "the first behind which the traces of two peers part until the end of the tick"
 		if v.within != nil && v.within.Index < 0 {
 			by = "the first behind which the replay departs from the peer's trace"
@@ -209,13 +352,27 @@ func (c *climber) where() {
 			by += "; " + v.Passing
 		}
 		c.put(StepSystem, report.RungFound, v.System, by)
-	} else {
+	case cp != nil:
+		found := strings.Trim(cp.System+", "+cp.Scope, ", ")
+		c.put(StepSystem, report.RungFound, found, fmt.Sprintf("the first that differs in the traces, in tick %s: %s", report.BothNames(cp.Native, cp.Tick), strings.Join(c.rec.values, ", ")))
+	default:
 		c.open(StepSystem, "not known", "the system")
 	}
 	c.archetype()
 }
 
 func label(name string) string { return cmp.Or(name, RNG) }
+
+func labels(list []string, most int) string {
+	var out []string
+	for _, l := range list[:min(len(list), most)] {
+		out = append(out, label(l))
+	}
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(list)-most)
+	}
+	return join(out, "and")
+}
 
 func (c *climber) archetype() {
 	v := c.v
@@ -235,21 +392,18 @@ func (c *climber) archetype() {
 		}
 		return
 	}
-	found := "not known"
-	if n := len(v.Archetypes); n > 1 {
-		var labels []string
-		for _, l := range v.Archetypes[:min(n, 4)] {
-			labels = append(labels, label(l))
-		}
-		found = fmt.Sprintf("one of %d: %s", n, strings.Join(labels, ", "))
-		if n > 4 {
-			found += ", …"
-		}
-	}
-	if len(v.Archetypes) > 1 {
-		c.open(StepArchetype, found, "which of")
-	} else {
-		c.open(StepArchetype, found, "the archetype")
+	list := suspects(c.e, v)
+	switch {
+	case len(v.Archetypes) > 1:
+		c.open(StepArchetype, "one of "+labels(list, 4), "which of")
+	case len(list) == 1:
+		c.put(StepArchetype, report.RungFound, label(list[0]), "the only one that differs "+report.AtPoint(v.Bracket.Bad.Native, v.Bracket.Bad.Tick))
+	case len(list) > 0 && !valuesDiffer(c.r):
+		c.put(StepArchetype, report.RungOpen, "not known", "states with the same columns: these have not, and no value differs")
+	case len(list) > 1:
+		c.put(StepArchetype, report.RungOpen, labels(list, 4), fmt.Sprintf("all differ %s; states nearer to the divergence, or traces, would tell which was first", report.AtPoint(v.Bracket.Bad.Native, v.Bracket.Bad.Tick)))
+	default:
+		c.open(StepArchetype, "not known", "the archetype")
 	}
 }
 
@@ -257,7 +411,9 @@ func (c *climber) archetype() {
 func (c *climber) values() {
 	k := c.r.Compared
 	if k == nil {
-		c.put(StepField, report.RungOpen, "not known", fmt.Sprintf("the states of two peers at state point %s would tell it", c.v.Bracket.Bad))
+		if c.rec.checkpoint == nil {
+			c.put(StepField, report.RungOpen, "not known", fmt.Sprintf("the states of two peers at %s would tell it", report.PointName(c.v.Bracket.Bad.Native, c.v.Bracket.Bad.Tick)))
+		}
 		return
 	}
 	root, known := c.v.Root()
@@ -267,10 +423,10 @@ func (c *climber) values() {
 		if f.Cache || known && f.Archetype != root || f.Archetype == "" {
 			continue
 		}
-		if !slices.Contains(keys, f.Key) {
-			keys = append(keys, f.Key)
+		if key := f.Archetype + " " + f.Key; !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
-		if name := f.Component + "." + f.Field; !slices.Contains(fields, name) {
+		if name := fieldName(f.Archetype, f.Component, f.Field); !slices.Contains(fields, name) {
 			fields = append(fields, name)
 		}
 		if kind := string(f.Kind); !slices.Contains(kinds, kind) {
@@ -279,17 +435,19 @@ func (c *climber) values() {
 	}
 	for _, rows := range k.Rows {
 		if !known || rows.Archetype == root {
-			keys = append(keys, rows.Keys...)
+			for _, key := range rows.Keys {
+				keys = append(keys, fmt.Sprintf("%s %s (only on %s)", rows.Archetype, key, rows.Peer))
+			}
 		}
 	}
-	when := fmt.Sprintf("state point %d, %s compared", k.Point, strings.Join(k.Peers[:], " and "))
+	when := fmt.Sprintf("%s of %s and %s compared", report.PointName(k.Native, k.Point), k.Peers[0], k.Peers[1])
 	if k.Point != c.v.Bracket.Bad.Tick {
 		when += "; later than where they parted, so what followed is in it"
 	}
 	if len(keys) > 0 {
-		found := count(len(keys), "entity", "entities") + ": " + strings.Join(keys[:min(len(keys), 4)], ", ")
-		if len(keys) > 4 {
-			found += ", …"
+		found := strings.Join(keys[:min(len(keys), 3)], ", ")
+		if n := len(keys) - 3; n > 0 {
+			found += fmt.Sprintf(" and %d more", n)
 		}
 		c.put(StepEntity, report.RungFound, found, when)
 	}
@@ -305,6 +463,20 @@ func (c *climber) values() {
 	}
 }
 
+// valuesDiffer reports whether the states that were compared differ in more than which
+// columns their files have.
+func valuesDiffer(r *report.Report) bool {
+	return r.Compared != nil && r.Compared.Values+uint64(len(r.Compared.Rows)) > 0
+}
+
+// fieldName names a column of an archetype, whose only component may have its name.
+func fieldName(archetype, component, field string) string {
+	if component == archetype || strings.HasSuffix(archetype, "."+component) {
+		return archetype + "." + field
+	}
+	return component + "." + field
+}
+
 func (c *climber) peers() {
 	v, d := c.v, c.r.FirstDivergence
 	groups := groupsText(c.e.Bisect.Groups)
@@ -313,8 +485,10 @@ func (c *climber) peers() {
 		c.put(StepPeers, report.RungFound, strings.Join(v.Guilty, ", ")+" departed", "from the replay of the orders; "+groups)
 	case v.Inputs:
 		c.put(StepPeers, report.RungFound, "given different orders", groups)
-	case d.Majority > 0 && len(c.e.Bisect.Groups) > 1:
-		c.put(StepPeers, report.RungOpen, fmt.Sprintf("%s: group %d is the majority, which is not known to be right", groups, d.Majority), "a replay by a simulator would tell it (--sim)")
+	case len(c.e.Bisect.Groups) < 2:
+		c.put(StepPeers, report.RungOpen, "not known", "states of more peers, or hashes of them, would tell who agrees")
+	case d.Majority > 0:
+		c.put(StepPeers, report.RungOpen, groups, "the majority is not known to be right; a replay by a simulator would tell (--sim)")
 	default:
 		c.put(StepPeers, report.RungOpen, groups, "a replay by a simulator would tell who is wrong (--sim)")
 	}
@@ -328,16 +502,62 @@ func groupsText(groups [][]string) string {
 	return strings.Join(parts, " ≠ ")
 }
 
-func (c *climber) cause() {
-	if len(c.r.Causes) == 0 {
-		c.put(StepCause, report.RungOpen, "not known", "the states at the end of the divergent tick, or a replay, would tell more")
-		return
-	}
-	var first []string
-	for _, cause := range c.r.Causes {
+// firstCauses returns the classes of the first group.
+func firstCauses(r *report.Report) (classes []string) {
+	for _, cause := range r.Causes {
 		if cause.Group == 1 {
-			first = append(first, cause.Class)
+			classes = append(classes, cause.Class)
 		}
 	}
-	c.put(StepCause, report.RungFound, strings.Join(first, " or "), strings.Join(c.r.Causes[0].Evidence, "; "))
+	return classes
+}
+
+// founded reports whether the causes rest on more than what differs some time after the
+// peers parted.
+func founded(v *Verdict, r *report.Report) bool {
+	return v.Tick != nil || v.InitialState || v.Inputs || r.Kind != bisect.StateDiffers
+}
+
+func (c *climber) cause() {
+	switch first := join(firstCauses(c.r), "or"); {
+	case first == "":
+		c.put(StepCause, report.RungOpen, "not known", "the states at the end of the divergent tick, or a replay, would tell more")
+	case !founded(c.v, c.r):
+		c.put(StepCause, report.RungOpen, "perhaps "+first, "states nearer to the divergence would tell more")
+	default:
+		c.put(StepCause, report.RungFound, first, strings.Join(c.r.Causes[0].Evidence, "; "))
+	}
+}
+
+// claims holds the first word of the engine against the evidence.
+func (c *climber) claims() {
+	var first *report.ClaimDocument
+	wrong := 0
+	for i := range c.r.Claims {
+		d := &c.r.Claims[i]
+		if first == nil || d.Tick != nil && (first.Tick == nil || d.Standing == tracediff.Contradicted && first.Standing != tracediff.Contradicted) {
+			first = d
+		}
+		wrong += min(1, len(d.Contradictions))
+	}
+	if first == nil || c.r.Kind == report.StaleCache {
+		return
+	}
+	text := "“" + first.Text + "”"
+	when := ""
+	if first.Tick != nil {
+		when = report.BothNames(first.Native, *first.Tick)
+	}
+	switch {
+	case first.Standing == tracediff.Contradicted:
+		c.put(StepClaims, report.RungTrouble, "the engine is wrong", strings.Join(append([]string{text}, first.Contradictions...), "; "))
+	case first.Standing == tracediff.Late:
+		c.put(StepClaims, report.RungTrouble, "the engine noticed later", text+": tick "+when+" is an upper bound, the peers had parted before")
+	case wrong > 0:
+		c.put(StepClaims, report.RungTrouble, "the engine is partly wrong", fmt.Sprintf("of %s the evidence contradicts %d; the first is %s", count(len(c.r.Claims), "claim", "claims"), wrong, text))
+	case first.Standing == tracediff.Borne:
+		c.put(StepClaims, report.RungFound, "the engine says the same", text)
+	default:
+		c.put(StepClaims, report.RungOpen, "not checked", text)
+	}
 }

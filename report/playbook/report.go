@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/tracediff"
@@ -18,12 +19,16 @@ func Report(e Evidence) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.Bracket == nil && e.Orders != nil && e.Orders.Verdict == orderlog.NetworkLayer {
+		v.Inputs = true
+	}
+	rec := recordedOf(e, v)
 	b := report.Bisect(e.Bisect)
 	r := &report.Report{
 		Head: report.NewHead("triage", report.InSync, warnings(e)),
 		Kind: v.Kind, Session: e.Session, Cascade: []report.CascadeDocument{}, Locus: []report.LocusField{},
 		Contradictions: append(slices.Clone(b.Contradictions), e.Contradictions...),
-		Notes:          slices.Clone(b.Notes), Claims: b.Claims, Facts: e.Facts, Heat: e.Heat, Map: e.Map,
+		Notes:          slices.Clone(b.Notes), Claims: append(b.Claims, claims(e, v)...), Facts: e.Facts, Heat: e.Heat, Map: e.Map,
 		Orders: []report.TriagedOrder{},
 	}
 	for _, lost := range slices.Concat(b.Missing, e.Lost) {
@@ -46,11 +51,17 @@ func Report(e Evidence) (*report.Report, error) {
 		}
 	}
 	r.Missing, r.Contradictions, r.Notes = full(r.Missing), full(r.Contradictions), full(r.Notes)
+	if !statesCompared(e) {
+		r.Missing = append(r.Missing, "states of two peers, or hashes of them: without these nothing tells whether the states agree")
+	}
 	r.Status = status(e, r)
+	r.Kind = kind(e, v, r)
 	r.Inputs = inputs(e)
 	r.Peers = peers(e)
-	r.FirstDivergence = divergence(e, v, b)
-	r.Timeline = timeline(e)
+	r.FirstDivergence = divergence(e, v, b, rec)
+	if r.Timeline = timeline(e); r.Timeline != nil {
+		r.Session.First, r.Session.Last = r.Timeline.From, r.Timeline.To
+	}
 	if e.Parted != nil {
 		locus(r, e, v)
 		r.Tree = tree(e.Parted)
@@ -59,11 +70,31 @@ func Report(e Evidence) (*report.Report, error) {
 	around(r, e)
 	f := observe(e, v)
 	r.Causes = rank(f)
-	r.Ladder = ladder(e, v, r)
-	r.Verdict = verdict(e, v, r)
+	if r.Kind == report.StaleCache {
+		r.Causes = []report.Cause{{Class: StaleCache, Title: classOf(StaleCache).title, Score: 1, Group: 1, Evidence: []string{fmt.Sprintf("%s's game computed derived data anew and found it wrong: “%s”", staleCache(e).Peer, staleCache(e).Text)}}}
+	}
+	if r.Compared != nil && !valuesDiffer(r) {
+		r.Causes = []report.Cause{}
+	}
+	r.Ladder = ladder(e, v, r, rec)
+	r.Verdict = verdict(e, v, r, rec)
 	r.Next = next(e, v, r)
 	fingerprint(r, f)
 	return r, nil
+}
+
+// kind names the divergence: where states or checksums tell nothing of it, what the order
+// logs tell.
+func kind(e Evidence, v *Verdict, r *report.Report) bisect.Kind {
+	switch {
+	case r.Kind != "" || r.Status != report.Diverged:
+		return r.Kind
+	case v.Inputs:
+		return report.InputsDiffer
+	case staleCache(e) != nil:
+		return report.StaleCache
+	}
+	return bisect.StateDiffers
 }
 
 // full returns an empty list instead of nil.
@@ -138,17 +169,29 @@ func peers(e Evidence) []report.TriagedPeer {
 	return list
 }
 
-func divergence(e Evidence, v *Verdict, b *report.BisectDocument) *report.FirstDivergence {
+func divergence(e Evidence, v *Verdict, b *report.BisectDocument, rec recorded) *report.FirstDivergence {
 	if v.Bracket == nil {
 		return nil
 	}
 	_, root := v.Root()
 	d := &report.FirstDivergence{
 		Tick: v.Tick, Exact: v.Tick != nil, Bracket: b.Bracket, InitialState: v.InitialState, System: v.System,
-		Archetypes: full(v.Archetypes), Root: root, Component: v.Component, Healed: b.Healed,
+		Archetypes: full(suspects(e, v)), Root: root, Component: v.Component, Healed: b.Healed, Checkpoint: rec.checkpoint, Checksums: rec.parting,
 	}
-	if n := v.Bracket.Bad.Native; n != "" {
-		d.Native = &report.Native{State: n}
+	if c := rec.checkpoint; c != nil && d.System == "" {
+		d.System = c.System
+	}
+	if c := rec.checkpoint; c != nil && d.Tick == nil && rec.sure {
+		d.Tick = &c.Tick
+	}
+	native := report.Native{State: v.Bracket.Bad.Native}
+	if v.Tick != nil {
+		native.Step = nameOf(e.TickName, *v.Tick)
+	} else if rec.sure {
+		native.Step = rec.checkpoint.Native
+	}
+	if native != (report.Native{}) {
+		d.Native = &native
 	}
 	most, ties := 0, 0
 	for i, group := range e.Bisect.Groups {
@@ -166,8 +209,24 @@ func divergence(e Evidence, v *Verdict, b *report.BisectDocument) *report.FirstD
 	return d
 }
 
+// suspects returns the archetypes that may have diverged first, else those that differ at the
+// bad end of the bracket.
+func suspects(e Evidence, v *Verdict) []string {
+	if len(v.Archetypes) > 0 {
+		return v.Archetypes
+	}
+	return changed(e.Diff)
+}
+
 // detected returns the first tick that an engine's own claim names.
 func detected(e Evidence) (first *uint64) {
+	if e.Orders != nil {
+		for i := range e.Orders.Claims {
+			if c := &e.Orders.Claims[i]; c.Kind == orderlog.ClaimDesync && c.NativeAfter != "" && (first == nil || c.After < *first) {
+				first = &c.After
+			}
+		}
+	}
 	for _, t := range e.Bisect.Traces {
 		for i := range t.Claims {
 			if c := &t.Claims[i]; c.HasTick && (first == nil || c.Tick < *first) {
@@ -266,7 +325,9 @@ func cascade(e Evidence) []report.CascadeDocument {
 		}
 		list = list[:0]
 		for _, c := range t.Cascade {
-			list = append(list, report.CascadeDocument{Scope: c.Scope, Tick: c.Tick.Number, System: c.System, Count: c.Count, Last: c.Last.Number})
+			list = append(list, report.CascadeDocument{
+				Scope: c.Scope, Tick: c.Tick.Number, Native: report.NativeTick(t, c.Tick.Number), System: c.System, Count: c.Count, Last: c.Last.Number,
+			})
 		}
 	}
 	if len(list) > maxCascade {
@@ -282,11 +343,18 @@ func cascade(e Evidence) []report.CascadeDocument {
 		}
 		name := cmp.Or(row.Label, RNG)
 		list = append(list, report.CascadeDocument{
-			Scope: name, Tick: e.Heat.Points[first], Count: int64(strings.Count(row.Differs, "1")), Last: e.Heat.Points[strings.LastIndexByte(row.Differs, '1')],
+			Scope: name, Tick: e.Heat.Points[first], Native: nameOf(e.PointName, e.Heat.Points[first]), Count: int64(strings.Count(row.Differs, "1")), Last: e.Heat.Points[strings.LastIndexByte(row.Differs, '1')],
 		})
 	}
 	slices.SortStableFunc(list, func(a, b report.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
 	return list
+}
+
+func nameOf(name func(uint64) string, n uint64) string {
+	if name == nil {
+		return ""
+	}
+	return name(n)
 }
 
 // maxCascade is how many parts of the state a report's cascade names.
@@ -304,6 +372,7 @@ func diverged(t *tracediff.Result) bool { return t.Diverged() }
 // around adds the orders, with what is known of each.
 func around(r *report.Report, e Evidence) {
 	for _, o := range e.Around {
+		o.Native = nameOf(e.TickName, o.Tick)
 		for i := range differences(r.Inputs) {
 			d := &r.Inputs.Differences[i]
 			if !d.Marker && d.Tick == o.Tick && d.Player == o.Player && d.Order == o.Kind && (d.Sequence == o.Sequence || len(o.Peers) < len(e.Peers)) {
@@ -312,7 +381,7 @@ func around(r *report.Report, e Evidence) {
 		}
 		for _, key := range numbers(o.Payload) {
 			for i := range r.Locus {
-				if f := &r.Locus[i]; f.Key == key && !f.Cache {
+				if f := &r.Locus[i]; f.Key == key && !f.Cache && o.Names == "" {
 					o.Names = cmp.Or(f.Archetype, RNG) + " " + key
 				}
 			}
