@@ -3,7 +3,9 @@ package evidence
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
@@ -15,6 +17,15 @@ import (
 // evidence of one peer alone is inconclusive.
 func Triage(tree *Tree, paths []string, sim *bisect.Sim) (*report.Report, error) {
 	r, err := formats.Triage(tree, paths, sim)
+	if errors.Is(err, formats.ErrFewPeers) {
+		if within, beside := folders(tree, paths); len(within) > 1 {
+			again, errAgain := formats.Triage(tree, within, sim)
+			if errAgain == nil {
+				r, err = again, nil
+				r.Warnings = append(r.Warnings, fmt.Sprintf("left out, since it stands beside the peers' folders and not in one: %s", strings.Join(beside, ", ")))
+			}
+		}
+	}
 	if err != nil && !errors.Is(err, formats.ErrFewPeers) {
 		return nil, tree.Explain(err)
 	}
@@ -43,6 +54,28 @@ func Triage(tree *Tree, paths []string, sim *bisect.Sim) (*report.Report, error)
 		}
 	}
 	return r, nil
+}
+
+// folders returns the folders in the only path, and the files beside them, which may make the
+// whole look like what one peer left.
+func folders(tree *Tree, paths []string) (within, beside []string) {
+	if len(paths) != 1 {
+		return nil, nil
+	}
+	names, err := tree.Names(paths[0])
+	if err != nil {
+		return nil, nil
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path := filepath.Join(paths[0], name)
+		if stat, err := tree.Stat(path); err == nil && stat.IsDir() {
+			within = append(within, path)
+		} else {
+			beside = append(beside, path)
+		}
+	}
+	return within, beside
 }
 
 // alone reports evidence that cannot be compared with any other.
