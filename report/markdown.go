@@ -243,7 +243,7 @@ func (m *markdown) locus(r *Report) {
 		for _, k := range rows.Keys[:min(len(rows.Keys), maxMarkdownList)] {
 			keys = append(keys, markdownCode(k))
 		}
-		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), plural(rows.Count, "row", "rows"), markdownCode(LabelName(rows.Archetype)), strings.Join(keys, ", "))
+		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), plural(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
 		if uint64(len(keys)) < rows.Count {
 			text += ", …"
 		}

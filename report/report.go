@@ -238,6 +238,14 @@ func LabelName(label string) string {
 	return Safe(label)
 }
 
+// tableName returns the name of an archetype or a cache for people.
+func tableName(label string, cache bool) string {
+	if cache {
+		return "cache " + Safe(label)
+	}
+	return LabelName(label)
+}
+
 // lines writes text line by line and keeps the first error.
 type lines struct {
 	w   io.Writer

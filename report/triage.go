@@ -188,6 +188,7 @@ type LocusField struct {
 // LocusRows are entities that only one side has.
 type LocusRows struct {
 	Archetype string   `json:"archetype"`
+	Cache     bool     `json:"cache,omitempty"`
 	Peer      string   `json:"peer"` // that has them
 	Keys      []string `json:"keys"` // the first
 	Count     uint64   `json:"count"`

@@ -226,7 +226,7 @@ func (t *reportText) values() {
 		if n := only.Count - uint64(len(keys)); n > 0 {
 			names += fmt.Sprintf(" and %d more", n)
 		}
-		t.put("  ", LabelName(only.Archetype), " ", names, "  only on ", t.s.name.Sprint(Safe(only.Peer)))
+		t.put("  ", tableName(only.Archetype, only.Cache), " ", names, "  only on ", t.s.name.Sprint(Safe(only.Peer)))
 	}
 }
 

@@ -29,6 +29,7 @@ func Narrow(tree files.Tree, paths []string, sim *bisect.Sim) (*playbook.Verdict
 // system counts.
 func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.Within, err error) {
 	var traces []bisect.Traced
+	var folders []string
 	defer func() {
 		for _, t := range traces {
 			err = errors.Join(err, t.Close())
@@ -41,7 +42,7 @@ func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.W
 		}
 		for _, set := range sets {
 			if t, err := tracedAmong(tree, set.Others); t != nil && err == nil { // what cannot be read has been told
-				traces = append(traces, t)
+				traces, folders = append(traces, t), append(folders, set.Path)
 			}
 		}
 	}
@@ -60,6 +61,17 @@ func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.W
 			}
 			if k := parts(systems[0], systems[i]); k >= 0 && (found == nil || k < at) {
 				found, at = &playbook.Within{Tick: tick, System: systems[i][k].System, Index: k, Scopes: differing(systems[0][k].Sums, systems[i][k].Sums)}, k
+			}
+		}
+	}
+	if found != nil {
+		found.Ends = map[string]merkle.Short{}
+		for i, list := range systems {
+			if len(list) == 0 || errs[i] != nil {
+				continue
+			}
+			if sum, ok := list[len(list)-1].Sums[""]; ok {
+				found.Ends[folders[i]] = sum
 			}
 		}
 	}

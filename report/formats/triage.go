@@ -101,6 +101,9 @@ func (g *gatherer) verify(states ...snapshot.State) {
 // what they are of.
 func (g *gatherer) check() {
 	if p := g.e.Parted; p != nil {
+		for i, name := range p.Names {
+			p.Paths[i] = g.of(name).Path
+		}
 		g.verify(p.States[:]...)
 	}
 	for _, path := range bisect.Others(g.peers) {

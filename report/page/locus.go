@@ -82,10 +82,18 @@ func newLocus(r *report.Report, peers peers) *locusView {
 	}
 	if r.Compared != nil {
 		for _, rows := range r.Compared.Rows {
-			v.Rows = append(v.Rows, locusOnly{rows, peers.of(rows.Peer), labelName(rows.Archetype), list(rows.Keys, 12)})
+			v.Rows = append(v.Rows, locusOnly{rows, peers.of(rows.Peer), tableName(rows), list(rows.Keys, 12)})
 		}
 	}
 	return v
+}
+
+// tableName returns what entities that one side has are of.
+func tableName(rows report.LocusRows) string {
+	if rows.Cache {
+		return "cache " + rows.Archetype
+	}
+	return labelName(rows.Archetype)
 }
 
 // locusPeers returns whose values there are: those that were compared first, then others in

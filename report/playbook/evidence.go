@@ -54,6 +54,7 @@ type Evidence struct {
 // Parted are two states that differ.
 type Parted struct {
 	Names  [2]string
+	Paths  [2]string // of the peers' folders or files
 	States [2]snapshot.State
 	Diff   *snapshot.Diff
 }

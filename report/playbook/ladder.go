@@ -434,7 +434,7 @@ func (c *climber) values() {
 		}
 	}
 	for _, rows := range k.Rows {
-		if !known || rows.Archetype == root {
+		if !rows.Cache && (!known || rows.Archetype == root) {
 			for _, key := range rows.Keys {
 				keys = append(keys, fmt.Sprintf("%s %s (only on %s)", rows.Archetype, key, rows.Peer))
 			}

@@ -44,7 +44,7 @@ func locus(r *report.Report, e Evidence, v *Verdict) {
 		}
 		for side, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 			if count := []uint64{t.OnlyACount, t.OnlyBCount}[side]; count > 0 {
-				c.Rows = append(c.Rows, report.LocusRows{Archetype: t.Label, Peer: p.Names[side], Keys: names(keys), Count: count})
+				c.Rows = append(c.Rows, report.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})
 			}
 		}
 		changes := slices.Clone(t.Changes)

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -26,6 +27,9 @@ type Within struct {
 	// Scopes are the parts of the state that were traced and differ behind it: RNG, an
 	// archetype's label, label/Component.field.
 	Scopes []string
+	// Ends are the sums of the whole state at the end of the tick, by the path of the
+	// peer's folder.
+	Ends map[string]merkle.Short
 }
 
 // Verdict is how far the evidence narrows a desync.
@@ -201,7 +205,7 @@ func (v *Verdict) drilled(e Evidence) *Within {
 			continue
 		}
 		if tick, ok := p.Drilled.Tick(); ok && tick == *v.Tick && p.Drilled.First.System != "" {
-			return &Within{tick, p.Drilled.First.System, -1, p.Drilled.First.Scopes}
+			return &Within{Tick: tick, System: p.Drilled.First.System, Index: -1, Scopes: p.Drilled.First.Scopes}
 		}
 	}
 	return nil

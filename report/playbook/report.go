@@ -22,6 +22,7 @@ func Report(e Evidence) (*report.Report, error) {
 	if v.Bracket == nil && e.Orders != nil && e.Orders.Verdict == orderlog.NetworkLayer {
 		v.Inputs = true
 	}
+	crossCheck(&e, v)
 	rec := recordedOf(e, v)
 	b := report.Bisect(e.Bisect)
 	r := &report.Report{

@@ -53,7 +53,7 @@ type traits struct {
 	conserved                 int // columns whose sums are equal
 	share                     float64
 	caches                    []string // that differ at the good end under equal roots
-	entries                   uint64   // of caches that differ where the states do
+	entries                   uint64   // of caches that differ, and are not those of entities that do
 	exists                    bool     // entities are on one side only, anywhere
 	facts                     []report.Fact
 }
@@ -117,7 +117,6 @@ func (t *traits) values(e Evidence, v *Verdict) {
 		only := table.OnlyACount + table.OnlyBCount
 		switch table.Class {
 		case snapshot.Cache:
-			t.entries += only + table.Changed()
 			continue
 		case snapshot.Noise:
 			continue
@@ -150,6 +149,7 @@ func (t *traits) values(e Evidence, v *Verdict) {
 		all += rowsOf(e.Parted, table.Label)
 	}
 	t.rows, t.fields = len(rows), len(fields)
+	t.entries = unexplained(d)
 	for _, z := range zeroes {
 		if n := max(z.a, z.b); 5*n >= 4*z.all {
 			t.blank = max(t.blank, n)
@@ -170,6 +170,40 @@ func (t *traits) values(e Evidence, v *Verdict) {
 	if t.rows != 1 || t.columns != 1 {
 		t.bits = 0
 	}
+}
+
+// unexplained counts the entries of caches that differ and are not keyed by an entity that
+// differs itself.
+func unexplained(d *snapshot.Diff) (n uint64) {
+	entities := map[uint64]bool{}
+	for i := range d.Tables {
+		if t := &d.Tables[i]; t.Class == snapshot.Archetype {
+			for k := range t.Changes {
+				entities[t.Changes[k].Key.A] = true
+			}
+			for _, key := range slices.Concat(t.OnlyA, t.OnlyB) {
+				entities[key.A] = true
+			}
+		}
+	}
+	for i := range d.Tables {
+		t := &d.Tables[i]
+		if t.Class != snapshot.Cache {
+			continue
+		}
+		keys := slices.Concat(t.OnlyA, t.OnlyB)
+		for k := range t.Changes {
+			if k == 0 || t.Changes[k].Key != t.Changes[k-1].Key {
+				keys = append(keys, t.Changes[k].Key)
+			}
+		}
+		for _, key := range keys {
+			if !entities[key.A] && !(key.Two && entities[key.B]) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // rowsOf returns how many entities an archetype has.

@@ -189,7 +189,7 @@ func where(e Evidence, v *Verdict, r *report.Report) string {
 	var only []string
 	if r.Compared != nil {
 		for _, rows := range r.Compared.Rows {
-			if rows.Archetype == root {
+			if rows.Archetype == root && !rows.Cache {
 				exist := "exist"
 				if rows.Count == 1 {
 					exist = "exists"
@@ -229,7 +229,7 @@ func several(r *report.Report, list []string) string {
 			}
 		}
 		for _, rows := range r.Compared.Rows {
-			if rows.Archetype == l {
+			if rows.Archetype == l && !rows.Cache {
 				keys = append(keys, rows.Keys...)
 			}
 		}
