@@ -1,0 +1,38 @@
+package ci_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/ci"
+)
+
+// A saved report, as annotations of GitHub Actions.
+func ExampleGitHub() {
+	const name = "../testdata/triage.json"
+	f, err := os.Open(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	saved, err := report.ReadReport(f, name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var commands bytes.Buffer
+	if err := ci.GitHub(&commands, saved); err != nil {
+		log.Fatal(err)
+	}
+	for line := range strings.Lines(commands.String()) {
+		command, _, _ := strings.Cut(strings.TrimPrefix(line, "::"), "::") // the message follows
+		fmt.Println(command)
+	}
+	// Output:
+	// error title=desynctool%3A diverged in tick 1234
+	// warning title=desynctool%3A missing evidence
+	// warning title=desynctool%3A warning
+}

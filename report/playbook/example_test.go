@@ -1,0 +1,50 @@
+package playbook_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/openttd"
+)
+
+// What two peers' savegames tell by themselves, and what would tell more.
+func ExampleConclude() {
+	formats := []snapshot.Format{openttd.Format()}
+	peers, err := bisect.Gather(files.Disk, []string{"../../testdata/openttd/rng_poke/server", "../../testdata/openttd/rng_poke/client"}, formats)
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := bisect.Run(peers, bisect.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var states [2]snapshot.State
+	for i, file := range found.Bracket.BadFiles {
+		if states[i], err = snapshot.OpenAny(files.Disk, file, formats); err != nil {
+			log.Fatal(err)
+		}
+		defer states[i].Close()
+	}
+	diff, err := snapshot.Compare(states[0], states[1], snapshot.DiffOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	verdict, err := playbook.Conclude(playbook.Evidence{Bisect: found, Diff: diff})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("(%s, %s] %q\n", verdict.Bracket.Good, verdict.Bracket.Bad, verdict.Archetypes)
+	for _, open := range verdict.Open {
+		fmt.Println("open:", open)
+	}
+	// Output:
+	// (000adec0, 000adee0] []
+	// open: who is wrong: a simulator would tell it
+	// open: the system: traces of two peers that parted would tell it, or a simulator and the trace of one that is wrong
+	// open: the archetype: snapshots of state point 000adee0, or traces of archetypes, would tell it
+	// open: the tick: order logs with a hash of every tick, or traces, would tell it
+}
