@@ -179,7 +179,7 @@ func findLogs(tree files.Tree, paths []string) (files, missing []string, err err
 			files = append(files, path)
 			continue
 		}
-		found, without, err := logsIn(tree, path, true)
+		found, without, err := peersLogs(tree, path, len(paths) == 1)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -195,15 +195,34 @@ func findLogs(tree files.Tree, paths []string) (files, missing []string, err err
 	return files, missing, nil
 }
 
-// logsIn returns the logs in a folder, or else those in its folders, and which
-// of these hold files and no log.
-func logsIn(tree files.Tree, dir string, deeper bool) (files, without []string, err error) {
+// peersLogs returns the logs in a folder, or else those in its folders, and which
+// of these hold files and no log. A session's folder may have a log beside those of
+// its peers, which must not hide them: there both count.
+func peersLogs(tree files.Tree, dir string, session bool) (logs, without []string, err error) {
+	logs, folders, _, err := logsIn(tree, dir)
+	if err != nil || len(logs) > 0 && !session {
+		return logs, nil, err
+	}
+	beside := len(logs) > 0
+	for _, folder := range folders {
+		found, _, others, err := logsIn(tree, folder)
+		if err != nil {
+			return nil, nil, err
+		}
+		logs = append(logs, found...)
+		if len(found) == 0 && others > 0 && !beside {
+			without = append(without, folder)
+		}
+	}
+	return logs, without, nil
+}
+
+// logsIn returns the logs in a folder, its folders, and how many other files it has.
+func logsIn(tree files.Tree, dir string) (logs, folders []string, others int, err error) {
 	names, err := namesIn(tree, dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	var folders []string
-	others := 0
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		stat, err := tree.Stat(path)
@@ -212,26 +231,12 @@ func logsIn(tree files.Tree, dir string, deeper bool) (files, without []string, 
 		case stat.IsDir():
 			folders = append(folders, path)
 		case stat.Mode().IsRegular() && isLog(tree, path):
-			files = append(files, path)
+			logs = append(logs, path)
 		default:
 			others++
 		}
 	}
-	if !deeper && len(files) == 0 && others > 0 {
-		return nil, []string{dir}, nil
-	}
-	if len(files) > 0 || !deeper {
-		return files, nil, nil
-	}
-	for _, folder := range folders {
-		found, none, err := logsIn(tree, folder, false)
-		if err != nil {
-			return nil, nil, err
-		}
-		files = append(files, found...)
-		without = append(without, none...)
-	}
-	return files, without, nil
+	return logs, folders, others, nil
 }
 
 // isLog reports whether a file is an order log by its leading bytes.

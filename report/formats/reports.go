@@ -102,7 +102,7 @@ func UnpackReport(r io.Reader, name string) (any, error) {
 // before a point, and what the log's header says. Without exactly one log in the folder
 // both are nil. If the log cannot be read to its end the excerpt holds what precedes.
 func ReadExcerpt(tree files.Tree, dir string, from, to uint64) (*report.Excerpt, *orderlog.Header, error) {
-	logs, _, err := logsIn(tree, dir, false)
+	logs, _, _, err := logsIn(tree, dir)
 	if err != nil || len(logs) != 1 {
 		return nil, nil, err
 	}
