@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -44,20 +43,12 @@ const (
 	half             // all sums of the second half
 )
 
-func run(dir, tool string, mib, rounds int) (err error) {
+func run(dir string, tool []string, mib, rounds int) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "benchtraces-*"); err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-	}
-	command := strings.Fields(tool)
-	if tool == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		command = []string{self}
 	}
 	fmt.Printf("Traces of %d MiB, %s; medians of %d rounds, each a run of both programs.\n\n", mib, machine(), rounds)
 	fmt.Println("| Job | Ours | Peer | Ratio | Goal | RSS | Goal |")
@@ -75,17 +66,17 @@ func run(dir, tool string, mib, rounds int) (err error) {
 			}
 			written = m.what
 		}
-		if err := m.run(command, a, b, tool == "", rounds); err != nil {
+		if err := m.run(tool, a, b, rounds); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *measurement) run(command []string, a, b string, own bool, rounds int) error {
-	args := slices.Clone(command)
-	if m.first && own {
-		args = append(args, "-first")
+func (m *measurement) run(tool []string, a, b string, rounds int) error {
+	args := slices.Clone(tool)
+	if m.first {
+		args = append(args, "--first")
 	}
 	var ours, peers, ratios []float64
 	peak := int64(0)
