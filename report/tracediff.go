@@ -65,6 +65,9 @@ type CheckpointDocument struct {
 	Phase      string                   `json:"phase"`
 	Occurrence uint32                   `json:"occurrence"`
 	Values     map[string]ValueDocument `json:"values"` // of the peers that have it
+	// Absent says of the others why: lacking, not-begun, over, unreadable, untraced
+	// or not-compared. Lacking alone is a difference.
+	Absent map[string]string `json:"absent,omitempty"`
 }
 
 // ValueDocument is what one peer has at a checkpoint.
@@ -295,6 +298,10 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 	for i := range d.Values {
 		v := &d.Values[i]
 		if !v.Present {
+			if doc.Absent == nil {
+				doc.Absent = map[string]string{}
+			}
+			doc.Absent[r.Traces[i].Name] = string(v.Absent)
 			continue
 		}
 		value := ValueDocument{File: v.File, Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset}
