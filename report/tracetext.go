@@ -162,7 +162,7 @@ func traceHeadline(r *tracediff.Result) string {
 		return "  no traces to compare, and no claim of an engine"
 	case r.First == nil && len(r.Traces) < 2:
 		return fmt.Sprintf("  %s of an engine, and no traces to compare", plural(uint64(len(r.Claims)), "claim", "claims"))
-	case r.First == nil && len(r.Uncompared) == len(r.Traces):
+	case r.First == nil && !compared(r):
 		return "  nothing compared: the traces have no checksum of the same tick in common"
 	case r.First == nil:
 		return fmt.Sprintf("  no difference up to %s", tickText(r, r.LastCompared))
@@ -177,6 +177,17 @@ func traceHeadline(r *tracediff.Result) string {
 	default:
 		return fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
 	}
+}
+
+// compared reports whether two traces have anything in common.
+func compared(r *tracediff.Result) bool {
+	n := len(r.Traces) - len(r.Uncompared)
+	for i := range r.Traces {
+		if r.Traces[i].Empty {
+			n--
+		}
+	}
+	return n > 1
 }
 
 // tickText names a tick in a sentence: "tick 12", or as the engine does if that is
@@ -216,7 +227,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 		text += fmt.Sprintf(", breaks off at %s", tickText(r, t.Last))
 	}
 	if t.Trouble != "" {
-		text += ", " + Safe(strings.TrimPrefix(t.Trouble, t.File+": "))
+		text += ", " + Safe(t.What())
 	}
 	if b := t.Rollback; b != nil {
 		text += fmt.Sprintf(", %s, %s of %d predicted", plural(uint64(b.Rollbacks), "rollback", "rollbacks"),

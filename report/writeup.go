@@ -99,6 +99,7 @@ type writeUpHead struct {
 func readHead(r io.Reader) (h writeUpHead, err error) {
 	in := bufio.NewScanner(io.LimitReader(r, maxWriteUpHead))
 	in.Buffer(nil, maxWriteUpHead+1)
+	header := true
 	for n := 0; in.Scan(); n++ {
 		line := strings.TrimRight(in.Text(), "\r ")
 		switch {
@@ -106,11 +107,17 @@ func readHead(r io.Reader) (h writeUpHead, err error) {
 			return h, nil
 		case n == 0:
 			continue
-		case line == "---" && h.title != "":
-			return h, nil
+		case line == "---":
+			header = false
+			if h.title != "" {
+				return h, nil
+			}
+			continue
 		case strings.HasPrefix(line, "# "):
 			h.title = cmp.Or(h.title, line[2:])
 			return h, nil
+		case !header:
+			continue
 		}
 		name, value, _ := strings.Cut(line, ":")
 		switch value = strings.Trim(strings.TrimSpace(value), `"'`); strings.TrimSpace(name) {

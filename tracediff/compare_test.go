@@ -180,7 +180,7 @@ func TestCompare(t *testing.T) {
 			want: "first changed tick 2 Fight/Health#0 line 6:=bb2, line 6:=bc2,\nbracket {Good:1 HasGood:true Bad:2} exact true\nchanged 11 missing 0 last 29 of 30\n" +
 				"cascade Fight/Health tick 2 to 29: 11\ngroups 2 [[0] [1]]\ngroups 30 [[0 1]]\n"},
 		{name: "a damaged line is no difference", texts: []string{whole, strings.Replace(whole, "tick=20 system=Fight", "tick=2\x00 system=Fight", 1)},
-			want: "warning b.txt: 1 lines are no records, the first is b.txt:42: \"\\x00 system=Fight scope=Health sum=bb20\", expected key=value\n"},
+			want: "warning b.txt: 1 line is no record: b.txt:42: \"\\x00 system=Fight scope=Health sum=bb20\", expected key=value\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			check(t, openAll(t, test.texts...), test.opts, test.want)

@@ -1,8 +1,8 @@
 package tracediff
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 )
 
 type pendingNotice struct {
@@ -267,11 +267,19 @@ func (c *comparer) finish() *Result {
 	}
 	for i := range res.Traces {
 		t := &res.Traces[i]
+		var text string
 		switch {
-		case t.Trouble != "" && t.Malformed > 0:
-			c.warn("%s: %d lines are no records, the first is %s", t.File, t.Malformed, t.Trouble)
-		case t.Trouble != "":
-			c.warn("%s: %s", t.File, strings.TrimPrefix(t.Trouble, t.File+": "))
+		case t.Trouble == "":
+			continue
+		case t.Malformed == 1:
+			text = fmt.Sprintf("%s: 1 line is no record: %s", t.File, t.What())
+		case t.Malformed > 1:
+			text = fmt.Sprintf("%s: %d lines are no records, the first is %s", t.File, t.Malformed, t.What())
+		default:
+			text = fmt.Sprintf("%s: %s", t.File, t.What())
+		}
+		if !slices.Contains(res.Warnings, text) { // columns of one table say the same
+			res.Warnings = append(res.Warnings, text)
 		}
 	}
 	return res

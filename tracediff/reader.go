@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -444,16 +445,47 @@ func cutCell(row []byte, sep byte) (cell, rest []byte, more bool) {
 	if sep == ' ' {
 		row = bytes.TrimLeft(row, " ")
 	}
+	if cell, rest, more, ok := cutQuoted(row, sep); ok {
+		return cell, rest, more
+	}
 	cell, rest, more = bytes.Cut(row, []byte{sep})
 	if sep == ' ' {
 		rest = bytes.TrimSpace(rest)
 		more = len(rest) > 0
 	}
-	cell = bytes.TrimSpace(cell)
-	if n := len(cell); n >= 2 && cell[0] == '"' && cell[n-1] == '"' {
-		cell = cell[1 : n-1]
+	return bytes.TrimSpace(cell), rest, more
+}
+
+// cutQuoted is cutCell for a cell in quotes, in which there may be separators, and
+// quotes that are doubled.
+func cutQuoted(row []byte, sep byte) (cell, rest []byte, more, ok bool) {
+	row = bytes.TrimLeft(row, " \t")
+	if len(row) < 2 || row[0] != '"' {
+		return nil, nil, false, false
 	}
-	return cell, rest, more
+	doubled := false
+	for i := 1; i < len(row); i++ {
+		if row[i] != '"' {
+			continue
+		}
+		if i+1 < len(row) && row[i+1] == '"' {
+			doubled = true
+			i++
+			continue
+		}
+		cell, rest = row[1:i], row[i+1:]
+		if doubled {
+			cell = bytes.ReplaceAll(cell, []byte(`""`), []byte(`"`))
+		}
+		if blanks := bytes.TrimLeft(rest, " "); len(blanks) == 0 || blanks[0] == sep {
+			rest = blanks
+		}
+		if len(rest) == 0 {
+			return cell, nil, false, true
+		}
+		return cell, rest[1:], true, rest[0] == sep
+	}
+	return nil, nil, false, false
 }
 
 func patternGrammar(p *regexp.Regexp) (grammar, string) {
@@ -538,7 +570,7 @@ func sniff(head []byte, whole bool) (grammar, string) {
 	if bytes.HasPrefix(head, []byte(textBegin[:len("%desynctool trace ")])) {
 		return grammar{kind: Pairs}, ""
 	}
-	lines := sniffLines(head, whole)
+	lines, numbers := sniffLines(head, whole)
 	if len(lines) == 0 {
 		return grammar{}, "no line of a trace at the start of the file"
 	}
@@ -559,35 +591,42 @@ func sniff(head []byte, whole bool) (grammar, string) {
 		return grammar{kind: Hashes}, ""
 	}
 	for _, sep := range []byte(",;\t ") {
-		if g, ok := sniffTable(lines, sep); ok {
+		g, misfit, ok := sniffTable(lines, sep)
+		if ok {
 			return g, ""
+		}
+		if misfit >= 0 {
+			return grammar{}, fmt.Sprintf("line %d, %s, is no row of the table of %d columns above it: a tick and %d checksums, some perhaps empty",
+				numbers[misfit], quoteShort(lines[misfit]), len(g.columns)+1, len(g.columns))
 		}
 	}
 	return grammar{}, fmt.Sprintf("line %s has no pairs of tick and sum, is no checksum and no row of a table; a pattern may find a checksum in it", quoteShort(lines[0]))
 }
 
-// sniffLines returns the first whole lines that are not empty and no comment.
-func sniffLines(head []byte, whole bool) (lines [][]byte) {
-	for len(head) > 0 && len(lines) < 20 {
+// sniffLines returns the first whole lines that are not empty and no comment, and
+// their numbers.
+func sniffLines(head []byte, whole bool) (lines [][]byte, numbers []int) {
+	for n := 1; len(head) > 0 && len(lines) < 20; n++ {
 		line, rest, ended := bytes.Cut(head, newline)
 		if !ended && !whole {
 			break
 		}
 		if line = trimReturn(line); len(bytes.TrimSpace(line)) > 0 && line[0] != '#' {
-			lines = append(lines, line)
+			lines, numbers = append(lines, line), append(numbers, n)
 		}
 		head = rest
 	}
-	return lines
+	return lines, numbers
 }
 
 // sniffTable reports whether most of lines are rows of ticks and checksums, with
-// or without names above them.
-func sniffTable(lines [][]byte, sep byte) (grammar, bool) {
-	g := grammar{kind: Table, sep: sep}
+// or without names above them. If they are not, but the first one is, misfit is the
+// first line that is none, else -1.
+func sniffTable(lines [][]byte, sep byte) (g grammar, misfit int, ok bool) {
+	g = grammar{kind: Table, sep: sep}
 	first, rest, more := cutCell(lines[0], sep)
-	_, ok := parseUint(first, math.MaxUint64)
-	g.titled = !ok
+	_, untitled := parseUint(first, math.MaxUint64)
+	g.titled = !untitled
 	for more {
 		var cell []byte
 		cell, rest, more = cutCell(rest, sep)
@@ -595,18 +634,28 @@ func sniffTable(lines [][]byte, sep byte) (grammar, bool) {
 		if !g.titled || name == "" {
 			name = fmt.Sprintf("column %d", len(g.columns)+1)
 		}
+		for n, base := 2, name; slices.Contains(g.columns, name); n++ {
+			name = fmt.Sprintf("%s#%d", base, n)
+		}
 		g.columns = append(g.columns, name)
 	}
+	begin := 0
 	if g.titled {
-		lines = lines[1:]
+		begin = 1
 	}
 	rows := 0
-	for _, line := range lines {
+	misfit = -1
+	for i, line := range lines[begin:] {
 		if isRow(line, sep, len(g.columns)) {
 			rows++
+		} else if misfit < 0 && rows > 0 {
+			misfit = begin + i
 		}
 	}
-	return g, len(g.columns) > 0 && 2*rows > len(lines)
+	if len(g.columns) == 0 {
+		misfit = -1
+	}
+	return g, misfit, len(g.columns) > 0 && 2*rows > len(lines)-begin
 }
 
 func isRow(line []byte, sep byte, columns int) bool {

@@ -3,6 +3,7 @@ package tracediff
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // DefaultLimit is how many differences, findings and changes of groups a Result
@@ -172,6 +173,17 @@ type TraceInfo struct {
 
 	// Rollback is nil if the trace has neither predictions nor rollbacks.
 	Rollback *RollbackStats
+}
+
+// What returns Trouble without the name of the file: "line 7: …".
+func (t *TraceInfo) What() string {
+	if rest, ok := strings.CutPrefix(t.Trouble, t.File+": "); ok {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(t.Trouble, t.File+":"); ok {
+		return "line " + rest
+	}
+	return t.Trouble
 }
 
 // RollbackStats counts what a trace with rollbacks went through.

@@ -358,46 +358,55 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("0f7432d6615dab78\n0f7432d6615dab79\n"))
 	f.Add(pack(f, "gzip", []byte(text)))
 	f.Add(pack(f, "xz", []byte(text)))
+	f.Add([]byte("frame 7 checksum 1f2e\nframe 8 of Combat/Infantry, 40, checksum 2f2e\n"))
+	f.Add([]byte("tick,\"a, b\",\"c\"\"d\"\n1,\"aa\",bb\n"))
+	pattern := regexp.MustCompile(`frame (?P<tick>\d+)(?: of (?P<system>\w+)/(?P<scope>\w*))?(?:, (?P<count>\d+))?.* checksum (?P<sum>\w+)`)
 	f.Fuzz(func(t *testing.T, content []byte) {
-		r, err := NewReader(bytes.NewReader(content), "fuzz", ReadOptions{MaxUnpacked: 1 << 20})
-		if err != nil {
-			return
-		}
-		defer r.Close()
-		var out bytes.Buffer
-		w, err := NewWriter(&out, r.Header())
-		if err != nil {
-			t.Fatalf("header %+v: %v", r.Header(), err)
-		}
-		for {
-			rec, err := r.Next()
-			var syntax *SyntaxError
-			if errors.As(err, &syntax) {
-				continue
-			} else if err != nil {
-				break
-			}
-			// What was read can be written, if sums have names that can.
-			if rec.Event != nil {
-				err = w.WriteEvent(rec.Event)
-			} else {
-				err = w.WriteCheckpoint(rec.Checkpoint)
-			}
-			if err != nil && !strings.Contains(err.Error(), "sum name") && !strings.Contains(err.Error(), "limit") {
-				t.Fatalf("%s: %v", rec.Pos, err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		first, err := decodeText(out.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := encodeText(first); err != nil || !bytes.Equal(again, out.Bytes()) {
-			t.Fatalf("text\n%s\nis encoded as\n%x (error %v), expected\n%x", first, again, err, out.Bytes())
-		}
+		fuzzReader(t, content, ReadOptions{MaxUnpacked: 1 << 20})
+		fuzzReader(t, content, ReadOptions{MaxUnpacked: 1 << 20, Pattern: pattern})
 	})
+}
+
+// fuzzReader reads anything as a trace, and writes what it is.
+func fuzzReader(t *testing.T, content []byte, opts ReadOptions) {
+	r, err := NewReader(bytes.NewReader(content), "fuzz", opts)
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	var out bytes.Buffer
+	w, err := NewWriter(&out, r.Header())
+	if err != nil {
+		t.Fatalf("header %+v: %v", r.Header(), err)
+	}
+	for {
+		rec, err := r.Next()
+		var syntax *SyntaxError
+		if errors.As(err, &syntax) {
+			continue
+		} else if err != nil {
+			break
+		}
+		// What was read can be written, if sums have names that can.
+		if rec.Event != nil {
+			err = w.WriteEvent(rec.Event)
+		} else {
+			err = w.WriteCheckpoint(rec.Checkpoint)
+		}
+		if err != nil && !strings.Contains(err.Error(), "sum name") && !strings.Contains(err.Error(), "limit") {
+			t.Fatalf("%s: %v", rec.Pos, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	first, err := decodeText(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := encodeText(first); err != nil || !bytes.Equal(again, out.Bytes()) {
+		t.Fatalf("text\n%s\nis encoded as\n%x (error %v), expected\n%x", first, again, err, out.Bytes())
+	}
 }
 
 // FuzzPairs holds the short way of reading a line against the long one.

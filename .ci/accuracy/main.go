@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -37,16 +38,19 @@ func run() error {
 	for i := range list {
 		list[i].Shuffled = list[i].Shuffled || *shuffled
 	}
-	measured := accuracy.Measured{Narrow: func(dirs []string) (*playbook.Verdict, error) {
-		return formats.Narrow(files.Disk, dirs, refsim.Simulator())
-	}}
+	measured := accuracy.Measured{
+		Narrow: func(dirs []string) (*playbook.Verdict, error) {
+			return formats.Narrow(files.Disk, dirs, refsim.Simulator())
+		},
+		Triage: func(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil) },
+	}
 	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {
 		return err
 	}
-	if err := accuracy.Table(os.Stdout, scores); err != nil || measured.Triage == nil {
+	if err := accuracy.Table(os.Stdout, scores); err != nil {
 		return err
 	}
 	fmt.Println()

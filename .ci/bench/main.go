@@ -2,7 +2,7 @@
 // pair of measurements alternates, so that a busy machine slows both. It needs
 // cmp and openssl. Run it as
 //
-//	go run ./.ci/bench [-quick] [DIR]
+//	go run ./.ci/bench [-quick] [-triage] [DIR]
 //
 // DIR holds up to 5 GiB of files while it runs; the default is a temporary
 // folder.
@@ -18,6 +18,7 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "smaller files, fewer rounds")
+	only := flag.Bool("triage", false, "measure triage alone")
 	generate := flag.String("generate", "", "")
 	flag.Parse()
 	if *generate != "" { // in a process of its own, so that its memory is not counted
@@ -27,7 +28,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(flag.Arg(0), *quick); err != nil {
+	if err := run(flag.Arg(0), *quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -39,18 +40,19 @@ type bench struct {
 	mib    int // size of a large file
 	pairs  int // snapshots of a long session
 	rounds int
+	quick  bool
 	tool   string // the built desynctool
 	hello  string // a program that prints a line
 }
 
-func run(dir string, quick bool) (err error) {
+func run(dir string, quick, only bool) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "desynctool-bench-*"); err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
 	}
-	b := &bench{dir: dir, mib: 1024, pairs: 10_000, rounds: 7}
+	b := &bench{dir: dir, mib: 1024, pairs: 10_000, rounds: 7, quick: quick}
 	if quick {
 		b.mib, b.pairs, b.rounds = 128, 1000, 3
 	}
@@ -60,9 +62,11 @@ func run(dir string, quick bool) (err error) {
 	fmt.Printf("%s %s/%s, %d CPUs\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	fmt.Println("| What | Ours | Peer | Ratio (min–max) | Goal |")
 	fmt.Println("|---|---|---|---|---|")
-	for _, measure := range []func() error{
-		b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells,
-	} {
+	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells, b.triage}
+	if only {
+		measures = []func() error{b.triage}
+	}
+	for _, measure := range measures {
 		if err := measure(); err != nil {
 			return err
 		}

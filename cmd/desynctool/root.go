@@ -22,6 +22,9 @@ type env struct {
 	rendered       bool   // a result has been written to stdout
 }
 
+// filesOnly are the commands that take paths, and no - for stdin.
+var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify"}
+
 // newRoot returns the command tree.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
@@ -42,9 +45,13 @@ Results go to stdout, warnings and errors to stderr.
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch e.color {
 		case "auto", "always", "never":
-			return nil
+		default:
+			return fmt.Errorf("--color is %q, expected auto, always or never", e.color)
 		}
-		return fmt.Errorf("--color is %q, expected auto, always or never", e.color)
+		if slices.Contains(args, "-") && slices.Contains(filesOnly, cmd.Name()) {
+			return fmt.Errorf("stdin is not read by %s; give a file", cmd.Name())
+		}
+		return nil
 	}
 	root.AddCommand(newTriage(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
 	return root

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -62,7 +63,20 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
 	f.BoolVar(&flags.all, "all", false, "print everything")
 	format := addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTracediff(e, args, flags, format) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		changed := cmd.Flags().Changed
+		switch {
+		case changed("every") && flags.every == 0:
+			return errors.New("--every is 0, expected at least 1")
+		case flags.schedule == "" && (changed("late-from") || changed("reconnect")):
+			return errors.New("--late-from and --reconnect belong to --schedule EARLY,NORMAL,LATE")
+		case changed("schedule") && flags.schedule == "":
+			return errors.New("--schedule is empty, expected EARLY,NORMAL,LATE")
+		case flags.options.Context < 0:
+			return fmt.Errorf("--context is %d, expected at least 0", flags.options.Context)
+		}
+		return doTracediff(e, args, flags, format)
+	}
 	return cmd
 }
 

@@ -78,6 +78,7 @@ func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bi
 	r.Lost = append(r.Lost, traces.Missing...)
 	r.Lost = append(r.Lost, idle(tree, files, paths, traces)...)
 	r.Lost = append(r.Lost, empty(tree, files)...)
+	r.Warnings = append(r.Warnings, misnamed(tree, files)...)
 	for _, folder := range bisect.Unlooked(peers) {
 		if holdsEvidence(tree, folder, All(), maxDeeper) {
 			r.Lost = append(r.Lost, folder+": holds evidence too, and was not looked into; name it")
@@ -160,6 +161,7 @@ func byTraces(tree files.Tree, paths []string, peers []*bisect.Peer, why error) 
 	r.Notes, r.Lost = append(r.Notes, traces.Notes...), append(r.Lost, traces.Missing...)
 	r.Lost = append(r.Lost, bisect.Trouble(peers)...)
 	r.Lost = append(r.Lost, empty(tree, bisect.Others(peers))...)
+	r.Warnings = append(r.Warnings, misnamed(tree, filesBelow(tree, paths, 1))...)
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d file(s) are left out, since others say the same", n))
 	}
@@ -174,8 +176,7 @@ func empty(tree files.Tree, files []string) (lost []string) {
 			continue
 		}
 		base := filepath.Base(file)
-		switch filepath.Ext(unpackedName(base)) {
-		case ".snap", ".sav", ".sdfz", ".wzrp", ".wrpl", ".wss", ".wse":
+		if ownExtension(base) {
 			lost = append(lost, file+": empty file")
 			continue
 		}
@@ -187,6 +188,53 @@ func empty(tree files.Tree, files []string) (lost []string) {
 		}
 	}
 	return lost
+}
+
+// ownExtension reports whether a name ends as those of one format alone do.
+func ownExtension(base string) bool {
+	switch filepath.Ext(unpackedName(base)) {
+	case ".snap", ".sav", ".sdfz", ".wzrp", ".wrpl", ".wss", ".wse":
+		return true
+	}
+	return false
+}
+
+// misnamed warns of files that are evidence by their names, and by their content of
+// no format at all. Of empty ones, empty tells.
+func misnamed(tree files.Tree, files []string) (warnings []string) {
+	for _, file := range files {
+		if !ownExtension(filepath.Base(file)) {
+			continue
+		}
+		head, err := headOf(tree, file, tracediff.SniffLen)
+		if err == nil && len(head) > 0 && Recognize(head) == nil {
+			warnings = append(warnings, file+": its content is of no known format, whatever its name says")
+		}
+	}
+	return warnings
+}
+
+// filesBelow returns the files among paths and in the folders among them, and so
+// many levels deeper.
+func filesBelow(tree files.Tree, paths []string, levels int) (list []string) {
+	for _, path := range paths {
+		stat, err := tree.Stat(path)
+		switch {
+		case err != nil:
+		case stat.Mode().IsRegular():
+			list = append(list, path)
+		case stat.IsDir() && levels >= 0:
+			names, err := namesIn(tree, path)
+			if err != nil {
+				continue
+			}
+			for i, name := range names {
+				names[i] = filepath.Join(path, name)
+			}
+			list = append(list, filesBelow(tree, names, levels-1)...)
+		}
+	}
+	return list
 }
 
 // idle returns the folders, but for those that were given, of whose files none was

@@ -24,6 +24,7 @@ import (
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
 	warzonetrace "github.com/desynctool/desynctool/tracediff/warzone"
 	widelandstrace "github.com/desynctool/desynctool/tracediff/widelands"
+	zeroadtrace "github.com/desynctool/desynctool/tracediff/zeroad"
 )
 
 // Format is one entry of the list.
@@ -76,6 +77,9 @@ func All() []Format {
 			Log: func(r io.Reader, name string) (orderlog.Source, error) { return zeroadlog.NewReader(r, name) },
 		},
 		state(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt", "state"),
+	}
+	for _, f := range zeroadtrace.Formats() {
+		list = append(list, trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
 	}
 	for _, f := range springtrace.Formats() {
 		switch f.Name {

@@ -68,6 +68,9 @@ func (t *Traces) of(session, file string) {
 //
 // With force, files of different matches are taken all the same.
 func OpenTraces(tree files.Tree, paths []string, stdin io.Reader, opts tracediff.ReadOptions, force bool) (*Traces, error) {
+	if i := slices.Index(paths, "-"); i >= 0 && slices.Contains(paths[i+1:], "-") {
+		return nil, errors.New("stdin is given twice")
+	}
 	all := newTraces(tree)
 	var ours []*tracediff.Trace
 	foreign := map[string][]*tracediff.Trace{} // by format

@@ -8,13 +8,9 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-// maxLabels is how many archetypes stand in a fingerprint where it is not known which of
-// them diverged first.
-const maxLabels = 8
-
 // fingerprint tells reports of one bug from others: by what is the same each time that it
-// strikes, so by no tick, entity, value, peer or path. The coarse one leaves out what an
-// unlucky session may lack.
+// strikes, so by no tick, entity, value, peer or path. The coarse one leaves out the system and
+// the archetype: a mistake may strike another one next time.
 func fingerprint(r *report.Report, t *traits) {
 	r.Of = []report.Trait{}
 	if r.Status != report.Diverged {
@@ -24,20 +20,21 @@ func fingerprint(r *report.Report, t *traits) {
 		r.Of = append(r.Of, report.Trait{Name: name, Value: value, Coarse: coarse})
 	}
 	var archetype, component, field, kind, cause string
+	put("game", r.Session.Game, true)
+	put("divergence", string(r.Kind), true)
 	if d := r.FirstDivergence; d != nil {
-		switch n := len(d.Archetypes); {
-		case d.Root || n == 1:
+		if d.Root {
 			archetype = label(d.Archetypes[0])
-		case n > 0:
-			archetype = labels(d.Archetypes, maxLabels)
 		}
 		component = d.Component
-		put("game", r.Session.Game, true)
 		put("system", d.System, false)
+	}
+	if component == "" {
+		component = onlyComponent(r)
 	}
 	for i := range r.Locus {
 		f := &r.Locus[i]
-		if !f.Cache && label(f.Archetype) == archetype && (component == "" || f.Component == component) {
+		if !f.Cache && f.Component == component && (archetype == "" || label(f.Archetype) == archetype) {
 			field, kind = f.Field, string(f.Kind)
 			break
 		}
@@ -45,14 +42,32 @@ func fingerprint(r *report.Report, t *traits) {
 	if len(r.Causes) > 0 {
 		cause = r.Causes[0].Class
 	}
-	put("divergence", string(r.Kind), true)
-	put("archetype", archetype, true)
-	put("component", component, true)
-	put("field", field, false)
-	put("kind", kind, false)
-	put("cause", cause, strings.HasPrefix(cause, "input-"))
-	put("order", t.order, strings.HasPrefix(cause, "input-"))
+	inputs := strings.HasPrefix(cause, "input-")
+	put("archetype", archetype, false)
+	put("component", component, !inputs)
+	put("field", field, !inputs)
+	put("kind", kind, !inputs)
+	put("cause", cause, inputs)
+	put("order", t.order, inputs)
 	r.Fingerprint, r.Coarse = digest(r.Of, false), digest(r.Of, true)
+}
+
+// onlyComponent returns the component that all differing values of the state are of, if it is
+// one.
+func onlyComponent(r *report.Report) (name string) {
+	if r.Compared == nil {
+		return ""
+	}
+	for _, c := range r.Compared.Columns {
+		if c.Cache {
+			continue
+		}
+		if name != "" && c.Component != name {
+			return ""
+		}
+		name = c.Component
+	}
+	return name
 }
 
 // digest hashes traits to 16 hex digits.

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report/evidence"
+)
+
+// triage measures what an engineer waits for: the report on a session of an hour, on one of
+// a quarter of it, and on one with eight peers.
+func (b *bench) triage() error {
+	const hour = 54_000
+	for _, s := range []struct {
+		what         string
+		ticks, peers int
+		goal         string
+	}{
+		{"an hour of game, two peers", hour, 2, "≤ 1 s, ≤ 256 MiB"},
+		{"a quarter of it, two peers", hour / 4, 2, ""},
+		{"an hour of game, eight peers", hour, 8, "≤ 3 s"},
+	} {
+		if b.quick {
+			s.ticks /= 20
+		}
+		dir := filepath.Join(b.dir, "session")
+		if err := b.record(dir, uint64(s.ticks), s.peers); err != nil {
+			return err
+		}
+		what := fmt.Sprintf("%s (%d ticks)", s.what, s.ticks)
+		if err := b.report(what, s.goal, dir); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record plays a session in which one peer goes wrong in the middle.
+func (b *bench) record(dir string, ticks uint64, peers int) error {
+	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 5000}, Ticks: ticks, SnapshotEvery: 300, Peers: []string{"host", "client"}}
+	for i := 2; i < peers; i++ {
+		o.Peers = append(o.Peers, fmt.Sprintf("client%d", i))
+	}
+	f, err := session.ParseFault(fmt.Sprintf("map-order@%d:client", ticks/2))
+	if err != nil {
+		return err
+	}
+	o.Faults = []session.Fault{f}
+	_, err = session.RecordTo(dir, o, session.TraceSystem)
+	return err
+}
+
+// report prints how long triage of a session takes, and how much of it is read.
+func (b *bench) report(what, goal, dir string) error {
+	var times []float64
+	var most int64
+	for range b.rounds {
+		var rss int64
+		s, err := timed(func() (err error) {
+			rss, err = process(nil, b.tool, "triage", dir)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		times, most = append(times, s), max(most, rss)
+	}
+	tree, err := evidence.Open([]string{dir}, evidence.Options{Count: true})
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	if _, err := evidence.Triage(tree, []string{dir}, nil); err != nil {
+		return err
+	}
+	u := tree.Usage([]string{dir})
+	fmt.Printf("| triage of %s, of %d MiB read %.0f %%, peak memory %d MiB | %s | | | %s |\n",
+		what, u.Given>>20, 100*float64(u.Read)/float64(u.Given), most>>20, seconds(median(times)), goal)
+	return nil
+}

@@ -1,0 +1,202 @@
+// Package zeroad reads what 0 A.D. prints when it replays a commands.txt without
+// a picture: after each turn it computes the state's hash, and compares it with the
+// recorded one.
+//
+//	Turn 16 (200)...
+//	hash-quick ok (27ce755d45e29f7dc478a5d25be6fbac)
+//	Turn 17 (200)...
+//	hash-quick MISMATCH (35f00bbbe0ae79b5e4dd37d4a6538235 != 9b53ffb1272d1be2d5735193fcedf2da)
+//	# Final state: 4fa0a5e87822ff762d422697570de5fc
+//
+// The first hash of two is the computed one. The output becomes two traces,
+// recorded and replayed, with a checkpoint a turn; those of quick hashes have the
+// scope quick. Other lines are those of the engine and mean nothing here. Without the
+// final state the replay did not come to its end. The engine exits with 0 all the
+// same.
+package zeroad
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Quick is the scope of hashes that cover a part of the state alone.
+const Quick = "quick"
+
+// peers are whose hashes the output has.
+var peers = [...]string{"recorded", "replayed"}
+
+// Formats returns the format of a replay's output.
+func Formats() []tracediff.Format {
+	return []tracediff.Format{{
+		Name:  "0ad-replay-output",
+		Title: "0 A.D. output of a replay, with computed and recorded hashes",
+		Sniff: sniff,
+		Peers: func(io.Reader, string) ([]string, error) { return peers[:], nil },
+		Read: func(r io.Reader, name string, peer int) (tracediff.Source, error) {
+			return &reader{lines: orderlog.NewLines(r, name), side: peer}, nil
+		},
+	}}
+}
+
+// sniff looks for a turn with a hash behind it.
+func sniff(head []byte) bool {
+	turn := false
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimRight(line, "\r\n")
+		if _, ok := parseTurn(line); ok {
+			turn = true
+			continue
+		}
+		if _, ok := parseHash(line); ok && turn {
+			return true
+		}
+		turn = false
+	}
+	return false
+}
+
+// parseTurn reads "Turn 17 (200)...".
+func parseTurn(line []byte) (turn uint64, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("Turn "))
+	if !ok {
+		return 0, false
+	}
+	digits, rest, _ := bytes.Cut(rest, []byte(" ("))
+	if turn, ok = number(digits); !ok {
+		return 0, false
+	}
+	length, rest, _ := bytes.Cut(rest, []byte(")"))
+	_, ok = number(length)
+	return turn, ok && string(rest) == "..."
+}
+
+func number(b []byte) (n uint64, ok bool) {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n, len(b) > 0 && len(b) <= 18
+}
+
+// hashes are those of one turn. They are parts of the line.
+type hashes struct {
+	quick              bool
+	recorded, computed []byte
+}
+
+// parseHash reads "hash-quick ok (HEX)" or "hash MISMATCH (HEX != HEX)".
+func parseHash(line []byte) (h hashes, ok bool) {
+	word, rest, _ := bytes.Cut(line, []byte(" "))
+	switch string(word) {
+	case "hash":
+	case "hash-quick":
+		h.quick = true
+	default:
+		return h, false
+	}
+	rest, closed := bytes.CutSuffix(rest, []byte(")"))
+	if equal, ok := bytes.CutPrefix(rest, []byte("ok (")); ok {
+		h.recorded, h.computed = equal, equal
+	} else if two, ok := bytes.CutPrefix(rest, []byte("MISMATCH (")); ok {
+		h.computed, h.recorded, _ = bytes.Cut(two, []byte(" != "))
+	}
+	return h, closed && isHash(h.recorded) && isHash(h.computed)
+}
+
+func isHash(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(b) > 0 && len(b) <= 2*orderlog.MaxHashWidth
+}
+
+// reader reads the hashes of one side.
+type reader struct {
+	lines *orderlog.Lines
+	side  int
+
+	turn   uint64
+	inTurn bool // a turn has begun, and its hash has not come
+	whole  bool // the final state has come
+
+	rec tracediff.Record
+	at  tracediff.Checkpoint
+	err error // once reading has ended
+}
+
+func (r *reader) Header() tracediff.Header { return tracediff.Header{Peer: peers[r.side]} }
+
+func (r *reader) Dialect() tracediff.Dialect {
+	return tracediff.Dialect{
+		Engine: "0 A.D.", File: "0 A.D. output of a replay",
+		TickName: func(turn uint64) string { return fmt.Sprintf("turn %d", turn) },
+		Covers:   "a quick hash covers the random number generator, the next entity and positions alone; the full ones stand at every twentieth turn",
+	}
+}
+
+// Next returns the next hash.
+func (r *reader) Next() (*tracediff.Record, error) {
+	for r.err == nil {
+		var line []byte
+		if line, r.err = r.lines.Next(); r.err != nil {
+			if r.err == io.EOF && !r.whole {
+				r.err = &frame.Error{
+					Name: r.lines.Name(), Offset: r.lines.Offset(), Err: frame.ErrTorn,
+					Msg: "the output ends before the final state",
+				}
+			}
+			break
+		}
+		if bytes.HasPrefix(line, []byte("# Final state: ")) {
+			r.whole = true
+		}
+		if turn, ok := parseTurn(line); ok {
+			r.turn, r.inTurn = turn, true
+			continue
+		}
+		h, ok := parseHash(line)
+		switch {
+		case !ok && (bytes.HasPrefix(line, []byte("hash")) || bytes.HasPrefix(line, []byte("Turn "))):
+			r.inTurn = false // it may be the next one that is hurt
+			return nil, r.wrong("%.60q, expected a turn or the hashes of one", line)
+		case !ok:
+			continue
+		case !r.inTurn:
+			return nil, r.wrong("a hash without a turn before it")
+		}
+		r.inTurn = false
+		r.checkpoint(h)
+		return &r.rec, nil
+	}
+	return nil, r.err
+}
+
+func (r *reader) wrong(format string, args ...any) error {
+	return &tracediff.SyntaxError{Name: r.lines.Name(), Pos: r.pos(), Msg: fmt.Sprintf(format, args...)}
+}
+
+func (r *reader) pos() tracediff.Position {
+	return tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
+}
+
+func (r *reader) checkpoint(h hashes) {
+	value := h.recorded
+	if peers[r.side] == "replayed" {
+		value = h.computed
+	}
+	r.at = tracediff.Checkpoint{Tick: r.turn, Sums: append(r.at.Sums[:0], tracediff.Sum{Value: value})}
+	if h.quick {
+		r.at.Scope = Quick
+	}
+	r.rec = tracediff.Record{Checkpoint: &r.at, Pos: r.pos()}
+}
