@@ -2,6 +2,7 @@ package accuracy_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
@@ -17,8 +18,12 @@ func narrow(dirs []string) (*playbook.Verdict, error) {
 	return formats.Narrow(files.Disk, dirs, refsim.Simulator())
 }
 
+// triage reports from what the sessions left alone, without a simulator.
+func triage(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil) }
+
 // TestSample measures some sessions of every fault, and some clean ones. The command in
-// docs/accuracy.md measures many more.
+// docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have
+// to be in the first group; everything else has to be right.
 func TestSample(t *testing.T) {
 	faults := len(refsim.Faults())
 	sample := accuracy.Faulty(2 * faults)
@@ -26,14 +31,20 @@ func TestSample(t *testing.T) {
 	if testing.Short() {
 		sample, clean = sample[:faults], clean[:5]
 	}
-	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrow}, nil)
+	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrow, Triage: triage}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range accuracy.Short(scores) {
-		t.Error(line)
+		if !strings.Contains(line, ": cause is ") {
+			t.Error(line)
+		}
 	}
 	n := accuracy.Count(scores[:len(sample)], func(*accuracy.Score) bool { return true })
+	causes := n.Marks[accuracy.WhichCause]
+	if right, wrong := causes[accuracy.Exact], causes[accuracy.Wrong]+causes[accuracy.Missed]; right < 9*wrong || right < len(sample)/3 {
+		t.Errorf("the cause is in the first group of %d reports, and not in that of %d", right, wrong)
+	}
 	if n.Bit*10 < n.Sessions*9 {
 		t.Errorf("%d of %d mistakes showed", n.Bit, n.Sessions)
 	}

@@ -118,7 +118,7 @@ func (s *Score) locus(t *session.Truth, h held, r *report.Report) {
 	if len(d.Archetypes) > 0 {
 		root = d.Archetypes[0]
 	}
-	known := len(d.Archetypes) == 1 || d.Root
+	known := d.Root
 	parts = append(parts, markOf(h.archetype, known, known && root == *t.Archetype, len(d.Archetypes) == 0 || slices.Contains(d.Archetypes, *t.Archetype)),
 		markOf(h.component, d.Component != "", d.Component == *t.Component, true))
 	m := slices.MaxFunc(parts, func(a, b Mark) int { return slices.Index(severity, a) - slices.Index(severity, b) })
