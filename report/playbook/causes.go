@@ -233,9 +233,12 @@ func (t *traits) byValues(add func(float64, []string, ...string)) {
 		add(0.8, fact("floats differ by much, in several entities"), WallClock, Uninitialized, DifferentData)
 	}
 	if rng {
-		where := "at the end of the tick"
-		if t.early {
+		where := "where the states are compared"
+		switch {
+		case t.early:
 			where = "behind the first system"
+		case t.exact:
+			where = "at the end of the tick"
 		}
 		if t.early && t.rows == 0 {
 			add(0.95, fact("the RNG differs %s, and nothing else", where), RNGLeak)
