@@ -3,7 +3,6 @@ package evidence
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -414,18 +413,4 @@ func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
 	if err == nil && !e.Whole && len(x.Trouble) == 0 && x.format.Native {
 		x.trouble("truncated", "it breaks off after tick %d", e.Last)
 	}
-}
-
-// digest returns the hash of a file's bytes.
-func digest(tree files.Tree, path string) (sum [sha256.Size]byte, ok bool) {
-	f, err := tree.Open(path)
-	if err != nil {
-		return sum, false
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return sum, false
-	}
-	return [sha256.Size]byte(bytes.Clone(h.Sum(nil))), true
 }

@@ -1,0 +1,79 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// askedFor are the facts that should be known of any match, and other names of them.
+var askedFor = [][]string{
+	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {"tick rate"}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
+	{"os"}, {"cpu", "arch"}, {"compiler"}, {"locale", "language", "lang"},
+}
+
+// compareFacts compares what the peers' files say of the game and of their machines.
+func (d *doctor) compareFacts() {
+	type known struct {
+		must   bool
+		values map[string][]string
+	}
+	all := map[string]*known{}
+	say := func(peer string, f fact) {
+		k := all[f.name]
+		if k == nil {
+			k = &known{f.must, map[string][]string{}}
+			all[f.name] = k
+		}
+		if !slices.Contains(k.values[peer], f.value) {
+			k.values[peer] = append(k.values[peer], f.value)
+		}
+	}
+	for _, p := range d.peers {
+		for _, x := range p.files {
+			if !x.usable() && p.usable() {
+				continue
+			}
+			if x.seed != 0 {
+				say(p.Name, fact{name: "seed", value: fmt.Sprintf("%016x", x.seed), must: true})
+			}
+			for _, f := range x.facts {
+				if f.peer == "" || f.peer == p.Name {
+					say(p.Name, f)
+				}
+			}
+		}
+	}
+	for _, names := range askedFor {
+		if !slices.ContainsFunc(names, func(name string) bool { return all[name] != nil }) {
+			d.checkup.Unknown = append(d.checkup.Unknown, names[0])
+		}
+	}
+	order := []string{"game", "seed", "start state", "build", "tick rate"}
+	rank := func(name string) int {
+		if i := slices.Index(order, name); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	}) {
+		k := all[name]
+		f := report.Fact{Name: name, Must: k.must, Same: true, Values: map[string]string{}}
+		first := ""
+		for peer, values := range k.values {
+			slices.Sort(values)
+			f.Values[peer] = strings.Join(values, " and ")
+			first = f.Values[peer]
+		}
+		for _, v := range f.Values {
+			f.Same = f.Same && v == first
+		}
+		d.checkup.Facts = append(d.checkup.Facts, f)
+	}
+}
