@@ -265,8 +265,8 @@ func (t *traits) byShape(add func(float64, []string, ...string), fact func(strin
 	default:
 		add(0.5, fact("entities of one kind differ"), t.ordering()...)
 	}
-	add(0.2, fact("what remains"), t.ordering()...)
-	add(0.1, fact("what remains"), StaleCache, DifferentData, Uninitialized)
+	add(0.2, fact("nothing excludes it"), t.ordering()...)
+	add(0.1, fact("nothing excludes it"), StaleCache, DifferentData, Uninitialized)
 }
 
 // ordering are the classes of mistakes in which the order of work matters; one session does
