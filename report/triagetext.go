@@ -343,15 +343,20 @@ func (t *reportText) orders() {
 	t.more(len(list), n)
 }
 
-// payloadText shows a payload that is text as such, others as the hex digits that they come
-// in.
+// payloadText shows a payload that is mostly text as such, others as the hex digits that they
+// come in.
 func payloadText(digits string) string {
 	b, err := hex.DecodeString(digits)
-	text := string(b)
-	if err != nil || len(b) == 0 || Safe(text) != text {
+	text := 0
+	for _, c := range b {
+		if ' ' <= c && c <= '~' {
+			text++
+		}
+	}
+	if err != nil || len(b) == 0 || 10*text < 9*len(b) {
 		return Safe(digits)
 	}
-	return text
+	return Safe(string(b))
 }
 
 func (t *reportText) trouble() {

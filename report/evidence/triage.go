@@ -90,6 +90,9 @@ func alone(tree *Tree, c *report.Checkup) *report.Report {
 	if n := len(c.Peers); n > 1 {
 		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: the evidence of %d peers has nothing in common.", n)
 	}
+	if len(c.Peers) == 1 {
+		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: there is evidence of one peer only, %s.", c.Peers[0].Name)
+	}
 	for _, p := range c.Peers {
 		t := report.TriagedPeer{Name: p.Name}
 		for _, x := range p.Covers {

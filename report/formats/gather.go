@@ -24,6 +24,7 @@ type gatherer struct {
 	peers []*bisect.Peer
 	// tickName is an engine's own name of a tick, nil if no log has any.
 	tickName func(tick uint64) string
+	games    map[string]string // what there is of each
 	e        playbook.Evidence
 }
 
@@ -81,7 +82,7 @@ func (g *gatherer) stateless(r *bisect.Result, err error) (*bisect.Result, []*bi
 			return again, peers, nil
 		}
 	}
-	if states == 0 && err != nil && !errors.Is(err, ErrFewPeers) {
+	if states < 2 && err != nil && !errors.Is(err, ErrFewPeers) {
 		err = fmt.Errorf("%w: no states of two peers, %w", err, ErrFewPeers) // their logs may tell more
 	}
 	return r, nil, err

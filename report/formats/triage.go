@@ -27,6 +27,9 @@ func Triage(tree files.Tree, paths []string, sim *bisect.Sim) (*report.Report, e
 	}
 	g.check()
 	g.left()
+	if err := g.oneGame(); err != nil {
+		return nil, err
+	}
 	g.names()
 	g.heat()
 	if err := g.positions(); err != nil {
@@ -158,9 +161,11 @@ func (g *gatherer) left() {
 		set := g.of(info.Name)
 		for _, e := range set.Entries {
 			l.Snapshots = append(l.Snapshots, e.Point.Tick)
-			g.e.Session.Seed = fmt.Sprintf("%016x", e.Seed)
-			if g.e.Session.Game == "" && e.Format != nil && e.Format.Name != "snap" {
-				g.e.Session.Game, _, _ = strings.Cut(e.Format.Title, " ")
+			if e.Seed != 0 || e.Format == nil || e.Format.Name == "snap" {
+				g.e.Session.Seed = fmt.Sprintf("%016x", e.Seed)
+			}
+			if e.Format != nil && e.Format.Name != "snap" {
+				g.found(gameOf(e.Format.Title), "states of "+info.Name)
 			}
 		}
 		l.Snapshots, l.Thinned = thin(l.Snapshots)
@@ -181,6 +186,9 @@ func (g *gatherer) left() {
 			tell(facts, info.Name, "", meta)
 		}
 		g.e.Peers = append(g.e.Peers, l)
+	}
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		g.found(gameOf(logs[name].dialect.Engine), "an order log of "+name)
 	}
 	g.sameBins(logs)
 	g.around(logs)
@@ -207,6 +215,51 @@ func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	if s.Seed == "" && h.Seed != 0 {
 		s.Seed = fmt.Sprintf("%016x", h.Seed)
 	}
+}
+
+// games are the engines whose files have states, order logs or traces of whole games.
+var games = []string{"0 A.D.", "OpenRA", "OpenRCT2", "OpenTTD", "Spring", "Stratagus", "Supreme Commander", "Warzone 2100", "Widelands"}
+
+// gameOf returns the game that a format's title or a dialect's engine begins with, "" if it
+// is none of them.
+func gameOf(title string) string {
+	for _, game := range games {
+		if strings.HasPrefix(title, game) {
+			return game
+		}
+	}
+	return ""
+}
+
+// found notes what there is of a game.
+func (g *gatherer) found(game, what string) {
+	if game == "" || g.games[game] != "" {
+		return
+	}
+	if g.games == nil {
+		g.games = map[string]string{}
+	}
+	g.games[game] = what
+	if g.e.Session.Game == "" {
+		g.e.Session.Game = game
+	}
+}
+
+// oneGame returns an error if there are artifacts of several games.
+func (g *gatherer) oneGame() error {
+	for _, t := range slices.Concat(g.e.Bisect.Traces, g.e.Traces) {
+		for i := range t.Traces {
+			g.found(gameOf(t.Traces[i].Dialect.Engine), "a trace of "+t.Traces[i].Name)
+		}
+	}
+	if len(g.games) < 2 {
+		return nil
+	}
+	var list []string
+	for _, game := range slices.Sorted(maps.Keys(g.games)) {
+		list = append(list, fmt.Sprintf("%s of %s", g.games[game], game))
+	}
+	return fmt.Errorf("artifacts of several games: %s; give those of one match", strings.Join(list, ", "))
 }
 
 // names finds the engine's own names of state points and ticks: those that files have, else

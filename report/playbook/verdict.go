@@ -29,6 +29,9 @@ func verdict(e Evidence, v *Verdict, r *report.Report, rec recorded) []string {
 // equal tells that nothing is known to differ.
 func equal(c *climber) []string {
 	text := "No difference was found"
+	if len(c.r.Missing) > 0 {
+		text += " in what could be read"
+	}
 	if !statesCompared(c.e) {
 		text = "No state was compared"
 	} else if s := c.compared(); s != "" {
@@ -49,7 +52,7 @@ func equal(c *climber) []string {
 		}
 	}
 	if n := len(c.r.Missing); n > 0 {
-		out = append(out, fmt.Sprintf("%s of evidence lost or lacking, which may hide a difference.", count(n, "piece is", "pieces are")))
+		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", count(n, "piece of evidence is", "pieces of evidence are")))
 	}
 	return out
 }
