@@ -68,19 +68,27 @@ func DiffPayload(base, peer []byte) PayloadDiff {
 }
 
 func diffBytes(a, b []byte) PayloadDiff {
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
+	offset, a, b := cutSame(a, b)
+	return PayloadDiff{
+		Offset:  offset,
+		Base:    bytes.Clone(a[:min(len(a), maxExcerpt)]),
+		Peer:    bytes.Clone(b[:min(len(b), maxExcerpt)]),
+		BaseLen: len(a),
+		PeerLen: len(b),
 	}
-	d := PayloadDiff{Offset: head}
-	a, b = a[head:], b[head:]
+}
+
+// cutSame takes away what a and b have in common, offset bytes at the beginning and then
+// what there is at the end.
+func cutSame(a, b []byte) (offset int, restA, restB []byte) {
+	for offset < len(a) && offset < len(b) && a[offset] == b[offset] {
+		offset++
+	}
+	a, b = a[offset:], b[offset:]
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	d.BaseLen, d.PeerLen = len(a), len(b)
-	d.Base = bytes.Clone(a[:min(len(a), maxExcerpt)])
-	d.Peer = bytes.Clone(b[:min(len(b), maxExcerpt)])
-	return d
+	return offset, a, b
 }
 
 func (d *PayloadDiff) fields(a, b []Field) {

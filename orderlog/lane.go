@@ -1,0 +1,134 @@
+package orderlog
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// lane is the reading of one log.
+type lane struct {
+	index   int
+	name    string
+	source  Source
+	header  Header
+	dialect Dialect
+	kinds   []uint32 // by Order.Kind
+	number  int32    // of the peer in comparer.state
+	peers   []int32  // such numbers by Observed.Peer
+
+	rec  Record // the next one; a tick
+	head bool   // rec is there
+	// generation counts how often the game went back to an earlier tick. Ticks
+	// of different generations are different ticks.
+	generation int
+	fresh      bool // rec begins a stretch
+	started    bool // a stretch has begun
+	last       uint64
+	back       bool // in ticks that the peer ran before
+	jumps      int  // back to an earlier tick, without a word
+	ranges     PeerRange
+	stretches  int
+	waiting    []int // claims without a tick behind them, in Comparison.Claims
+	hasFirst   bool  // of a log of ours whose header says where it begins
+}
+
+// displayName returns what the Comparison calls the peer that l's header calls
+// name.
+func (c *comparer) displayName(l *lane, name string) string {
+	if name == l.header.Peer {
+		return l.name
+	}
+	for i := range c.lanes {
+		if c.lanes[i].header.Peer == name {
+			return c.lanes[i].name
+		}
+	}
+	return name
+}
+
+// kind returns the common number of a lane's kind of orders.
+func (c *comparer) kind(l *lane, k uint32) uint32 {
+	if int(k) >= len(l.kinds) {
+		l.header = l.source.Header()
+		c.addKinds(l)
+	}
+	return l.kinds[k]
+}
+
+func (c *comparer) addKinds(l *lane) {
+	for _, kind := range l.header.Kinds[len(l.kinds):] {
+		local := kind.Local || slices.Contains(c.opts.LocalKinds, kind.Name)
+		n, ok := c.kinds[kind.Name]
+		if !ok {
+			n = uint32(len(c.kindNames))
+			c.kinds[kind.Name] = n
+			c.kindNames = append(c.kindNames, kind.Name)
+			c.kindLocal = append(c.kindLocal, local)
+		}
+		c.kindLocal[n] = c.kindLocal[n] || local
+		l.kinds = append(l.kinds, n)
+	}
+}
+
+// advance reads a lane's next tick.
+func (c *comparer) advance(l *lane) {
+	l.head = false
+	for {
+		rec, err := l.source.Next()
+		if err != nil {
+			if err != io.EOF {
+				l.ranges.Err = err
+				l.ranges.Error = err.Error()
+			}
+			return
+		}
+		if rec.Kind != TickRecord {
+			c.hashes(l, rec.Epoch, rec.Observed)
+			c.claims(l, &rec, l.last)
+			continue
+		}
+		t := rec.Tick.Number
+		opening := rec.Tick.NewEpoch()
+		l.fresh = !l.started || opening != nil
+		if l.started && t <= l.last {
+			// Everyone goes back when a saved game is loaded. A peer that was
+			// sent an older state goes back alone; its ticks are compared again
+			// from where the others are.
+			// So does one that comes back to the tick in which it left.
+			l.back = t == l.last || opening == nil && l.back || opening != nil && opening.Kind != Load
+			if l.back {
+				l.ranges.Rerun++
+				c.claims(l, &rec, t)
+				continue
+			}
+			l.generation++
+			l.fresh = true
+			if rec.Back {
+				if l.jumps++; l.jumps <= 3 {
+					c.warn("%s: line %d: the log goes back from %s to %s: taken for a state that was loaded",
+						l.name, rec.Line, namedTick(l.last, c.native(l.last)), namedTick(t, c.native(t)))
+				}
+			}
+		}
+		l.back = false
+		l.rec, l.head = rec, true
+		return
+	}
+}
+
+// at reports whether the lane's next record is of that tick.
+func (l *lane) at(generation int, tick uint64) bool {
+	return l.head && l.generation == generation && l.rec.Tick.Number == tick
+}
+
+// peerNumber returns the number of the peer whose state a hash is of.
+func (l *lane) peerNumber(s *stateLedger, peer uint32) int32 {
+	if int(peer) < len(l.peers) {
+		return l.peers[peer]
+	}
+	if peer == 0 && len(l.peers) == 0 {
+		return l.number
+	}
+	return s.peer(fmt.Sprintf("%s: peer %d", l.name, peer))
+}

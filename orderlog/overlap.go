@@ -1,0 +1,233 @@
+package orderlog
+
+import (
+	"bytes"
+	"slices"
+)
+
+// cover finds the lanes that can tell of the tick, and counts for the others
+// what they cannot tell of.
+func (c *comparer) cover() {
+	c.covers = c.covers[:0]
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		switch {
+		case l.at(c.generation, c.now):
+			c.covers = append(c.covers, i)
+		case l.head && !l.fresh && l.generation == c.generation:
+			c.covers = append(c.covers, i)
+		case l.head && !l.started && l.hasFirst && l.generation == c.generation && l.rec.Tick.NewEpoch() == nil && l.header.FirstPoint <= c.now:
+			c.covers = append(c.covers, i)
+		}
+	}
+	if len(c.covers) == len(c.lanes) {
+		return
+	}
+	most := uint64(0)
+	for _, i := range c.covers {
+		if l := &c.lanes[i]; l.at(c.generation, c.now) {
+			most = max(most, c.inputs(l))
+		}
+	}
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		switch {
+		case slices.Contains(c.covers, i):
+		case !l.started && l.head:
+			l.ranges.Before += most
+		case l.head:
+			l.ranges.Between += most
+		default:
+			l.ranges.After += most
+		}
+	}
+}
+
+// inputs counts the orders of a lane's tick that are not local.
+func (c *comparer) inputs(l *lane) uint64 {
+	n := uint64(0)
+	for i := range l.rec.Tick.Orders {
+		if !c.kindLocal[c.kind(l, l.rec.Tick.Orders[i].Kind)] {
+			n++
+		}
+	}
+	return n
+}
+
+// overlap compares a tick that two logs at least cover.
+func (c *comparer) overlap() {
+	w := c.out.Window
+	if w == nil {
+		w = &Window{From: c.now, To: c.now}
+		c.out.Window = w
+	}
+	w.From, w.To = min(w.From, c.now), max(w.To, c.now)
+	w.Ticks++
+	for _, i := range c.covers {
+		if l := &c.lanes[i]; l.fresh && l.at(c.generation, c.now) {
+			c.applied.reset() // numbers may begin again
+		}
+	}
+	c.evenEnds()
+	if c.alike() {
+		return
+	}
+	for _, i := range c.covers {
+		c.tables[i].fill(c, &c.lanes[i])
+	}
+	base := c.base()
+	for _, i := range c.covers {
+		if i != base {
+			c.rows.compare(c, &c.lanes[base], &c.lanes[i])
+		}
+	}
+	w.Orders += uint64(c.rows.matched)
+	c.rows.matched = 0
+	for _, o := range c.rows.applied {
+		c.applied.note(o.player, o.sequence)
+	}
+	c.rows.applied = c.rows.applied[:0]
+	renew(&c.rows.told)
+}
+
+// evenEnds drops a carriage return behind the orders of the tick, in all logs, if
+// it may belong to the line's end in one of them.
+func (c *comparer) evenEnds() {
+	if !c.mixed {
+		for i := range c.lanes {
+			l := &c.lanes[i]
+			m, ok := l.source.(MixedEnds)
+			if !ok || m.Mixed() == 0 {
+				continue
+			}
+			c.mixed = true
+			c.warn("%s: some lines end with a carriage return, the first is line %d: behind a command's arguments it is taken for no difference", l.name, m.Mixed())
+		}
+		if !c.mixed {
+			return
+		}
+	}
+	for _, i := range c.covers {
+		l := &c.lanes[i]
+		if !l.at(c.generation, c.now) {
+			continue
+		}
+		for j := range l.rec.Tick.Orders {
+			o := &l.rec.Tick.Orders[j]
+			o.Payload = bytes.TrimSuffix(o.Payload, []byte("\r"))
+		}
+	}
+}
+
+// alike is the way that nearly every tick takes: all that cover it have the
+// same orders in the same order, none of them failed, and no markers that
+// count.
+func (c *comparer) alike() bool {
+	var first *lane
+	for _, i := range c.covers {
+		l := &c.lanes[i]
+		if !l.at(c.generation, c.now) {
+			l = nil
+		}
+		if i == c.covers[0] {
+			first = l
+			if first != nil && !c.plain(first) {
+				return false
+			}
+			continue
+		}
+		if l != nil && !c.plain(l) || !c.sameOrders(first, l) {
+			return false
+		}
+	}
+	if first == nil {
+		return true
+	}
+	if !c.counted {
+		for i := range first.rec.Tick.Orders {
+			o := &first.rec.Tick.Orders[i]
+			c.applied.note(o.Player, o.Sequence)
+		}
+	}
+	c.out.Window.Orders += c.inputs(first)
+	return true
+}
+
+// plain reports whether a tick has orders only.
+func (c *comparer) plain(l *lane) bool {
+	for i := range l.rec.Tick.Markers {
+		if k := l.rec.Tick.Markers[i].Kind; k == FailedOrder || !l.dialect.OwnMarkers && k.input() {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *comparer) sameOrders(a, b *lane) bool {
+	var x, y []Order
+	if a != nil {
+		x = a.rec.Tick.Orders
+	}
+	if b != nil {
+		y = b.rec.Tick.Orders
+	}
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		o, p := &x[i], &y[i]
+		if o.Player != p.Player || o.SubTick != p.SubTick || !c.counted && o.Sequence != p.Sequence ||
+			c.kind(a, o.Kind) != c.kind(b, p.Kind) || !bytes.Equal(o.Payload, p.Payload) {
+			return false
+		}
+	}
+	return true
+}
+
+// base returns the lane that the others are told against in this tick: the
+// reference if it covers the tick, else one of the largest group that has the
+// same, of groups of one size that with the session's first peer.
+func (c *comparer) base() int {
+	if slices.Contains(c.covers, c.reference) {
+		return c.reference
+	}
+	best, most := c.covers[0], 0
+	for _, i := range c.covers {
+		n := 0
+		for _, j := range c.covers {
+			if c.tables[i].equal(&c.tables[j]) {
+				n++
+			}
+		}
+		if n > most || n == most && i == c.first {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// lastSequence is the highest sequence number that was applied of each player.
+type lastSequence struct {
+	few  [256]uint64 // sequence + 1 of players below 256
+	many map[uint32]uint64
+}
+
+func (s *lastSequence) note(player, sequence uint32) {
+	if player < uint32(len(s.few)) {
+		s.few[player] = max(s.few[player], uint64(sequence)+1)
+		return
+	}
+	if s.many == nil || len(s.many) > maxPending {
+		s.many = map[uint32]uint64{}
+	}
+	s.many[player] = max(s.many[player], uint64(sequence)+1)
+}
+
+func (s *lastSequence) has(player, sequence uint32) bool {
+	if player < uint32(len(s.few)) {
+		return uint64(sequence) < s.few[player]
+	}
+	return uint64(sequence) < s.many[player]
+}
+
+func (s *lastSequence) reset() { *s = lastSequence{} }

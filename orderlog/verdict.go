@@ -1,0 +1,74 @@
+package orderlog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// moment is the earliest tick or point of something that decides the verdict.
+type moment struct {
+	known      bool
+	generation int
+	tick       uint64
+	text       string
+}
+
+func (m *moment) note(generation int, tick uint64, text func() string) {
+	if !m.known || generation < m.generation || generation == m.generation && tick < m.tick {
+		*m = moment{true, generation, tick, text()}
+	}
+}
+
+func (m *moment) before(generation int, tick uint64) bool {
+	return m.generation < generation || m.generation == generation && m.tick < tick
+}
+
+// verdict weighs what was found by what came first: an order that differs
+// after the state did may be its consequence, such as one that an AI gave.
+func (c *comparer) verdict() {
+	out, input, failed := c.out, c.shared.input, c.shared.failed
+	state, basis := moment{}, ""
+	if h := out.State.First; h != nil {
+		state = moment{known: true, generation: h.generation, tick: h.Point}
+		basis = fmt.Sprintf("%s differ from state point %s on", hashName(h.Kind, h.Coverage), namedTick(h.Point, h.Native))
+	}
+	// An order of tick T that fails on one side tells of a state before.
+	if failed.known && (!state.known || failed.before(state.generation, state.tick)) {
+		state, basis = failed, failed.text
+	}
+	switch {
+	case out.State.First != nil && out.State.First.Point == 0 && out.State.First.Coverage == Full:
+		out.Verdict, out.Basis = InitialState, basis+", before any tick"
+	case input.known && state.known && !input.before(state.generation, state.tick):
+		out.Verdict = Simulation
+		out.Basis = basis + "; orders differ later: " + input.text
+	case input.known:
+		out.Verdict, out.Basis = NetworkLayer, input.text
+	case state.known:
+		out.Verdict, out.Basis = Simulation, "orders are equal, "+basis
+	case out.Window == nil:
+		out.Verdict, out.Basis = NoOverlap, "no two logs cover a common tick"
+	case c.stale != nil:
+		// The game computed a cache again and got something else.
+		out.Verdict, out.Basis = Simulation, "orders are equal, "+c.stale.says()
+	default:
+		w := out.Window
+		out.Verdict = InputsEqual
+		out.Basis = fmt.Sprintf("%d orders from %s to %s", w.Orders, namedTick(w.From, w.NativeFrom), namedTick(w.To, w.NativeTo))
+		if out.ClaimCount > 0 {
+			out.Basis += "; " + out.Claims[0].says() + ", which nothing here bears out"
+		}
+	}
+}
+
+// says tells the claim in one line.
+func (c *PeerClaim) says() string {
+	return fmt.Sprintf("%s says after %s: %s", printable(c.Peer), namedTick(c.After, c.NativeAfter), printable(c.Text))
+}
+
+func hashName(kind HashKind, coverage Coverage) string {
+	if coverage == Full {
+		return string(kind) + " hashes"
+	}
+	return strings.Join([]string{string(kind), string(coverage)}, "/") + " hashes"
+}
