@@ -72,17 +72,10 @@ func (s *search) learn(ctx context.Context, c *Candidate) (*judged, error) {
 	last := map[Signature]*uint64{}
 	var seen []Signature
 	for range s.opts.Runs {
-		o, err := s.test.Run(ctx, c, nil)
+		o, err := s.once(ctx, c, nil, j)
 		if err != nil {
 			return nil, err
 		}
-		j.Replays += o.Replays
-		j.Ticks += o.Ticks
-		if o.Verdict == Unknown {
-			j.Why = o.Why
-			continue
-		}
-		j.Runs++
 		if o.Verdict != Diverges {
 			continue
 		}
@@ -107,6 +100,22 @@ func (s *search) learn(ctx context.Context, c *Candidate) (*judged, error) {
 	}
 	j.Hits, j.Point, j.Signature = hits[most], last[most], &most
 	return j, nil
+}
+
+// once tests a candidate, and adds to j what it cost and whether anything can be told.
+func (s *search) once(ctx context.Context, c *Candidate, from *snapshot.World, j *judged) (Outcome, error) {
+	o, err := s.test.Run(ctx, c, from)
+	if err != nil {
+		return o, err
+	}
+	j.Replays += o.Replays
+	j.Ticks += o.Ticks
+	if o.Verdict == Unknown {
+		j.Why = o.Why
+	} else {
+		j.Runs++
+	}
+	return o, nil
 }
 
 func later(a, b *uint64) *uint64 {
@@ -157,17 +166,10 @@ func (s *search) judge(ctx context.Context, c *Candidate, from *snapshot.World, 
 		if !all && (j.Hits >= s.needed || j.Hits+left < s.needed) {
 			break
 		}
-		o, err := s.test.Run(ctx, c, from)
+		o, err := s.once(ctx, c, from, j)
 		if err != nil {
 			return nil, err
 		}
-		j.Replays += o.Replays
-		j.Ticks += o.Ticks
-		if o.Verdict == Unknown {
-			j.Why = o.Why
-			continue
-		}
-		j.Runs++
 		if o.Verdict == Diverges && o.Signature == s.target {
 			j.Hits++
 			j.Point = later(j.Point, o.Point)
