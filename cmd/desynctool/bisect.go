@@ -104,14 +104,9 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 
 // doBisectRun has a command tell of prefixes of a log whether they diverge.
 func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
-	tree, err := e.open(path)
+	session, err := e.openSession(path)
 	if err != nil {
 		return err
-	}
-	defer tree.Close()
-	session, err := formats.OpenSession(tree, path)
-	if err != nil {
-		return tree.Explain(err)
 	}
 	test, err := run.command(session)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/formats"
 )
 
 // open returns the tree that paths of the command line are read from, archives as
@@ -22,4 +23,15 @@ func (e *env) openWith(options evidence.Options, paths ...string) (*evidence.Tre
 	defer end()
 	options.Progress = progress
 	return evidence.Open(given, options)
+}
+
+// openSession reads the session of one order log, whole.
+func (e *env) openSession(path string) (*formats.Session, error) {
+	tree, err := e.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	session, err := formats.OpenSession(tree, path)
+	return session, tree.Explain(err)
 }

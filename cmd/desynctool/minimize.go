@@ -140,14 +140,9 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	case flags.runs < 1 || flags.jobs < 0 || flags.most < 1:
 		return errors.New("--runs and --max-replays are at least 1, --jobs at least 0")
 	}
-	tree, err := e.open(path)
+	session, err := e.openSession(path)
 	if err != nil {
 		return err
-	}
-	defer tree.Close()
-	session, err := formats.OpenSession(tree, path)
-	if err != nil {
-		return tree.Explain(err)
 	}
 	test, err := flags.test(session)
 	if err != nil {
