@@ -34,7 +34,8 @@ func (t *watchedTree) Open(path string) (files.File, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return f, nil // how it is read does not depend on the bar
 	}
-	w := &watchedFile{File: f, tree: t, left: info.Size()}
+	w := &watchedFile{tree: t, left: info.Size()}
+	w.File = files.Counted{File: f, Count: w.read}
 	t.move(0, w.left)
 	return w, nil
 }
@@ -56,21 +57,9 @@ type watchedFile struct {
 	left int64 // bytes that do not count yet
 }
 
-func (f *watchedFile) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
-	f.read(int64(n))
-	return n, err
-}
-
-func (f *watchedFile) ReadAt(p []byte, at int64) (int, error) {
-	n, err := f.File.ReadAt(p, at)
-	f.read(int64(n))
-	return n, err
-}
-
-func (f *watchedFile) read(n int64) {
+func (f *watchedFile) read(count int) {
 	f.mu.Lock()
-	n = min(n, f.left)
+	n := min(int64(count), f.left)
 	f.left -= n
 	f.mu.Unlock()
 	if n > 0 {

@@ -100,7 +100,7 @@ func (a *archive) measure(e *local, r io.ReaderAt, size int64) error {
 	}
 	limits := &a.tree.limits
 	sum := crc32.NewIEEE()
-	n, err := io.Copy(sum, &bounded{r: content, left: func(read int64) error {
+	n, err := io.Copy(sum, &counted{r: content, bound: func(read int64) error {
 		if read > limits.Free && read/limits.Ratio > in.n {
 			return errors.New("unpacks to far too much")
 		}

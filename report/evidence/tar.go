@@ -53,7 +53,7 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 		defer c.Close()
 	}
 	limits := &a.tree.limits
-	out := &bounded{r: content, left: func(read int64) error {
+	out := &counted{r: content, bound: func(read int64) error {
 		if limits.Progress != nil {
 			limits.Progress(packedBytes.n, size)
 		}
@@ -177,30 +177,20 @@ func readUpTo(r io.Reader, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// counted counts what is read.
+// counted counts what is read. It ends with an error when bound, if there is one, does.
 type counted struct {
-	r io.Reader
-	n int64
+	r     io.Reader
+	n     int64
+	bound func(read int64) error
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
-	return n, err
-}
-
-// bounded ends with an error when left does.
-type bounded struct {
-	r    io.Reader
-	n    int64
-	left func(read int64) error
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	b.n += int64(n)
-	if over := b.left(b.n); over != nil {
-		return 0, over
+	if c.bound != nil {
+		if over := c.bound(c.n); over != nil {
+			return 0, over
+		}
 	}
 	return n, err
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -61,31 +60,11 @@ type meter struct {
 	opened sync.Map // paths
 }
 
-// metered is a file whose reads are counted.
-type metered struct {
-	files.File
-	m *meter
-}
-
-func (f metered) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
-	f.m.read.Add(int64(n))
-	return n, err
-}
-
-func (f metered) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.File.ReadAt(p, off)
-	f.m.read.Add(int64(n))
-	return n, err
-}
-
-func (f metered) Stat() (fs.FileInfo, error) { return f.File.Stat() }
-
 // count counts what is read of a file, if that is asked for.
 func (m *meter) count(path string, f files.File, err error) (files.File, error) {
 	if err != nil || !m.on {
 		return f, err
 	}
 	m.opened.Store(filepath.Clean(path), true)
-	return metered{f, m}, nil
+	return files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}, nil
 }

@@ -35,18 +35,6 @@ func (l *Logs) read(n int) {
 	}
 }
 
-// counted tells how much is read of a file.
-type counted struct {
-	files.File
-	read func(n int)
-}
-
-func (c counted) Read(p []byte) (int, error) {
-	n, err := c.File.Read(p)
-	c.read(n)
-	return n, err
-}
-
 // Close closes the files.
 func (l *Logs) Close() error {
 	var err error
@@ -111,7 +99,7 @@ func openNamedLog(tree files.Tree, path string, read func(n int)) (source orderl
 	if err != nil {
 		return nil, nil, "", err
 	}
-	content, _, err := packed.Unpack(counted{f, read}, 0)
+	content, _, err := packed.Unpack(files.Counted{File: f, Count: read}, 0)
 	if err != nil {
 		f.Close()
 		return nil, nil, "", fmt.Errorf("%s: %w", path, err)

@@ -1,0 +1,21 @@
+package files
+
+// Counted is a file that tells how many bytes each of its reads gave.
+type Counted struct {
+	File
+	Count func(n int)
+}
+
+// Read is that of the file.
+func (c Counted) Read(p []byte) (int, error) {
+	n, err := c.File.Read(p)
+	c.Count(n)
+	return n, err
+}
+
+// ReadAt is that of the file.
+func (c Counted) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.File.ReadAt(p, at)
+	c.Count(n)
+	return n, err
+}
