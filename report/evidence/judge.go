@@ -73,7 +73,7 @@ func (d *doctor) narrowing() {
 	if states {
 		d.step("values", true, "states of the same state points")
 	} else {
-		d.step("values", false, "no state of the same state point from two peers")
+		d.step("values", false, "no states of the same state point from two peers")
 	}
 	if len(d.peers) < 2 {
 		return
