@@ -174,7 +174,7 @@ func basis(o *orderlog.Comparison) string {
 func difference(d *orderlog.Difference) string {
 	text := d.String()
 	if d.Native == "" {
-		return "tick " + text
+		return "tick " + strings.Replace(text, " ", ": ", 1)
 	}
 	return strings.Replace(text, d.Native, report.BothNames(d.Native, d.Tick), 1)
 }
