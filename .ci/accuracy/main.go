@@ -42,7 +42,7 @@ func run() error {
 		Narrow: func(dirs []string) (*playbook.Verdict, error) {
 			return formats.Narrow(files.Disk, dirs, refsim.Simulator())
 		},
-		Triage: func(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil) },
+		Triage: func(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) },
 	}
 	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })

@@ -76,7 +76,7 @@ func (b *bench) report(what, goal, dir string) error {
 		return err
 	}
 	defer tree.Close()
-	if _, err := evidence.Triage(tree, []string{dir}, nil); err != nil {
+	if _, err := evidence.Triage(tree, []string{dir}, nil, nil); err != nil {
 		return err
 	}
 	u := tree.Usage([]string{dir})

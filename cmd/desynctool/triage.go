@@ -90,7 +90,9 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		return err
 	}
 	defer tree.Close()
-	r, err := evidence.Triage(tree, paths, sim)
+	progress, end := e.progress("comparing", "")
+	r, err := evidence.Triage(tree, paths, sim, progress)
+	end()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func narrow(dirs []string) (*playbook.Verdict, error) {
 }
 
 // triage reports from what the sessions left alone, without a simulator.
-func triage(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil) }
+func triage(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) }
 
 // TestSample measures some sessions of every fault, and some clean ones. The command in
 // docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have

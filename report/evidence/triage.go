@@ -15,11 +15,11 @@ import (
 // Triage looks at all evidence below some paths and reports what happened. With a simulator
 // it says who is wrong. Where evidence is lacking it also says what to ask the players for;
 // evidence of one peer alone is inconclusive.
-func Triage(tree *Tree, paths []string, sim *bisect.Sim) (*report.Report, error) {
-	r, err := formats.Triage(tree, paths, sim)
+func Triage(tree *Tree, paths []string, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
+	r, err := formats.Triage(tree, paths, sim, progress)
 	if errors.Is(err, formats.ErrFewPeers) {
 		if within, beside := folders(tree, paths); len(within) > 1 {
-			again, errAgain := formats.Triage(tree, within, sim)
+			again, errAgain := formats.Triage(tree, within, sim, progress)
 			if errAgain == nil {
 				r, err = again, nil
 				r.Warnings = append(r.Warnings, fmt.Sprintf("left out, since it stands beside the peers' folders and not in one: %s", strings.Join(beside, ", ")))

@@ -27,7 +27,7 @@ func triaged(t *testing.T, limits evidence.Options, paths ...string) (*report.Re
 	var r *report.Report
 	if err == nil {
 		defer tree.Close()
-		r, err = evidence.Triage(tree, paths, nil)
+		r, err = evidence.Triage(tree, paths, nil, nil)
 	}
 	if err != nil {
 		if text := report.Safe(err.Error()); text == "" || strings.Contains(err.Error(), "\n") || len(text) > 1000 {

@@ -20,6 +20,9 @@ type gatherer struct {
 	sim   *bisect.Sim
 	// whole reads traces to their end, to see how a divergence spreads.
 	whole bool
+	// progress, if not nil, is called with the bytes read of logs and traces, and of all.
+	progress    func(done, total int64)
+	read, total int64
 
 	peers []*bisect.Peer
 	// tickName is an engine's own name of a tick, nil if no log has any.
@@ -90,7 +93,7 @@ func (g *gatherer) stateless(r *bisect.Result, err error) (*bisect.Result, []*bi
 
 // orders compares the order logs.
 func (g *gatherer) orders() error {
-	logs, err := OpenLogs(g.tree, g.paths, nil)
+	logs, err := OpenLogs(g.tree, g.paths, g.advance())
 	if err != nil {
 		if !errors.Is(err, ErrFewPeers) {
 			g.e.Lost = append(g.e.Lost, err.Error())
@@ -112,6 +115,26 @@ func (g *gatherer) orders() error {
 	return nil
 }
 
+// advance returns what to call with the progress of the next stretch of the work, nil if
+// nobody wants to know. All of it is as long as the files that are no snapshots.
+func (g *gatherer) advance() func(done, total int64) {
+	if g.progress == nil {
+		return nil
+	}
+	if g.total == 0 {
+		for _, path := range bisect.Others(g.peers) {
+			if stat, err := g.tree.Stat(path); err == nil {
+				g.total += stat.Size()
+			}
+		}
+	}
+	before := g.read
+	return func(done, _ int64) {
+		g.read = before + done
+		g.progress(min(g.read, g.total), g.total)
+	}
+}
+
 // maxCascade is how many bytes of traces are read to their end to see how a divergence
 // spreads. Of larger ones only what tells where the peers parted is read.
 const maxCascade = 256 << 20
@@ -130,7 +153,7 @@ func (g *gatherer) traces() error {
 			}
 		}
 	}
-	g.e.Traces, err = traces.Compare(tracediff.Options{FirstOnly: !g.whole || size > maxCascade, Context: -1, Limit: 100})
+	g.e.Traces, err = traces.Compare(tracediff.Options{FirstOnly: !g.whole || size > maxCascade, Context: -1, Limit: 100, Progress: g.advance()})
 	return err
 }
 

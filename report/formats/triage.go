@@ -15,9 +15,10 @@ import (
 )
 
 // Triage looks at all that the peers below some paths left and reports what happened. With
-// a simulator it says who is wrong.
-func Triage(tree files.Tree, paths []string, sim *bisect.Sim) (*report.Report, error) {
-	g := &gatherer{tree: tree, paths: paths, sim: sim, whole: true}
+// a simulator it says who is wrong. Progress, if not nil, is called with the bytes that are
+// read of order logs and traces, and of all.
+func Triage(tree files.Tree, paths []string, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
+	g := &gatherer{tree: tree, paths: paths, sim: sim, whole: true, progress: progress}
 	defer g.Close()
 	if err := g.compare(); err != nil {
 		return nil, err

@@ -199,7 +199,11 @@ func (t *traits) withoutStates(add func(float64, []string, ...string)) {
 
 // byValues ranks by the values that differ.
 func (t *traits) byValues(add func(float64, []string, ...string)) {
-	rows := fmt.Sprintf("%d entities of %d archetypes differ, in %d columns", t.rows, t.archetypes, t.columns)
+	verb := "differ"
+	if t.rows == 1 {
+		verb = "differs"
+	}
+	rows := fmt.Sprintf("%s of %s %s, in %s", count(t.rows, "entity", "entities"), count(t.archetypes, "archetype", "archetypes"), verb, count(t.columns, "column", "columns"))
 	fact := func(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...), rows} }
 	several := t.rows > 1
 	before := t.system == "" || t.opening
@@ -261,7 +265,11 @@ func (t *traits) byShape(add func(float64, []string, ...string), fact func(strin
 	case t.archetypes > 1 || t.bothWays > 0 && t.conserved > 0 || t.only[0] > 0 && t.only[1] > 0:
 		add(0.6, fact("entities of several kinds differ"), t.ordering()...)
 	case t.columns > 3*t.rows || t.rows <= 3 || t.fields >= 4:
-		add(0.6, fact("few entities differ in many columns"), StaleCache, DifferentData, IterationOrder)
+		what := "few entities differ"
+		if t.columns > 3*t.rows || t.fields >= 4 {
+			what = "few entities differ, in many columns"
+		}
+		add(0.6, fact("%s", what), StaleCache, DifferentData, IterationOrder)
 	default:
 		add(0.5, fact("entities of one kind differ"), t.ordering()...)
 	}
