@@ -123,6 +123,9 @@ func (g *gatherer) check() {
 		if !ok {
 			continue
 		}
+		if g.e.Detected == nil || r.Tick < *g.e.Detected {
+			g.e.Detected = &r.Tick
+		}
 		for _, c := range r.Contradictions() {
 			g.e.Contradictions = append(g.e.Contradictions, path+": "+c)
 		}

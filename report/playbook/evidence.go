@@ -47,6 +47,8 @@ type Evidence struct {
 	// where they were others.
 	Checked        []string
 	Contradictions []string
+	// Detected is the first state point at which a peer reported that it was out of sync.
+	Detected *uint64
 	// Lost is evidence that could not be used, besides what Bisect and Orders say.
 	Lost []string
 }

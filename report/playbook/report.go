@@ -219,8 +219,10 @@ func suspects(e Evidence, v *Verdict) []string {
 	return changed(e.Diff)
 }
 
-// detected returns the first tick that an engine's own claim names.
+// detected returns when the first peer noticed: the first tick that an engine's own claim
+// names, or the state point of a peer's own report.
 func detected(e Evidence) (first *uint64) {
+	first = e.Detected
 	if e.Orders != nil {
 		for i := range e.Orders.Claims {
 			if c := &e.Orders.Claims[i]; c.Kind == orderlog.ClaimDesync && c.NativeAfter != "" && (first == nil || c.After < *first) {
