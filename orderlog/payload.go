@@ -2,6 +2,7 @@ package orderlog
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,6 +53,20 @@ func (b Bytes) String() string { return fmt.Sprintf("0x%x", []byte(b)) }
 
 // MarshalText returns b as String does.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText reads what MarshalText returns.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	digits, ok := bytes.CutPrefix(text, []byte("0x"))
+	if !ok {
+		return fmt.Errorf("%.20q: expected 0x and hex digits", text)
+	}
+	raw, err := hex.AppendDecode(nil, digits)
+	if err != nil {
+		return fmt.Errorf("%.20q: expected 0x and hex digits: %w", text, err)
+	}
+	*b = raw
+	return nil
+}
 
 const absent = "absent"
 

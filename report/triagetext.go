@@ -115,7 +115,7 @@ func (t *reportText) verdict() {
 	for _, b := range t.r.Seen {
 		how := "seen before: "
 		if !b.Exact {
-			how = "perhaps seen before (the same place): "
+			how = "perhaps seen before (the same kind of difference): "
 		}
 		t.put("  ", t.s.warn.Sprint(how), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
 	}

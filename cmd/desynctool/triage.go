@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,11 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		return err
 	}
 	if flags.known != "" {
-		if stat, err := os.Stat(flags.known); err != nil || !stat.IsDir() {
+		switch stat, err := os.Stat(flags.known); {
+		case errors.Is(err, fs.ErrNotExist): // git keeps no empty folder
+			e.warn([]string{"--known " + flags.known + ": it is not there, so nothing is known"})
+			flags.known = ""
+		case err != nil || !stat.IsDir():
 			return fmt.Errorf("--known %s: expected a folder", flags.known)
 		}
 	}
@@ -104,9 +109,8 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	e.warn(r.Warnings)
 	if flags.start != "" {
 		if r.Fingerprint == "" {
-			return errors.New("--write-up: no divergence was found, so there is nothing to write up")
-		}
-		if err := writeFile(flags.start, func(f *os.File) error { return report.WriteUp(f, r) }); err != nil {
+			e.warn([]string{"--write-up: no divergence is known closely enough, so there is nothing to write up"})
+		} else if err := writeFile(flags.start, func(f *os.File) error { return report.WriteUp(f, r) }); err != nil {
 			return err
 		}
 	}

@@ -269,7 +269,6 @@ func TestManyEntries(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, ext := range []string{".zip", ".tar.gz", ".tar"} {
-		begun := time.Now()
 		path := write(t, filepath.Join(dir, "x"+ext), packings[ext](t, list))
 		tree, err := evidence.Open([]string{path}, evidence.Options{})
 		switch {
@@ -285,9 +284,6 @@ func TestManyEntries(t *testing.T) {
 				t.Errorf("%s: %d names, %v, told %q", ext, len(names), err, lost)
 			}
 			tree.Close()
-		}
-		if took := time.Since(begun); took > 20*time.Second {
-			t.Errorf("%s: %v", ext, took)
 		}
 	}
 }

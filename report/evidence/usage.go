@@ -19,9 +19,9 @@ type Usage struct {
 func (u Usage) String() string {
 	share := 0.0
 	if u.Given > 0 {
-		share = 100 * float64(u.Read) / float64(u.Given)
+		share = float64(u.Read) / float64(u.Given)
 	}
-	return fmt.Sprintf("read %d of %d bytes (%.1f %%), opened %d of %d files", u.Read, u.Given, share, u.Opened, u.Files)
+	return fmt.Sprintf("read %d bytes, %.2f times the %d that were given; opened %d of %d files", u.Read, share, u.Given, u.Opened, u.Files)
 }
 
 // Usage returns how much of what lies below some paths was read, if Options.Count is set.

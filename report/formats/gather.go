@@ -93,7 +93,7 @@ func (g *gatherer) stateless(r *bisect.Result, err error) (*bisect.Result, []*bi
 
 // orders compares the order logs.
 func (g *gatherer) orders() error {
-	logs, err := OpenLogs(g.tree, g.paths, g.advance())
+	logs, err := OpenLogs(g.tree, g.logPaths(), g.advance())
 	if err != nil {
 		if !errors.Is(err, ErrFewPeers) {
 			g.e.Lost = append(g.e.Lost, err.Error())
@@ -113,6 +113,16 @@ func (g *gatherer) orders() error {
 	}
 	g.e.Orders = c
 	return nil
+}
+
+// logPaths returns the paths that may hold order logs: folders, and files that are one.
+func (g *gatherer) logPaths() (paths []string) {
+	for _, path := range g.paths {
+		if stat, err := g.tree.Stat(path); err != nil || !stat.Mode().IsRegular() || isLog(g.tree, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // advance returns what to call with the progress of the next stretch of the work, nil if
@@ -137,7 +147,7 @@ func (g *gatherer) advance() func(done, total int64) {
 
 // maxCascade is how many bytes of traces are read to their end to see how a divergence
 // spreads. Of larger ones only what tells where the peers parted is read.
-const maxCascade = 256 << 20
+const maxCascade = 64 << 20
 
 // traces compares the traces.
 func (g *gatherer) traces() error {

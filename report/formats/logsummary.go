@@ -122,7 +122,7 @@ func (g *gatherer) logs() map[string]*logSummary {
 	if g.e.Orders == nil {
 		return out
 	}
-	logs, err := OpenLogs(g.tree, g.paths, nil)
+	logs, err := OpenLogs(g.tree, g.logPaths(), nil)
 	if err != nil {
 		return out
 	}

@@ -36,6 +36,12 @@ func within(tree files.Tree, paths []string, from, to uint64) (found *playbook.W
 		}
 	}()
 	for _, path := range paths {
+		if stat, err := tree.Stat(path); err == nil && stat.Mode().IsRegular() {
+			if t, err := tracedAmong(tree, []string{path}); t != nil && err == nil {
+				traces, folders = append(traces, t), append(folders, path)
+			}
+			continue
+		}
 		sets, err := snapshot.Find(tree, path, Snapshots())
 		if err != nil {
 			return nil, err

@@ -216,7 +216,11 @@ func (t *traits) byValues(add func(float64, []string, ...string)) {
 		add(0.95, fact("nothing but floats differ, by %d in the last place at most", t.ulp), Float)
 	}
 	if t.named > 0 && t.named == t.rows && t.rows <= 24 && before {
-		add(0.9, fact("every entity that differs is named by an order (%s) of the tick, and the orders are equal", t.order), ImpureValidation, PredictionLeak)
+		if t.uncompared {
+			add(0.9, fact("every entity that differs is named by an order (%s) of the tick, and the orders of some peers are not there to be compared", t.order), InputDropped, ImpureValidation, PredictionLeak)
+		} else {
+			add(0.9, fact("every entity that differs is named by an order (%s) of the tick, and the orders are equal", t.order), ImpureValidation, PredictionLeak)
+		}
 	}
 	if t.bits == 1 && t.only == [2]uint64{} && t.named == 0 {
 		add(0.85, fact("one bit of one value differs"), BitFlip)

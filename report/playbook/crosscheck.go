@@ -40,6 +40,25 @@ func twins(e Evidence) (contradictions []string) {
 	return contradictions
 }
 
+// unheard returns the peers that parted from others and of whose orders until then nothing is
+// known, so that nobody can say whether they were given the same ones.
+func unheard(e Evidence, v *Verdict) (peers []string) {
+	if v.Bracket == nil || e.Orders == nil {
+		return nil
+	}
+	reach := map[string]bool{}
+	for _, p := range e.Orders.Peers {
+		n := len(p.Stretches)
+		reach[p.Name] = p.Err == nil || n > 0 && p.Stretches[n-1].To+1 >= v.Bracket.Bad.Tick
+	}
+	for _, group := range e.Bisect.Groups {
+		if !slices.ContainsFunc(group, func(name string) bool { return reach[name] }) {
+			peers = append(peers, group...)
+		}
+	}
+	return peers
+}
+
 // crossCheck adds what the two find.
 func crossCheck(e *Evidence, v *Verdict) {
 	checked, contradictions := traceEnds(*e, v)

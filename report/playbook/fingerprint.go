@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -25,6 +26,12 @@ func fingerprint(r *report.Report, t *traits) {
 	if d := r.FirstDivergence; d != nil {
 		if d.Root {
 			archetype = label(d.Archetypes[0])
+		} else if len(d.Archetypes) <= fewArchetypes {
+			var labels []string
+			for _, l := range d.Archetypes {
+				labels = append(labels, label(l))
+			}
+			archetype = strings.Join(labels, "+")
 		}
 		component = d.Component
 		put("system", d.System, false)
@@ -34,7 +41,7 @@ func fingerprint(r *report.Report, t *traits) {
 	}
 	for i := range r.Locus {
 		f := &r.Locus[i]
-		if !f.Cache && f.Component == component && (archetype == "" || label(f.Archetype) == archetype) {
+		if !f.Cache && f.Component == component && (r.FirstDivergence == nil || !r.FirstDivergence.Root || label(f.Archetype) == archetype) {
 			field, kind = f.Field, string(f.Kind)
 			break
 		}
@@ -49,6 +56,10 @@ func fingerprint(r *report.Report, t *traits) {
 	put("kind", kind, !inputs)
 	put("cause", cause, inputs)
 	put("order", t.order, inputs)
+	if r.Kind == bisect.StateDiffers && archetype == "" && component == "" && t.order == "" && (r.FirstDivergence == nil || r.FirstDivergence.System == "") {
+		r.Of = []report.Trait{} // it would be that of many bugs
+		return
+	}
 	r.Fingerprint, r.Coarse = digest(r.Of, false), digest(r.Of, true)
 }
 
@@ -69,6 +80,10 @@ func onlyComponent(r *report.Report) (name string) {
 	}
 	return name
 }
+
+// fewArchetypes is up to how many archetypes that differ tell a bug from others, where it is
+// not known which was first.
+const fewArchetypes = 4
 
 // digest hashes traits to 16 hex digits.
 func digest(traits []report.Trait, coarse bool) string {

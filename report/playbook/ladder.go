@@ -154,6 +154,9 @@ func (c *climber) inputs() {
 		c.put(StepInputs, report.RungFound, count(o.DifferenceCount, "order differs", "orders differ"), basis(o))
 	case o.Verdict == orderlog.NoOverlap:
 		c.put(StepInputs, report.RungOpen, "not compared", basis(o))
+	case len(unheard(c.e, c.v)) > 0:
+		c.put(StepInputs, report.RungOpen, "equal as far as they are there",
+			fmt.Sprintf("the whole order logs of %s; %s were compared", strings.Join(unheard(c.e, c.v), ", "), c.logs()))
 	case o.DifferenceCount > 0:
 		c.put(StepInputs, report.RungEqual, "equal until the states parted",
 			fmt.Sprintf("%s; behind it %s, the first: %s", c.logs(), count(o.DifferenceCount, "order differs", "orders differ"), o.Differences[0].String()))
@@ -487,6 +490,8 @@ func (c *climber) peers() {
 		c.put(StepPeers, report.RungFound, "given different orders", groups)
 	case len(c.e.Bisect.Groups) < 2:
 		c.put(StepPeers, report.RungOpen, "not known", "states of more peers, or hashes of them, would tell who agrees")
+	case c.e.Bisect.Replay != nil:
+		c.put(StepPeers, report.RungOpen, groups, "the replay departs from no peer there, or from every one")
 	case d.Majority > 0:
 		c.put(StepPeers, report.RungOpen, groups, "the majority is not known to be right; a replay by a simulator would tell (--sim)")
 	default:

@@ -48,7 +48,7 @@ func Report(e Evidence) (*report.Report, error) {
 			r.Contradictions = append(r.Contradictions, fmt.Sprintf("%s: the recorded input hash of tick %d is not that of its orders (%d such ticks)", h.Peer, h.Tick, m))
 		}
 		if e.Orders.MisplacedCount > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%d orders were applied out of their order", e.Orders.MisplacedCount))
+			r.Notes = append(r.Notes, count(e.Orders.MisplacedCount, "order was", "orders were")+" applied out of order")
 		}
 	}
 	r.Missing, r.Contradictions, r.Notes = full(r.Missing), full(r.Contradictions), full(r.Notes)

@@ -2,6 +2,7 @@ package playbook
 
 import (
 	"encoding/hex"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type traits struct {
 	kind    bisect.Kind
 	initial bool
 	healed  bool
+	// uncompared says that the orders of some who parted are not there until they did.
+	uncompared bool
 	// inputs is how orders around the divergence differ, "" if they do not or are not
 	// known.
 	inputs orderlog.DifferenceKind
@@ -65,6 +68,7 @@ func observe(e Evidence, v *Verdict) *traits {
 		opening: v.within != nil && v.within.Index == 0,
 	}
 	t.orders(e, v)
+	t.uncompared = len(unheard(e, v)) > 0
 	if e.Before != nil && !e.Before.RootsDiffer() {
 		for i := range e.Before.Tables {
 			if d := &e.Before.Tables[i]; d.Class == snapshot.Cache {
@@ -155,11 +159,16 @@ func (t *traits) values(e Evidence, v *Verdict) {
 			t.blank = max(t.blank, n)
 		}
 	}
-	for row := range rows {
+	for _, row := range slices.Sorted(maps.Keys(rows)) {
 		if _, key, _ := strings.Cut(row, "/"); subjects[key] != "" {
 			t.named++
-			t.order = subjects[key]
+			if t.inputs == "" {
+				t.order = subjects[key]
+			}
 		}
+	}
+	if t.inputs == "" && (t.named < t.rows || !t.exact) {
+		t.order = "" // the orders have nothing to do with it, as far as is known
 	}
 	if all > 0 {
 		t.share = float64(t.rows) / float64(all)

@@ -280,11 +280,24 @@ func who(e Evidence, v *Verdict, r *report.Report) string {
 		}
 		return "The peers were given different orders."
 	case len(v.Guilty) > 0:
-		return fmt.Sprintf("Wrong: %s, by a replay of the orders.", strings.Join(v.Guilty, ", "))
+		return fmt.Sprintf("Wrong: %s, by a replay of the orders%s.", strings.Join(v.Guilty, ", "), borrowed(e, v))
+	case e.Bisect.Replay != nil:
+		return "Who is wrong is not known: the replay departs from no peer there, or from every one."
 	case len(e.Bisect.Groups) > 1 && len(r.Peers) > 2:
 		return fmt.Sprintf("Who is wrong is not known: %s; a replay would tell (--sim).", groupsText(e.Bisect.Groups))
 	}
 	return "Who is wrong is not known: a replay would tell (--sim)."
+}
+
+// borrowed says that a peer's own orders are not there, so that it may have been given others
+// than those that were replayed.
+func borrowed(e Evidence, v *Verdict) string {
+	for i := range e.Bisect.Replay.Peers {
+		if p := &e.Bisect.Replay.Peers[i]; p.Borrowed != "" && slices.Contains(v.Guilty, p.Name) {
+			return fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", p.Borrowed, p.Name)
+		}
+	}
+	return ""
 }
 
 // next says what to do, the most useful first.
