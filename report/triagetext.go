@@ -183,12 +183,40 @@ func (t *reportText) causes() {
 		if c.Group > 2 && !t.all {
 			break
 		}
-		t.put("  ", strconv.Itoa(c.Group), "  ", t.s.name.Sprint(pad(c.Class, len(c.Class), 20)), fmt.Sprintf(" %2.0f %%  ", 100*c.Score), c.Title)
+		share := "      "
+		if c.Group != last {
+			share = fmt.Sprintf(" %3.0f %%", 100*t.share(c.Group))
+		}
+		t.put("  ", strconv.Itoa(c.Group), share, "  ", t.s.name.Sprint(pad(c.Class, len(c.Class), 20)), "  ", c.Title)
 		if c.Group != last && len(c.Evidence) > 0 {
 			t.wrap("       ", 7, strings.Join(c.Evidence, "; "), t.s.faint)
 		}
 		last = c.Group
 	}
+}
+
+// share returns the score of a group of causes.
+func (t *reportText) share(group int) (sum float64) {
+	for _, c := range t.r.Causes {
+		if c.Group == group {
+			sum += c.Score
+		}
+	}
+	return sum
+}
+
+// side returns the colour of a peer's values: whether they are right is known from a replay
+// alone.
+func (t *reportText) side(peer string, otherwise printer) printer {
+	for _, p := range t.r.Peers {
+		if p.Name == peer && p.MatchesReference != nil {
+			if *p.MatchesReference {
+				return t.s.good
+			}
+			return t.s.bad
+		}
+	}
+	return otherwise
 }
 
 func (t *reportText) values() {
@@ -213,7 +241,7 @@ func (t *reportText) values() {
 		rows = append(rows, []string{name, Safe(f.Key), field, shorten(Safe(f.Values[a]), 28), shorten(Safe(f.Values[b]), 28), bitsText(f)})
 	}
 	if n > 0 {
-		t.table(rows)
+		t.table(rows, t.side(a, t.s.name), t.side(b, t.s.warn))
 	}
 	t.more(int(k.Values), n)
 	for i, only := range k.Rows {
@@ -258,7 +286,7 @@ func bitsText(f *LocusField) string {
 }
 
 // table writes rows of columns below a heading.
-func (t *reportText) table(rows [][]string) {
+func (t *reportText) table(rows [][]string, a, b printer) {
 	var wide []int
 	for _, r := range rows {
 		for i, cell := range r {
@@ -276,9 +304,9 @@ func (t *reportText) table(rows [][]string) {
 			case n == 0:
 				text = t.s.faint.Sprint(text)
 			case i == 3:
-				text = t.s.good.Sprint(text)
+				text = a.Sprint(text)
 			case i == 4:
-				text = t.s.bad.Sprint(text)
+				text = b.Sprint(text)
 			}
 			line = append(line, text, "  ")
 		}

@@ -118,7 +118,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		}
 		v.Entities = append(v.Entities, row)
 	}
-	v.Line = fmt.Sprintf("%d of %s differ", differ, plural(len(m.Entities), "entity", "entities"))
+	v.Line = fmt.Sprintf("%d of %s differ", differ, plural(len(m.Entities)+int(m.Left), "entity", "entities"))
 	if moved > 0 {
 		v.Line += fmt.Sprintf(", %d in position, by up to %s", moved, short(farthest))
 	}
