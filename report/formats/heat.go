@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/desynctool/desynctool/report"
@@ -55,15 +56,7 @@ func (g *gatherer) heat() {
 	for label, digits := range differs {
 		h.Rows = append(h.Rows, report.HeatRow{Label: label, Differs: string(digits)})
 	}
-	slices.SortFunc(h.Rows, func(x, y report.HeatRow) int {
-		switch {
-		case x.Label < y.Label:
-			return -1
-		case x.Label > y.Label:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(h.Rows, func(x, y report.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
 	if len(h.Points) > 1 {
 		g.e.Heat = h
 	}

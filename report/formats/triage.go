@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -111,7 +112,7 @@ func (g *gatherer) check() {
 		g.verify(p.States[:]...)
 	}
 	for _, path := range bisect.Others(g.peers) {
-		if !strings.HasPrefix(baseOf(path), "desync_report_") {
+		if !strings.HasPrefix(filepath.Base(path), "desync_report_") {
 			continue
 		}
 		saved, err := ReadReport(g.tree, path)
@@ -380,5 +381,3 @@ func thin(points []uint64) ([]uint64, bool) {
 	}
 	return out, true
 }
-
-func baseOf(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
