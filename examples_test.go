@@ -44,6 +44,9 @@ func TestExamples(t *testing.T) {
 		t.Errorf("only %d packages found: %v", len(library), library)
 	}
 	for dir := range library {
+		if strings.HasSuffix(dir, "test") { // what tests share
+			continue
+		}
 		if !shown[dir] {
 			t.Errorf("%s has no example with an output", dir)
 		}

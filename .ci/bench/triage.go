@@ -8,6 +8,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
 // triage measures what an engineer waits for: the report on a session of an hour, on one of
@@ -71,7 +72,7 @@ func (b *bench) report(what, goal, dir string) error {
 		}
 		times, most = append(times, s), max(most, rss)
 	}
-	tree, err := evidence.Open([]string{dir}, evidence.Options{Count: true})
+	tree, err := archive.Open([]string{dir}, archive.Options{Count: true})
 	if err != nil {
 		return err
 	}

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
 // open returns the tree that paths of the command line are read from, archives as
 // folders. Empty paths are none.
-func (e *env) open(paths ...string) (*evidence.Tree, error) {
-	return e.openWith(evidence.Options{}, paths...)
+func (e *env) open(paths ...string) (*archive.Tree, error) {
+	return e.openWith(archive.Options{}, paths...)
 }
 
 // openWith is open with other limits.
-func (e *env) openWith(options evidence.Options, paths ...string) (*evidence.Tree, error) {
+func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree, error) {
 	given := make([]string, 0, len(paths))
 	for _, path := range paths {
 		if path != "" && path != "-" {
@@ -22,7 +22,7 @@ func (e *env) openWith(options evidence.Options, paths ...string) (*evidence.Tre
 	progress, end := e.progress("reading the archive", "")
 	defer end()
 	options.Progress = progress
-	return evidence.Open(given, options)
+	return archive.Open(given, options)
 }
 
 // openSession reads the session of one order log, whole.

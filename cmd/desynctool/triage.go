@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -90,7 +91,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		return err
 	}
 	defer flags.sims.close()
-	tree, err := e.openWith(evidence.Options{Count: flags.stats}, paths...)
+	tree, err := e.openWith(archive.Options{Count: flags.stats}, paths...)
 	if err != nil {
 		return err
 	}

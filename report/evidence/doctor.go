@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
 // Examine reads all evidence below some paths to its end and says what it is, what is
 // wrong with it, what it covers on each peer, and what to ask the players for. It
 // compares no states. Progress, if not nil, is called with the files that are read.
-func Examine(tree *Tree, paths []string, progress func(done, total int64)) (*report.Checkup, error) {
+func Examine(tree *archive.Tree, paths []string, progress func(done, total int64)) (*report.Checkup, error) {
 	d := &doctor{tree: tree, list: formats.All()}
 	for _, path := range paths {
 		if err := d.collect(filepath.Clean(path)); err != nil {
@@ -44,7 +45,7 @@ func Examine(tree *Tree, paths []string, progress func(done, total int64)) (*rep
 
 // doctor is a checkup in the making.
 type doctor struct {
-	tree  *Tree
+	tree  *archive.Tree
 	list  []formats.Format
 	found []place
 	files []*examined

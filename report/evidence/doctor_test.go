@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -54,7 +55,7 @@ func troubles(c *report.Checkup) map[string]string {
 // TestDoctorComplete: of whole evidence nothing is asked, in folders and archives.
 func TestDoctorComplete(t *testing.T) {
 	dir := record(t, filepath.Join(t.TempDir(), "s"), 1)
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, entriesOf(t, dir, "")))
+	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, dir, "")))
 	for _, at := range []string{dir, path} {
 		c := examine(t, at)
 		if report.CheckupStatus(c) != report.InSync || c.Ask != "" || len(c.Peers) != 2 || c.Peers[0].Name != "client" || c.Peers[1].Name != "host" {
@@ -138,18 +139,18 @@ func TestDoctorTrouble(t *testing.T) {
 func TestDoctorLacks(t *testing.T) {
 	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
 	host := filepath.Join(one, "host")
-	bundle := func(list ...entry) string {
-		return write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, list))
+	bundle := func(list ...archivetest.Entry) string {
+		return write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
 	}
-	without := slices.DeleteFunc(entriesOf(t, filepath.Join(one, "client"), "client/"), func(e entry) bool { return strings.HasSuffix(e.name, ".snap") })
+	without := slices.DeleteFunc(archivetest.Entries(t, filepath.Join(one, "client"), "client/"), func(e archivetest.Entry) bool { return strings.HasSuffix(e.Name, ".snap") })
 	for _, test := range []struct {
 		what, path string
 		lost, ask  string
 	}{
 		{"one peer", host, "evidence of 1 peer(s)", "from another player of that match"},
-		{"two matches", bundle(append(entriesOf(t, host, "host/"), entriesOf(t, filepath.Join(two, "client"), "client/")...)...), "stale: of the match with seed", "your files of this match"},
-		{"the same twice", bundle(append(entriesOf(t, host, "a/"), entriesOf(t, host, "b/")...)...), "one player's evidence was given twice", "are copies of"},
-		{"no states", bundle(append(entriesOf(t, host, "host/"), without...)...), "client: no states, which host has", "the saved states"},
+		{"two matches", bundle(append(archivetest.Entries(t, host, "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)...), "stale: of the match with seed", "your files of this match"},
+		{"the same twice", bundle(append(archivetest.Entries(t, host, "a/"), archivetest.Entries(t, host, "b/")...)...), "one player's evidence was given twice", "are copies of"},
+		{"no states", bundle(append(archivetest.Entries(t, host, "host/"), without...)...), "client: no states, which host has", "the saved states"},
 	} {
 		c := examine(t, test.path)
 		if lost := strings.Join(c.Lost, "\n"); report.CheckupStatus(c) != report.Inconclusive || !strings.Contains(lost, test.lost) || !strings.Contains(c.Ask, test.ask) {

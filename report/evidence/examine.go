@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -136,11 +136,9 @@ func examine(tree files.Tree, path string, list []formats.Format) *examined {
 	}
 	f := x.format
 	if f == nil {
-		for _, u := range unread {
-			if bytes.HasPrefix(head, []byte(u.magic)) {
-				x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", u.name)
-				return x
-			}
+		if name := archive.Unread(head); name != "" {
+			x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", name)
+			return x
 		}
 		if expected := expectedBy(path); expected != "" {
 			x.trouble("unreadable", "called as %s is, and its content is not", expected)
@@ -195,7 +193,7 @@ func expectedBy(path string) string {
 		return "an order log"
 	case filepath.Ext(base) == ".trace":
 		return "a trace"
-	case archiveName(base):
+	case archive.Named(base):
 		return "an archive"
 	}
 	for _, f := range formats.Snapshots() {

@@ -1,65 +1,34 @@
 package evidence_test
 
 import (
-	"archive/zip"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
-// A file in an archive, read as if the archive were a folder.
-func ExampleOpen() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	archive := filepath.Join(dir, "report.zip")
-	if err := zipFile(archive, "host/"+snapshot.Name(7, 200), "../../testdata/cuts/right.snap"); err != nil {
-		log.Fatal(err)
-	}
-	tree, err := evidence.Open([]string{archive}, evidence.Options{})
+// What the peers of a session left.
+func ExampleExamine() {
+	paths := []string{"../../testdata/openttd/rng_poke"}
+	tree, err := archive.Open(paths, archive.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer tree.Close()
-	sets, err := snapshot.Find(tree, archive, []snapshot.Format{snapshot.SnapFormat()})
+	checkup, err := evidence.Examine(tree, paths, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, entry := range sets[0].Entries {
-		state, err := entry.Open()
-		if err != nil {
-			log.Fatal(err)
+	for _, p := range checkup.Peers {
+		for _, c := range p.Covers {
+			fmt.Println(p.Name, c.Count, c.What)
 		}
-		fmt.Println(entry.Base, state.Info().Point, state.Info().Root.Short())
-		state.Close()
 	}
-	// Output: desync_0000000000000007_0000000200.snap 200 df483ed954ec70e5
-}
-
-// zipFile writes a zip archive of one file.
-func zipFile(path, name, from string) error {
-	content, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z := zip.NewWriter(f)
-	w, err := z.Create(name)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(content); err != nil {
-		return err
-	}
-	return z.Close()
+	// Output:
+	// client 8 states
+	// client 17 orders
+	// server 10 states
+	// server 332 orders
+	// server 275 hashes
 }

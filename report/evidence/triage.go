@@ -9,13 +9,14 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
 // Triage looks at all evidence below some paths and reports what happened. With a simulator
 // it says who is wrong. Where evidence is lacking it also says what to ask the players for;
 // evidence of one peer alone is inconclusive.
-func Triage(tree *Tree, paths []string, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
+func Triage(tree *archive.Tree, paths []string, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
 	r, err := formats.Triage(tree, paths, sim, progress)
 	if errors.Is(err, formats.ErrFewPeers) {
 		if within, beside := folders(tree, paths); len(within) > 1 {
@@ -58,7 +59,7 @@ func Triage(tree *Tree, paths []string, sim *bisect.Sim, progress func(done, tot
 
 // folders returns the folders in the only path, and the files beside them, which may make the
 // whole look like what one peer left.
-func folders(tree *Tree, paths []string) (within, beside []string) {
+func folders(tree *archive.Tree, paths []string) (within, beside []string) {
 	if len(paths) != 1 {
 		return nil, nil
 	}
@@ -79,7 +80,7 @@ func folders(tree *Tree, paths []string) (within, beside []string) {
 }
 
 // alone reports evidence that cannot be compared with any other.
-func alone(tree *Tree, c *report.Checkup) *report.Report {
+func alone(tree *archive.Tree, c *report.Checkup) *report.Report {
 	r := &report.Report{
 		Head:    report.NewHead("triage", report.Inconclusive, append(c.Warnings, tree.Warnings()...)),
 		Verdict: []string{"Nothing can be compared: there is evidence of one peer only."}, Ask: c.Ask,

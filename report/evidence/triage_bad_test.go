@@ -17,13 +17,15 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 	"github.com/desynctool/desynctool/report/page"
 )
 
 // triaged returns what triage makes of a path: a report, or an error of one line.
-func triaged(t *testing.T, limits evidence.Options, paths ...string) (*report.Report, string) {
+func triaged(t *testing.T, limits archive.Options, paths ...string) (*report.Report, string) {
 	t.Helper()
-	tree, err := evidence.Open(paths, limits)
+	tree, err := archive.Open(paths, limits)
 	var r *report.Report
 	if err == nil {
 		defer tree.Close()
@@ -60,16 +62,16 @@ func textOf(t *testing.T, r *report.Report) string {
 // wrong with it, or a report.
 func TestTriageBadBundles(t *testing.T) {
 	folder := record(t, filepath.Join(t.TempDir(), "s"), 5)
-	good := entriesOf(t, folder, "")
-	zeros := entry{"zeros", make([]byte, 64<<20)}
-	with := func(list ...entry) []entry { return append(slices.Clone(good), list...) }
-	tricks := []entry{
-		{"../../evil", []byte("1")}, {"/abs/x", []byte("2")}, {`C:\win\y`, []byte("3")}, {"twice", []byte("first")}, {"twice", []byte("last")},
-		{strings.Repeat("long", 300), nil}, {"\x1b[31m<script>x</script>", nil}, {"nested.zip", zipOf(t, zip.Store, []entry{{"deep.zip", zipOf(t, zip.Store, []entry{{"x", nil}})}})},
+	good := archivetest.Entries(t, folder, "")
+	zeros := archivetest.Entry{Name: "zeros", Content: make([]byte, 64<<20)}
+	with := func(list ...archivetest.Entry) []archivetest.Entry { return append(slices.Clone(good), list...) }
+	tricks := []archivetest.Entry{
+		{Name: "../../evil", Content: []byte("1")}, {Name: "/abs/x", Content: []byte("2")}, {Name: `C:\win\y`, Content: []byte("3")}, {Name: "twice", Content: []byte("first")}, {Name: "twice", Content: []byte("last")},
+		{Name: strings.Repeat("long", 300), Content: nil}, {Name: "\x1b[31m<script>x</script>", Content: nil}, {Name: "nested.zip", Content: archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "deep.zip", Content: archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "x", Content: nil}})}})},
 	}
-	many := make([]entry, 100_001)
+	many := make([]archivetest.Entry, 100_001)
 	for i := range many {
-		many[i].name = fmt.Sprintf("host/%06d.snap", i)
+		many[i].Name = fmt.Sprintf("host/%06d.snap", i)
 	}
 	var encrypted bytes.Buffer
 	z := zip.NewWriter(&encrypted)
@@ -79,10 +81,10 @@ func TestTriageBadBundles(t *testing.T) {
 		}
 	}
 	z.Close()
-	whole := zipOf(t, zip.Deflate, good)
+	whole := archivetest.Zip(t, zip.Deflate, good)
 	empty := slices.Clone(good)
 	for i := range empty {
-		empty[i].content = nil
+		empty[i].Content = nil
 	}
 
 	for name, c := range map[string]struct {
@@ -91,32 +93,32 @@ func TestTriageBadBundles(t *testing.T) {
 		status report.Status // Failed for an error
 		told   string
 	}{
-		"tricks, zip":         {"x.zip", zipOf(t, zip.Deflate, with(tricks...)), report.Diverged, "leads out of the archive"},
-		"tricks, tar":         {"x.tar.gz", pack(t, ".gz", tarOf(t, with(tricks...))), report.Diverged, "leads out of the archive"},
-		"a bomb beside":       {"x.zip", zipOf(t, zip.Deflate, with(zeros)), report.Diverged, "zeros unpacks to far too much"},
-		"a bomb in a stream":  {"x.tar.gz", pack(t, ".gz", tarOf(t, with(zeros))), report.Diverged, "zeros was not read"},
-		"a bomb alone":        {"x.zip", zipOf(t, zip.Deflate, []entry{zeros}), report.Failed, "zeros unpacks to far too much"},
-		"too many files, zip": {"x.zip", zipOf(t, zip.Store, many), report.Failed, "100001 entries"},
-		"too many files, tar": {"x.tar", tarOf(t, many), report.Failed, ""},
+		"tricks, zip":         {"x.zip", archivetest.Zip(t, zip.Deflate, with(tricks...)), report.Diverged, "leads out of the archive"},
+		"tricks, tar":         {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(tricks...))), report.Diverged, "leads out of the archive"},
+		"a bomb beside":       {"x.zip", archivetest.Zip(t, zip.Deflate, with(zeros)), report.Diverged, "zeros unpacks to far too much"},
+		"a bomb in a stream":  {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(zeros))), report.Diverged, "zeros was not read"},
+		"a bomb alone":        {"x.zip", archivetest.Zip(t, zip.Deflate, []archivetest.Entry{zeros}), report.Failed, "zeros unpacks to far too much"},
+		"too many files, zip": {"x.zip", archivetest.Zip(t, zip.Store, many), report.Failed, "100001 entries"},
+		"too many files, tar": {"x.tar", archivetest.Tar(t, many), report.Failed, ""},
 		"encrypted":           {"x.zip", encrypted.Bytes(), report.Failed, "encrypted; ask for it without a password"},
 		"no directory":        {"x.zip", whole[:len(whole)-200], report.Diverged, ""},
 		"half":                {"x.zip", whole[:len(whole)/2], report.Inconclusive, ""},
-		"half a stream":       {"x.tar", tarOf(t, good)[:100_000], "", ""},
-		"nothing":             {"x.zip", zipOf(t, zip.Store, nil), report.Failed, ""},
-		"empty files":         {"x.zip", zipOf(t, zip.Store, empty), "", ""},
+		"half a stream":       {"x.tar", archivetest.Tar(t, good)[:100_000], "", ""},
+		"nothing":             {"x.zip", archivetest.Zip(t, zip.Store, nil), report.Failed, ""},
+		"empty files":         {"x.zip", archivetest.Zip(t, zip.Store, empty), "", ""},
 		"no archive":          {"x.zip", []byte("PK\x03\x04 and no more"), report.Failed, ""},
 		"an empty file":       {"x.zip", nil, report.Failed, ""},
-		"text of no format":   {"x.zip", zipOf(t, zip.Store, []entry{{"host/readme.txt", []byte("hello")}, {"client/readme.txt", []byte("hello")}}), report.Failed, ""},
+		"text of no format":   {"x.zip", archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "host/readme.txt", Content: []byte("hello")}, {Name: "client/readme.txt", Content: []byte("hello")}}), report.Failed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limits := evidence.Options{}
+			limits := archive.Options{}
 			if strings.Contains(name, "bomb") {
-				limits = evidence.Options{Total: 24 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
+				limits = archive.Options{Total: 24 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
 			}
 			path := write(t, filepath.Join(t.TempDir(), c.file), c.b)
 			var r *report.Report
 			var said string
-			if grown := heap(func() { r, said = triaged(t, limits, path) }); grown > 512<<20 {
+			if grown := archivetest.Heap(func() { r, said = triaged(t, limits, path) }); grown > 512<<20 {
 				t.Errorf("%d bytes of memory", grown)
 			}
 			status := report.Failed
@@ -144,31 +146,31 @@ func TestTriageDamage(t *testing.T) {
 	dir := t.TempDir()
 	calm := filepath.Join(dir, "calm")
 	recordCalm(t, calm)
-	list := entriesOf(t, calm, "")
+	list := archivetest.Entries(t, calm, "")
 	var bad []string
 	for i, e := range list {
-		for _, n := range []int{0, 5, len(e.content) / 2, len(e.content) - 9} {
-			if n < 0 || n >= len(e.content) || strings.HasSuffix(e.name, ".json") {
+		for _, n := range []int{0, 5, len(e.Content) / 2, len(e.Content) - 9} {
+			if n < 0 || n >= len(e.Content) || strings.HasSuffix(e.Name, ".json") {
 				continue
 			}
 			for _, how := range []string{"flipped", "cut"} {
 				damaged := slices.Clone(list)
-				b := bytes.Clone(e.content)
+				b := bytes.Clone(e.Content)
 				if how == "cut" {
 					b = b[:n]
 				} else {
 					b[n] ^= 0x40
 				}
-				damaged[i].content = b
-				path := write(t, filepath.Join(dir, "x.zip"), zipOf(t, zip.Store, damaged))
-				r, said := triaged(t, evidence.Options{}, path)
+				damaged[i].Content = b
+				path := write(t, filepath.Join(dir, "x.zip"), archivetest.Zip(t, zip.Store, damaged))
+				r, said := triaged(t, archive.Options{}, path)
 				switch {
 				case r == nil && said == "":
-					t.Errorf("%s %s at %d: nothing is said", e.name, how, n)
+					t.Errorf("%s %s at %d: nothing is said", e.Name, how, n)
 				case r != nil && r.Status == report.Diverged:
-					t.Errorf("%s %s at %d: %q", e.name, how, n, r.Verdict)
-				case r != nil && r.Status == report.InSync && strings.HasSuffix(e.name, "order-log.bin"): // what hashes prove equal is not read
-					bad = append(bad, fmt.Sprintf("%s %s at %d", e.name, how, n))
+					t.Errorf("%s %s at %d: %q", e.Name, how, n, r.Verdict)
+				case r != nil && r.Status == report.InSync && strings.HasSuffix(e.Name, "order-log.bin"): // what hashes prove equal is not read
+					bad = append(bad, fmt.Sprintf("%s %s at %d", e.Name, how, n))
 				}
 			}
 		}
@@ -181,8 +183,8 @@ func TestTriageDamage(t *testing.T) {
 // TestTriageOnePeer: one peer's evidence is inconclusive, with the text that asks for more.
 func TestTriageOnePeer(t *testing.T) {
 	folder := record(t, filepath.Join(t.TempDir(), "s"), 5)
-	path := write(t, filepath.Join(t.TempDir(), "host.zip"), zipOf(t, zip.Deflate, entriesOf(t, filepath.Join(folder, "host"), "")))
-	r, said := triaged(t, evidence.Options{}, path)
+	path := write(t, filepath.Join(t.TempDir(), "host.zip"), archivetest.Zip(t, zip.Deflate, archivetest.Entries(t, filepath.Join(folder, "host"), "")))
+	r, said := triaged(t, archive.Options{}, path)
 	if r == nil {
 		t.Fatal(said)
 	}
@@ -194,9 +196,9 @@ func TestTriageOnePeer(t *testing.T) {
 // TestTriageTwoMatches: artifacts of two matches are an error of one line that names both.
 func TestTriageTwoMatches(t *testing.T) {
 	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
-	list := append(entriesOf(t, filepath.Join(one, "host"), "host/"), entriesOf(t, filepath.Join(two, "client"), "client/")...)
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), zipOf(t, zip.Deflate, list))
-	if r, said := triaged(t, evidence.Options{}, path); r != nil || !strings.Contains(said, "client: nothing of the session with seed 0000000000000001") {
+	list := append(archivetest.Entries(t, filepath.Join(one, "host"), "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)
+	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Zip(t, zip.Deflate, list))
+	if r, said := triaged(t, archive.Options{}, path); r != nil || !strings.Contains(said, "client: nothing of the session with seed 0000000000000001") {
 		t.Errorf("%v, %q", r, said)
 	}
 	for _, c := range [][3]string{
@@ -205,7 +207,7 @@ func TestTriageTwoMatches(t *testing.T) {
 		{"spring/control/Alice", "spring/pos_1ulp/Bob", "files of two matches"},
 		{"warzone2100/insync_3peer", "widelands/cmdact_serial", "artifacts of several games"},
 	} {
-		if r, said := triaged(t, evidence.Options{}, "../../testdata/"+c[0], "../../testdata/"+c[1]); r != nil || !strings.Contains(said, c[2]) {
+		if r, said := triaged(t, archive.Options{}, "../../testdata/"+c[0], "../../testdata/"+c[1]); r != nil || !strings.Contains(said, c[2]) {
 			t.Errorf("%q: %+v, %q", c, r, said)
 		}
 	}
@@ -218,18 +220,18 @@ func TestTriageEscapes(t *testing.T) {
 	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
 	dir := filepath.Join(t.TempDir(), "m")
 	for peer, name := range map[string]string{"host": evil[:len(evil)-1] + "h", "client": "c" + strings.ReplaceAll(evil, "/", "_")} {
-		for _, e := range entriesOf(t, filepath.Join(folder, peer), "") {
-			if strings.HasSuffix(e.name, ".trace") || strings.HasPrefix(e.name, "desync_report") {
+		for _, e := range archivetest.Entries(t, filepath.Join(folder, peer), "") {
+			if strings.HasSuffix(e.Name, ".trace") || strings.HasPrefix(e.Name, "desync_report") {
 				continue
 			}
-			path := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"), e.name)
+			path := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"), e.Name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			write(t, path, e.content)
+			write(t, path, e.Content)
 		}
 	}
-	r, said := triaged(t, evidence.Options{}, dir)
+	r, said := triaged(t, archive.Options{}, dir)
 	if r == nil {
 		t.Fatal(said)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
 // recorded plays a session with many snapshots in which one peer goes wrong in the middle.
@@ -26,9 +27,9 @@ func recorded(t testing.TB, ticks uint64) string {
 	return dir
 }
 
-func triage(t testing.TB, dir string) evidence.Usage {
+func triage(t testing.TB, dir string) archive.Usage {
 	t.Helper()
-	tree, err := evidence.Open([]string{dir}, evidence.Options{Count: true})
+	tree, err := archive.Open([]string{dir}, archive.Options{Count: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestTriageReadsLittle(t *testing.T) {
 
 func BenchmarkTriage(b *testing.B) {
 	dir := recorded(b, 2000)
-	var u evidence.Usage
+	var u archive.Usage
 	b.ResetTimer()
 	for b.Loop() {
 		u = triage(b, dir)

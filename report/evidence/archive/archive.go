@@ -1,5 +1,4 @@
-// Package evidence takes what players and machines send as it comes: folders,
-// archives, archives in these.
+// Package archive shows archives as folders, archives in archives included.
 //
 // An archive appears as a folder at its own path, so that the file host/x.snap in
 // report.zip is report.zip/host/x.snap, and everything that reads folders reads
@@ -11,7 +10,7 @@
 // Nothing in an archive is trusted: [Options] bounds what it may grow to, and entries
 // whose names lead elsewhere, links, encrypted entries and the like are left out and
 // told by Lost.
-package evidence
+package archive
 
 import (
 	"fmt"
@@ -191,7 +190,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 	if root, seen := t.mounts[path]; seen {
 		return root, nil
 	}
-	if !given && !archiveName(path) {
+	if !given && !Named(path) {
 		return nil, nil
 	}
 	f, err := os.Open(path)
@@ -254,7 +253,7 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 		return n, nil
 	}
 	stat, err := os.Stat(path)
-	if err != nil || !stat.Mode().IsRegular() || !archiveName(path) {
+	if err != nil || !stat.Mode().IsRegular() || !Named(path) {
 		return stat, err
 	}
 	root, err := t.mount(filepath.Clean(path), false)

@@ -1,4 +1,4 @@
-package evidence_test
+package archive_test
 
 import (
 	"archive/tar"
@@ -13,21 +13,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 )
 
 // small are limits that small archives exceed.
-var small = evidence.Options{Total: 4 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
+var small = archive.Options{Total: 4 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
 
 // all returns the paths of all files below path, and reads them.
 func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[string]error) {
@@ -65,9 +62,9 @@ func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[st
 
 // openBad opens an archive with limits; what is in it must be what is expected, and what
 // was lost, and odd, must be told in these words.
-func openBad(t *testing.T, limits evidence.Options, path string, want []string, told ...string) *evidence.Tree {
+func openBad(t *testing.T, limits archive.Options, path string, want []string, told ...string) *archive.Tree {
 	t.Helper()
-	tree, err := evidence.Open([]string{path}, limits)
+	tree, err := archive.Open([]string{path}, limits)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -97,14 +94,14 @@ func openBad(t *testing.T, limits evidence.Options, path string, want []string, 
 func TestNames(t *testing.T) {
 	long := strings.Repeat("long", 300)
 	deep := strings.Repeat("d/", 40) + "x"
-	list := []entry{
-		{"../../evil", []byte("1")}, {"/abs/x", []byte("2")}, {`C:\win\y`, []byte("3")}, {"a/../../b", []byte("4")},
-		{"./dot//z", []byte("5")}, {long, []byte("6")}, {deep, []byte("7")}, {"__MACOSX/._z", []byte("8")}, {"twice", []byte("first")}, {"twice", []byte("last")},
-		{"twice/below", []byte("9")},
+	list := []archivetest.Entry{
+		{Name: "../../evil", Content: []byte("1")}, {Name: "/abs/x", Content: []byte("2")}, {Name: `C:\win\y`, Content: []byte("3")}, {Name: "a/../../b", Content: []byte("4")},
+		{Name: "./dot//z", Content: []byte("5")}, {Name: long, Content: []byte("6")}, {Name: deep, Content: []byte("7")}, {Name: "__MACOSX/._z", Content: []byte("8")}, {Name: "twice", Content: []byte("first")}, {Name: "twice", Content: []byte("last")},
+		{Name: "twice/below", Content: []byte("9")},
 	}
-	for ext, packed := range packings {
+	for ext, packed := range archivetest.Packings {
 		path := write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, list))
-		tree := openBad(t, evidence.Options{}, path, []string{"abs/x", "dot/z", "twice", "win/y"},
+		tree := openBad(t, archive.Options{}, path, []string{"abs/x", "dot/z", "twice", "win/y"},
 			"../../evil was left out: its name leads out of the archive (and 1 more)", "has an absolute name; it is taken for one inside the archive (and 1 more)",
 			"its name is too long (and 1 more)", "twice is there twice; the last one was used", "twice/below was left out: a file and a folder have the same name")
 		f, err := tree.Open(path + "/twice")
@@ -135,7 +132,7 @@ func TestLinksAndDevices(t *testing.T) {
 	w.Close()
 	dir := t.TempDir()
 	openBad(t, small, write(t, filepath.Join(dir, "x.tar"), out.Bytes()), []string{"plain"}, "passwd is a link, which is not followed (and 1 more)", "null is no file and no folder (and 1 more)")
-	openBad(t, small, write(t, filepath.Join(dir, "x.tar.gz"), pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is no file")
+	openBad(t, small, write(t, filepath.Join(dir, "x.tar.gz"), archivetest.Pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is no file")
 
 	out.Reset()
 	z := zip.NewWriter(&out)
@@ -162,36 +159,12 @@ func TestEncrypted(t *testing.T) {
 	openBad(t, small, write(t, filepath.Join(t.TempDir(), "x.zip"), out.Bytes()), nil, "host/order-log.bin is encrypted; ask for it without a password")
 }
 
-// heap runs f and returns by how many bytes more the heap grew at most than before.
-func heap(f func()) int64 {
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	done, most := make(chan bool), make(chan uint64)
-	go func() {
-		top := uint64(0)
-		for {
-			select {
-			case <-done:
-				most <- top
-				return
-			case <-time.After(2 * time.Millisecond):
-				runtime.ReadMemStats(&now)
-				top = max(top, now.HeapInuse)
-			}
-		}
-	}()
-	f()
-	close(done)
-	return int64(<-most) - int64(before.HeapInuse)
-}
-
 func TestBombs(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	dir := t.TempDir()
-	for ext, packed := range packings {
-		path := write(t, filepath.Join(dir, "bomb"+ext), packed(t, []entry{{"small", []byte("x")}, {"zeros", zeros}}))
-		grown := heap(func() {
+	for ext, packed := range archivetest.Packings {
+		path := write(t, filepath.Join(dir, "bomb"+ext), packed(t, []archivetest.Entry{{Name: "small", Content: []byte("x")}, {Name: "zeros", Content: zeros}}))
+		grown := archivetest.Heap(func() {
 			switch ext {
 			case ".tar", ".0.zip": // as large as it says, and read in place
 				openBad(t, small, path, []string{"small", "zeros"})
@@ -206,12 +179,12 @@ func TestBombs(t *testing.T) {
 		}
 	}
 	// Many files that are small each.
-	var many []entry
+	var many []archivetest.Entry
 	for i := range 200 {
-		many = append(many, entry{fmt.Sprint(i), zeros[:60<<10]})
+		many = append(many, archivetest.Entry{Name: fmt.Sprint(i), Content: zeros[:60<<10]})
 	}
-	path := write(t, filepath.Join(dir, "many.tar.gz"), packings[".tar.gz"](t, many))
-	tree, err := evidence.Open([]string{path}, small)
+	path := write(t, filepath.Join(dir, "many.tar.gz"), archivetest.Packings[".tar.gz"](t, many))
+	tree, err := archive.Open([]string{path}, small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,11 +198,11 @@ func TestBombs(t *testing.T) {
 // same bytes.
 func TestLyingSizes(t *testing.T) {
 	dir := t.TempDir()
-	b := zipOf(t, zip.Deflate, []entry{{"x", bytes.Repeat([]byte("desync"), 10_000)}})
+	b := archivetest.Zip(t, zip.Deflate, []archivetest.Entry{{Name: "x", Content: bytes.Repeat([]byte("desync"), 10_000)}})
 	at := bytes.LastIndex(b, []byte("PK\x01\x02"))
 	lying := slices.Clone(b)
 	binary.LittleEndian.PutUint32(lying[at+24:], 100) // uncompressed size
-	tree, err := evidence.Open([]string{write(t, filepath.Join(dir, "lying.zip"), lying)}, small)
+	tree, err := archive.Open([]string{write(t, filepath.Join(dir, "lying.zip"), lying)}, small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,20 +230,20 @@ func TestLyingSizes(t *testing.T) {
 	binary.LittleEndian.PutUint16(end[10:], 10)
 	binary.LittleEndian.PutUint32(end[12:], uint32(10*len(record)))
 	path = write(t, filepath.Join(dir, "overlap.zip"), append(overlapping, end...))
-	if _, err := evidence.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "overlap") {
+	if _, err := archive.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "overlap") {
 		t.Errorf("overlapping entries: %v", err)
 	}
 }
 
 func TestManyEntries(t *testing.T) {
-	list := make([]entry, 100_001)
+	list := make([]archivetest.Entry, 100_001)
 	for i := range list {
-		list[i].name = fmt.Sprintf("host/%06d.snap", i)
+		list[i].Name = fmt.Sprintf("host/%06d.snap", i)
 	}
 	dir := t.TempDir()
 	for _, ext := range []string{".zip", ".tar.gz", ".tar"} {
-		path := write(t, filepath.Join(dir, "x"+ext), packings[ext](t, list))
-		tree, err := evidence.Open([]string{path}, evidence.Options{})
+		path := write(t, filepath.Join(dir, "x"+ext), archivetest.Packings[ext](t, list))
+		tree, err := archive.Open([]string{path}, archive.Options{})
 		switch {
 		case ext == ".zip":
 			if err == nil || !strings.Contains(err.Error(), "100001 entries, expected at most 100000") {
@@ -292,7 +265,7 @@ func TestManyEntries(t *testing.T) {
 func TestNoLoop(t *testing.T) {
 	b := []byte("evidence")
 	for depth, name := 0, "x.txt"; depth < 4; depth, name = depth+1, fmt.Sprintf("%d.zip", depth) {
-		b = zipOf(t, zip.Store, []entry{{name, b}, {"beside", nil}})
+		b = archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: name, Content: b}, {Name: "beside", Content: nil}})
 	}
 	openBad(t, small, write(t, filepath.Join(t.TempDir(), "x.zip"), b), []string{"2.zip/1.zip", "2.zip/beside", "beside"}, "1.zip is an archive, 3 deep, and was not looked into")
 }
@@ -300,12 +273,12 @@ func TestNoLoop(t *testing.T) {
 // TestCutOff: an archive that ends too early is an error, or what precedes is used and
 // the rest told.
 func TestCutOff(t *testing.T) {
-	list := entriesOf(t, record(t, filepath.Join(t.TempDir(), "s"), 3), "")
-	for ext, packed := range packings {
+	list := archivetest.Entries(t, record(t, filepath.Join(t.TempDir(), "s"), 3), "")
+	for ext, packed := range archivetest.Packings {
 		whole := packed(t, list)
 		for _, n := range []int{0, 1, 511, 513, len(whole) / 2, len(whole) - 30, len(whole) - 1} {
 			path := write(t, filepath.Join(t.TempDir(), "x"+ext), whole[:n])
-			tree, err := evidence.Open([]string{path}, evidence.Options{})
+			tree, err := archive.Open([]string{path}, archive.Options{})
 			if err != nil {
 				if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut off") {
 					t.Errorf("%s cut to %d: %v", ext, n, err)
@@ -327,11 +300,11 @@ func TestCutOff(t *testing.T) {
 
 // TestEscapes: names that would command a terminal are shown and do not.
 func TestEscapes(t *testing.T) {
-	var list []entry
-	for _, e := range entriesOf(t, record(t, filepath.Join(t.TempDir(), "s"), 1), "") {
-		list = append(list, entry{"\x1b[2J\u202e" + e.name, e.content})
+	var list []archivetest.Entry
+	for _, e := range archivetest.Entries(t, record(t, filepath.Join(t.TempDir(), "s"), 1), "") {
+		list = append(list, archivetest.Entry{Name: "\x1b[2J\u202e" + e.Name, Content: e.Content})
 	}
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, append(list, entry{"\x1b[31m/../..", nil})))
+	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, append(list, archivetest.Entry{Name: "\x1b[31m/../..", Content: nil})))
 	tree := open(t, path)
 	text := bisectText(t, tree, path)
 	if strings.ContainsAny(text, "\x1b\u202e") || !strings.HasPrefix(text, "DIVERGED") {
@@ -344,45 +317,19 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// TestTwoMatches: a bundle with artifacts of two matches is about one of them and says
-// so; one peer's evidence is not enough and says so.
-func TestTwoMatches(t *testing.T) {
-	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
-	list := append(entriesOf(t, filepath.Join(one, "host"), "host/"), entriesOf(t, filepath.Join(two, "client"), "client/")...)
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, list))
-	_, err := formats.Bisect(open(t, path), []string{path}, nil, false)
-	var other *bisect.OtherGameError
-	if !errors.As(err, &other) {
-		t.Errorf("two matches: %v", err)
-	}
-	list = append(entriesOf(t, one, ""), entriesOf(t, filepath.Join(two, "client"), "client/old-")...)
-	path = write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, list))
-	r, err := formats.Bisect(open(t, path), []string{path}, nil, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := strings.Join(r.Warnings, "\n"); r.Bracket == nil || !strings.Contains(text, "stale") {
-		t.Errorf("files of another match: bracket %v, warnings %q", r.Bracket, text)
-	}
-	path = write(t, filepath.Join(t.TempDir(), "x.zip"), packings[".zip"](t, entriesOf(t, filepath.Join(one, "host"), "host/")))
-	if _, err = formats.Bisect(open(t, path), []string{path}, nil, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
-		t.Errorf("one peer: %v", err)
-	}
-}
-
 func TestOtherArchives(t *testing.T) {
-	unnamed := write(t, filepath.Join(t.TempDir(), "upload"), zipOf(t, zip.Store, []entry{{"a/x", nil}, {"b/y", nil}}))
+	unnamed := write(t, filepath.Join(t.TempDir(), "upload"), archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "a/x", Content: nil}, {Name: "b/y", Content: nil}}))
 	for _, path := range []string{unnamed, unnamed + "@100", unnamed + "/a/x", unnamed + "/a@7"} {
 		if got := open(t, path).Archives(); !slices.Equal(got, []string{unnamed}) {
 			t.Errorf("%s: archives %q", path, got)
 		}
 	}
 	path := write(t, filepath.Join(t.TempDir(), "x.zip"), []byte("7z\xbc\xaf\x27\x1c and more"))
-	if _, err := evidence.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "7z archive, which is not read; unpack it") {
+	if _, err := archive.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "7z archive, which is not read; unpack it") {
 		t.Errorf("7z: %v", err)
 	}
-	same := write(t, filepath.Join(t.TempDir(), "y.zip"), zipOf(t, zip.Store, nil))
-	if _, err := evidence.Open([]string{same, same}, small); err == nil || !strings.Contains(err.Error(), "given twice") {
+	same := write(t, filepath.Join(t.TempDir(), "y.zip"), archivetest.Zip(t, zip.Store, nil))
+	if _, err := archive.Open([]string{same, same}, small); err == nil || !strings.Contains(err.Error(), "given twice") {
 		t.Errorf("twice: %v", err)
 	}
 	if _, err := os.Stat(same + "/x"); err == nil {
@@ -393,15 +340,15 @@ func TestOtherArchives(t *testing.T) {
 // FuzzOpen: whatever an archive holds, opening it and reading all of it ends, within
 // its limits.
 func FuzzOpen(f *testing.F) {
-	list := []entry{{"host/order-log.bin", []byte("x")}, {"../up", []byte("y")}, {"host/a.snap", bytes.Repeat([]byte("z"), 300)}}
-	for _, packed := range packings {
+	list := []archivetest.Entry{{Name: "host/order-log.bin", Content: []byte("x")}, {Name: "../up", Content: []byte("y")}, {Name: "host/a.snap", Content: bytes.Repeat([]byte("z"), 300)}}
+	for _, packed := range archivetest.Packings {
 		b := packed(f, list)
 		f.Add(b)
-		f.Add(zipOf(f, zip.Store, []entry{{"in.zip", b}, {"in.tar", b}}))
+		f.Add(archivetest.Zip(f, zip.Store, []archivetest.Entry{{Name: "in.zip", Content: b}, {Name: "in.tar", Content: b}}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := write(t, filepath.Join(t.TempDir(), "x"), b)
-		tree, err := evidence.Open([]string{path}, small)
+		tree, err := archive.Open([]string{path}, small)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path) {
 				t.Fatalf("an error without its file: %v", err)
@@ -433,17 +380,17 @@ func FuzzOpen(f *testing.F) {
 // whether their sizes stand before them or behind.
 func TestSalvage(t *testing.T) {
 	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
-	list := entriesOf(t, folder, "")
-	list = slices.DeleteFunc(list, func(e entry) bool { return !strings.Contains(e.name, "/") })
+	list := archivetest.Entries(t, folder, "")
+	list = slices.DeleteFunc(list, func(e archivetest.Entry) bool { return !strings.Contains(e.Name, "/") })
 	var before bytes.Buffer // sizes before the data, as most programs write them
 	z := zip.NewWriter(&before)
 	for i, e := range list {
-		h := &zip.FileHeader{Name: e.name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(e.content), CompressedSize64: uint64(len(e.content)), UncompressedSize64: uint64(len(e.content))}
-		raw := e.content
+		h := &zip.FileHeader{Name: e.Name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(e.Content), CompressedSize64: uint64(len(e.Content)), UncompressedSize64: uint64(len(e.Content))}
+		raw := e.Content
 		if i%2 == 0 {
 			var deflated bytes.Buffer
 			w, _ := flate.NewWriter(&deflated, -1)
-			_, err := w.Write(e.content)
+			_, err := w.Write(e.Content)
 			if err = errors.Join(err, w.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -460,17 +407,17 @@ func TestSalvage(t *testing.T) {
 	}
 	z.Close()
 	want := bisectText(t, files.Disk, folder)
-	for _, b := range [][]byte{before.Bytes(), packings[".zip"](t, list)} {
+	for _, b := range [][]byte{before.Bytes(), archivetest.Packings[".zip"](t, list)} {
 		path := write(t, filepath.Join(t.TempDir(), "x.zip"), b[:bytes.Index(b, []byte("PK\x01\x02"))+20])
 		tree := open(t, path)
 		for _, e := range list {
-			f, err := tree.Open(filepath.Join(path, filepath.FromSlash(e.name)))
+			f, err := tree.Open(filepath.Join(path, filepath.FromSlash(e.Name)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := make([]byte, len(e.content))
-			if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, e.content) {
-				t.Errorf("%s: %v", e.name, err)
+			got := make([]byte, len(e.Content))
+			if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, e.Content) {
+				t.Errorf("%s: %v", e.Name, err)
 			}
 			f.Close()
 		}

@@ -1,4 +1,4 @@
-package evidence
+package archive
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func (t *Tree) Usage(paths []string) Usage {
 	u := Usage{Read: t.meter.read.Load()}
 	t.meter.opened.Range(func(any, any) bool { u.Opened++; return true })
 	for _, path := range paths {
-		t.weigh(filepath.Clean(path), maxWalk+2, &u)
+		t.weigh(filepath.Clean(path), maxFolders, &u)
 	}
 	return u
 }

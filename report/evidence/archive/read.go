@@ -1,4 +1,4 @@
-package evidence
+package archive
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 // extensions are how names of archives end.
 var extensions = []string{".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar.xz", ".txz"}
 
-// archiveName reports whether a file is called as archives are.
-func archiveName(path string) bool {
+// Named reports whether a file has a name that archives have.
+func Named(path string) bool {
 	base := strings.ToLower(filepath.Base(path))
 	return slices.ContainsFunc(extensions, func(ext string) bool { return strings.HasSuffix(base, ext) })
 }
@@ -32,10 +32,16 @@ const (
 	tarArchive // perhaps compressed
 )
 
-// unread are archives of kinds that are known and not read.
-var unread = []struct{ magic, name string }{
-	{"7z\xbc\xaf\x27\x1c", "7z"},
-	{"Rar!\x1a\x07", "RAR"},
+// Unread names the kind of an archive that is recognised by its leading bytes and cannot
+// be read, "" for anything else.
+func Unread(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("7z\xbc\xaf\x27\x1c")):
+		return "7z"
+	case bytes.HasPrefix(head, []byte("Rar!\x1a\x07")):
+		return "RAR"
+	}
+	return ""
 }
 
 // kindOf recognises an archive.
@@ -51,10 +57,8 @@ func kindOf(r io.ReaderAt) (k kind, packing string, err error) {
 			return zipArchive, "", nil
 		}
 	}
-	for _, u := range unread {
-		if bytes.HasPrefix(head, []byte(u.magic)) {
-			return noArchive, "", fmt.Errorf("a %s archive, which is not read; unpack it to a folder: %w", u.name, frame.ErrUnrecognized)
-		}
+	if name := Unread(head); name != "" {
+		return noArchive, "", fmt.Errorf("a %s archive, which is not read; unpack it to a folder: %w", name, frame.ErrUnrecognized)
 	}
 	if packing = packed.Packing(head); packing != "" {
 		content, _, err := packed.Unpack(io.NewSectionReader(r, 0, 1<<62), 1<<20)
@@ -172,7 +176,7 @@ func (a *archive) nested(folder *node, path string) {
 			a.nested(n, at)
 			continue
 		}
-		if !archiveName(name) {
+		if !Named(name) {
 			continue
 		}
 		if a.depth == maxDepth {

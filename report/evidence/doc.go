@@ -1,0 +1,2 @@
+// Package evidence says what the artifacts below some paths are, and whose.
+package evidence
