@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -65,7 +64,7 @@ func (p *statePair) explain(err error) error {
 	if p.a.Info().Seed != p.b.Info().Seed || !errors.As(err, new(*snapshot.MismatchError)) {
 		return err
 	}
-	if near := bisect.Nearest(p.tree, p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
+	if near := formats.Nearest(p.tree, p.paths[0], p.paths[1], p.a.Info().Point, formats.Snapshots()); near != nil {
 		return fmt.Errorf("%w; the nearest states of both peers that can be are %s and %s", err, near[0], near[1])
 	}
 	return err
@@ -85,14 +84,14 @@ func isDir(tree files.Tree, path string) bool {
 // firstDifferent returns the snapshots at the first pair that differs of two
 // folders, or at the last common state point if none does.
 func firstDifferent(tree files.Tree, a, b string) (paths [2]string, warnings, lost []string, err error) {
-	peers, err := bisect.Gather(tree, []string{a, b}, formats.Snapshots())
+	peers, err := formats.Gather(tree, []string{a, b}, formats.Snapshots())
 	if err != nil {
 		return paths, nil, nil, err
 	}
 	if len(peers) != 2 {
 		return paths, nil, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2; bisect names the files of those that part first", a, b, len(peers))
 	}
-	return bisect.FirstDifferent(peers[0], peers[1])
+	return formats.FirstDifferent(peers[0], peers[1])
 }
 
 // openState opens FILE, or the snapshot of a state point in FOLDER@TICK or
@@ -159,7 +158,7 @@ func around(set *snapshot.Set, tick uint64) string {
 func entryAt(set *snapshot.Set, at string) *snapshot.Entry {
 	tick, err := strconv.ParseUint(at, 10, 64)
 	for _, e := range set.Entries {
-		if e.Point.Native == at && at != "" || err == nil && e.Point.Tick == tick {
+		if e.Point.Words() == at && at != "" || err == nil && e.Point.Tick == tick {
 			return e
 		}
 	}

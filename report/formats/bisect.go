@@ -26,18 +26,18 @@ func Bisect(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bise
 var ErrFewPeers = errors.New("at least 2 are needed")
 
 // bisected is Bisect, and returns what it knows of the peers, too.
-func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, []*bisect.Peer, error) {
+func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bisect.Result, []*Peer, error) {
 	if err := Distinct(tree, paths); err != nil {
 		return nil, nil, err
 	}
-	states, others, err := splitPaths(tree, paths)
+	states, beside, err := splitPaths(tree, paths)
 	if err != nil {
 		return nil, nil, err
 	}
-	peers, err := bisect.Gather(tree, states, Snapshots())
+	peers, err := Gather(tree, states, Snapshots())
 	if err == nil && len(peers) < 2 {
-		if several, beside := scattered(tree, states); len(several) > 1 {
-			peers, others = several, append(others, beside...)
+		if several, more := scattered(tree, states); len(several) > 1 {
+			peers, beside = several, append(beside, more...)
 		}
 	}
 	if err == nil && len(peers) < 2 {
@@ -46,29 +46,29 @@ func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bi
 			word = "peer"
 		}
 		err = fmt.Errorf("%s: evidence of %d %s, %w", strings.Join(paths, ", "), len(peers), word, ErrFewPeers)
-		for _, trouble := range bisect.Trouble(peers) {
-			err = fmt.Errorf("%w; %s", err, trouble)
+		for _, what := range trouble(peers) {
+			err = fmt.Errorf("%w; %s", err, what)
 		}
 	}
 	if err != nil {
 		r, err := byTraces(tree, paths, peers, err)
 		return r, peers, err
 	}
-	files := append(bisect.Others(peers), others...)
+	files := append(others(peers), beside...)
 	traces, err := EngineTraces(tree, files)
 	if err != nil {
 		return nil, nil, err
 	}
 	opts := bisect.Options{Sim: sim}
 	if drill {
-		opts.Traced = func(files []string) (bisect.Traced, error) { return tracedAmong(tree, files) }
+		opts.Traced = func(p *bisect.Peer) (bisect.Traced, error) { return tracedAmong(tree, p.Snapshots.Others) }
 	}
 	if len(traces.Groups)+len(traces.Claims) > 0 {
 		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
 			traces.Missing = append(traces.Missing, err.Error())
 		}
 	}
-	r, err := bisect.Run(peers, opts)
+	r, err := run(peers, opts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +79,7 @@ func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bi
 	r.Lost = append(r.Lost, idle(tree, files, paths, traces)...)
 	r.Lost = append(r.Lost, empty(tree, files)...)
 	r.Warnings = append(r.Warnings, misnamed(tree, files)...)
-	for _, folder := range bisect.Unlooked(peers) {
+	for _, folder := range leftOut(peers) {
 		if holdsEvidence(tree, folder, All(), maxDeeper) {
 			r.Lost = append(r.Lost, folder+": holds evidence too, and was not looked into; name it")
 		}
@@ -89,7 +89,7 @@ func bisected(tree files.Tree, paths []string, sim *bisect.Sim, drill bool) (*bi
 
 // scattered returns the peers whose files lie beside each other in folders, by what the
 // files say, and the other files there.
-func scattered(tree files.Tree, folders []string) (peers []*bisect.Peer, others []string) {
+func scattered(tree files.Tree, folders []string) (peers []*Peer, others []string) {
 	list := All()
 	var loose []string
 	for _, folder := range folders {
@@ -111,7 +111,7 @@ func scattered(tree files.Tree, folders []string) (peers []*bisect.Peer, others 
 			}
 		}
 	}
-	peers, err := bisect.Gather(tree, loose, Snapshots())
+	peers, err := Gather(tree, loose, Snapshots())
 	if err != nil {
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func splitPaths(tree files.Tree, paths []string) (states, others []string, err e
 }
 
 // byTraces bisects by traces alone; why says why the peers' states will not do.
-func byTraces(tree files.Tree, paths []string, peers []*bisect.Peer, why error) (*bisect.Result, error) {
+func byTraces(tree files.Tree, paths []string, peers []*Peer, why error) (*bisect.Result, error) {
 	traces, err := OpenTraces(tree, paths, nil, tracediff.ReadOptions{}, false)
 	if err != nil {
 		if traces != nil && len(traces.Missing) > 0 && len(peers) == 0 {
@@ -159,8 +159,8 @@ func byTraces(tree files.Tree, paths []string, peers []*bisect.Peer, why error) 
 	}
 	r := bisect.RunTraces(results)
 	r.Notes, r.Lost = append(r.Notes, traces.Notes...), append(r.Lost, traces.Missing...)
-	r.Lost = append(r.Lost, bisect.Trouble(peers)...)
-	r.Lost = append(r.Lost, empty(tree, bisect.Others(peers))...)
+	r.Lost = append(r.Lost, trouble(peers)...)
+	r.Lost = append(r.Lost, empty(tree, others(peers))...)
 	r.Warnings = append(r.Warnings, misnamed(tree, filesBelow(tree, paths, 1))...)
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d file(s) are left out, since others say the same", n))

@@ -24,7 +24,7 @@ type gatherer struct {
 	progress    func(done, total int64)
 	read, total int64
 
-	peers []*bisect.Peer
+	peers []*Peer
 	// tickName is an engine's own name of a tick, nil if no log has any.
 	tickName func(tick uint64) string
 	games    map[string]string // what there is of each
@@ -65,11 +65,11 @@ func (g *gatherer) compare() error {
 
 // stateless bisects where some of the folders hold nothing that bisect looks for in a
 // peer's: logs and traces of engines only. Result and error are those of bisecting all.
-func (g *gatherer) stateless(r *bisect.Result, err error) (*bisect.Result, []*bisect.Peer, error) {
+func (g *gatherer) stateless(r *bisect.Result, err error) (*bisect.Result, []*Peer, error) {
 	var paths []string
 	states := 0
 	for _, path := range g.paths {
-		if _, err := bisect.Gather(g.tree, []string{path}, Snapshots()); err == nil {
+		if _, err := Gather(g.tree, []string{path}, Snapshots()); err == nil {
 			paths = append(paths, path)
 			states++
 			continue
@@ -132,7 +132,7 @@ func (g *gatherer) advance() func(done, total int64) {
 		return nil
 	}
 	if g.total == 0 {
-		for _, path := range bisect.Others(g.peers) {
+		for _, path := range others(g.peers) {
 			if stat, err := g.tree.Stat(path); err == nil {
 				g.total += stat.Size()
 			}
@@ -198,7 +198,7 @@ type named struct {
 // sets returns the snapshots of the peers by the names that they have in the result.
 func (g *gatherer) sets() (list []named) {
 	for _, p := range g.peers {
-		list = append(list, named{p.Name, p.Snapshots()})
+		list = append(list, named{p.Name, p.Snapshots})
 	}
 	return list
 }

@@ -115,7 +115,10 @@ func (g *gatherer) logs() map[string]*logSummary {
 	from, to := g.window()
 	out := map[string]*logSummary{}
 	for _, p := range g.peers {
-		if log := p.Log(); log != nil {
+		if p.Log == nil {
+			continue
+		}
+		if log, err := p.Log.Open(); err == nil {
 			out[p.Name] = summarize(log.Source(), from, to)
 		}
 	}

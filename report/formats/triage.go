@@ -80,7 +80,7 @@ func (g *gatherer) before() error {
 func (g *gatherer) of(name string) *snapshot.Set {
 	for _, p := range g.peers {
 		if p.Name == name {
-			return p.Snapshots()
+			return p.Snapshots
 		}
 	}
 	return &snapshot.Set{}
@@ -111,7 +111,7 @@ func (g *gatherer) check() {
 		}
 		g.verify(p.States[:]...)
 	}
-	for _, path := range bisect.Others(g.peers) {
+	for _, path := range others(g.peers) {
 		if !strings.HasPrefix(filepath.Base(path), "desync_report_") {
 			continue
 		}
@@ -140,7 +140,7 @@ func (g *gatherer) checkReport(path string, r *report.PeerReport) {
 		if p.Name != r.Peer {
 			continue
 		}
-		e := p.Snapshots().At(r.Point())
+		e := p.Snapshots.At(r.Point())
 		if e == nil {
 			continue
 		}
@@ -272,16 +272,16 @@ func (g *gatherer) oneGame() error {
 func (g *gatherer) names() {
 	points := map[uint64]string{}
 	for _, p := range g.peers {
-		for _, e := range p.Snapshots().Entries {
+		for _, e := range p.Snapshots.Entries {
 			if e.Point.Native != "" {
-				points[e.Point.Tick] = e.Point.Native
+				points[e.Point.Tick] = e.Point.Words()
 			}
 		}
 	}
 	if b := g.e.Bisect.Bracket; b != nil {
 		for _, p := range []*snapshot.Point{b.Good, &b.Bad} {
 			if p != nil && p.Native != "" {
-				points[p.Tick] = p.Native
+				points[p.Tick] = p.Words()
 			}
 		}
 	}
