@@ -31,9 +31,11 @@ var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files
 
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
-	"bisect/wasmsim":  {"bisect/extsim"},                             // the same protocol, by function calls
-	"report/accuracy": {"report/playbook"},                           // measures its verdicts
-	"report/evidence": {"report/formats", "report/evidence/archive"}, // opens files of every format, in archives or not
+	"bisect/wasmsim":    {"bisect/extsim"},                                                                   // the same protocol, by function calls
+	"report/evidence":   {"report/formats", "report/evidence/archive"},                                       // opens files of every format, in archives or not
+	"report/narrow":     {"report/evidence", "report/evidence/archive", "report/formats", "report/playbook"}, // compares what a session has, and has it judged
+	"report/simulators": {"report/evidence", "report/evidence/archive"},                                      // tests a simulator with a peer's log
+	"report/accuracy":   {"report/playbook"},                                                                 // measures its verdicts
 }
 
 func layer(pkg string) int {

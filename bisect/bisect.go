@@ -32,12 +32,12 @@ type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
 
-	// Traced opens the trace among a peer's files, nil if there is none. If
-	// it is set, peers that depart from Sim are replayed once more, system by system.
-	Traced func(files []string) (Traced, error)
+	// Traced opens the trace that a peer left, nil if there is none. If it is set,
+	// peers that depart from Sim are replayed once more, system by system.
+	Traced func(*Peer) (Traced, error)
 
 	// Traces are comparisons of the checksums that engines recorded beside the
-	// states, if there are any.
+	// states, if there are any. Run does not change them.
 	Traces []*tracediff.Result
 }
 
@@ -68,7 +68,7 @@ type Result struct {
 	// order of Peers. A peer whose state there is not known is in none.
 	Groups [][]string
 
-	// Healed is a state point behind Bad at which the states are equal again,
+	// Healed is a state point after Bad at which the states are equal again,
 	// nil if none was seen.
 	Healed *snapshot.Point
 
@@ -77,14 +77,14 @@ type Result struct {
 
 	// Kind says what kind of divergence it is, "" if none was found.
 	Kind Kind
-	// Traces are those of Options.
+	// Traces are those of Options, with their claims judged by the states.
 	Traces []*tracediff.Result
 
 	// Replay is what the simulator said, nil if none ran.
 	Replay *Replay
 
-	// Prefix is what was searched where a test told of prefixes of one log whether they
-	// diverge, nil else. Then Probes counts the prefixes that were tested.
+	// Prefix is what was searched where a test judged prefixes of one log, nil
+	// elsewhere. Then Probes counts the prefixes that were tested.
 	Prefix *PrefixSearch
 
 	// Contradictions name two pieces of evidence that cannot both be right.
@@ -94,6 +94,8 @@ type Result struct {
 	// Notes say what limits the answer, and Warnings what is odd about files.
 	Notes    []string
 	Warnings []string
+
+	notes, lost, contradictions texts // while it is made
 }
 
 // PrefixSearch is a search over the prefixes of one log.
@@ -108,6 +110,10 @@ type PeerInfo struct {
 	Path      string
 	Snapshots int
 	Log       bool // an order log was read
+
+	// States are the snapshots of the session, misnamed ones by their headers; nil
+	// if the peer was not searched by states.
+	States *snapshot.Set
 }
 
 // Bracket is a span (Good, Bad] of state points in which peers parted.
@@ -116,9 +122,7 @@ type Bracket struct {
 	Good *snapshot.Point
 	Bad  snapshot.Point
 
-	// By says what the ends are known from: "snapshots", "recorded hashes" or
-	// "replay".
-	By string
+	By Source // what the ends are known from
 
 	// GoodFiles and BadFiles are the snapshots at the ends, in the order of the
 	// two peers A and B that parted; empty where an end is not known from
@@ -127,15 +131,31 @@ type Bracket struct {
 	A, B                string
 }
 
-// limits notes what the answer cannot tell of: snapshots behind the last point
+// Source is what a bracket is known from.
+type Source string
+
+// Sources.
+const (
+	BySnapshots          Source = "snapshots"
+	ByHashes             Source = "recorded hashes" // in order logs
+	ByHashesAndSnapshots Source = "recorded hashes and snapshots"
+	ByReplay             Source = "replay"
+	ByChecksums          Source = "recorded checksums" // in traces
+	ByValues             Source = "recorded values"    // in traces that hold them instead
+	BySnapshotsAndSums   Source = "snapshots and recorded checksums"
+	ByClaim              Source = "an engine's log" // in which it says so itself
+	ByCommand            Source = "command"         // that judged prefixes of a log
+)
+
+// limits notes what the answer says nothing of: snapshots after the last point
 // that peers have in common, and what is missing at the bad end.
-func (r *Result) limits(peers []*Peer) {
+func (r *Result) limits(peers []*peer) {
 	if b := r.Bracket; b != nil {
 		if len(b.BadFiles) > 0 || r.Snapshots == 0 {
 			return
 		}
 		for _, p := range peers[0].set.Entries {
-			if p.Point.Compare(b.Bad) > 0 && !slices.ContainsFunc(peers, func(q *Peer) bool { return q.set.At(p.Point) == nil }) {
+			if p.Point.Compare(b.Bad) > 0 && !slices.ContainsFunc(peers, func(q *peer) bool { return q.set.At(p.Point) == nil }) {
 				r.note("no snapshots of state point %s; the next ones of all peers are of %s, by when more will differ", b.Bad, p.Point)
 				return
 			}
@@ -161,13 +181,16 @@ func (r *Result) limits(peers []*Peer) {
 			}
 		}
 		if alone > 0 {
-			r.note("%s has %d snapshot(s) behind %s, where another peer's end: nothing is known of them", p.Name, alone, end)
+			r.note("%s has %d snapshot(s) behind %s, where another peer's end: nothing is known of them", p, alone, end)
 		}
 	}
 }
 
 // Diverged reports whether a divergence is proven.
 func (r *Result) Diverged() bool { return r.Bracket != nil || r.Kind != "" }
+
+// Incomplete reports whether evidence was lost or contradicts itself.
+func (r *Result) Incomplete() bool { return len(r.Lost)+len(r.Contradictions) > 0 }
 
 // set narrows the result to a bracket.
 func (r *Result) set(b Bracket) {
@@ -180,28 +203,28 @@ func (r *Result) set(b Bracket) {
 }
 
 func (r *Result) note(format string, args ...any) {
-	r.Notes = appendOnce(r.Notes, fmt.Sprintf(format, args...))
+	r.notes = append(r.notes, say(format, args...))
 }
 
 func (r *Result) lose(format string, args ...any) {
-	r.Lost = appendOnce(r.Lost, fmt.Sprintf(format, args...))
+	r.lost = append(r.lost, say(format, args...))
 }
 
 func (r *Result) contradict(format string, args ...any) {
-	r.Contradictions = appendOnce(r.Contradictions, fmt.Sprintf(format, args...))
+	r.contradictions = append(r.contradictions, say(format, args...))
 }
 
-func appendOnce(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
+// tell puts into words what was noted, now that the peers have their names.
+func (r *Result) tell() {
+	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
+	r.notes, r.lost, r.contradictions = nil, nil, nil
 }
 
-// RunTraces tells when the peers parted that left no states, by their traces.
+// RunTraces finds when the peers parted that left no states, by their traces.
 func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
 	r.weigh(traces, nil)
+	r.tell()
 	if len(traces) > 0 {
 		for i := range traces[0].Traces {
 			t := &traces[0].Traces[i]
@@ -213,38 +236,26 @@ func RunTraces(traces []*tracediff.Result) *Result {
 
 // Run finds when the peers parted. It needs two peers at least. An error says
 // that there is nothing to compare.
-func Run(peers []*Peer, opts Options) (*Result, error) {
-	if len(peers) < 2 {
-		return nil, fmt.Errorf("%d peer(s), at least 2 are needed", len(peers))
+func Run(list []*Peer, opts Options) (*Result, error) {
+	if len(list) < 2 {
+		return nil, fmt.Errorf("%d peer(s), at least 2 are needed", len(list))
 	}
 	r := &Result{}
+	peers := newPeers(list)
 	if err := oneSession(peers); err != nil {
 		return nil, err
 	}
-	name(peers)
 	for _, p := range peers {
-		p.record()
-		r.Lost = append(r.Lost, p.set.Conflicts...)
+		r.lost.add(p.set.Conflicts...)
 	}
-	var first, sums *pair
-	for i, a := range peers {
-		for _, b := range peers[i+1:] {
-			p := newPair(a, b)
-			p.search(r)
-			p.scanLogs(r)
-			p.combine(r)
-			if p.bracket != nil && (first == nil || p.before(first)) {
-				first = p
-			}
-			if p.kind == ChecksumOnly && (sums == nil || *p.split < *sums.split) {
-				sums = p
-			}
-		}
-	}
+	first, sums := r.compare(peers)
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
 	for _, p := range peers {
-		r.Lost = append(r.Lost, p.lost...)
-		r.Notes = append(r.Notes, p.notes...)
+		r.lost.add(p.Lost...)
+		if p.log != nil {
+			r.lost.add(p.log.lost()...)
+		}
+		r.notes.add(p.Notes...)
 	}
 	switch {
 	case first != nil:
@@ -255,10 +266,8 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 				r.lose("no replay: %v", err)
 			}
 		}
-		r.Groups = groups(peers, r.Bracket.Bad)
 	case sums != nil:
-		name(peers)
-		r.checksumOnly(sums, peers)
+		r.checksumOnly(sums)
 		if opts.Sim != nil {
 			r.note("no replay: the states do not part")
 		}
@@ -268,16 +277,46 @@ func Run(peers []*Peer, opts Options) (*Result, error) {
 		r.note("no replay: the peers do not part")
 	}
 	r.limits(peers)
+
+	// Every header that matters is read now.
 	name(peers)
+	switch {
+	case first != nil:
+		r.Groups = groups(peers, r.Bracket.Bad)
+	case sums != nil:
+		r.Sums.Groups = sumGroups(peers, r.Sums.Bad)
+	}
 	r.weigh(opts.Traces, peers)
-	name(peers) // headers read since may have told names
+	if first != nil {
+		r.Bracket.A, r.Bracket.B = first.a.name, first.b.name
+	}
+	if r.Replay != nil {
+		r.Replay.name()
+	}
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)
-		r.Peers = append(r.Peers, PeerInfo{p.Name, p.Path, len(p.set.Entries), p.log != nil})
+		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil, p.set})
 	}
-	if first != nil {
-		r.Bracket.A, r.Bracket.B = first.a.Name, first.b.Name
-		r.Groups = groups(peers, r.Bracket.Bad)
-	}
+	r.tell()
 	return r, nil
+}
+
+// compare searches every two peers and returns the pair that parted first, and the one
+// whose recorded hashes alone did.
+func (r *Result) compare(peers []*peer) (first, sums *pair) {
+	for i, a := range peers {
+		for _, b := range peers[i+1:] {
+			p := newPair(r, a, b)
+			p.search()
+			p.scanLogs()
+			p.combine()
+			if p.bracket != nil && (first == nil || p.before(first)) {
+				first = p
+			}
+			if p.kind == ChecksumOnly && (sums == nil || *p.split < *sums.split) {
+				sums = p
+			}
+		}
+	}
+	return first, sums
 }

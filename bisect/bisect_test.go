@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // state is what one peer's snapshot of one point holds in these tests.
@@ -74,15 +75,47 @@ func peersOf(t fataler, dir string, a, b []*state) []string {
 
 func run1(t fataler, dirs []string, opts Options) *Result {
 	t.Helper()
-	peers, err := Gather(files.Disk, dirs, []snapshot.Format{snapshot.SnapFormat()})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	r, err := Run(peers, opts)
+	r, err := Run(gather(t, dirs), opts)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	return r
+}
+
+// gather returns the peers whose snapshots and order logs are in folders, or in those in
+// them.
+func gather(t fataler, dirs []string) (peers []*Peer) {
+	t.Helper()
+	for _, dir := range dirs {
+		sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{snapshot.SnapFormat()})
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for _, set := range sets {
+			p := &Peer{Path: set.Path, Snapshots: set}
+			f, err := os.Open(filepath.Join(set.Path, LogName))
+			if err == nil {
+				p.readLog(t, f)
+				f.Close()
+			}
+			peers = append(peers, p)
+		}
+	}
+	return peers
+}
+
+func (p *Peer) readLog(t fataler, f *os.File) {
+	t.Helper()
+	source, err := orderlog.NewReader(f, f.Name())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if p.Log, err = ReadLog(source); err != nil {
+		p.Lost = append(p.Lost, err.Error())
+	}
+	path := f.Name()
+	p.Log.Name, p.Name = path, p.Log.Header.Peer
+	p.Log.Open = func() (*orderlog.Log, error) { return orderlog.ReadFile(path) }
 }
 
 // span prints a bracket: "(good,bad]", good "-" if there is none.
@@ -321,19 +354,8 @@ func TestOtherGame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	peers, err := Gather(files.Disk, []string{a, b}, []snapshot.Format{snapshot.SnapFormat()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(peers, Options{}); err == nil || !strings.Contains(err.Error(), "nothing of the session") {
+	if _, err := Run(gather(t, []string{a, b}), Options{}); err == nil || !strings.Contains(err.Error(), "nothing of the session") {
 		t.Errorf("%v", err)
-	}
-	empty := filepath.Join(dir, "empty")
-	if err := os.Mkdir(empty, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Gather(files.Disk, []string{empty}, nil); err == nil {
-		t.Error("an empty folder is a peer")
 	}
 }
 
@@ -403,7 +425,7 @@ func TestLogsGiveTheTick(t *testing.T) {
 	writeLog(t, host, "host", []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	writeLog(t, client, "client", []byte{1, 2, 3, 4, 9, 6, 7, 9})
 	r := run1(t, []string{host, client}, Options{})
-	if span(r) != "(3,4]" || !r.Exact || r.Tick != 3 || r.Healed == nil || r.Healed.Tick != 5 || r.Bracket.By != "recorded hashes" {
+	if span(r) != "(3,4]" || !r.Exact || r.Tick != 3 || r.Healed == nil || r.Healed.Tick != 5 || r.Bracket.By != ByHashes {
 		t.Errorf("%s, exact %v, tick %d, healed %v, by %s", span(r), r.Exact, r.Tick, r.Healed, r.Bracket.By)
 	}
 	if fmt.Sprint(r.Groups) != "[[host] [client]]" {
@@ -480,5 +502,55 @@ func TestSwappedNames(t *testing.T) {
 	r := run1(t, dirs, Options{})
 	if span(r) != "(100,200]" || r.Snapshots != 5 || len(r.Warnings) != 3 {
 		t.Errorf("%s of %d points, warnings %q", span(r), r.Snapshots, r.Warnings)
+	}
+}
+
+// TestRunChangesNothing: what a caller hands in stays as it was, so that it can be
+// searched again.
+func TestRunChangesNothing(t *testing.T) {
+	same, parted := state{1, 1, 0}, state{2, 2, 0}
+	dirs := peersOf(t, t.TempDir(), list(same, same, same, same), list(same, same, parted, parted))
+	in := func(name string) string { return filepath.Join(dirs[1], name) }
+	if err := os.Rename(in(snapshot.Name(testSeed, 300)), in(snapshot.Name(testSeed, 7777))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(write(t, in("x"), 400, same, ""), in(snapshot.Name(99, 400))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dirs[0], 7777, same, "")
+	traces, err := tracediff.Compare(nil, tracediff.Options{Claims: []*tracediff.ClaimLog{{Claims: []tracediff.Claim{{Text: "desync", Tick: 250, HasTick: true}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers := gather(t, dirs)
+	entries := func() (text []string) {
+		for _, p := range peers {
+			text = append(text, fmt.Sprint(p.Name, p.Lost, p.Notes, p.Snapshots.Warnings))
+			for _, e := range p.Snapshots.Entries {
+				text = append(text, fmt.Sprint(e.Path(), e.Seed, e.Point))
+			}
+		}
+		return append(text, fmt.Sprint(traces.Claims))
+	}
+	before := entries()
+	var first *Result
+	for range 2 {
+		r, err := Run(peers, Options{Traces: []*tracediff.Result{traces}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if span(r) != "(100,200]" || len(r.Warnings) != 2 || r.Traces[0].Claims[0].Standing != tracediff.Late {
+			t.Errorf("%s, warnings %q, claim %s", span(r), r.Warnings, r.Traces[0].Claims[0].Standing)
+		}
+		if after := entries(); !slices.Equal(before, after) {
+			t.Errorf("before %q, after %q", before, after)
+		}
+		if n := len(r.Peers[1].States.Entries); n != 4 || r.Peers[1].Snapshots != 4 || r.Peers[1].States.Entries[3].Point.Tick != 300 {
+			t.Errorf("%d states of %s", n, r.Peers[1].Name)
+		}
+		if first != nil && !slices.Equal(first.Warnings, r.Warnings) {
+			t.Errorf("warnings %q, then %q", first.Warnings, r.Warnings)
+		}
+		first = r
 	}
 }

@@ -23,10 +23,22 @@ const (
 	// ChecksumOnly: checksums differ while every state is equal: what was hashed
 	// came in another order, or what differs is not in the states.
 	ChecksumOnly Kind = "checksum-only"
+	// InputsDiffer: the peers were given different orders; no state is known to
+	// differ. Order logs alone show it.
+	InputsDiffer Kind = "inputs"
+	// StaleCache: a game found data wrong that it derives from the state; the states
+	// agree. Order logs alone show it.
+	StaleCache Kind = "stale-cache"
 )
 
 // weigh lays what the engines' checksums say beside what the states say.
-func (r *Result) weigh(traces []*tracediff.Result, peers []*Peer) {
+func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
+	traces := slices.Clone(given)
+	for i, t := range traces {
+		own := *t // its claims are judged
+		own.Claims = slices.Clone(t.Claims)
+		traces[i] = &own
+	}
 	r.Traces = traces
 	var differ, agree *tracediff.Result
 	for _, t := range traces {
@@ -65,7 +77,7 @@ func (r *Result) weigh(traces []*tracediff.Result, peers []*Peer) {
 	if b != nil && b.Good == nil && differ != nil && differ.Bracket != nil && differ.Bracket.HasGood {
 		if good := pointOf(differ, differ.Bracket.Good); good.Compare(b.Bad) < 0 {
 			narrowed := *b
-			narrowed.Good, narrowed.By = &good, "snapshots and recorded checksums"
+			narrowed.Good, narrowed.By = &good, BySnapshotsAndSums
 			r.set(narrowed)
 		}
 	}
@@ -83,7 +95,7 @@ func (r *Result) weigh(traces []*tracediff.Result, peers []*Peer) {
 
 // stateless returns the peers whose checksums differ from those of all peers that
 // left states, nil if these differ among each other or are not among the traces.
-func (r *Result) stateless(t *tracediff.Result, peers []*Peer) []string {
+func (r *Result) stateless(t *tracediff.Result, peers []*peer) []string {
 	if len(t.Groups) == 0 {
 		return nil
 	}
@@ -108,10 +120,10 @@ func (r *Result) stateless(t *tracediff.Result, peers []*Peer) []string {
 	return without
 }
 
-func names(peers []*Peer) []string {
+func names(peers []*peer) []string {
 	var out []string
 	for _, p := range peers {
-		out = append(out, p.Name)
+		out = append(out, p.name)
 	}
 	return out
 }
@@ -140,7 +152,7 @@ func differAt(t *tracediff.Result, point uint64) bool {
 	return t.EqualFrom.Number == 0 || t.EqualFrom.Number > point
 }
 
-// pointOf returns the state point whose state a checkpoint tells of.
+// pointOf returns the state point that a checkpoint is of.
 func pointOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 	if t.Dialect().AtPoint {
 		return snapshot.Point{Tick: tick.Number, Native: t.TickName(tick)}
@@ -149,15 +161,15 @@ func pointOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 	if d := t.Dialect(); d.TickName == nil || strings.Trim(name, "0123456789") == "" {
 		name = "tick " + name
 	}
-	return snapshot.Point{Tick: tick.Number + 1, Native: "after " + name}
+	return snapshot.Point{Tick: tick.Number + 1, Native: name, Relation: snapshot.After}
 }
 
 // byTraces takes the bracket from traces where there are no states: they part
-// behind a checkpoint of tick Good, and have parted by one of tick Bad.
+// after a checkpoint of tick Good, and have parted by one of tick Bad.
 func (r *Result) byTraces(t *tracediff.Result) {
-	b := Bracket{By: "recorded checksums"}
+	b := Bracket{By: ByChecksums}
 	if len(t.Traces) > 0 && t.Traces[0].Dialect.Values {
-		b.By = "recorded values"
+		b.By = ByValues
 	}
 	switch {
 	case t.Bracket != nil:
@@ -167,14 +179,15 @@ func (r *Result) byTraces(t *tracediff.Result) {
 			b.Good = &good
 		}
 	default:
+		found := false
 		for i := range t.Claims {
 			if c := &t.Claims[i]; c.Proves() && c.HasTick {
 				b.Bad = pointOf(t, tracediff.Tick{Number: c.Tick})
-				b.By = "an engine's log"
+				b.By, found = ByClaim, true
 				break
 			}
 		}
-		if b.Bad.Native == "" {
+		if !found {
 			return // what differs has no tick
 		}
 	}
@@ -194,7 +207,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	}
 }
 
-// judge tells how claims that no trace has the tick of stand beside the states.
+// judge finds how claims that no trace has the tick of stand beside the states.
 func (r *Result) judge(t *tracediff.Result) {
 	b := r.Bracket
 	if b == nil || len(b.BadFiles) == 0 {
@@ -208,10 +221,10 @@ func (r *Result) judge(t *tracediff.Result) {
 		switch {
 		case c.Tick >= b.Bad.Tick:
 			c.Standing = tracediff.Late
-			c.Contradictions = append(c.Contradictions, fmt.Sprintf("the states differ at %s, before that tick", b.Bad))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ at %s, before that tick", b.Bad))
 		case b.Good != nil && c.Tick < b.Good.Tick:
 			c.Standing = tracediff.Contradicted
-			c.Contradictions = append(c.Contradictions, fmt.Sprintf("the states are equal at %s, behind that tick", b.Good))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal at %s, behind that tick", b.Good))
 		}
 	}
 }

@@ -1,73 +1,31 @@
 package bisect
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// record collects the sync hashes that the peer's log has of the peer itself.
-func (p *Peer) record() {
-	if p.log == nil {
-		return
-	}
-	own := slices.Index(p.log.Header.Peers, p.log.Header.Peer)
-	if own < 0 && len(p.log.Header.Peers) > 0 {
-		p.lost = appendOnce(p.lost, fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", p.log.Name, p.log.Header.Peer))
-		return
-	}
-	p.syncs = make(map[uint64]merkle.Short, len(p.log.Ticks)+1)
-	add := func(hashes []orderlog.Observed) {
-		for i := range hashes {
-			if h := &hashes[i]; h.Peer == uint32(max(own, 0)) && h.Kind == orderlog.SyncHash && h.Coverage == orderlog.Full && len(h.Bytes) == merkle.ShortSize {
-				p.syncs[h.Point] = merkle.Short(h.Bytes)
-			}
-		}
-	}
-	for i := range p.log.Epochs {
-		e := &p.log.Epochs[i]
-		for k := range e.Ticks {
-			add(e.Ticks[k].Hashes)
-		}
-		add(e.Observed)
-		for _, h := range e.Conflicts {
-			if h.Peer == uint32(max(own, 0)) {
-				p.lost = appendOnce(p.lost, fmt.Sprintf("%s: two hashes of state point %d contradict each other", p.log.Name, h.Point))
-			}
-		}
-	}
-	p.points = slices.Sorted(maps.Keys(p.syncs))
-}
-
 // scanLogs finds the first point at which the recorded sync hashes differ.
 // Hashes of a tick are eight bytes; all of them are looked at, since states
 // can part and come back.
-func (p *pair) scanLogs(r *Result) {
+func (p *pair) scanLogs() {
 	if p.a.log == nil || p.b.log == nil {
 		return
 	}
 	if ha, hb := &p.a.log.Header, &p.b.log.Header; ha.Build != hb.Build {
-		r.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
+		p.result.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
 	}
 	p.checkAgainstSnapshots()
-	var last *uint64
-	for _, point := range p.a.points {
-		ha, _ := p.a.sync(point)
-		hb, ok := p.b.sync(point)
-		if !ok {
-			continue
+	commonHashes(p.a.log, p.b.log, 0, func(point uint64, a, b merkle.Short) bool {
+		if a != b {
+			p.split = &point
+			return false
 		}
-		if ha != hb {
-			p.split, p.equal = &point, last
-			return
-		}
-		last = &point
-	}
-	p.equal = last
+		p.equal = &point
+		return true
+	})
 }
 
 // checkAgainstSnapshots compares the sync hashes that each log has with those
@@ -79,10 +37,10 @@ func (p *pair) checkAgainstSnapshots() {
 			continue
 		}
 		for _, side := range []struct {
-			peer *Peer
+			peer *peer
 			info *snapshot.Info
 		}{{p.a, pr.a}, {p.b, pr.b}} {
-			if got, ok := side.peer.sync(p.points[i].Tick); ok && got != side.info.Root.Short() {
+			if got, ok := side.peer.log.at(p.points[i].Tick); ok && got != side.info.Root.Short() {
 				p.differs("state point %s of %s: the log has sync hash %s, the snapshot has %s", p.points[i], side.peer.Path, got, side.info.Root.Short())
 			}
 		}
@@ -90,12 +48,13 @@ func (p *pair) checkAgainstSnapshots() {
 }
 
 // combine narrows the bracket of the snapshots by what the logs say.
-func (p *pair) combine(r *Result) {
+func (p *pair) combine() {
+	r := p.result
 	if p.a.notRoots() && p.b.notRoots() {
-		p.blind(r)
+		p.blind()
 		return
 	}
-	if p.onlySums(r); p.kind != "" {
+	if p.onlySums(); p.kind != "" {
 		return
 	}
 	for _, text := range p.unlike {
@@ -106,21 +65,21 @@ func (p *pair) combine(r *Result) {
 			return
 		}
 		bad := p.bracket.Bad.Tick
-		ha, okA := p.a.sync(bad)
-		hb, okB := p.b.sync(bad)
+		ha, okA := p.a.log.at(bad)
+		hb, okB := p.b.log.at(bad)
 		if okA && okB && ha == hb && p.healed == nil {
 			r.contradict("state point %d: the snapshots differ, the recorded sync hashes are both %s", bad, ha)
 		}
 		if g := p.bracket.Good; p.equal != nil && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
 			p.bracket.Good = &snapshot.Point{Tick: *p.equal}
-			p.bracket.GoodFiles, p.bracket.By = nil, "recorded hashes and snapshots"
+			p.bracket.GoodFiles, p.bracket.By = nil, ByHashesAndSnapshots
 		}
 		return
 	}
-	p.healed = nil // the logs tell it of every point
+	p.healed = nil // the logs say it of every point
 	p.healedInLogs()
 	split := snapshot.Point{Tick: *p.split}
-	b := Bracket{Bad: split, By: "recorded hashes"}
+	b := Bracket{Bad: split, By: ByHashes}
 	if p.equal != nil {
 		b.Good = &snapshot.Point{Tick: *p.equal}
 	}
@@ -134,7 +93,7 @@ func (p *pair) combine(r *Result) {
 		}
 		if g := s.Good; g != nil {
 			if g.Compare(split) >= 0 && len(p.pairs) > 0 {
-				p.noteEarlier(r, *g, split)
+				p.noteEarlier(*g, split)
 			} else if b.Good == nil || g.Compare(*b.Good) >= 0 {
 				b.Good, b.GoodFiles = g, s.GoodFiles
 			}
@@ -145,40 +104,36 @@ func (p *pair) combine(r *Result) {
 
 // noteEarlier deals with logs that part before a pair of snapshots that is
 // equal: the states came back, which history hashes would have shown.
-func (p *pair) noteEarlier(r *Result, good, split snapshot.Point) {
+func (p *pair) noteEarlier(good, split snapshot.Point) {
 	i := slices.IndexFunc(p.points, good.Same)
 	if i >= 0 && p.pairs[i].ok && p.historical(i) {
-		r.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
+		p.result.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
 	}
 	if p.healed == nil {
 		p.healed = &good
 	}
 }
 
-// healedInLogs finds the first point behind the split at which the recorded
+// healedInLogs finds the first point after the split at which the recorded
 // hashes agree again.
 func (p *pair) healedInLogs() {
-	for _, point := range p.a.points {
-		if point <= *p.split {
-			continue
-		}
-		ha, _ := p.a.sync(point)
-		if hb, ok := p.b.sync(point); ok && ha == hb {
+	commonHashes(p.a.log, p.b.log, *p.split+1, func(point uint64, a, b merkle.Short) bool {
+		if a == b {
 			p.healed = &snapshot.Point{Tick: point}
-			return
 		}
-	}
+		return a != b
+	})
 }
 
 // groups returns the names of the peers by their state at a point: by the
 // snapshots opened, else by the recorded sync hashes. Peers whose states are
 // equal there but whose histories are not are in different groups.
-func groups(peers []*Peer, point snapshot.Point) [][]string {
+func groups(peers []*peer, point snapshot.Point) [][]string {
 	type state struct {
 		sync    merkle.Short
 		history merkle.Hash
 	}
-	known := map[*Peer]state{}
+	known := map[*peer]state{}
 	for _, p := range peers {
 		if e := p.set.At(point); e != nil {
 			if h, ok := p.heads[e]; ok && h.info != nil {
@@ -186,9 +141,13 @@ func groups(peers []*Peer, point snapshot.Point) [][]string {
 				continue
 			}
 		}
-		if s, ok := p.sync(point.Tick); ok && point.Phase == "" {
+		if s, ok := p.log.at(point.Tick); ok && point.Phase == "" {
 			known[p] = state{sync: s}
 		}
+	}
+	histories := len(known) == len(peers)
+	for _, s := range known {
+		histories = histories && !s.history.IsZero()
 	}
 	var out [][]string
 	index := map[state]int{}
@@ -197,7 +156,7 @@ func groups(peers []*Peer, point snapshot.Point) [][]string {
 		if !ok {
 			continue
 		}
-		if len(known) < len(peers) || !allHistories(known, func(s state) bool { return !s.history.IsZero() }) {
+		if !histories {
 			s.history = merkle.Hash{}
 		}
 		i, ok := index[s]
@@ -206,16 +165,7 @@ func groups(peers []*Peer, point snapshot.Point) [][]string {
 			index[s] = i
 			out = append(out, nil)
 		}
-		out[i] = append(out[i], p.Name)
+		out[i] = append(out[i], p.name)
 	}
 	return out
-}
-
-func allHistories[K comparable, V any](m map[K]V, has func(V) bool) bool {
-	for _, v := range m {
-		if !has(v) {
-			return false
-		}
-	}
-	return true
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// RunLogs tells when the peers parted of whom nothing is left but order logs of engines, by
+// RunLogs finds when the peers parted of whom nothing is left but order logs of engines, by
 // the hashes in these.
 func RunLogs(c *orderlog.Comparison) *Result {
 	r := &Result{Warnings: c.Warnings}
@@ -17,7 +17,7 @@ func RunLogs(c *orderlog.Comparison) *Result {
 		return r
 	}
 	r.Kind = StateDiffers
-	b := &Bracket{Bad: snapshot.Point{Tick: first.Point, Native: first.Native}, By: "recorded hashes", A: first.Values[0].Peer, B: first.Values[1].Peer}
+	b := &Bracket{Bad: snapshot.Point{Tick: first.Point}.Named(first.Native), By: ByHashes, A: first.Values[0].Peer, B: first.Values[1].Peer}
 	if g := c.State.Good; g != nil {
 		b.Good = &snapshot.Point{Tick: *g}
 		r.Exact, r.Tick = *g+1 == first.Point, *g

@@ -16,13 +16,13 @@ import (
 // notRoots reports whether the recorded hashes are another kind of checksum than the
 // roots of the snapshots that were read: at two points at least, and at none of them
 // are they the same.
-func (p *Peer) notRoots() bool {
+func (p *peer) notRoots() bool {
 	n := 0
 	for e, h := range p.heads {
 		if h.info == nil || e.Point.Phase != "" {
 			continue
 		}
-		if sync, ok := p.sync(e.Point.Tick); ok {
+		if sync, ok := p.log.at(e.Point.Tick); ok {
 			if sync == h.info.Root.Short() {
 				return false
 			}
@@ -34,15 +34,16 @@ func (p *Peer) notRoots() bool {
 
 // blind deals with peers whose hashes and histories are the game's own checksums: the
 // search begins again by states alone, and what the logs say comes beside it.
-func (p *pair) blind(r *Result) {
+func (p *pair) blind() {
+	r := p.result
 	p.unlike = nil
 	p.ownSums, p.a.ownSums, p.b.ownSums = true, true, true
 	r.note("the recorded hashes of %s and %s are not the roots of their snapshots: they are taken for a checksum of the game's own", p.a.Path, p.b.Path)
-	p.search(r)
+	p.search()
 	b := p.bracket
 	switch {
 	case b == nil && p.split != nil:
-		p.onlySums(r)
+		p.onlySums()
 	case b == nil || b.Bad.Phase != "" || p.equal == nil:
 	case p.split == nil && *p.equal >= b.Bad.Tick:
 		p.kind = BlindChecksum
@@ -56,14 +57,14 @@ func (p *pair) blind(r *Result) {
 
 // onlySums looks for a checksum-only difference: recorded hashes that differ where the
 // states of both peers are there and equal, while no states differ anywhere.
-func (p *pair) onlySums(r *Result) {
+func (p *pair) onlySums() {
 	if p.split == nil {
 		return
 	}
 	seen := false
 	for i, point := range p.points {
-		ha, okA := p.a.sync(point.Tick)
-		hb, okB := p.b.sync(point.Tick)
+		ha, okA := p.a.log.at(point.Tick)
+		hb, okB := p.b.log.at(point.Tick)
 		if point.Phase != "" || !okA || !okB || ha == hb {
 			continue
 		}
@@ -83,7 +84,7 @@ func (p *pair) onlySums(r *Result) {
 	p.kind, p.bracket, p.healed = ChecksumOnly, nil, nil
 	p.checkAgainstSnapshots() // all are read now
 	for _, text := range p.unlike {
-		r.note("%s", text)
+		p.result.note("%s", text)
 	}
 	p.unlike = nil
 }
@@ -98,24 +99,29 @@ type Sums struct {
 }
 
 // checksumOnly makes p's the result.
-func (r *Result) checksumOnly(p *pair, peers []*Peer) {
+func (r *Result) checksumOnly(p *pair) {
 	r.Kind = ChecksumOnly
 	r.note("the states are equal at all %d state points: a checksum that is not computed from the state alone, or wrongly", r.Snapshots)
-	r.Sums = &Sums{Good: p.equal, Bad: *p.split, Last: min(p.a.points[len(p.a.points)-1], p.b.points[len(p.b.points)-1])}
+	r.Sums = &Sums{Good: p.equal, Bad: *p.split, Last: min(p.a.log.last(), p.b.log.last())}
+}
+
+// sumGroups returns the names of the peers by the hash that they recorded of a point.
+func sumGroups(peers []*peer, point uint64) (groups [][]string) {
 	index := map[merkle.Short]int{}
-	for _, peer := range peers {
-		hash, ok := peer.sync(*p.split)
+	for _, p := range peers {
+		hash, ok := p.log.at(point)
 		if !ok {
 			continue
 		}
 		i, ok := index[hash]
 		if !ok {
-			i = len(r.Sums.Groups)
+			i = len(groups)
 			index[hash] = i
-			r.Sums.Groups = append(r.Sums.Groups, nil)
+			groups = append(groups, nil)
 		}
-		r.Sums.Groups[i] = append(r.Sums.Groups[i], peer.Name)
+		groups[i] = append(groups[i], p.name)
 	}
+	return groups
 }
 
 // byRoots holds a replay against the roots of the peer's snapshots, if these are what

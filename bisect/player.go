@@ -30,10 +30,7 @@ type player struct {
 
 // prepare finds out from where to where the log can be replayed.
 func (p *player) prepare() error {
-	own := &Peer{log: p.log, set: &snapshot.Set{}}
-	own.record()
-	p.out.Lost = own.lost
-	p.recorded = own.syncs
+	p.recorded, p.out.Lost = recorded(p.log)
 	p.out.From = p.log.Header.FirstPoint
 	if start := p.log.Header.Start; !start.IsZero() {
 		if got, ok := p.recorded[p.out.From]; ok && got != start.Short() {

@@ -22,10 +22,23 @@ type Replay struct {
 
 	Peers []ReplayedPeer
 
-	// InputsPart is the first point at which two peers' replays differ from
+	// InputsDiffer is the first point at which two peers' replays differ from
 	// each other: then their orders do, in the tick before. Nil if they never
 	// do.
-	InputsPart *uint64
+	InputsDiffer *uint64
+
+	peers  []*peer // of Peers
+	lender *peer   // whose orders those without a log borrow
+}
+
+// name gives the peers their names.
+func (rep *Replay) name() {
+	for i, p := range rep.peers {
+		rep.Peers[i].Name = p.name
+		if p.log == nil || p.log.Open == nil {
+			rep.Peers[i].Borrowed = rep.lender.name
+		}
+	}
 }
 
 // ReplayedPeer is how one peer's evidence compares with the replay of the
@@ -59,8 +72,9 @@ func (p *ReplayedPeer) MatchesReference() bool { return p.Compared > 0 && p.Depa
 
 // run is one peer's replay.
 type run struct {
-	peer   *Peer
+	peer   *peer
 	log    *orderlog.Log
+	lent   bool // the log is another peer's
 	out    ReplayedPeer
 	hashes []merkle.Short // of the replay, from Replay.From on
 	end    uint64         // the last state point that the orders in the log lead to
@@ -97,25 +111,39 @@ func ordersFrom(log *orderlog.Log, from uint64) (orders map[uint64][]orderlog.Or
 // Recorded returns what a log knows of its own peer from its first point on: the orders
 // by tick, the sync hashes by state point, and the last point that the orders lead to.
 func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map[uint64]merkle.Short, end uint64) {
-	p := &Peer{log: log, set: &snapshot.Set{}}
-	p.record()
+	hashes, _ = recorded(log)
 	orders, end = ordersFrom(log, log.Header.FirstPoint)
-	return orders, p.syncs, end
+	return orders, hashes, end
+}
+
+// recorded returns the sync hashes that a log has of its own peer, nil if it has none that
+// are known to be, and what is wrong with them.
+func recorded(log *orderlog.Log) (hashes map[uint64]merkle.Short, lost []string) {
+	l := LogOf(log)
+	if l.stranger() {
+		return nil, l.lost()
+	}
+	hashes = make(map[uint64]merkle.Short, len(l.Hashes)+1)
+	for _, h := range l.Hashes {
+		hashes[h.Point] = h.Sum
+	}
+	return hashes, l.lost()
 }
 
 // replay replays the orders over the bracket and narrows it to the tick at
 // which the peers part.
-func replay(r *Result, peers []*Peer, opts Options) error {
+func replay(r *Result, peers []*peer, opts Options) error {
 	sim, b := opts.Sim, r.Bracket
 	if b.Bad.Phase != "" || b.Good != nil && b.Good.Phase != "" {
 		r.note("no replay: the states were taken inside a tick, %s starts at whole ones", sim.Name)
 		return nil
 	}
-	runs, lender, err := lineUp(r, peers)
+	runs, lending, err := lineUp(r, peers)
 	if runs == nil || err != nil {
 		return err
 	}
-	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick}
+	lender := lending.log
+	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick, lender: lending.peer}
 	world := goodWorld(r, peers)
 	if world != nil {
 		rep.From, rep.FromState = world.Point.Tick, true
@@ -147,9 +175,9 @@ func replay(r *Result, peers []*Peer, opts Options) error {
 		}
 	}
 	for i := range runs {
-		rep.Peers = append(rep.Peers, runs[i].out)
+		rep.Peers, rep.peers = append(rep.Peers, runs[i].out), append(rep.peers, runs[i].peer)
 		if why := runs[i].unsteady; why != "" {
-			r.note("%s: %s", runs[i].out.Name, why)
+			r.note("%s: %s", runs[i].peer, why)
 		}
 		if runs[i].end < b.Bad.Tick {
 			r.note("the orders in %s are known up to state point %d only", runs[i].log.Name, runs[i].end)
@@ -162,31 +190,36 @@ func replay(r *Result, peers []*Peer, opts Options) error {
 
 // lineUp makes a run for each peer. A peer without a log borrows the orders of
 // the first that has one, the lender.
-func lineUp(r *Result, peers []*Peer) ([]run, *orderlog.Log, error) {
-	var lender *Peer
-	for _, p := range peers {
-		if p.log != nil && lender == nil {
-			lender = p
+func lineUp(r *Result, peers []*peer) (runs []run, lender *run, err error) {
+	runs = make([]run, len(peers))
+	for i, p := range peers {
+		runs[i].peer = p
+		if p.log == nil || p.log.Open == nil {
+			continue
+		}
+		if runs[i].log, err = p.log.Open(); err != nil {
+			return nil, nil, err
+		}
+		if lender == nil {
+			lender = &runs[i]
 		}
 	}
 	if lender == nil {
 		r.lose("no replay: no peer has an order log")
 		return nil, nil, nil
 	}
-	runs := make([]run, len(peers))
-	for i, p := range peers {
-		runs[i] = run{peer: p, log: p.log, out: ReplayedPeer{Name: p.Name}}
-		if p.log == nil {
-			runs[i].log, runs[i].out.Borrowed = lender.log, lender.Name
+	for i := range runs {
+		if runs[i].log == nil {
+			runs[i].log, runs[i].lent = lender.log, true
 		}
 	}
-	return runs, lender.log, nil
+	return runs, lender, nil
 }
 
 // goodWorld loads the state at the good end of the bracket, or at the last
 // state point before it of which there is a snapshot. It returns nil if there
 // is none: then the replay begins with the session.
-func goodWorld(r *Result, peers []*Peer) *snapshot.World {
+func goodWorld(r *Result, peers []*peer) *snapshot.World {
 	if r.Bracket.Good == nil {
 		return nil
 	}
@@ -224,7 +257,7 @@ func goodWorld(r *Result, peers []*Peer) *snapshot.World {
 
 // allHave reports whether every peer that has snapshots has one at a point, and
 // their headers, where read, have one root.
-func allHave(peers []*Peer, point snapshot.Point) bool {
+func allHave(peers []*peer, point snapshot.Point) bool {
 	var root merkle.Hash
 	for _, p := range peers {
 		e := p.set.At(point)
@@ -267,8 +300,8 @@ func (rep *Replay) play(runs []run, sim *Sim, world *snapshot.World) error {
 			if runs[0].hashes[at] == runs[i].hashes[at] {
 				continue
 			}
-			if point := rep.From + uint64(at); rep.InputsPart == nil || point < *rep.InputsPart {
-				rep.InputsPart = &point
+			if point := rep.From + uint64(at); rep.InputsDiffer == nil || point < *rep.InputsDiffer {
+				rep.InputsDiffer = &point
 			}
 			break
 		}
@@ -311,21 +344,21 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 			continue
 		}
 		departed = true
-		if run.out.Borrowed != "" {
-			r.note("%s is not drilled into: it left no orders of its own", run.out.Name)
+		if run.lent {
+			r.note("%s is not drilled into: it left no orders of its own", run.peer)
 			continue
 		}
 		if run.peer.ownSums {
-			r.note("%s is not drilled into: its trace is of checksums of the game's own", run.out.Name)
+			r.note("%s is not drilled into: its trace is of checksums of the game's own", run.peer)
 			continue
 		}
-		traced, err := opts.Traced(run.peer.set.Others)
+		traced, err := opts.Traced(run.peer.Peer)
 		if err != nil {
 			r.lose("%v", err)
 			continue
 		}
 		if traced == nil {
-			r.note("%s is not drilled into: it left no trace of systems", run.out.Name)
+			r.note("%s is not drilled into: it left no trace of systems", run.peer)
 			continue
 		}
 		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
@@ -344,7 +377,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 // between returns the sync hashes that a peer is known to have had at state points: as
 // it recorded them, or else of its snapshots; of these alone if what it recorded are no
 // roots.
-func (p *Peer) between(first, last uint64) map[uint64]merkle.Short {
+func (p *peer) between(first, last uint64) map[uint64]merkle.Short {
 	known := make(map[uint64]merkle.Short)
 	for _, e := range slices.Clone(p.set.Entries) { // opening a misnamed one moves it
 		if e.Point.Phase != "" || e.Point.Tick < first || e.Point.Tick > last {
@@ -357,10 +390,11 @@ func (p *Peer) between(first, last uint64) map[uint64]merkle.Short {
 	if p.ownSums {
 		return known
 	}
-	for point, hash := range p.syncs {
-		if point >= first && point <= last {
-			known[point] = hash
+	for _, h := range p.log.from(first) {
+		if h.Point > last {
+			break
 		}
+		known[h.Point] = h.Sum
 	}
 	return known
 }
@@ -378,7 +412,7 @@ func (r *Result) narrowByReplay() {
 	for i := range rep.Peers {
 		p := &rep.Peers[i]
 		if p.Compared == 0 {
-			r.note("%s left no hash in the replayed ticks: whether it departs is not known", p.Name)
+			r.note("%s left no hash in the replayed ticks: whether it departs is not known", rep.peers[i])
 		}
 		if p.LastAgreed == nil {
 			known = false
@@ -390,30 +424,30 @@ func (r *Result) narrowByReplay() {
 		}
 		departed++
 		if !inside(*p.Departs) {
-			r.note("%s departs from %s at state point %d, before the peers part: %s is another build or has other data than the game", p.Name, rep.Sim, *p.Departs, rep.Sim)
+			r.note("%s departs from %s at state point %d, before the peers part: %s is another build or has other data than the game", rep.peers[i], rep.Sim, *p.Departs, rep.Sim)
 			return
 		}
 		bad = min(bad, *p.Departs)
 	}
-	if rep.InputsPart != nil {
-		if !inside(*rep.InputsPart) {
-			r.contradict("the orders in the logs lead to different states at state point %d, where the peers are known to be equal", *rep.InputsPart)
+	if rep.InputsDiffer != nil {
+		if !inside(*rep.InputsDiffer) {
+			r.contradict("the orders in the logs lead to different states at state point %d, where the peers are known to be equal", *rep.InputsDiffer)
 			return
 		}
-		bad = min(bad, *rep.InputsPart)
-		agreed = min(agreed, *rep.InputsPart-1)
+		bad = min(bad, *rep.InputsDiffer)
+		agreed = min(agreed, *rep.InputsDiffer-1)
 	}
 	if bad < b.Bad.Tick {
-		b.Bad, b.BadFiles, b.By = snapshot.Point{Tick: bad}, nil, "replay"
+		b.Bad, b.BadFiles, b.By = snapshot.Point{Tick: bad}, nil, ByReplay
 	}
 	// Peers that agree with one replay agree with each other.
 	if known && agreed < bad && (b.Good == nil || agreed > b.Good.Tick) {
-		b.Good, b.GoodFiles, b.By = &snapshot.Point{Tick: agreed}, nil, "replay"
+		b.Good, b.GoodFiles, b.By = &snapshot.Point{Tick: agreed}, nil, ByReplay
 	}
 	r.set(b)
 	switch {
-	case rep.InputsPart != nil:
-		r.note("the orders in the logs lead to different states from state point %d on: the inputs differ, the simulation need not be at fault", *rep.InputsPart)
+	case rep.InputsDiffer != nil:
+		r.note("the orders in the logs lead to different states from state point %d on: the inputs differ, the simulation need not be at fault", *rep.InputsDiffer)
 	case departed == len(rep.Peers):
 		r.note("every peer departs from %s: it is another build or set of data than the game's, or all peers are wrong", rep.Sim)
 	}

@@ -9,7 +9,7 @@ import (
 
 // pair searches for the first split of two peers.
 type pair struct {
-	a, b   *Peer
+	a, b   *peer
 	points []snapshot.Point // at which both have a snapshot
 	pairs  []probed         // of each of points
 	result *Result
@@ -40,7 +40,7 @@ type probed struct {
 	a, b *snapshot.Info
 }
 
-func newPair(a, b *Peer) *pair { return &pair{a: a, b: b} }
+func newPair(r *Result, a, b *peer) *pair { return &pair{a: a, b: b, result: r} }
 
 // before reports whether p parted earlier than q.
 func (p *pair) before(q *pair) bool {
@@ -56,8 +56,8 @@ func (p *pair) before(q *pair) bool {
 	return good(p).Compare(good(q)) < 0
 }
 
-// common returns the points at which both sets have a snapshot.
-func common(a, b *snapshot.Set) []snapshot.Point {
+// commonOf returns the points at which both sets have a snapshot.
+func commonOf(a, b *snapshot.Set) []snapshot.Point {
 	points := make([]snapshot.Point, 0, min(len(a.Entries), len(b.Entries)))
 	for i, j := 0, 0; i < len(a.Entries) && j < len(b.Entries); {
 		switch c := a.Entries[i].Point.Compare(b.Entries[j].Point); {
@@ -75,17 +75,17 @@ func common(a, b *snapshot.Set) []snapshot.Point {
 }
 
 // search finds the first pair of snapshots that differs.
-func (p *pair) search(r *Result) {
-	p.result = r
+func (p *pair) search() {
+	r := p.result
 	for {
-		p.points = common(p.a.set, p.b.set)
+		p.points = commonOf(p.a.set, p.b.set)
 		p.pairs = make([]probed, len(p.points))
 		for again := true; again; {
 			p.bracket, p.healed, p.moved = nil, nil, false
-			notes := len(r.Notes)
+			notes := len(r.notes)
 			p.run()
 			if again = !p.moved && p.bracket != nil && !p.confirmed(); again {
-				r.Notes = r.Notes[:notes]
+				r.notes = r.notes[:notes]
 			}
 		}
 		if !p.moved {
@@ -127,9 +127,7 @@ func (p *pair) probe(i int) bool {
 	}
 	pr.read = true
 	ea, eb := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
-	_, seenA := p.a.heads[ea]
-	_, seenB := p.b.heads[eb]
-	if !seenA || !seenB {
+	if !p.a.read(ea) || !p.b.read(eb) {
 		p.result.Probes++
 	}
 	var movedA, movedB bool
@@ -154,7 +152,9 @@ func (p *pair) probe(i int) bool {
 }
 
 func (p *pair) differs(format string, args ...any) {
-	p.unlike = appendOnce(p.unlike, fmt.Sprintf(format, args...))
+	if s := fmt.Sprintf(format, args...); !slices.Contains(p.unlike, s) {
+		p.unlike = append(p.unlike, s)
+	}
 }
 
 // historical reports whether both snapshots of pair i have a history hash that is made
@@ -302,7 +302,7 @@ func (p *pair) found(good, bad int) {
 	if p.moved {
 		return
 	}
-	b := Bracket{Bad: p.points[bad], By: "snapshots", BadFiles: p.files(bad)}
+	b := Bracket{Bad: p.points[bad], By: BySnapshots, BadFiles: p.files(bad)}
 	if good >= 0 {
 		point := p.points[good]
 		b.Good, b.GoodFiles = &point, p.files(good)
@@ -339,9 +339,9 @@ func (p *pair) findHealed() {
 }
 
 // commonPoints counts the points at which two peers or more have a snapshot.
-func commonPoints(peers []*Peer) int {
+func commonPoints(peers []*peer) int {
 	if len(peers) == 2 {
-		return len(common(peers[0].set, peers[1].set))
+		return len(commonOf(peers[0].set, peers[1].set))
 	}
 	type moment struct {
 		tick  uint64
@@ -366,39 +366,56 @@ func commonPoints(peers []*Peer) int {
 // common state point that differs by snapshots, or at the last one if none
 // does. It returns warnings about files, and which could not be used.
 func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err error) {
-	peers := []*Peer{a, b}
+	peers := newPeers([]*Peer{a, b})
 	if err := oneSession(peers); err != nil {
 		return paths, nil, nil, err
 	}
-	p, r := newPair(a, b), &Result{}
-	p.search(r)
-	warnings = slices.Concat(a.set.Warnings, b.set.Warnings)
+	r := &Result{}
+	p := newPair(r, peers[0], peers[1])
+	p.search()
+	warnings = slices.Concat(p.a.set.Warnings, p.b.set.Warnings)
 	if p.bracket != nil {
-		return [2]string(p.bracket.BadFiles), warnings, r.Lost, nil
+		return [2]string(p.bracket.BadFiles), warnings, r.lost.strings(), nil
 	}
 	for i := len(p.points) - 1; i >= 0; i-- {
 		if p.probe(i) {
-			return [2]string(p.files(i)), warnings, r.Lost, nil
+			return [2]string(p.files(i)), warnings, r.lost.strings(), nil
 		}
 	}
-	return paths, warnings, r.Lost, fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
+	return paths, warnings, r.lost.strings(), fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
 }
 
 // recordedPoints counts the points of which two peers' logs or more have a
 // sync hash.
-func recordedPoints(peers []*Peer) int {
+func recordedPoints(peers []*peer) int {
+	type seen struct {
+		point uint64
+		again bool
+	}
+	var all, next []seen // ascending
+	for _, p := range peers {
+		if p.log == nil {
+			continue
+		}
+		next = next[:0]
+		i := 0
+		for _, h := range p.log.Hashes {
+			for i < len(all) && all[i].point < h.Point {
+				next = append(next, all[i])
+				i++
+			}
+			again := i < len(all) && all[i].point == h.Point
+			if again {
+				i++
+			}
+			next = append(next, seen{h.Point, again})
+		}
+		all, next = append(next, all[i:]...), all
+	}
 	n := 0
-	for i, p := range peers {
-		for _, point := range p.points {
-			seen, again := false, false
-			for k, q := range peers {
-				if _, ok := q.sync(point); ok && k != i {
-					seen, again = seen || k < i, again || k > i
-				}
-			}
-			if again && !seen { // counted with the first peer that has it
-				n++
-			}
+	for _, s := range all {
+		if s.again {
+			n++
 		}
 	}
 	return n

@@ -26,9 +26,9 @@ const (
 	// InputsEqual says that no order differs where logs overlap, and that no
 	// recorded hash does.
 	InputsEqual Verdict = "inputs-equal"
-	// NetworkLayer says that the peers were given different orders while
-	// nothing recorded tells that their states differed before.
-	NetworkLayer Verdict = "network"
+	// InputsDiffer says that the peers were given different orders while
+	// nothing recorded says that their states differed before.
+	InputsDiffer Verdict = "network"
 	// Simulation says that from equal orders different states came.
 	Simulation Verdict = "simulation"
 	// InitialState says that the peers' states differ at the first state point
@@ -240,7 +240,7 @@ type InputHashMismatch struct {
 
 // Diverged reports whether the logs prove that the peers parted.
 func (c *Comparison) Diverged() bool {
-	return c.Verdict == NetworkLayer || c.Verdict == Simulation || c.Verdict == InitialState
+	return c.Verdict == InputsDiffer || c.Verdict == Simulation || c.Verdict == InitialState
 }
 
 // Incomplete reports whether evidence was lost or lacking: a log that could not be
@@ -258,7 +258,7 @@ func (c *Comparison) Incomplete() bool {
 // Line is the verdict in one line.
 func (c *Comparison) Line() string {
 	switch c.Verdict {
-	case NetworkLayer:
+	case InputsDiffer:
 		return "inputs differ: network layer: " + c.Basis
 	case Simulation:
 		return "state differs: simulation: " + c.Basis

@@ -43,7 +43,7 @@ func (c *comparer) verdict() {
 		out.Verdict = Simulation
 		out.Basis = basis + "; orders differ later: " + input.text
 	case input.known:
-		out.Verdict, out.Basis = NetworkLayer, input.text
+		out.Verdict, out.Basis = InputsDiffer, input.text
 	case state.known:
 		out.Verdict, out.Basis = Simulation, "orders are equal, "+basis
 	case out.Window == nil:

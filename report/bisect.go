@@ -112,7 +112,7 @@ func BisectStatus(r *bisect.Result) Status {
 	switch {
 	case r.Diverged():
 		return Diverged
-	case len(r.Lost)+len(r.Contradictions) > 0:
+	case r.Incomplete():
 		return Inconclusive
 	}
 	return InSync
@@ -132,15 +132,15 @@ func Bisect(r *bisect.Result) *BisectDocument {
 		d.Healed = &r.Healed.Tick
 	}
 	if b := r.Bracket; b != nil {
-		d.Bracket = &BracketDocument{Bad: b.Bad.Tick, By: b.By, Phase: b.Bad.Phase}
+		d.Bracket = &BracketDocument{Bad: b.Bad.Tick, By: string(b.By), Phase: b.Bad.Phase}
 		if b.Bad.Native != "" {
-			d.Bracket.Native = &BracketNative{Bad: b.Bad.Native}
-			d.Native = map[string]string{"state": b.Bad.Native}
+			d.Bracket.Native = &BracketNative{Bad: b.Bad.Words()}
+			d.Native = map[string]string{"state": b.Bad.Words()}
 		}
 		if b.Good != nil {
 			d.Bracket.Good = &b.Good.Tick
 			if d.Bracket.Native != nil {
-				d.Bracket.Native.Good = b.Good.Native
+				d.Bracket.Native.Good = b.Good.Words()
 			}
 		}
 		if len(b.GoodFiles)+len(b.BadFiles) > 0 {
@@ -179,7 +179,7 @@ func Bisect(r *bisect.Result) *BisectDocument {
 		d.Peers = append(d.Peers, BisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
 	}
 	if rep := r.Replay; rep != nil {
-		d.Replay = &ReplayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsPart, Peers: []ReplayedPeerDocument{}}
+		d.Replay = &ReplayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer, Peers: []ReplayedPeerDocument{}}
 		for i := range rep.Peers {
 			p := &rep.Peers[i]
 			doc := ReplayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed}
@@ -217,7 +217,7 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 			row("good", "no pair before is known to be equal")
 		}
 		end(row, "bad", s.bad, b.Bad, width, "differ", b.BadFiles)
-		row("by", b.By)
+		row("by", string(b.By))
 	}
 	if len(r.Groups) > 0 {
 		row("groups", groupsText(r.Groups, s))
@@ -349,7 +349,7 @@ func bisectHeadline(r *bisect.Result) string {
 			plural(uint64(r.Recorded), "recorded hash", "recorded hashes"))
 	case r.InitialState:
 		return "  in the initial state, before any tick"
-	case r.Exact && b.Good != nil && b.Good.Native != "" && strings.Trim(b.Good.Native+b.Bad.Native, "0123456789") == "":
+	case r.Exact && b.Good != nil && b.Good.Native != "" && strings.Trim(b.Good.Words()+b.Bad.Words(), "0123456789") == "":
 		return fmt.Sprintf("  in the tick from %s to %s", pointName(*b.Good), pointName(b.Bad))
 	case r.Exact:
 		return fmt.Sprintf("  in tick %d", r.Tick)

@@ -70,7 +70,7 @@ func (p *ReportedPoint) name() string { return reportedName(p.Point, p.Phase, p.
 func reportedName(tick uint64, phase string, n *Native) string {
 	point := snapshot.Point{Tick: tick, Phase: phase}
 	if n != nil {
-		point.Native = n.State
+		point = point.Named(n.State)
 	}
 	return bothNames(point)
 }

@@ -526,7 +526,7 @@ func (r *PeerReport) World(label string) (snapshot.State, error) {
 func (r *PeerReport) Point() snapshot.Point {
 	p := snapshot.Point{Tick: r.Tick, Phase: r.Phase}
 	if r.Native != nil {
-		p.Native = r.Native.State
+		p = p.Named(r.Native.State)
 	}
 	return p
 }

@@ -52,7 +52,7 @@ func knownStatus(s Status) Status {
 
 func knownKind(k bisect.Kind) bisect.Kind {
 	switch k {
-	case bisect.StateDiffers, bisect.BlindChecksum, bisect.ChecksumOnly, InputsDiffer, StaleCache:
+	case bisect.StateDiffers, bisect.BlindChecksum, bisect.ChecksumOnly, bisect.InputsDiffer, bisect.StaleCache:
 		return k
 	}
 	return ""

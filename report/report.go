@@ -90,7 +90,7 @@ func native(p snapshot.Point) *Native {
 	if p.Native == "" {
 		return nil
 	}
-	return &Native{State: p.Native}
+	return &Native{State: p.Words()}
 }
 
 // WriteJSON writes a document, indented, with a line end.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -67,14 +68,6 @@ type Report struct {
 	Tree        *HashTree     `json:"tree,omitempty"`
 	Map         *PositionsMap `json:"map,omitempty"`
 }
-
-// Kinds of divergences that order logs alone tell, beside those of states and checksums.
-const (
-	// InputsDiffer: the peers were given different orders; no state is known to differ.
-	InputsDiffer bisect.Kind = "inputs"
-	// StaleCache: a game found data wrong that it derives from the state; the states agree.
-	StaleCache bisect.Kind = "stale-cache"
-)
 
 // Session is which game the evidence is of.
 type Session struct {
@@ -360,23 +353,28 @@ func BothNames(native string, n uint64) string {
 }
 
 // PointName names a state point within a sentence.
-func PointName(native string, n uint64) string {
+func PointName(p snapshot.Point) string {
+	name := BothNames(p.Words(), p.Tick)
 	switch {
-	case strings.Trim(native, "0123456789abcdef;") == "":
-		return "state point " + BothNames(native, n)
-	case strings.HasPrefix(native, "end of "):
-		return "the " + BothNames(native, n)
+	case strings.Trim(p.Words(), "0123456789abcdef;") == "":
+		return "state point " + name
+	case p.Relation == snapshot.EndOf:
+		return "the " + name
 	}
-	return BothNames(native, n)
+	return name
 }
 
 // AtPoint says of when a state is.
-func AtPoint(native string, n uint64) string {
-	if strings.HasPrefix(native, "after ") {
-		return BothNames(native, n)
+func AtPoint(p snapshot.Point) string {
+	if p.Relation == snapshot.After {
+		return BothNames(p.Words(), p.Tick)
 	}
-	return "at " + PointName(native, n)
+	return "at " + PointName(p)
 }
+
+// PointOf returns the state point that a document has by its number and the words of its
+// native name.
+func PointOf(native string, n uint64) snapshot.Point { return snapshot.Point{Tick: n}.Named(native) }
 
 // TraceKind says what kind of file a trace is.
 func TraceKind(t *tracediff.TraceInfo) string { return traceKind(t) }

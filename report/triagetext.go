@@ -224,7 +224,7 @@ func (t *reportText) values() {
 	if k == nil || len(t.r.Locus)+len(k.Rows) == 0 {
 		return
 	}
-	t.section("values", differing(k)+" "+Safe(AtPoint(k.Native, k.Point)))
+	t.section("values", differing(k)+" "+Safe(AtPoint(PointOf(k.Native, k.Point))))
 	a, b := k.Peers[0], k.Peers[1]
 	rows := [][]string{{"archetype", "entity", "field", Safe(a), Safe(b), "bits"}}
 	n := t.shown(len(t.r.Locus), shownValues)

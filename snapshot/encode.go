@@ -57,7 +57,7 @@ func encodeHeader(info *Info, places []indexPlace) ([]byte, error) {
 		e.EncodeUint64(info.Seed),
 		e.EncodeUint64(info.Point.Tick),
 		e.EncodeString(info.Point.Phase),
-		e.EncodeString(info.Point.Native),
+		e.EncodeString(info.Point.Words()),
 		e.EncodeString(info.Peer),
 		e.EncodeUint32(info.Epoch),
 		e.EncodeBytes(info.RNG), // nil if there is none

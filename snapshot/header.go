@@ -16,7 +16,7 @@ func (f *File) decodeHeader(b []byte) error {
 	info.Seed = c.unsigned("seed", maxU64)
 	info.Point.Tick = c.unsigned("tick", maxU64)
 	info.Point.Phase = c.text("phase")
-	info.Point.Native = c.text("native name")
+	info.Point = info.Point.Named(c.text("native name"))
 	if err := info.Point.check(); err != nil {
 		c.fail("%w", err)
 	}

@@ -48,6 +48,9 @@ type Entry struct {
 	// parts and part are set if the file holds several states.
 	parts *partFile
 	part  *Part
+
+	state State // in memory, nil if it is in a file
+	info  *Info // nil unless it was read
 }
 
 // Path returns the path of the file, and for one of several states in it,
@@ -55,6 +58,9 @@ type Entry struct {
 func (e *Entry) Path() string {
 	if e.part != nil {
 		return e.parts.name(e.part)
+	}
+	if e.state != nil {
+		return e.Base
 	}
 	return e.Dir + string(filepath.Separator) + e.Base
 }
@@ -72,6 +78,9 @@ func (e *Entry) compare(f *Entry) int {
 // Open opens the snapshot. If its header has another seed or point than its
 // name, the error is a *MisnamedError and the State is open all the same.
 func (e *Entry) Open() (State, error) {
+	if e.state != nil {
+		return staysOpen{e.state}, nil
+	}
 	if e.part != nil {
 		return e.parts.open(e.part)
 	}

@@ -33,7 +33,7 @@ func WriteText(w io.Writer, s State) error {
 	out.WriteString(textHeader + "\n")
 	fmt.Fprintf(out, "# state hash %s\n", info.Root)
 	fmt.Fprintf(out, "%%seed %d\n%%tick %d\n", info.Seed, info.Point.Tick)
-	for _, v := range []struct{ name, value string }{{"phase", info.Point.Phase}, {"native", info.Point.Native}, {"peer", info.Peer}} {
+	for _, v := range []struct{ name, value string }{{"phase", info.Point.Phase}, {"native", info.Point.Words()}, {"peer", info.Peer}} {
 		if v.value != "" {
 			fmt.Fprintf(out, "%%%s %s\n", v.name, strconv.Quote(v.value))
 		}
@@ -281,7 +281,7 @@ func (p *textParser) directive(line string) error {
 		p.head.Point.Phase = fields[0]
 		err = p.head.Point.check()
 	case "native":
-		p.head.Point.Native = fields[0]
+		p.head.Point = p.head.Point.Named(fields[0])
 		err = p.head.Point.check()
 	case "peer":
 		p.head.Peer = fields[0]

@@ -24,7 +24,9 @@ const AfterOrders = "after-orders"
 type Point struct {
 	Tick   uint64
 	Phase  string // "" or AfterOrders
-	Native string // the engine's own name of the point, "" if it has none
+	Native string // the engine's own name, "" if it has none
+
+	Relation Relation // of the point to what Native names; At if there is no name
 }
 
 // Compare orders points in time. It ignores native names.
@@ -40,7 +42,10 @@ func (p Point) check() error {
 	if p.Phase != "" && p.Phase != AfterOrders {
 		return fmt.Errorf("phase is %q, expected none or %q", p.Phase, AfterOrders)
 	}
-	if err := checkText(p.Native); err != nil {
+	if int(p.Relation) >= len(relations) {
+		return fmt.Errorf("relation %d to its native name", p.Relation)
+	}
+	if err := checkText(p.Words()); err != nil {
 		return fmt.Errorf("native name: %w", err)
 	}
 	return nil
@@ -54,7 +59,7 @@ func (p Point) Same(q Point) bool { return p.Compare(q) == 0 }
 func (p Point) String() string {
 	switch {
 	case p.Native != "":
-		return p.Native
+		return p.Words()
 	case p.Phase != "":
 		return strconv.FormatUint(p.Tick, 10) + "+" + p.Phase
 	}

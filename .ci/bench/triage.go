@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/narrow"
 )
 
 // triage measures what an engineer waits for: the report on a session of an hour, on one of
@@ -77,7 +78,11 @@ func (b *bench) report(what, goal, dir string) error {
 		return err
 	}
 	defer tree.Close()
-	if _, err := evidence.Triage(tree, []string{dir}, nil, nil); err != nil {
+	s, err := evidence.Open(tree, []string{dir})
+	if err != nil {
+		return err
+	}
+	if _, err := narrow.Triage(s, nil, nil); err != nil {
 		return err
 	}
 	u := tree.Usage([]string{dir})

@@ -87,7 +87,7 @@ func (s *prefixes) search(r *bisect.Result) error {
 			low = point
 		}
 	}
-	b := &bisect.Bracket{Bad: snapshot.Point{Tick: bad}, By: "command"}
+	b := &bisect.Bracket{Bad: snapshot.Point{Tick: bad}, By: bisect.ByCommand}
 	if bad != low && s.known[low].Verdict == InSync {
 		b.Good = &snapshot.Point{Tick: low}
 	}

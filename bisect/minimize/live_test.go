@@ -143,9 +143,17 @@ func TestWrittenSession(t *testing.T) {
 	if !r.Written.Differ || r.Written.File != "" {
 		t.Errorf("written %+v", r.Written)
 	}
-	peers, err := bisect.Gather(files.Disk, []string{dir}, []snapshot.Format{snapshot.SnapFormat()})
+	sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{snapshot.SnapFormat()})
 	if err != nil {
 		t.Fatal(err)
+	}
+	var peers []*bisect.Peer
+	for _, set := range sets {
+		log, err := orderlog.ReadFile(filepath.Join(set.Path, bisect.LogName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		peers = append(peers, &bisect.Peer{Path: set.Path, Snapshots: set, Log: bisect.LogOf(log)})
 	}
 	b, err := bisect.Run(peers, bisect.Options{})
 	if err != nil || !b.Exact || b.Tick != 199 || len(b.Lost)+len(b.Contradictions)+len(b.Warnings) > 0 {

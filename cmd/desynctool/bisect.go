@@ -8,15 +8,16 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/simulators"
 )
 
 // bisectFlags are the flags of bisect.
 type bisectFlags struct {
 	sim   string
-	sims  simulators
+	sims  simFlags
 	drill bool
 	run   runFlags
 }
@@ -37,7 +38,7 @@ Each PATH is the folder of one peer, or one folder that holds a folder for each.
 Checksums that engines recorded beside the states (demos, sync streams, tables,
 logs) are weighed against these; without states they alone give the bracket.
 
-` + formats.SimulatorHelp + `
+` + simulators.Help + `
 
 --run 'CMD {}' takes one order log instead (order-log.bin, its text twin, 0 A.D.'s
 commands.txt), and has a command, such as the game itself, tell of ever closer
@@ -87,24 +88,26 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		return err
 	}
 	defer tree.Close()
-	read, end := files.Tree(tree), func() {}
+	end := func() {}
 	if sim == nil { // else it is the replays that take long
-		read, end = e.watch(tree, "comparing")
+		end = e.watch(tree, "comparing")
 	}
 	defer end()
-	r, err := formats.Bisect(read, paths, sim, flags.drill)
+	s, err := evidence.Open(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	r, err := narrow.Bisect(s, sim, flags.drill)
 	end()
 	if err != nil {
 		return tree.Explain(err)
 	}
-	r.Lost = append(r.Lost, tree.Lost()...)
-	r.Warnings = append(r.Warnings, tree.Warnings()...)
 	return e.bisected(r, format)
 }
 
 // doBisectRun has a command tell of prefixes of a log whether they diverge.
 func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
-	session, err := e.openSession(path)
+	session, err := e.openRecording(path)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -66,9 +67,9 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	read, end := e.watch(tree, "comparing")
+	end := e.watch(tree, "comparing")
 	defer end()
-	pair, err := openPair(read, a, b)
+	pair, err := evidence.OpenPair(tree, a, b)
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -82,20 +83,20 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	if flags.all {
 		opts.Limit = -1
 	}
-	d, err := snapshot.Compare(pair.a, pair.b, opts)
+	d, err := snapshot.Compare(pair.A, pair.B, opts)
 	end()
 	if err != nil {
-		return pair.explain(err)
+		return pair.Explain(err)
 	}
-	d.Lost = append(pair.lost, tree.Lost()...)
+	d.Lost = append(pair.Lost, tree.Lost()...)
 	if d.Diverged() {
-		d.Notes = formats.Unchecked(tree, pair.paths[:])
+		d.Notes = formats.Unchecked(tree, pair.Paths[:])
 	}
-	pair.warnings = append(pair.warnings, tree.Warnings()...)
-	e.warn(pair.warnings)
+	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
+	e.warn(pair.Warnings)
 	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.DiffText(w, d, pair.names, s, flags.all) },
-		func() any { return report.Diff(d, pair.names, pair.warnings) })
+		func(w io.Writer, s report.Style) error { return report.DiffText(w, d, pair.Names, s, flags.all) },
+		func() any { return report.Diff(d, pair.Names, pair.Warnings) })
 	if err != nil {
 		return err
 	}

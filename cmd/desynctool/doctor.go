@@ -45,10 +45,14 @@ func doDoctor(e *env, paths []string, all bool, format *outputs) error {
 	}
 	defer tree.Close()
 	progress, end := e.progress("reading", "files")
-	c, err := evidence.Examine(tree, paths, progress)
+	s, err := evidence.Open(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	c, err := evidence.Examine(s, progress)
 	end()
 	if err != nil {
-		return err
+		return tree.Explain(err)
 	}
 	e.warn(c.Warnings)
 	err = e.render(format,

@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -64,15 +65,12 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	}
 	defer tree.Close()
 	if path != "-" {
-		var read files.Tree = tree
 		if output != "" || !isTerminal(e.stdout) { // else the text itself shows how it goes
-			watched, end := e.watch(tree, "reading")
-			defer end()
-			read = watched
+			defer e.watch(tree, "reading")()
 		}
-		f, err := read.Open(path)
+		f, err := tree.Open(path)
 		if errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "@") && !reverse {
-			return dumpState(e, read, path, asJSON, output)
+			return dumpState(e, tree, path, asJSON, output)
 		}
 		if err != nil {
 			return err
@@ -94,8 +92,8 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 }
 
 // dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
-func dumpState(e *env, tree files.Tree, arg string, asJSON bool, output string) error {
-	state, _, err := openState(tree, arg)
+func dumpState(e *env, tree *archive.Tree, arg string, asJSON bool, output string) error {
+	state, _, err := evidence.OpenState(tree, arg)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/formats"
 )
 
 // open returns the tree that paths of the command line are read from, archives as
@@ -25,13 +25,29 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 	return archive.Open(given, options)
 }
 
-// openSession reads the session of one order log, whole.
-func (e *env) openSession(path string) (*formats.Session, error) {
+// session walks the paths of the command line once. The tree is open until it is closed.
+func (e *env) session(tree *archive.Tree, paths []string) (*evidence.Session, error) {
+	s, err := evidence.Open(tree, paths)
+	return s, tree.Explain(err)
+}
+
+// openRecording reads one order log, whole.
+func (e *env) openRecording(path string) (*evidence.Recording, error) {
 	tree, err := e.open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	session, err := formats.OpenSession(tree, path)
-	return session, tree.Explain(err)
+	recording, err := evidence.OpenRecording(tree, path)
+	return recording, tree.Explain(err)
+}
+
+// watch shows a bar for what is read of all files that are opened in a tree, until the
+// function that it returns is called.
+func (e *env) watch(tree *archive.Tree, what string) (end func()) {
+	report, end := e.progress(what, "")
+	if report != nil {
+		tree.Watch(report)
+	}
+	return end
 }

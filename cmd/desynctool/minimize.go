@@ -11,7 +11,8 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/simulators"
 )
 
 // minimizeFlags are the flags of minimize.
@@ -23,7 +24,7 @@ type minimizeFlags struct {
 	checkPurity      bool
 	rollback         int
 	run              runFlags
-	sims             simulators
+	sims             simFlags
 	runs, jobs, most int
 	all              bool
 }
@@ -47,7 +48,7 @@ which are void once an order is left out:
   --run 'CMD {}'   a command, such as the game itself; {} is the path of a log in
                    the format of PATH: order-log.bin, its text twin, commands.txt
 ` + runHelp + `
-` + formats.SimulatorHelp + `
+` + simulators.Help + `
 
 Outcomes are kept in DIR until the search has ended: after Ctrl-C the best session
 so far is written, and the same command goes on. With --runs N each candidate is
@@ -94,7 +95,7 @@ Exit status:
 }
 
 // test returns what tells whether a candidate diverges.
-func (f *minimizeFlags) test(session *formats.Session) (minimize.Test, error) {
+func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error) {
 	var live *minimize.Live
 	for _, m := range []struct {
 		on   bool
@@ -140,7 +141,7 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	case flags.runs < 1 || flags.jobs < 0 || flags.most < 1:
 		return errors.New("--runs and --max-replays are at least 1, --jobs at least 0")
 	}
-	session, err := e.openSession(path)
+	session, err := e.openRecording(path)
 	if err != nil {
 		return err
 	}

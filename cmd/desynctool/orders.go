@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
 )
 
 // ordersFlags are the flags of orders.
@@ -54,7 +54,11 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	defer tree.Close()
 	progress, end := e.progress("comparing", "")
 	defer end()
-	logs, err := formats.OpenLogs(tree, paths, progress)
+	s, err := evidence.Open(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	logs, err := s.Logs(progress)
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -67,8 +71,8 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	if err != nil {
 		return err
 	}
-	logs.Missing = append(logs.Missing, tree.Lost()...)
-	c.Warnings = append(c.Warnings, tree.Warnings()...)
+	logs.Missing = append(logs.Missing, s.Lost()...)
+	c.Warnings = append(c.Warnings, s.Warnings()...)
 	e.warn(slices.Concat(c.Warnings, report.LogTrouble(c), logs.Missing))
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, logs.Missing, s, flags.all) },

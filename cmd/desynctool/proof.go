@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 )
 
 func newProof(e *env) *cobra.Command {
@@ -36,7 +37,7 @@ func doProof(e *env, path, label, file string, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	state, from, err := openState(tree, path)
+	state, from, err := evidence.OpenState(tree, path)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,15 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/simulators"
 )
 
 // replayFlags are the flags of replay.
 type replayFlags struct {
 	sim, against             string
-	sims                     simulators
+	sims                     simFlags
 	dual, serialize          bool
 	fromEach, checkCaches    bool
 	checkPurity              bool
@@ -52,7 +54,7 @@ of mistake; several may be given, and without one it is the plain replay:
 
 PATH is an order log, or the folder of one peer with its snapshots.
 
-` + formats.SimulatorHelp + `
+` + simulators.Help + `
 
 --drill steps system by system: two simulators side by side, or one beside the
 trace that the peer left, as far as that proves it.
@@ -163,7 +165,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	session, err := formats.OpenReplay(tree, path)
+	session, err := evidence.OpenReplay(tree, path)
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -177,7 +179,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		defer opts.Traced.Close()
 	}
 	if flags.from != "" {
-		if opts.From, err = loadState(tree, flags.from); err != nil {
+		if opts.From, err = evidence.LoadState(tree, flags.from); err != nil {
 			return err
 		}
 	}
@@ -209,7 +211,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 
 // try replays in one mode, with a bar, and writes the hashes of a plain replay if
 // that was asked for.
-func (e *env) try(session *formats.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
+func (e *env) try(session *evidence.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
 	progress, end := e.progress("replaying, "+string(opts.Mode), "ticks")
 	defer end()
 	opts.Progress = progress

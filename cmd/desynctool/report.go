@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -107,7 +109,11 @@ func doReport(e *env, paths []string, flags reportFlags, format *outputs) error 
 		return err
 	}
 	defer tree.Close()
-	found, err := formats.FindReports(tree, paths)
+	s, err := evidence.Open(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	found, err := s.Reports()
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -143,11 +149,16 @@ func doReport(e *env, paths []string, flags reportFlags, format *outputs) error 
 }
 
 // readSaved reads a report of any kind.
-func readSaved(e *env, tree files.Tree, path string) (any, error) {
+func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 	if path == "-" {
-		return formats.UnpackReport(e.stdin, "stdin")
+		return evidence.UnpackReport(e.stdin, "stdin")
 	}
-	return formats.ReadReport(tree, path)
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return evidence.UnpackReport(f, path)
 }
 
 // renderSaved renders a report of any kind.
@@ -206,7 +217,7 @@ func doPeerReport(e *env, flags reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if base := filepath.Base(flags.peer); r.Peer == "" && isDir(tree, flags.peer) && strings.Trim(base, `./\`) != "" {
+	if base := filepath.Base(flags.peer); r.Peer == "" && evidence.IsDir(tree, flags.peer) && strings.Trim(base, `./\`) != "" {
 		r.Peer = base
 	}
 	return writePeerReport(e, r, info, flags)
@@ -214,7 +225,7 @@ func doPeerReport(e *env, flags reportFlags) error {
 
 // reportedState opens the state that a peer reports of. With another peer to compare with
 // it returns the archetypes that differ, and whether the states do.
-func reportedState(tree files.Tree, flags reportFlags) (state snapshot.State, file string, diverged []string, status report.Status, err error) {
+func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State, file string, diverged []string, status report.Status, err error) {
 	at := func(path string) string {
 		if flags.tick != "" {
 			return path + "@" + flags.tick
@@ -222,15 +233,15 @@ func reportedState(tree files.Tree, flags reportFlags) (state snapshot.State, fi
 		return path
 	}
 	if flags.against != "" {
-		pair, err := openPair(tree, at(flags.peer), at(flags.against))
+		pair, err := evidence.OpenPair(tree, at(flags.peer), at(flags.against))
 		if err != nil {
 			return nil, "", nil, "", err
 		}
 		diverged, status, err = parted(pair)
-		return pair.a, pair.paths[0], diverged, status, errors.Join(err, pair.b.Close())
+		return pair.A, pair.Paths[0], diverged, status, errors.Join(err, pair.B.Close())
 	}
 	path := at(flags.peer)
-	if flags.tick == "" && isDir(tree, path) {
+	if flags.tick == "" && evidence.IsDir(tree, path) {
 		sets, err := snapshot.Find(tree, path, formats.Snapshots())
 		if err != nil {
 			return nil, "", nil, "", err
@@ -241,20 +252,20 @@ func reportedState(tree files.Tree, flags reportFlags) (state snapshot.State, fi
 		last := sets[0].Entries[len(sets[0].Entries)-1].Point
 		path += "@" + cmp.Or(last.Native, strconv.FormatUint(last.Tick, 10))
 	}
-	state, file, err = openState(tree, path)
+	state, file, err = evidence.OpenState(tree, path)
 	return state, file, nil, report.Inconclusive, err
 }
 
 // parted returns the archetypes of the first state that are not those of the second.
-func parted(pair *statePair) ([]string, report.Status, error) {
-	if err := snapshot.Comparable(pair.a.Info(), pair.b.Info()); err != nil {
-		return nil, "", pair.explain(err)
+func parted(pair *evidence.Pair) ([]string, report.Status, error) {
+	if err := snapshot.Comparable(pair.A.Info(), pair.B.Info()); err != nil {
+		return nil, "", pair.Explain(err)
 	}
-	a, err := merkle.New(pair.a.Info().Leaves())
+	a, err := merkle.New(pair.A.Info().Leaves())
 	if err != nil {
 		return nil, "", err
 	}
-	b, err := merkle.New(pair.b.Info().Leaves())
+	b, err := merkle.New(pair.B.Info().Leaves())
 	if err != nil {
 		return nil, "", err
 	}
@@ -265,22 +276,31 @@ func parted(pair *statePair) ([]string, report.Status, error) {
 	return append(c.Diverged, c.OnlyA...), report.Diverged, nil
 }
 
+// excerptOf returns the orders of the only log in a folder.
+func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*report.Excerpt, *orderlog.Header, error) {
+	s, err := evidence.Open(tree, []string{dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Excerpt(from, to)
+}
+
 // reportedOrders reads the orders before a state from the log beside it, and finds out
 // which player the peer is.
-func reportedOrders(e *env, tree files.Tree, flags reportFlags, file string, info *snapshot.Info) (*report.Excerpt, int, error) {
+func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, info *snapshot.Info) (*report.Excerpt, int, error) {
 	player := max(flags.player, -1)
 	if flags.player == playerByLog {
 		player = 0
 	}
 	dir := flags.peer
-	if !isDir(tree, dir) {
+	if !evidence.IsDir(tree, dir) {
 		dir = filepath.Dir(file)
 	}
 	to := info.Point.Tick
 	if info.Point.Phase == snapshot.AfterOrders {
 		to++
 	}
-	excerpt, header, err := formats.ReadExcerpt(tree, dir, to-min(to, flags.excerpt), to)
+	excerpt, header, err := excerptOf(tree, dir, to-min(to, flags.excerpt), to)
 	switch {
 	case header == nil && err != nil:
 		return nil, 0, err

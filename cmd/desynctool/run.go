@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
 )
 
 // runFlags are the flags of commands that let another command tell what diverges.
@@ -57,7 +57,7 @@ func untilInterrupted() (context.Context, context.CancelFunc) {
 }
 
 // command returns the test by the command.
-func (f *runFlags) command(session *formats.Session) (*minimize.Command, error) {
+func (f *runFlags) command(session *evidence.Recording) (*minimize.Command, error) {
 	switch {
 	case f.diverges != "" && f.against != "":
 		return nil, errors.New("--run-diverges and --run-against: one output tells, or two are compared, give one of them")

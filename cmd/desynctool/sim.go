@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/simulators"
 )
 
 func newSim(e *env) *cobra.Command {
@@ -128,13 +128,13 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 		return err
 	}
 	defer tree.Close()
-	session, err := formats.SessionFor(tree, flags.log, flags.ticks, flags.seed, params)
+	session, err := simulators.SessionFor(tree, flags.log, flags.ticks, flags.seed, params)
 	if err != nil {
 		return err
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	c, err := formats.CheckSimulator(ctx, argv, opts, *session)
+	c, err := simulators.Check(ctx, argv, opts, *session)
 	if err != nil {
 		return err
 	}
@@ -147,20 +147,20 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	return ended(report.ConformanceStatus(c))
 }
 
-// simulators parses what flags say of simulators; an empty specification is none.
-type simulators struct {
+// simFlags parses what flags say of simulators; an empty specification is none.
+type simFlags struct {
 	timeout time.Duration
 	ctx     context.Context
 	stop    context.CancelFunc
 }
 
 // addTimeout adds the flag --sim-timeout.
-func (s *simulators) addTimeout(cmd *cobra.Command) {
+func (s *simFlags) addTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&s.timeout, "sim-timeout", extsim.DefaultTimeout, "how long a simulator in another process may take to answer")
 }
 
 // parse returns the simulator that a flag names, nil if it is empty. Close ends all.
-func (s *simulators) parse(flag, spec string) (*bisect.Sim, error) {
+func (s *simFlags) parse(flag, spec string) (*bisect.Sim, error) {
 	if spec == "" {
 		return nil, nil
 	}
@@ -168,13 +168,13 @@ func (s *simulators) parse(flag, spec string) (*bisect.Sim, error) {
 		return nil, fmt.Errorf("--sim-timeout is %v, expected more than 0", s.timeout)
 	}
 	ctx := context.Background()
-	if formats.IsExternal(spec) { // only what can be cancelled may keep Ctrl-C from ending us at once
+	if simulators.IsExternal(spec) { // only what can be cancelled may keep Ctrl-C from ending us at once
 		if s.ctx == nil {
 			s.ctx, s.stop = untilInterrupted()
 		}
 		ctx = s.ctx
 	}
-	sim, err := formats.ParseSimulator(ctx, spec, formats.SimulatorOptions{Timeout: s.timeout})
+	sim, err := simulators.Parse(ctx, spec, simulators.Options{Timeout: s.timeout})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
@@ -182,7 +182,7 @@ func (s *simulators) parse(flag, spec string) (*bisect.Sim, error) {
 }
 
 // close ends what is left of simulators.
-func (s *simulators) close() {
+func (s *simFlags) close() {
 	if s.stop != nil {
 		s.stop()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -100,12 +100,16 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 		return err
 	}
 	defer tree.Close()
-	traces, err := formats.OpenTraces(tree, paths, e.stdin, read, opts.Force)
+	s, err := evidence.Open(tree, paths)
 	if err != nil {
 		return tree.Explain(err)
 	}
-	traces.Missing = append(traces.Missing, tree.Lost()...)
-	e.warn(tree.Warnings())
+	traces, err := s.Traces(evidence.TraceOptions{ReadOptions: read, Stdin: e.stdin, Force: opts.Force})
+	if err != nil {
+		return tree.Explain(err)
+	}
+	traces.Missing = append(traces.Missing, s.Lost()...)
+	e.warn(s.Warnings())
 	if opts.Schedules, err = schedules(flags, slices.Concat(traces.Groups...)); err != nil {
 		return err
 	}

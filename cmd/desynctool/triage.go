@@ -11,7 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/simulators"
 )
 
 // triageFlags are the flags of triage.
@@ -19,7 +20,7 @@ type triageFlags struct {
 	all, stats, redact bool
 
 	sim    string
-	sims   simulators
+	sims   simFlags
 	known  string
 	start  string // of a write-up
 	failOn string
@@ -38,7 +39,7 @@ evidence for it, or with what would tell it. docs/causes.md describes the kinds.
 
 With --sim the orders are replayed, which tells which peer is wrong.
 
-` + formats.SimulatorHelp + `
+` + simulators.Help + `
 
 --known DIR holds the report against earlier write-ups, Markdown files with a line
 "fingerprint: …" in their header; --write-up FILE starts one.
@@ -97,10 +98,14 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	}
 	defer tree.Close()
 	progress, end := e.progress("comparing", "")
-	r, err := evidence.Triage(tree, paths, sim, progress)
+	s, err := evidence.Open(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	r, err := narrow.Triage(s, sim, progress)
 	end()
 	if err != nil {
-		return err
+		return tree.Explain(err)
 	}
 	if flags.known != "" {
 		if r.Seen, err = report.FindSeen(os.DirFS(flags.known), r); err != nil {

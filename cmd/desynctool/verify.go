@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -49,7 +49,7 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		return err
 	}
 	defer tree.Close()
-	read, end := e.watch(tree, "verifying")
+	end := e.watch(tree, "verifying")
 	defer end()
 	var want report.Expected
 	if rootText != "" {
@@ -60,14 +60,14 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		want.Root = &root
 	}
 	if against != "" {
-		state, _, err := openState(read, against)
+		state, _, err := evidence.OpenState(tree, against)
 		if err != nil {
 			return err
 		}
 		defer state.Close()
 		want.State = state
 	}
-	result, unread := formats.Verify(read, paths, want)
+	result, unread := evidence.Verify(tree, paths, want)
 	end()
 	unread = tree.Explain(unread)
 	if len(result) == 0 {

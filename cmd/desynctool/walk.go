@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 )
 
 func newWalk(e *env) *cobra.Command {
@@ -39,19 +40,19 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	read, end := e.watch(tree, "comparing")
+	end := e.watch(tree, "comparing")
 	defer end()
-	pair, err := openPair(read, a, b)
+	pair, err := evidence.OpenPair(tree, a, b)
 	if err != nil {
 		return tree.Explain(err)
 	}
 	defer pair.Close()
-	walk, err := report.NewWalk(pair.names, pair.paths, pair.a, pair.b, force)
+	walk, err := report.NewWalk(pair.Names, pair.Paths, pair.A, pair.B, force)
 	end()
 	if err != nil {
-		return pair.explain(err)
+		return pair.Explain(err)
 	}
-	walk.Warnings, walk.Lost = append(pair.warnings, tree.Warnings()...), append(pair.lost, tree.Lost()...)
+	walk.Warnings, walk.Lost = append(pair.Warnings, tree.Warnings()...), append(pair.Lost, tree.Lost()...)
 	e.warn(walk.Warnings)
 	err = e.render(format,
 		func(w io.Writer, s report.Style) error { return walk.Text(w, s, all) },

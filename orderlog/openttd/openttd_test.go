@@ -71,7 +71,7 @@ func TestTruth(t *testing.T) {
 		before  uint64 // the client's join
 	}{
 		{"insync", nil, orderlog.InputsEqual, nil, "000ade3e;0a 000ae01e;0d", 92, 56},
-		{"dropped_sign", []string{"000adef0;12 missing 0x3b CMD_PLACE_SIGN of player 1 on client"}, orderlog.NetworkLayer, nil, "000ade3e;1c 000ae019;30", 49, 55},
+		{"dropped_sign", []string{"000adef0;12 missing 0x3b CMD_PLACE_SIGN of player 1 on client"}, orderlog.InputsDiffer, nil, "000ade3e;1c 000ae019;30", 49, 55},
 		{"money_poke", []string{"000adef4;2a failed 0x1e CMD_PLANT_TREE of player 0 on client"}, orderlog.Simulation,
 			[]string{"client desync 000adef4;32 : sync_err"}, "000ade3e;26 000adef4;32", 17, 54},
 		{"rng_poke", nil, orderlog.InputsEqual, []string{"client desync 000adee0;01 : sync_err"}, "000ade3f;31 000adee0;01", 12, 54},
@@ -491,7 +491,7 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (c.Verdict == orderlog.NetworkLayer) != differ {
+		if (c.Verdict == orderlog.InputsDiffer) != differ {
 			t.Errorf("%s", c.Line())
 		}
 		t.Logf("two logs of %d MB, %d differences: at most %d MB in use, %v", size>>20, c.DifferenceCount, peak>>20, time.Since(begin).Round(time.Millisecond))

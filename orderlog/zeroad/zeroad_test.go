@@ -164,7 +164,7 @@ func TestAltered(t *testing.T) {
 		t.Fatalf("differences %v, expected %q", c.Differences, want)
 	}
 	// The state differs later than the order.
-	if c.Verdict != orderlog.NetworkLayer || c.Differences[0].At[1].Line == 0 {
+	if c.Verdict != orderlog.InputsDiffer || c.Differences[0].At[1].Line == 0 {
 		t.Errorf("%s, at %+v", c.Line(), c.Differences[0].At)
 	}
 }

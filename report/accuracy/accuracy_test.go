@@ -7,19 +7,39 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
-func narrow(dirs []string) (*playbook.Verdict, error) {
-	return formats.Narrow(files.Disk, dirs, refsim.Simulator())
+func narrowed(dirs []string) (*playbook.Verdict, error) {
+	s, err := opened(dirs)
+	if err != nil {
+		return nil, err
+	}
+	return narrow.Narrow(s, refsim.Simulator())
 }
 
 // triage reports from what the sessions left alone, without a simulator.
-func triage(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) }
+func triage(dirs []string) (*report.Report, error) {
+	s, err := opened(dirs)
+	if err != nil {
+		return nil, err
+	}
+	return narrow.Triage(s, nil, nil)
+}
+
+// opened walks the folders of a session's peers.
+func opened(dirs []string) (*evidence.Session, error) {
+	tree, err := archive.Open(dirs, archive.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return evidence.Open(tree, dirs)
+}
 
 // TestSample measures some sessions of every fault, and some clean ones. The command in
 // docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have
@@ -31,7 +51,7 @@ func TestSample(t *testing.T) {
 	if testing.Short() {
 		sample, clean = sample[:faults], clean[:5]
 	}
-	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrow, Triage: triage}, nil)
+	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrowed, Triage: triage}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +90,7 @@ func TestShuffledNames(t *testing.T) {
 			list[i].Trace = session.TraceColumn
 		}
 	}
-	scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrow}, nil)
+	scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrowed}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +135,7 @@ func TestCauses(t *testing.T) {
 		{stale, causes(1, 2), accuracy.Wrong, accuracy.CauseScore{Truth: "stale-cache", First: []string{"bit-flip"}, Held: true}},
 		{blurred, causes(1), accuracy.Unknown, accuracy.CauseScore{Truth: "bit-flip", First: []string{"bit-flip"}, Right: true}},
 	} {
-		score, err := accuracy.Measure(c.of, t.TempDir(), accuracy.Measured{Narrow: narrow, Triage: c.says})
+		score, err := accuracy.Measure(c.of, t.TempDir(), accuracy.Measured{Narrow: narrowed, Triage: c.says})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,14 +1,10 @@
 package evidence
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"io"
 	"maps"
 	"slices"
-
-	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // copies finds files of one peer that are the same, and peers whose files are.
@@ -33,8 +29,8 @@ func (d *doctor) copies() {
 		}
 		seen := map[[sha256.Size]byte]*examined{}
 		for _, x := range alike[k] {
-			sum, ok := digest(d.tree, x.Path)
-			if !ok {
+			sum, err := d.s.digest(x.Path)
+			if err != nil {
 				continue
 			}
 			first := seen[sum]
@@ -54,18 +50,4 @@ func (d *doctor) copies() {
 		d.lose("%s and %s: their order logs are the same file: one player's evidence was given twice", pair[0], pair[1])
 		d.ask(pair[1], "your own files: what we have of you are copies of %s's", pair[0])
 	}
-}
-
-// digest returns the hash of a file's bytes.
-func digest(tree files.Tree, path string) (sum [sha256.Size]byte, ok bool) {
-	f, err := tree.Open(path)
-	if err != nil {
-		return sum, false
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return sum, false
-	}
-	return [sha256.Size]byte(bytes.Clone(h.Sum(nil))), true
 }

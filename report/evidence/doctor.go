@@ -3,36 +3,29 @@ package evidence
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/formats"
 )
 
-// Examine reads all evidence below some paths to its end and says what it is, what is
-// wrong with it, what it covers on each peer, and what to ask the players for. It
-// compares no states. Progress, if not nil, is called with the files that are read.
-func Examine(tree *archive.Tree, paths []string, progress func(done, total int64)) (*report.Checkup, error) {
-	d := &doctor{tree: tree, list: formats.All()}
-	for _, path := range paths {
-		if err := d.collect(filepath.Clean(path)); err != nil {
-			return nil, tree.Explain(err)
-		}
-	}
-	for i := range d.found {
-		at := &d.found[i]
-		x := examine(tree, at.path, d.list)
-		x.group = at.group
+// Examine reads all evidence of a session to its end and says what it is, what is wrong
+// with it, what it covers on each peer, and what to ask the players for. It compares no
+// states. Progress, if not nil, is called with the files that are read.
+func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, error) {
+	d := &doctor{s: s, tree: s.tree}
+	found := s.everything()
+	for i, at := range found {
+		x := d.examine(at)
 		if x.format != nil || len(x.Trouble) > 0 {
 			d.files = append(d.files, x)
 		}
 		if progress != nil {
-			progress(int64(i+1), int64(len(d.found)))
+			progress(int64(i+1), int64(len(found)))
 		}
 	}
 	if len(d.files) == 0 {
-		return nil, tree.Explain(fmt.Errorf("%s: %d file(s), none of a known format; see desynctool formats", strings.Join(paths, ", "), len(d.found)))
+		return nil, s.alone("peers")
 	}
 	d.assign()
 	d.session()
@@ -43,11 +36,43 @@ func Examine(tree *archive.Tree, paths []string, progress func(done, total int64
 	return &d.checkup, nil
 }
 
+// everything lists all files, those included that their names make states, and states that
+// were left out for others.
+func (s *Session) everything() (list []*File) {
+	for _, p := range s.places {
+		if f := p.loose(); f != nil {
+			list = append(list, f)
+		}
+	}
+	for _, w := range s.walked {
+		names, err := s.tree.Names(w.path)
+		if err != nil {
+			continue
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			path := filepath.Join(w.path, name)
+			stat, err := s.tree.Stat(path)
+			if name[0] == '.' || err == nil && stat.IsDir() {
+				continue
+			}
+			f := s.byPath[path]
+			if f == nil {
+				f = recognise(s.tree, path, s.list)
+				f.place = w.place
+			}
+			if w.place != nil || f.place == nil && !slices.Contains(list, f) {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
 // doctor is a checkup in the making.
 type doctor struct {
+	s     *Session
 	tree  *archive.Tree
-	list  []formats.Format
-	found []place
 	files []*examined
 	peers []*patient
 

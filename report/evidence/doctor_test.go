@@ -16,7 +16,7 @@ import (
 
 func examine(t testing.TB, paths ...string) *report.Checkup {
 	t.Helper()
-	c, err := evidence.Examine(open(t, paths...), paths, nil)
+	c, err := evidence.Examine(walked(t, paths...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
@@ -22,6 +20,7 @@ import (
 // examined is a file and what it says of itself.
 type examined struct {
 	report.CheckedFile
+	file   *File
 	group  string // path of the folder or file that is one peer's, empty if it lies beside them
 	format *formats.Format
 	size   int64
@@ -49,10 +48,10 @@ func (x *examined) know(peer, name, value string, must bool) {
 }
 
 func (x *examined) meta(meta map[string]string) {
-	for _, name := range formats.GameFacts {
+	for _, name := range GameFacts {
 		x.know("", name, meta[name], true)
 	}
-	for _, name := range formats.MachineFacts {
+	for _, name := range MachineFacts {
 		x.know("", name, meta[name], false)
 	}
 }
@@ -106,104 +105,56 @@ func (s *span) as(what string) report.Coverage {
 }
 
 // examine reads a file to its end.
-func examine(tree files.Tree, path string, list []formats.Format) *examined {
-	x := &examined{CheckedFile: report.CheckedFile{Path: path}}
-	stat, err := tree.Stat(path)
-	if err != nil {
-		x.failed(err)
-		return x
+func (d *doctor) examine(f *File) *examined {
+	x := &examined{CheckedFile: report.CheckedFile{Path: f.Path}, file: f, format: f.Format, size: f.Size}
+	if f.place != nil {
+		x.group = f.place.path
+	} else if f.given {
+		x.group = f.Path
 	}
-	if !stat.Mode().IsRegular() {
-		x.trouble("unreadable", "not a regular file")
-		return x
-	}
-	x.size = stat.Size()
-	head, err := headOf(tree, path)
-	if err != nil {
-		x.failed(err)
-		return x
-	}
-	for i := range list {
-		if list[i].Sniff(head) {
-			x.format = &list[i]
-			x.Format, x.What = list[i].Name, list[i].Title
-			break
-		}
-	}
-	if len(head) == 0 {
-		x.trouble("empty", "it has no content")
-		return x
-	}
-	f := x.format
-	if f == nil {
-		if name := archive.Unread(head); name != "" {
-			x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", name)
-			return x
-		}
-		if expected := expectedBy(path); expected != "" {
-			x.trouble("unreadable", "called as %s is, and its content is not", expected)
-		}
-		return x
-	}
-	if game, _, _ := strings.Cut(f.Name, "-"); !f.Native && f.Name != "text-trace" {
-		x.know("", "game", game, true)
-	}
-	if f.Snapshot != nil {
-		x.states(tree)
-	}
-	if f.Log != nil {
-		x.log(tree)
+	if x.format != nil {
+		x.Format, x.What = x.format.Name, x.format.Title
 	}
 	switch {
-	case f.Trace != nil:
-		x.checkpoints(tree)
-	case f.Snapshot == nil && f.Log == nil:
-		x.trace(tree)
+	case f.Err != nil:
+		x.failed(f.Err)
+	case f.other:
+		x.trouble("unreadable", "not a regular file")
+	case f.Size == 0:
+		x.trouble("empty", "it has no content")
+	case x.format == nil:
+		x.unknown(d.tree)
+	default:
+		x.read(d.s)
 	}
 	return x
 }
 
-// headOf returns the leading bytes of a file's content.
-func headOf(tree files.Tree, path string) ([]byte, error) {
-	f, err := tree.Open(path)
-	if err != nil {
-		return nil, err
+// unknown says what a file of no known format should be.
+func (x *examined) unknown(tree files.Tree) {
+	if head, err := formats.Head(tree, x.Path); err == nil && archive.Unread(head) != "" {
+		x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", archive.Unread(head))
+	} else if expected := expectedBy(x.Path); expected != "" {
+		x.trouble("unreadable", "called as %s is, and its content is not", expected)
 	}
-	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
-	if err != nil {
-		return nil, err
-	}
-	if c, ok := content.(io.Closer); ok {
-		defer c.Close()
-	}
-	head := make([]byte, tracediff.SniffLen)
-	n, err := io.ReadFull(content, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF && n > 0 {
-		err = nil
-	}
-	return head[:n], err
 }
 
-// expectedBy returns what a file is by its name, empty if that says nothing.
-func expectedBy(path string) string {
-	base := filepath.Base(path)
+// read reads what is in the file.
+func (x *examined) read(s *Session) {
+	f := x.format
+	x.know("", "game", f.Game, true)
+	if f.Snapshot != nil {
+		x.states(s.tree)
+	}
+	if f.Log != nil {
+		x.log(s.tree)
+	}
 	switch {
-	case base == "order-log.bin":
-		return "an order log"
-	case filepath.Ext(base) == ".trace":
-		return "a trace"
-	case archive.Named(base):
-		return "an archive"
+	case f.Trace != nil:
+		x.checkpoints(s)
+	case f.Snapshot == nil && f.Log == nil:
+		x.trace(s)
 	}
-	for _, f := range formats.Snapshots() {
-		if f.ParseName != nil {
-			if _, ok := f.ParseName(base); ok {
-				return "a " + f.Title
-			}
-		}
-	}
-	return ""
 }
 
 // states opens the states in the file, and compares those of ours with their hashes.
@@ -250,22 +201,12 @@ func (x *examined) states(tree files.Tree) {
 
 // log reads an order log to its end.
 func (x *examined) log(tree files.Tree) {
-	f, err := tree.Open(x.Path)
+	source, closer, err := openLog(tree, x.file, nil)
 	if err != nil {
 		x.failed(err)
 		return
 	}
-	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
-	if err != nil {
-		x.failed(err)
-		return
-	}
-	source, err := x.format.Log(bufio.NewReaderSize(content, 1<<16), x.Path)
-	if err != nil {
-		x.failed(err)
-		return
-	}
+	defer closer.Close()
 	h := source.Header()
 	if foreign, ok := source.(orderlog.Foreign); ok {
 		x.session = foreign.Dialect().Session
@@ -310,24 +251,25 @@ func (x *examined) log(tree files.Tree) {
 }
 
 // trace reads a trace of ours, or lines of text, to the end.
-func (x *examined) trace(tree files.Tree) {
-	list, err := tracediff.Open(tree, x.Path, tracediff.ReadOptions{})
-	if err != nil {
-		x.failed(err)
+func (x *examined) trace(s *Session) {
+	o := s.openTrace(x.file, TraceOptions{})
+	if o.err != nil {
+		x.failed(o.err)
 		return
 	}
-	for _, t := range list {
-		x.traceOf(t, len(list) > 1)
+	for _, t := range o.ours {
+		x.traceOf(t, len(o.ours) > 1)
 	}
-	f, err := tree.Open(x.Path)
+	f, err := s.tree.Open(x.Path)
 	if err != nil {
 		x.failed(err)
 		return
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
+	content, err := formats.Content(f, x.Path)
 	var r *tracediff.Reader
 	if err == nil {
+		defer content.Close()
 		r, err = tracediff.NewReader(content, x.Path, tracediff.ReadOptions{})
 	}
 	if err != nil {
@@ -349,13 +291,9 @@ func (x *examined) trace(tree files.Tree) {
 }
 
 // checkpoints reads an engine's checkpoints and what it claims.
-func (x *examined) checkpoints(tree files.Tree) {
-	if x.format.Trace.Claims != nil {
-		log, err := tracediff.ReadClaims(tree, x.Path, x.format.Trace, tracediff.ReadOptions{})
-		if err != nil {
-			x.failed(err)
-			return
-		}
+func (x *examined) checkpoints(s *Session) {
+	o := s.openTrace(x.file, TraceOptions{})
+	if log := o.claims; log != nil {
 		if log.Trouble != "" {
 			x.trouble("truncated", "%s", log.Trouble)
 		}
@@ -369,14 +307,13 @@ func (x *examined) checkpoints(tree files.Tree) {
 			x.Peer = log.Peer
 		}
 	}
-	list, err := tracediff.OpenForeign(tree, x.Path, x.format.Trace, tracediff.ReadOptions{})
-	if err != nil {
+	if o.err != nil {
 		if len(x.Trouble) == 0 {
-			x.failed(err)
+			x.failed(o.err)
 		}
 		return
 	}
-	for _, t := range list {
+	for _, t := range o.foreign {
 		x.traceOf(t, t.Shared)
 		if t.Dialect.Session != "" {
 			x.session = t.Dialect.Session

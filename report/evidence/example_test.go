@@ -16,7 +16,11 @@ func ExampleExamine() {
 		log.Fatal(err)
 	}
 	defer tree.Close()
-	checkup, err := evidence.Examine(tree, paths, nil)
+	session, err := evidence.Open(tree, paths)
+	if err != nil {
+		log.Fatal(err)
+	}
+	checkup, err := evidence.Examine(session, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

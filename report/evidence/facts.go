@@ -10,6 +10,13 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
+// Facts by the names that files have for them: what has to be the same on all peers, and
+// what belongs to a machine.
+var (
+	GameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings"}
+	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
+)
+
 // askedFor are the facts that should be known of any match, and other names of them.
 var askedFor = [][]string{
 	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {"tick rate"}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},

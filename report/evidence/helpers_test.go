@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
@@ -41,4 +42,14 @@ func open(t testing.TB, paths ...string) *archive.Tree {
 	}
 	t.Cleanup(func() { tree.Close() })
 	return tree
+}
+
+// walked is the session of paths, archives as folders.
+func walked(t testing.TB, paths ...string) *evidence.Session {
+	t.Helper()
+	s, err := evidence.Open(open(t, paths...), paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

@@ -18,8 +18,8 @@ func (d *doctor) judge() {
 		}
 		d.checkup.Files = append(d.checkup.Files, x.CheckedFile)
 	}
-	d.checkup.Lost = append(d.checkup.Lost, d.tree.Lost()...)
-	d.checkup.Warnings = append(d.checkup.Warnings, d.tree.Warnings()...)
+	d.checkup.Lost = append(d.checkup.Lost, d.s.Lost()...)
+	d.checkup.Warnings = append(d.checkup.Warnings, d.s.Warnings()...)
 	for _, l := range d.tree.Lost() {
 		if strings.Contains(l, "encrypted") {
 			d.ask("", "the archive without a password")

@@ -1,106 +1,232 @@
 package evidence
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
-// maxWalk is how many levels of folders Examine looks into.
-const maxWalk = 4
+// folder is a folder as it was walked.
+type folder struct {
+	path    string
+	set     *snapshot.Set
+	files   []*File
+	folders []*folder
+	walked  []*walked // itself, and folders of an engine's in it
+}
 
-type place struct{ path, group string }
+// walked is a folder whose files were listed, and whose it is.
+type walked struct {
+	path  string
+	place *place // nil beside those of peers
+}
 
-// collect lists the files below a path that was given. The files of one peer are those
-// in a folder that holds evidence itself, or else those in each of its folders.
-func (d *doctor) collect(path string) error {
-	stat, err := d.tree.Stat(path)
+// add takes a path that was given.
+func (s *Session) add(path string) error {
+	stat, err := s.tree.Stat(path)
 	if err != nil {
 		return err
 	}
 	if !stat.IsDir() {
-		d.found = append(d.found, place{path, path})
+		f := s.file(path)
+		f.given = true
+		s.loosen(f)
 		return nil
 	}
-	own, folders, err := d.inFolder(path)
+	f, err := s.walk(path, MaxDepth)
 	if err != nil {
 		return err
 	}
-	group := ""
-	for _, file := range own {
-		if holdsPeer(d.tree, file, d.list) {
-			group = path
-			break
-		}
-	}
-	for _, file := range own {
-		d.found = append(d.found, place{file, group})
-	}
-	for _, folder := range folders {
-		below := cmp.Or(group, folder)
-		if err := d.walk(folder, below, 1); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.settle(f)
 }
 
-func (d *doctor) walk(path, group string, depth int) error {
-	own, folders, err := d.inFolder(path)
-	if err != nil {
-		return err
+// file returns the file at a path, which is recognised the first time.
+func (s *Session) file(path string) *File {
+	if f := s.byPath[path]; f != nil {
+		return f
 	}
-	for _, file := range own {
-		d.found = append(d.found, place{file, group})
-	}
-	for _, folder := range folders {
-		if depth == maxWalk {
-			d.checkup.Lost = append(d.checkup.Lost, fmt.Sprintf("%s: lies too deep, and was not looked into; name it", folder))
-			continue
-		}
-		if err := d.walk(folder, group, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
+	f := recognise(s.tree, path, s.list)
+	s.byPath[path] = f
+	s.files = append(s.files, f)
+	return f
 }
 
-// inFolder returns the paths of what is in a folder, in order.
-func (d *doctor) inFolder(path string) (own, folders []string, err error) {
-	names, err := d.tree.Names(path)
+// walk looks at what is in a folder, and in those below it.
+func (s *Session) walk(path string, deeper int) (*folder, error) {
+	set, names, err := snapshot.ReadFolder(s.tree, path, formats.Snapshots())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	slices.Sort(names)
+	f := &folder{path: path, set: set}
+	w := &walked{path: path}
+	s.walked = append(s.walked, w)
+	f.walked = append(f.walked, w)
+	for _, entry := range set.Entries {
+		if dir := filepath.Dir(entry.Path()); dir != path && !slices.ContainsFunc(f.walked, func(w *walked) bool { return w.path == dir }) {
+			part := &walked{path: dir} // the engine's own folder of states
+			s.walked, f.walked = append(s.walked, part), append(f.walked, part)
+		}
+	}
+	for _, other := range set.Others {
+		if len(s.files) == maxFiles {
+			return nil, fmt.Errorf("%s: more than %d files", s.what(), maxFiles)
+		}
+		f.files = append(f.files, s.file(other))
+	}
+	set.Others = nil
 	for _, name := range names {
-		if name[0] == '.' {
+		at := filepath.Join(path, name)
+		if deeper == 0 {
+			s.lose("%s: lies too deep, and was not looked into; name it", at)
 			continue
 		}
-		at := filepath.Join(path, name)
-		if stat, err := d.tree.Stat(at); err == nil && stat.IsDir() {
-			folders = append(folders, at)
-		} else {
-			own = append(own, at)
+		below, err := s.walk(at, deeper-1)
+		if err != nil {
+			s.lose("%v", err)
+			continue
 		}
+		f.folders = append(f.folders, below)
 	}
-	return own, folders, nil
+	return f, nil
 }
 
-// holdsPeer reports whether a file is evidence of one peer: a state, an order log, or a
-// trace of ours.
-func holdsPeer(tree files.Tree, path string, list []formats.Format) bool {
-	head, err := headOf(tree, path)
-	if err != nil {
-		return false
+// ofOnePeer reports whether a folder itself has what one peer leaves.
+func (f *folder) ofOnePeer() bool {
+	return slices.ContainsFunc(f.set.Entries, func(e *snapshot.Entry) bool { return e.Peer == "" }) ||
+		slices.ContainsFunc(f.files, (*File).ofOnePeer)
+}
+
+// holds reports whether there is evidence in a folder or below it.
+func (f *folder) holds() bool {
+	return len(f.set.Entries)+len(f.set.Warnings) > 0 || slices.ContainsFunc(f.files, (*File).isEvidence) || slices.ContainsFunc(f.folders, (*folder).holds)
+}
+
+// settle decides whose a folder that was given is. Those of several sessions are an error.
+func (s *Session) settle(f *folder) error {
+	below := s.below(f)
+	if f.ofOnePeer() && len(below) < 2 || len(f.set.ByPeer()) > 1 {
+		s.take(f) // with the states of several peers in it, it is the session's folder
+		return nil
 	}
-	for i := range list {
-		if f := &list[i]; f.Sniff(head) {
-			return f.Snapshot != nil || f.Log != nil && (f.Trace == nil || f.Trace.Peers == nil) || f.Native
+	if list := s.sessions(f); len(list) > 1 {
+		return fmt.Errorf("%s: the folders of several sessions: %s; give one of them", f.path, strings.Join(list, ", "))
+	}
+	s.beside(f, below)
+	return nil
+}
+
+// sessions returns the folders below one that hold those of several peers each.
+func (s *Session) sessions(f *folder) (paths []string) {
+	var few []string // with files that name several peers; games keep those of others too
+	for _, sub := range f.folders {
+		switch {
+		case sub.ofOnePeer():
+		case len(s.below(sub)) > 1:
+			paths = append(paths, sub.path)
+		case len(sub.set.ByPeer()) > 1:
+			few = append(few, sub.path)
 		}
 	}
-	return expectedBy(path) != ""
+	if len(paths) > 0 {
+		paths = append(paths, few...)
+	}
+	if len(paths) == 1 {
+		for _, sub := range f.folders {
+			if sub.path == paths[0] {
+				if deeper := s.sessions(sub); len(deeper) > 1 {
+					return deeper
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// below returns the folders of peers below one.
+func (s *Session) below(f *folder) (peers []*folder) {
+	for _, sub := range f.folders {
+		switch deeper := s.below(sub); {
+		case sub.ofOnePeer():
+			peers = append(peers, sub)
+		case len(deeper) > 0:
+			peers = append(peers, deeper...)
+		case sub.holds() || len(sub.files) > 0:
+			peers = append(peers, sub)
+		}
+	}
+	return peers
+}
+
+// beside makes places of the folders of peers; all other files that were found are loose.
+func (s *Session) beside(f *folder, peers []*folder) {
+	if len(f.set.Entries)+len(f.set.Warnings)+len(f.set.Conflicts) > 0 {
+		p := &place{path: f.path, set: f.set, stray: f.ofOnePeer()}
+		s.places = append(s.places, p)
+		s.trace(p)
+	}
+	for _, file := range f.files {
+		s.loosen(file)
+	}
+	for _, sub := range f.folders {
+		if slices.Contains(peers, sub) {
+			s.take(sub)
+		} else {
+			s.beside(sub, peers)
+		}
+	}
+}
+
+// loosen makes a place of a file.
+func (s *Session) loosen(f *File) {
+	s.places = append(s.places, &place{path: f.Path, files: []*File{f}})
+}
+
+// take makes a place of a folder and of all below it.
+func (s *Session) take(f *folder) {
+	p := &place{path: f.path, set: f.set}
+	s.gather(p, f)
+	s.places = append(s.places, p)
+	s.trace(p)
+}
+
+// trace finds the states of a place whose files are traces besides.
+func (s *Session) trace(p *place) {
+	for _, e := range p.set.Entries {
+		path := filepath.Join(e.Dir, e.Base)
+		if f := s.formatOf(e.Format.Name); f != nil && f.Trace != nil && s.byPath[path] == nil {
+			p.traced = append(p.traced, s.file(path))
+		}
+	}
+}
+
+// gather adds the files of a folder to a place. States below it are another folder's, such
+// as older ones, and are not mixed with those of the place.
+func (s *Session) gather(p *place, f *folder) {
+	for _, w := range f.walked {
+		w.place = p
+	}
+	for _, file := range f.files {
+		file.place = p
+		p.files = append(p.files, file)
+	}
+	for _, sub := range f.folders {
+		if p.own() && (sub.ofOnePeer() || len(sub.set.Entries) > 0) {
+			s.lose("%s: holds evidence too, and was not looked into; name it", sub.path)
+			continue
+		}
+		if len(sub.set.Entries) > 0 {
+			p.set = sub.set
+			p.set.Path = p.path
+		}
+		s.gather(p, sub)
+	}
+}
+
+// own reports whether the place has what one peer leaves.
+func (p *place) own() bool {
+	return p.set != nil && len(p.set.Entries) > 0 || slices.ContainsFunc(p.files, (*File).ofOnePeer)
 }

@@ -30,7 +30,7 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	in := bufio.NewReaderSize(content, 1<<16)
-	head, err := in.Peek(sniffLog)
+	head, err := in.Peek(HeadLen)
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -1,119 +1,18 @@
 package formats
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
-	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
-
-// Replayable is what one peer left that can be replayed.
-type Replayable struct {
-	Log *orderlog.Log
-	// Snapshots are the peer's, nil if a log alone was given.
-	Snapshots *snapshot.Set
-	Trace     string   // path of the peer's trace, empty if there is none
-	Lost      []string // what of the log could not be read
-	Warnings  []string
-}
-
-// OpenReplay reads the order log at path, or the one in a folder, and finds the
-// snapshots beside it. A log that is torn is replayed as far as it goes.
-func OpenReplay(tree files.Tree, path string) (*Replayable, error) {
-	stat, err := tree.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	r := &Replayable{}
-	file := path
-	if stat.IsDir() {
-		file = filepath.Join(path, bisect.LogName)
-		sets, err := snapshot.Find(tree, path, Snapshots())
-		if err != nil {
-			return nil, err
-		}
-		if len(sets) != 1 {
-			return nil, fmt.Errorf("%s: the snapshots of %d peers, expected the folder of one", path, len(sets))
-		}
-		r.Snapshots = sets[0]
-		file = logAmong(sets[0].Others, file)
-		r.Trace = traceAmong(sets[0].Others)
-	}
-	log, err := readLog(tree, file)
-	var bad *frame.Error
-	switch {
-	case log == nil:
-		return nil, err
-	case errors.As(err, &bad), errors.Is(err, io.ErrUnexpectedEOF):
-		r.Lost = append(r.Lost, fmt.Sprintf("%v; its first %d ticks are replayed", err, len(log.Ticks)))
-	case err != nil:
-		return nil, err
-	}
-	r.Log = log
-	if r.Snapshots != nil {
-		r.Snapshots.Session(log.Header.Seed)
-		r.Warnings = append(r.Warnings, r.Snapshots.Warnings...)
-	}
-	return r, nil
-}
-
-// readLog reads an order log of ours, which may be compressed.
-func readLog(tree files.Tree, path string) (*orderlog.Log, error) {
-	f, err := tree.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if c, ok := content.(io.Closer); ok {
-		defer c.Close()
-	}
-	return orderlog.ReadAll(bufio.NewReaderSize(content, 1<<16), path)
-}
-
-// logAmong returns the order log among the files of a peer, which may be
-// compressed, and otherwise the one it should have.
-func logAmong(files []string, usual string) string {
-	for _, file := range files {
-		if file != usual && filepath.Base(unpackedName(file)) == bisect.LogName && !slices.Contains(files, usual) {
-			return file
-		}
-	}
-	return usual
-}
-
-// traceAmong returns the trace among the files of a peer, empty if there is none.
-func traceAmong(files []string) (trace string) {
-	for _, file := range files {
-		if filepath.Ext(unpackedName(file)) == ".trace" {
-			trace = file
-		}
-	}
-	return trace
-}
-
-// tracedAmong opens the trace among the files of a peer, if there is one.
-func tracedAmong(tree files.Tree, files []string) (bisect.Traced, error) {
-	if trace := traceAmong(files); trace != "" {
-		return OpenTraced(tree, trace)
-	}
-	return nil, nil
-}
 
 // HashWriter keeps the sync hash of a state point.
 type HashWriter func(point uint64, hash merkle.Short) error

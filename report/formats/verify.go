@@ -2,11 +2,9 @@ package formats
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -21,31 +19,9 @@ import (
 // maxProof is the size in bytes of the largest proof that is read.
 const maxProof = 16 << 20
 
-// Verify checks the hashes of proofs, states and order logs. An error says
-// which files could not be read; the others are in the result, and wrong where
-// a Verified says so.
-func Verify(tree files.Tree, paths []string, want report.Expected) ([]report.Verified, error) {
-	var out []report.Verified
-	var errs error
-	for _, path := range paths {
-		v, err := verify(tree, path, want)
-		if err != nil {
-			errs = errors.Join(errs, err)
-			continue
-		}
-		out = append(out, v)
-	}
-	return out, errs
-}
-
-func verify(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
-	if state, ok, err := partAt(tree, path); ok || err != nil {
-		if err != nil {
-			return report.Verified{}, err
-		}
-		defer state.Close()
-		return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
-	}
+// Verify checks the hashes of a proof, a state, an order log or a trace. An error says that
+// the file could not be read; what is wrong with its hashes is in the result.
+func Verify(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
 	head, err := leading(tree, path)
 	if err != nil {
 		return report.Verified{}, err
@@ -60,7 +36,7 @@ func verify(tree files.Tree, path string, want report.Expected) (report.Verified
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
 		return verifyProof(tree, path, want)
 	}
-	if f, err := traceFormat(tree, path); err == nil && f != nil && f.Trace.Check != nil {
+	if f := Recognize(head); f != nil && f.Trace != nil && f.Trace.Check != nil {
 		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
 			return report.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
@@ -75,17 +51,26 @@ func verify(tree files.Tree, path string, want report.Expected) (report.Verified
 	return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
 }
 
+// CutTick splits PATH@TICK. It reports false for a path that is there as it stands, or that
+// has no @.
+func CutTick(tree files.Tree, arg string) (path, tick string, ok bool) {
+	if _, err := tree.Stat(arg); err == nil {
+		return arg, "", false
+	}
+	i := strings.LastIndexByte(arg, '@')
+	if i < 0 {
+		return arg, "", false
+	}
+	return arg[:i], arg[i+1:], true
+}
+
 // Unchecked notes, for each format of some files of states, FILE or FILE@TICK, that
 // the format has no checksum by which damage to such a file would be noticed.
 func Unchecked(tree files.Tree, paths []string) (notes []string) {
 	list := Snapshots()
 	for _, path := range paths {
-		if _, err := tree.Stat(path); err != nil {
-			if i := strings.LastIndexByte(path, '@'); i >= 0 {
-				path = path[:i]
-			}
-		}
-		head, err := headOf(tree, path, snapshot.SniffLen)
+		path, _, _ := CutTick(tree, path)
+		head, err := Head(tree, path)
 		if err != nil {
 			continue
 		}
@@ -101,31 +86,7 @@ func Unchecked(tree files.Tree, paths []string) (notes []string) {
 	return notes
 }
 
-// partAt opens FILE@TICK, one of the states in a file that holds several. It reports
-// false for what is no such name.
-func partAt(tree files.Tree, arg string) (state snapshot.State, ok bool, err error) {
-	i := strings.LastIndexByte(arg, '@')
-	if _, err := tree.Stat(arg); err == nil || i < 0 || !snapshot.Several(tree, arg[:i], Snapshots()) {
-		return nil, false, nil
-	}
-	tick, err := strconv.ParseUint(arg[i+1:], 10, 64)
-	if err != nil {
-		return nil, false, nil
-	}
-	sets, err := snapshot.Find(tree, arg[:i], Snapshots())
-	if err != nil {
-		return nil, false, err
-	}
-	for _, set := range sets {
-		if e := set.At(snapshot.Point{Tick: tick}); e != nil {
-			state, err = e.Open()
-			return state, true, err
-		}
-	}
-	return nil, false, fmt.Errorf("%s: no state of tick %d", arg[:i], tick)
-}
-
-// leading returns the first bytes of a file's content.
+// leading returns the first bytes of the content of a regular file.
 func leading(tree files.Tree, path string) ([]byte, error) {
 	stat, err := tree.Stat(path)
 	if err != nil {
@@ -134,21 +95,7 @@ func leading(tree files.Tree, path string) ([]byte, error) {
 	if !stat.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	f, err := tree.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	head := make([]byte, snapshot.SniffLen)
-	n, err := io.ReadFull(content, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return head[:n], nil
+	return Head(tree, path)
 }
 
 func verifyProof(tree files.Tree, path string, want report.Expected) (report.Verified, error) {

@@ -15,7 +15,7 @@ func TestVerifyEmptyFile(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Verify(files.Disk, []string{path}, report.Expected{})
+	_, err := Verify(files.Disk, path, report.Expected{})
 	if want := path + ": empty file, expected a snapshot, proof, order log or trace"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -14,9 +14,14 @@ import (
 // What two peers' savegames tell by themselves, and what would tell more.
 func ExampleConclude() {
 	formats := []snapshot.Format{openttd.Format()}
-	peers, err := bisect.Gather(files.Disk, []string{"../../testdata/openttd/rng_poke/server", "../../testdata/openttd/rng_poke/client"}, formats)
-	if err != nil {
-		log.Fatal(err)
+	var peers []*bisect.Peer
+	for _, name := range []string{"server", "client"} {
+		path := "../../testdata/openttd/rng_poke/" + name
+		sets, err := snapshot.Find(files.Disk, path, formats)
+		if err != nil {
+			log.Fatal(err)
+		}
+		peers = append(peers, &bisect.Peer{Path: path, Snapshots: sets[0]})
 	}
 	found, err := bisect.Run(peers, bisect.Options{})
 	if err != nil {

@@ -150,7 +150,7 @@ func (c *climber) inputs() {
 	switch {
 	case o == nil:
 		c.put(StepInputs, report.RungOpen, "not compared", "order logs of two peers would tell whether they were given the same orders")
-	case o.Verdict == orderlog.NetworkLayer:
+	case o.Verdict == orderlog.InputsDiffer:
 		c.put(StepInputs, report.RungFound, count(o.DifferenceCount, "order differs", "orders differ"), basis(o))
 	case o.Verdict == orderlog.NoOverlap:
 		c.put(StepInputs, report.RungOpen, "not compared", basis(o))
@@ -167,7 +167,7 @@ func (c *climber) inputs() {
 
 // basis is what the verdict over the orders rests on, with our number of the tick.
 func basis(o *orderlog.Comparison) string {
-	if o.DifferenceCount > 0 && o.Verdict == orderlog.NetworkLayer {
+	if o.DifferenceCount > 0 && o.Verdict == orderlog.InputsDiffer {
 		return difference(&o.Differences[0])
 	}
 	return o.Basis
@@ -243,7 +243,7 @@ func (c *climber) initial() {
 	case c.v.InitialState:
 		c.put(StepInitial, report.RungFound, "differs before any tick", c.compared())
 	case c.v.Bracket.Good != nil:
-		c.put(StepInitial, report.RungEqual, "equal", "the states agree "+report.AtPoint(c.v.Bracket.Good.Native, c.v.Bracket.Good.Tick))
+		c.put(StepInitial, report.RungEqual, "equal", "the states agree "+report.AtPoint(*c.v.Bracket.Good))
 	default:
 		c.put(StepInitial, report.RungOpen, "not known", "a state, or a hash of one, from before the peers parted")
 	}
@@ -255,9 +255,9 @@ func (c *climber) bracket() {
 	if b.Good != nil {
 		good, numbers = b.Good.String(), fmt.Sprintf("%d to %d", b.Good.Tick, b.Bad.Tick)
 	}
-	parts := []string{"by " + b.By}
+	parts := []string{"by " + string(b.By)}
 	if b.Bad.Native != "" {
-		parts = []string{"state points " + numbers, "by " + b.By}
+		parts = []string{"state points " + numbers, "by " + string(b.By)}
 	}
 	if s := c.compared(); s != "" {
 		parts = append(parts, s)
@@ -321,8 +321,8 @@ func (c *climber) span(t *tracediff.Result) string {
 // tickText names the divergent tick. Of an engine that names state points only, it lies
 // between two of these.
 func tickText(e Evidence, v *Verdict) string {
-	if g := v.Bracket.Good; e.Bisect.Exact && g != nil && g.Native != "" && strings.Trim(g.Native+v.Bracket.Bad.Native, "0123456789") == "" {
-		return fmt.Sprintf("%s to %s (%d)", g.Native, v.Bracket.Bad.Native, *v.Tick)
+	if g := v.Bracket.Good; e.Bisect.Exact && g != nil && g.Native != "" && strings.Trim(g.Words()+v.Bracket.Bad.Words(), "0123456789") == "" {
+		return fmt.Sprintf("%s to %s (%d)", g.Words(), v.Bracket.Bad.Words(), *v.Tick)
 	}
 	return report.BothNames(nameOf(e.TickName, *v.Tick), *v.Tick)
 }
@@ -400,11 +400,11 @@ func (c *climber) archetype() {
 	case len(v.Archetypes) > 1:
 		c.open(StepArchetype, "one of "+labels(list, 4), "which of")
 	case len(list) == 1:
-		c.put(StepArchetype, report.RungFound, label(list[0]), "the only one that differs "+report.AtPoint(v.Bracket.Bad.Native, v.Bracket.Bad.Tick))
+		c.put(StepArchetype, report.RungFound, label(list[0]), "the only one that differs "+report.AtPoint(v.Bracket.Bad))
 	case len(list) > 0 && !valuesDiffer(c.r):
 		c.put(StepArchetype, report.RungOpen, "not known", "states with the same columns: these have not, and no value differs")
 	case len(list) > 1:
-		c.put(StepArchetype, report.RungOpen, labels(list, 4), fmt.Sprintf("all differ %s; states nearer to the divergence, or traces, would tell which was first", report.AtPoint(v.Bracket.Bad.Native, v.Bracket.Bad.Tick)))
+		c.put(StepArchetype, report.RungOpen, labels(list, 4), fmt.Sprintf("all differ %s; states nearer to the divergence, or traces, would tell which was first", report.AtPoint(v.Bracket.Bad)))
 	default:
 		c.open(StepArchetype, "not known", "the archetype")
 	}
@@ -415,7 +415,7 @@ func (c *climber) values() {
 	k := c.r.Compared
 	if k == nil {
 		if c.rec.checkpoint == nil {
-			c.put(StepField, report.RungOpen, "not known", fmt.Sprintf("the states of two peers at %s would tell it", report.PointName(c.v.Bracket.Bad.Native, c.v.Bracket.Bad.Tick)))
+			c.put(StepField, report.RungOpen, "not known", fmt.Sprintf("the states of two peers at %s would tell it", report.PointName(c.v.Bracket.Bad)))
 		}
 		return
 	}
@@ -443,7 +443,7 @@ func (c *climber) values() {
 			}
 		}
 	}
-	when := fmt.Sprintf("%s of %s and %s compared", report.PointName(k.Native, k.Point), k.Peers[0], k.Peers[1])
+	when := fmt.Sprintf("%s of %s and %s compared", report.PointName(report.PointOf(k.Native, k.Point)), k.Peers[0], k.Peers[1])
 	if k.Point != c.v.Bracket.Bad.Tick {
 		when += "; later than where they parted, so what followed is in it"
 	}
@@ -545,7 +545,7 @@ func (c *climber) claims() {
 		}
 		wrong += min(1, len(d.Contradictions))
 	}
-	if first == nil || c.r.Kind == report.StaleCache {
+	if first == nil || c.r.Kind == bisect.StaleCache {
 		return
 	}
 	text := "“" + first.Text + "”"

@@ -20,7 +20,7 @@ const (
 // then of caches.
 func locus(r *report.Report, e Evidence, v *Verdict) {
 	p, d := e.Parted, e.Parted.Diff
-	c := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Native, Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
+	c := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
 	r.Compared = c
 	if d.RNG != nil {
 		c.Values++

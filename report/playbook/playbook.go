@@ -117,7 +117,7 @@ func Conclude(e Evidence) (*Verdict, error) {
 
 // blame says whether the inputs or some peers are at fault.
 func (v *Verdict) blame(e Evidence) {
-	if o := e.Orders; o != nil && o.Verdict == orderlog.NetworkLayer {
+	if o := e.Orders; o != nil && o.Verdict == orderlog.InputsDiffer {
 		v.Inputs = true
 	}
 	rep := e.Bisect.Replay
@@ -125,7 +125,7 @@ func (v *Verdict) blame(e Evidence) {
 		v.open("who is wrong: a simulator would tell it")
 		return
 	}
-	if rep.InputsPart != nil {
+	if rep.InputsDiffer != nil {
 		v.Inputs = true
 	}
 	for i := range rep.Peers {

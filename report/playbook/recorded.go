@@ -120,7 +120,7 @@ func hashesOfLogs(e Evidence) string {
 	}
 	for _, h := range e.Orders.State.Hashes {
 		if h.First != nil {
-			return fmt.Sprintf("%s hashes in the order logs differ from %s on", h.Kind, report.PointName(h.First.Native, h.First.Point))
+			return fmt.Sprintf("%s hashes in the order logs differ from %s on", h.Kind, report.PointName(report.PointOf(h.First.Native, h.First.Point)))
 		}
 	}
 	return ""

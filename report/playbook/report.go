@@ -19,7 +19,7 @@ func Report(e Evidence) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Bracket == nil && e.Orders != nil && e.Orders.Verdict == orderlog.NetworkLayer {
+	if v.Bracket == nil && e.Orders != nil && e.Orders.Verdict == orderlog.InputsDiffer {
 		v.Inputs = true
 	}
 	crossCheck(&e, v)
@@ -71,7 +71,7 @@ func Report(e Evidence) (*report.Report, error) {
 	around(r, e)
 	f := observe(e, v)
 	r.Causes = rank(f)
-	if r.Kind == report.StaleCache {
+	if r.Kind == bisect.StaleCache {
 		r.Causes = []report.Cause{{Class: StaleCache, Title: classOf(StaleCache).title, Score: 1, Group: 1, Evidence: []string{fmt.Sprintf("%s's game computed derived data anew and found it wrong: “%s”", staleCache(e).Peer, staleCache(e).Text)}}}
 	}
 	if r.Compared != nil && !valuesDiffer(r) {
@@ -91,9 +91,9 @@ func kind(e Evidence, v *Verdict, r *report.Report) bisect.Kind {
 	case r.Kind != "" || r.Status != report.Diverged:
 		return r.Kind
 	case v.Inputs:
-		return report.InputsDiffer
+		return bisect.InputsDiffer
 	case staleCache(e) != nil:
-		return report.StaleCache
+		return bisect.StaleCache
 	}
 	return bisect.StateDiffers
 }
@@ -185,7 +185,7 @@ func divergence(e Evidence, v *Verdict, b *report.BisectDocument, rec recorded) 
 	if c := rec.checkpoint; c != nil && d.Tick == nil && rec.sure {
 		d.Tick = &c.Tick
 	}
-	native := report.Native{State: v.Bracket.Bad.Native}
+	native := report.Native{State: v.Bracket.Bad.Words()}
 	if v.Tick != nil {
 		native.Step = nameOf(e.TickName, *v.Tick)
 	} else if rec.sure {

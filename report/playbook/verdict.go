@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -73,7 +74,7 @@ func withoutBracket(c *climber) []string {
 			out = append(out, fmt.Sprintf("The recorded hashes differ from state point %d on: %s.", s.Bad, groupsText(s.Groups)))
 		}
 		return append(out, why(c.v, r))
-	case r.Kind == report.InputsDiffer:
+	case r.Kind == bisect.InputsDiffer:
 		text := "The peers were given different orders"
 		if !statesCompared(e) {
 			text += "; no state was compared"
@@ -81,7 +82,7 @@ func withoutBracket(c *climber) []string {
 			text += "; no state is known to differ"
 		}
 		return []string{text + ".", fmt.Sprintf("The network layer is to blame: %s.", difference(&e.Orders.Differences[0])), why(c.v, r)}
-	case r.Kind == report.StaleCache:
+	case r.Kind == bisect.StaleCache:
 		cache := staleCache(e)
 		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says “%s” after tick %s", cache.Peer, cache.Text, report.BothNames(cache.NativeAfter, cache.After))
 		if cache.Before != nil {
@@ -118,17 +119,17 @@ func place1(c *climber) string {
 	case v.Tick != nil:
 		name := tickText(c.e, v)
 		fmt.Fprintf(&text, "%s parted in tick %s", who, name)
-		if b.Good != nil && b.Good.Native != "" && c.e.Bisect.Exact && !strings.HasPrefix(name, b.Good.Native) {
-			fmt.Fprintf(&text, " (equal %s, different %s)", report.AtPoint(b.Good.Native, b.Good.Tick), report.AtPoint(b.Bad.Native, b.Bad.Tick))
+		if b.Good != nil && b.Good.Native != "" && c.e.Bisect.Exact && !strings.HasPrefix(name, b.Good.Words()) {
+			fmt.Fprintf(&text, " (equal %s, different %s)", report.AtPoint(*b.Good), report.AtPoint(b.Bad))
 		}
-	case b.Good != nil && strings.HasPrefix(b.Good.Native, "after ") && strings.HasPrefix(b.Bad.Native, "after "):
-		fmt.Fprintf(&text, "%s parted after %s, in %s at the latest", who, b.Good.Native[len("after "):], b.Bad.Native[len("after "):])
-	case b.Good != nil && report.PointName(b.Good.Native, b.Good.Tick) == "state point "+report.BothNames(b.Good.Native, b.Good.Tick):
-		fmt.Fprintf(&text, "%s parted between state points %s and %s", who, report.BothNames(b.Good.Native, b.Good.Tick), report.BothNames(b.Bad.Native, b.Bad.Tick))
+	case b.Good != nil && b.Good.Relation == snapshot.After && b.Bad.Relation == snapshot.After:
+		fmt.Fprintf(&text, "%s parted after %s, in %s at the latest", who, b.Good.Native, b.Bad.Native)
+	case b.Good != nil && report.PointName(*b.Good) == "state point "+report.BothNames(b.Good.Words(), b.Good.Tick):
+		fmt.Fprintf(&text, "%s parted between state points %s and %s", who, report.BothNames(b.Good.Words(), b.Good.Tick), report.BothNames(b.Bad.Words(), b.Bad.Tick))
 	case b.Good != nil:
-		fmt.Fprintf(&text, "%s parted between %s and %s", who, report.BothNames(b.Good.Native, b.Good.Tick), report.BothNames(b.Bad.Native, b.Bad.Tick))
+		fmt.Fprintf(&text, "%s parted between %s and %s", who, report.BothNames(b.Good.Words(), b.Good.Tick), report.BothNames(b.Bad.Words(), b.Bad.Tick))
 	default:
-		fmt.Fprintf(&text, "%s differ %s", who, report.AtPoint(b.Bad.Native, b.Bad.Tick))
+		fmt.Fprintf(&text, "%s differ %s", who, report.AtPoint(b.Bad))
 	}
 	if v.System != "" {
 		fmt.Fprintf(&text, ", in %s", v.System)
@@ -151,7 +152,7 @@ func place1(c *climber) string {
 		fmt.Fprintf(&text, "; checksums differ from tick %s on", report.BothNames(p.Native, p.Bad))
 	}
 	if h := r.FirstDivergence.Healed; h != nil {
-		fmt.Fprintf(&text, "; the states are equal again at %s", report.PointName(nameOf(c.e.PointName, *h), *h))
+		fmt.Fprintf(&text, "; the states are equal again at %s", report.PointName(report.PointOf(nameOf(c.e.PointName, *h), *h)))
 	}
 	return text.String() + "."
 }

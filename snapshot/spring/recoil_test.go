@@ -62,7 +62,7 @@ func TestRecoilParts(t *testing.T) {
 		}
 		for i, number := range []uint64{600, 602} {
 			p := list[i]
-			want := snapshot.Point{Tick: number + 1, Native: fmt.Sprintf("end of frame %d", number)}
+			want := snapshot.Point{Tick: number + 1, Native: fmt.Sprintf("frame %d", number), Relation: snapshot.EndOf}
 			if p.Point != want || p.Seed != 0x0123456789abcdef || !strings.HasPrefix(text[p.Offset:], fmt.Sprintf("frame: %d,", number)) {
 				t.Errorf("%+v", p)
 			}

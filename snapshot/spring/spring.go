@@ -125,7 +125,7 @@ func parseHead(b []byte) (h dumpHead) {
 func (h *dumpHead) point(number uint64) snapshot.Point {
 	p := snapshot.Point{Tick: number, Native: fmt.Sprintf("frame %d", number)}
 	if h.engine {
-		p.Tick, p.Native = number+1, fmt.Sprintf("end of frame %d", number)
+		p.Tick, p.Relation = number+1, snapshot.EndOf
 	}
 	return p
 }
@@ -165,7 +165,7 @@ func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 				return nil, malformed(name, at, "%.40q, expected frame: NUMBER, seed: NUMBER", line)
 			}
 			if n := len(parts); n > 0 && parts[n-1].Point.Tick >= head.point(number).Tick {
-				return nil, malformed(name, at, "frame %d behind %s", number, parts[n-1].Point.Native)
+				return nil, malformed(name, at, "frame %d behind %s", number, parts[n-1].Point.Words())
 			}
 			parts = append(parts, snapshot.Part{Seed: head.seed, Point: head.point(number), Offset: at})
 		}

@@ -130,7 +130,7 @@ func ParseName(base string) (snapshot.FileName, bool) {
 // afterTurn returns the point behind the turn that commands.txt labels so,
 // which is where the dump of that name is taken.
 func afterTurn(label uint64) snapshot.Point {
-	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("after turn %d", label)}
+	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("turn %d", label), Relation: snapshot.After}
 }
 
 // Read reads a dump of size bytes. Name is for errors, and gives the turn of a

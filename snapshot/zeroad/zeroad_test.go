@@ -269,6 +269,19 @@ func TestLateDamage(t *testing.T) {
 	}
 }
 
+// peersIn returns the peers whose dumps are in folders.
+func peersIn(t *testing.T, dirs []string) (peers []*bisect.Peer) {
+	t.Helper()
+	for _, dir := range dirs {
+		sets, err := snapshot.Find(files.Disk, dir, []snapshot.Format{Format()})
+		if err != nil || len(sets) != 1 {
+			t.Fatalf("%d sets, %v", len(sets), err)
+		}
+		peers = append(peers, &bisect.Peer{Path: dir, Snapshots: sets[0]})
+	}
+	return peers
+}
+
 // TestBisect bisects folders of dumps.
 func TestBisect(t *testing.T) {
 	for _, s := range sessions {
@@ -276,11 +289,7 @@ func TestBisect(t *testing.T) {
 		for _, peer := range []string{s.a, s.b} {
 			dirs = append(dirs, filepath.Join(corpus, s.name, peer, "ooslog"))
 		}
-		peers, err := bisect.Gather(files.Disk, dirs, []snapshot.Format{Format()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := bisect.Run(peers, bisect.Options{})
+		r, err := bisect.Run(peersIn(t, dirs), bisect.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,11 +318,7 @@ func TestBisect(t *testing.T) {
 		}
 		dirs = append(dirs, dir)
 	}
-	peers, err := bisect.Gather(files.Disk, dirs, []snapshot.Format{Format()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := bisect.Run(peers, bisect.Options{}); err != nil || r.Diverged() || r.Snapshots != 2 {
+	if r, err := bisect.Run(peersIn(t, dirs), bisect.Options{}); err != nil || r.Diverged() || r.Snapshots != 2 {
 		t.Errorf("%+v, %v; want two pairs in sync", r, err)
 	}
 }
@@ -392,7 +397,7 @@ func TestRealTables(t *testing.T) {
 		t.Errorf("%d archetypes, %d noise, %d columns", classes[snapshot.Archetype], classes[snapshot.Noise], columns)
 	}
 	want := snapshot.Head{
-		Point: snapshot.Point{Tick: 25, Native: "after turn 24"},
+		Point: snapshot.Point{Tick: 25, Native: "turn 24", Relation: snapshot.After},
 		RNG:   []byte{0, 0, 216, 160, 74, 66, 152, 175},
 		Meta:  map[string]string{"state_hash": "09a6299ab382d6fac775aa80127e4ece"},
 	}
@@ -465,7 +470,7 @@ func TestEverything(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		want := snapshot.Head{
-			Point: snapshot.Point{Tick: 42, Native: "after turn 41"},
+			Point: snapshot.Point{Tick: 42, Native: "turn 41", Relation: snapshot.After},
 			RNG:   []byte{0, 0, 0x3b, 0x19, 0x96, 0xab, 0x4f, 0xef},
 			Meta:  map[string]string{"oos_turn": "40", "net_client_turn": "42", "sim_turn": "42"},
 		}
@@ -829,8 +834,8 @@ func TestPlace(t *testing.T) {
 		name, head string
 		want       snapshot.Point
 	}{
-		{"00007.txt", "sim turn: 42\n", snapshot.Point{Tick: 42, Native: "after turn 41"}},
-		{"dir/00007.txt", "State hash: 00\n\n", snapshot.Point{Tick: 8, Native: "after turn 7"}},
+		{"00007.txt", "sim turn: 42\n", snapshot.Point{Tick: 42, Native: "turn 41", Relation: snapshot.After}},
+		{"dir/00007.txt", "State hash: 00\n\n", snapshot.Point{Tick: 8, Native: "turn 7", Relation: snapshot.After}},
 		{"debug.before.a", "", snapshot.Point{Tick: 4800, Native: "4800 ms"}},
 	} {
 		if w := read(t, c.name, []byte(c.head+body)); w.Point != c.want {
@@ -840,7 +845,7 @@ func TestPlace(t *testing.T) {
 }
 
 func TestParseName(t *testing.T) {
-	want := snapshot.FileName{Point: snapshot.Point{Tick: 25, Native: "after turn 24"}}
+	want := snapshot.FileName{Point: snapshot.Point{Tick: 25, Native: "turn 24", Relation: snapshot.After}}
 	for _, base := range []string{"00024.txt", "00024.txt.gz", "00024.txt.xz"} {
 		if got, ok := ParseName(base); !ok || got != want {
 			t.Errorf("ParseName(%q) = %+v, %v", base, got, ok)

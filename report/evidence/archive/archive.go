@@ -73,6 +73,7 @@ type Tree struct {
 	limits Options
 	held   atomic.Int64 // bytes of content in memory
 	meter  meter
+	watch  *watch
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -274,7 +275,10 @@ func (t *Tree) Open(path string) (files.File, error) {
 	}
 	if n == nil {
 		f, err := files.Disk.Open(path)
-		return t.meter.count(path, f, err)
+		if err != nil {
+			return nil, err
+		}
+		return t.meter.count(path, f, t.watch)
 	}
 	if n.folder != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
@@ -283,7 +287,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return t.meter.count(path, f, nil)
+	return t.meter.count(path, f, t.watch)
 }
 
 // Names implements files.Tree.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/narrow"
 )
 
 func write(t testing.TB, path string, b []byte) string {
@@ -44,9 +44,13 @@ func record(t testing.TB, dir string, seed uint64) string {
 }
 
 // bisectText returns what bisect prints about paths in a tree.
-func bisectText(t testing.TB, tree files.Tree, paths ...string) string {
+func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	t.Helper()
-	r, err := formats.Bisect(tree, paths, nil, false)
+	found, err := evidence.Open(tree, paths)
+	if err != nil {
+		t.Fatalf("%v: %v", paths, err)
+	}
+	r, err := narrow.Bisect(found, nil, false)
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
@@ -91,7 +95,7 @@ func TestLikeFolders(t *testing.T) {
 					t.Errorf("%s%s, %s: %q", folder, ext, what, lost)
 				}
 			}
-			want := bisectText(t, files.Disk, folder)
+			want := bisectText(t, open(t, folder), folder)
 			for _, wrapped := range []string{"", "a folder/with all/"} {
 				path := write(t, filepath.Join(dir, "session"+ext), packed(t, archivetest.Entries(t, folder, wrapped)))
 				same("one archive", want, open(t, path), path)
@@ -107,7 +111,7 @@ func TestLikeFolders(t *testing.T) {
 			if folder == "../../../testdata/spring/silent_health" {
 				continue // what is told of the whole session lies beside the peers
 			}
-			same("one a peer", bisectText(t, files.Disk, onDisk...), open(t, apart...), apart...)
+			same("one a peer", bisectText(t, open(t, onDisk...), onDisk...), open(t, apart...), apart...)
 			path := write(t, filepath.Join(dir, "session.zip"), archivetest.Packings[".zip"](t, nested))
 			got := strings.ReplaceAll(bisectText(t, open(t, path), path), dir, folder)
 			if !strings.HasPrefix(got, strings.SplitAfter(want, "\n")[0]) {

@@ -60,11 +60,11 @@ type meter struct {
 	opened sync.Map // paths
 }
 
-// count counts what is read of a file, if that is asked for.
-func (m *meter) count(path string, f files.File, err error) (files.File, error) {
-	if err != nil || !m.on {
-		return f, err
+// count counts what is read of a file, if that is asked for, and lets the watch see it.
+func (m *meter) count(path string, f files.File, w *watch) (files.File, error) {
+	if m.on {
+		m.opened.Store(filepath.Clean(path), true)
+		f = files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}
 	}
-	m.opened.Store(filepath.Clean(path), true)
-	return files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}, nil
+	return w.file(f)
 }

@@ -1,0 +1,251 @@
+package bisect
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Hash is the sync hash that a peer recorded of its own state at a state point.
+type Hash struct {
+	Point uint64
+	Sum   merkle.Short
+}
+
+// Log is what an order log says of the peer that wrote it.
+type Log struct {
+	Name   string // for texts, usually the path of its file
+	Header orderlog.Header
+	Ticks  int // records of ticks that were read
+
+	// Hashes are the sync hashes over the whole state of the peer itself, strictly
+	// ascending by point. Of a point that was reached in several epochs, that of the
+	// last one counts.
+	Hashes []Hash
+	// Conflicts are state points of which the log has two hashes of the peer that
+	// contradict each other: of one kind and coverage, in one epoch.
+	Conflicts []uint64
+
+	// Open returns the whole log, for replays. It is nil if the orders are not
+	// known. A log that is torn or corrupt is returned as far as it goes, without an
+	// error.
+	Open func() (*orderlog.Log, error)
+}
+
+// ReadLog reads a log to its end and keeps what a search needs of it, 16 bytes for
+// each state point. If the log is torn or corrupt, ReadLog returns both the error and
+// the Log with all that precedes. Name and Open are left to the caller.
+func ReadLog(source orderlog.Source) (*Log, error) {
+	hashes := NewHashes(source.Header())
+	for {
+		rec, err := source.Next()
+		if err != nil {
+			log := hashes.Log()
+			log.Header.Kinds = source.Header().Kinds // an engine's log may name them as they come
+			if err == io.EOF {
+				err = nil
+			}
+			return log, err
+		}
+		hashes.Add(&rec)
+	}
+}
+
+// LogOf returns what a log in memory says.
+func LogOf(log *orderlog.Log) *Log {
+	out, _ := ReadLog(log.Source())
+	out.Name = log.Name
+	out.Open = func() (*orderlog.Log, error) { return log, nil }
+	return out
+}
+
+// at returns the hash of a point, false if there is none.
+func (l *Log) at(point uint64) (merkle.Short, bool) {
+	if l == nil {
+		return merkle.Short{}, false
+	}
+	i, ok := slices.BinarySearchFunc(l.Hashes, point, func(h Hash, p uint64) int { return cmp.Compare(h.Point, p) })
+	if !ok {
+		return merkle.Short{}, false
+	}
+	return l.Hashes[i].Sum, true
+}
+
+// stranger reports whether the log's peer is not among those of the session, so that
+// none of its hashes is known to be its own.
+func (l *Log) stranger() bool { return stranger(&l.Header) }
+
+func stranger(h *orderlog.Header) bool { return len(h.Peers) > 0 && !slices.Contains(h.Peers, h.Peer) }
+
+// lost says what is wrong with the hashes.
+func (l *Log) lost() []string {
+	if l.stranger() {
+		return []string{fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", l.Name, l.Header.Peer)}
+	}
+	var list []string
+	for _, point := range l.Conflicts {
+		list = append(list, fmt.Sprintf("%s: two hashes of state point %d contradict each other", l.Name, point))
+	}
+	return list
+}
+
+// Hashes collects what a log's records say of its own peer, in the order of the log.
+// [ReadLog] does so; a reader that needs the records for something else besides feeds
+// them to Add.
+type Hashes struct {
+	header orderlog.Header
+	own    uint32
+	none   bool // the peer is not among those of the session
+	ticks  int
+
+	begun     bool
+	epoch     uint32
+	sums      []Hash // of all epochs, as they came
+	first     int    // of the epoch at hand
+	parts     map[hashPart][]partHash
+	conflicts []uint64
+}
+
+// hashPart is another kind of hashes with what they cover.
+type hashPart struct {
+	kind     orderlog.HashKind
+	coverage orderlog.Coverage
+}
+
+// partHash is such a hash, digested: it only tells whether two are equal.
+type partHash struct{ point, digest uint64 }
+
+var partSeed = maphash.MakeSeed()
+
+// NewHashes returns a Hashes for a log with that header.
+func NewHashes(h orderlog.Header) *Hashes {
+	return &Hashes{
+		header: h, none: stranger(&h), own: uint32(max(slices.Index(h.Peers, h.Peer), 0)),
+		parts: map[hashPart][]partHash{},
+	}
+}
+
+// Add takes a record. It keeps nothing of its memory.
+func (h *Hashes) Add(rec *orderlog.Record) {
+	if h.begun && rec.Epoch != h.epoch {
+		h.close()
+	}
+	h.begun, h.epoch = true, rec.Epoch
+	switch {
+	case rec.Kind == orderlog.TickRecord && rec.Tick != nil:
+		h.ticks++
+		h.add(rec.Tick.Hashes)
+	case rec.Kind == orderlog.ObservedRecord:
+		h.add(rec.Observed)
+	}
+}
+
+func (h *Hashes) add(list []orderlog.Observed) {
+	if h.none {
+		return
+	}
+	for i := range list {
+		o := &list[i]
+		switch {
+		case o.Peer != h.own:
+		case o.Kind == orderlog.SyncHash && o.Coverage == orderlog.Full && len(o.Bytes) == merkle.ShortSize:
+			h.sums = append(h.sums, Hash{o.Point, merkle.Short(o.Bytes)})
+		default:
+			part := hashPart{o.Kind, o.Coverage}
+			h.parts[part] = append(h.parts[part], partHash{o.Point, maphash.Bytes(partSeed, o.Bytes)})
+		}
+	}
+}
+
+// close ends an epoch: within one, hashes of a point must be the same.
+func (h *Hashes) close() {
+	from := len(h.conflicts)
+	sums := h.sums[h.first:]
+	sortStable(sums, func(s *Hash) uint64 { return s.Point })
+	for i := 1; i < len(sums); i++ {
+		if sums[i].Point == sums[i-1].Point && sums[i].Sum != sums[i-1].Sum {
+			h.conflicts = append(h.conflicts, sums[i].Point)
+		}
+	}
+	for part, list := range h.parts {
+		sortStable(list, func(p *partHash) uint64 { return p.point })
+		for i := 1; i < len(list); i++ {
+			if list[i].point == list[i-1].point && list[i].digest != list[i-1].digest {
+				h.conflicts = append(h.conflicts, list[i].point)
+			}
+		}
+		h.parts[part] = list[:0]
+	}
+	slices.Sort(h.conflicts[from:])
+	h.first = len(h.sums)
+}
+
+// sortStable sorts by point, as most logs are already.
+func sortStable[T any](list []T, point func(*T) uint64) {
+	for i := 1; i < len(list); i++ {
+		if point(&list[i]) < point(&list[i-1]) {
+			slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(point(&a), point(&b)) })
+			return
+		}
+	}
+}
+
+// Log returns what the records said, once all have been added.
+func (h *Hashes) Log() *Log {
+	h.close()
+	sortStable(h.sums, func(s *Hash) uint64 { return s.Point })
+	kept := h.sums[:0]
+	for i, s := range h.sums {
+		if i+1 == len(h.sums) || h.sums[i+1].Point != s.Point {
+			kept = append(kept, s)
+		}
+	}
+	seen := map[uint64]bool{}
+	conflicts := slices.DeleteFunc(h.conflicts, func(point uint64) bool {
+		again := seen[point]
+		seen[point] = true
+		return again
+	})
+	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Conflicts: conflicts}
+}
+
+// commonHashes calls f with the hashes that both logs have of a point from one on, ascending,
+// until it returns false.
+func commonHashes(a, b *Log, from uint64, f func(point uint64, a, b merkle.Short) bool) {
+	if a == nil || b == nil {
+		return
+	}
+	ha, hb := a.from(from), b.from(from)
+	for len(ha) > 0 && len(hb) > 0 {
+		switch x, y := &ha[0], &hb[0]; {
+		case x.Point < y.Point:
+			ha = ha[1:]
+		case x.Point > y.Point:
+			hb = hb[1:]
+		case !f(x.Point, x.Sum, y.Sum):
+			return
+		default:
+			ha, hb = ha[1:], hb[1:]
+		}
+	}
+}
+
+// last returns the last point of which there is a hash; there must be one.
+func (l *Log) last() uint64 { return l.Hashes[len(l.Hashes)-1].Point }
+
+// from returns the hashes of points from one on.
+func (l *Log) from(point uint64) []Hash {
+	if l == nil {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(l.Hashes, point, func(h Hash, p uint64) int { return cmp.Compare(h.Point, p) })
+	return l.Hashes[i:]
+}
+
+// LogName is the usual name of an order log.
+const LogName = "order-log.bin"

@@ -1,0 +1,89 @@
+package bisect
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// TestHashesAgainstMaps draws records of several epochs, in any order of points, and
+// compares with the plain definition: a map in which later epochs overwrite earlier ones,
+// and a map of an epoch's hashes by all that they are of.
+func TestHashesAgainstMaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := NewHashes(orderlog.Header{Peer: "b", Peers: []string{"a", "b"}})
+		type place struct {
+			point uint64
+			kind  orderlog.HashKind
+		}
+		sums, epoch := map[uint64]byte{}, map[place]byte{}
+		conflicts := map[uint64]bool{}
+		number := uint32(3)
+		for i := range rapid.IntRange(0, 60).Draw(t, "records") {
+			if rapid.IntRange(0, 9).Draw(t, "new epoch") == 0 {
+				number++
+				clear(epoch)
+			}
+			o := orderlog.Observed{
+				Point: uint64(rapid.IntRange(0, 20).Draw(t, "point")), Peer: uint32(rapid.IntRange(0, 1).Draw(t, "peer")),
+				Kind: rapid.SampledFrom([]orderlog.HashKind{orderlog.SyncHash, orderlog.HistoryHash}).Draw(t, "kind"),
+			}
+			value := byte(rapid.IntRange(1, 2).Draw(t, "value"))
+			sum := merkle.Short{value}
+			o.Bytes = sum[:]
+			rec := orderlog.Record{Kind: orderlog.ObservedRecord, Epoch: number, Observed: []orderlog.Observed{o}}
+			if i%2 == 0 {
+				rec = orderlog.Record{Kind: orderlog.TickRecord, Epoch: number, Tick: &orderlog.Tick{Hashes: []orderlog.Observed{o}}}
+			}
+			h.Add(&rec)
+			if o.Peer != 1 {
+				continue
+			}
+			if old, ok := epoch[place{o.Point, o.Kind}]; !ok {
+				epoch[place{o.Point, o.Kind}] = value
+			} else if old != value {
+				conflicts[o.Point] = true
+			}
+			if o.Kind == orderlog.SyncHash {
+				sums[o.Point] = value
+			}
+		}
+		log := h.Log()
+		var got []string
+		for _, s := range log.Hashes {
+			got = append(got, fmt.Sprint(s.Point, s.Sum[0]))
+		}
+		var want []string
+		for point := range uint64(21) {
+			if v, ok := sums[point]; ok {
+				want = append(want, fmt.Sprint(point, v))
+			}
+			if _, ok := log.at(point); ok != (sums[point] > 0) {
+				t.Fatalf("at %d: %v", point, ok)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("hashes %q, want %q", got, want)
+		}
+		slices.Sort(log.Conflicts)
+		for point := range uint64(21) {
+			if slices.Contains(log.Conflicts, point) != conflicts[point] {
+				t.Fatalf("conflicts %d, want %v", log.Conflicts, conflicts)
+			}
+		}
+	})
+}
+
+// TestHashesOfAStranger: a peer that is not among those of the session has no hashes.
+func TestHashesOfAStranger(t *testing.T) {
+	h := NewHashes(orderlog.Header{Peer: "c", Peers: []string{"a", "b"}})
+	h.Add(&orderlog.Record{Kind: orderlog.ObservedRecord, Observed: []orderlog.Observed{{Kind: orderlog.SyncHash, Bytes: make([]byte, 8)}}})
+	if log := h.Log(); len(log.Hashes) != 0 || len(log.lost()) != 1 {
+		t.Errorf("%v, lost %q", log.Hashes, log.lost())
+	}
+}

@@ -1,0 +1,161 @@
+package evidence
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// AloneError says that there is nothing to compare the evidence with. It is a
+// frame.ErrLacking unless nothing of a known format was found at all.
+type AloneError struct {
+	Paths []string // that were given
+	Found []string // what they hold, such as "8 OpenTTD savegames"
+	Have  string   // what there is too little of, such as "1 order log"
+	Lost  []string // why there may be no more
+	Hint  string
+}
+
+func (e *AloneError) Error() string {
+	var out strings.Builder
+	out.WriteString(strings.Join(e.Paths, ", ") + ": ")
+	if len(e.Found) == 0 {
+		out.WriteString("no file of a known format; see desynctool formats")
+	} else {
+		fmt.Fprintf(&out, "%s: %s, at least 2 are needed", strings.Join(e.Found, ", "), e.Have)
+	}
+	if e.Hint != "" {
+		out.WriteString("; " + e.Hint)
+	}
+	for _, lost := range e.Lost {
+		out.WriteString("; " + lost)
+	}
+	return out.String()
+}
+
+// Is reports whether evidence lacks, rather than that there is none.
+func (e *AloneError) Is(target error) bool { return target == frame.ErrLacking && len(e.Found) > 0 }
+
+// alone returns the error for too few of a kind of evidence: "peers", "order logs" or "traces".
+func (s *Session) alone(kind string) *AloneError {
+	e := &AloneError{Paths: s.paths, Found: s.holdings(), Lost: s.Lost()}
+	switch kind {
+	case "peers":
+		peers := s.Peers()
+		e.Have = "evidence of " + count(len(peers), "peer", "peers")
+		for _, p := range peers {
+			e.Lost = append(append(e.Lost, p.States.Warnings...), p.Lost...)
+		}
+		for _, path := range s.paths {
+			if len(s.paths) > 1 && IsDir(s.tree, path) && !slices.ContainsFunc(s.places, func(p *place) bool {
+				return (p.path == path || strings.HasPrefix(p.path, path+string(filepath.Separator))) && p.own()
+			}) {
+				e.Lost = append(e.Lost, path+": no snapshots and no "+LogName)
+			}
+		}
+	case "order logs":
+		logs, missing := s.logFiles()
+		e.Lost = append(missing, e.Lost...)
+		e.Have = count(len(logs), "order log", "order logs")
+		if len(logs) == 1 && logs[0].engineTrace() && logs[0].Format.Trace.Peers != nil {
+			e.Hint = "tracediff compares the checksums of all peers in it"
+		}
+	default:
+		n := 0
+		for _, f := range s.files {
+			if f.opened != nil {
+				n += len(f.opened.ours) + len(f.opened.foreign)
+			}
+		}
+		e.Have = count(n, "trace", "traces") + " that can be compared"
+	}
+	return e
+}
+
+// holdings lists what was found, by format.
+func (s *Session) holdings() (list []string) {
+	var names []string
+	number := map[string]int{}
+	add := func(title string) {
+		if number[title] == 0 {
+			names = append(names, title)
+		}
+		number[title]++
+	}
+	for _, p := range s.places {
+		if p.set != nil {
+			for _, e := range p.set.Entries {
+				add(e.Format.Title)
+			}
+		}
+		for _, f := range p.files {
+			if f.Format != nil && (f.isEvidence() || f.given) {
+				add(f.Format.Title)
+			} else if f.claims != nil {
+				add("log with an engine's message")
+			}
+		}
+	}
+	for _, name := range names {
+		if n := number[name]; n > 1 {
+			name = fmt.Sprintf("%d × %s", n, name)
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Unknown returns an error if a file that was given is of no known format.
+func (s *Session) Unknown() error {
+	for _, p := range s.places {
+		f := p.loose()
+		if f == nil || !f.given || f.hasTrace(s.tree) || f.Format != nil {
+			continue
+		}
+		switch {
+		case f.Err != nil:
+			return f.Err
+		case f.other:
+			return fmt.Errorf("%s: not a regular file", f.Path)
+		case f.Size == 0:
+			return &frame.Error{Name: f.Path, Msg: "empty file", Err: frame.ErrUnrecognized}
+		}
+		return &frame.Error{Name: f.Path, Msg: "not a file of a known format; see desynctool formats", Err: frame.ErrUnrecognized}
+	}
+	return nil
+}
+
+// Unused says which folders hold files and nothing that is known, which files that are
+// evidence by their names are empty, and warns of those that are not what they are named.
+func (s *Session) Unused() (lost, warnings []string) {
+	for _, f := range s.files {
+		if text := f.lost(); text != "" {
+			lost = append(lost, text)
+		}
+		if text := f.misnamed(); text != "" {
+			warnings = append(warnings, text)
+		}
+	}
+	for _, p := range s.places {
+		if p.set == nil || len(p.set.Entries) > 0 || len(p.files) == 0 || slices.Contains(s.paths, p.path) {
+			continue
+		}
+		if !slices.ContainsFunc(p.files, func(f *File) bool { return f.isEvidence() || f.hasTrace(s.tree) }) {
+			lost = append(lost, p.path+": holds files, and nothing that is known")
+		}
+	}
+	return lost, warnings
+}
+
+// Alone returns the error for evidence of fewer than two peers.
+func (s *Session) Alone() error { return s.alone("peers") }

@@ -1,0 +1,70 @@
+package archive
+
+import (
+	"sync"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// Watch calls report with how much is read of all files that are opened from now on, and how
+// much there is of them.
+func (t *Tree) Watch(report func(done, total int64)) { t.watch = &watch{report: report} }
+
+// watch counts what is read of files. It is nil if nobody wants to know.
+type watch struct {
+	report func(done, total int64)
+
+	mu          sync.Mutex
+	done, total int64
+}
+
+func (w *watch) file(f files.File) (files.File, error) {
+	if w == nil {
+		return f, nil
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return f, nil // how it is read does not depend on the watch
+	}
+	one := &watchedFile{watch: w, left: info.Size()}
+	one.File = files.Counted{File: f, Count: one.read}
+	w.move(0, one.left)
+	return one, nil
+}
+
+func (w *watch) move(done, total int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done += done
+	w.total += total
+	w.report(w.done, w.total)
+}
+
+// watchedFile is a file whose bytes count once, in whatever order they are read.
+type watchedFile struct {
+	files.File
+	watch *watch
+
+	mu   sync.Mutex
+	left int64 // bytes that do not count yet
+}
+
+func (f *watchedFile) read(count int) {
+	f.mu.Lock()
+	n := min(int64(count), f.left)
+	f.left -= n
+	f.mu.Unlock()
+	if n > 0 {
+		f.watch.move(n, 0)
+	}
+}
+
+// Close takes back what was not read.
+func (f *watchedFile) Close() error {
+	f.mu.Lock()
+	left := f.left
+	f.left = 0
+	f.mu.Unlock()
+	f.watch.move(0, -left)
+	return f.File.Close()
+}

@@ -1,2 +1,0 @@
-// Package evidence says what the artifacts below some paths are, and whose.
-package evidence

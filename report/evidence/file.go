@@ -1,0 +1,175 @@
+package evidence
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// File is a file below the paths, other than one that its name makes a state.
+type File struct {
+	Path   string
+	Size   int64
+	Format *formats.Format // nil if it is of no known format
+	Err    error           // why its first bytes could not be read, nil if they could
+
+	place *place // whose folder it lies in, nil if it lies beside those of the peers
+	given bool   // it is one of the paths
+	table bool   // it is named as a table, and begins like one of checksums
+	other bool   // not a regular file
+
+	opened  *opened             // as traces, once it was
+	claims  *tracediff.ClaimLog // of a log of any program, once scanned
+	scanned bool
+}
+
+// recognise finds out what a file is by its first bytes.
+func recognise(tree files.Tree, path string, list []formats.Format) *File {
+	f := &File{Path: path}
+	stat, err := tree.Stat(path)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	if f.other = !stat.Mode().IsRegular(); f.other {
+		return f
+	}
+	f.Size = stat.Size()
+	head, err := formats.Head(tree, path)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	for i := range list {
+		if list[i].Sniff(head) {
+			f.Format = &list[i]
+			break
+		}
+	}
+	f.table = f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
+	return f
+}
+
+// ext returns the extension of the file's name without what says how it is compressed.
+func (f *File) ext() string { return filepath.Ext(formats.UnpackedName(f.Path)) }
+
+// IsLog reports whether it is an order log.
+func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
+
+// ownTrace reports whether it is a trace of ours, by its name.
+func (f *File) ownTrace() bool { return f.ext() == ".trace" }
+
+// engineTrace reports whether it holds an engine's checkpoints or claims.
+func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }
+
+// isState reports whether it holds a state.
+func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
+
+// isReport reports whether it is a report that a peer wrote, by its name.
+func (f *File) isReport() bool {
+	base := filepath.Base(f.Path)
+	return strings.HasPrefix(base, "desync_report_") && strings.Contains(base, ".json")
+}
+
+// log returns the claims that stand anywhere in a log of a program that is not known, nil
+// if there are none. The file is read once.
+func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
+	if ext := f.ext(); f.scanned || f.Format != nil || f.Err != nil || ext != ".log" && ext != ".txt" {
+		return f.claims
+	}
+	f.claims, _ = f.scan(tree, tracediff.ReadOptions{})
+	return f.claims
+}
+
+func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {
+	if f.scanned {
+		return f.claims, nil
+	}
+	f.scanned = true
+	log, err := tracediff.ReadClaims(tree, f.Path, formats.AnyLog(), opts)
+	if err != nil || len(log.Claims) == 0 {
+		return nil, err
+	}
+	f.claims = log
+	return log, nil
+}
+
+// hasTrace reports whether there are checkpoints or claims in the file.
+func (f *File) hasTrace(tree files.Tree) bool {
+	return f.ownTrace() || f.engineTrace() || f.table || f.log(tree) != nil
+}
+
+// ofOnePeer reports whether the file is what one peer leaves: a state, an order log, a
+// trace. What holds those of several, or may stand in any log, is not.
+func (f *File) ofOnePeer() bool {
+	switch {
+	case f.ownTrace():
+		return true
+	case f.Format == nil:
+		return f.Err == nil && !f.other && expectedBy(f.Path) != ""
+	}
+	t := f.Format.Trace
+	return f.Format.Snapshot != nil && !f.Format.Snapshot.NamesPeer ||
+		f.Format.Log != nil && (t == nil || t.Peers == nil) || f.Format.Native ||
+		t != nil && t.Read != nil && t.Peers == nil
+}
+
+// isEvidence reports whether the file is of a known format, other than lines of text that
+// may be a trace.
+func (f *File) isEvidence() bool {
+	return f.Format != nil && (f.Format.Snapshot != nil || f.Format.Log != nil || f.Format.Native || f.Format.Trace != nil)
+}
+
+// expectedBy returns what a file is by its name, empty if that says nothing.
+func expectedBy(path string) string {
+	base := filepath.Base(path)
+	switch {
+	case base == "order-log.bin":
+		return "an order log"
+	case filepath.Ext(base) == ".trace":
+		return "a trace"
+	case archive.Named(base):
+		return "an archive"
+	}
+	for _, f := range formats.Snapshots() {
+		if f.ParseName != nil {
+			if _, ok := f.ParseName(base); ok {
+				return "a " + f.Title
+			}
+		}
+	}
+	return ""
+}
+
+// ownExtension reports whether a name ends as those of one format alone do.
+func ownExtension(path string) bool {
+	ext := filepath.Ext(formats.UnpackedName(path))
+	return ext != "" && slices.ContainsFunc(formats.All(), func(f formats.Format) bool { return slices.Contains(f.Extensions, ext) })
+}
+
+// lost says that an empty file is evidence by its name, "" if it is not.
+func (f *File) lost() string {
+	if f.Size > 0 || f.Err != nil || f.other {
+		return ""
+	}
+	base := filepath.Base(f.Path)
+	usual := ownExtension(base) || slices.ContainsFunc(formats.Snapshots(), func(s snapshotFormat) bool { return s.Usual != nil && s.Usual(base) })
+	if !usual {
+		return ""
+	}
+	return f.Path + ": empty file"
+}
+
+// misnamed warns of a file that is evidence by its name, and by its content of no format.
+func (f *File) misnamed() string {
+	if f.Size == 0 || f.Err != nil || f.other || f.Format != nil || !ownExtension(f.Path) {
+		return ""
+	}
+	return fmt.Sprintf("%s: its content is of no known format, whatever its name says", f.Path)
+}

@@ -1,0 +1,150 @@
+// Package evidence says what the artifacts below some paths are, whose they are, and of
+// which match.
+//
+// A [Session] walks every folder once and recognises every file once, by its name or its
+// first bytes. What a folder means is decided here, for all commands:
+//
+//   - A folder with the files of one peer in it, a state, an order log, a trace, is that
+//     peer's, with all that lies below it.
+//   - A folder without any holds those of peers, each in a folder of its own, at any depth
+//     up to [MaxDepth]. What lies beside these is of whom it names: a table of all peers'
+//     checksums, a relay's log, the copy of another peer's dump.
+//   - If both holds for the folder that was given, the folders are the peers, and the files
+//     beside them are loose.
+//   - A loose file, as one that is given itself, belongs to the peer that it names, else it
+//     is a peer of its own.
+package evidence
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+type snapshotFormat = snapshot.Format
+
+// MaxDepth is how many levels of folders below a path are looked into, and maxFiles how
+// many files there may be.
+const (
+	MaxDepth = 5
+	maxFiles = 1_000_000
+)
+
+// Session is the evidence below some paths.
+type Session struct {
+	tree  *archive.Tree
+	paths []string
+	list  []formats.Format
+
+	places []*place
+	files  []*File // all, in the order of the paths and their names
+	byPath map[string]*File
+	walked []*walked
+	stdin  bool   // - is among the paths
+	game   string // whose artifacts these are
+
+	digests  map[string][sha256.Size]byte
+	peers    []*Peer // once found
+	found    bool
+	lost     []string
+	warnings []string
+}
+
+// place is a folder with what one peer left, or with what several left whom the files
+// name, or a loose file.
+type place struct {
+	path  string
+	set   *snapshot.Set // states, nil for a loose file; Others are empty, since files has them
+	files []*File
+	// traced are states whose files are traces besides.
+	traced []*File
+	// stray says that the states lie beside the folders of peers.
+	stray bool
+}
+
+// loose returns the only file of a place that is not a folder, else nil.
+func (p *place) loose() *File {
+	if p.set == nil {
+		return p.files[0]
+	}
+	return nil
+}
+
+// Open walks some paths: files, folders, archives, or files and folders in archives. The
+// path - stands for stdin. A path that is not there, or is given twice, is an error; what
+// cannot be used of what lies below is in Lost. The caller closes the tree after the last
+// use of the session.
+func Open(tree *archive.Tree, paths []string) (*Session, error) {
+	if err := distinct(tree, paths); err != nil {
+		return nil, err
+	}
+	s := &Session{tree: tree, paths: paths, list: formats.All(), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	for _, path := range paths {
+		if path == "-" {
+			s.stdin = true
+			continue
+		}
+		if err := s.add(filepath.Clean(path)); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.oneGame()
+}
+
+// distinct returns an error if a file or folder is given twice.
+func distinct(tree files.Tree, paths []string) error {
+	var stats []fs.FileInfo
+	for i, path := range paths {
+		if path == "-" {
+			if slices.Contains(paths[:i], path) {
+				return errors.New("stdin is given twice")
+			}
+			stats = append(stats, nil)
+			continue
+		}
+		stat, err := tree.Stat(path)
+		if err != nil {
+			return err
+		}
+		for k, other := range stats {
+			if other != nil && os.SameFile(stat, other) && (stat.IsDir() || stat.Mode().IsRegular()) {
+				return fmt.Errorf("%s and %s are the same: given twice", paths[k], paths[i])
+			}
+		}
+		stats = append(stats, stat)
+	}
+	return nil
+}
+
+// Tree returns where the files are read from.
+func (s *Session) Tree() *archive.Tree { return s.tree }
+
+// Paths returns the paths that were given.
+func (s *Session) Paths() []string { return s.paths }
+
+// Files returns the files that were found, but for those that their names make states.
+func (s *Session) Files() []*File { return s.files }
+
+// Lost says what could not be used: entries of archives, files that cannot be read, folders
+// that were not looked into.
+func (s *Session) Lost() []string { return slices.Concat(s.lost, s.tree.Lost()) }
+
+// Warnings says what is odd and harmless.
+func (s *Session) Warnings() []string { return slices.Concat(s.warnings, s.tree.Warnings()) }
+
+func (s *Session) lose(format string, args ...any) {
+	s.lost = append(s.lost, fmt.Sprintf(format, args...))
+}
+
+// what names the paths for an error.
+func (s *Session) what() string { return strings.Join(s.paths, ", ") }

@@ -1,0 +1,59 @@
+package formats
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// HeadLen is how many leading bytes of a file tell its format.
+const HeadLen = tracediff.SniffLen
+
+// Head returns the leading bytes, at most [HeadLen], of what is in a file, which may be
+// compressed.
+func Head(tree files.Tree, path string) ([]byte, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := Content(bufio.NewReaderSize(f, HeadLen), path)
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	head := make([]byte, HeadLen)
+	n, err := io.ReadFull(content, head)
+	if err != nil && err != io.EOF && n == 0 { // else whoever reads on will say so
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return head[:n], nil
+}
+
+// Content returns what is in a file, which may be compressed. Closing it frees what the
+// decompressor holds, and leaves the file open.
+func Content(r io.Reader, name string) (io.ReadCloser, error) {
+	content, _, err := packed.Unpack(r, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if c, ok := content.(io.ReadCloser); ok {
+		return c, nil
+	}
+	return io.NopCloser(content), nil
+}
+
+// UnpackedName returns a file's name without what says how it is compressed.
+func UnpackedName(file string) string {
+	switch ext := filepath.Ext(file); ext {
+	case ".gz", ".zst", ".xz":
+		return strings.TrimSuffix(file, ext)
+	}
+	return file
+}

@@ -1,0 +1,125 @@
+// Package narrow runs the comparisons that the evidence of a session allows, and narrows a
+// desync down with them: the bracket of state points, the tick, what differs there.
+package narrow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/orderlog"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Bisect finds when the peers of a session parted: by their states, with the checksums that
+// engines recorded beside them, or, where no two peers left states, by these alone. With
+// drill, peers that depart from sim are replayed system by system beside the traces that
+// they left. Evidence of fewer than two peers is an evidence.AloneError.
+func Bisect(s *evidence.Session, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
+	if err := s.Unknown(); err != nil {
+		return nil, err
+	}
+	r, err := bisected(s, sim, drill, nil)
+	if errors.As(err, new(*evidence.AloneError)) {
+		return byLogs(s, err)
+	}
+	return r, err
+}
+
+// byLogs bisects by the hashes in order logs alone; why says why nothing else will do.
+func byLogs(s *evidence.Session, why error) (*bisect.Result, error) {
+	logs, err := s.Logs(nil)
+	if err != nil {
+		return nil, why
+	}
+	defer logs.Close()
+	c, err := orderlog.Compare(logs.Named, orderlog.CompareOptions{})
+	if err != nil {
+		return nil, err
+	}
+	r := bisect.RunLogs(c)
+	r.Lost = slices.Concat(r.Lost, report.LogTrouble(c), logs.Missing, s.Lost())
+	if len(r.Lost) == 0 && c.State.First == nil && !hashesCompared(c) {
+		r.Lost = append(r.Lost, "no hash of the same state point in two order logs")
+	}
+	return r, nil
+}
+
+// hashesCompared reports whether two logs have a hash of one state point.
+func hashesCompared(c *orderlog.Comparison) bool {
+	return slices.ContainsFunc(c.State.Hashes, func(h orderlog.HashSummary) bool { return h.Equal+h.Differ > 0 })
+}
+
+// bisected is Bisect; hashes has what the order logs say, by their paths, if they were read.
+func bisected(s *evidence.Session, sim *bisect.Sim, drill bool, hashes map[string]*bisect.Log) (*bisect.Result, error) {
+	if len(s.Peers()) < 2 {
+		return byTraces(s)
+	}
+	peers, err := s.Compared(hashes)
+	if err != nil {
+		return nil, err
+	}
+	traces, err := s.Traces(evidence.TraceOptions{Which: evidence.Beside})
+	if err != nil {
+		return nil, err
+	}
+	opts := bisect.Options{Sim: sim}
+	if drill {
+		of := map[*bisect.Peer]*evidence.Peer{}
+		for i, p := range peers {
+			of[p] = s.Peers()[i]
+		}
+		opts.Traced = func(p *bisect.Peer) (bisect.Traced, error) { return s.TraceOf(of[p]) }
+	}
+	if len(traces.Groups)+len(traces.Claims) > 0 {
+		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
+			traces.Missing = append(traces.Missing, err.Error())
+		}
+	}
+	r, err := bisect.Run(peers, opts)
+	if err != nil {
+		return nil, err
+	}
+	if b := r.Bracket; b != nil {
+		r.Notes = append(r.Notes, formats.Unchecked(s.Tree(), slices.Concat(b.GoodFiles, b.BadFiles))...)
+	}
+	conclude(r, s, traces)
+	return r, nil
+}
+
+// conclude adds what of the session could not be used.
+func conclude(r *bisect.Result, s *evidence.Session, traces *evidence.Traces) {
+	lost, warnings := s.Unused()
+	r.Lost = slices.Concat(r.Lost, traces.Missing, lost, s.Lost())
+	r.Warnings = slices.Concat(r.Warnings, warnings, s.Warnings())
+}
+
+// byTraces bisects by traces alone, where fewer than two peers left a state or a log of ours.
+func byTraces(s *evidence.Session) (*bisect.Result, error) {
+	traces, err := s.Traces(evidence.TraceOptions{})
+	if errors.As(err, new(*evidence.AloneError)) {
+		return nil, s.Alone()
+	}
+	if err != nil {
+		return nil, err
+	}
+	results, err := traces.Compare(tracediff.Options{Context: -1})
+	if err != nil {
+		return nil, err
+	}
+	r := bisect.RunTraces(results)
+	r.Notes = append(r.Notes, traces.Notes...)
+	for _, p := range s.Peers() {
+		r.Lost = slices.Concat(r.Lost, p.States.Warnings, p.Lost)
+	}
+	conclude(r, s, traces)
+	if n := len(traces.Copies); n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d file(s) are left out, since others say the same", n))
+	}
+	return r, nil
+}

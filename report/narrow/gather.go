@@ -1,0 +1,214 @@
+package narrow
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// gatherer runs the comparisons that the evidence of a session allows.
+type gatherer struct {
+	s   *evidence.Session
+	sim *bisect.Sim
+	// whole reads traces to their end, to see how a divergence spreads.
+	whole bool
+	// progress, if not nil, is called with the bytes read of logs and traces, and of all.
+	progress    func(done, total int64)
+	read, total int64
+
+	logs  []*readLog
+	peers []*evidence.Peer
+	// tickName is an engine's own name of a tick, nil if no log has any.
+	tickName func(tick uint64) string
+	e        playbook.Evidence
+}
+
+// compare compares what there is: orders, states, traces. Without a divergence of states
+// nothing is looked at more closely.
+func (g *gatherer) compare() error {
+	if err := g.s.Unknown(); err != nil {
+		return err
+	}
+	otherGame := g.readLogs()
+	r, err := bisected(g.s, g.sim, g.sim != nil, g.hashes())
+	alone := errors.As(err, new(*evidence.AloneError))
+	if err != nil && !alone {
+		return err
+	}
+	if otherGame != nil {
+		return otherGame
+	}
+	g.peers = g.s.Peers()
+	if alone {
+		if g.e.Orders == nil {
+			return err
+		}
+		g.peers = nil
+		g.e.Bisect = bisect.RunLogs(g.e.Orders)
+		g.e.Bisect.Lost = append(g.e.Bisect.Lost, g.s.Lost()...)
+		return nil
+	}
+	if len(g.peers) < 2 {
+		g.peers = nil // the traces alone gave the result, and its peers
+	}
+	g.e.Bisect = r
+	g.nameLogs()
+	if r.Bracket == nil {
+		return nil
+	}
+	if err := g.traces(); err != nil {
+		return err
+	}
+	g.e.Within = func(from, to uint64) (*playbook.Within, error) { return g.within(from, to) }
+	return g.states()
+}
+
+// advance returns what to call with the progress of the next stretch of the work, which has
+// so many bytes; nil if nobody wants to know.
+func (g *gatherer) advance(size int64) func(done, total int64) {
+	if g.progress == nil {
+		return nil
+	}
+	g.total += size
+	before := g.read
+	return func(done, _ int64) {
+		g.read = before + done
+		g.progress(min(g.read, g.total), g.total)
+	}
+}
+
+// maxCascade is how many bytes of traces are read to their end to see how a divergence
+// spreads. Of larger ones only what tells where the peers parted is read.
+const maxCascade = 64 << 20
+
+// traces compares the traces of ours; those of engines have been compared with the states.
+func (g *gatherer) traces() error {
+	traces, err := g.s.Traces(evidence.TraceOptions{Which: evidence.Rest})
+	g.e.Traces = g.e.Bisect.Traces
+	if err != nil {
+		return nil // ours are fewer than two
+	}
+	var size int64
+	for _, group := range traces.Groups {
+		for _, t := range group {
+			if stat, err := g.s.Tree().Stat(t.File); err == nil {
+				size += stat.Size()
+			}
+		}
+	}
+	traces.Claims = nil
+	rest, err := traces.Compare(tracediff.Options{FirstOnly: !g.whole || size > maxCascade, Context: -1, Limit: 100, Progress: g.advance(size)})
+	g.e.Traces = evidence.SortTraces(slices.Concat(rest, g.e.Bisect.Traces))
+	return err
+}
+
+// states opens the states of the first two peers that differ at the bad end of the bracket,
+// or else at the first state point behind it that both have.
+func (g *gatherer) states() error {
+	bad := g.e.Bisect.Bracket.Bad
+	sets := g.sets()
+	parted, err := g.differing(sets, bad)
+	if err != nil {
+		return err
+	}
+	if parted != nil {
+		g.e.Diff, g.e.Parted = parted.Diff, parted
+		return nil
+	}
+	for _, point := range behind(sets, bad) {
+		if parted, err = g.differing(sets, point); parted != nil || err != nil {
+			g.e.Parted = parted
+			return err
+		}
+	}
+	return nil
+}
+
+// named is the snapshots of one peer.
+type named struct {
+	name string
+	set  *snapshot.Set
+}
+
+// sets returns the snapshots of the peers by the names that they have in the result.
+func (g *gatherer) sets() (list []named) {
+	for _, p := range g.e.Bisect.Peers {
+		list = append(list, named{p.Name, g.of(p.Name)})
+	}
+	return list
+}
+
+// maxBehind is how many state points behind the bad end are looked at for states.
+const maxBehind = 4
+
+// behind returns the first state points behind one of which two peers have a state.
+func behind(sets []named, bad snapshot.Point) (points []snapshot.Point) {
+	count := map[uint64]int{}
+	for _, s := range sets {
+		for _, e := range s.set.Entries {
+			if e.Point.Compare(bad) <= 0 || e.Point.Phase != bad.Phase {
+				continue
+			}
+			if count[e.Point.Tick]++; count[e.Point.Tick] == 2 {
+				points = append(points, e.Point)
+			}
+		}
+	}
+	slices.SortFunc(points, snapshot.Point.Compare)
+	return points[:min(len(points), maxBehind)]
+}
+
+// differing opens and compares the states of the first two peers that have different ones
+// at a state point, nil if there are none.
+func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted, error) {
+	p := &playbook.Parted{}
+	for _, s := range sets {
+		entry := s.set.At(at)
+		if entry == nil {
+			continue
+		}
+		state, err := entry.Open()
+		if err != nil {
+			if state != nil {
+				state.Close()
+			}
+			continue // bisect has told that it is lost
+		}
+		switch {
+		case p.States[0] == nil:
+			p.Names[0], p.States[0] = s.name, state
+			continue
+		case p.States[0].Info().Root == state.Info().Root:
+			state.Close()
+			continue
+		}
+		p.Names[1], p.States[1] = s.name, state
+		if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
+			g.e.Lost = append(g.e.Lost, err.Error())
+			closeStates(p)
+			return nil, nil
+		}
+		return p, nil
+	}
+	closeStates(p)
+	return nil, nil
+}
+
+func closeStates(p *playbook.Parted) {
+	if p == nil {
+		return
+	}
+	for _, s := range p.States {
+		if s != nil {
+			s.Close()
+		}
+	}
+}
+
+// Close closes the states that are open.
+func (g *gatherer) Close() { closeStates(g.e.Parted) }

@@ -1,0 +1,321 @@
+package narrow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Triage looks at all that the peers of a session left and reports what happened. With
+// a simulator it says who is wrong. Progress, if not nil, is called with the bytes that are
+// read of order logs and traces, and of all.
+func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
+	g := &gatherer{s: s, sim: sim, whole: true, progress: progress}
+	defer g.Close()
+	if err := g.compare(); err != nil {
+		return alone(s, err)
+	}
+	if err := g.before(); err != nil {
+		return nil, err
+	}
+	g.check()
+	g.left()
+	g.names()
+	g.heat()
+	if err := g.positions(); err != nil {
+		g.e.Lost = append(g.e.Lost, err.Error())
+	}
+	r, err := playbook.Report(g.e)
+	if err == nil && len(r.Missing) > 0 && (r.FirstDivergence == nil || r.FirstDivergence.Tick == nil) {
+		if c, err := evidence.Examine(s, nil); err == nil {
+			r.Ask = c.Ask
+		}
+	}
+	return r, err
+}
+
+// before compares the states of the two peers at the good end of the bracket, whose caches
+// may differ already.
+func (g *gatherer) before() error {
+	p := g.e.Parted
+	if p == nil || g.e.Bisect.Bracket.Good == nil {
+		return nil
+	}
+	var at *snapshot.Point // the last at or before the good end that both have
+	for _, e := range g.of(p.Names[0]).Entries {
+		if e.Point.Compare(*g.e.Bisect.Bracket.Good) <= 0 && g.of(p.Names[1]).At(e.Point) != nil {
+			at = &e.Point
+		}
+	}
+	if at == nil {
+		return nil
+	}
+	a, errA := g.of(p.Names[0]).At(*at).Open()
+	b, errB := g.of(p.Names[1]).At(*at).Open()
+	for _, s := range []snapshot.State{a, b} {
+		if s != nil {
+			defer s.Close()
+		}
+	}
+	if errA != nil || errB != nil {
+		return nil // bisect has told that they are lost
+	}
+	g.verify(a, b)
+	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{Limit: 16})
+	if err != nil {
+		g.e.Lost = append(g.e.Lost, err.Error())
+		return nil
+	}
+	g.e.Before = d
+	return nil
+}
+
+// of returns the snapshots of a peer.
+func (g *gatherer) of(name string) *snapshot.Set {
+	for _, p := range g.e.Bisect.Peers {
+		if p.Name == name && p.States != nil {
+			return p.States
+		}
+	}
+	return &snapshot.Set{}
+}
+
+// verify computes the hashes of states of ours again from their content.
+func (g *gatherer) verify(states ...snapshot.State) {
+	for _, s := range states {
+		if _, ours := s.(interface{ ContentSize() (uint64, error) }); !ours {
+			continue
+		}
+		info := s.Info()
+		what := fmt.Sprintf("the hashes of %s's state point %s", info.Peer, info.Point)
+		if err := snapshot.Check(s); err != nil {
+			g.e.Contradictions = append(g.e.Contradictions, fmt.Sprintf("%s are not those of its content: %v", what, err))
+			continue
+		}
+		g.e.Checked = append(g.e.Checked, what)
+	}
+}
+
+// check holds the hashes of the states that differ, and of the peers' own reports, against
+// what they are of.
+func (g *gatherer) check() {
+	if p := g.e.Parted; p != nil {
+		for i, name := range p.Names {
+			p.Paths[i] = g.of(name).Path
+		}
+		g.verify(p.States[:]...)
+	}
+	for _, path := range g.s.PeerReports() {
+		saved, err := g.s.ReadReport(path)
+		if err != nil {
+			g.e.Lost = append(g.e.Lost, err.Error())
+			continue
+		}
+		r, ok := saved.(*report.PeerReport)
+		if !ok {
+			continue
+		}
+		if g.e.Detected == nil || r.Tick < *g.e.Detected {
+			g.e.Detected = &r.Tick
+		}
+		for _, c := range r.Contradictions() {
+			g.e.Contradictions = append(g.e.Contradictions, path+": "+c)
+		}
+		g.checkReport(path, r)
+	}
+}
+
+// checkReport holds a peer's report against the state that the peer left.
+func (g *gatherer) checkReport(path string, r *report.PeerReport) {
+	e := g.of(r.Peer).At(r.Point())
+	if e == nil {
+		return
+	}
+	s, err := e.Open()
+	if s != nil {
+		defer s.Close()
+	}
+	if err != nil {
+		return // bisect has said that it is lost
+	}
+	for _, c := range r.Check(s.Info()) {
+		g.e.Contradictions = append(g.e.Contradictions, path+": "+c)
+	}
+	g.e.Checked = append(g.e.Checked, path)
+}
+
+// left gathers what there is of each peer.
+func (g *gatherer) left() {
+	facts := map[string]map[string]string{}
+	for _, info := range g.e.Bisect.Peers {
+		l := playbook.Left{TimelinePeer: report.TimelinePeer{Name: info.Name, Snapshots: []uint64{}}, Log: info.Log}
+		set := g.of(info.Name)
+		for _, e := range set.Entries {
+			l.Snapshots = append(l.Snapshots, e.Point.Tick)
+			if e.Seed != 0 || e.Format == nil || e.Format.Name == "snap" {
+				g.e.Session.Seed = fmt.Sprintf("%016x", e.Seed)
+			}
+		}
+		l.Snapshots, l.Thinned = thin(l.Snapshots)
+		if s := g.logOf(info.Name); s != nil {
+			l.Log = true
+			l.Hashes, l.Marks = s.logSummary.hashes(), s.marks
+			tell(facts, info.Name, s.header.Build, s.header.Params)
+			g.about(&s.header, s.dialect)
+		}
+		for _, t := range slices.Concat(g.e.Bisect.Traces, g.e.Traces) {
+			for _, i := range t.Traces {
+				if i.Name == info.Name && !i.Empty {
+					l.Trace = &report.TimelineSpan{First: i.First.Number, Last: i.Last.Number, Count: i.Last.Number - i.First.Number + 1}
+				}
+			}
+		}
+		if meta := g.meta(info.Name, set); meta != nil {
+			tell(facts, info.Name, "", meta)
+		}
+		g.e.Peers = append(g.e.Peers, l)
+	}
+	if g.e.Session.Game == "" {
+		g.e.Session.Game = g.s.Game()
+	}
+	g.sameBins()
+	g.around()
+	g.facts(facts)
+}
+
+// about takes what a log's header says of the session.
+func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
+	s := &g.e.Session
+	if d.TickName != nil {
+		g.tickName = d.TickName
+	}
+	if d.Engine != "" {
+		s.Game = d.Engine
+	} else if sim := h.Params["sim"]; sim != "" {
+		s.Game = sim
+	}
+	if h.Build != "" {
+		s.Build = h.Build
+	}
+	if h.TickRate.Den > 0 {
+		s.TickRate = float64(h.TickRate.Num) / float64(h.TickRate.Den)
+	}
+	if s.Seed == "" && h.Seed != 0 {
+		s.Seed = fmt.Sprintf("%016x", h.Seed)
+	}
+}
+
+// names finds the engine's own names of state points and ticks: those that files have, else
+// those of logs and traces.
+func (g *gatherer) names() {
+	points := map[uint64]string{}
+	for _, p := range g.e.Bisect.Peers {
+		for _, e := range g.of(p.Name).Entries {
+			if e.Point.Native != "" {
+				points[e.Point.Tick] = e.Point.Words()
+			}
+		}
+	}
+	if b := g.e.Bisect.Bracket; b != nil {
+		for _, p := range []*snapshot.Point{b.Good, &b.Bad} {
+			if p != nil && p.Native != "" {
+				points[p.Tick] = p.Words()
+			}
+		}
+	}
+	g.e.PointName = func(n uint64) string { return points[n] }
+	g.e.TickName = func(n uint64) string {
+		if g.tickName != nil {
+			return g.tickName(n)
+		}
+		for _, t := range g.e.Traces {
+			if name := report.NativeTick(t, n); name != "" {
+				return name
+			}
+		}
+		return ""
+	}
+}
+
+// meta returns what a peer's first state of ours, or one that is open, says of the peer.
+func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
+	if p := g.e.Parted; p != nil {
+		for i, s := range p.States {
+			if p.Names[i] == name {
+				return s.Info().Meta
+			}
+		}
+	}
+	for _, e := range set.Entries {
+		if e.Format == nil || !e.Format.Checksummed {
+			return nil
+		}
+		s, err := e.Open()
+		if s != nil {
+			defer s.Close()
+		}
+		if err == nil {
+			return s.Info().Meta
+		}
+	}
+	return nil
+}
+
+// tell adds what a file says of a peer.
+func tell(facts map[string]map[string]string, peer, build string, meta map[string]string) {
+	if facts[peer] == nil {
+		facts[peer] = map[string]string{}
+	}
+	if build != "" {
+		facts[peer]["build"] = build
+	}
+	for name, value := range meta {
+		if value != "" && (slices.Contains(evidence.GameFacts, name) || slices.Contains(evidence.MachineFacts, name)) {
+			facts[peer][name] = value
+		}
+	}
+}
+
+// facts keeps what differs between the peers.
+func (g *gatherer) facts(told map[string]map[string]string) {
+	values := map[string]map[string]string{}
+	for peer, list := range told {
+		for name, value := range list {
+			if values[name] == nil {
+				values[name] = map[string]string{}
+			}
+			values[name][peer] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		distinct := map[string]bool{}
+		for _, v := range values[name] {
+			distinct[v] = true
+		}
+		if len(distinct) > 1 {
+			g.e.Facts = append(g.e.Facts, report.Fact{Name: name, Must: slices.Contains(evidence.GameFacts, name), Values: values[name]})
+		}
+	}
+}
+
+// maxPoints is how many snapshots of a peer a timeline lists.
+const maxPoints = 400
+
+// thin leaves at most maxPoints numbers, evenly.
+func thin(points []uint64) ([]uint64, bool) {
+	if len(points) <= maxPoints {
+		return points, false
+	}
+	out := make([]uint64, 0, maxPoints)
+	for i := range maxPoints {
+		out = append(out, points[i*(len(points)-1)/(maxPoints-1)])
+	}
+	return out, true
+}

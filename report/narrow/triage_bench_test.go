@@ -1,0 +1,64 @@
+package narrow_test
+
+import (
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+)
+
+// recorded plays a session with many snapshots in which one peer goes wrong in the middle.
+func recorded(t testing.TB, ticks uint64) string {
+	t.Helper()
+	dir := t.TempDir()
+	f, err := session.ParseFault("rng-leak/Combat@1000:client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Options{
+		Config: refsim.Config{Seed: 7, Entities: 1000}, Ticks: ticks, SnapshotEvery: 50, Peers: []string{"host", "client"}, Faults: []session.Fault{f},
+	}
+	if _, err := session.RecordTo(dir, o, session.TraceNone); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func triage(t testing.TB, dir string) archive.Usage {
+	t.Helper()
+	tree, err := archive.Open([]string{dir}, archive.Options{Count: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	r, err := triageAll(tree, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != report.Diverged {
+		t.Fatalf("the session is %s", r.Status)
+	}
+	return tree.Usage([]string{dir})
+}
+
+// TestTriageReadsLittle pins how much of a session's files is read: of most snapshots the
+// header alone.
+func TestTriageReadsLittle(t *testing.T) {
+	u := triage(t, recorded(t, 2000))
+	if share := float64(u.Read) / float64(u.Given); share > 0.5 || share == 0 {
+		t.Errorf("%s: that is %.2f of it, expected 0.5 at most", u, share)
+	}
+}
+
+func BenchmarkTriage(b *testing.B) {
+	dir := recorded(b, 2000)
+	var u archive.Usage
+	b.ResetTimer()
+	for b.Loop() {
+		u = triage(b, dir)
+	}
+	b.SetBytes(u.Given)
+	b.ReportMetric(float64(u.Read)/float64(u.Given), "read/given")
+}

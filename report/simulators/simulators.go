@@ -1,0 +1,69 @@
+// Package simulators starts the simulators that a command line names, and tests them.
+package simulators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/wasmsim"
+)
+
+// Help says for the help of commands what names a simulator.
+const Help = `SIM is builtin, or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake;
+exec:COMMAND starts a program that speaks the protocol of docs/extsim.md over its
+stdin and stdout, exec+unix:COMMAND and exec+tcp:COMMAND over a socket. COMMAND is
+split into words as a shell does, without running one. wasm:FILE is a WebAssembly
+module that speaks the same by function calls.`
+
+// Options says how simulators outside this process are treated.
+type Options struct {
+	// Timeout is how long one request may take, 0 for the default of extsim.
+	Timeout time.Duration
+}
+
+// transports are the ways to talk to a program, by what begins its specification.
+var transports = map[string]extsim.Transport{"exec": extsim.Stdio, "exec+unix": extsim.Unix, "exec+tcp": extsim.TCP}
+
+// IsExternal reports whether a specification names a program to start, or one to load.
+func IsExternal(spec string) bool {
+	kind, _, _ := strings.Cut(spec, ":")
+	_, ok := transports[kind]
+	return ok || kind == "wasm"
+}
+
+// Parse returns the simulator that a specification names, see Help.
+// Processes are killed when ctx is done.
+func Parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) {
+	kind, command, _ := strings.Cut(spec, ":")
+	if transport, ok := transports[kind]; ok {
+		argv, err := Words(command)
+		if err != nil {
+			return nil, fmt.Errorf("simulator %q: %w", spec, err)
+		}
+		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout})
+	}
+	if kind == "wasm" {
+		return wasmsim.New(ctx, spec, command, extsim.Options{Timeout: opts.Timeout})
+	}
+	if kind != "builtin" {
+		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE", spec)
+	}
+	return refsim.ParseSimulator(spec)
+}
+
+// Words splits a command into words as a shell does, variables included.
+func Words(command string) ([]string, error) {
+	argv, err := shell.Fields(command, nil)
+	if err == nil && len(argv) == 0 {
+		err = errors.New("no command")
+	}
+	return argv, err
+}

@@ -1,0 +1,78 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// memoryFormat is the format of states in memory.
+var memoryFormat = Format{Name: "memory", Title: "state in memory", Light: true}
+
+// SetOf returns the set of states in memory of one peer, such as those that [Hold]
+// makes of Worlds. The path is for texts. The states stay open: closing what an Entry
+// opens does nothing. Two states of one seed and state point are an error.
+func SetOf(path string, states ...State) (*Set, error) {
+	set := &Set{Path: path}
+	for _, s := range states {
+		info := s.Info()
+		set.Entries = append(set.Entries, &Entry{
+			Base: fmt.Sprintf("%s@%s", path, info.Point), Seed: info.Seed, Point: info.Point, Format: &memoryFormat,
+			checked: true, root: info.Root, state: s,
+		})
+	}
+	slices.SortFunc(set.Entries, (*Entry).compare)
+	for i, e := range set.Entries {
+		if i > 0 && e.compare(set.Entries[i-1]) == 0 {
+			return nil, fmt.Errorf("%s: two states of state point %s of seed %016x", path, e.Point, e.Seed)
+		}
+	}
+	return set, nil
+}
+
+// staysOpen is a state that is closed elsewhere.
+type staysOpen struct{ State }
+
+func (staysOpen) Close() error { return nil }
+
+// Clone returns a set that can be changed without changing s.
+func (s *Set) Clone() *Set {
+	if s == nil {
+		return &Set{}
+	}
+	c := *s
+	arena := make([]Entry, len(s.Entries))
+	c.Entries = make([]*Entry, len(s.Entries))
+	for i, e := range s.Entries {
+		arena[i] = *e
+		c.Entries[i] = &arena[i]
+	}
+	c.Others, c.Warnings, c.Folders, c.Conflicts = slices.Clone(s.Others), slices.Clone(s.Warnings), slices.Clone(s.Folders), slices.Clone(s.Conflicts)
+	return &c
+}
+
+// Info returns the head of the snapshot, which is read once and kept. The error is a
+// *[MisnamedError] if the header has another seed or point than the file's name; then
+// nothing is kept.
+func (e *Entry) Info() (*Info, error) {
+	if e.info != nil {
+		return e.info, nil
+	}
+	s, err := e.Open()
+	if s != nil {
+		defer s.Close()
+	}
+	if err != nil {
+		var misnamed *MisnamedError
+		if errors.As(err, &misnamed) {
+			return nil, misnamed
+		}
+		return nil, err
+	}
+	kept := *s.Info() // without what else the state holds
+	e.info = &kept
+	return e.info, nil
+}
+
+// Read reports whether Info has been read.
+func (e *Entry) Read() bool { return e.info != nil }
