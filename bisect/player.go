@@ -178,6 +178,19 @@ func (p *player) advance(dst []merkle.Short, s Simulator, n uint64) ([]merkle.Sh
 	return dst, nil
 }
 
+// play plays up to a point without asking for hashes on the way.
+func (p *player) play(s Simulator, point uint64) error {
+	if _, ok := s.(Batcher); ok {
+		return p.advanceTo(s, point)
+	}
+	for s.Point() < point {
+		if err := p.step(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // advanceTo plays up to a point.
 func (p *player) advanceTo(s Simulator, point uint64) error {
 	for s.Point() < point {

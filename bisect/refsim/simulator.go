@@ -1,7 +1,6 @@
 package refsim
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,6 +82,7 @@ type replayed struct {
 	*Sim
 	kinds  []uint32 // ours for each of the log's
 	orders []orderlog.Order
+	fresh  derived // reused by StaleCaches
 }
 
 func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
@@ -151,19 +151,7 @@ func (r *replayed) ignored(o *orderlog.Order) string {
 }
 
 // StaleCaches implements bisect.CacheChecker.
-func (r *replayed) StaleCaches() ([]string, error) {
-	fresh, err := r.FreshCaches()
-	if err != nil {
-		return nil, err
-	}
-	var stale []string
-	for i, have := range r.Caches() {
-		if !slices.Equal(have.Keys.A, fresh[i].Keys.A) || !slices.Equal(have.Keys.B, fresh[i].Keys.B) || !bytes.Equal(have.Columns[0].Data, fresh[i].Columns[0].Data) {
-			stale = append(stale, have.Label)
-		}
-	}
-	return stale, nil
-}
+func (r *replayed) StaleCaches() ([]string, error) { return r.staleCaches(&r.fresh) }
 
 // Step implements bisect.Simulator.
 func (r *replayed) Step(orders []orderlog.Order) error {

@@ -250,7 +250,5 @@ func (t *table) load(src *snapshot.Table, omitted []string) error {
 			return fmt.Errorf("column %s: %w", f.Name(), err)
 		}
 	}
-	t.gridCell.v = make([]uint32, t.rows())
-	t.sightCell.v = make([]uint32, t.rows())
 	return nil
 }
