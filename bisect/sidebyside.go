@@ -3,6 +3,7 @@ package bisect
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -173,7 +174,45 @@ func (p *player) reload(sim *Sim, s, spare Simulator) (loaded, old Simulator, er
 	return loaded, s, err
 }
 
-// rollback goes back by Depth ticks in every tick and plays them again.
+// lane is an instance that goes back and plays again, beside others that do so from
+// other points.
+type lane struct {
+	shadow Simulator
+	begin  uint64 // where it went back to
+	played uint64 // ticks since
+	got    merkle.Short
+	err    error
+	busy   sync.WaitGroup
+}
+
+// again goes back to a state, plays up to a point and takes the hash there.
+func (l *lane) again(p *player, state saved, point uint64) {
+	l.begin, l.played = state.point, 0
+	l.busy.Go(func() {
+		shadow, err := p.load(p.sim, l.shadow, state)
+		if err == nil {
+			l.shadow = shadow
+			err = p.play(shadow, point)
+			l.played = shadow.Point() - l.begin
+		}
+		if l.err = err; err == nil {
+			l.got = shadow.SyncHash()
+		}
+	})
+}
+
+// lanes returns how many instances go back at the same time: outside of this process
+// there is one.
+func (p *player) lanes(s Simulator, depth int) int {
+	if _, ok := s.(Batcher); ok {
+		return 1
+	}
+	return min(depth, runtime.GOMAXPROCS(0))
+}
+
+// rollback goes back by Depth ticks in every tick and plays them again. Lanes do so in
+// turn; the one for the next point begins before this point is known to agree, but the
+// instance that they are held against waits, so that it is there to tell what departs.
 func (p *player) rollback() error {
 	depth := p.opts.Depth
 	if depth < 1 || depth > maxDepth {
@@ -184,50 +223,60 @@ func (p *player) rollback() error {
 	if err != nil {
 		return err
 	}
-	var shadow Simulator // goes back
-	if _, ok := As[Restorer](s, CanSave); ok {
-		if shadow, err = p.start(p.sim); err != nil {
-			return err
+	lanes := make([]lane, p.lanes(s, depth))
+	for i := range lanes {
+		if _, ok := As[Restorer](s, CanSave); ok {
+			if lanes[i].shadow, err = p.start(p.sim); err != nil {
+				return err
+			}
 		}
 	}
-	var kept []saved // the last Depth states, the oldest first
+	settle := func() {
+		for i := range lanes {
+			lanes[i].busy.Wait()
+		}
+	}
+	defer settle()
+	var kept []saved                           // states that no lane has gone back to yet
+	compared := p.out.From + uint64(depth) - 1 // the last point that was
+	next := compared + 1                       // the first that no lane plays up to yet
+	at := func(point uint64) *lane { return &lanes[point%uint64(len(lanes))] }
 	for s.Point() < p.out.To {
 		state, err := p.save(s)
 		if err != nil {
 			return err
 		}
 		kept = append(kept, state)
+		for len(kept) > 0 && next <= p.out.To && next-compared <= uint64(len(lanes)) {
+			at(next).again(p, kept[0], next)
+			kept = kept[1:]
+			next++
+		}
 		if err := p.step(s); err != nil {
 			return err
 		}
-		if len(kept) < depth {
+		point := s.Point()
+		if point <= compared {
 			continue
 		}
-		if shadow, err = p.load(p.sim, shadow, kept[0]); err != nil {
-			return err
-		}
-		begin := kept[0].point
-		kept = kept[1:]
-		point := s.Point()
-		// The hash in the middle of what is played again is nobody's question.
-		var want merkle.Short
-		var wait sync.WaitGroup
-		wait.Go(func() { want = s.SyncHash() })
-		err = p.play(shadow, point)
-		got := shadow.SyncHash()
-		wait.Wait()
-		if err != nil {
-			return err
+		want, l := s.SyncHash(), at(point)
+		if l.busy.Wait(); l.err != nil {
+			return l.err
 		}
 		p.out.Compared++
-		if want != got {
+		if want != l.got {
 			p.out.First = &Departure{
-				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, begin),
-				Expected: want, Got: got, From: begin,
+				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, l.begin),
+				Expected: want, Got: l.got, From: l.begin,
 			}
-			return p.between(p.out.First, s, shadow)
+			settle()
+			for later := point + 1; later < next; later++ {
+				p.overshot(at(later).played)
+			}
+			return p.between(p.out.First, s, l.shadow)
 		}
 		p.out.Agreed = &point
+		compared = point
 	}
 	return nil
 }

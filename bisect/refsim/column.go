@@ -1,6 +1,7 @@
 package refsim
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -65,6 +66,8 @@ func (c *column[T]) restore(src []byte, rows int) error {
 	c.dirty = true
 	return nil
 }
+
+func (c *column[T]) is(save []byte) bool { return bytes.Equal(c.bytes(), save) }
 
 func (c *column[T]) omit(rows int) {
 	c.v = resize(c.v, rows)
@@ -203,6 +206,9 @@ func (c *texts) restore(src []byte, rows int) error {
 	return nil
 }
 
+// is is not worth finding out of a few names.
+func (c *texts) is([]byte) bool { return false }
+
 func (c *texts) omit(rows int) {
 	c.v = resize(c.v, rows)
 	clear(c.v)
@@ -255,7 +261,8 @@ type values interface {
 	load(src *snapshot.Column) error
 	save(dst []byte) []byte // appends
 	restore(src []byte, rows int) error
-	omit(rows int) // restores what a save does not have: zeroes
+	omit(rows int)       // restores what a save does not have: zeroes
+	is(save []byte) bool // whether save would append that; false if that is not known
 	isDirty() bool
 	mark()
 	clean()

@@ -3,7 +3,6 @@ package refsim
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -146,28 +145,29 @@ func (t *table) parse(save *[]byte, out *savedTable) error {
 	return nil
 }
 
-// base is what the last save that was restored gives, with the digests of its columns,
-// and nothing of what has been played since: so much need not be hashed again when the
-// next save has it too.
+// base is the last save that was restored, with those digests of it that are known, and
+// nothing of what has been played since. What is the same in the next one need not be
+// hashed again.
 type base [archetypes]baseTable
 
 type baseTable struct {
 	rows    int
 	keys    []byte
-	columns []baseColumn
+	known   bool // of the keys, that starts and digest are theirs
 	starts  []int
-	digests []merkle.Hash // the keys', then the columns'
-	leaf    merkle.Hash
+	digest  merkle.Hash
+	columns []baseColumn
 }
 
 type baseColumn struct {
-	known, has bool
-	data       []byte
+	data   []byte
+	known  bool // that digest is that of data, beside the keys
+	digest merkle.Hash
 }
 
 // Restore makes s the game that Save saved, of this Sim or another one of the same game
 // and with the same mistakes. Nothing else of s remains: it is what Load makes of a World
-// without caches, but that columns which a save leaves out are zero. The result does not
+// without caches, but that columns which the save leaves out are zero. The result does not
 // depend on what s was before; its cost does. After an error s is of no more use.
 func (s *Sim) Restore(save []byte) error {
 	src, err := s.parse(save)
@@ -181,21 +181,11 @@ func (s *Sim) Restore(save []byte) error {
 	if s.base == nil {
 		s.base = new(base)
 	}
-	var errs [archetypes]error
-	s.scratch.pool.each(func(int) {
-		for {
-			i := s.scratch.hashed.Add(1)
-			if i > archetypes {
-				return
-			}
-			t := s.tables[i-1]
-			if err := t.restore(&src.tables[i-1], &s.base[i-1]); err != nil {
-				errs[i-1] = fmt.Errorf("archetype %s: %w", t.label, err)
-			}
+	for i, t := range s.tables {
+		s.base[i].update(&src.tables[i])
+		if err := t.restore(&src.tables[i], &s.base[i]); err != nil {
+			return fmt.Errorf("archetype %s: %w", t.label, err)
 		}
-	})
-	if err := errors.Join(errs[:]...); err != nil {
-		return err
 	}
 	if err := s.check(); err != nil {
 		return err
@@ -204,7 +194,26 @@ func (s *Sim) Restore(save []byte) error {
 	return nil
 }
 
-// restore sets the rows from src and hashes what is not the same in b.
+// update makes b that of another save.
+func (b *baseTable) update(src *savedTable) {
+	if b.columns == nil {
+		b.columns = make([]baseColumn, len(src.columns))
+	}
+	if b.rows != src.rows || !bytes.Equal(b.keys, src.keys) {
+		b.rows, b.keys, b.known = src.rows, append(b.keys[:0], src.keys...), false
+		for i := range b.columns {
+			b.columns[i].known = false
+		}
+	}
+	for i, data := range src.columns {
+		if c := &b.columns[i]; !bytes.Equal(c.data, data) {
+			c.data, c.known = append(c.data[:0], data...), false
+		}
+	}
+}
+
+// restore sets the rows from src. All digests are out of date then; hash will find those in
+// b of what is still the same.
 func (t *table) restore(src *savedTable, b *baseTable) error {
 	t.kind = &kinds[t.archetype]
 	half := 8 * src.rows
@@ -217,36 +226,23 @@ func (t *table) restore(src *savedTable, b *baseTable) error {
 	if i := unordered(t.keys()); i > 0 {
 		return fmt.Errorf("the key of row %d does not follow that of row %d", i, i-1)
 	}
-	if b.columns == nil {
-		b.columns = make([]baseColumn, len(t.fields))
-		b.digests = make([]merkle.Hash, 1+len(t.fields))
-		b.rows = -1
-	}
-	t.keysDirty = b.rows != src.rows || !bytes.Equal(b.keys, src.keys)
-	b.rows, b.keys = src.rows, append(b.keys[:0], src.keys...)
-	d := &t.digests
-	d.starts = append(d.starts[:0], b.starts...)
-	copy(d.columns, b.digests)
-	d.leaf = b.leaf
+	t.keysDirty, t.restored = true, b
 	for i := range t.fields {
-		f, c, data := &t.fields[i], &b.columns[i], src.columns[i]
-		same := !t.keysDirty && c.known && c.has == (data != nil) && bytes.Equal(c.data, data)
-		*c = baseColumn{known: true, has: data != nil, data: append(c.data[:0], data...)}
-		var err error
+		f, data := &t.fields[i], src.columns[i]
 		if data == nil {
 			f.omit(src.rows)
-		} else if err = f.restore(data, src.rows); err != nil {
+		} else if err := f.restore(data, src.rows); err != nil {
 			return fmt.Errorf("column %s: %w", f.Name(), err)
 		}
-		if same {
-			f.clean()
-		}
 	}
-	t.hash()
-	b.starts = append(b.starts[:0], d.starts...)
-	copy(b.digests, d.columns)
-	b.leaf = d.leaf
 	return nil
+}
+
+// sameKeys reports whether keys are those of the save.
+func (b *baseTable) sameKeys(k snapshot.Keys) bool {
+	half := 8 * len(k.A)
+	return b.rows == len(k.A) && bytes.Equal(b.keys[:half], snapshot.LittleEndianBytes(k.A)) &&
+		bytes.Equal(b.keys[half:], snapshot.LittleEndianBytes(k.B))
 }
 
 // unordered returns the first row whose key does not follow that of the row before, 0 if

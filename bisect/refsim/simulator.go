@@ -19,7 +19,9 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 	return &bisect.Sim{
 		Name: name,
-		Can:  []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict},
+		// In this process it also saves and restores itself. Whoever serves it to another
+		// one saves its state, so that CanSave is not for this list to say.
+		Can: []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict},
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
 				return nil, fmt.Errorf("the log begins at state point %d, without a snapshot of it there is nothing to start from", h.FirstPoint)

@@ -55,6 +55,8 @@ type table struct {
 	sightCell column[uint32]
 
 	digests tableDigests
+	// restored is set from a restore to the next hash.
+	restored *baseTable
 }
 
 func newTable(a archetype) *table {
