@@ -94,7 +94,7 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 	}
 }
 
-// pairAgain plays two instances once more to where they departed, to tell what departs:
+// pairAgain plays two instances once more to where they departed, to find what departs:
 // the first two have gone on.
 func (p *player) pairAgain(d *Departure, simA, simB *Sim) error {
 	list := make([]Simulator, 2)
@@ -158,7 +158,7 @@ func (p *player) load(sim *Sim, spare Simulator, state saved) (Simulator, error)
 		return nil, fmt.Errorf("%s cannot load what it saved at state point %d: %w", sim.Name, state.point, err)
 	}
 	if at := r.Point(); at != state.point {
-		return nil, fmt.Errorf("%s is at state point %d behind loading what it saved at %d", sim.Name, at, state.point)
+		return nil, fmt.Errorf("%s is at state point %d after loading what it saved at %d", sim.Name, at, state.point)
 	}
 	return r, nil
 }
@@ -212,7 +212,7 @@ func (p *player) lanes(s Simulator, depth int) int {
 
 // rollback goes back by Depth ticks in every tick and plays them again. Lanes do so in
 // turn; the one for the next point begins before this point is known to agree, but the
-// instance that they are held against waits, so that it is there to tell what departs.
+// instance that they are held against waits, so that it is there to show what departs.
 func (p *player) rollback() error {
 	depth := p.opts.Depth
 	if depth < 1 || depth > maxDepth {

@@ -34,7 +34,7 @@
 //
 // A [Fault] makes one peer go wrong from some tick on, by the mechanism that
 // makes real games go wrong, in the line of code where it would. The healthy
-// and the faulty path differ in the mistake alone. Faults lists what there
+// and the faulty path differ only in the mistake. Faults lists what there
 // is. To add one, add a constant and a row to the table in fault.go, and where
 // a system is to make the mistake, ask s.on(fault, system), or s.takes if it
 // happens once. TestFaultsBite then demands that it shows soon.

@@ -224,7 +224,7 @@ func naiveCaches(s *Sim) []snapshot.Table {
 	return other.Caches()
 }
 
-// TestStaleCaches: a cache that differs in one value is told, by its name, and no other.
+// TestStaleCaches: a cache that differs in one value is reported, by its name, and no other.
 func TestStaleCaches(t *testing.T) {
 	for _, names := range []uint64{0, 5} {
 		s := newTestSim(t, Config{Seed: 3, Entities: 200, Names: names})
@@ -312,7 +312,7 @@ func nonzero(s *Sim, column string) (n int) {
 	return n
 }
 
-// TestRestoreRefuses: what is no save of the game is refused, and nothing worse happens.
+// TestRestoreRefuses: what is not a save of the game is refused, and nothing worse happens.
 func TestRestoreRefuses(t *testing.T) {
 	s := newTestSim(t, Config{Seed: 6, Entities: 100, Players: 2})
 	save, err := s.Save()

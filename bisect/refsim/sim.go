@@ -58,7 +58,7 @@ type Sim struct {
 	faults   *faults // how they stand
 	rng      rng
 
-	// cosmetic drives what is only seen: dust, smoke, flashes. It is no part
+	// cosmetic drives what is only seen: dust, smoke, flashes. It is not part
 	// of the state.
 	cosmetic rng
 	effects  uint64 // what has been shown
@@ -320,7 +320,7 @@ func (s *Sim) flipBit(sys system) {
 }
 
 // living returns a row in the middle of t, one that is alive if there is one
-// behind it.
+// after it.
 func (s *Sim) living(t *table) int {
 	for i := t.rows() / 2; i < t.rows(); i++ {
 		if t.alive(i) {

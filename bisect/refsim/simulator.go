@@ -184,7 +184,7 @@ func (r *replayed) translate(orders []orderlog.Order) error {
 	return nil
 }
 
-// ParseSimulator parses what names the reference sim: "builtin", and behind it any
+// ParseSimulator parses what names the reference sim: "builtin", and after it any
 // number of ":fault=NAME[/PLACE][@TICK]".
 func ParseSimulator(spec string) (*bisect.Sim, error) {
 	parts := strings.Split(spec, ":")

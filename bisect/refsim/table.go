@@ -50,7 +50,7 @@ type table struct {
 	rules      *rules
 	serial     *serial
 
-	// Where the caches list each row. They are no part of the state.
+	// Where the caches list each row. They are not part of the state.
 	gridCell  column[uint32]
 	sightCell column[uint32]
 
