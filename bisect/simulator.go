@@ -48,12 +48,15 @@ type Saver interface {
 	World() (*snapshot.World, error)
 }
 
-// Restorer is a Simulator that saves and loads itself, in a form of its own.
+// Restorer is a Simulator that saves and loads itself, in a form of its own. It may be
+// quick about it, as long as the outcome is that of a new instance that loads the save:
+// what a save lacks must be lost, and whatever follows from it must be computed again.
 type Restorer interface {
 	Simulator
+	// Save returns the state at Point. The caller does not change it.
 	Save() ([]byte, error)
 	// Restore replaces the state by one that this or another instance of the session
-	// saved.
+	// saved. After an error the instance is of no more use.
 	Restore(save []byte) error
 }
 
