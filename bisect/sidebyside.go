@@ -3,7 +3,6 @@ package bisect
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -174,12 +173,10 @@ func (p *player) reload(sim *Sim, s, spare Simulator) (loaded, old Simulator, er
 	return loaded, s, err
 }
 
-// lane is an instance that goes back and plays again, beside others that do so from
-// other points.
+// lane is an instance that goes back and plays again, beside the one that goes on.
 type lane struct {
 	shadow Simulator
 	begin  uint64 // where it went back to
-	played uint64 // ticks since
 	got    merkle.Short
 	err    error
 	busy   sync.WaitGroup
@@ -187,13 +184,12 @@ type lane struct {
 
 // again goes back to a state, plays up to a point and takes the hash there.
 func (l *lane) again(p *player, state saved, point uint64) {
-	l.begin, l.played = state.point, 0
+	l.begin = state.point
 	l.busy.Go(func() {
 		shadow, err := p.load(p.sim, l.shadow, state)
 		if err == nil {
 			l.shadow = shadow
 			err = p.play(shadow, point)
-			l.played = shadow.Point() - l.begin
 		}
 		if l.err = err; err == nil {
 			l.got = shadow.SyncHash()
@@ -201,18 +197,9 @@ func (l *lane) again(p *player, state saved, point uint64) {
 	})
 }
 
-// lanes returns how many instances go back at the same time: outside of this process
-// there is one.
-func (p *player) lanes(s Simulator, depth int) int {
-	if _, ok := s.(Batcher); ok {
-		return 1
-	}
-	return min(depth, runtime.GOMAXPROCS(0))
-}
-
-// rollback goes back by Depth ticks in every tick and plays them again. Lanes do so in
-// turn; the one for the next point begins before this point is known to agree, but the
-// instance that they are held against waits, so that it is there to show what departs.
+// rollback goes back by Depth ticks in every tick and plays them again, while the instance
+// that they are held against plays the last of them. That one waits at each point, so that
+// it is there to show what departs.
 func (p *player) rollback() error {
 	depth := p.opts.Depth
 	if depth < 1 || depth > maxDepth {
@@ -223,43 +210,32 @@ func (p *player) rollback() error {
 	if err != nil {
 		return err
 	}
-	lanes := make([]lane, p.lanes(s, depth))
-	for i := range lanes {
-		if _, ok := As[Restorer](s, CanSave); ok {
-			if lanes[i].shadow, err = p.start(p.sim); err != nil {
-				return err
-			}
+	var l lane
+	if _, ok := As[Restorer](s, CanSave); ok {
+		if l.shadow, err = p.start(p.sim); err != nil {
+			return err
 		}
 	}
-	settle := func() {
-		for i := range lanes {
-			lanes[i].busy.Wait()
-		}
-	}
-	defer settle()
-	var kept []saved                           // states that no lane has gone back to yet
-	compared := p.out.From + uint64(depth) - 1 // the last point that was
-	next := compared + 1                       // the first that no lane plays up to yet
-	at := func(point uint64) *lane { return &lanes[point%uint64(len(lanes))] }
+	defer l.busy.Wait()
+	var kept []saved // the last Depth states, the oldest first
 	for s.Point() < p.out.To {
 		state, err := p.save(s)
 		if err != nil {
 			return err
 		}
 		kept = append(kept, state)
-		for len(kept) > 0 && next <= p.out.To && next-compared <= uint64(len(lanes)) {
-			at(next).again(p, kept[0], next)
+		back := len(kept) == depth
+		if back {
+			l.again(p, kept[0], s.Point()+1)
 			kept = kept[1:]
-			next++
 		}
 		if err := p.step(s); err != nil {
 			return err
 		}
-		point := s.Point()
-		if point <= compared {
+		if !back {
 			continue
 		}
-		want, l := s.SyncHash(), at(point)
+		point, want := s.Point(), s.SyncHash()
 		if l.busy.Wait(); l.err != nil {
 			return l.err
 		}
@@ -269,14 +245,9 @@ func (p *player) rollback() error {
 				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, l.begin),
 				Expected: want, Got: l.got, From: l.begin,
 			}
-			settle()
-			for later := point + 1; later < next; later++ {
-				p.overshot(at(later).played)
-			}
 			return p.between(p.out.First, s, l.shadow)
 		}
 		p.out.Agreed = &point
-		compared = point
 	}
 	return nil
 }

@@ -352,9 +352,9 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestLanes: a replay that goes back departs where one does that goes back in one
-// instance at a time, and counts as many ticks.
-func TestLanes(t *testing.T) {
+// TestRollback: going back departs where it does in a sim that takes a hash of each tick
+// on the way, and counts as many ticks.
+func TestRollback(t *testing.T) {
 	s := newTestSim(t, Config{Seed: 9, Entities: 150})
 	log := recorded(t, s, 60)
 	for _, name := range []string{"", "save-omits-field", "stale-cache", "uninitialized/Combat", "checksum-only/Movement"} {
@@ -381,8 +381,8 @@ func TestLanes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Between two points a lane takes no hash, so that it does not take over
-			// a digest that is out of date: a wrong checksum departs earlier, if anything.
+			// Between two points no hash is taken, so that none takes over a digest that
+			// is out of date: a wrong checksum departs earlier, if anything.
 			if name == "checksum-only/Movement" && depth > 1 && got.First != nil && got.First.Point < want.First.Point && got.Means == want.Means {
 				continue
 			}
@@ -393,8 +393,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// batched is a sim that rolls back in one instance at a time, as those outside of this
-// process do.
+// batched is a sim that plays many ticks at once, as those outside of this process do.
 type batched struct{ *replayed }
 
 func (b *batched) Run(dst []merkle.Short, ticks [][]orderlog.Order) ([]merkle.Short, error) {
