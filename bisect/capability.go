@@ -2,7 +2,7 @@ package bisect
 
 import "errors"
 
-// ErrUnsupported is behind the error of a simulator that is asked for more than it can
+// ErrUnsupported is in the error of a simulator that is asked for more than it can
 // do.
 var ErrUnsupported = errors.New("the target does not support it")
 

@@ -18,7 +18,7 @@ type Traced interface {
 	Close() error
 }
 
-// TracedSystem is what was traced behind one system: the first 8 bytes of merkle's
+// TracedSystem is what was traced after one system: the first 8 bytes of merkle's
 // hashes.
 type TracedSystem struct {
 	System string
@@ -44,9 +44,9 @@ func (p *player) driller(s Simulator) (*drill, error) {
 	return &drill{p, stepper}, nil
 }
 
-// step plays the tick at hand. The first system behind which the replay is not what
+// step plays the tick at hand. The first system after which the replay is not what
 // was traced is where it departs. If the peer left a snapshot of the tick's end, what
-// differs by then is told too.
+// differs by then is also found.
 func (d *drill) step() error {
 	tick := d.s.Point()
 	if err := d.s.Begin(d.p.orders[tick]); err != nil {
@@ -88,7 +88,7 @@ func (d *drill) step() error {
 	return nil
 }
 
-// stepTo plays the tick at hand until behind a system.
+// stepTo plays the tick at hand until a system has run.
 func (p *player) stepTo(s Stepper, last string) error {
 	if err := s.Begin(p.orders[s.Point()]); err != nil {
 		return fmt.Errorf("tick %d of %s: %w", s.Point(), p.log.Name, err)
@@ -100,14 +100,14 @@ func (p *player) stepTo(s Stepper, last string) error {
 	}
 }
 
-// scopes tells what departs behind a system by the parts that were traced.
+// scopes finds what departs after a system by the parts that were traced.
 func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 	held, err := d.p.hold(d.s)
 	if err != nil {
 		return err
 	}
 	if held == nil || len(traced.Sums) < 2 {
-		x.Proof = fmt.Sprintf("the trace has one checksum behind each system: which archetype departs in %s takes a trace of archetypes", x.System)
+		x.Proof = fmt.Sprintf("the trace has one checksum after each system: which archetype departs in %s takes a trace of archetypes", x.System)
 		return nil
 	}
 	columns := false
@@ -144,7 +144,7 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 }
 
 // stepTogether plays the tick at hand in two instances, system by system, and stops
-// behind the first system that leaves them different.
+// after the first system that leaves them different.
 func (p *player) stepTogether(a, b Simulator, nameA, nameB string) error {
 	x, ok1 := As[Stepper](a, CanSystems)
 	y, ok2 := As[Stepper](b, CanSystems)

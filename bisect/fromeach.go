@@ -110,7 +110,7 @@ func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 	}
 }
 
-// again replays from a state to where a replay from it departed, to tell what departs.
+// again replays from a state to where a replay from it departed, to find what departs.
 func (p *player) again(d *Departure, from *snapshot.World) error {
 	s, err := p.sim.Resume(from, &p.log.Header)
 	if err != nil {

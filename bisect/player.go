@@ -147,7 +147,7 @@ func (p *player) ahead(point uint64, list ...Simulator) uint64 {
 	return min(n, point-list[0].Point())
 }
 
-// advance plays n ticks and appends the sync hash behind each to dst.
+// advance plays n ticks and appends the sync hash after each to dst.
 func (p *player) advance(dst []merkle.Short, s Simulator, n uint64) ([]merkle.Short, error) {
 	b, ok := s.(Batcher)
 	if !ok {
@@ -175,6 +175,19 @@ func (p *player) advance(dst []merkle.Short, s Simulator, n uint64) ([]merkle.Sh
 	return dst, nil
 }
 
+// play plays up to a point without asking for hashes on the way.
+func (p *player) play(s Simulator, point uint64) error {
+	if _, ok := s.(Batcher); ok {
+		return p.advanceTo(s, point)
+	}
+	for s.Point() < point {
+		if err := p.step(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // advanceTo plays up to a point.
 func (p *player) advanceTo(s Simulator, point uint64) error {
 	for s.Point() < point {
@@ -195,7 +208,7 @@ func (p *player) count(n uint64) {
 	}
 }
 
-// overshot takes back ticks that were played behind a departure.
+// overshot takes back ticks that were played after a departure.
 func (p *player) overshot(n uint64) { p.out.Ticks -= n }
 
 func (p *player) length() int64 { return int64(p.out.To - p.out.From) }
@@ -234,7 +247,7 @@ func (p *player) plain() error {
 				continue
 			}
 			if drill != nil && point > p.out.From {
-				p.out.First.Proof = "the trace does not tell which system it was"
+				p.out.First.Proof = "the trace does not show which system it was"
 			}
 			if p.opts.Observe == nil {
 				p.overshot(s.Point() - point)
@@ -347,7 +360,7 @@ func (p *player) source() string {
 	return p.log.Name
 }
 
-// held tells what departs by the peer's snapshot of that point, if it left one.
+// held finds what departs by the peer's snapshot of that point, if it left one.
 func (p *player) held(d *Departure, s Simulator) error {
 	if p.opts.Snapshots == nil {
 		return nil
@@ -390,7 +403,7 @@ func (p *player) hold(s Simulator) (snapshot.State, error) {
 	return state, nil
 }
 
-// between tells what differs between two instances, if their states can be taken out.
+// between finds what differs between two instances, if their states can be taken out.
 func (p *player) between(d *Departure, a, b Simulator) error {
 	x, err := p.hold(a)
 	if x == nil || err != nil {
@@ -415,7 +428,7 @@ func (p *player) diff(a, b snapshot.State) *snapshot.Diff {
 }
 
 // twice replays up to a departure a second time: before a peer is blamed, the
-// simulator must agree with itself. The second one tells what departs, as the first
+// simulator must agree with itself. The second one shows what departs, as the first
 // may have gone on.
 func (p *player) twice(d *Departure) error {
 	s, err := p.start(p.sim)

@@ -47,7 +47,7 @@ func (p *player) predict() error {
 	}
 	for {
 		point := a.Point()
-		if departs, err := differ(point, "what a hash does not cover stays behind a prediction, or the simulator does not agree with itself (--dual)"); departs || err != nil {
+		if departs, err := differ(point, "a prediction leaves something that no hash covers, or the simulator does not agree with itself (--dual)"); departs || err != nil {
 			return err
 		}
 		p.out.Agreed = &point
@@ -63,7 +63,7 @@ func (p *player) predict() error {
 				}
 			}
 		}
-		// Right behind predicting the difference is what was not taken back alone.
+		// Right after predicting the difference is only what was not taken back.
 		if predicted {
 			if departs, err := differ(point+1, ""); departs || err != nil {
 				return err

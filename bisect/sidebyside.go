@@ -75,10 +75,15 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 		var wait sync.WaitGroup
 		wait.Go(func() { ha, errs[0] = p.advance(ha[:0], a, n) })
 		wait.Go(func() {
-			if hb, errs[1] = p.advance(hb[:0], b, n); errs[1] == nil && serialize {
-				if b, spare, errs[1] = p.reload(simB, b, spare); errs[1] == nil {
-					hb[0] = b.SyncHash()
-				}
+			if !serialize {
+				hb, errs[1] = p.advance(hb[:0], b, n)
+				return
+			}
+			if errs[1] = p.play(b, b.Point()+1); errs[1] != nil {
+				return
+			}
+			if b, spare, errs[1] = p.reload(simB, b, spare); errs[1] == nil {
+				hb = append(hb[:0], b.SyncHash())
 			}
 		})
 		wait.Wait()
@@ -88,7 +93,7 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 	}
 }
 
-// pairAgain plays two instances once more to where they departed, to tell what departs:
+// pairAgain plays two instances once more to where they departed, to find what departs:
 // the first two have gone on.
 func (p *player) pairAgain(d *Departure, simA, simB *Sim) error {
 	list := make([]Simulator, 2)
@@ -152,7 +157,7 @@ func (p *player) load(sim *Sim, spare Simulator, state saved) (Simulator, error)
 		return nil, fmt.Errorf("%s cannot load what it saved at state point %d: %w", sim.Name, state.point, err)
 	}
 	if at := r.Point(); at != state.point {
-		return nil, fmt.Errorf("%s is at state point %d behind loading what it saved at %d", sim.Name, at, state.point)
+		return nil, fmt.Errorf("%s is at state point %d after loading what it saved at %d", sim.Name, at, state.point)
 	}
 	return r, nil
 }
@@ -168,7 +173,33 @@ func (p *player) reload(sim *Sim, s, spare Simulator) (loaded, old Simulator, er
 	return loaded, s, err
 }
 
-// rollback goes back by Depth ticks in every tick and plays them again.
+// lane is an instance that goes back and plays again, beside the one that goes on.
+type lane struct {
+	shadow Simulator
+	begin  uint64 // where it went back to
+	got    merkle.Short
+	err    error
+	busy   sync.WaitGroup
+}
+
+// again goes back to a state, plays up to a point and takes the hash there.
+func (l *lane) again(p *player, state saved, point uint64) {
+	l.begin = state.point
+	l.busy.Go(func() {
+		shadow, err := p.load(p.sim, l.shadow, state)
+		if err == nil {
+			l.shadow = shadow
+			err = p.play(shadow, point)
+		}
+		if l.err = err; err == nil {
+			l.got = shadow.SyncHash()
+		}
+	})
+}
+
+// rollback goes back by Depth ticks in every tick and plays them again, while the instance
+// that they are held against plays the last of them. That one waits at each point, so that
+// it is there to show what departs.
 func (p *player) rollback() error {
 	depth := p.opts.Depth
 	if depth < 1 || depth > maxDepth {
@@ -179,12 +210,13 @@ func (p *player) rollback() error {
 	if err != nil {
 		return err
 	}
-	var shadow Simulator // goes back
+	var l lane
 	if _, ok := As[Restorer](s, CanSave); ok {
-		if shadow, err = p.start(p.sim); err != nil {
+		if l.shadow, err = p.start(p.sim); err != nil {
 			return err
 		}
 	}
+	defer l.busy.Wait()
 	var kept []saved // the last Depth states, the oldest first
 	for s.Point() < p.out.To {
 		state, err := p.save(s)
@@ -192,28 +224,28 @@ func (p *player) rollback() error {
 			return err
 		}
 		kept = append(kept, state)
+		back := len(kept) == depth
+		if back {
+			l.again(p, kept[0], s.Point()+1)
+			kept = kept[1:]
+		}
 		if err := p.step(s); err != nil {
 			return err
 		}
-		if len(kept) < depth {
+		if !back {
 			continue
 		}
-		if shadow, err = p.load(p.sim, shadow, kept[0]); err != nil {
-			return err
+		point, want := s.Point(), s.SyncHash()
+		if l.busy.Wait(); l.err != nil {
+			return l.err
 		}
-		begin := kept[0].point
-		kept = kept[1:]
-		if err := p.advanceTo(shadow, s.Point()); err != nil {
-			return err
-		}
-		point := s.Point()
 		p.out.Compared++
-		if want, got := s.SyncHash(), shadow.SyncHash(); want != got {
+		if want != l.got {
 			p.out.First = &Departure{
-				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, begin),
-				Expected: want, Got: got, From: begin,
+				Point: point, A: p.sim.Name, B: fmt.Sprintf("%s, rolled back to state point %d", p.sim.Name, l.begin),
+				Expected: want, Got: l.got, From: l.begin,
 			}
-			return p.between(p.out.First, s, shadow)
+			return p.between(p.out.First, s, l.shadow)
 		}
 		p.out.Agreed = &point
 	}

@@ -37,7 +37,7 @@ type Sim struct {
 // since it does not run in this process.
 type Batcher interface {
 	Simulator
-	// Run plays a tick for each list of orders and appends the sync hash behind each to
+	// Run plays a tick for each list of orders and appends the sync hash after each to
 	// dst.
 	Run(dst []merkle.Short, ticks [][]orderlog.Order) ([]merkle.Short, error)
 }
@@ -48,12 +48,15 @@ type Saver interface {
 	World() (*snapshot.World, error)
 }
 
-// Restorer is a Simulator that saves and loads itself, in a form of its own.
+// Restorer is a Simulator that saves and loads itself, in a form of its own. It may be
+// quick about it, as long as the outcome is that of a new instance that loads the save:
+// what a save lacks must be lost, and whatever follows from it must be computed again.
 type Restorer interface {
 	Simulator
+	// Save returns the state at Point. The caller does not change it.
 	Save() ([]byte, error)
 	// Restore replaces the state by one that this or another instance of the session
-	// saved.
+	// saved. After an error the instance is of no more use.
 	Restore(save []byte) error
 }
 
@@ -61,7 +64,7 @@ type Restorer interface {
 // are confirmed, as the machine of that player does.
 type Predictor interface {
 	Simulator
-	// Predict plays ahead the tick at hand with a player's own orders alone, and takes
+	// Predict plays ahead the tick at hand with only a player's own orders, and takes
 	// that back. It must not change the state.
 	Predict(player uint32, orders []orderlog.Order) error
 }
@@ -74,7 +77,7 @@ type CacheChecker interface {
 	StaleCaches() ([]string, error)
 }
 
-// Tester is a Simulator that can tell whether an order is possible in the state at
+// Tester is a Simulator that knows whether an order is possible in the state at
 // hand, as a game does before it lets a player give it.
 type Tester interface {
 	Simulator
@@ -91,12 +94,12 @@ type Validator interface {
 }
 
 // Stepper is a Simulator whose steps can be taken system by system. Its hashes are
-// of the state as it is between two systems, too.
+// also of the state as it is between two systems.
 type Stepper interface {
 	Simulator
 	// Begin begins a step that Next continues.
 	Begin(orders []orderlog.Order) error
-	// Next runs the next system and returns its name; more is false behind the
+	// Next runs the next system and returns its name; more is false after the
 	// last one.
 	Next() (system string, more bool, err error)
 }

@@ -16,7 +16,7 @@ type TrialMode string
 // Modes.
 const (
 	// Plain holds the replay against the hashes that the log's peer recorded: it
-	// tells whether that peer or the others went wrong.
+	// shows whether that peer or the others went wrong.
 	Plain TrialMode = "plain"
 	// Against steps two simulators side by side: two builds, or one with other
 	// data.
@@ -64,7 +64,7 @@ type TrialOptions struct {
 	Force bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
-	// Snapshots are the peer's, for FromEachSnapshot, and to tell what departs.
+	// Snapshots are the peer's, for FromEachSnapshot, and to show what departs.
 	Snapshots *snapshot.Set
 	// Expect are the hashes to hold the replay against instead of those of the
 	// log, by state point.
@@ -73,7 +73,7 @@ type TrialOptions struct {
 	// plain replay.
 	Observe func(point uint64, hash merkle.Short) error
 	// Drill steps system by system, so that the first system after which anything
-	// departs is known, and what departs right behind it. It is for Plain, Against,
+	// departs is known, and what departs right after it. It is for Plain, Against,
 	// Dual and Serialize, and for simulators that are Steppers.
 	Drill bool
 	// DrillFrom is the state point from which on Drill does so, of two simulators side by
@@ -147,9 +147,9 @@ type Departure struct {
 	From uint64
 
 	// What follows is known from drilling. System is the first one in the tick
-	// behind which anything departs; Diff is of the states right behind it then.
+	// after which anything departs; Diff is of the states right after it then.
 	System string
-	// Scopes are what departs behind System as far as a trace tells: archetypes,
+	// Scopes are what departs after System as far as a trace shows it: archetypes,
 	// columns.
 	Scopes []string
 	// TickEnd says that Diff is of the states at the end of the tick, since no others

@@ -94,7 +94,7 @@ func (c *counting) World() (*snapshot.World, error) {
 		Head:   snapshot.Head{Seed: testSeed, Point: snapshot.Point{Tick: c.tick}},
 		Tables: []snapshot.Table{{Label: "Infantry", Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{value}}},
 	}
-	if c.mistake != "forgets" { // the speed is no part of the state that is hashed
+	if c.mistake != "forgets" { // the speed is not part of the state that is hashed
 		w.Tables = append(w.Tables, snapshot.Table{Label: "Speed", Class: snapshot.Noise, Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{speed}})
 	}
 	return w, nil
@@ -250,7 +250,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialPredict: what a prediction leaves behind departs in the tick in which it was
+// TestTrialPredict: what a prediction leaves departs in the tick in which it was
 // made, or in the next if no hash covers it.
 func TestTrialPredict(t *testing.T) {
 	healthy := countingSim("", 0, 5)
@@ -274,7 +274,7 @@ func TestTrialPredict(t *testing.T) {
 		{"", []uint32{1}, none, "", "", "makes no difference"},
 		{"leaks", []uint32{0, 1}, 12, "predicting player 0", "predicting player 1", "the taking back of a prediction forgets something"},
 		{"leaks", []uint32{1}, 15, "predicting player 1", "predicting nobody", "the taking back of a prediction forgets something"},
-		{"leaks unhashed", []uint32{1}, 15, "predicting player 1", "predicting nobody", "what a hash does not cover stays behind"},
+		{"leaks unhashed", []uint32{1}, 15, "predicting player 1", "predicting nobody", "a prediction leaves something that no hash covers"},
 		{"clock", []uint32{0, 1}, 10, "predicting player 0", "predicting player 1", "or the simulator does not agree with itself"},
 	} {
 		trial := try(t, log, countingSim(c.mistake, 10, 5), TrialOptions{Mode: Predict, Predict: c.players})
@@ -295,7 +295,7 @@ func TestTrialPredict(t *testing.T) {
 		sim     *Sim
 		players []uint32
 	}{
-		"player 7 gives no orders between state points 0 and 40": {healthy, []uint32{0, 7}}, // chat alone
+		"player 7 gives no orders between state points 0 and 40": {healthy, []uint32{0, 7}}, // only chat
 		"expected one, or two":           {healthy, nil},
 		"[1 1], expected one, or two":    {healthy, []uint32{1, 1}},
 		"counting cannot predict orders": {&mute, []uint32{0, 1}},
@@ -306,7 +306,7 @@ func TestTrialPredict(t *testing.T) {
 	}
 }
 
-// TestTrialStart: what is wrong from the start is no tick's fault.
+// TestTrialStart: what is wrong from the start is not any tick's fault.
 func TestTrialStart(t *testing.T) {
 	trial := try(t, countingLog(t, countingSim("", 0, 6)), countingSim("", 0, 5), TrialOptions{Mode: Plain})
 	if _, ok := trial.Tick(); ok || trial.First == nil || trial.First.Point != 0 || !strings.Contains(trial.Means, "the state at the start is not") {
@@ -371,7 +371,7 @@ func TestTrialDrill(t *testing.T) {
 	}
 }
 
-// TestTrialIgnored: orders that the simulator ignores are told.
+// TestTrialIgnored: orders that the simulator ignores are reported.
 func TestTrialIgnored(t *testing.T) {
 	sim := countingSim("", 0, 5)
 	log := countingLog(t, sim)
@@ -404,7 +404,7 @@ func TestTrialFromSnapshot(t *testing.T) {
 	}
 }
 
-// TestTrialFromOtherBuilds: snapshots of another build are left out, and that is told.
+// TestTrialFromOtherBuilds: snapshots of another build are left out, and that is reported.
 func TestTrialFromOtherBuilds(t *testing.T) {
 	sim := countingSim("", 0, 5)
 	log := countingLog(t, sim)
@@ -427,18 +427,18 @@ func TestTrialFromOtherBuilds(t *testing.T) {
 	}
 	for _, force := range []bool{false, true} {
 		trial := try(t, log, sim, TrialOptions{Mode: FromEachSnapshot, Snapshots: sets[0], Force: force})
-		told := trial.Lost
+		said := trial.Lost
 		if force {
-			told = trial.Notes
+			said = trial.Notes
 		}
 		want := map[bool]int{false: 1, true: 2}[force]
-		if trial.Departed() || trial.Snapshots != want || len(told) != 1 || len(trial.Lost)+len(trial.Notes) != 1 || !strings.Contains(told[0], `build "1.3", the log has "1.4"`) {
+		if trial.Departed() || trial.Snapshots != want || len(said) != 1 || len(trial.Lost)+len(trial.Notes) != 1 || !strings.Contains(said[0], `build "1.3", the log has "1.4"`) {
 			t.Errorf("force %v: %+v", force, trial)
 		}
 	}
 }
 
-// TestTrialRate: of what happens now and then the rate is told.
+// TestTrialRate: of what happens now and then the rate is reported.
 func TestTrialRate(t *testing.T) {
 	sim := countingSim("rare", 20, 5)
 	log := countingLog(t, countingSim("", 0, 5))

@@ -52,23 +52,26 @@ func step(tb testing.TB, s *Sim, orders []orderlog.Order) {
 	}
 }
 
-// BenchmarkReplay replays 600 ticks of a clean session in each mode. Ticks are those of
-// the session: a mode that plays each twice has half as many a second.
-func BenchmarkReplay(b *testing.B) {
-	s, err := New(Config{Seed: 1, Entities: 5000})
-	if err != nil {
-		b.Fatal(err)
-	}
-	script := NewScript(1)
-	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: 1, Peer: "host", Peers: []string{"host"}, Kinds: OrderKinds(), Params: s.Config().Params()}}
-	for range 600 {
+// recorded plays a clean session and returns its log.
+func recorded(tb testing.TB, s *Sim, ticks int) *orderlog.Log {
+	tb.Helper()
+	script := NewScript(s.config.Seed)
+	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: s.config.Seed, Peer: "host", Peers: []string{"host"}, Kinds: OrderKinds(), Params: s.config.Params()}}
+	for range ticks {
 		hash := s.SyncHash()
 		t := orderlog.Tick{Number: s.Point(), Orders: script.Orders(s)}
 		t.Hashes = []orderlog.Observed{{Point: s.Point(), Kind: orderlog.SyncHash, Bytes: hash[:]}}
 		log.Ticks = append(log.Ticks, t)
-		step(b, s, t.Orders)
+		step(tb, s, t.Orders)
 	}
 	log.Epochs = []orderlog.Epoch{{Ticks: log.Ticks}}
+	return log
+}
+
+// BenchmarkReplay replays 600 ticks of a clean session in each mode. Ticks are those of
+// the session: a mode that plays each twice has half as many a second.
+func BenchmarkReplay(b *testing.B) {
+	log := recorded(b, newTestSim(b, Config{Seed: 1, Entities: 5000}), 600)
 	for _, opts := range []bisect.TrialOptions{
 		{Mode: bisect.Plain},
 		{Mode: bisect.Dual},

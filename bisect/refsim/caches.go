@@ -105,19 +105,88 @@ func (s *Sim) FreshCaches() ([]snapshot.Table, error) {
 
 // computeCaches computes every cache from the state.
 func (s *Sim) computeCaches() {
-	for _, t := range s.tables {
+	d := derived{grid: s.grid, fog: s.fog, cost: s.path.cost}
+	for a, t := range s.tables {
+		d.cells[a] = t.gridCell.v
+	}
+	s.derive(&d)
+	s.path.invalid = s.path.invalid[:0]
+	for a, t := range s.tables {
+		t.gridCell = column[uint32]{v: d.cells[a]}
+		t.sightCell = column[uint32]{v: append(t.sightCell.v[:0], d.cells[a]...)}
+	}
+}
+
+// derived is what follows from a state: the caches as they should be.
+type derived struct {
+	grid  spatialGrid
+	fog   fog
+	cost  []uint16             // of the paths, by cell
+	cells [archetypes][]uint32 // where the rows stand, zeroes of tables that have no place in the grid
+}
+
+// derive computes d from the state. What it was before does not matter.
+func (s *Sim) derive(d *derived) {
+	if d.grid.entries == nil {
+		d.grid.init(s.cells)
+		d.fog.init(s.config.Players, s.cells)
+		d.cost = make([]uint16, s.cells)
+	}
+	d.grid.clear()
+	d.fog.clear()
+	for cell, cost := range s.terrain {
+		d.cost[cell] = uint16(cost)
+	}
+	for a, t := range s.tables {
+		cells := resize(d.cells[a], t.rows())
+		d.cells[a] = cells
 		if !t.solid() {
+			clear(cells)
 			continue
 		}
+		structure := t.structure()
 		for i, id := range t.id {
 			p, cell := t.owner.player.v[i], s.cellOf(t, i)
-			s.grid.add(cell, id, p)
-			t.gridCell.v[i] = cell
-			s.fog.see(s.width, p, cell, t.sight, 1)
-			t.sightCell.v[i] = cell
+			cells[i] = cell
+			d.grid.add(cell, id, p)
+			d.fog.outline(s.width, p, cell, t.sight)
+			switch {
+			case structure:
+				d.cost[cell] += structureCost
+			case !t.alive(i):
+				d.cost[cell] += wreckCost
+			}
 		}
 	}
-	s.settlePath()
+	d.fog.fill(s.width)
+}
+
+// staleCaches returns the caches that are not what follows from the state, ascending by
+// label. It computes that in d.
+func (s *Sim) staleCaches(d *derived) ([]string, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	s.derive(d)
+	var stale []string
+	add := func(cache int) { stale = append(stale, s.names.caches[cacheKinds[cache].label]) }
+	if !slices.EqualFunc(s.fog.viewers, d.fog.viewers, slices.Equal) {
+		add(cacheFog)
+	}
+	if !slices.Equal(s.path.cost, d.cost) {
+		add(cachePath)
+	}
+	for a, t := range s.tables {
+		if t.solid() && !slices.Equal(t.sightCell.v, d.cells[a]) {
+			add(cacheView)
+			break
+		}
+	}
+	if !slices.EqualFunc(s.grid.entries, d.grid.entries, slices.Equal) {
+		add(cacheGrid)
+	}
+	slices.Sort(stale)
+	return stale, nil
 }
 
 // loadCaches replaces the computed caches by those of w, as far as it has

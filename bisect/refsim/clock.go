@@ -9,7 +9,7 @@ const (
 	maxFrames = 4
 )
 
-// clock is what the fault wall-clock reads. It is no part of the state.
+// clock is what the fault wall-clock reads. It is not part of the state.
 type clock struct {
 	last   [numSystems]time.Time
 	frames float64 // since Movement's last tick

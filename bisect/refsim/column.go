@@ -1,6 +1,8 @@
 package refsim
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -51,6 +53,26 @@ func (c *column[T]) load(src *snapshot.Column) error {
 	c.v = snapshot.FromLittleEndian[T](src.Data)
 	c.dirty = true
 	return nil
+}
+
+func (c *column[T]) save(dst []byte) []byte { return append(dst, c.bytes()...) }
+
+func (c *column[T]) restore(src []byte, rows int) error {
+	if len(src) != rows*binary.Size(*new(T)) {
+		return fmt.Errorf("%d bytes for %d rows", len(src), rows)
+	}
+	c.v = resize(c.v, rows)
+	setLittleEndian(c.v, src)
+	c.dirty = true
+	return nil
+}
+
+func (c *column[T]) is(save []byte) bool { return bytes.Equal(c.bytes(), save) }
+
+func (c *column[T]) omit(rows int) {
+	c.v = resize(c.v, rows)
+	clear(c.v)
+	c.dirty = true
 }
 
 // flip inverts one bit of row i, as failing memory does.
@@ -150,6 +172,71 @@ func (c *texts) load(src *snapshot.Column) error {
 	return nil
 }
 
+// A save has the ends of all values, 4 bytes each, and then the values.
+func (c *texts) save(dst []byte) []byte {
+	end := uint32(0)
+	for _, s := range c.v {
+		end += uint32(len(s))
+		dst = binary.LittleEndian.AppendUint32(dst, end)
+	}
+	for _, s := range c.v {
+		dst = append(dst, s...)
+	}
+	return dst
+}
+
+func (c *texts) restore(src []byte, rows int) error {
+	if len(src)/4 < rows {
+		return fmt.Errorf("%d bytes for %d rows", len(src), rows)
+	}
+	c.v = resize(c.v, rows)
+	data, begin := src[4*rows:], uint32(0)
+	for i := range c.v {
+		end := binary.LittleEndian.Uint32(src[4*i:])
+		if begin > end || uint64(end) > uint64(len(data)) {
+			return fmt.Errorf("row %d ends at byte %d of %d", i, end, len(data))
+		}
+		c.v[i] = string(data[begin:end])
+		begin = end
+	}
+	if int(begin) != len(data) {
+		return fmt.Errorf("%d bytes after the last row", len(data)-int(begin))
+	}
+	c.dirty = true
+	return nil
+}
+
+// is is not worth finding out of a few names.
+func (c *texts) is([]byte) bool { return false }
+
+func (c *texts) omit(rows int) {
+	c.v = resize(c.v, rows)
+	clear(c.v)
+	c.dirty = true
+}
+
+// resize returns v, or another slice in its place, with n elements of any value.
+func resize[T any](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n, n+n/8)
+	}
+	return v[:n]
+}
+
+// aliased says that the bytes of numbers are little-endian on this machine, so that
+// snapshot.LittleEndianBytes returns those of its argument.
+var aliased = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// setLittleEndian sets dst to the numbers whose little-endian bytes src holds; it has as
+// many.
+func setLittleEndian[T snapshot.Number](dst []T, src []byte) {
+	if !aliased {
+		copy(dst, snapshot.FromLittleEndian[T](src))
+		return
+	}
+	copy(snapshot.LittleEndianBytes(dst), src)
+}
+
 // removeRows closes the gaps that rows, which are ascending, leave in v.
 func removeRows[T any](v []T, rows []int) []T {
 	if len(rows) == 0 {
@@ -172,6 +259,10 @@ type values interface {
 	remove(rows []int)
 	view(dst *snapshot.Column) // sets Data, Ends and Present, which stay valid until the next change
 	load(src *snapshot.Column) error
+	save(dst []byte) []byte // appends
+	restore(src []byte, rows int) error
+	omit(rows int)       // restores what a save does not have: zeroes
+	is(save []byte) bool // whether save would append that; false if that is not known
 	isDirty() bool
 	mark()
 	clean()

@@ -26,6 +26,11 @@
 // to date by whoever changes what they depend on, and are read by other
 // systems. [Sim.FreshCaches] computes them anew.
 //
+// [Sim.World] is a dump, with all that is known of the state. [Sim.Save] is a saved game,
+// and lacks what the fault save-omits-field leaves out of it. [Sim.Restore] loads one in
+// place: the outcome is that of [Load], but what is the same as in the save before is not
+// hashed again.
+//
 // Some systems divide their work among goroutines. These only decide; what
 // they decided is gathered, sorted by id and then done, because doing it draws
 // from the RNG or uses up what others want too.
@@ -34,7 +39,7 @@
 //
 // A [Fault] makes one peer go wrong from some tick on, by the mechanism that
 // makes real games go wrong, in the line of code where it would. The healthy
-// and the faulty path differ in the mistake alone. Faults lists what there
+// and the faulty path differ only in the mistake. Faults lists what there
 // is. To add one, add a constant and a row to the table in fault.go, and where
 // a system is to make the mistake, ask s.on(fault, system), or s.takes if it
 // happens once. TestFaultsBite then demands that it shows soon.

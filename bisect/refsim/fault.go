@@ -177,7 +177,7 @@ var faultKinds = [numFaults]FaultKind{
 	},
 	orderDuplicated: {
 		"order-duplicated", []string{"Movement", "Combat", "Production"},
-		"the network delivers an order a second time in the next tick, behind the one that replaced it: a move, an attack or a train order",
+		"the network delivers an order a second time in the next tick, after the one that replaced it: a move, an attack or a train order",
 		"an order that was applied stands once more in one peer's log, a tick later; the entity it names diverges in that tick, in Orders",
 	},
 	orderReordered: {
@@ -211,7 +211,7 @@ func Faults() []FaultKind {
 func ParseFault(s string) (f Fault, peer string, err error) {
 	rest, peer, hasPeer := strings.Cut(s, ":")
 	if hasPeer && peer == "" {
-		return Fault{}, "", fmt.Errorf("fault %q names no peer behind its colon", s)
+		return Fault{}, "", fmt.Errorf("fault %q names no peer after its colon", s)
 	}
 	rest, from, hasFrom := strings.Cut(rest, "@")
 	if hasFrom {
@@ -295,7 +295,7 @@ func resolveFaults(list []Fault, seed, point uint64) (*faults, error) {
 // on reports whether the sim makes mistake k in a system during this tick.
 func (s *Sim) on(k fault, in system) bool { return s.tick >= s.faults.from[k][in] }
 
-// takes is on for mistakes that happen once: it reports true no second time.
+// takes is on for mistakes that happen once: it does not report true a second time.
 // A sim that was loaded after the mistake's tick does not make it.
 func (s *Sim) takes(k fault, in system) bool {
 	if !s.on(k, in) || !s.faults.once[k][in] {

@@ -85,7 +85,7 @@ func load(t *testing.T, w *snapshot.World, mistakes ...Fault) *Sim {
 
 // findBite plays two peers until they differ; if that heals, on until they are
 // the same again, and some more to see that they stay so. With sums their sync hashes
-// count, too.
+// also count.
 func findBite(t *testing.T, a, b *Sim, script *Script, within uint64, heals, sums bool) (found bite) {
 	play := func() {
 		orders := script.Orders(a)
@@ -104,7 +104,7 @@ func findBite(t *testing.T, a, b *Sim, script *Script, within uint64, heals, sum
 	}
 	found.ok, found.after = true, a.Point()-start
 	if sums && !Equal(a, b) {
-		t.Errorf("seed %d: the states differ at point %d, not the checksums alone", a.config.Seed, a.Point())
+		t.Errorf("seed %d: the states differ at point %d, not only the checksums", a.config.Seed, a.Point())
 	}
 	if !heals {
 		return found

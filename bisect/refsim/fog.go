@@ -28,6 +28,49 @@ func (f *fog) see(width int, p uint8, cell uint32, radius int32, change uint16) 
 	}
 }
 
+// outline notes for fill what see adds with a change of 1, at the corners of what is seen.
+func (f *fog) outline(width int, p uint8, cell uint32, radius int32) {
+	x, y, r := int(cell)%width, int(cell)/width, int(radius)
+	x0, x1 := max(x-r, 0), x+r+1
+	y0, y1 := max(y-r, 0), y+r+1
+	v := f.viewers[p]
+	v[y0*width+x0]++
+	if x1 < width {
+		v[y0*width+x1]--
+	}
+	if y1 < width {
+		v[y1*width+x0]--
+		if x1 < width {
+			v[y1*width+x1]++
+		}
+	}
+}
+
+// fill makes of outlines what see would have made, were nothing else noted.
+func (f *fog) fill(width int) {
+	for _, v := range f.viewers {
+		for y := 0; y < len(v); y += width {
+			sum, row := uint16(0), v[y:y+width]
+			for x := range row {
+				sum += row[x]
+				row[x] = sum
+			}
+			if y > 0 {
+				above := v[y-width : y]
+				for x := range row {
+					row[x] += above[x]
+				}
+			}
+		}
+	}
+}
+
+func (f *fog) clear() {
+	for _, v := range f.viewers {
+		clear(v)
+	}
+}
+
 // visible reports whether a player sees a cell.
 func (s *Sim) visible(p uint8, cell uint32) bool { return s.fog.viewers[p][cell] > 0 }
 

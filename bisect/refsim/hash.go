@@ -27,13 +27,25 @@ func (s *Sim) uncover(column string) {
 }
 
 // hash brings the table's leaf up to date. Only what changed since the last call is
-// hashed again.
+// hashed again, and of what was restored what differs from the save before, or has been
+// changed since.
 func (t *table) hash() {
-	d := &t.digests
+	d, b := &t.digests, t.restored
+	t.restored = nil
+	if b != nil && !b.sameKeys(t.keys()) {
+		b = nil
+	}
 	changed := false
 	if t.keysDirty {
-		d.starts = snapshot.BlockStarts(d.starts[:0], t.keys())
-		d.columns[0], _ = d.hasher.Keys(t.keys(), d.starts)
+		if b != nil && b.known {
+			d.starts, d.columns[0] = append(d.starts[:0], b.starts...), b.digest
+		} else {
+			d.starts = snapshot.BlockStarts(d.starts[:0], t.keys())
+			d.columns[0], _ = d.hasher.Keys(t.keys(), d.starts)
+		}
+		if b != nil && !b.known {
+			b.starts, b.digest, b.known = append(b.starts[:0], d.starts...), d.columns[0], true
+		}
 		t.keysDirty = false
 		changed = true
 	}
@@ -42,8 +54,19 @@ func (t *table) hash() {
 		if !f.isDirty() || f.uncovered {
 			continue
 		}
-		f.view(&f.Column)
-		d.columns[1+i], _ = d.hasher.Column(&f.Column, d.starts)
+		var saved *baseColumn
+		if b != nil && f.is(b.columns[i].data) {
+			saved = &b.columns[i]
+		}
+		if saved != nil && saved.known {
+			d.columns[1+i] = saved.digest
+		} else {
+			f.view(&f.Column)
+			d.columns[1+i], _ = d.hasher.Column(&f.Column, d.starts)
+		}
+		if saved != nil {
+			saved.digest, saved.known = d.columns[1+i], true
+		}
 		f.clean()
 		changed = true
 	}

@@ -52,12 +52,13 @@ type Sim struct {
 	// at the Sim and must not change it.
 	AfterSystem func(system string)
 
-	config Config
-	names  *names
-	faults *faults
-	rng    rng
+	config   Config
+	names    *names
+	mistakes []Fault // as they were asked for
+	faults   *faults // how they stand
+	rng      rng
 
-	// cosmetic drives what is only seen: dust, smoke, flashes. It is no part
+	// cosmetic drives what is only seen: dust, smoke, flashes. It is not part
 	// of the state.
 	cosmetic rng
 	effects  uint64 // what has been shown
@@ -78,6 +79,9 @@ type Sim struct {
 
 	clock   clock
 	scratch scratch
+
+	// base is nil until a save is restored.
+	base *base
 }
 
 // scratch is memory that systems reuse. None of it outlives a tick.
@@ -127,36 +131,56 @@ func New(config Config, mistakes ...Fault) (*Sim, error) {
 
 // newSim returns a sim without entities.
 func newSim(config Config, point uint64, mistakes []Fault) (*Sim, error) {
-	fs, err := resolveFaults(mistakes, config.Seed, point)
-	if err != nil {
-		return nil, err
-	}
-	s := &Sim{config: config, names: namesOf(config.Names), faults: fs, tick: point, running: numSystems}
-	s.cosmetic = newRNG(config.Seed, 2)
+	s := &Sim{config: config, names: namesOf(config.Names), mistakes: mistakes}
 	for a := range s.tables {
 		s.tables[a] = newTable(archetype(a))
 		s.tables[a].rename(s.names)
 	}
 	s.byLabel = s.tables
 	slices.SortFunc(s.byLabel[:], func(t, u *table) int { return strings.Compare(t.label, u.label) })
-	if fs.uncovered != "" {
-		s.uncover(fs.uncovered)
-	}
 	s.width = mapWidth(config.Entities)
 	s.cells = s.width * s.width
 	s.terrain = newTerrain(config.Seed, s.width)
 	s.grid.init(s.cells)
 	s.path.init(s.cells)
 	s.fog.init(config.Players, s.cells)
+	if err := s.begin(point); err != nil {
+		return nil, err
+	}
+	if s.faults.uncovered != "" {
+		s.uncover(s.faults.uncovered)
+	}
+	return s, nil
+}
+
+// begin makes s what a sim is that has just been made for a state point, but for its
+// entities and its caches, which the caller sets. What is not named here does not
+// outlive it, above all not what systems keep from tick to tick outside of the state.
+func (s *Sim) begin(point uint64) error {
+	fs, err := resolveFaults(s.mistakes, s.config.Seed, point)
+	if err != nil {
+		return err
+	}
+	*s = Sim{
+		AfterSystem: s.AfterSystem,
+
+		config: s.config, names: s.names, mistakes: s.mistakes, faults: fs,
+		cosmetic: newRNG(s.config.Seed, 2),
+		tick:     point, running: numSystems,
+		tables: s.tables, byLabel: s.byLabel,
+		width: s.width, cells: s.cells, terrain: s.terrain,
+		grid: s.grid, path: s.path, fog: s.fog,
+		base: s.base,
+	}
 	s.scratch.moveSome, s.scratch.aimSome, s.scratch.planSome = s.moveSome, s.aimSome, s.planSome
 	s.scratch.hashSome = s.hashSome
-	s.scratch.strength = make([]uint32, config.Players*s.squads())
+	s.scratch.strength = make([]uint32, s.config.Players*s.squads())
 	s.scratch.hits = make(map[uint64]int32)
 	s.scratch.mining = make(map[uint64][]int)
 	s.scratch.wanted = make(map[demand]int)
 	s.scratch.marked = make([]bool, s.cells)
 	s.scratch.pool.init()
-	return s, nil
+	return nil
 }
 
 // Config returns what the game was started with, defaults filled in.
@@ -184,7 +208,7 @@ func (s *Sim) Step(orders []orderlog.Order) error {
 // side by side; Step does the same in one go.
 func (s *Sim) Begin(orders []orderlog.Order) error {
 	if s.running != numSystems {
-		return fmt.Errorf("tick %d is not finished, %s comes next", s.tick, s.names.systems[s.running])
+		return s.unfinished()
 	}
 	for i := range orders {
 		if orders[i].Tick != s.tick {
@@ -195,6 +219,11 @@ func (s *Sim) Begin(orders []orderlog.Order) error {
 	s.orders = append(s.orders[:0], orders...)
 	s.running = 0
 	return nil
+}
+
+// unfinished is the error of what can only be done between two steps.
+func (s *Sim) unfinished() error {
+	return fmt.Errorf("tick %d is not finished, %s comes next", s.tick, s.names.systems[s.running])
 }
 
 // Next runs the next system of a step and returns its name. After the last
@@ -291,7 +320,7 @@ func (s *Sim) flipBit(sys system) {
 }
 
 // living returns a row in the middle of t, one that is alive if there is one
-// behind it.
+// after it.
 func (s *Sim) living(t *table) int {
 	for i := t.rows() / 2; i < t.rows(); i++ {
 		if t.alive(i) {

@@ -1,7 +1,6 @@
 package refsim
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,9 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 	return &bisect.Sim{
 		Name: name,
-		Can:  []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict},
+		// In this process it also saves and restores itself. Whoever serves it to another
+		// one saves its state, so that CanSave is not for this list to say.
+		Can: []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict},
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
 				return nil, fmt.Errorf("the log begins at state point %d, without a snapshot of it there is nothing to start from", h.FirstPoint)
@@ -83,6 +84,7 @@ type replayed struct {
 	*Sim
 	kinds  []uint32 // ours for each of the log's
 	orders []orderlog.Order
+	fresh  derived // reused by StaleCaches
 }
 
 func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
@@ -151,19 +153,7 @@ func (r *replayed) ignored(o *orderlog.Order) string {
 }
 
 // StaleCaches implements bisect.CacheChecker.
-func (r *replayed) StaleCaches() ([]string, error) {
-	fresh, err := r.FreshCaches()
-	if err != nil {
-		return nil, err
-	}
-	var stale []string
-	for i, have := range r.Caches() {
-		if !slices.Equal(have.Keys.A, fresh[i].Keys.A) || !slices.Equal(have.Keys.B, fresh[i].Keys.B) || !bytes.Equal(have.Columns[0].Data, fresh[i].Columns[0].Data) {
-			stale = append(stale, have.Label)
-		}
-	}
-	return stale, nil
-}
+func (r *replayed) StaleCaches() ([]string, error) { return r.staleCaches(&r.fresh) }
 
 // Step implements bisect.Simulator.
 func (r *replayed) Step(orders []orderlog.Order) error {
@@ -194,7 +184,7 @@ func (r *replayed) translate(orders []orderlog.Order) error {
 	return nil
 }
 
-// ParseSimulator parses what names the reference sim: "builtin", and behind it any
+// ParseSimulator parses what names the reference sim: "builtin", and after it any
 // number of ":fault=NAME[/PLACE][@TICK]".
 func ParseSimulator(spec string) (*bisect.Sim, error) {
 	parts := strings.Split(spec, ":")

@@ -50,11 +50,13 @@ type table struct {
 	rules      *rules
 	serial     *serial
 
-	// Where the caches list each row. They are no part of the state.
+	// Where the caches list each row. They are not part of the state.
 	gridCell  column[uint32]
 	sightCell column[uint32]
 
 	digests tableDigests
+	// restored is set from a restore to the next hash.
+	restored *baseTable
 }
 
 func newTable(a archetype) *table {
@@ -250,7 +252,5 @@ func (t *table) load(src *snapshot.Table, omitted []string) error {
 			return fmt.Errorf("column %s: %w", f.Name(), err)
 		}
 	}
-	t.gridCell.v = make([]uint32, t.rows())
-	t.sightCell.v = make([]uint32, t.rows())
 	return nil
 }
