@@ -2,6 +2,7 @@ package tracediff
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ type frames struct {
 	names []string
 	in    *bytes.Reader
 	dec   *msgpack.Decoder
-	err   error // of the current frame
+	err   error  // of the current frame
+	from  uint64 // checkpoints of ticks before it are passed
 
 	// What the current frame holds.
 	checkpoints []Checkpoint
@@ -78,6 +80,9 @@ func (b *frames) more() error {
 
 func (b *frames) decode(kind uint32, payload []byte) error {
 	b.checkpoints, b.next, b.isEvent = b.checkpoints[:0], 0, false
+	if b.from > 0 && kind == checkpointsFrame && tickOf(payload) < b.from {
+		return nil
+	}
 	b.begin(payload)
 	switch {
 	case b.err != nil:
@@ -100,6 +105,31 @@ func (b *frames) decode(kind uint32, payload []byte) error {
 		return b.r.Corrupt(0, "%v", b.err)
 	}
 	return nil
+}
+
+// tickOf returns the tick of a payload of checkpoints; if it cannot be had at a
+// glance, the last one that there is.
+func tickOf(payload []byte) uint64 {
+	const pair, fixint = 0x92, 0x7f
+	if len(payload) < 10 || payload[0] != pair {
+		return math.MaxUint64
+	}
+	p := payload[2:]
+	switch c := payload[1]; c {
+	case 0xcc:
+		return uint64(p[0])
+	case 0xcd:
+		return uint64(binary.BigEndian.Uint16(p))
+	case 0xce:
+		return uint64(binary.BigEndian.Uint32(p))
+	case 0xcf:
+		return binary.BigEndian.Uint64(p)
+	default:
+		if c <= fixint {
+			return uint64(c)
+		}
+	}
+	return math.MaxUint64
 }
 
 // begin prepares to decode a payload. Once scanned, its lengths can be trusted.

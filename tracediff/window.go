@@ -145,7 +145,10 @@ func (w *window) full() error {
 
 // seek moves the window of a file so that it holds at and what surrounds it.
 func (w *window) seek(at int64) error {
-	begin := max(0, at-int64(w.margin)) &^ (hugePage - 1)
+	begin := max(0, at-int64(w.margin))
+	if w.mapped {
+		begin &^= hugePage - 1
+	}
 	length := int(min(int64(w.window), w.size-begin))
 	w.eof = begin+int64(length) >= w.size
 	if w.mapped {
