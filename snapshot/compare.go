@@ -240,7 +240,7 @@ func (c *comparer) match(p *pairing) {
 
 // region is a run of blocks of both tables that cover the same keys.
 type region struct {
-	a, b  [2]int // first block, and the one behind the last
+	a, b  [2]int // first block, and the one after the last
 	equal bool   // one block each, with equal keys
 }
 

@@ -61,7 +61,7 @@ type TableDiff struct {
 	// InA and InB say which states have the table.
 	InA, InB bool
 
-	// OnlyA and OnlyB are the keys of rows that one state has alone, ascending,
+	// OnlyA and OnlyB are the keys of rows that only one state has, ascending,
 	// as many as the limit allows; the counts are of all of them.
 	OnlyA, OnlyB           []Key
 	OnlyACount, OnlyBCount uint64

@@ -190,7 +190,7 @@ func Check(s State) error {
 	return nil
 }
 
-// checkEnd checks that the end marker stands behind the last index and ends
+// checkEnd checks that the end marker stands after the last index and ends
 // the file.
 func (f *File) checkEnd() error {
 	offset, err := f.dataStart(len(f.info.Tables))

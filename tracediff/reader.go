@@ -246,7 +246,7 @@ func (r *Reader) Close() error {
 // Next returns the next record. The record and all bytes in it are valid until
 // the next call, strings for good; [Checkpoint.Clone] keeps a checkpoint.
 //
-// A line that is malformed gives a [*SyntaxError]; reading goes on behind it
+// A line that is malformed gives a [*SyntaxError]; reading goes on after it
 // with the next call. Next returns io.EOF at the end, and a [*frame.Error] if a
 // binary trace is torn or corrupt, in which case everything before has been
 // delivered. Once it has returned such an error it returns the same one again.

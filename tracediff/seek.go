@@ -53,12 +53,12 @@ func packingOf(f files.File) (string, error) {
 // SeekTick passes over the records before the first one whose tick is tick or a later
 // one: that is what Next returns next. If there is none, Next returns io.EOF. What is
 // passed is not checked, but for the checksums of a binary trace. Where Next would
-// return an error behind which nothing can be read, so does SeekTick.
+// return an error after which nothing can be read, so does SeekTick.
 //
 // Text in a file opened by [OpenReader] that is not compressed is searched by halves,
 // as long as its lines have ticks. Their ticks are taken to ascend, unless what is seen
 // of them goes back; then, and in all other traces, SeekTick reads all that it passes.
-// Behind a search records have no line numbers.
+// After a search records have no line numbers.
 func (r *Reader) SeekTick(tick uint64) error {
 	if b := r.binary; b != nil {
 		b.from = tick
@@ -133,7 +133,7 @@ type search struct {
 	block []byte
 
 	// What is searched for begins between the offsets low and high, roughly; the ticks
-	// seen before low and behind high are at most first and at least last.
+	// seen before low and after high are at most first and at least last.
 	low, high   int64
 	first, last uint64
 }
@@ -169,7 +169,7 @@ func (s *search) find(last uint64) int64 {
 	return s.low
 }
 
-// narrow takes a sample at an offset between low and high, or behind them.
+// narrow takes a sample at an offset between low and high, or after them.
 func (s *search) narrow(at int64, x sample) {
 	if x.below >= 0 {
 		s.low, s.first = x.below, min(x.last, s.tick)
@@ -182,7 +182,7 @@ func (s *search) narrow(at int64, x sample) {
 	}
 }
 
-// sample reads the lines that begin behind offset at. It reports false if they are not
+// sample reads the lines that begin after offset at. It reports false if they are not
 // those of a trace whose ticks ascend.
 func (s *search) sample(at int64) (x sample, ok bool) {
 	x.below = -1

@@ -23,7 +23,7 @@ import (
 var searching = sizes{window: 256 << 10, line: 32 << 10, head: 1 << 10}
 
 // remains lists the records that r still has, and how it ends. Lines are not numbered
-// behind a search, so that positions are offsets.
+// after a search, so that positions are offsets.
 func remains(r *Reader) (list []string, ticks []uint64) {
 	for {
 		rec, err := r.Next()
