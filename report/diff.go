@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -22,8 +24,9 @@ type DiffDocument struct {
 	Noise       []TableDocument `json:"noise,omitempty"`
 	NoisyTables int             `json:"noisy_tables"`
 	Hidden      []HiddenDoc     `json:"hidden"`
-	Findings    []string        `json:"findings"`        // what differs besides values, by name
-	Notes       []string        `json:"notes,omitempty"` // what limits what it proves
+	Findings    []string        `json:"findings"`           // what differs besides values, by name
+	LeftOut     uint64          `json:"left_out,omitempty"` // values and rows that the tables count but do not list
+	Notes       []string        `json:"notes,omitempty"`    // what limits what it proves
 }
 
 // TableDocument is what differs in one table.
@@ -108,7 +111,7 @@ func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
 		Head: head("diff", DiffStatus(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
 		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables,
-		Hidden: []HiddenDoc{}, Findings: list(findings(d)), Notes: d.Notes,
+		Hidden: []HiddenDoc{}, Findings: list(findings(d)), LeftOut: d.LeftOut(), Notes: d.Notes,
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
@@ -190,7 +193,8 @@ func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 // DiffText writes a diff for a person: about a screenful, or everything that
 // the diff kept if all is set.
 func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool) error {
-	out := lines{w: w}
+	buffered := bufio.NewWriterSize(w, 64<<10)
+	out := lines{w: buffered}
 	status := DiffStatus(d)
 	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
 	point := bothNames(d.A.Point)
@@ -230,7 +234,7 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 	for _, note := range d.Notes {
 		out.put(s.faint.Sprint("note: " + Safe(note)))
 	}
-	return out.err
+	return errors.Join(out.err, buffered.Flush())
 }
 
 // screenful is how many lines a diff takes by default.
@@ -326,19 +330,21 @@ func (c changes) put(out *lines, s Style) {
 	if len(c.list) == 0 {
 		return
 	}
-	rows := make([][5]string, len(c.list))
-	var wide [5]int
-	for i := range c.list {
-		ch := &c.list[i]
-		rows[i] = [5]string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
+	row := func(ch *snapshot.Change) [5]string {
+		r := [5]string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
 		if ch.Component == "RNG" && ch.Key == (snapshot.Key{}) {
-			rows[i][0] = ""
+			r[0] = ""
 		}
-		for k := range wide {
-			wide[k] = max(wide[k], columns(rows[i][k]))
+		return r
+	}
+	var wide [5]int
+	for i := range c.list { // rows are made twice, since all of them take several times the memory of the list
+		for k, cell := range row(&c.list[i]) {
+			wide[k] = max(wide[k], columns(cell))
 		}
 	}
-	for i, r := range rows {
+	for i := range c.list {
+		r := row(&c.list[i])
 		a, b := s.good.Sprint(r[2]), s.bad.Sprint(r[3])
 		if c.list[i].Kind == snapshot.KindText || c.list[i].Kind == snapshot.KindBytes {
 			a, b = s.marked(r[2], r[3])
@@ -346,7 +352,7 @@ func (c changes) put(out *lines, s Style) {
 		out.put("  ", pad(r[0], columns(r[0]), wide[0]), "  ", pad(r[1], columns(r[1]), wide[1]), "  ",
 			pad(a, columns(r[2]), wide[2]), s.faint.Sprint(" | "), pad(b, columns(r[3]), wide[3]), "  ", s.faint.Sprint(r[4]))
 	}
-	if n := c.total - uint64(len(rows)); n > 0 {
+	if n := c.total - uint64(len(c.list)); n > 0 {
 		out.put(s.faint.Sprintf("  … and %d more  (--all)", n))
 	}
 }

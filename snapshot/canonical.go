@@ -96,7 +96,7 @@ func (h *Hasher) digest() (d merkle.Hash) {
 // hashed than to hash it piece by piece.
 const oneShot = 4096
 
-// sumWith returns the digest of what is in h.buf and the pieces behind it.
+// sumWith returns the digest of what is in h.buf and the pieces after it.
 func (h *Hasher) sumWith(pieces ...[]byte) merkle.Hash {
 	n := len(h.buf)
 	for _, p := range pieces {

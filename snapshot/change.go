@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // Kind is the kind of a changed value: the kind of number it is, and for
@@ -69,6 +68,7 @@ func excerpt(a, b []byte) ([]byte, []byte, *Excerpt) {
 	return part(a), part(b), e
 }
 
+// newChange describes how a value changed. What it holds of a and b aliases them.
 func newChange(key Key, component, field string, a, b Value) Change {
 	c := Change{Key: key, Component: component, Field: field}
 	if !a.Absent && !b.Absent && (a.Type.Width() > 0 || a.Type == Bytes && len(a.Raw) == len(b.Raw)) {
@@ -77,7 +77,6 @@ func newChange(key Key, component, field string, a, b Value) Change {
 		}
 	}
 	a.Raw, b.Raw, c.Excerpt = excerpt(a.Raw, b.Raw)
-	a.Raw, b.Raw = slices.Clone(a.Raw), slices.Clone(b.Raw)
 	c.A, c.B = a, b
 	if a.Absent || b.Absent {
 		c.Kind = KindAbsent

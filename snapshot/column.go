@@ -24,7 +24,7 @@ type Column struct {
 	Ends []uint32
 
 	// Present has bit i (byte i/8, bit i%8) set if row i has a value. Nil means
-	// that all rows have one. Bits behind the last row are zero.
+	// that all rows have one. Bits after the last row are zero.
 	Present []byte
 }
 

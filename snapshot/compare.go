@@ -13,12 +13,75 @@ func compareTables(a, b *TableInfo) int {
 	return cmp.Compare(a.Label, b.Label)
 }
 
+// eachTable calls f with the numbers of the tables of two states that have the same
+// label, -1 for the one that lacks it, until f returns an error.
+func eachTable(a, b []TableInfo, f func(i, j int) error) error {
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		order := 0
+		switch {
+		case i == len(a):
+			order = 1
+		case j == len(b):
+			order = -1
+		default:
+			order = compareTables(&a[i], &b[j])
+		}
+		x, y := i, j
+		switch {
+		case order < 0:
+			y = -1
+			i++
+		case order > 0:
+			x = -1
+			j++
+		default:
+			i++
+			j++
+		}
+		if err := f(x, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // comparer holds what one Compare works with.
 type comparer struct {
 	a, b State
 	opts DiffOptions
 	diff *Diff
 	rows []int32 // scratch
+	raw  []byte  // memory for values that are kept
+
+	left  int // tables to come that differ and are wanted
+	spent int // of opts.Total
+	share int // of the table at hand, if opts.Total is set
+}
+
+// differing counts the tables that differ and are wanted.
+func (c *comparer) differing() (n int) {
+	wanted := func(t *TableInfo) bool {
+		return (t.Class != Noise || c.opts.Noise) && c.opts.Ignore.table(t.Label) == ""
+	}
+	a, b := c.diff.A.Tables, c.diff.B.Tables
+	_ = eachTable(a, b, func(i, j int) error {
+		if i < 0 && wanted(&b[j]) || j < 0 && wanted(&a[i]) || i >= 0 && j >= 0 && !sameTable(&a[i], &b[j]) && wanted(&a[i]) {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
+func sameTable(a, b *TableInfo) bool { return a.Hash == b.Hash && a.Rows == b.Rows }
+
+// begin gives the next table that is wanted its share of what may be kept.
+func (c *comparer) begin() { c.share = (c.opts.Total - c.spent) / max(1, c.left) }
+
+// add appends what differs in the table at hand.
+func (c *comparer) add(td TableDiff) {
+	c.spent += td.kept()
+	c.diff.Tables = append(c.diff.Tables, td)
 }
 
 // differs counts a differing table and reports whether its content is wanted.
@@ -36,10 +99,11 @@ func (c *comparer) differs(t *TableInfo) bool {
 		c.diff.Hidden = append(c.diff.Hidden, Hidden{Rule: rule, Label: t.Label})
 		return false
 	}
+	c.left--
 	return true
 }
 
-// lonely reports a table that one state has alone.
+// lonely reports a table that only one state has.
 func (c *comparer) lonely(t *TableInfo, s State, i int, inA bool) error {
 	if !c.differs(t) {
 		return nil
@@ -58,17 +122,19 @@ func (c *comparer) lonely(t *TableInfo, s State, i int, inA bool) error {
 			c.only(&td, keys.At(r), inA)
 		}
 	}
-	c.diff.Tables = append(c.diff.Tables, td)
+	c.add(td)
 	return nil
 }
 
-// only records a row of one state alone.
+// only records a row that only one state has.
 func (c *comparer) only(td *TableDiff, k Key, inA bool) {
 	keys, count := &td.OnlyB, &td.OnlyBCount
 	if inA {
 		keys, count = &td.OnlyA, &td.OnlyACount
 	}
-	if *count++; c.opts.Limit < 0 || len(*keys) < c.opts.Limit {
+	// A quarter of what a table may keep is for the rows of each side, so that there is
+	// room for changes.
+	if *count++; (c.opts.Limit < 0 || len(*keys) < c.opts.Limit) && (c.opts.Total == 0 || td.kept() < c.share && len(*keys) < (c.share+3)/4) {
 		*keys = append(*keys, k)
 	}
 }
@@ -86,7 +152,7 @@ type pairing struct {
 // table compares table i of a with table j of b.
 func (c *comparer) table(i, j int) error {
 	ta, tb := &c.diff.A.Tables[i], &c.diff.B.Tables[j]
-	if ta.Hash == tb.Hash && ta.Rows == tb.Rows || !c.differs(ta) {
+	if sameTable(ta, tb) || !c.differs(ta) {
 		return nil
 	}
 	p := &pairing{i: i, j: j, td: TableDiff{Label: ta.Label, Class: ta.Class, InA: true, InB: true}}
@@ -99,7 +165,7 @@ func (c *comparer) table(i, j int) error {
 	}
 	if ta.Parts != tb.Parts {
 		p.td.Schema = append(p.td.Schema, fmt.Sprintf("keys have %d part(s) in one state and %d in the other", ta.Parts, tb.Parts))
-		c.diff.Tables = append(c.diff.Tables, p.td)
+		c.add(p.td)
 		return nil
 	}
 	c.match(p)
@@ -122,7 +188,7 @@ func (c *comparer) table(i, j int) error {
 		}
 	}
 	if !p.td.empty() {
-		c.diff.Tables = append(c.diff.Tables, p.td)
+		c.add(p.td)
 	}
 	return nil
 }
@@ -174,7 +240,7 @@ func (c *comparer) match(p *pairing) {
 
 // region is a run of blocks of both tables that cover the same keys.
 type region struct {
-	a, b  [2]int // first block, and the one behind the last
+	a, b  [2]int // first block, and the one after the last
 	equal bool   // one block each, with equal keys
 }
 
@@ -248,10 +314,39 @@ func (c *comparer) room(p *pairing, k int) int {
 
 // spare returns how many more changes the table may keep; below 0 any number.
 func (c *comparer) spare(p *pairing) int {
-	if c.opts.Limit < 0 {
-		return -1
+	room := -1
+	if c.opts.Limit >= 0 {
+		room = c.opts.Limit - len(p.td.Changes)
 	}
-	return c.opts.Limit - len(p.td.Changes)
+	if c.opts.Total > 0 {
+		share := max(0, c.share-p.td.kept())
+		if room < 0 || share < room {
+			room = share
+		}
+	}
+	return room
+}
+
+// change is newChange for values that are kept in common memory.
+func (c *comparer) change(key Key, component, field string, a, b Value) Change {
+	x := newChange(key, component, field, a, b)
+	x.A.Raw, x.B.Raw = c.clone(x.A.Raw), c.clone(x.B.Raw)
+	return x
+}
+
+// clone returns a copy of b. Copies share memory, so that millions of small values
+// are few allocations.
+func (c *comparer) clone(b []byte) []byte {
+	const piece = 64 << 10
+	if len(b) == 0 || len(b) > piece/16 {
+		return slices.Clone(b)
+	}
+	if cap(c.raw)-len(c.raw) < len(b) {
+		c.raw = make([]byte, 0, piece)
+	}
+	n := len(c.raw)
+	c.raw = append(c.raw, b...)
+	return c.raw[n:len(c.raw):len(c.raw)]
 }
 
 // keep appends the first changes, by key and column, that there is room for.
@@ -261,7 +356,7 @@ func (c *comparer) keep(p *pairing, changes []Change) {
 	if room := c.spare(p); room >= 0 && len(changes) > room {
 		changes = changes[:room]
 	}
-	p.td.Changes = append(p.td.Changes, changes...)
+	p.td.Changes = append(reserve(p.td.Changes, len(changes), 2*(len(p.td.Changes)+len(changes))), changes...)
 }
 
 // equalKeys compares two blocks that have the same keys.
@@ -297,7 +392,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 		}
 		for _, row := range kept {
 			i := int(row)
-			changes = append(changes, newChange(keys.At(i), a.Component, a.Field, a.At(i), b.At(i)))
+			changes = append(changes, c.change(keys.At(i), a.Component, a.Field, a.At(i), b.At(i)))
 		}
 	}
 	c.keep(p, changes)

@@ -14,6 +14,7 @@ const DefaultLimit = 1000
 type DiffOptions struct {
 	Ignore *Ignore // what to hide
 	Limit  int     // changes kept of each table; 0 means DefaultLimit, below 0 all
+	Total  int     // changes and rows of one side kept of all tables, in equal shares; 0 means as Limit has it
 	Noise  bool    // compare noise too
 	Force  bool    // compare states of different sessions or points
 }
@@ -60,7 +61,7 @@ type TableDiff struct {
 	// InA and InB say which states have the table.
 	InA, InB bool
 
-	// OnlyA and OnlyB are the keys of rows that one state has alone, ascending,
+	// OnlyA and OnlyB are the keys of rows that only one state has, ascending,
 	// as many as the limit allows; the counts are of all of them.
 	OnlyA, OnlyB           []Key
 	OnlyACount, OnlyBCount uint64
@@ -83,6 +84,9 @@ func (t *TableDiff) Changed() uint64 {
 	}
 	return n
 }
+
+// kept returns how many changes and rows are listed.
+func (t *TableDiff) kept() int { return len(t.Changes) + len(t.OnlyA) + len(t.OnlyB) }
 
 func (t *TableDiff) empty() bool {
 	return t.InA && t.InB && t.OnlyACount+t.OnlyBCount == 0 && len(t.Schema) == 0 && len(t.Columns) == 0
@@ -110,6 +114,17 @@ func (d *Diff) StaleCache() bool { return !d.RootsDiffer() && d.caches > 0 }
 // Diverged reports whether the states prove a divergence. Ignore rules have no
 // say in it.
 func (d *Diff) Diverged() bool { return d.RootsDiffer() || d.HistoriesDiffer() || d.caches > 0 }
+
+// LeftOut returns how many changed values and rows of one side were counted but not
+// kept.
+func (d *Diff) LeftOut() uint64 {
+	n := uint64(0)
+	for i := range d.Tables {
+		t := &d.Tables[i]
+		n += t.Changed() + t.OnlyACount + t.OnlyBCount - uint64(t.kept())
+	}
+	return n
+}
 
 // MismatchError says that two states are not of the same moment of the same
 // session, so that their differences mean nothing.
@@ -159,32 +174,19 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	if c.opts.Limit == 0 {
 		c.opts.Limit = DefaultLimit
 	}
-	for i, j := 0, 0; i < len(d.A.Tables) || j < len(d.B.Tables); {
-		order := 0
+	c.left = c.differing()
+	err := eachTable(d.A.Tables, d.B.Tables, func(i, j int) error {
+		c.begin()
 		switch {
-		case i == len(d.A.Tables):
-			order = 1
-		case j == len(d.B.Tables):
-			order = -1
-		default:
-			order = compareTables(&d.A.Tables[i], &d.B.Tables[j])
+		case j < 0:
+			return c.lonely(&d.A.Tables[i], a, i, true)
+		case i < 0:
+			return c.lonely(&d.B.Tables[j], b, j, false)
 		}
-		var err error
-		switch {
-		case order < 0:
-			err = c.lonely(&d.A.Tables[i], a, i, true)
-			i++
-		case order > 0:
-			err = c.lonely(&d.B.Tables[j], b, j, false)
-			j++
-		default:
-			err = c.table(i, j)
-			i++
-			j++
-		}
-		if err != nil {
-			return nil, err
-		}
+		return c.table(i, j)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -376,4 +377,62 @@ func TestChangedRows(t *testing.T) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
+}
+
+// A bound on all that is kept leaves the counts as they are, and each table that
+// differs its share.
+func TestTotal(t *testing.T) {
+	world := func(shift int64) *World {
+		w := &World{Head: Head{Seed: 1}}
+		for n, rows := range []int{2, 400, 400, 400} {
+			c := NewColumn("Health", "hp", I32, 0)
+			table := Table{Label: fmt.Sprint("A", n)}
+			for i := range rows {
+				c.AppendInt(int64(i) + shift)
+				table.Keys.A = append(table.Keys.A, uint64(i+1)+uint64(shift)*uint64(i/200)*1000)
+			}
+			table.Columns = []Column{c}
+			w.Tables = append(w.Tables, table)
+		}
+		return w
+	}
+	var states [2]State
+	for i := range states {
+		s, err := Hold(world(int64(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		states[i] = s
+	}
+	compare := func(opts DiffOptions) *Diff {
+		d, err := Compare(states[0], states[1], opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	all := compare(DiffOptions{Limit: -1})
+	if n := all.LeftOut(); n != 0 {
+		t.Errorf("%d left out without a limit", n)
+	}
+	for _, limit := range []int{-1, 150} {
+		d := compare(DiffOptions{Limit: limit, Total: 302})
+		kept := 0
+		for i := range d.Tables {
+			x, y := &d.Tables[i], &all.Tables[i]
+			if n := x.kept(); i > 0 && n != 100 || i == 0 && n != 2 {
+				t.Errorf("limit %d: %d kept of table %s", limit, n, x.Label)
+			}
+			kept += x.kept()
+			if x.OnlyACount != y.OnlyACount || x.OnlyBCount != y.OnlyBCount || x.Changed() != y.Changed() {
+				t.Errorf("limit %d: table %s counts %d, %d and %d", limit, x.Label, x.OnlyACount, x.OnlyBCount, x.Changed())
+			}
+			if len(x.Changes) < 2 || !reflect.DeepEqual(x.Changes, y.Changes[:len(x.Changes)]) {
+				t.Errorf("limit %d: changes kept of table %s are not the first ones", limit, x.Label)
+			}
+		}
+		if want := uint64(2 + 3*(200+2*200) - kept); d.LeftOut() != want {
+			t.Errorf("limit %d: %d left out, expected %d", limit, d.LeftOut(), want)
+		}
+	}
 }

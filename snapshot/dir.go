@@ -214,9 +214,9 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 		if base[0] == '.' {
 			continue
 		}
-		if e, ok := named(tree, path, base, formats); ok {
-			if e.Format != nil {
-				arena = append(arena, e)
+		if n, format, ok := named(base, formats); ok {
+			if !n.NoEvidence {
+				arena = append(arena, Entry{Tree: tree, Dir: path, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: format})
 			}
 			continue
 		}
@@ -238,7 +238,9 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 	for _, base := range strangers {
 		set.stranger(tree, path, base, formats)
 	}
-	set.partPeers()
+	if len(strangers) > 0 { // a file that holds several states is known by its content alone
+		set.partPeers()
+	}
 	set.order()
 	return set, folders, nil
 }
@@ -246,20 +248,11 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 // sorted returns pointers to entries, by tick and then as they come, with room
 // for some more. Entries of one tick are rare, and order sorts them out.
 func sorted(entries []Entry, room int) []*Entry {
-	type place struct {
-		tick uint64
-		i    int32
-	}
 	places := make([]place, len(entries))
 	for i := range entries {
 		places[i] = place{entries[i].Point.Tick, int32(i)}
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		if a.tick != b.tick {
-			return cmp.Compare(a.tick, b.tick)
-		}
-		return int(a.i - b.i)
-	})
+	sortPlaces(places)
 	out := make([]*Entry, len(entries), len(entries)+room)
 	for i, p := range places {
 		out[i] = &entries[p.i]
@@ -267,21 +260,57 @@ func sorted(entries []Entry, room int) []*Entry {
 	return out
 }
 
-// named returns the entry that a file's name announces, one without a format
-// if the file is no evidence.
-func named(tree files.Tree, dir, base string, formats []Format) (Entry, bool) {
+// place is the tick of an entry and its number.
+type place struct {
+	tick uint64
+	i    int32
+}
+
+// sortPlaces sorts by tick and is stable. It counts digits of ticks, since a folder of a
+// long session has its names in the order of their hashes.
+func sortPlaces(places []place) {
+	const bits, few = 11, 256
+	if len(places) < few {
+		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.tick, b.tick) })
+		return
+	}
+	vary := uint64(0)
+	for _, p := range places {
+		vary |= p.tick ^ places[0].tick
+	}
+	from, to := places, make([]place, len(places))
+	for shift := 0; vary>>shift != 0; shift += bits {
+		var at [1 << bits]int32
+		digit := func(p place) int { return int(p.tick >> shift & (1<<bits - 1)) }
+		for _, p := range from {
+			at[digit(p)]++
+		}
+		sum := int32(0)
+		for d, n := range at {
+			at[d], sum = sum, sum+n
+		}
+		for _, p := range from {
+			d := digit(p)
+			to[at[d]] = p
+			at[d]++
+		}
+		from, to = to, from
+	}
+	copy(places, from)
+}
+
+// named returns what a file's name announces, and the format whose pattern it has.
+func named(base string, formats []Format) (FileName, *Format, bool) {
 	plain := unpackedName(base)
 	for i := range formats {
 		if formats[i].ParseName == nil {
 			continue
 		}
-		if n, ok := formats[i].ParseName(plain); ok && n.NoEvidence {
-			return Entry{}, true
-		} else if ok {
-			return Entry{Tree: tree, Dir: dir, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: &formats[i]}, true
+		if n, ok := formats[i].ParseName(plain); ok {
+			return n, &formats[i], true
 		}
 	}
-	return Entry{}, false
+	return FileName{}, nil, false
 }
 
 // stranger looks at a file whose name says nothing.

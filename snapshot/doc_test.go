@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// fenced returns the fenced block behind a marker in a page of docs/.
+// fenced returns the fenced block after a marker in a page of docs/.
 func fenced(t *testing.T, page, marker string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "docs", page))

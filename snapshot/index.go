@@ -49,8 +49,8 @@ func (f *File) table(i int) (*fileTable, error) {
 	return t, nil
 }
 
-// dataStart returns where the cells of table i begin: behind the index of the
-// table before, or behind the header.
+// dataStart returns where the cells of table i begin: after the index of the
+// table before, or after the header.
 func (f *File) dataStart(i int) (int64, error) {
 	if i > 0 {
 		return int64(f.places[i-1].offset) + int64(f.places[i-1].length), nil

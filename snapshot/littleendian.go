@@ -33,7 +33,7 @@ func LittleEndianBytes[T Number](values []T) []byte {
 }
 
 // FromLittleEndian returns the values whose little-endian bytes data holds. It
-// copies. Bytes behind the last whole value are ignored.
+// copies. Bytes after the last whole value are ignored.
 func FromLittleEndian[T Number](data []byte) []T {
 	var zero T
 	width := int(unsafe.Sizeof(zero))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -80,13 +81,14 @@ func LoadTable(s State, i int) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows := int(s.Info().Tables[i].Rows)
 	for b := range ix.Blocks {
 		keys, err := s.LoadKeys(i, b)
 		if err != nil {
 			return nil, err
 		}
-		t.Keys.A = append(t.Keys.A, keys.A...)
-		t.Keys.B = append(t.Keys.B, keys.B...)
+		t.Keys.A = append(reserve(t.Keys.A, len(keys.A), rows), keys.A...)
+		t.Keys.B = append(reserve(t.Keys.B, len(keys.B), rows), keys.B...)
 		for k := range t.Columns {
 			part, err := s.LoadBlock(i, b, k)
 			if err != nil {
@@ -96,10 +98,23 @@ func LoadTable(s State, i int) (*Table, error) {
 			if uint64(len(c.Data))+uint64(len(part.Data)) > math.MaxUint32 && c.Type.Width() == 0 {
 				return nil, fmt.Errorf("%s of %q has more than 4 GiB and cannot be loaded whole", c.Name(), t.Label)
 			}
+			if c.Type.Width() > 0 {
+				c.Data = reserve(c.Data, len(part.Data), rows*c.Type.Width())
+			}
 			c.appendRange(&part, 0, part.Rows())
 		}
 	}
 	return t, nil
+}
+
+// reserve makes room in b for n more elements, and ahead for those to come of total
+// in all: at most four times as many as there are then, since the total is what a file
+// claims.
+func reserve[T any](b []T, n, total int) []T {
+	if need := len(b) + n; need > cap(b) {
+		b = slices.Grow(b, max(n, min(total, 4*need)-len(b)))
+	}
+	return b
 }
 
 // LoadRows loads all columns of one block of table i.
@@ -175,7 +190,7 @@ func Check(s State) error {
 	return nil
 }
 
-// checkEnd checks that the end marker stands behind the last index and ends
+// checkEnd checks that the end marker stands after the last index and ends
 // the file.
 func (f *File) checkEnd() error {
 	offset, err := f.dataStart(len(f.info.Tables))

@@ -171,9 +171,10 @@ func compareEntries(a, b *Entry) int {
 // order sorts the entries and keeps one for each seed and point. Where two
 // names claim the same, their headers are read.
 func (s *Set) order() {
-	if !slices.IsSortedFunc(s.Entries, compareEntries) {
-		slices.SortFunc(s.Entries, compareEntries)
+	if s.ascend() {
+		return
 	}
+	slices.SortFunc(s.Entries, compareEntries)
 	var doubtful []*Entry
 	kept := s.Entries[:0]
 	for i, e := range s.Entries {
@@ -188,6 +189,16 @@ func (s *Set) order() {
 		s.believe(e)
 		s.insert(e)
 	}
+}
+
+// ascend reports whether the entries ascend, no two of them of the same point.
+func (s *Set) ascend() bool {
+	for i := 1; i < len(s.Entries); i++ {
+		if s.Entries[i-1].compare(s.Entries[i]) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // believe gives e the seed and point of its header. A file that cannot be read

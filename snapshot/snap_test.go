@@ -376,7 +376,7 @@ func TestBombs(t *testing.T) {
 }
 
 // TestOneFrame: a compressed cell is one frame and nothing else, although a decoder
-// takes several one behind the other.
+// takes several one after the other.
 func TestOneFrame(t *testing.T) {
 	frames := func(opts ...zstd.EOption) []byte {
 		enc, err := zstd.NewWriter(nil, opts...)

@@ -106,7 +106,7 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 			p.counts[k]++
 			if room != 0 {
 				room--
-				changes = append(changes, newChange(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
+				changes = append(changes, c.change(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
 			}
 		}
 	}

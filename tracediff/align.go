@@ -18,7 +18,7 @@ type key struct{ system, scope string }
 // keyInfo is what is known of a system and scope.
 type keyInfo struct {
 	key
-	next    *keyInfo // that came behind it last time
+	next    *keyInfo // that came after it last time
 	seen    uint64   // peers that have it
 	cadence []cadence
 	cascade *Cascade
@@ -64,7 +64,7 @@ func (c *comparer) inOrder() bool {
 }
 
 // key returns what is known of a system and scope. Traces repeat: what came
-// behind the last one before is tried first.
+// after the last one before is tried first.
 func (c *comparer) key(system, scope string) *keyInfo {
 	if c.last != nil && c.last.next != nil {
 		if k := c.last.next; k.system == system && k.scope == scope {
@@ -113,7 +113,7 @@ type place struct {
 	occurrence uint32
 }
 
-// align pairs the checkpoints that peers have in the tick at hand, behind those
+// align pairs the checkpoints that peers have in the tick at hand, after those
 // of c.order, and compares them in the order of execution.
 func (c *comparer) align(lists [][]cell) {
 	counts := map[*keyInfo]uint32{}
@@ -123,7 +123,7 @@ func (c *comparer) align(lists [][]cell) {
 	type slot struct {
 		place
 		cells []cell
-		next  int // slot behind it, -1 at the end
+		next  int // slot after it, -1 at the end
 	}
 	var slots []slot
 	index := map[place]int{}

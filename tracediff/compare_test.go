@@ -246,7 +246,7 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// A trace may turn out to have rollbacks only far behind its start.
+// A trace may turn out to have rollbacks only far after its start.
 func TestLateRollback(t *testing.T) {
 	text := ticksOf(0, 20000, 1, "tick=%d system=Move sum=aa%d") + "tick=19999 system=Move sum=ff\ntick=20000 system=Move sum=aa20000\n"
 	check(t, openAll(t, text, strings.Replace(strings.Replace(text, "sum=aa19990", "sum=bb", 1), "sum=ff", "sum=fe", 1)), Options{},
@@ -408,7 +408,7 @@ func TestDiffContext(t *testing.T) {
 	}
 }
 
-// A difference behind many windows has the right line, counted either way.
+// A difference after many windows has the right line, counted either way.
 func TestFarLine(t *testing.T) {
 	rows := session(60_000) // 20 MB
 	a := openAll(t, string(textOf(rows)))

@@ -1,15 +1,11 @@
 package tracediff
 
 import (
-	"bytes"
+	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
-
-	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
@@ -19,16 +15,17 @@ import (
 type frames struct {
 	r     *frame.Reader
 	names []string
-	in    *bytes.Reader
-	dec   *msgpack.Decoder
-	err   error // of the current frame
+
+	payload []byte
+	at      int    // how far it is decoded
+	err     error  // of the current frame
+	from    uint64 // checkpoints of ticks before it are passed
 
 	// What the current frame holds.
 	checkpoints []Checkpoint
 	next        int // of checkpoints
 	sums        []Sum
 	values      []byte
-	scratch     []byte
 	event       Event
 	isEvent     bool
 }
@@ -38,8 +35,7 @@ func newBinary(r io.Reader, name string) (*frames, Header, error) {
 	if err != nil {
 		return nil, Header{}, err
 	}
-	b := &frames{r: in, names: []string{""}, in: new(bytes.Reader)}
-	b.dec = msgpack.NewDecoder(b.in)
+	b := &frames{r: in, names: []string{""}}
 	kind, payload, err := in.Next()
 	switch {
 	case err == io.EOF:
@@ -78,6 +74,9 @@ func (b *frames) more() error {
 
 func (b *frames) decode(kind uint32, payload []byte) error {
 	b.checkpoints, b.next, b.isEvent = b.checkpoints[:0], 0, false
+	if b.from > 0 && kind == checkpointsFrame && tickOf(payload) < b.from {
+		return nil
+	}
 	b.begin(payload)
 	switch {
 	case b.err != nil:
@@ -102,10 +101,35 @@ func (b *frames) decode(kind uint32, payload []byte) error {
 	return nil
 }
 
+// tickOf returns the tick of a payload of checkpoints; if it cannot be had at a
+// glance, the last one that there is.
+func tickOf(payload []byte) uint64 {
+	const pair, fixint = 0x92, 0x7f
+	if len(payload) < 10 || payload[0] != pair {
+		return math.MaxUint64
+	}
+	p := payload[2:]
+	switch c := payload[1]; c {
+	case 0xcc:
+		return uint64(p[0])
+	case 0xcd:
+		return uint64(binary.BigEndian.Uint16(p))
+	case 0xce:
+		return uint64(binary.BigEndian.Uint32(p))
+	case 0xcf:
+		return binary.BigEndian.Uint64(p)
+	default:
+		if c <= fixint {
+			return uint64(c)
+		}
+	}
+	return math.MaxUint64
+}
+
 // begin prepares to decode a payload. Once scanned, its lengths can be trusted.
 func (b *frames) begin(payload []byte) {
 	b.err = frame.ScanMsgpack(payload, frame.Limits{})
-	b.in.Reset(payload)
+	b.payload, b.at = payload, 0
 	b.sums, b.values = b.sums[:0], b.values[:0]
 }
 
@@ -225,39 +249,51 @@ func (b *frames) code() byte {
 	if b.err != nil {
 		return 0
 	}
-	c, err := b.dec.PeekCode()
-	if err != nil {
-		b.err = errors.New("payload ends")
+	if b.at >= len(b.payload) {
+		b.fail("payload ends")
+		return 0
 	}
-	return c
+	return b.payload[b.at]
+}
+
+// number passes a code and the big-endian number of 1, 2, 4 or 8 bytes that follows,
+// which it returns.
+func (b *frames) number(size int) (n uint64) {
+	p := b.payload[b.at+1:]
+	if len(p) < size {
+		b.fail("payload ends")
+		return 0
+	}
+	for _, c := range p[:size] {
+		n = n<<8 | uint64(c)
+	}
+	b.at += 1 + size
+	return n
 }
 
 func isStr(c byte) bool { return c >= 0xa0 && c <= 0xbf || c >= 0xd9 && c <= 0xdb }
 func isBin(c byte) bool { return c >= 0xc4 && c <= 0xc6 }
 
-// uint refuses what the library takes for a number all the same: nil, and
-// negative numbers.
 func (b *frames) uint(limit uint64, what string) uint64 {
 	c := b.code()
-	var n uint64
-	var err error
-	switch {
-	case b.err != nil:
-		return 0
-	case c < 0x80 || c >= 0xcc && c <= 0xcf:
-		n, err = b.dec.DecodeUint64()
-	case c >= 0xd0 && c <= 0xd3:
-		var i int64
-		if i, err = b.dec.DecodeInt64(); i < 0 {
-			b.fail("number %d, expected %s", i, what)
-		}
-		n = uint64(i)
-	default:
-		b.fail("code 0x%02x, expected %s as an unsigned integer", c, what)
+	if b.err != nil {
 		return 0
 	}
-	if err != nil {
-		b.fail("%s: %v", what, err)
+	var n uint64
+	switch {
+	case c < 0x80:
+		n = uint64(c)
+		b.at++
+	case c >= 0xcc && c <= 0xcf:
+		n = b.number(1 << (c - 0xcc))
+	case c >= 0xd0 && c <= 0xd3:
+		size := 1 << (c - 0xd0)
+		n = b.number(size)
+		if unused := 64 - 8*size; int64(n<<unused) < 0 {
+			b.fail("number %d, expected %s", int64(n<<unused)>>unused, what)
+		}
+	default:
+		b.fail("code 0x%02x, expected %s as an unsigned integer", c, what)
 	}
 	if n > limit {
 		b.fail("number %d, expected %s of at most %d", n, what, limit)
@@ -270,16 +306,20 @@ func (b *frames) uint(limit uint64, what string) uint64 {
 
 func (b *frames) array(what string) int {
 	c := b.code()
-	if b.err == nil && (c < 0x90 || c > 0x9f) && c != 0xdc && c != 0xdd {
-		b.fail("code 0x%02x, expected array of %s", c, what)
-	}
 	if b.err != nil {
 		return 0
 	}
-	n, err := b.dec.DecodeArrayLen()
-	if err != nil {
-		b.fail("%s: %v", what, err)
-		return 0
+	n := 0
+	switch {
+	case c >= 0x90 && c <= 0x9f:
+		n = int(c & 0x0f)
+		b.at++
+	case c == 0xdc:
+		n = int(b.number(2))
+	case c == 0xdd:
+		n = int(b.number(4))
+	default:
+		b.fail("code 0x%02x, expected array of %s", c, what)
 	}
 	return n
 }
@@ -290,25 +330,36 @@ func (b *frames) tuple(n int, what string) {
 	}
 }
 
-// raw returns the bytes of a bin or str, valid until the next call.
+// raw returns the bytes of a bin or str, valid until the next frame.
 func (b *frames) raw(what string) []byte {
+	c := b.code()
 	if b.err != nil {
 		return nil
 	}
-	n, err := b.dec.DecodeBytesLen()
-	if err != nil || n < 0 || n > b.in.Len() {
+	n := uint64(c & 0x1f)
+	switch {
+	case c >= 0xa0 && c <= 0xbf:
+		b.at++
+	case isBin(c):
+		n = b.number(1 << (c - 0xc4))
+	case isStr(c):
+		n = b.number(1 << (c - 0xd9))
+	default:
+		b.fail("%s: not bin or str", what)
+	}
+	switch {
+	case b.err != nil:
+		return nil
+	case n > uint64(len(b.payload)-b.at):
 		b.fail("%s: not bin or str", what)
 		return nil
-	}
-	if n > MaxText {
+	case n > MaxText:
 		b.fail("%s of %d bytes, limit is %d", what, n, MaxText)
 		return nil
 	}
-	b.scratch = slices.Grow(b.scratch[:0], n)[:n]
-	if _, err = io.ReadFull(b.in, b.scratch); err != nil {
-		b.fail("%s: %v", what, err)
-	}
-	return b.scratch
+	raw := b.payload[b.at : b.at+int(n)]
+	b.at += int(n)
+	return raw
 }
 
 func (b *frames) text(what string) string {

@@ -8,7 +8,7 @@ import (
 )
 
 // Join returns the trace of a peer whose checkpoints are in several files of an
-// engine, one behind the other, such as one file a tick.
+// engine, one after the other, such as one file a tick.
 func Join(parts []*Trace) (*Trace, error) {
 	type span struct {
 		t     *Trace
@@ -80,7 +80,7 @@ func (t *Trace) Extent() (Extent, error) {
 	}
 }
 
-// joinedSource reads files one behind the other.
+// joinedSource reads files one after the other.
 type joinedSource struct {
 	parts []*Trace // that come next
 	how   opening

@@ -11,7 +11,7 @@ type memo struct {
 	mid           string // "system=Combat scope=Infantry sum=", or up to "n=" if it has a count
 	system, scope string
 	count         bool
-	next          [2]*memo // that came behind it the last times
+	next          [2]*memo // that came after it the last times
 }
 
 // maxMemos bounds what is kept.
@@ -73,7 +73,7 @@ func (f *fields) fast(line []byte) bool {
 	return true
 }
 
-// fastTick takes what a line begins with, up to the blank behind the tick.
+// fastTick takes what a line begins with, up to the blank after the tick.
 func (f *fields) fastTick(line []byte) bool {
 	if len(line) < len(tickPrefix) || string(line[:len(tickPrefix)]) != tickPrefix {
 		return false

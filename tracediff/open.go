@@ -61,48 +61,50 @@ func Open(tree files.Tree, path string, opts ReadOptions) ([]*Trace, error) {
 	if !info.Mode().IsRegular() {
 		return Read(f, path, opts)
 	}
-	defer f.Close()
-	head := make([]byte, packed.MagicLen)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
+	packing, err := packingOf(f)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	packing := packed.Packing(head[:n])
 	open := func(opts ReadOptions, how opening) (*Reader, error) {
 		f, err := tree.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		var in *counted
-		w, err := fileWindow(f, path, how.mapped, how.sizes)
-		if err == nil && packing != "" {
-			var content io.Reader
-			in = &counted{Reader: f, size: info.Size()}
-			content, _, err = packed.Unpack(in, opts.MaxUnpacked)
-			w = &window{name: path, sizes: how.sizes, stream: content}
-		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		r, err := newReader(w, path, opts, how.names)
-		if err != nil {
-			w.unmap()
-			f.Close()
-			return nil, err
-		}
-		r.in = in
-		if c, ok := w.stream.(io.Closer); ok {
-			r.closers = append(r.closers, c)
-		}
-		r.closers = append(r.closers, f)
-		return r, nil
+		return readFile(f, path, packing, opts, how)
 	}
 	list, err := traces(path, packing, opts, open)
 	for _, t := range list {
 		t.tree = tree
 	}
 	return list, err
+}
+
+// readFile begins to read the trace in an open file, which it closes if it cannot.
+func readFile(f files.File, path, packing string, opts ReadOptions, how opening) (*Reader, error) {
+	w, err := fileWindow(f, path, how.mapped, how.sizes)
+	var in *counted
+	if err == nil && packing != "" {
+		var content io.Reader
+		in = &counted{Reader: f, size: w.size}
+		content, _, err = packed.Unpack(in, opts.MaxUnpacked)
+		w = &window{name: path, sizes: how.sizes, stream: content}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r, err := newReader(w, path, opts, how.names)
+	if err != nil {
+		w.unmap()
+		f.Close()
+		return nil, err
+	}
+	r.in = in
+	if c, ok := w.stream.(io.Closer); ok && w.stream != io.Reader(f) {
+		r.closers = append(r.closers, c)
+	}
+	r.closers = append(r.closers, f)
+	return r, nil
 }
 
 // Read is Open for a stream, such as standard input. Unless it is a table, its

@@ -30,7 +30,7 @@ type fields struct {
 	seen  uint16 // a bit for each known key but sum
 
 	byMid     map[string]*memo
-	begin     []byte // of the last line, up to the blank behind its tick
+	begin     []byte // of the last line, up to the blank after its tick
 	beginTick uint64
 	last      *memo // that fitted
 }

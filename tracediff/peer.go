@@ -29,10 +29,10 @@ type peer struct {
 // span is a range of ticks, both ends included.
 type span struct{ from, to Tick }
 
-// maxSpans bounds peer.lost; behind that many the last one grows.
+// maxSpans bounds peer.lost; after that many the last one grows.
 const maxSpans = 1 << 12
 
-// lose notes where malformed lines are, now that the record behind them is
+// lose notes where malformed lines are, now that the record after them is
 // known to be of tick to.
 func (p *peer) lose(from, to Tick) {
 	if p.hurt = false; len(p.lost) < maxSpans {

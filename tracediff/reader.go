@@ -52,7 +52,12 @@ type SyntaxError struct {
 	Msg  string
 }
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Pos.Line, e.Msg) }
+func (e *SyntaxError) Error() string {
+	if e.Pos.Line == 0 {
+		return fmt.Sprintf("%s: at %s: %s", e.Name, e.Pos, e.Msg)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Name, e.Pos.Line, e.Msg)
+}
 
 // ErrUnrecognized says that a file is no trace.
 var ErrUnrecognized = errors.New("not a trace")
@@ -67,7 +72,9 @@ type Reader struct {
 	win     *window  // nil for a source
 	in      *counted // what is read of a compressed file or a source, or nil
 
-	line    int64 // number of the line that comes next, from 1
+	line    int64   // number of the line that comes next, from 1; 0 if jumped
+	jumped  bool    // over lines that were not counted
+	ahead   *Record // that comes next, if it has been read
 	matched uint64
 	text    textHeader
 	names   *names
@@ -239,7 +246,7 @@ func (r *Reader) Close() error {
 // Next returns the next record. The record and all bytes in it are valid until
 // the next call, strings for good; [Checkpoint.Clone] keeps a checkpoint.
 //
-// A line that is malformed gives a [*SyntaxError]; reading goes on behind it
+// A line that is malformed gives a [*SyntaxError]; reading goes on after it
 // with the next call. Next returns io.EOF at the end, and a [*frame.Error] if a
 // binary trace is torn or corrupt, in which case everything before has been
 // delivered. Once it has returned such an error it returns the same one again.
@@ -267,6 +274,10 @@ func (r *Reader) Next() (*Record, error) {
 
 // read is Next without occurrences.
 func (r *Reader) read() (*Record, error) {
+	if rec := r.ahead; rec != nil {
+		r.ahead = nil
+		return rec, nil
+	}
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -283,7 +294,9 @@ func (r *Reader) read() (*Record, error) {
 			r.err = err
 			return nil, err
 		}
-		r.line++
+		if !r.jumped {
+			r.line++
+		}
 		r.cut = !ended
 		if !ok {
 			return nil, r.syntax("line of more than %d bytes", r.win.sizes.line)

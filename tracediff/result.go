@@ -64,7 +64,7 @@ type Result struct {
 	// one that was compared. If the latter is greater, the traces have become
 	// equal again.
 	LastDiffering, LastCompared Tick
-	// EqualFrom is the first tick behind LastDiffering that was compared, if there
+	// EqualFrom is the first tick after LastDiffering that was compared, if there
 	// is one.
 	EqualFrom Tick
 
@@ -440,7 +440,7 @@ type Noticed struct {
 // Context is what surrounds a record in one trace.
 type Context struct {
 	FirstLine int64 // number of Lines[0], 0 in a binary trace
-	At        int   // which of Lines is the record; it may be one behind the last
+	At        int   // which of Lines is the record; it may be one after the last
 	Lines     []string
 }
 

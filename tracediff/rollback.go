@@ -343,7 +343,7 @@ func (s *settler) wentBack(n uint64) {
 	s.stats.Deepest = max(s.stats.Deepest, n)
 }
 
-// resimulated checks that the first checkpoint behind a restore is of the tick
+// resimulated checks that the first checkpoint after a restore is of the tick
 // that the restored state comes before.
 func (s *settler) resimulated(rec *Record) {
 	tick := rec.Checkpoint.Tick

@@ -15,7 +15,7 @@ import (
 // give to [OpenForeign].
 //
 // Next returns the next record with its position. The record and all bytes in it
-// are valid until the next call, strings for good. A malformed part behind which
+// are valid until the next call, strings for good. A malformed part after which
 // reading can go on gives a [*SyntaxError]. Next returns io.EOF at the end, and a
 // *frame.Error where the file is torn (frame.ErrTorn) or corrupt; once it has
 // returned one of these it returns the same again. Occurrences are not set.
@@ -71,8 +71,8 @@ type Dialect struct {
 	// peers that have parted never agree again.
 	Cumulative bool
 	// Reset, if not 0, says that a checksum runs on from tick to tick and begins
-	// anew behind each tick that Reset divides: one difference taints the ticks up
-	// to there, and that they are equal behind it proves nothing.
+	// anew after each tick that Reset divides: one difference taints the ticks up
+	// to there, and that they are equal after it proves nothing.
 	Reset uint64
 	// Covers says what a checksum covers and what not, where it is not everything.
 	Covers string
@@ -112,7 +112,7 @@ type Format struct {
 	Read func(r io.Reader, name string, peer int) (Source, error)
 
 	// Verify reads a file to find out whether its own checksums hold, where these
-	// stand behind what they cover. Nil means that there are none.
+	// stand after what they cover. Nil means that there are none.
 	Verify func(r io.Reader, name string) error
 
 	// Claims reads what the engine itself wrote of desyncs. Nil means that files

@@ -140,7 +140,7 @@ func (r *Reader) readHeader() error {
 	return nil
 }
 
-// parsePercent takes a line that begins with a percent sign behind the first
+// parsePercent takes a line that begins with a percent sign after the first
 // record.
 func (r *Reader) parsePercent(line []byte) error {
 	word, _, _ := strings.Cut(string(line), " ")

@@ -279,7 +279,7 @@ func (e *Event) check() error {
 
 // Position is where a record begins.
 type Position struct {
-	Line   int64 // from 1; 0 in a binary trace
+	Line   int64 // from 1; 0 in a binary trace, and after a search by SeekTick
 	Offset int64 // in bytes, of the line or frame; in what was unpacked, if the file is compressed
 }
 

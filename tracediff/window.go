@@ -46,7 +46,7 @@ type window struct {
 	sizes
 
 	// file and size are set for what can be read at any offset. What is written
-	// behind size, its size when it was opened, is not looked at.
+	// after size, its size when it was opened, is not looked at.
 	file   files.File
 	size   int64
 	mapped bool
@@ -145,7 +145,10 @@ func (w *window) full() error {
 
 // seek moves the window of a file so that it holds at and what surrounds it.
 func (w *window) seek(at int64) error {
-	begin := max(0, at-int64(w.margin)) &^ (hugePage - 1)
+	begin := max(0, at-int64(w.margin))
+	if w.mapped {
+		begin &^= hugePage - 1
+	}
 	length := int(min(int64(w.window), w.size-begin))
 	w.eof = begin+int64(length) >= w.size
 	if w.mapped {
@@ -315,7 +318,7 @@ func equalAhead(windows []*window, count bool) (n, lines int64, err error) {
 		}
 	})
 	n = equal.Load()
-	// Another processor may have counted a chunk or two behind the difference.
+	// Another processor may have counted a chunk or two after the difference.
 	for i, c := range counts {
 		if int64(i)*chunkSize-offset < n {
 			lines += c
@@ -324,7 +327,7 @@ func equalAhead(windows []*window, count bool) (n, lines int64, err error) {
 	return n, lines, err
 }
 
-// equalChunk is equalAhead for n bytes, from begin bytes behind the positions
+// equalChunk is equalAhead for n bytes, from begin bytes after the positions
 // on.
 func equalChunk(windows []*window, begin, n int64, count bool) (equal, lines int64, err error) {
 	first, release, err := windows[0].chunk(begin, n)
@@ -409,7 +412,7 @@ func chunks(at, n int64, f func(begin, end int64) (bool, error)) error {
 	return errors.Join(errs...)
 }
 
-// chunk returns n bytes from begin bytes behind the position on. They are valid
+// chunk returns n bytes from begin bytes after the position on. They are valid
 // until release is called.
 func (w *window) chunk(begin, n int64) (b []byte, release func(), err error) {
 	begin += w.offset()
@@ -447,7 +450,7 @@ func guard(err *error) func() {
 }
 
 // capture returns up to n lines before the line at offset, that line, and up to
-// n lines behind it, as far as they are in memory. Lines are valid until the
+// n lines after it, as far as they are in memory. Lines are valid until the
 // next fill.
 func (w *window) capture(offset int64, n int) (lines [][]byte, before int) {
 	if offset < w.base || offset > w.base+int64(len(w.buf)) {

@@ -53,8 +53,7 @@ they hid is listed.
 	return cmd
 }
 
-// jsonLimit is how many changes of a table a JSON document holds unless --all
-// is given.
+// jsonLimit is how many differences a JSON document lists unless --all is given.
 const jsonLimit = 100_000
 
 func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
@@ -77,11 +76,11 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	opts := snapshot.DiffOptions{Ignore: rules, Noise: flags.noise, Force: flags.force}
 	for _, out := range format.list {
 		if out.format == "json" {
-			opts.Limit = jsonLimit
+			opts.Limit, opts.Total = jsonLimit, jsonLimit
 		}
 	}
 	if flags.all {
-		opts.Limit = -1
+		opts.Limit, opts.Total = -1, 0
 	}
 	d, err := snapshot.Compare(pair.A, pair.B, opts)
 	end()

@@ -86,39 +86,39 @@ func ReadHashes(tree files.Tree, path string) (map[uint64]merkle.Short, error) {
 
 // traced reads a trace tick by tick.
 type traced struct {
-	f     files.File
 	r     *tracediff.Reader
+	begun bool                 // at the first tick that was asked for
 	ahead tracediff.Checkpoint // the next one, if there is one
 	have  bool
 	done  bool
 	list  []bisect.TracedSystem
 }
 
-// OpenTraced opens a trace that has a checkpoint of the whole state behind each
+// OpenTraced opens a trace that has a checkpoint of the whole state after each
 // system, and perhaps of its parts. Of a tick that was traced again the first time
-// counts.
+// counts. What is before the first tick that is asked for is not read where the trace
+// can be searched.
 func OpenTraced(tree files.Tree, path string) (bisect.Traced, error) {
-	f, err := tree.Open(path)
+	r, err := tracediff.OpenReader(tree, path, tracediff.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	r, err := tracediff.NewReader(f, path, tracediff.ReadOptions{})
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &traced{f: f, r: r}, nil
+	return &traced{r: r}, nil
 }
 
 // Close closes the file.
-func (t *traced) Close() error {
-	t.r.Close()
-	return t.f.Close()
-}
+func (t *traced) Close() error { return t.r.Close() }
 
 // Tick implements bisect.Traced.
 func (t *traced) Tick(tick uint64) ([]bisect.TracedSystem, error) {
 	t.list = t.list[:0]
+	if !t.begun {
+		t.begun = true
+		if err := t.r.SeekTick(tick); err != nil {
+			t.done = true
+			return t.list, err
+		}
+	}
 	for {
 		if !t.have {
 			if err := t.next(); t.done {
