@@ -16,6 +16,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -197,6 +198,9 @@ func TestTruth(t *testing.T) {
 					}
 				}
 				bruteForce(t, name, a, b, d)
+				if first != "" && first != name[:5] && !sample.Full() {
+					break
+				}
 			}
 			if first != s.first {
 				t.Errorf("first different turn %s, want %s", first, s.first)
