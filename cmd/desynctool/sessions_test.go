@@ -447,7 +447,7 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", sample.Of("180", "300"), "--entities", sample.Of("150", "400"))
 	host := filepath.Join(dir, "host")
-	for _, kind := range refsim.Faults() {
+	for n, kind := range refsim.Faults() {
 		list, ok := departing[kind.Name]
 		if !ok {
 			t.Errorf("%s: not said which ways of replaying depart", kind.Name)
@@ -455,7 +455,7 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 		ways := strings.Fields(list)
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, args := range [][]string{
+			for k, args := range [][]string{
 				{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches", "--until", sample.Of("90", "300")}, {"--check-purity"}, {"--predict", "0,1"},
 				{"--serialize"}, {"--rollback", "3", "--until", sample.Of("90", "160")},
 			} {
@@ -466,6 +466,9 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 				status := 0
 				if slices.Contains(ways, way) {
 					status = 1
+				}
+				if status == 0 && (n+k)%sample.Of(3, 1) != 0 {
+					continue // of the ways that show nothing, some are tried
 				}
 				var d struct {
 					Tick *uint64
