@@ -162,7 +162,7 @@ func TestSkirmish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: 200}
+	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: sample.Of[uint64](60, 200)}
 	c, err := extsim.CheckOver("skirmish", extsim.Options{}, start, session)
 	if err != nil {
 		t.Fatal(err)
