@@ -23,6 +23,7 @@ var layers = [][]string{
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files"},
+	{"internal/sample"}, // of tests alone
 }
 
 // standardOnly are packages that import nothing but the standard library and

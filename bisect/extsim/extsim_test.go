@@ -86,7 +86,22 @@ func until(point uint64) *uint64 { return &point }
 // time and memory.
 func TestBadTargets(t *testing.T) {
 	log := recordedLog(t, 60)
-	for mode, want := range map[string]string{
+	// All are waited for at once: those that do not answer take the longest.
+	try := func(mode string, opts Options) <-chan error {
+		sim := newSim(t, targetCommand(t, mode, file(t, "mark")), opts)
+		result := make(chan error, 1)
+		go func() {
+			_, err := bisect.Try(log, sim, bisect.TrialOptions{Mode: bisect.Plain})
+			result <- err
+		}()
+		return result
+	}
+	results := map[string]<-chan error{}
+	deaf := map[Transport]<-chan error{}
+	for _, transport := range []Transport{Unix, TCP} {
+		deaf[transport] = try("deaf", Options{Transport: transport, Timeout: silence})
+	}
+	wants := map[string]string{
 		"refuses":       "ticks 24 to 55: the target refuses: step: tick 37: no such map",
 		"crashes":       `in tick 37: it exited with status 7, having said "assertion failed: hp >= 0"`,
 		"hangs":         "in tick 37: no answer within 6s",
@@ -100,23 +115,24 @@ func TestBadTargets(t *testing.T) {
 		"other id":      "it answers request 99, which is out of order: 1 was the last",
 		"other version": "it speaks version 2 of the protocol, expected 1",
 		"nothing":       "it exited early, with status 0",
-	} {
+	}
+	for mode, want := range wants {
+		opts := Options{leave: time.Minute} // a loaded machine takes its time
+		if strings.HasPrefix(want, "no answer") || mode == "hangs" {
+			opts.Timeout = silence
+		}
+		results[mode] = try(mode, opts)
+	}
+	for mode, want := range wants {
 		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			opts := Options{leave: time.Minute} // a loaded machine takes its time
-			if strings.HasPrefix(want, "no answer") || mode == "hangs" {
-				opts.Timeout = silence
-			}
-			sim := newSim(t, targetCommand(t, mode, file(t, "mark")), opts)
-			_, err := bisect.Try(log, sim, bisect.TrialOptions{Mode: bisect.Plain})
+			err := <-results[mode]
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v\nexpected        %s", err, want)
 			}
 		})
 	}
-	for _, transport := range []Transport{Unix, TCP} {
-		sim := newSim(t, targetCommand(t, "deaf"), Options{Transport: transport, Timeout: silence})
-		if _, err := bisect.Try(log, sim, bisect.TrialOptions{Mode: bisect.Plain}); err == nil || !strings.Contains(err.Error(), "did not connect to DESYNCTOOL_SIM within 6s") {
+	for transport, result := range deaf {
+		if err := <-result; err == nil || !strings.Contains(err.Error(), "did not connect to DESYNCTOOL_SIM within 6s") {
 			t.Errorf("%s: error is %v", transport, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -56,14 +57,14 @@ func TestSameAsNative(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles the reference sim to a module")
 	}
-	log := sessionLog(t, 200)
+	log := sessionLog(t, sample.Of(60, 200))
 	path := refsimModule(t)
 	start, err := Open(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := extsim.Over("wasm", extsim.Options{}, start)
-	until := uint64(30)
+	until := sample.Of[uint64](8, 30)
 	for _, opts := range []bisect.TrialOptions{
 		{Mode: bisect.Plain}, {Mode: bisect.Dual}, {Mode: bisect.Serialize, Until: &until}, {Mode: bisect.Rollback, Depth: 3, Until: &until},
 		{Mode: bisect.CheckCaches, Until: &until}, {Mode: bisect.CheckPurity, Until: &until}, {Mode: bisect.Against, Against: refsim.Simulator(), Drill: true, Until: &until},
@@ -84,7 +85,7 @@ func TestSameAsNative(t *testing.T) {
 		}
 	}
 	orders, recorded, _ := bisect.Recorded(log)
-	c, err := extsim.CheckOver("module", extsim.Options{}, start, extsim.Session{Header: log.Header, Orders: orders, Recorded: recorded, Ticks: 60})
+	c, err := extsim.CheckOver("module", extsim.Options{}, start, extsim.Session{Header: log.Header, Orders: orders, Recorded: recorded, Ticks: sample.Of[uint64](16, 60)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestSkirmish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: 200}
+	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: sample.Of[uint64](60, 200)}
 	c, err := extsim.CheckOver("skirmish", extsim.Options{}, start, session)
 	if err != nil {
 		t.Fatal(err)

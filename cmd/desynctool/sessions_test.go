@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // truth is truth.json as its readers know it.
@@ -104,16 +105,16 @@ type diffJSON struct {
 	}
 }
 
-// sample is how many sessions of a fault are played, each with another seed, place
+// played is how many sessions of a fault are played, each with another seed, place
 // and tick, and how many of them must diverge.
-type sample struct{ seeds, bite int }
+type played struct{ seeds, bite int }
 
-// small is the sample of faults that large does not name.
-var small = sample{6, 5}
+// small is how many are of faults that large does not name.
+var small = played{6, 5}
 
 // large has the faults whose mechanism depends on what happens in a session, each
-// with the sample that it is promised to be found in.
-var large = map[string]sample{
+// with the sessions that it is promised to be found in.
+var large = map[string]played{
 	"rng-leak": {10, 9}, "map-order": {10, 9}, "unsorted-merge": {10, 9}, "float-fma": {10, 9}, "stale-cache": {10, 9},
 	"initial-state": {10, 9}, "order-dropped": {10, 9}, "bit-flip": {10, 9}, "reconverge": {10, 9},
 }
@@ -122,19 +123,20 @@ var large = map[string]sample{
 // say against what the comparison of the sims said.
 func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
-	for _, kind := range refsim.Faults() {
+	for n, kind := range refsim.Faults() {
 		known[kind.Name] = true
 		want, ok := large[kind.Name]
-		if !ok {
-			want = small
-		}
-		if testing.Short() {
-			want = sample{2, 1}
+		first := sample.Of(n%3, 0) // few sessions take turns with the places
+		switch {
+		case ok:
+			want = sample.Of(played{2, 1}, want)
+		default:
+			want = sample.Of(played{1, 1}, small)
 		}
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
 			bit := 0
-			for seed := range want.seeds {
+			for seed := first; seed < first+want.seeds; seed++ {
 				place := kind.Places[seed%len(kind.Places)]
 				at := 40 + 37*seed
 				fault := fmt.Sprintf("%s/%s@%d:client", kind.Name, place, at)
@@ -158,7 +160,7 @@ func TestFaultsAreFound(t *testing.T) {
 func checkSession(t *testing.T, seed int, fault string) bool {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "s")
-	desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(seed), "--ticks", "700", "--entities", "600", "--fault", fault, "--snapshot-every", "150")
+	desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(seed), "--ticks", sample.Of("250", "700"), "--entities", sample.Of("250", "600"), "--fault", fault, "--snapshot-every", "150")
 	tr := readTruth(t, dir)
 	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
 	var b bisectJSON
@@ -391,11 +393,7 @@ func checkLocus(t *testing.T, name, host, client string, tr truth) {
 
 // TestNoFalseAlarm plays sessions without a fault.
 func TestNoFalseAlarm(t *testing.T) {
-	sessions := 50
-	if testing.Short() {
-		sessions = 5
-	}
-	for seed := range sessions {
+	for seed := range sample.Of(5, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "s")
@@ -447,35 +445,41 @@ var departing = map[string]string{
 // mistake: which ways of replaying depart follows from the mechanism.
 func TestReplayTellsFaultsApart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
-	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", "300", "--entities", "400")
+	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", sample.Of("180", "300"), "--entities", sample.Of("150", "400"))
 	host := filepath.Join(dir, "host")
-	for _, kind := range refsim.Faults() {
+	for n, kind := range refsim.Faults() {
 		list, ok := departing[kind.Name]
 		if !ok {
 			t.Errorf("%s: not said which ways of replaying depart", kind.Name)
 		}
 		ways := strings.Fields(list)
-		for _, args := range [][]string{
-			{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches"}, {"--check-purity"}, {"--predict", "0,1"},
-			{"--serialize"}, {"--rollback", "3", "--until", "160"},
-		} {
-			way := strings.TrimPrefix(args[0], "--")
-			if slices.Contains(ways, way+"?") {
-				continue
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			for k, args := range [][]string{
+				{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches", "--until", sample.Of("90", "300")}, {"--check-purity"}, {"--predict", "0,1"},
+				{"--serialize"}, {"--rollback", "3", "--until", sample.Of("90", "160")},
+			} {
+				way := strings.TrimPrefix(args[0], "--")
+				if slices.Contains(ways, way+"?") {
+					continue
+				}
+				status := 0
+				if slices.Contains(ways, way) {
+					status = 1
+				}
+				if status == 0 && (n+k)%sample.Of(3, 1) != 0 {
+					continue // of the ways that show nothing, some are tried
+				}
+				var d struct {
+					Tick *uint64
+				}
+				desynctool(t, status, &d, append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, args...)...)
+				// What is lost in loading departs at the point itself, after tick 59.
+				atStart := kind.Name == "initial-state" || kind.Name == "blind-checksum"
+				if status == 1 && !atStart && (d.Tick == nil || *d.Tick < 59) {
+					t.Errorf("%s %q: departs in tick %v", kind.Name, args, d.Tick)
+				}
 			}
-			status := 0
-			if slices.Contains(ways, way) {
-				status = 1
-			}
-			var d struct {
-				Tick *uint64
-			}
-			desynctool(t, status, &d, append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, args...)...)
-			// What is lost in loading departs at the point itself, behind tick 59.
-			atStart := kind.Name == "initial-state" || kind.Name == "blind-checksum"
-			if status == 1 && !atStart && (d.Tick == nil || *d.Tick < 59) {
-				t.Errorf("%s %q: departs in tick %v", kind.Name, args, d.Tick)
-			}
-		}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -115,13 +116,16 @@ var triageTruths = []triageTruth{
 // TestTriageTruth: the report of each real match tells its truth, from a folder, from a
 // folder of each peer, and from archives.
 func TestTriageTruth(t *testing.T) {
-	for _, tr := range triageTruths {
+	for i, tr := range triageTruths {
+		bundles := []string{"bundle.zip", "bundle.tar.gz"}
+		bundles = sample.Of(bundles[i%2:][:1], bundles)
 		t.Run(tr.dir, func(t *testing.T) {
+			t.Parallel()
 			dir := filepath.Join("..", "..", "testdata", filepath.FromSlash(tr.dir))
 			var r report.Report
 			desynctool(t, tr.exit, &r, "triage", dir, "--format", "json")
 			tr.check(t, &r)
-			for _, name := range []string{"bundle.zip", "bundle.tar.gz"} {
+			for _, name := range bundles {
 				path := filepath.Join(t.TempDir(), name)
 				bundle(t, path, dir)
 				var packed report.Report

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 var strict = []string{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"}
@@ -128,7 +130,7 @@ func TestC(t *testing.T) {
 		}
 		conforms(t, nil, "--", program, "serve")
 		module := "wasm:" + filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
-		conforms(t, nil, "--log", filepath.Join(clean, "host"), module)
+		conforms(t, nil, "--log", filepath.Join(clean, "host"), "--ticks", sample.Of("100", "600"), module)
 		wants(t, run(t, 0, "replay", filepath.Join(clean, "client"), "--sim", module, "--from-each-snapshot", "--predict", "0,1"),
 			"IN SYNC  from-each-snapshot", "6 snapshots resumed", "IN SYNC  predict")
 	})
@@ -159,7 +161,7 @@ func TestCForgets(t *testing.T) {
 	if broken == string(source) {
 		t.Fatal("nothing was broken")
 	}
-	program := compile(t, file, "-O2")
+	program := compile(t, file)
 	dir, _ := play(t, program)
 	wants(t, run(t, 1, "sim", "check", "--log", filepath.Join(dir, "host"), "--", program, "serve"), "WRONG  save and restore")
 	wants(t, run(t, 1, "replay", filepath.Join(dir, "host"), "--sim", "exec:"+program+" serve", "--rollback", "3"), "DIVERGED  rollback")
@@ -263,7 +265,7 @@ func TestCMalformed(t *testing.T) {
 	}
 	program := compile(t, "c/skirmish.c", sanitized...)
 	dir, _ := play(t, program, "--ticks", "200")
-	damagedLoads(t, 1500, dir, program, "serve")
+	damagedLoads(t, sample.Of(150, 1500), dir, program, "serve")
 	hello := []byte("\x93\x01\xa5hello\x92\x01\xaadesynctool")
 	header := "\x9a\x07\xa0\xa0\x92\x00\x00\xc4\x20" + strings.Repeat("\x00", 32) + "\x00\x00\x91\x92\xa4move\xc2\x90\x90"
 	start := []byte("\x93\x02\xa5start\x91" + header)
@@ -341,7 +343,7 @@ func TestCMalformed(t *testing.T) {
 
 	// Whatever else comes.
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 150 {
+	for range sample.Of(30, 150) {
 		var stdin []byte
 		for _, value := range whole {
 			value = bytes.Clone(value)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/openttd"
@@ -473,8 +474,8 @@ func (g *generated) Read(p []byte) (int, error) {
 func TestMemory(t *testing.T) {
 	const limit = 96 << 20
 	for _, differ := range []bool{false, true} {
-		size := 100 << 20
-		if differ || testing.Short() {
+		size := sample.Of(12<<20, 100<<20)
+		if differ {
 			size = 12 << 20
 		}
 		var peak uint64

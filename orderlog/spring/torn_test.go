@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
@@ -35,10 +36,7 @@ func TestCutDemoIsNoDifference(t *testing.T) {
 		}
 		return r
 	}
-	step := 97
-	if testing.Short() {
-		step = 997
-	}
+	step := sample.Of(997, 97)
 	for n := 2000; n < len(whole); n += step {
 		c, err := orderlog.Compare([]orderlog.Named{{Name: "whole", Source: open(whole)}, {Name: "cut", Source: open(whole[:n])}}, orderlog.CompareOptions{})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -41,17 +42,31 @@ func opened(dirs []string) (*evidence.Session, error) {
 	return evidence.Open(tree, dirs)
 }
 
+// cheap makes sessions small that are what few of the sample are: with more than three
+// peers, with traces of columns, with many entities.
+func cheap(list []accuracy.Session) []accuracy.Session {
+	for i := range list {
+		s := &list[i]
+		s.Peers, s.Entities = min(s.Peers, 3), min(s.Entities, 300)
+		if s.Trace == session.TraceColumn && i > 0 {
+			s.Trace = session.TraceSystem
+		}
+	}
+	return list
+}
+
 // TestSample measures some sessions of every fault, and some clean ones. The command in
 // docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have
 // to be in the first group; everything else has to be right.
 func TestSample(t *testing.T) {
 	faults := len(refsim.Faults())
-	sample := accuracy.Faulty(2 * faults)
-	clean := accuracy.Clean(12)
-	if testing.Short() {
-		sample, clean = sample[:faults], clean[:5]
+	faulty := accuracy.Faulty(2 * faults)
+	clean := accuracy.Clean(sample.Of(4, 12))
+	if !sample.Full() {
+		faulty = cheap(faulty[:faults])
+		clean = cheap(clean)
 	}
-	scores, err := accuracy.Run(append(sample, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrowed, Triage: triage}, nil)
+	scores, err := accuracy.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, accuracy.Measured{Narrow: narrowed, Triage: triage}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +75,9 @@ func TestSample(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	n := accuracy.Count(scores[:len(sample)], func(*accuracy.Score) bool { return true })
+	n := accuracy.Count(scores[:len(faulty)], func(*accuracy.Score) bool { return true })
 	causes := n.Marks[accuracy.WhichCause]
-	if right, wrong := causes[accuracy.Exact], causes[accuracy.Wrong]+causes[accuracy.Missed]; right < 9*wrong || right < len(sample)/3 {
+	if right, wrong := causes[accuracy.Exact], causes[accuracy.Wrong]+causes[accuracy.Missed]; right < 9*wrong || right < len(faulty)/3 {
 		t.Errorf("the cause is in the first group of %d reports, and not in that of %d", right, wrong)
 	}
 	if n.Bit*10 < n.Sessions*9 {
@@ -79,14 +94,15 @@ func TestSample(t *testing.T) {
 // another's, traced to the archetypes or columns, logs, snapshots, traces and replays tell the same names
 // as the truth does.
 func TestShuffledNames(t *testing.T) {
-	list := accuracy.Faulty(2 * len(refsim.Faults()))
-	if testing.Short() {
-		list = list[:len(refsim.Faults())]
+	faults := len(refsim.Faults())
+	list := accuracy.Faulty(2 * faults)
+	if !sample.Full() { // half of the faults; TestSample shuffles the names of others
+		list = list[faults/2 : faults]
 	}
 	for i := range list {
 		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, 200
 		list[i].Trace, list[i].Lack = session.TraceArchetype, accuracy.Nothing
-		if i%6 == 0 { // these take long to read
+		if i%sample.Of(12, 6) == 0 { // these take long to write and to read
 			list[i].Trace = session.TraceColumn
 		}
 	}

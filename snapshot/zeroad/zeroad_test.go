@@ -16,6 +16,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -197,6 +198,9 @@ func TestTruth(t *testing.T) {
 					}
 				}
 				bruteForce(t, name, a, b, d)
+				if first != "" && first != name[:5] && !sample.Full() {
+					break
+				}
 			}
 			if first != s.first {
 				t.Errorf("first different turn %s, want %s", first, s.first)
@@ -687,7 +691,7 @@ func TestCompressed(t *testing.T) {
 				t.Fatalf("cut at %d of %d: %v", n, len(packed), err)
 			}
 		}
-		for bit := 0; bit < 8*len(packed); bit += 5 {
+		for bit := 0; bit < 8*len(packed); bit += sample.Of(41, 5) {
 			packed[bit/8] ^= 1 << (bit % 8)
 			w, err := Read(bytes.NewReader(packed), int64(len(packed)), "x")
 			if err == nil && dump(w) != everythingDump {

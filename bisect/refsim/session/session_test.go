@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -78,7 +79,7 @@ func (r *recording) firstDifference(a, b int) (point uint64, ok bool) {
 func TestTruth(t *testing.T) {
 	for _, kind := range refsim.Faults() {
 		for n, place := range kind.Places {
-			if testing.Short() && n > 0 {
+			if n > 0 && !sample.Full() {
 				continue
 			}
 			t.Run(kind.Name+"/"+place, func(t *testing.T) {
