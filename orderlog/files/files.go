@@ -21,8 +21,8 @@ type Tree interface {
 	Names(path string) ([]string, error)
 }
 
-// File is an open file. What is no regular file, such as a pipe, can be read from
-// its start to its end alone.
+// File is an open file. What is not a regular file, such as a pipe, can only be
+// read from start to end.
 type File interface {
 	io.Reader
 	io.ReaderAt

@@ -4,7 +4,7 @@
 // # Format
 //
 // A file is a preamble, any number of frames, and an end marker with nothing
-// behind it. All integers are little-endian; every checksum is CRC-32C
+// after it. All integers are little-endian; every checksum is CRC-32C
 // (Castagnoli).
 //
 //	preamble, 16 bytes
@@ -27,7 +27,7 @@
 // A writer that crashed must not look like a file that was damaged later, and
 // neither may look complete. So reading ends in one of three ways:
 //
-//   - cleanly, with [io.EOF], behind the end marker;
+//   - cleanly, with [io.EOF], after the end marker;
 //   - torn, with [ErrTorn]: the file ends inside a frame or without an end
 //     marker, or from some point inside a frame on it holds nothing but zero
 //     bytes, 16 at least, as a crashed file system leaves them;
@@ -96,7 +96,7 @@ var (
 type Error struct {
 	Name   string // of the file, as given to NewReader
 	Offset int64  // in bytes; if torn, where the last whole frame ends
-	Lost   int64  // if torn, number of bytes behind Offset
+	Lost   int64  // if torn, number of bytes after Offset
 	Msg    string
 	Err    error // ErrTorn, ErrCorrupt, ErrUnrecognized or ErrVersion
 }

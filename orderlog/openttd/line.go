@@ -25,7 +25,7 @@ const (
 	cacheMismatch
 )
 
-// keywords is the one table of kinds that a keyword tells.
+// keywords is the one table of kinds that a keyword names.
 var keywords = []struct {
 	word    string
 	kind    lineKind
@@ -146,7 +146,7 @@ func stamp(b []byte) (tick uint64, rest []byte, ok bool) {
 
 var semicolon = []byte("; ")
 
-// field reads a number of exactly width digits and the "; " behind it.
+// field reads a number of exactly width digits and the "; " after it.
 func field(b []byte, width int) (n uint64, rest []byte, ok bool) {
 	if len(b) < width+len(semicolon) || b[width] != ';' || b[width+1] != ' ' {
 		return 0, nil, false
@@ -283,8 +283,8 @@ func isMismatch(b []byte) bool {
 	return true
 }
 
-// Fields takes a command's payload apart: tile, p1, p2, command, error, text
-// or args, as far as its version has them.
+// Fields takes a command's payload apart: those of tile, p1, p2, command,
+// error, text and args that its version has.
 func Fields(kind string, payload []byte) []orderlog.Field {
 	var out []orderlog.Field
 	number := func(name string, width int) bool {

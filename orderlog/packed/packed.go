@@ -18,7 +18,7 @@ import (
 // decompressor may claim.
 const (
 	// DefaultMaxUnpacked is the size in bytes up to which a compressed file is
-	// unpacked unless told otherwise.
+	// unpacked by default.
 	DefaultMaxUnpacked = 64 << 30
 	// maxRatio is how many times larger than its file content may be, beyond the
 	// first megabytes. Traces of constant checksums reach several hundred.
@@ -27,7 +27,7 @@ const (
 	maxDict     = 64 << 20 // of zstd and xz, the largest preset of xz
 )
 
-// MagicLen is how many leading bytes tell how a file is compressed.
+// MagicLen is how many leading bytes show how a file is compressed.
 const MagicLen = len(xzMagic)
 
 // packings are the kinds of compression that are known, by magic.
@@ -88,7 +88,7 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 }
 
 // Check reads content to its end to find out whether it is what was compressed: a
-// checksum stands behind it. It returns nil for what is not compressed and, since
+// checksum follows it. It returns nil for what is not compressed and, since
 // that shows by itself, for what is cut off.
 func Check(r io.Reader, limit int64) error {
 	content, packing, err := Unpack(r, limit)

@@ -321,7 +321,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestForged has lines that players write, which are no claims.
+// TestForged has lines that players write, which are not claims.
 func TestForged(t *testing.T) {
 	line := "Sync error for Ann in frame 7 (got 1, correct is 2)\x00"
 	for _, body := range []string{"\x07\x40\x01\xfe" + line, "\x23\x40\x00\x01" + line, "\x23\x40\x00\xff<Ann> " + line, "\x31\x40\x00\x01\x00" + line, "\x23", "\x23\x04\x00\xff"} {
@@ -373,7 +373,7 @@ func TestTorn(t *testing.T) {
 				}
 			}
 		}
-		// What stands behind the messages is statistics.
+		// After the messages come statistics.
 		if got, _, err := messages(append(whole, "rest"...)); stream > 0 && (err != io.EOF || len(got) != len(bodies)) {
 			t.Error(len(got), err)
 		}
@@ -396,12 +396,12 @@ func TestBadDemo(t *testing.T) {
 		"header size":         {edit(20, 351), frame.ErrCorrupt},
 		"negative header":     {edit(20, -1), frame.ErrCorrupt},
 		"large header":        {edit(20, 1<<30), frame.ErrCorrupt},
-		"header behind end":   {edit(20, 60000), frame.ErrTorn},
+		"header past end":     {edit(20, 60000), frame.ErrTorn},
 		"negative script":     {edit(304, -1), frame.ErrCorrupt},
 		"large script":        {edit(304, 1<<30), frame.ErrCorrupt},
-		"script behind end":   {edit(304, 16<<20), frame.ErrTorn},
+		"script past end":     {edit(304, 16<<20), frame.ErrTorn},
 		"negative messages":   {edit(308, -5), frame.ErrCorrupt},
-		"messages behind end": {edit(308, 1<<30), frame.ErrTorn},
+		"messages past end":   {edit(308, 1<<30), frame.ErrTorn},
 		"message over end":    {edit(308, 12), frame.ErrCorrupt},
 		"half a chunk header": {edit(308, 4), frame.ErrCorrupt},
 		"message of nothing":  {append(demo(0, script), chunk("")...), frame.ErrCorrupt},
@@ -470,7 +470,7 @@ func FuzzDemo(f *testing.F) {
 		at := int64(-1)
 		for _, m := range list {
 			if m.Offset <= at || m.Frame < -1 {
-				t.Fatalf("%+v behind offset %d", m, at)
+				t.Fatalf("%+v after offset %d", m, at)
 			}
 			at = m.Offset
 		}
@@ -488,7 +488,7 @@ func FuzzDemo(f *testing.F) {
 				return
 			}
 			if int64(rec.Tick.Number) <= last {
-				t.Fatalf("tick %d behind %d", rec.Tick.Number, last)
+				t.Fatalf("tick %d after %d", rec.Tick.Number, last)
 			}
 			last = int64(rec.Tick.Number)
 			for _, o := range rec.Tick.Orders {

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// maxFields is how many values of a message are told apart.
+// maxFields is how many values of a message are kept apart.
 const maxFields = 256
 
 // Fields takes a command to units apart: the unit, the command's number, its

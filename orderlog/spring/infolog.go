@@ -15,7 +15,7 @@ import (
 // Infolog is what an infolog.txt says of sync.
 type Infolog struct {
 	GameID  string            // 32 hex digits, empty if the log has none
-	Players map[uint32]string // names by number, as far as a server's log tells
+	Players map[uint32]string // names by number, those that a server's log has
 	Errors  []SyncError
 	// Start is what each player's machine reported of its data at the start, by
 	// player and name. All of it has to be the same.
@@ -25,7 +25,7 @@ type Infolog struct {
 	// FirstMalformed the number of the first of them.
 	Malformed      int
 	FirstMalformed int64
-	// Dropped is the number of errors behind those that are kept.
+	// Dropped is the number of errors after those that are kept.
 	Dropped int
 }
 
@@ -110,7 +110,7 @@ type infologParser struct {
 	kept       int // bytes
 }
 
-// What lines of interest begin with, behind what stands before all lines.
+// What lines of interest begin with, after what stands before all lines.
 var (
 	clientMark    = []byte("\tclient=")
 	syncErrorMark = []byte("Sync error for ")
@@ -230,7 +230,7 @@ func (p *infologParser) claim(e SyncError, size int) {
 	p.log.Errors = append(p.log.Errors, e)
 }
 
-// message takes what a player's machine reported, behind its name's first quote:
+// message takes what a player's machine reported, after its name's first quote:
 //
 //	Bob" string="[PreGame::GameDataReceived][map-checksums]
 //	Bob" string="[PE::CalcChecksum][BLK_SIZE=16][SHA_DATA=230d8c37]"
@@ -284,7 +284,7 @@ func parseSyncError(said []byte) (SyncError, bool) {
 	return SyncError{}, false
 }
 
-// parseServerError parses what stands behind "Sync error for ".
+// parseServerError parses what follows "Sync error for ".
 func parseServerError(s string) (e SyncError, ok bool) {
 	at := strings.LastIndex(s, " in frame ")
 	if at < 0 {
@@ -299,7 +299,7 @@ func parseServerError(s string) (e SyncError, ok bool) {
 	return e, ok1 && ok2 && ok3 && len(e.Players) <= maxPlayers && e.numbers(number, got, correct)
 }
 
-// parseReplayError parses what stands behind "[DESYNC WARNING] checksum ".
+// parseReplayError parses what follows "[DESYNC WARNING] checksum ".
 func parseReplayError(s string) (e SyncError, ok bool) {
 	got, s, ok1 := strings.Cut(s, " from demo player ")
 	_, s, ok2 := strings.Cut(s, " (")

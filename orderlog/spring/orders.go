@@ -29,8 +29,8 @@ type messageKind struct {
 	local  bool // need not be the same on all peers
 }
 
-// messageKinds is the one table of messages that are orders. Sizes stand behind
-// the type in one byte or two, before the player.
+// messageKinds is the one table of messages that are orders. Sizes stand in
+// one byte or two between the type and the player.
 var messageKinds = [...]messageKind{
 	{7, "chat", 2, true},
 	{11, "command", 3, false},
@@ -54,7 +54,7 @@ var messageKinds = [...]messageKind{
 	{76, "tracked ai command", 3, false},
 }
 
-// kindOf is the number of each type's kind plus one, 0 for types that are no
+// kindOf is the number of each type's kind plus one, 0 for types that are not
 // orders.
 var kindOf = func() (kinds [256]uint8) {
 	for i, k := range messageKinds {
@@ -80,7 +80,7 @@ type Reader struct {
 	header  orderlog.Header
 	dialect orderlog.Dialect
 
-	queue []Message // before the first frame, which tell whose demo it is
+	queue []Message // before the first frame, which show whose demo it is
 	held  *Message  // of the next tick
 
 	rec    orderlog.Record
@@ -215,7 +215,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 			r.tick.Number, r.rec.Offset = number, m.Offset
 		}
 		if len(r.tick.Orders)+len(r.tick.Hashes)+len(r.tick.Markers) > maxTickOrders || len(r.bytes) > maxTickBytes {
-			r.err = r.demo.corrupt(m.Offset, "more than %d orders and checksums or %d bytes of orders behind frame %d", maxTickOrders, maxTickBytes, m.Frame)
+			r.err = r.demo.corrupt(m.Offset, "more than %d orders and checksums or %d bytes of orders after frame %d", maxTickOrders, maxTickBytes, m.Frame)
 			return orderlog.Record{}, r.err
 		}
 	}

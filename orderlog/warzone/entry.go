@@ -8,7 +8,7 @@ type Entry struct {
 	Line     int64 // from 1
 	Offset   int64 // of the line, in bytes
 	Function string
-	Text     []byte // all behind "[function] "
+	Text     []byte // all after "[function] "
 
 	// Mark is the byte that the text of a line about an object begins with: '<'
 	// before the object's update, 'M' in the middle of it, '>' after it, and
@@ -47,13 +47,13 @@ type Value struct {
 }
 
 // Int returns the value as a decimal number of at most 18 digits, as the engine
-// writes it. It reports false if it is none.
+// writes it. It reports false if it is not one.
 func (v *Value) Int() (int64, bool) {
 	i, n := number(v.Text)
 	return i, n > 0 && n == len(v.Text)
 }
 
-// Names of what lines tell of.
+// Names of what lines are about.
 const (
 	KindEconomy  = "economy"           // power of a player, 32.32 fixed point
 	KindPower    = "updatePlayerPower" // the same before and after its update: from, to
@@ -66,7 +66,7 @@ const (
 	KindVersion  = "My client version"
 )
 
-// Backtrace is the function of lines that tell where the game was when it noticed
+// Backtrace is the function of lines that say where the game was when it noticed
 // something odd. They differ between machines.
 const Backtrace = "BT"
 
@@ -94,7 +94,7 @@ func (e *Entry) add(name string, text []byte) {
 	e.Values = append(e.Values, Value{Name: name, Text: text})
 }
 
-// object takes "droid289 = …", the text behind the mark.
+// object takes "droid289 = …", the text after the mark.
 func (e *Entry) object(d *Dump, text []byte) bool {
 	var o Object
 	switch text[0] {

@@ -32,7 +32,7 @@ type Player struct {
 	Team     int
 }
 
-// maxSlots is how many slots a queue's number can tell.
+// maxSlots is how many slots a queue's number can name.
 const maxSlots = 256
 
 func parseSettings(text []byte) (*Settings, error) {

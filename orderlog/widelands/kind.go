@@ -5,8 +5,8 @@ import "strconv"
 // Kind is a kind of entries of a sync stream.
 type Kind uint8
 
-// Kinds of entries. The last two have no tag of their own: they are what stands
-// behind the payload of other entries.
+// Kinds of entries. The last two have no tag of their own: they are what
+// follows the payload of other entries.
 const (
 	Desync               Kind = iota + 1 // the peer noticed a desync
 	DestroyObject                        // a map object is destroyed

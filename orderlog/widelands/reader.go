@@ -11,8 +11,8 @@ import (
 )
 
 // MD5 is the kind of a replay's hashes, and SyncStream what they cover: not the
-// state, but all that the peer's sync stream held before. That two agree tells that
-// the simulation has done the same so far, as far as the stream tells.
+// state, but all that the peer's sync stream held before. That two agree means that
+// the simulation has done the same so far, in what the stream records.
 const (
 	MD5        orderlog.HashKind = "md5"
 	SyncStream orderlog.Coverage = "syncstream"
@@ -58,8 +58,8 @@ type order struct {
 	payload     []byte
 }
 
-// NewReader reads the header of a replay. The name is what errors call it, and tells
-// the peer. Errors are those of NewReplay.
+// NewReader reads the header of a replay. The name is what errors call it, and
+// names the peer. Errors are those of NewReplay.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	replay, err := NewReplay(r, name)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *Reader) advance() error {
 		return err
 	}
 	if p.Time < r.now {
-		return r.corrupt(p, "packet of time %d behind one of %d", p.Time, r.now)
+		return r.corrupt(p, "packet of time %d after one of %d", p.Time, r.now)
 	}
 	r.now, r.packet = p.Time, p
 	return nil
@@ -136,7 +136,7 @@ func (r *Reader) first() (at uint32, ok bool) {
 	return at, ok
 }
 
-// take holds what a packet tells.
+// take keeps what a packet says.
 func (r *Reader) take(p *Packet) error {
 	switch p.Kind {
 	case Hash:

@@ -128,7 +128,7 @@ func (p *Replay) next() error {
 	case err != nil:
 		return err
 	case p.ended && len(b) > 0:
-		return p.corrupt("bytes behind the end")
+		return p.corrupt("bytes after the end")
 	case p.ended:
 		return io.EOF
 	case len(b) == 0:
@@ -154,7 +154,7 @@ func (p *Replay) next() error {
 		}
 	case Hash:
 		if p.hashed && k.Time <= p.time {
-			return p.corrupt("hash of time %d behind one of %d, expected a later time", k.Time, p.time)
+			return p.corrupt("hash of time %d after one of %d, expected a later time", k.Time, p.time)
 		}
 		p.hashed, p.time = true, k.Time
 		copy(k.MD5[:], b[5:])
@@ -174,7 +174,7 @@ func (p *Replay) command(b []byte) ([]byte, error) {
 	c := &commands[k.ID]
 	switch {
 	case !c.player:
-		return nil, p.corrupt("%s, of unknown length, so that nothing behind it can be read", CommandName(k.ID))
+		return nil, p.corrupt("%s, of unknown length, so that nothing after it can be read", CommandName(k.ID))
 	case k.Due < k.Time:
 		return nil, p.corrupt("%s is due at %d, before it was recorded at %d", CommandName(k.ID), k.Due, k.Time)
 	}

@@ -290,8 +290,8 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestCut: wherever a stream ends, what is whole is delivered, and that it is torn
-// is told unless it ends between two entries.
+// TestCut: wherever a stream ends, what is whole is delivered, and it is reported as
+// torn unless it ends between two entries.
 func TestCut(t *testing.T) {
 	b := unhex(t, every)
 	for n := 9; n < len(b); n++ {
@@ -486,7 +486,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !widelands.IsStream(b) {
 			if _, err := lines(t, bytes.NewReader(b)); !errors.Is(err, frame.ErrUnrecognized) {
-				t.Fatalf("%v of what is no stream", err)
+				t.Fatalf("%v of what is not a stream", err)
 			}
 			return
 		}

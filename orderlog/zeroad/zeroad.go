@@ -14,7 +14,7 @@
 // proves nothing about the rest.
 //
 // Turns are ticks: turn T leads from state point T to T + 1, so that the hash
-// behind turn T is of point T + 1. (The engine's own messages count one more
+// after turn T is of point T + 1. (The engine's own messages count one more
 // than the label.)
 //
 // [Write] turns what was read into the same bytes. A line that is not exactly
@@ -92,7 +92,7 @@ type Reader struct {
 }
 
 // NewReader reads the start line. The name is what errors call the file. A file
-// that is no commands.txt gives a *frame.Error that wraps
+// that is not a commands.txt gives a *frame.Error that wraps
 // frame.ErrUnrecognized; Next returns those of orderlog.Lines.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	lr := &Reader{lines: orderlog.NewLines(r, name)}
@@ -361,7 +361,7 @@ func excerpt(line []byte) string { return strconv.Quote(string(line[:min(len(lin
 // Write writes a log that was read from a commands.txt, or from an order log
 // that one was turned into, as a commands.txt: the same bytes, up to where
 // reading ended. If that was not the log's end, it returns the error of src
-// behind what it has written.
+// after what it has written.
 func Write(w io.Writer, src orderlog.Source) error {
 	h := src.Header()
 	start, ok := h.Params[ParamStart]

@@ -67,7 +67,7 @@ func session(t testing.TB, name string) (host, client string) {
 	return readFile(t, filepath.Join(corpus, name, "host/commands.txt")), readFile(t, filepath.Join(corpus, name, "client/commands.txt"))
 }
 
-// TestTruth holds what is known of each real session. A hash behind turn T is
+// TestTruth holds what is known of each real session. A hash after turn T is
 // of point T + 1, which is also the turn that the engine's messages name.
 func TestTruth(t *testing.T) {
 	for _, test := range []struct {
