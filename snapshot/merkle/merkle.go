@@ -165,7 +165,7 @@ type Leaf struct {
 // Tree is a Merkle tree with all of its nodes. The zero Tree has no leaves.
 type Tree struct {
 	labels []string
-	// levels[0] are the leaves, the last level is the root alone.
+	// levels[0] are the leaves, the last level is only the root.
 	levels [][]Hash
 }
 

@@ -41,7 +41,7 @@ type decoder struct {
 	actor  actor
 }
 
-// actor is the one at hand, whose traits stand one behind the other.
+// actor is the one at hand, whose traits stand one after the other.
 type actor struct {
 	id    uint64
 	known bool
@@ -129,7 +129,7 @@ func (d *decoder) end() error {
 	if err != nil {
 		return err
 	}
-	return d.errorf("%.40q behind the last section, expected the end", line)
+	return d.errorf("%.40q after the last section, expected the end", line)
 }
 
 // lost reads a report without a state.

@@ -40,7 +40,7 @@ type table struct {
 
 	hash    *snapshot.Column // nil before the first one
 	fields  map[string]*snapshot.Column
-	columns []*snapshot.Column // all of them; rows behind their last are absent
+	columns []*snapshot.Column // all of them; rows after their last are absent
 	more    *table             // of further traits of this type on one actor
 }
 

@@ -133,7 +133,7 @@ func (d *decoder) readChunks() error {
 		}
 		if binary.BigEndian.Uint32(id) == 0 {
 			if d.pos != d.end {
-				return d.errorf("%d bytes behind the last chunk", d.end-d.pos)
+				return d.errorf("%d bytes after the last chunk", d.end-d.pos)
 			}
 			return nil
 		}

@@ -29,9 +29,9 @@ func parseInteger(b []byte) (int64, bool) {
 }
 
 // parseFloat returns the bits of the f32 that a number is the print of: with
-// however many decimals, or with as many digits as tell it from all others. A
+// however many decimals, or with as many digits as distinguish it from all others. A
 // number that no f32 is printed as, such as a longer one that only lies near one,
-// is none.
+// is refused.
 func parseFloat(b []byte) (bits uint32, ok bool) {
 	if f, ok := parseDecimal(b); ok {
 		return math.Float32bits(f), true
@@ -65,8 +65,8 @@ func parseFloat(b []byte) (bits uint32, ok bool) {
 	return math.Float32bits(float32(v)), ok
 }
 
-// parseDecimal is parseFloat for up to 15 digits and up to nine behind the point,
-// as far as it is exact.
+// parseDecimal is parseFloat for up to 15 digits and up to nine after the point,
+// where it is exact.
 func parseDecimal(b []byte) (float32, bool) {
 	digits := b
 	if len(b) > 0 && b[0] == '-' {

@@ -2,7 +2,7 @@
 // that the engine writes as ClientGameState-<random>-[<first>-<last>].txt or
 // ServerGameState-…, and that scripts of games write in the same shape.
 //
-// A dump holds the state of many frames, one behind the other:
+// A dump holds the state of many frames, one after the other:
 //
 //	 mapName: MiniMap 1
 //	minFrame: 0
@@ -28,7 +28,7 @@
 // Recoil prints floats as their bits, and vectors as a hash of theirs; the values
 // stand beside them only if that was asked for.
 //
-// A dump carries no checksum. The numbers of units, pieces and so on that it tells
+// A dump carries no checksum. The numbers of units, pieces and so on that it gives
 // are checked against what follows, and no line is passed over.
 package spring
 
@@ -165,7 +165,7 @@ func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 				return nil, malformed(name, at, "%.40q, expected frame: NUMBER, seed: NUMBER", line)
 			}
 			if n := len(parts); n > 0 && parts[n-1].Point.Tick >= head.point(number).Tick {
-				return nil, malformed(name, at, "frame %d behind %s", number, parts[n-1].Point.Native)
+				return nil, malformed(name, at, "frame %d after %s", number, parts[n-1].Point.Native)
 			}
 			parts = append(parts, snapshot.Part{Seed: head.seed, Point: head.point(number), Offset: at})
 		}

@@ -43,13 +43,13 @@ type column struct {
 // name is the name of what a line has.
 type name struct{ component, key string }
 
-// slot is where the values behind a key go, by their shape.
+// slot is where the values after a key go, by their shape.
 type slot struct {
 	name
 	class   class
 	columns [shapes]*column
 	axes    []*column
-	next    *slot // what stood behind it in the row before
+	next    *slot // what followed it in the row before
 	again   *slot // the same key another time in a row
 	row     int   // in which it was last met, plus one
 }
@@ -66,12 +66,12 @@ const (
 	shapes
 )
 
-// shapeOf says of each shape the type of its column, and what is put behind a key
-// to tell the column from those of other shapes that the key's class is met in.
+// shapeOf says of each shape the type of its column, and what is added to a key
+// to distinguish the column from those of other shapes that the key's class is met in.
 var shapeOf = [shapes]struct {
 	typ    snapshot.Type
 	suffix string
-	bare   [classes]bool // nothing is put behind a key of the class
+	bare   [classes]bool // nothing is added to a key of the class
 }{
 	integer: {typ: snapshot.I64, suffix: "#int", bare: [classes]bool{plain: true}},
 	decimal: {typ: snapshot.F32, suffix: "#number", bare: [classes]bool{float: true, parameter: true}},
@@ -306,7 +306,7 @@ func (t *table) vector(s *slot, values, whole []byte) error {
 	return nil
 }
 
-// axis returns what is put behind a key to name number i of a vector.
+// axis returns what is added to a key to name number i of a vector.
 func axis(i int) string {
 	if i < 4 {
 		return "." + "xyzw"[i:i+1]

@@ -15,7 +15,7 @@ const maxTables = 1024
 
 // builder turns the entries of a dump into tables.
 //
-// What is kept tells the order of the lines too: each row names the row that was
+// The order of the lines is kept as well: each row names the row that was
 // begun before it; between a row's lines there are none but those that fit into no
 // row, and each of these names its place and what is before it there.
 type builder struct {
@@ -165,7 +165,7 @@ func (b *builder) object(e *engine.Entry) bool {
 		return false
 	}
 	key := uint64(e.ID)
-	if !e.HasID { // projectiles are told one after the other
+	if !e.HasID { // projectiles are listed one after the other
 		key = uint64(len(t.rows))
 		if e.Mark != '<' {
 			key--

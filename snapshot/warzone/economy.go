@@ -9,7 +9,7 @@ import (
 // 32.32 fixed-point number, whose lowest bit is kept in a column of its own.
 const powerScale = 1 << 31
 
-// economyAmounts are the amounts of power that the lines about a player tell, as
+// economyAmounts are the amounts of power in the lines about a player, as
 // component and field, in the order of the lines: the last one is the state.
 var economyAmounts = [...][2]string{{"before", "power"}, {"updatePlayerPower", "from"}, {"updatePlayerPower", "to"}, {"economy", "power"}}
 

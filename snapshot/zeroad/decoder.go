@@ -64,7 +64,7 @@ func (d *decoder) intern(name []byte) string {
 	return s
 }
 
-// entities reads everything behind the head.
+// entities reads everything after the head.
 func (d *decoder) entities() error {
 	d.tables = tables{}
 	d.names = map[string]string{}
@@ -87,7 +87,7 @@ func (d *decoder) entities() error {
 			case !ok || id < 0:
 				return d.errorAt(start, "%.40q, expected the id of an entity", number)
 			case known && uint64(id) <= d.entity:
-				return d.errorAt(start, "entity %d behind entity %d, expected a greater one", id, d.entity)
+				return d.errorAt(start, "entity %d after entity %d, expected a greater one", id, d.entity)
 			case within:
 				return d.errorAt(start, "entity %d within entity %d, expected an empty line", id, d.entity)
 			}
@@ -197,7 +197,7 @@ func (d *decoder) fields(own *table) error {
 		if rest, err := d.line(); err != nil {
 			return err
 		} else if len(rest) > 0 {
-			return d.errorAt(d.pos-1, "%.40q behind the value of %s, expected the end of the line", rest, field)
+			return d.errorAt(d.pos-1, "%.40q after the value of %s, expected the end of the line", rest, field)
 		}
 	}
 	return d.nativeFields(own, d.lines)

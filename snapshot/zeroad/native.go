@@ -19,7 +19,7 @@ type nativeLine struct {
 // A group is a run of lines that describe one of many things, such as one
 // shape in ObstructionManager. Each becomes a row of a table of its own.
 type group struct {
-	label string // of the table, behind the component's name
+	label string // of the table, after the component's name
 
 	// lead are the names of the lines by which a group is recognised. It ends
 	// before a line that is not in lead or more, or that it already has.
@@ -45,7 +45,7 @@ var request = []string{
 
 // groups are the lists of 0.0.26's native components whose elements have more
 // than one line. Without an entry here, repeated names are counted one by one,
-// and an element that one peer has alone shifts those behind it.
+// and an element that only one peer has shifts those after it.
 var groups = map[string][]group{
 	"TemplateManager": {{
 		label: "template", lead: []string{"key", "length"}, each: "value",
@@ -100,7 +100,7 @@ func names(list ...string) map[string]bool {
 const fixedScale = 1 << 16
 
 // nativeTypes are the types of native fields, by name, or by component and
-// name where a name means different things. The dump does not tell a number
+// name where a name means different things. The dump does not distinguish a number
 // without a fraction from an integer, so that what is not listed here stays
 // text.
 var nativeTypes = func() map[string]snapshot.Type {
@@ -480,7 +480,7 @@ func (d *decoder) join(own *table, lines []nativeLine, list uint64) (int, error)
 }
 
 // run makes a row of a run of equal values. Its key is where the run begins,
-// so that runs before and behind a change stay as they are.
+// so that runs before and after a change stay as they are.
 func (d *decoder) run(own *table, count, value *nativeLine) error {
 	n, ok := parseInt(count.value)
 	if !ok || n <= 0 || n > 1<<32 {

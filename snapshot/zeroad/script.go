@@ -32,12 +32,12 @@ type path struct {
 	items []*path
 	list  *table // the elements of the list that is here
 
-	// One column for each kind of value, as far as there are such.
+	// One column for each kind of value that occurs.
 	number, text, boolean *field
 }
 
-// kindSuffix tells columns of one path apart. Most paths have one kind of
-// value, and its column is called as the path.
+// kindSuffix distinguishes the columns of one path. Most paths have one kind of
+// value, and its column is named like the path.
 const (
 	textSuffix = " (text)"
 	boolSuffix = " (bool)"
@@ -360,7 +360,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 }
 
 // maxListName leaves room for the component's name in a label, and for what
-// stands behind a list's name.
+// follows a list's name.
 const maxListName = snapshot.MaxName/2 - 64
 
 // element makes a row of an element of a list.

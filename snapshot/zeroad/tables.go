@@ -42,7 +42,7 @@ type table struct {
 	others      int    // how often keys began again: see follow
 }
 
-// field is a column as far as it is filled: rows behind it are absent.
+// field is a column as far as it is filled: the rows after that are absent.
 type field struct {
 	column snapshot.Column
 }
@@ -140,8 +140,8 @@ func (ts tables) finish() ([]snapshot.Table, error) {
 	return out, nil
 }
 
-// distinctNames renames columns that are called as another, which happens only
-// if native fields are called as what a script has.
+// distinctNames renames columns that have another's name, which happens only
+// if native fields have a name that a script has.
 func (t *table) distinctNames() {
 	taken := make(map[string]bool, len(t.fields))
 	for _, f := range t.fields {

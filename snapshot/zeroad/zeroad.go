@@ -70,8 +70,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Format returns the format of 0 A.D.'s state dumps. Sniff knows the text
-// alone: the first bytes of a compressed file do not tell what is in it. Open
+// Format returns the format of 0 A.D.'s state dumps. Sniff knows only
+// the text: the first bytes of a compressed file do not show what is in it. Open
 // reads both.
 func Format() snapshot.Format {
 	return snapshot.Format{
@@ -127,7 +127,7 @@ func ParseName(base string) (snapshot.FileName, bool) {
 	return snapshot.FileName{Point: afterTurn(label)}, true
 }
 
-// afterTurn returns the point behind the turn that commands.txt labels so,
+// afterTurn returns the point after the turn that commands.txt labels so,
 // which is where the dump of that name is taken.
 func afterTurn(label uint64) snapshot.Point {
 	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("after turn %d", label)}
@@ -202,8 +202,8 @@ func rngBytes(value string) []byte {
 }
 
 // place finds the state point of the dump. Its own head counts, then its name;
-// if neither says, the sim's clock tells at least dumps of different moments
-// apart.
+// if neither says, the sim's clock at least distinguishes dumps of different
+// moments.
 func (d *decoder) place(w *snapshot.World) {
 	if n, err := strconv.ParseUint(w.Meta["sim_turn"], 10, 32); err == nil && n > 0 {
 		w.Point = afterTurn(n - 1)
