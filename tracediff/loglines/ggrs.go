@@ -7,7 +7,7 @@ import (
 )
 
 // ggrs is the rollback library for Rust. The first two forms are of its sync test,
-// which computes the last frames of one machine again: they tell of no peers. The
+// which computes the last frames of one machine again: they name no peers. The
 // tick is the first frame that came out otherwise. The third is the event of a
 // session between peers as Debug prints it, on one line or on several; the fourth
 // is what many games print of it.

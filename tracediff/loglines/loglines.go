@@ -9,7 +9,7 @@
 //	Warzone    Found CRC error when receiving GAME_GAME_TIME for player: 0 (checkTime: 49902, checkCrc: 6239)
 //	Stratagus  Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145
 //
-// Anything may stand before and behind them on the line, lines may be of any
+// Anything may stand before and after them on the line, lines may be of any
 // length, and the rest of the log may be anything. A value whose peer the line does
 // not name has an empty name: that of the log itself always, which none of them
 // names.
@@ -41,7 +41,7 @@ type form struct {
 	// is wrong with a log that has it and no claim.
 	common bool
 
-	// parse reads what stands behind the literal.
+	// parse reads what follows the literal.
 	parse func(c *cursor) finding
 }
 
@@ -57,7 +57,7 @@ type finding struct {
 // engines returns the table of all engines.
 func engines() []engine { return []engine{ggrs(), faf(), stratagus(), warzone()} }
 
-// Formats returns one format for each engine. They have claims alone. Sniff
+// Formats returns one format for each engine. They have only claims. Sniff
 // reports whether one of the engine's lines stands in the leading bytes; Scan
 // finds them anywhere.
 func Formats() []tracediff.Format {

@@ -21,7 +21,7 @@ func warzone() engine {
 const gameTick = 100
 
 // crcError reads "0 (checkTime: 49902, checkCrc: 6239)", the checksum in decimal.
-// Players are called as in traces of recordings, by their slot.
+// Players have the same names as in traces of recordings: their slots.
 func crcError(c *cursor) finding {
 	player := c.number()
 	c.literal(" (checkTime: ")

@@ -120,7 +120,7 @@ func TestChecksums(t *testing.T) {
 						t.Errorf("%s/%s: frame %d of player %d has %s, sent was %v", session, peer, c.Tick, player, got, table[c.Tick])
 					}
 					if n > 0 && c.Tick != last+60 {
-						t.Errorf("%s/%s: frame %d behind %d", session, peer, c.Tick, last)
+						t.Errorf("%s/%s: frame %d after %d", session, peer, c.Tick, last)
 					}
 					last = c.Tick
 				}
@@ -219,8 +219,8 @@ func TestReplayClaim(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		text + "[t=0] half a": "x: torn at offset",
-		text + "[t=0] Sync error for Bob in frame 3\n[t=0] Sync error for \n": "x: line 2 begins like the engine's word of a desync and is none, one of 2",
-		strings.Repeat(text, 1<<16+1):                                         "x: 1 claims behind the first 65536 were left out",
+		text + "[t=0] Sync error for Bob in frame 3\n[t=0] Sync error for \n": "x: line 2 begins like the engine's report of a desync but is not one; 2 such lines in all",
+		strings.Repeat(text, 1<<16+1):                                         "x: 1 claims after the first 65536 were left out",
 	} {
 		log, err := read(strings.NewReader(text), "x")
 		if err != nil || !strings.HasPrefix(log.Trouble, want) || len(log.Claims) == 0 {

@@ -55,7 +55,7 @@ func compare(t testing.TB, list []*tracediff.Trace) *tracediff.Result {
 	return r
 }
 
-// first tells the first difference in one line.
+// first returns the first difference in one line.
 func first(r *tracediff.Result) string {
 	if r.First == nil {
 		return "equal"
@@ -105,7 +105,7 @@ func TestReplay(t *testing.T) {
 }
 
 // TestReplays compares the recordings of two peers, of which each has what all
-// three told.
+// three sent.
 func TestReplays(t *testing.T) {
 	list := open(t, "warzone-replay", hostFile, session+"/gamma_p1/20261120_085852_multiplay_p1.wzrp")
 	r := compare(t, list)
@@ -246,7 +246,7 @@ func TestBad(t *testing.T) {
 	if _, err := f.Peers(bytes.NewReader(b[:8350]), "x"); !errors.Is(err, frame.ErrTorn) {
 		t.Error(err)
 	}
-	// Torn behind the third slot's first message.
+	// Torn after the third slot's first message.
 	peers, err := f.Peers(bytes.NewReader(b[:8401]), "x")
 	if err != nil || len(peers) != 3 {
 		t.Error(peers, err)

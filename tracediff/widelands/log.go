@@ -16,7 +16,7 @@ import (
 // maxClaims is how many claims of one file are kept.
 const maxClaims = 1 << 12
 
-// What the game prints of a desync. The time stands behind the prefix, and two
+// What the game prints of a desync. The time follows the prefix, and two
 // lines with MD5s follow, of which the first begins with iHave.
 const (
 	hostLost   = "[Host]: lost synchronization with client "
@@ -86,7 +86,7 @@ func cutStamp(line []byte) (text []byte, stamped bool) {
 func lost(text []byte) (c tracediff.Claim, ok bool) {
 	var time []byte
 	if rest, is := bytes.CutPrefix(text, []byte(hostLost)); is {
-		// In older versions the line tells no time.
+		// In older versions the line has no time.
 		client, after, timed := bytes.Cut(bytes.TrimSuffix(rest, []byte("!")), []byte(" at time "))
 		if _, err := strconv.ParseUint(string(client), 10, 32); err != nil || len(rest) == 0 || rest[len(rest)-1] != '!' {
 			return c, false
@@ -185,7 +185,7 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	}
 }
 
-// owner returns whose checksum a line tells.
+// owner returns whose checksum a line has.
 func owner(what string, c *tracediff.Claim) string {
 	switch what {
 	case clientHas:
