@@ -128,7 +128,7 @@ func (s *simulator) send(limit uint32) error {
 		return err
 	}
 	if err := s.reply.read(b); err != nil {
-		return s.link.broken(fmt.Sprintf("its answer is no MessagePack: %v", err))
+		return s.link.broken(fmt.Sprintf("its answer is not MessagePack: %v", err))
 	}
 	s.reply.tuple(3, "reply")
 	id := s.reply.uint("id of the reply")
@@ -244,7 +244,7 @@ func (s *simulator) World() (w *snapshot.World, err error) {
 	if err := s.done(); err != nil {
 		return nil, err
 	}
-	w, err = snapshot.Decode(slices.Clone(b), "the state that it tells")
+	w, err = snapshot.Decode(slices.Clone(b), "the state that it returns")
 	if err != nil {
 		return nil, s.link.broken(err.Error())
 	}
@@ -280,7 +280,7 @@ func (s *simulator) Restore(save []byte) (err error) {
 	return s.arrive(maxReply)
 }
 
-// saveImage saves the target's image behind the point and the hash, which are not in it.
+// saveImage saves the target's image after the point and the hash, which are not in it.
 func (s *simulator) saveImage(i imager) ([]byte, error) {
 	image, err := i.image()
 	if err != nil {

@@ -77,7 +77,7 @@ func readFrame(r *bufio.Reader, buf *bytes.Buffer, limit uint32) ([]byte, error)
 	buf.Reset()
 	if got, err := io.CopyN(buf, r, int64(n)); err != nil {
 		if err == io.EOF {
-			return nil, fmt.Errorf("a frame of %d bytes ends behind %d: %w", n, got, io.ErrUnexpectedEOF)
+			return nil, fmt.Errorf("a frame of %d bytes ends after %d: %w", n, got, io.ErrUnexpectedEOF)
 		}
 		return nil, err
 	}

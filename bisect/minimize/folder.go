@@ -63,7 +63,7 @@ func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opt
 		}
 		return nil, err
 	}
-	// An interrupted search has a result, too.
+	// An interrupted search also has a result.
 	if err := r.write(context.WithoutCancel(ctx), dir, test, file); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func input(t testing.TB, n int) *Input {
 // rule is a Test by what a candidate holds. It takes a while, another one each time.
 type rule struct {
 	diverges func(c *Candidate) bool
-	pointed  bool // it tells the last tick's end as the point
+	pointed  bool // it reports the last tick's end as the point
 	runs     atomic.Int64
 	hasty    bool
 }
@@ -111,7 +111,7 @@ func TestOneMinimal(t *testing.T) {
 		}
 		for i := range r.Best.kept {
 			if less := r.Best.without(i, i+1); diverges(less) {
-				t.Fatalf("%v: less does, too: %v", r.Best.kept, less.kept)
+				t.Fatalf("%v: less does as well: %v", r.Best.kept, less.kept)
 			}
 		}
 		if pointed || odd || len(chain) > 1 {
@@ -119,7 +119,7 @@ func TestOneMinimal(t *testing.T) {
 		}
 		for until := range r.Best.until {
 			if shorter := r.Best.Prefix(until); until > 0 && diverges(shorter) {
-				t.Fatalf("%v up to %d: %d does, too", r.Best.kept, r.Best.until, until)
+				t.Fatalf("%v up to %d: %d does as well", r.Best.kept, r.Best.until, until)
 			}
 		}
 	})

@@ -150,7 +150,7 @@ func instantiate(ctx context.Context, r wazero.Runtime, compiled wazero.Compiled
 	}
 	m.memory = m.module.ExportedMemory(memoryName)
 	m.alloc, m.request = m.module.ExportedFunction(allocName), m.module.ExportedFunction(requestName)
-	if in, ok := m.module.(experimental.InternalModule); ok { // it knows those that are not exported, too
+	if in, ok := m.module.(experimental.InternalModule); ok { // it also knows those that are not exported
 		for i := range in.NumGlobal() {
 			if g, ok := in.Global(i).(api.MutableGlobal); ok {
 				m.globals = append(m.globals, g)

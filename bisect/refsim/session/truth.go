@@ -29,11 +29,11 @@ type Truth struct {
 	Component *string  `json:"component"` // "RNG" for the RNG
 	Entities  []string `json:"entities"`  // keys, ascending; empty for the RNG
 
-	// HealedAt is the first state point behind the bracket at which all peers
+	// HealedAt is the first state point after the bracket at which all peers
 	// are the same again.
 	HealedAt *uint64 `json:"healed_at"`
 
-	// Checksum is set if what the peers recorded of their states does not tell
+	// Checksum is set if what the peers recorded of their states does not show
 	// when these differ.
 	Checksum *Checksum `json:"checksum,omitempty"`
 }
@@ -110,7 +110,7 @@ func (b *observer) afterSystem(order int, system string) {
 	}
 }
 
-// afterTick looks at the state point behind a tick.
+// afterTick looks at the state point after a tick.
 func (b *observer) afterTick() {
 	point := b.sims[0].Point()
 	if b.truth.Bracket != nil {
@@ -147,7 +147,7 @@ func (b *observer) recorded(point uint64, hashes []merkle.Short) {
 	}
 }
 
-// finish looks at what the recorded hashes told in all.
+// finish looks at what the recorded hashes showed in all.
 func (b *observer) finish() {
 	if b.truth.Bracket != nil && b.recordedApart == nil {
 		b.truth.Checksum = &Checksum{Kind: "blind-checksum"}
