@@ -18,11 +18,11 @@ func narrow(dirs []string) (*playbook.Verdict, error) {
 	return formats.Narrow(files.Disk, dirs, refsim.Simulator())
 }
 
-// triage reports from what the sessions left alone, without a simulator.
+// triage reports only from what the sessions left, without a simulator.
 func triage(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) }
 
 // TestSample measures some sessions of every fault, and some clean ones. The command in
-// docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have
+// docs/accuracy.md measures many more. Of the causes that the evidence shows nine of ten have
 // to be in the first group; everything else has to be right.
 func TestSample(t *testing.T) {
 	faults := len(refsim.Faults())
@@ -55,8 +55,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestShuffledNames checks that nothing is known by its name: of sessions in which each has
-// another's, traced to the archetypes or columns, logs, snapshots, traces and replays tell the same names
+// TestShuffledNames checks that nothing is known by its name: in sessions where names are
+// swapped, traced to the archetypes or columns, logs, snapshots, traces and replays give the same names
 // as the truth does.
 func TestShuffledNames(t *testing.T) {
 	list := accuracy.Faulty(2 * len(refsim.Faults()))

@@ -35,10 +35,10 @@ type Mark string
 // Marks.
 const (
 	Exact   Mark = "exact"
-	Unknown Mark = "unknown" // as it has to be, since the evidence does not tell
-	Missed  Mark = "missed"  // not answered, though the evidence tells
+	Unknown Mark = "unknown" // as it has to be, since the evidence does not show it
+	Missed  Mark = "missed"  // not answered, though the evidence shows it
 	Wrong   Mark = "wrong"
-	Guessed Mark = "guessed" // answered, though the evidence does not tell
+	Guessed Mark = "guessed" // answered, though the evidence does not show it
 )
 
 // Good reports whether nothing is wrong with an answer.
