@@ -64,7 +64,7 @@ func (m *message) frame() []byte {
 // body is the value without its length.
 func (m *message) body() []byte { return m.b[lengthSize:] }
 
-// readFrame reads a frame into buf. A length is believed only as far as bytes come.
+// readFrame reads a frame into buf. A length is trusted only as far as bytes come.
 func readFrame(r *bufio.Reader, buf *bytes.Buffer, limit uint32) ([]byte, error) {
 	var head [lengthSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

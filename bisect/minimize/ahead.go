@@ -98,7 +98,7 @@ func (st step) after(size int, best *Candidate, counted bool) step {
 }
 
 // pass tries to leave out each chunk of so many orders, from the last to the first: so
-// the orders before the chunk at hand are always those of the best candidate, and its
+// the orders before the current chunk are always those of the best candidate, and its
 // states up to there remain good to begin with.
 func (s *search) pass(ctx context.Context, size int) (changed bool, err error) {
 	if err := s.refresh(ctx, (len(s.best.kept)+size-1)/size); err != nil {

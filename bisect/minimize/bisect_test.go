@@ -28,7 +28,7 @@ func (s *skipping) Run(_ context.Context, c *Candidate, _ *snapshot.World) (Outc
 	return Outcome{Verdict: InSync}, nil
 }
 
-// TestBisectSteps holds the bracket against what the test knows: its ends were judged, and it
+// TestBisectSteps compares the bracket with what the test knows: its ends were judged, and it
 // is one tick wide unless points in between have no verdict.
 func TestBisectSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -76,7 +76,7 @@ func has(c *Candidate, set []int) bool {
 	return true
 }
 
-// TestOneMinimal holds the search against brute force: what is left diverges, and does not
+// TestOneMinimal compares the search with brute force: what is left diverges, and does not
 // without any one order, nor with any shorter prefix if the rule is monotone.
 func TestOneMinimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -186,7 +186,7 @@ func TestGoesOn(t *testing.T) {
 		if r.Stopped != Finished || !slices.Equal(r.Best.kept, want.Best.kept) || r.Replays != want.Replays || r.Ticks != want.Ticks {
 			t.Errorf("left %v with %d replays of %d ticks, %q; in one go %v, %d, %d", r.Best.kept, r.Replays, r.Ticks, r.Stopped, want.Best.kept, want.Replays, want.Ticks)
 		}
-		if round < 3 || total > want.Replays+2*round { // the one at hand, and the confirmation
+		if round < 3 || total > want.Replays+2*round { // the current one, and the confirmation
 			t.Errorf("%d rounds, %d tests; in one go %d", round, total, want.Replays)
 		}
 		break

@@ -50,7 +50,7 @@ func sessionLog(t *testing.T, ticks int) *orderlog.Log {
 	return log
 }
 
-// TestSameAsNative holds the reference sim as a module against the one in this process,
+// TestSameAsNative compares the reference sim as a module with the one in this process,
 // in all ways of replaying.
 func TestSameAsNative(t *testing.T) {
 	if testing.Short() {

@@ -149,7 +149,7 @@ func TestCForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The grid is the last member: a save without it keeps the one at hand.
+	// The grid is the last member: a save without it keeps the current one.
 	broken := strings.Replace(string(source), ".memory_size = sizeof served.s,", ".memory_size = offsetof(state, grid),", 1)
 	broken = strings.Replace(broken, `"desynctool.h"`, strconv.Quote(header), 1)
 	file := filepath.Join(t.TempDir(), "broken.c")

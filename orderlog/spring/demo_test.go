@@ -81,7 +81,7 @@ func naive(b []byte) (list []message) {
 	return list
 }
 
-// TestDemo reads real demos beside the naive decoder.
+// TestDemo compares the reader with the naive decoder on real demos.
 func TestDemo(t *testing.T) {
 	for _, session := range sessions {
 		var ids []string

@@ -21,7 +21,7 @@ type Infolog struct {
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
-	// Malformed is the number of lines that begin like a SyncError and are none,
+	// Malformed is the number of lines that begin like a SyncError but are not one,
 	// FirstMalformed the number of the first of them.
 	Malformed      int
 	FirstMalformed int64
@@ -78,7 +78,7 @@ func IsInfolog(head []byte) bool {
 // ReadInfolog reads a log to its end. The name is what errors call it. Of a log
 // that ends inside a line, as that of a game that crashed or still runs does, or
 // that holds a line longer than orderlog.MaxLine, it returns what precedes that
-// line beside a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
+// line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	lines := orderlog.NewLines(r, name)
 	if !IsInfolog(lines.Peek(sniffLength)) {

@@ -66,7 +66,7 @@ var kindOf = func() (kinds [256]uint8) {
 // maxTick bounds the messages between two frames, in bytes and number.
 const (
 	maxTickBytes  = 64 << 20
-	maxTickOrders = 1 << 20 // checksums and markers too
+	maxTickOrders = 1 << 20 // including checksums and markers
 )
 
 // Reader reads a demo as an order log. It is an orderlog.Foreign.
@@ -232,7 +232,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	return r.rec, nil
 }
 
-// take adds a message to the tick at hand. It reports false if it is nothing that
+// take adds a message to the current tick. It reports false if it is nothing that
 // an order log has.
 func (r *Reader) take(m *Message) bool {
 	if k := kindOf[m.Type]; k > 0 {

@@ -1,5 +1,5 @@
 // Package spring reads what the Spring engine and its successor Recoil leave of a
-// match beside dumps of the state: infolog.txt, and demos (.sdfz).
+// match besides dumps of the state: infolog.txt, and demos (.sdfz).
 //
 // # Infolog
 //

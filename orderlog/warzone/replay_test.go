@@ -198,7 +198,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestTickOfDump holds the placing of messages against what the game itself wrote
+// TestTickOfDump compares the placing of messages with what the game itself wrote
 // into the dump of 25702: which messages it read between the updates of 25602 and
 // 25702.
 func TestTickOfDump(t *testing.T) {

@@ -85,7 +85,7 @@ func TestShuffledNames(t *testing.T) {
 	}
 }
 
-// TestCauses holds made-up reports on real sessions against what happened.
+// TestCauses compares made-up reports on real sessions with what happened.
 func TestCauses(t *testing.T) {
 	causes := func(groups ...int) func([]string) (*report.Report, error) {
 		names := []string{"bit-flip", "stale-cache", "float", "locale"}

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-// What a report answers beside the questions of narrowing.
+// What a report answers besides the questions of narrowing.
 const (
 	// WhichLocus is where the report has the first divergence: tick, system, archetype
 	// and component at once.

@@ -93,7 +93,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 	return score, nil
 }
 
-// mark holds a verdict against the truth.
+// mark compares a verdict with the truth.
 func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 	good := func(q Question, held, known, right, bounded bool, said, truth any) {
 		m := markOf(held, known, right, bounded)

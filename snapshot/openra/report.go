@@ -41,7 +41,7 @@ type decoder struct {
 	actor  actor
 }
 
-// actor is the one at hand, whose traits stand one after the other.
+// actor is the current one, whose traits stand one after the other.
 type actor struct {
 	id    uint64
 	known bool
@@ -395,7 +395,7 @@ func (d *decoder) begin(t *table, a, b uint64, hash int32) error {
 	return nil
 }
 
-// field reads "NAME: VALUE" of the row at hand.
+// field reads "NAME: VALUE" of the current row.
 func (d *decoder) field(t *table, line []byte) error {
 	name, value, ok := bytes.Cut(line, []byte(": "))
 	if !ok {
@@ -404,7 +404,7 @@ func (d *decoder) field(t *table, line []byte) error {
 	return d.set(t, name, value)
 }
 
-// set gives the row at hand a value.
+// set gives the current row a value.
 func (d *decoder) set(t *table, name, value []byte) error {
 	if err := d.tables.set(t, name, value); err != nil {
 		return d.errorf("%w", err)

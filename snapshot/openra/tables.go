@@ -32,7 +32,7 @@ type tables struct {
 	columns, cells  int
 }
 
-// table collects the rows of one table. The last row is the one at hand.
+// table collects the rows of one table. The last row is the current one.
 type table struct {
 	label, component string
 	two              bool // keys have two parts
@@ -103,7 +103,7 @@ func (ts *tables) fill(c *snapshot.Column, row int) error {
 	return nil
 }
 
-// setHash gives the row at hand its sync hash, which every row of a trait or
+// setHash gives the current row its sync hash, which every row of a trait or
 // effect has.
 func (ts *tables) setHash(t *table, hash int32) error {
 	var err error
@@ -119,7 +119,7 @@ func (ts *tables) setHash(t *table, hash int32) error {
 	return nil
 }
 
-// set gives the row at hand a value.
+// set gives the current row a value.
 func (ts *tables) set(t *table, name, value []byte) error {
 	c, err := ts.text(t, name)
 	if err != nil {
@@ -132,7 +132,7 @@ func (ts *tables) set(t *table, name, value []byte) error {
 	return nil
 }
 
-// text returns the column of that name, in which the row at hand has no value
+// text returns the column of that name, in which the current row has no value
 // yet. A second field of the same name, which a derived class can have, is called
 // NAME#2.
 func (ts *tables) text(t *table, name []byte) (*snapshot.Column, error) {

@@ -99,7 +99,7 @@ const keptBody = 64 << 20
 type limitedBuffer struct {
 	data  []byte
 	size  int       // bytes that came, kept or not
-	check hash.Hash // is given them too, if not nil
+	check hash.Hash // is also fed the bytes, if not nil
 	limit int
 	keep  int
 }

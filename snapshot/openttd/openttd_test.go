@@ -641,7 +641,7 @@ func TestTooManyRows(t *testing.T) {
 }
 
 // TestTruncated cuts a save at every byte. Only the raw container has no
-// checksum, but there too the end is marked.
+// checksum, but the end is marked there as well.
 func TestTruncated(t *testing.T) {
 	for _, tag := range tags {
 		content := pack(t, tag, 302, everything())

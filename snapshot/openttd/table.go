@@ -109,7 +109,7 @@ func (l *layout) table() snapshot.Table {
 }
 
 // readTables reads a chunk that describes itself. The error is an unflattened
-// if the chunk is to be kept as bytes.
+// if the chunk must be kept as bytes.
 func (d *decoder) readTables(typ byte) error {
 	var l *layout
 	err := d.eachRecord(typ, func(header bool) error {

@@ -18,7 +18,7 @@ const (
 type decoder struct {
 	name string
 	text []byte
-	pos  int // of the line at hand
+	pos  int // of the current line
 	line int
 
 	tables   []*table
@@ -26,21 +26,21 @@ type decoder struct {
 	game     *table
 	section  string
 	headings map[string]bool // that were met
-	rules    []*rule         // of the section at hand
-	depth    int             // of the line at hand
+	rules    []*rule         // of the current section
+	depth    int             // of the current line
 
 	// rows are the rows that lines of a depth belong to, and lines of more tabs
-	// unless there is another row. Blocks are the names of the lines around the one at hand.
+	// unless there is another row. Blocks are the names of the lines around the current one.
 	rows   [maxDepth]*table
 	blocks [maxDepth]string
 
 	history uint64 // number of the frame whose checksums follow, plus one
-	params  int    // of the command at hand
+	params  int    // of the current command
 	want    int    // parameters that it is to have, -1 if it has not said so
 	key     []byte // of a parameter
 }
 
-// rule is an item with its table, and the rows of the list at hand.
+// rule is an item with its table, and the rows of the current list.
 type rule struct {
 	*item
 	table *table
@@ -80,7 +80,7 @@ func (d *decoder) errorf(format string, args ...any) error {
 	return d.malformed(frame.ErrCorrupt, format, args...)
 }
 
-// corrupt returns an error of a table as one of the line at hand.
+// corrupt returns an error of a table as one of the current line.
 func (d *decoder) corrupt(err error) error {
 	if err == nil {
 		return nil

@@ -17,7 +17,7 @@ const (
 	maxVector = 16      // numbers in angle brackets
 )
 
-// table collects the rows of one table. The last row is the one at hand.
+// table collects the rows of one table. The last row is the current one.
 type table struct {
 	label string
 	class snapshot.Class
@@ -89,7 +89,7 @@ func (t *table) begin(a, b uint64) {
 	t.last = &t.start
 }
 
-// at returns the slot of a key in the row at hand. Rows repeat each other's lines,
+// at returns the slot of a key in the current row. Rows repeat each other's lines,
 // so that what followed the slot before is tried first.
 func (t *table) at(component string, key []byte) *slot {
 	s := t.last.next
@@ -112,7 +112,7 @@ func (t *table) at(component string, key []byte) *slot {
 	return s
 }
 
-// column returns c, ready to take the value of the row at hand. It makes it if it
+// column returns c, ready to take the value of the current row. It makes it if it
 // is nil.
 func (t *table) column(c *column, component, field string, typ snapshot.Type) (*column, error) {
 	if c == nil {

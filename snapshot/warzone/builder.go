@@ -293,7 +293,7 @@ func (b *builder) addGame(e *engine.Entry) bool {
 }
 
 // leave keeps an entry that fits into no row: it becomes one of its function's
-// table, keyed by the row at hand.
+// table, keyed by the current row.
 func (b *builder) leave(e *engine.Entry) {
 	t := b.rest[e.Function]
 	if t == nil {

@@ -62,7 +62,7 @@ func (t *objects) begin(key uint64, after []byte) {
 	t.numbers = slices.Grow(t.numbers, size-len(t.numbers))[:size]
 }
 
-// line takes one line of the row at hand. It reports false if a line of that
+// line takes one line of the current row. It reports false if a line of that
 // phase or of a later one has been there.
 func (t *objects) line(e *engine.Entry) bool {
 	phase := strings.IndexByte(marks, e.Mark)

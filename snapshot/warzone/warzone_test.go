@@ -171,7 +171,7 @@ func cell(w *snapshot.World, label, key, column string) string {
 	return "no cell"
 }
 
-// TestPower holds the fixed-point numbers against ones computed by hand.
+// TestPower compares the fixed-point numbers with ones computed by hand.
 func TestPower(t *testing.T) {
 	for units, want := range map[string]string{
 		"5583457484800": "1300 0", "5587752452096": "1301 0", "4294967296": "1 0", "1": "0 1", "-1": "-0.0000000004656612873077392578125 1",
@@ -189,7 +189,7 @@ func TestPower(t *testing.T) {
 }
 
 // sealed returns a dump with those lines, of a version of the game for which the
-// CRC is not held against it.
+// CRC is not checked against it.
 func sealed(lines ...string) string {
 	edge := func(word string) string {
 		return fmt.Sprintf("===== %s gameTime=25702, %d entries, CRC 0x00000000 =====\n", word, len(lines))

@@ -15,9 +15,9 @@ type decoder struct {
 	pos  int
 
 	tables tables
-	entity uint64         // the entity at hand
+	entity uint64         // the current entity
 	local  bool           // it is a local one
-	class  snapshot.Class // of the component at hand
+	class  snapshot.Class // of the current component
 	lines  []nativeLine   // scratch
 	names  map[string]string
 
@@ -25,7 +25,7 @@ type decoder struct {
 	// runs of a name have, how many values of a name were JSON.
 	seen, runs, scripts map[string]uint64
 
-	// What the objects at hand look like, and what of them is kept as text:
+	// What the current objects look like, and what of them is kept as text:
 	// of a component, and of an element of a list in it.
 	shapes, kept [2][]byte
 }

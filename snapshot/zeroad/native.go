@@ -168,7 +168,7 @@ func (t *table) nativeField(name string) *nativeField {
 	return f
 }
 
-// put sets a native field of the row at hand. A value that is not written as
+// put sets a native field of the current row. A value that is not written as
 // its type would be is kept, exactly, in a column of texts beside it.
 func (t *table) put(line *nativeLine) error {
 	f := t.nativeField(line.name)
@@ -296,7 +296,7 @@ func appendFixed(dst []byte, units int64) []byte {
 	}
 }
 
-// nativeFields makes rows of the lines of one component of the entity at hand.
+// nativeFields makes rows of the lines of one component of the current entity.
 // The component's own row is there already.
 func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	clear(d.seen)
@@ -336,7 +336,7 @@ func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	return nil
 }
 
-// list returns the table of a list of the component at hand.
+// list returns the table of a list of the current component.
 func (d *decoder) list(own *table, name string) *table {
 	t := own.lists[name]
 	if t == nil {

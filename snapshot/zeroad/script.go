@@ -153,7 +153,7 @@ func (d *decoder) script(own *table, field string) error {
 	return d.object(t, 1)
 }
 
-// object reads a value into the row at hand. Level is 0 for the row of a
+// object reads a value into the current row. Level is 0 for the row of a
 // component, 1 for that of an element of a list.
 func (d *decoder) object(t *table, level int) error {
 	start := d.pos
@@ -174,7 +174,7 @@ func (d *decoder) object(t *table, level int) error {
 }
 
 // shape notes that the row has a value of a kind at p. Names, their order and
-// the kinds of values are state too: the engine hashes properties in the order
+// the kinds of values are also state: the engine hashes properties in the order
 // in which they were made.
 func (d *decoder) shape(p *path, level int, kind string) {
 	s := d.shapes[level]

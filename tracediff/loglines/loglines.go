@@ -37,7 +37,7 @@ type engine struct {
 type form struct {
 	literal string // that it begins with
 
-	// common says that other programs may write the literal too, so that nothing
+	// common says that other programs may also write the literal, so that nothing
 	// is wrong with a log that has it and no claim.
 	common bool
 

@@ -140,7 +140,7 @@ func TestDump(t *testing.T) {
 }
 
 // TestPosition edits a droid's position into a dump, and gives it a version of
-// the game for which the CRC is not held against it.
+// the game for which the CRC is not checked against it.
 func TestPosition(t *testing.T) {
 	b, err := os.ReadFile(session + "/host_p0/desync25702_p0.txt")
 	if err != nil {

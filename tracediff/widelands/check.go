@@ -14,7 +14,7 @@ import (
 // packings are what may follow the name of a file that is compressed.
 var packings = [...]string{"", ".gz", ".zst", ".xz"}
 
-// checkReplay computes the hashes of a replay again from the sync stream beside it,
+// checkReplay recomputes the hashes of a replay from the sync stream beside it,
 // which has the replay's name with .wss added.
 func checkReplay(tree files.Tree, path string) (string, error) {
 	plain := path

@@ -187,7 +187,7 @@ func checkChecksum(t *testing.T, r *recording, name, place string, point uint64,
 		}
 	}
 	if len(differ) != 1 || !differ[want] {
-		t.Errorf("%v differ, not %s alone", differ, want)
+		t.Errorf("%v differ, not only %s", differ, want)
 	}
 }
 

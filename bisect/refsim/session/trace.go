@@ -20,7 +20,7 @@ const (
 	TraceNone      TraceLevel = "none"
 	TraceSystem    TraceLevel = "system"
 	TraceArchetype TraceLevel = "archetype" // scope is the archetype's label, "RNG" for the RNG
-	TraceColumn    TraceLevel = "column"    // scope is archetype/Component.field too
+	TraceColumn    TraceLevel = "column"    // scope is also archetype/Component.field
 )
 
 // ParseTraceLevel returns the level of that name.

@@ -172,7 +172,7 @@ func firstLasting(seen []difference) (difference, bool) {
 	return difference{}, false
 }
 
-// intersect returns the part of x that list has too.
+// intersect returns the part of x that list also has.
 func intersect(x refsim.Difference, list []refsim.Difference) (refsim.Difference, bool) {
 	for _, y := range list {
 		if y.Archetype != x.Archetype || y.Component != x.Component {

@@ -381,7 +381,7 @@ typedef struct {
        A session that does not begin at state point 0 is refused before. */
     const char *(*start)(void *user, const desync_header *h);
 
-    /* Begins a session with a state in the place of start, or says why not, with the state at hand as it was. The snapshot stays
+    /* Begins a session with a state in the place of start, or says why not, with the current state as it was. The snapshot stays
        until it returns; the header is NULL if none is known. A snapshot that is damaged, of another seed than the header or of
        the middle of a tick is refused before. Caches are to be computed anew: those of a snapshot may be what is wrong. */
     const char *(*load)(void *user, const desync_snap *from, const desync_header *h);
@@ -412,10 +412,10 @@ typedef struct {
     /* Why an order would be ignored in any state, NULL if it would not. */
     const char *(*validate)(void *user, uint64_t tick, const desync_order *order);
 
-    /* Whether an order is possible in the state at hand, as the game asks before its player gives it. */
+    /* Whether an order is possible in the current state, as the game asks before its player gives it. */
     int (*test)(void *user, uint64_t tick, const desync_order *order);
 
-    /* Plays the tick at hand ahead with the orders of one player, as that player's machine does, and takes it back. */
+    /* Plays the current tick ahead with the orders of one player, as that player's machine does, and takes it back. */
     void (*predict)(void *user, uint64_t tick, uint32_t player, const desync_order *orders, size_t n);
 } desync_target;
 

@@ -1313,7 +1313,7 @@ namespace Desynctool
     {
         /// <summary>Begins a session with a state, in the place of Start. The session is null if it is not known; else its
         /// seed is that of the state. Tables and columns are asked for as when they are written; what the state lacks is a
-        /// RefusedException, and what makes no sense to the game should be one, with the state at hand as it was. Caches
+        /// RefusedException, and what makes no sense to the game should be one, with the current state as it was. Caches
         /// are computed anew: those of a state may be what is wrong with it.</summary>
         void Load(World state, Session session);
     }
@@ -1349,7 +1349,7 @@ namespace Desynctool
     /// <summary>Capability predict.</summary>
     public interface IPredictor
     {
-        /// <summary>Plays the tick at hand ahead with one player's orders, as that player's machine does, and takes it back.</summary>
+        /// <summary>Plays the current tick ahead with one player's orders, as that player's machine does, and takes it back.</summary>
         void Predict(ulong tick, uint player, IReadOnlyList<Order> orders);
     }
 
