@@ -77,14 +77,14 @@ func (f Format) maxPayload() uint64 {
 
 // What an [Error] wraps, or another error about a file.
 var (
-	// ErrTorn says that the writer never finished: what is delivered is whole
-	// but not all.
+	// ErrTorn says that the writer never finished: what is delivered is whole,
+	// but more was to follow.
 	ErrTorn = errors.New("torn")
 	// ErrCorrupt says that the file was damaged or badly written.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrUnrecognized says that the file is of another type.
 	ErrUnrecognized = errors.New("not recognized")
-	// ErrLacking says that a file is whole and lacks the very evidence that it is
+	// ErrLacking says that a file is whole but lacks the evidence that it is
 	// for. It is wrapped by the errors of readers of engines' files.
 	ErrLacking = errors.New("evidence is lacking")
 	// ErrVersion says that the file is of a version not known here.

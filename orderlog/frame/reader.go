@@ -205,8 +205,8 @@ func (r *Reader) damaged(part []byte, skip int, format string, args ...any) erro
 }
 
 // Corrupt returns an ErrCorrupt for something at byte at of the current
-// frame's payload. Readers built on this one use it for content that has its
-// checksum right and is malformed all the same.
+// frame's payload. Readers built on this one use it for content whose
+// checksum is right but which is malformed.
 func (r *Reader) Corrupt(at int, format string, args ...any) *Error {
 	return &Error{
 		Name:   r.name,

@@ -50,7 +50,7 @@ const (
 	shape14
 )
 
-// line is one line taken apart. Slices are parts of the line.
+// line is one parsed line. Slices are parts of the line.
 type line struct {
 	kind    lineKind
 	tick    uint64
@@ -60,10 +60,10 @@ type line struct {
 	command uint64
 	shape   shape
 	name    []byte // of the command
-	rest    []byte // of a command what follows its number, or all of it if the number is not first
+	rest    []byte // what follows a command's number, or all of it if the number is not first
 }
 
-// parse takes a line apart. One that is not wholly as described is unknown.
+// parse parses a line. One that is not exactly as described is unknown.
 func parse(b []byte) (l line) {
 	b = cutDate(b)
 	for i := range keywords {
@@ -90,7 +90,7 @@ func parse(b []byte) (l line) {
 // that what it ends with is known.
 func (l *line) fixed() bool { return l.kind != unknown && l.shape != shape13 }
 
-// continues reports whether a line of no known kind can be raw arguments of the
+// continues reports whether a line of unknown kind can be raw arguments of the
 // command before it: these have no NUL, and what has a stamp in it is more likely
 // a line that was damaged.
 func continues(b []byte) bool {
@@ -283,7 +283,7 @@ func isMismatch(b []byte) bool {
 	return true
 }
 
-// Fields takes a command's payload apart: those of tile, p1, p2, command,
+// Fields splits a command's payload: those of tile, p1, p2, command,
 // error, text and args that its version has.
 func Fields(kind string, payload []byte) []orderlog.Field {
 	var out []orderlog.Field

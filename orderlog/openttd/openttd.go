@@ -21,7 +21,7 @@
 // cmdf is a cmd whose test run failed. The arguments of 13.0 are raw bytes, cut
 // at the first NUL, which may hold a line feed: so a line that does not begin
 // with a known kind and a stamp belongs to the command before it.
-// docs/formats/openttd-log.md has what is made of it.
+// docs/formats/openttd-log.md says what each line becomes.
 package openttd
 
 import (
@@ -191,14 +191,14 @@ func saveSeed(file []byte) (seed uint64, ok bool) {
 	return hex(rest[:8])
 }
 
-// Header returns what the log says of itself. Only the seed is known, from its
+// Header returns what the log says about itself. Only the seed is known, from its
 // first 64 KiB, 0 if it is not in there. Kinds grow as commands are met.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
 // Dialect says how the log differs from one of ours.
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
-// Unknown returns the number of lines so far that are of no known kind and
+// Unknown returns the number of lines so far that are of unknown kind and
 // belong to no command, and the number of the first. They are skipped.
 func (r *Reader) Unknown() (lines, first int64) { return r.unknown, r.firstUnknown }
 
@@ -238,8 +238,8 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	}
 }
 
-// line takes a line. It returns a record when one is done, and if the line
-// belongs to what follows it, holds it.
+// line takes a line. It returns a record when one is done. A line that belongs
+// to what follows is kept.
 func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	none := orderlog.Record{}
 	l := parse(b)
@@ -286,7 +286,7 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	return none, r.stamped(&l, number, offset)
 }
 
-// lose counts a line of no known kind.
+// lose counts a line of unknown kind.
 func (r *Reader) lose(b []byte, number int64) {
 	if len(b) == 0 {
 		return
@@ -479,7 +479,7 @@ func (r *Reader) kind(l *line) (uint32, error) {
 		}
 		kind = uint32(len(r.header.Kinds))
 		r.kinds[string(r.name)] = kind
-		// A Header that was handed out keeps its own list.
+		// A Header that was returned keeps its own list.
 		r.header.Kinds = append(slices.Clip(r.header.Kinds), orderlog.OrderKind{Name: string(r.name)})
 	}
 	if known {

@@ -107,7 +107,7 @@ func NewDemo(r io.Reader, name string) (*Demo, error) {
 	if _, err := d.take(int(size - headerSize)); err != nil {
 		return nil, d.broken(0, err, "the file ends inside the header of %d bytes", size)
 	}
-	// Of a script that is not there memory is not taken.
+	// No memory is taken for a script that is not there.
 	var b bytes.Buffer
 	n, err := io.CopyN(&b, d.r, script)
 	if d.offset += n; err != nil {
@@ -150,7 +150,7 @@ func (d *Demo) corrupt(offset int64, format string, args ...any) error {
 // ends before its header says so or inside a message, and one that wraps
 // frame.ErrCorrupt for a message that cannot be one.
 //
-// A demo whose header says nothing of the size of the messages is one of a game
+// A demo whose header does not give the size of the messages is of a game
 // that crashed: its messages go on to the end of the file.
 func (d *Demo) Next() (*Message, error) {
 	if d.err != nil {

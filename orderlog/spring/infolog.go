@@ -12,12 +12,12 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
-// Infolog is what an infolog.txt says of sync.
+// Infolog is what an infolog.txt says about sync.
 type Infolog struct {
 	GameID  string            // 32 hex digits, empty if the log has none
 	Players map[uint32]string // names by number, those that a server's log has
 	Errors  []SyncError
-	// Start is what each player's machine reported of its data at the start, by
+	// Start is what each player's machine reported about its data at the start, by
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
@@ -45,8 +45,8 @@ type SyncError struct {
 	// the one that it takes for right.
 	Players      []string
 	Got, Correct uint32
-	// Replay says that a replaying machine found that what Players had recorded is
-	// not what it has itself, which is Correct then.
+	// Replay says that the line is from a machine that replays: what Players had
+	// recorded differs from its own result, which is Correct.
 	Replay bool
 }
 
@@ -110,7 +110,7 @@ type infologParser struct {
 	kept       int // bytes
 }
 
-// What lines of interest begin with, after what stands before all lines.
+// What lines of interest begin with, once the lead is cut off.
 var (
 	clientMark    = []byte("\tclient=")
 	syncErrorMark = []byte("Sync error for ")
@@ -171,8 +171,8 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 	}
 }
 
-// cutLead cuts off what stands before what a line says: the time, the frame, how
-// grave it is and who says it. What players write begins with their names, so that
+// cutLead cuts off the lead of a line: the time, the frame, the severity and
+// the speaker. What players write begins with their names, so that
 // it is not taken for what the engine says.
 //
 //	[t=00:00:22.184280][f=0001012] Error: [Game::ClientReadNet]

@@ -21,7 +21,7 @@ const (
 // what it was sent while it loaded, so that they are not the same on all peers.
 const SetupKind = "setup"
 
-// messageKind says what a type of message is to an order log.
+// messageKind says what a type of message becomes in an order log.
 type messageKind struct {
 	typ    byte
 	name   string
@@ -92,8 +92,8 @@ type Reader struct {
 	err    error
 }
 
-// maxQueued bounds the messages before the first frame that are searched for whose
-// demo it is.
+// maxQueued bounds the messages before the first frame that are searched for the
+// demo's owner.
 const maxQueued = 1 << 14
 
 // NewReader reads the header and what precedes the first frame. The name is what
@@ -158,7 +158,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return lr, nil
 }
 
-// Header returns what the demo says of itself.
+// Header returns what the demo says about itself.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
 // Dialect says how the log differs from one of ours.
@@ -232,8 +232,8 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	return r.rec, nil
 }
 
-// take adds a message to the current tick. It reports false if it is nothing that
-// an order log has.
+// take adds a message to the current tick. It reports false if an order log
+// has nothing of the kind.
 func (r *Reader) take(m *Message) bool {
 	if k := kindOf[m.Type]; k > 0 {
 		kind := uint32(k - 1)

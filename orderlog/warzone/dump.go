@@ -45,7 +45,7 @@ type Dump struct {
 	ints    []uint32
 	names   map[string]string
 	version string
-	blind   bool // lines are covered by the CRC of which it is not known how
+	blind   bool // the CRC covers some lines in a way that is not known
 	err     error
 }
 

@@ -15,7 +15,7 @@ type Entry struct {
 	// others elsewhere. It is 0 if there is none.
 	Mark byte
 	// Kind is what the line is about, "droid", "economy" or "counts", empty if
-	// the line is of no known form; ID is its number, if HasID.
+	// the line is of unknown form; ID is its number, if HasID.
 	Kind  string
 	ID    uint32
 	HasID bool
@@ -28,8 +28,8 @@ type Entry struct {
 	Values []Value
 }
 
-// About reports whether the line is about an object, of whatever form its values
-// are. It has a Mark then.
+// About reports whether the line is about an object, whatever the form of its
+// values. It then has a Mark.
 func (e *Entry) About() bool { return e.Object != NoObject || e.Mark != 0 && isObject(e.Kind) }
 
 // MayDiffer reports whether the line need not be the same on peers in sync: the
@@ -70,7 +70,7 @@ const (
 // something odd. They differ between machines.
 const Backtrace = "BT"
 
-// parse takes Text apart.
+// parse parses Text.
 func (e *Entry) parse(d *Dump) {
 	text := e.Text
 	if len(text) > 2 && text[1] == ' ' {

@@ -17,7 +17,7 @@ type Field struct {
 	Name string // "pos.x"
 	// Unsigned says that the number is 32 bits without a sign, else with one.
 	Unsigned bool
-	// Letter says that the value is a letter and no number: r where a structure
+	// Letter says that the value is a letter, not a number: r where a structure
 	// researches, p where it produces, else a space.
 	Letter bool
 
@@ -97,7 +97,7 @@ func isObject(kind string) bool {
 // must not be changed.
 func (o Object) Fields() []Field { return objects[o].fields }
 
-// parse takes the line of an object apart, from after " = ": its values, and the
+// parse parses the line of an object, from after " = ": its values, and the
 // numbers that the CRC covers, which are appended to ints. It reports false if
 // the text is not of the object's format to its last byte.
 func (o Object) parse(text []byte, values []Value, ints []uint32) ([]Value, []uint32, bool) {

@@ -96,11 +96,11 @@ func params(s *Settings) map[string]string {
 	return p
 }
 
-// Header returns what the recording says of its game. Peers are named by their
+// Header returns what the recording says about its game. Peers are named by their
 // slots.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Settings returns what the recording says of its game.
+// Settings returns what the recording says about its game.
 func (r *Reader) Settings() *Settings { return r.replay.Settings() }
 
 // Session identifies a game: the map and the seed.

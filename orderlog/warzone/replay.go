@@ -91,7 +91,7 @@ func (r *Replay) open() error {
 	return nil
 }
 
-// Settings returns what the recording says of its game. It must not be changed.
+// Settings returns what the recording says about its game. It must not be changed.
 func (r *Replay) Settings() *Settings { return r.settings }
 
 // Elapsed returns how long the game lasted in game time, as the end of the

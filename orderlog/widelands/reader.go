@@ -18,7 +18,7 @@ const (
 	SyncStream orderlog.Coverage = "syncstream"
 )
 
-// What is held of commands that are not yet due.
+// Limits of the commands that are held until they are due.
 const (
 	maxWaiting      = 1 << 16
 	maxWaitingBytes = 16 << 20
@@ -36,7 +36,7 @@ type Reader struct {
 	header orderlog.Header
 	kinds  [256]uint32 // by command
 
-	now     uint32   // nothing that is due before is to come
+	now     uint32   // nothing due before it is still to come
 	packet  *Packet  // of time now, not yet taken, or nil
 	waiting []*order // by due time, those of the same time as recorded
 	bytes   int      // of payloads of waiting
@@ -79,7 +79,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return lr, nil
 }
 
-// Header returns what the replay says of itself. The seed is the state of the random
+// Header returns what the replay says about itself. The seed is the state of the random
 // number generator at the start, the first number in its low half.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
@@ -107,8 +107,8 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	}
 }
 
-// advance reads a packet, or takes the one that has been read: in between what is
-// held of earlier times is delivered.
+// advance reads a packet, or takes the one that has been read; commands of earlier
+// times are delivered in between.
 func (r *Reader) advance() error {
 	if p := r.packet; p != nil {
 		r.packet = nil

@@ -10,7 +10,7 @@ import (
 // Recomputed says how the hashes that a replay recorded agree with the sync stream of
 // the same peer.
 type Recomputed struct {
-	Checked int // hashes that were computed again
+	Checked int // hashes that were recomputed
 	Fitting int // of these
 	// First is the first that does not fit, nil if all do.
 	First *Misfit
@@ -18,7 +18,7 @@ type Recomputed struct {
 	Beyond int
 }
 
-// Misfit is a recorded hash that the stream does not give.
+// Misfit is a recorded hash that differs from the stream's.
 type Misfit struct {
 	Time               uint32 // of the hash, in ms
 	Recorded, Computed [16]byte

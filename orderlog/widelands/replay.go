@@ -27,17 +27,17 @@ const (
 	Hash    PacketKind = 4
 )
 
-// packets has the bytes of each kind of packets, of a command those that every one
-// has.
+// packets has the size in bytes of each kind of packet; for a command, of the part
+// that all have.
 var packets = [...]int{End: 5, Command: commandHead + 2, Hash: 21}
 
 // Packet is one packet of a replay. Fields that its kind has no use for are 0.
 type Packet struct {
 	Kind   PacketKind
 	Offset int64
-	// Time is the game's time in ms: of a Hash that of the state that was hashed, of
-	// a Command when it was recorded, which differs from peer to peer, and of the
-	// End how far the game went.
+	// Time is the game's time in ms: for a Hash, of the state that was hashed; for a
+	// Command, when it was recorded, which differs from peer to peer; for the End,
+	// how far the game went.
 	Time uint32
 
 	Due    uint32 // when the command is run
@@ -104,7 +104,7 @@ func (p *Replay) RNG() [2]uint32 { return p.rng }
 
 // Next returns the next packet. It is valid until the next call.
 //
-// Behind the End it returns io.EOF. A [*frame.Error] says that the replay breaks
+// After the End it returns io.EOF. A [*frame.Error] says that the replay breaks
 // off (frame.ErrTorn), or holds something that it should not (frame.ErrCorrupt),
 // such as a command whose length is not known: packets have none of their own, so
 // that what follows cannot be read. Once Next has returned an error it returns the

@@ -297,7 +297,7 @@ func TestCut(t *testing.T) {
 	for n := 9; n < len(b); n++ {
 		want, end := decode(b[:n], 0)
 		got, err := lines(t, bytes.NewReader(b[:n]))
-		// Behind a StartTransfer B8 and zeros may be a serial or an entry.
+		// After a StartTransfer, B8 and zeros may be a serial or an entry.
 		unsure := n == 97 || n == 66 || n == 75
 		if unsure {
 			want, end = want[:len(want)-1], end-4

@@ -49,8 +49,8 @@ const (
 	ParamLines  = "line_end"    // "crlf" if lines end so, else absent
 )
 
-// LengthKind is the kind of an order that stands before all others of a turn
-// whose length is another than that of the turn before; its payload is the
+// LengthKind is the kind of an order that comes before all others of a turn
+// whose length differs from that of the turn before; its payload is the
 // length in milliseconds.
 const LengthKind = "turn length"
 
@@ -211,7 +211,7 @@ func (r *Reader) begin(label, length uint64) {
 	r.bounds, r.json, r.sums, r.widths = r.bounds[:0], r.json[:0], r.sums[:0], r.widths[:0]
 	lines := r.rec.Lines[:0]
 	if r.began && label != last+1 {
-		// Every turn is written, so that one that is not there was not played.
+		// Every turn is written, so a missing one was not played.
 		t.Markers = append(t.Markers, orderlog.Marker{
 			Kind: orderlog.Load, Point: label, NewEpoch: true, Text: fmt.Sprintf("turn %d follows turn %d", label, last),
 		})
@@ -288,7 +288,7 @@ func (r *Reader) kind(name []byte) (uint32, error) {
 	}
 	kind = uint32(len(r.header.Kinds))
 	r.kinds[string(name)] = kind
-	// A Header that was handed out keeps its own list.
+	// A Header that was returned keeps its own list.
 	r.header.Kinds = append(slices.Clip(r.header.Kinds), orderlog.OrderKind{Name: string(name)})
 	return kind, nil
 }

@@ -1,4 +1,4 @@
-// Package loglines finds what engines write of desyncs into their logs, a line
+// Package loglines finds what engines write about desyncs into their logs, one line
 // among others: claims without a trace.
 //
 //	GGRS       Detected checksum mismatch during rollback on frame 308, mismatched frames: [305, 306]
@@ -11,10 +11,10 @@
 //
 // Anything may stand before and after them on the line, lines may be of any
 // length, and the rest of the log may be anything. A value whose peer the line does
-// not name has an empty name: that of the log itself always, which none of them
-// names.
+// not name has an empty name; so does that of the log's own peer, which none of
+// them names.
 //
-// A number that the file's end cuts off is not believed: the log's Trouble says
+// A number that the file's end cuts off is not trusted: the log's Trouble says
 // that it breaks off there.
 package loglines
 

@@ -8,7 +8,7 @@ import (
 )
 
 // warzone is Warzone 2100. Each peer compares the checksums that the others send
-// with its own and says of whose it differs; the game goes on.
+// with its own and says whose differs; the game goes on.
 func warzone() engine {
 	return engine{
 		name: "warzone-log", title: "log of Warzone 2100",

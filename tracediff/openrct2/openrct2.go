@@ -4,7 +4,7 @@
 // A report is not the state of a peer but a comparison of two, left and right,
 // made by the game. A client that notices a desync asks the server for its state
 // of that tick: the server's is left, its own right. In a replay the recorded
-// state is left and the one that was computed again right.
+// state is left and the recomputed one right.
 //
 //	tick left = 010F4B0A, tick right = 010F4B0A
 //	srand0 left = 815228CB, srand0 right = 815228CB

@@ -159,7 +159,7 @@ func (r *reader) sprite(line []byte) bool {
 	return true
 }
 
-// fields reads fields of the sprite at hand. It reports whether there were any.
+// fields reads fields of the current sprite. It reports whether there were any.
 func (r *reader) fields() bool {
 	r.begin(r.scope, r.scopePos)
 	for len(r.at.Sums) < tracediff.MaxSums && r.wrong == nil {

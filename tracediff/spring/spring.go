@@ -177,8 +177,7 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	return log, nil
 }
 
-// replaying is what the machine is called that found that its replay is another
-// than what was recorded.
+// replaying names the machine whose replay differs from what was recorded.
 const replaying = "this replay"
 
 func claim(file string, pos tracediff.Position, e *spring.SyncError) tracediff.Claim {

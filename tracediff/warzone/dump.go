@@ -38,7 +38,7 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 }
 
 // verifyDump reads a dump to its end, which its CRC follows. It returns an
-// error for one that is damaged, but for one that is cut off.
+// error for one that is damaged, but not for one that is cut off.
 func verifyDump(r io.Reader, name string) error {
 	in, err := engine.NewDump(r, name)
 	for err == nil {

@@ -17,7 +17,7 @@ import (
 // The tick is the stream's clock, 0 before the first RunQueue. An excerpt begins
 // inside a tick: what comes before the first RunQueue, and all of the first tick, is
 // left out, so that excerpts that begin at different times have whole ticks only.
-// The Desync entry is a claim and no checkpoint.
+// The Desync entry is a claim, not a checkpoint.
 type entries struct {
 	stream *widelands.Stream
 	header tracediff.Header

@@ -11,8 +11,8 @@
 // The first hash of two is the computed one. The output becomes two traces,
 // recorded and replayed, with a checkpoint a turn; those of quick hashes have the
 // scope quick. Other lines are those of the engine and mean nothing here. Without the
-// final state the replay did not come to its end. The engine exits with 0 all the
-// same.
+// final state the replay did not come to its end. The engine exits with 0 either
+// way.
 package zeroad
 
 import (
@@ -167,7 +167,7 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		h, ok := parseHash(line)
 		switch {
 		case !ok && (bytes.HasPrefix(line, []byte("hash")) || bytes.HasPrefix(line, []byte("Turn "))):
-			r.inTurn = false // it may be the next one that is hurt
+			r.inTurn = false // it may be the next one that is damaged
 			return nil, r.wrong("%.60q, expected a turn or the hashes of one", line)
 		case !ok:
 			continue
