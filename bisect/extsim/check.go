@@ -21,7 +21,7 @@ type Session struct {
 	Ticks    uint64 // to play, 2 at least
 }
 
-// Outcome is what one part of a conformance test came to.
+// Outcome is the result of one part of a conformance test.
 type Outcome string
 
 // Outcomes.

@@ -31,7 +31,7 @@ type simulator struct {
 	hash  merkle.Short
 	pace  pace
 
-	// checkpoint is the last state that was saved on the way, to come back to when the
+	// checkpoint is the last state that was saved on the way, to return to when the
 	// target breaks off.
 	checkpoint checkpoint
 	played     [][]orderlog.Order // since
@@ -43,7 +43,7 @@ type origin struct {
 	state  []byte // a .snap, nil for the start of the session
 }
 
-// about is what a target says of itself.
+// about is what a target says about itself.
 type about struct {
 	Name, Build string
 	can         []bisect.Capability

@@ -91,7 +91,7 @@ func NewServer(sim *bisect.Sim, build string) *Server { return &Server{sim: sim,
 // Close frees the instance that is running.
 func (s *Server) Close() error { return s.replace(nil) }
 
-// replace puts another instance in the place of the one that is running.
+// replace puts another instance in place of the one that is running.
 func (s *Server) replace(by bisect.Simulator) error {
 	old := s.at
 	s.at = by

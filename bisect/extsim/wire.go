@@ -26,7 +26,7 @@ type message struct {
 func (m *message) Write(b []byte) (int, error) { m.b = append(m.b, b...); return len(b), nil }
 func (m *message) WriteByte(c byte) error      { m.b = append(m.b, c); return nil }
 
-// begin empties the message but for the room of its length.
+// begin empties the message except for the room of its length.
 func (m *message) begin() {
 	if m.enc == nil {
 		m.enc = msgpack.NewEncoder(m)

@@ -15,7 +15,7 @@ import (
 //
 // Invariant: the prefix up to the bracket's good end was judged to be in sync, unless that
 // end is nil, and the one up to the bad end to diverge. At the end both are judged again:
-// a test that then says otherwise does not agree with itself, and nothing is found.
+// a test that then gives another verdict does not agree with itself, and nothing is found.
 func Bisect(ctx context.Context, in *Input, test Test) (*bisect.Result, error) {
 	s := &prefixes{ctx: ctx, in: in, test: test, known: map[uint64]Outcome{}}
 	r := &bisect.Result{
@@ -125,7 +125,7 @@ func (s *prefixes) between(low, bad uint64) (point uint64, v Verdict, err error)
 	return middle, Unknown, nil
 }
 
-// confirm judges both ends again and returns what contradicts the first time.
+// confirm judges both ends again and returns what contradicts the first verdicts.
 func (s *prefixes) confirm(b *bisect.Bracket) (string, error) {
 	ends := []snapshot.Point{b.Bad}
 	if b.Good != nil {

@@ -77,9 +77,9 @@ func (c *Candidate) with(n int, o orderlog.Order) *Candidate {
 	return &out
 }
 
-// Log returns the candidate as a log of which nothing shares memory that may change. It
-// has the hashes that were recorded up to the first tick that lacks an order, or has
-// another: those after it are void.
+// Log returns the candidate as a log that shares no memory that may change. It
+// has the hashes that were recorded up to the first tick that lacks an order or has
+// a different one: those after it are void.
 func (c *Candidate) Log() *orderlog.Log {
 	in := c.in
 	log := &orderlog.Log{Name: in.Name, Header: in.Header}
@@ -172,7 +172,7 @@ func sameOrder(a, b *orderlog.Order) bool {
 // if they are the same.
 type Key [16]byte
 
-// Key returns the candidate's.
+// Key returns the candidate's key.
 func (c *Candidate) Key() Key {
 	bits := make([]byte, (len(c.in.orders)+7)/8) // one for each order of the input
 	for _, n := range c.kept {

@@ -21,14 +21,14 @@
 // # Same result anywhere
 //
 // The candidates of a step have an order, and the first of them that diverges becomes
-// the best one. Others run ahead on other processors, and what they come to is kept, but
-// it counts only when its turn has come: the result and its cost do not depend on how
+// the best one. Others run ahead on other processors, and their outcomes are kept, but
+// count only when their turn has come: the result and its cost do not depend on how
 // many processors there are.
 //
 // # Cost
 //
 // The cost is the replays and the ticks that were simulated for them. No candidate is
-// tested twice, also not in another process if outcomes are kept in a file. A candidate whose
+// tested twice, not even in another process if outcomes are kept in a file. A candidate whose
 // orders are those of the best one up to some tick begins with the state there, if it is
 // shown that the session itself, begun so, departs in the same way; the finding is
 // replayed from its start.
@@ -66,7 +66,7 @@ type Options struct {
 // DefaultMaxReplays bounds a search by default.
 const DefaultMaxReplays = 2000
 
-// Stopped says why a search ended before nothing could be left out any more.
+// Stopped says why a search ended while more might have been left out.
 type Stopped string
 
 // Reasons to stop.
@@ -100,7 +100,7 @@ type Result struct {
 	Runs                int
 	InputHits, BestHits int
 	Low, High           float64 // of the best one's rate, with 95 % confidence
-	Changed             int     // orders that stand with other content than in the input
+	Changed             int     // orders whose content differs from the input's
 	Stopped             Stopped
 
 	// Written is what RunTo wrote.

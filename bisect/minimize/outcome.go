@@ -37,7 +37,7 @@ const (
 	Unknown  Verdict = "unknown" // no verdict is possible
 )
 
-// Outcome is what one run of a test came to.
+// Outcome is the result of one run of a test.
 type Outcome struct {
 	Verdict   Verdict
 	Signature Signature

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// judged is what all runs of one candidate came to.
+// judged is the result of all runs of one candidate.
 type judged struct {
 	Key   string `json:"key"`
 	Whole bool   `json:"whole"` // it was played from its start

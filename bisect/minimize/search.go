@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// search is a search that goes on. What it holds changes only between the candidates of a
+// search is a search that is running. What it holds changes only between the candidates of a
 // step, never while they are tested.
 type search struct {
 	in   *Input
@@ -22,7 +22,7 @@ type search struct {
 	target  Signature
 	needed  int        // divergences among opts.Runs by which a candidate counts
 	best    *Candidate // that counts, the smallest so far
-	reached *judged    // what best came to
+	reached *judged    // the outcome of best
 
 	trail  []adopted    // the best candidates so far, the input first
 	used   map[Key]bool // candidates whose cost is counted
@@ -30,7 +30,7 @@ type search struct {
 	// origin is the best candidate that was played from its start, before any began in the
 	// middle.
 	origin *Candidate
-	proven *judged // what origin came to
+	proven *judged // the outcome of origin
 }
 
 // adopted is a candidate that became the best one.
@@ -210,7 +210,7 @@ func (s *search) smaller(ctx context.Context) error {
 	return err
 }
 
-// goBack returns to a candidate that was the best one before, as what counted by luck does
+// goBack returns to a candidate that was the best one before, since one that counted by luck does
 // not diverge often enough when it is tested again: to one that does, or to the input.
 func (s *search) goBack(ctx context.Context) error {
 	s.out.Notes = append(s.out.Notes, "a smaller session diverged often enough at first, and not when it was tested again")
@@ -317,7 +317,7 @@ func (s *search) suffixes(ctx context.Context) error {
 	return err
 }
 
-// fewOrders is how many are worth no step but one by one.
+// fewOrders is how many orders are only worth leaving out one by one.
 const fewOrders = 8
 
 // groups leaves out all orders of one player, or of one kind.

@@ -137,7 +137,7 @@ func (s *Score) locus(t *session.Truth, h held, r *report.Report) {
 // severity orders marks, the worst last.
 var severity = []Mark{Exact, Unknown, Missed, Guessed, Wrong}
 
-// CauseTable writes a table in Markdown of what reports say of causes, a row for each fault,
+// CauseTable writes a table in Markdown of what reports say about causes, a row for each fault,
 // and below it how often by what the sessions left.
 func CauseTable(w io.Writer, scores []*Score) error {
 	var b strings.Builder

@@ -37,7 +37,7 @@ type Session struct {
 	Entities int
 	Trace    session.TraceLevel
 	Lack     Lack
-	Shuffled bool // its archetypes, columns, systems and orders have each other's names
+	Shuffled bool // its archetypes, columns, systems and orders have swapped names
 }
 
 // Ticks is how long a session is, and snapshotEvery how many ticks lie between two
@@ -91,7 +91,7 @@ func Clean(n int) []Session {
 	sizes := []int{200, 400, 700}
 	list := make([]Session, n)
 	for i := range list {
-		// What a session is like must not go with its fault, which comes by turns.
+		// What a session is like must not depend on its fault, which comes by turns.
 		dice := rand.New(rand.NewPCG(uint64(i), 1))
 		list[i] = Session{
 			Seed: uint64(1 + i), Peers: 2, Entities: sizes[dice.IntN(len(sizes))],

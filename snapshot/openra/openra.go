@@ -79,8 +79,8 @@ type LostFrameError struct {
 	// release-20230225, which do not give it.
 	Frame int64
 
-	// Recorded are the net frames of which the game had the state, in no order.
-	// They are 0 where it had kept none yet, which is all of them where sync
+	// Recorded are the net frames whose state the game had, in no order.
+	// They are 0 where it had kept none yet: all of them if sync
 	// reports are turned off. It is nil in reports up to release-20230225.
 	Recorded []int64
 }
@@ -147,8 +147,8 @@ func platform(line []byte) (at int, found bool) {
 	return at, at >= 0
 }
 
-// maxText is the largest size of a report. One of a large match is some
-// megabytes.
+// maxText is the largest size of a report. That of a large match has a
+// few megabytes.
 const maxText = 256 << 20
 
 // Read reads a report of size bytes. Name is for errors, and has the client's

@@ -21,7 +21,7 @@ const (
 	noReport   = "No sync report available!"
 )
 
-// maxRecorded is the largest number of recorded frames that is believed.
+// maxRecorded is the largest number of recorded frames that is accepted.
 const maxRecorded = 1024
 
 // decoder reads one report.
@@ -45,7 +45,7 @@ type decoder struct {
 type actor struct {
 	id    uint64
 	known bool
-	seen  map[*table]uint64 // how many of its traits were of a type
+	seen  map[*table]uint64 // how many of its traits have a type
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
@@ -103,8 +103,8 @@ func (d *decoder) report() error {
 		return err
 	}
 	if d.ended() {
-		// A report up to release-20230225 ends with its orders. Neither a line for
-		// the host nor a client's number in the name is as old.
+		// A report up to release-20230225 ends with its orders. A line for the
+		// host, or a client's number in the name, shows a newer one.
 		if d.meta["host"] != "" || d.meta["client"] != "" {
 			d.row++
 			return d.errorf("the report ends without its last section: %w", io.ErrUnexpectedEOF)

@@ -14,7 +14,7 @@ const (
 	maxTables  = 1 << 14
 	maxColumns = 1 << 16 // of all tables
 	maxCells   = 1 << 25 // rows times columns of all tables, absent values included
-	maxSame    = 8       // fields of one trait that are called the same
+	maxSame    = 8       // fields of one trait with the same name
 )
 
 // syncComponent is the component of the column hash of each trait and effect.
@@ -133,7 +133,7 @@ func (ts *tables) set(t *table, name, value []byte) error {
 }
 
 // text returns the column of that name, in which the current row has no value
-// yet. A second field of the same name, which a derived class can have, is called
+// yet. A second field of the same name, which a derived class can have, is named
 // NAME#2.
 func (ts *tables) text(t *table, name []byte) (*snapshot.Column, error) {
 	row := len(t.keysA) - 1

@@ -84,8 +84,8 @@ func Format() snapshot.Format {
 	}
 }
 
-// checksummed knows the containers that carry checksums. An xz stream says whether it
-// does in the second byte of its flags.
+// checksummed knows the containers that carry checksums. The second byte of the flags of an xz stream
+// says whether it does.
 func checksummed(head []byte) bool {
 	if !sniff(head) || string(head[:4]) == rawTag {
 		return false
@@ -140,7 +140,7 @@ func usualName(base string) bool {
 	return ok && err == nil
 }
 
-// point names a moment as the game's own log does. A save is written after the
+// point names a moment like the game's own log. A save is written after the
 // commands of its tick and before the rest of the tick.
 func point(date, fract uint64) snapshot.Point {
 	native := fmt.Sprintf("%08x", date)

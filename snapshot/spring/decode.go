@@ -36,7 +36,7 @@ type decoder struct {
 
 	history uint64 // number of the frame whose checksums follow, plus one
 	params  int    // of the current command
-	want    int    // parameters that it is to have, -1 if it has not said so
+	want    int    // parameters that it should have, -1 if it does not say
 	key     []byte // of a parameter
 }
 
@@ -225,7 +225,7 @@ func (d *decoder) heading(key string, value []byte, colon bool) error {
 	return nil
 }
 
-// expect notes how many rows a list is to have.
+// expect notes how many rows a list should have.
 func (d *decoder) expect(r *rule, value []byte) error {
 	n, ok := parseInteger(value)
 	if !ok || n < 0 || n > 1<<31 {
@@ -245,7 +245,7 @@ func (d *decoder) expect(r *rule, value []byte) error {
 	return nil
 }
 
-// settle checks that a list has the rows that it is to have.
+// settle checks that a list has as many rows as it should.
 func (d *decoder) settle(r *rule) error {
 	if r.want >= 0 && r.want != r.got {
 		kind := frame.ErrCorrupt

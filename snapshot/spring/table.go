@@ -62,7 +62,7 @@ const (
 	decimal
 	hash // of a vector
 	text
-	present // a line that is there
+	present // a line without a value
 	shapes
 )
 
@@ -188,7 +188,7 @@ func (t *table) putText(s *slot, value []byte) error {
 	return err
 }
 
-// mark notes that a line without a value is there. It returns the key.
+// mark records a line without a value. It returns the key.
 func (t *table) mark(component string, key []byte) (string, error) {
 	s := t.at(component, key)
 	return s.key, t.putBits(s, present, 1)
@@ -199,7 +199,7 @@ func (t *table) add(component string, key, value []byte) error {
 	return t.putValue(t.at(component, key), value)
 }
 
-// putValue appends a value by its shape. What has none of the shapes that are known is
+// putValue appends a value by its shape. A value of unknown shape is
 // text, so that nothing is lost.
 func (t *table) putValue(s *slot, value []byte) error {
 	if s.class == word || len(value) == 0 {
@@ -259,7 +259,7 @@ func cutBoth(value []byte) (n uint32, inner []byte, ok bool) {
 	return uint32(v), value[i+2 : len(value)-1], ok && v >= 0 && v <= math.MaxUint32
 }
 
-// both takes a hash and the values that it is of.
+// both takes a hash and the values that it covers.
 func (t *table) both(s *slot, n uint32, values, whole []byte) error {
 	if err := t.putBits(s, hash, uint64(n)); err != nil {
 		return err
@@ -314,7 +314,7 @@ func axis(i int) string {
 	return "." + strconv.Itoa(i)
 }
 
-// lacks reports whether the last row has not all that the row before has.
+// lacks reports whether the last row lacks something that the row before has.
 func (t *table) lacks() bool {
 	last := len(t.keysA) - 1
 	for _, c := range t.columns {

@@ -20,7 +20,7 @@ func amountColumns(component, field string) []snapshot.Column {
 	}
 }
 
-// Lines of an economy row that have been there, builder.power.
+// Lines of an economy row that have been read, builder.power.
 const (
 	powerBefore  = 1
 	powerUpdated = 2

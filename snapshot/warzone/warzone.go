@@ -8,11 +8,11 @@
 //	[droidUpdate] M droid160627 = p7;pos(5569,5558,378),…    in the middle of it
 //	[droidUpdate] > droid160627 = p7;pos(5573,5564,379),…    after it
 //
-// The last of them is the state, in columns such as pos.x; earlier ones stand in
+// The last of them is the state, in columns such as pos.x; earlier ones are in
 // the components before and middle. The column update.after names the row before,
 // so that the order of updates, which must be the same on all peers, is kept as well.
 // Lines that fit into no row are rows of a table that is named like their function,
-// with their text. So no difference between the lines of two dumps is lost, but of
+// with their text. So no difference between the lines of two dumps is lost, except of
 // those that may differ: the game's version, which is a property of the head, and
 // backtraces, which are noise. docs/formats/warzone2100.md has all tables.
 package warzone
@@ -46,7 +46,7 @@ func Format() snapshot.Format {
 	}
 }
 
-// sniff knows the beginning of the first line, which is longer than SniffLen
+// sniff recognises the beginning of the first line, which is longer than SniffLen
 // allows.
 func sniff(head []byte) bool {
 	rest, ok := strings.CutPrefix(string(head), "===== BEGIN gameTime=")
@@ -72,7 +72,7 @@ func point(time uint32) snapshot.Point {
 	return snapshot.Point{Tick: uint64(time / engine.TickLength), Native: fmt.Sprint(time)}
 }
 
-// maxSize is how large a dump may be. The engine writes at most some millions of
+// maxSize is how large a dump may be. The engine writes at most a few million
 // bytes.
 const maxSize = 256 << 20
 

@@ -16,7 +16,7 @@ type decoder struct {
 
 	tables tables
 	entity uint64         // the current entity
-	local  bool           // it is a local one
+	local  bool           // whether it is a local one
 	class  snapshot.Class // of the current component
 	lines  []nativeLine   // scratch
 	names  map[string]string
@@ -168,7 +168,7 @@ var (
 	separator   = []byte(": ")
 )
 
-// fields reads the fields of one component, whose row is there already.
+// fields reads the fields of one component, whose row exists already.
 func (d *decoder) fields(own *table) error {
 	d.lines = d.lines[:0]
 	clear(d.scripts)

@@ -144,7 +144,7 @@ var nativeTypes = func() map[string]snapshot.Type {
 	return types
 }()
 
-// nativeField is what is known of a native field of one table.
+// nativeField is what is known about a native field of one table.
 type nativeField struct {
 	typ       snapshot.Type // 0 for one of unknown type
 	joined    bool
@@ -153,7 +153,7 @@ type nativeField struct {
 	text      *field // of what is not written as the type is
 }
 
-// nativeField returns what is known of a name.
+// nativeField returns what is known about a name.
 func (t *table) nativeField(name string) *nativeField {
 	f := t.native[name]
 	if f == nil {
@@ -169,7 +169,7 @@ func (t *table) nativeField(name string) *nativeField {
 }
 
 // put sets a native field of the current row. A value that is not written as
-// its type would be is kept, exactly, in a column of texts beside it.
+// its type would be is kept, exactly, in a column of texts next to it.
 func (t *table) put(line *nativeLine) error {
 	f := t.nativeField(line.name)
 	switch f.typ {
@@ -297,7 +297,7 @@ func appendFixed(dst []byte, units int64) []byte {
 }
 
 // nativeFields makes rows of the lines of one component of the current entity.
-// The component's own row is there already.
+// The component's own row exists already.
 func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	clear(d.seen)
 	clear(d.runs)

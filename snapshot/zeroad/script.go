@@ -292,8 +292,8 @@ func shortest(v float64, text []byte) bool {
 	return string(digits)+"e"+string(exponent) == string(text)
 }
 
-// members reads an object. Members of the component's own objects that are
-// called by a number are rows, as elements of a list are: mostly the number is
+// members reads an object. Members of the component's own objects that
+// have a number as name are rows, like elements of a list: mostly the number is
 // that of an entity.
 func (d *decoder) members(p *path, level, depth int) error {
 	d.pos++

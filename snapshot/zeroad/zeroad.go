@@ -20,7 +20,7 @@
 //	  "hitpoints": 87.93967978872098
 //	}
 //
-// It looks like YAML and is not. Native components have one line for each
+// It looks like YAML but is not. Native components have one line for each
 // field, and lists repeat a name; components written in JavaScript have one
 // field, comp, with their state as JSON, which begins at column 0. An empty line
 // ends each entity.
@@ -127,7 +127,7 @@ func ParseName(base string) (snapshot.FileName, bool) {
 	return snapshot.FileName{Point: afterTurn(label)}, true
 }
 
-// afterTurn returns the point after the turn that commands.txt labels so,
+// afterTurn returns the point after the turn with that label in commands.txt,
 // which is where the dump of that name is taken.
 func afterTurn(label uint64) snapshot.Point {
 	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("after turn %d", label)}

@@ -23,7 +23,7 @@ type Truth struct {
 
 	// System is the first after which something differed that still did at
 	// the end of the tick; nil for an initial state. Archetype, Component and
-	// Entities are the first of it, the RNG before the archetypes.
+	// Entities are the first that differ, the RNG before the archetypes.
 	System    *string  `json:"system"`
 	Archetype *string  `json:"archetype"` // empty for the RNG
 	Component *string  `json:"component"` // "RNG" for the RNG
@@ -66,7 +66,7 @@ type observer struct {
 	seen [][]difference
 }
 
-// difference is in what two peers differ after a system.
+// difference is what two peers differ in after a system.
 type difference struct {
 	order  int // of the system in the step
 	system string
