@@ -412,7 +412,7 @@ func damagedLoads(t *testing.T, n int, dir, program string, args ...string) {
 		}
 		ask(changed)
 	}
-	// Behind all that what is right is loaded, also without a header.
+	// After all that, a correct state is still loaded, also without a header.
 	in = append(in, request(t, 4, "load", []any{snap, nil})...)
 	in = append(in, request(t, 5, "load", []any{snap, header})...)
 	stdout, stderr, exit := execute(t, in, program, args...)

@@ -331,7 +331,7 @@ const char *desync_trace_event(desync_trace *t, const desync_event *e);
 enum { DESYNC_BY_SYSTEM, DESYNC_BY_ARCHETYPE, DESYNC_BY_COLUMN };
 
 /* Appends checkpoints of the whole state after a system, and of its archetypes and columns as `detail` says: what
-   `replay --drill` holds a replay against. The root is the state hash. */
+   `replay --drill` compares a replay with. The root is the state hash. */
 const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]);
 
 /* Writes out what is held until more of its tick comes. A game calls it at the end of each tick. */
@@ -383,16 +383,16 @@ typedef struct {
 
     /* Begins a session with a state in the place of start, or says why not, with the current state as it was. The snapshot stays
        until it returns; the header is NULL if none is known. A snapshot that is damaged, of another seed than the header or of
-       the middle of a tick is refused before. Caches are to be computed anew: those of a snapshot may be what is wrong. */
+       the middle of a tick is refused before. Caches must be recomputed: those of a snapshot may be what is wrong. */
     const char *(*load)(void *user, const desync_snap *from, const desync_header *h);
 
     /* Plays one tick. Orders that make no sense are ignored as the game ignores them. They stay until it is over. */
     const char *(*step)(void *user, uint64_t tick, const desync_order *orders, size_t n);
 
-    /* The sync hash, for games that have it at hand. With `world` it must be that of the world. */
+    /* The sync hash, for games that already have it. With `world` it must be that of the world. */
     void (*hash)(void *user, uint8_t out[8]);
 
-    /* The state at hand; the world stays until the next callback. Also between the systems of a tick. */
+    /* The current state; the world stays until the next callback. Also between the systems of a tick. */
     const desync_world *(*world)(void *user);
 
     /* The state in the game's own form. Or, if all that the simulation reads and writes is one block of memory without
@@ -406,7 +406,7 @@ typedef struct {
     const char *(*begin)(void *user, uint64_t tick, const desync_order *orders, size_t n);
     const char *(*next)(void *user, int *more);
 
-    /* Computes caches anew beside the ones at hand, and calls desync_stale for each that is not the same. */
+    /* Recomputes caches next to the current ones, and calls desync_stale for each that differs. */
     void (*caches)(void *user, desync_names *stale);
 
     /* Why an order would be ignored in any state, NULL if it would not. */
@@ -1432,7 +1432,7 @@ const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const 
     return l->hashes.failed ? desync__no_memory : NULL;
 }
 
-/* Notes the state hash at hand, and the history hash if it is known. */
+/* Notes the current state hash, and the history hash if it is known. */
 static const char *desync__whole(desync_log *l) {
     const char *err = desync_log_hash(l, l->point, l->self, "state", "", l->root, 32);
     if (!err && l->has_history) err = desync_log_hash(l, l->point, l->self, "history", "", l->history, 32);

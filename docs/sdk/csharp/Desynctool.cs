@@ -23,8 +23,8 @@ namespace Desynctool
     /// <summary>Archetypes are hashed; caches (derived data) and noise (known to differ) are not.</summary>
     public enum TableClass : byte { Archetype, Cache, Noise }
 
-    /// <summary>One peer's state at one state point: typed tables, kept from tick to tick and filled
-    /// anew for each hash. What did not change since the last hash is not hashed again.</summary>
+    /// <summary>One peer's state at one state point: typed tables, kept from tick to tick and refilled
+    /// for each hash. What did not change since the last hash is not hashed again.</summary>
     public sealed class World
     {
         const int MaxTables = 65536, MaxRng = 65536, MaxProperties = 4096, MaxHeader = 16 << 20;
@@ -800,7 +800,7 @@ namespace Desynctool
         public OrderKind(string name, bool local = false) { Name = name; Local = local; }
     }
 
-    /// <summary>An order as it was applied. Kinds go by their names: another build may number them otherwise.</summary>
+    /// <summary>An order as it was applied. Kinds go by their names: another build may number them differently.</summary>
     public struct Order
     {
         /// <summary>Microseconds from the start of the tick.</summary>
@@ -1206,7 +1206,7 @@ namespace Desynctool
 
         public void Checkpoint(ulong tick, string system, string scope, byte[] sum) { Checkpoint(tick, system, scope, false, null, new Sum("", sum)); }
 
-        /// <summary>What the state comes to after a system. Scope is what the sums cover, empty for all; predicted says
+        /// <summary>The state's checksums after a system. Scope is what the sums cover, empty for all; predicted says
         /// that inputs of the tick were guessed; count is that of entities, if it is known.</summary>
         public void Checkpoint(ulong tick, string system, string scope, bool predicted, ulong? count, params Sum[] sums)
         {
@@ -1251,7 +1251,7 @@ namespace Desynctool
             freshCount = 0;
         }
 
-        /// <summary>Writes the checkpoints that are not written yet. They wait for the end of their tick otherwise.</summary>
+        /// <summary>Writes the checkpoints that are not written yet, which otherwise wait for the end of their tick.</summary>
         public void Flush()
         {
             if (count == 0) return;
@@ -1290,7 +1290,7 @@ namespace Desynctool
     /// <summary>Capability state, and where hashes come from.</summary>
     public interface IState
     {
-        /// <summary>The state at hand. Seed and Tick are filled in by the caller.</summary>
+        /// <summary>The current state. Seed and Tick are filled in by the caller.</summary>
         World World();
     }
 
@@ -1314,7 +1314,7 @@ namespace Desynctool
         /// <summary>Begins a session with a state, in the place of Start. The session is null if it is not known; else its
         /// seed is that of the state. Tables and columns are asked for as when they are written; what the state lacks is a
         /// RefusedException, and what makes no sense to the game should be one, with the current state as it was. Caches
-        /// are computed anew: those of a state may be what is wrong with it.</summary>
+        /// must be recomputed: those of a state may be what is wrong with it.</summary>
         void Load(World state, Session session);
     }
 
