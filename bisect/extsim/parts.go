@@ -346,7 +346,7 @@ func (c *checker) refuses() (string, error) {
 	s.req.uint(s.point + 5)
 	s.req.array(1)
 	s.req.array(0)
-	if err := refused("the step of a tick that is not at hand", s.send(maxReply)); err != nil {
+	if err := refused("the step of a tick other than the current one", s.send(maxReply)); err != nil {
 		return "", err
 	}
 	if i, ok := s.link.(imager); s.Can(bisect.CanSave) && (!ok || !i.hasImage()) {
