@@ -372,7 +372,7 @@ func TestCSharpMalformedRequests(t *testing.T) {
 	}
 }
 
-// TestCSharpRefusals holds what is not a mistake in the protocol: the target answers with
+// TestCSharpRefusals checks what is not a mistake in the protocol: the target answers with
 // an error and goes on.
 func TestCSharpRefusals(t *testing.T) {
 	exe := compileCSharp(t, csharpGame, csharpSDK)

@@ -108,7 +108,7 @@ func TestUnknownLines(t *testing.T) {
 	}
 }
 
-// TestBack has a log go back without a word: what follows was compared
+// TestBack lets a log go back without a word: what follows was compared
 // with nothing.
 func TestBack(t *testing.T) {
 	back := log14 + log14[strings.Index(log14, "cmd: 000ade21"):]

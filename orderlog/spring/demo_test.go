@@ -117,7 +117,7 @@ type order struct {
 	Payload  string
 }
 
-// read returns the orders that all peers have to have alike, and the checksums.
+// read returns the orders that must be the same on all peers, and the checksums.
 func read(t testing.TB, b []byte) (h orderlog.Header, d orderlog.Dialect, orders []order, sums []string) {
 	t.Helper()
 	r, err := spring.NewReader(bytes.NewReader(b), "x.sdfz")
@@ -144,7 +144,7 @@ func read(t testing.TB, b []byte) (h orderlog.Header, d orderlog.Dialect, orders
 	}
 }
 
-// TestOrders holds that the server's demo and Alice's have the same orders.
+// TestOrders checks that the server's demo and Alice's have the same orders.
 func TestOrders(t *testing.T) {
 	for i, session := range sessions {
 		h1, d1, server, sums1 := read(t, load(t, session, "server", "demo.sdfz"))
@@ -304,7 +304,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestFields has messages that say another number of parameters than they have.
+// TestFields has messages that give a wrong number of parameters.
 func TestFields(t *testing.T) {
 	for kind, payload := range map[string]string{"ai command": aiCommand, "command": command, "tracked ai command": tracked} {
 		for n := range len(payload) {

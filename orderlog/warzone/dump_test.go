@@ -191,7 +191,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestObjectForms holds that a line of an object that the engine would not write
+// TestObjectForms checks that a line of an object that the engine would not write
 // so is kept as text, and the CRC not taken for known.
 func TestObjectForms(t *testing.T) {
 	const good = "p12;pos(1,2,3),subtype4,damageable0,body0"

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/warzone"
 )
 
-// A session of three peers, of which one had another amount of power: the orders
+// A session of three peers, of which one had a different amount of power: the orders
 // are the same, and the checksums say which peer differs from the others.
 func ExampleReader() {
 	var peers []orderlog.Named

@@ -85,7 +85,7 @@ func naive(b []byte) (list []message) {
 	return list
 }
 
-// TestReplay holds what an independent program counted in the real recordings.
+// TestReplay checks what an independent program counted in the real recordings.
 func TestReplay(t *testing.T) {
 	for _, c := range []struct {
 		file    string
@@ -123,7 +123,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestStates holds the truth about the session: slot 1's state differs from
+// TestStates checks the truth about the session: slot 1's state differs from
 // 25702 on.
 func TestStates(t *testing.T) {
 	for _, file := range []string{hostFile, gammaFile} {

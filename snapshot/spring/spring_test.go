@@ -101,7 +101,7 @@ func changes(t testing.TB, a, b string) (list []string) {
 
 var sessions = map[string]int{"control": 67, "pos_1ulp": 67, "silent_health": 67, "checksum_only": 151}
 
-// TestTruth holds that states of two peers are equal exactly where their text is,
+// TestTruth checks that states of two peers are equal exactly where their text is,
 // in all frames of all sessions, and where they first differ.
 func TestTruth(t *testing.T) {
 	for session, count := range sessions {
@@ -146,7 +146,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestParts holds what the parts of a real dump are.
+// TestParts checks what the parts of a real dump are.
 func TestParts(t *testing.T) {
 	text := load(t, "control", "Alice", "GameState.txt.gz")
 	end := int64(strings.Index(text, "frame: 0,"))
@@ -162,7 +162,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestAlignment puts headings at each offset around the sizes of buffers, beside
+// TestAlignment puts headings at each offset around the sizes of buffers, next to
 // lines that look alike.
 func TestAlignment(t *testing.T) {
 	for _, around := range []int{4 << 10, 64 << 10, 256 << 10, 1 << 20} {
@@ -361,7 +361,7 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-// TestOrder holds that the order of rows that have ids does not count.
+// TestOrder checks that the order of rows that have ids does not count.
 func TestOrder(t *testing.T) {
 	text := small(t)
 	head, rest, _ := strings.Cut(text, "\t\tunitID: ")

@@ -55,7 +55,7 @@ func changes(t testing.TB, a, b snapshot.State) (list []string) {
 	return list
 }
 
-// TestTruth holds what is known of the session: equal dumps have equal roots, and
+// TestTruth checks what is known about the session: equal dumps have equal roots, and
 // slot 1's differs in its own power, which is 1301 instead of 1300.
 func TestTruth(t *testing.T) {
 	for _, time := range []string{"25702", "25802"} {
@@ -245,7 +245,7 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-// TestMayDiffer holds which lines are outside the root.
+// TestMayDiffer checks which lines are outside the root.
 func TestMayDiffer(t *testing.T) {
 	a := open(t, sealed("[BT] a", "[gameStateUpdate] My client version = 4.4.0"), "d.txt")
 	b := open(t, sealed("[BT] b", "[gameStateUpdate] My client version = 4.4.1"), "d.txt")
@@ -260,7 +260,7 @@ func TestMayDiffer(t *testing.T) {
 	}
 }
 
-// TestDied has an object without its last line: the last one there is counts.
+// TestDied has an object without its last line: the last line that exists counts.
 func TestDied(t *testing.T) {
 	text := sealed(
 		"[featureUpdate] < feature9 = p12;pos(1,2,3),subtype4,damageable0,body5",

@@ -87,7 +87,7 @@ func rows(t *testing.T, session string) map[uint64][]string {
 	return out
 }
 
-// TestChecksums holds that demos have the checksums that were sent, of all players
+// TestChecksums checks that demos have the checksums that were sent, of all players
 // and of each 60th frame.
 func TestChecksums(t *testing.T) {
 	for _, session := range sessions {
@@ -132,7 +132,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// TestTruth holds where the checksums in one demo part.
+// TestTruth checks where the checksums in one demo part.
 func TestTruth(t *testing.T) {
 	for session, want := range map[string]string{
 		"control": "equal", "silent_health": "equal", "pos_1ulp": "660 [[0 1] [2]]", "checksum_only": "3540 [[0] [1] [2]]",
@@ -154,7 +154,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestClaims holds that a server's claims are the same in all files that have
+// TestClaims checks that a server's claims are the same in all files that have
 // them.
 func TestClaims(t *testing.T) {
 	truth := map[string][]string{
@@ -295,7 +295,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// FuzzDemo holds what all traces of one demo are to tracediff.
+// FuzzDemo checks what all traces of one demo are to tracediff.
 func FuzzDemo(f *testing.F) {
 	f.Add(load(f, file("pos_1ulp", "Alice", "demo.sdfz"))[:9<<10])
 	format := format(f, "spring-demo")

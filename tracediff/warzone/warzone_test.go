@@ -77,7 +77,7 @@ func names(list []*tracediff.Trace) (names []string) {
 	return names
 }
 
-// TestReplay holds the truth: slot 1 differs from 25702 on, and the others agree.
+// TestReplay checks the truth: slot 1 differs from 25702 on, and the others agree.
 func TestReplay(t *testing.T) {
 	for _, file := range []string{hostFile, session + "/gamma_p1/20261120_085852_multiplay_p1.wzrp"} {
 		list := open(t, "warzone-replay", file)
