@@ -354,7 +354,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkRead reads a single dump.
+// BenchmarkRead reads a dump without hashing it.
 func BenchmarkRead(b *testing.B) {
 	text := load(b, dump(0))
 	b.SetBytes(int64(len(text)))

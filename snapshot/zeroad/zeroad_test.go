@@ -295,7 +295,7 @@ func TestBisect(t *testing.T) {
 		}
 	}
 
-	// The turns before the divergence are in sync.
+	// The turns before the divergence, by themselves, are in sync.
 	var dirs []string
 	for _, peer := range []string{"host", "client"} {
 		dir := filepath.Join(t.TempDir(), peer)
