@@ -18,7 +18,7 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "smaller files, fewer rounds")
-	only := flag.Bool("triage", false, "measure triage alone")
+	only := flag.Bool("triage", false, "measure only triage")
 	generate := flag.String("generate", "", "")
 	flag.Parse()
 	if *generate != "" { // in a process of its own, so that its memory is not counted

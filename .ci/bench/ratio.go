@@ -34,7 +34,7 @@ func process(stdout io.Writer, name string, args ...string) (rss int64, err erro
 	return rss, err
 }
 
-// drain is a writer that is no file, so that no program sees /dev/null and
+// drain is a writer that is not a file, so that no program sees /dev/null and
 // saves itself the work.
 type drain struct{}
 

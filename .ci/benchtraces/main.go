@@ -15,7 +15,7 @@ func main() {
 	mib := flag.Int("mib", 1024, "size of each trace in MiB")
 	rounds := flag.Int("rounds", 5, "measurements of each row")
 	dir := flag.String("dir", "", "where the traces are written (default a temporary folder)")
-	tool := flag.String("tool", "desynctool tracediff", "command and arguments that compare two traces named behind them, with --first up to the first difference")
+	tool := flag.String("tool", "desynctool tracediff", "command and arguments that compare two traces named after it, with --first up to the first difference")
 	flag.Parse()
 	err := fmt.Errorf("%d arguments, expected none", flag.NArg())
 	if flag.NArg() == 0 {

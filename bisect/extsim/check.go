@@ -21,7 +21,7 @@ type Session struct {
 	Ticks    uint64 // to play, 2 at least
 }
 
-// Outcome is what one part of a conformance test came to.
+// Outcome is the result of one part of a conformance test.
 type Outcome string
 
 // Outcomes.
@@ -74,7 +74,7 @@ type checker struct {
 	out      Conformance
 
 	start  merkle.Short
-	hashes []merkle.Short // of a straight run, behind each tick
+	hashes []merkle.Short // of a straight run, after each tick
 }
 
 // wrong is an error that says what a target does wrong.
@@ -179,7 +179,7 @@ func (c *checker) at(point uint64) merkle.Short {
 	return c.hashes[point-c.first()-1]
 }
 
-// expect compares hashes, the first of which is behind the tick before point.
+// expect compares hashes, the first of which is after the tick before point.
 func (c *checker) expect(got []merkle.Short, from uint64, how string) error {
 	for i, h := range got {
 		point := from + uint64(i) + 1

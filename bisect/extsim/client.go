@@ -31,7 +31,7 @@ type simulator struct {
 	hash  merkle.Short
 	pace  pace
 
-	// checkpoint is the last state that was saved on the way, to come back to when the
+	// checkpoint is the last state that was saved on the way, to return to when the
 	// target breaks off.
 	checkpoint checkpoint
 	played     [][]orderlog.Order // since
@@ -43,7 +43,7 @@ type origin struct {
 	state  []byte // a .snap, nil for the start of the session
 }
 
-// about is what a target says of itself.
+// about is what a target says about itself.
 type about struct {
 	Name, Build string
 	can         []bisect.Capability
@@ -128,7 +128,7 @@ func (s *simulator) send(limit uint32) error {
 		return err
 	}
 	if err := s.reply.read(b); err != nil {
-		return s.link.broken(fmt.Sprintf("its answer is no MessagePack: %v", err))
+		return s.link.broken(fmt.Sprintf("its answer is not MessagePack: %v", err))
 	}
 	s.reply.tuple(3, "reply")
 	id := s.reply.uint("id of the reply")
@@ -244,7 +244,7 @@ func (s *simulator) World() (w *snapshot.World, err error) {
 	if err := s.done(); err != nil {
 		return nil, err
 	}
-	w, err = snapshot.Decode(slices.Clone(b), "the state that it tells")
+	w, err = snapshot.Decode(slices.Clone(b), "the state that it returns")
 	if err != nil {
 		return nil, s.link.broken(err.Error())
 	}
@@ -280,7 +280,7 @@ func (s *simulator) Restore(save []byte) (err error) {
 	return s.arrive(maxReply)
 }
 
-// saveImage saves the target's image behind the point and the hash, which are not in it.
+// saveImage saves the target's image after the point and the hash, which are not in it.
 func (s *simulator) saveImage(i imager) ([]byte, error) {
 	image, err := i.image()
 	if err != nil {

@@ -12,7 +12,7 @@
 //	hello     [version u, client str]        {"protocol": u, "name": str, "build": str,
 //	                                          "can": [str...], "max_request": u}
 //	start     [header]                       [point u, hash]
-//	step      [tick u, [[order...]...]]      bin, 8 bytes behind each tick
+//	step      [tick u, [[order...]...]]      bin, 8 bytes after each tick
 //	state     []                             bin, a .snap                      "state"
 //	save      []                             bin, in the target's own form     "save"
 //	restore   [bin]                          [point u, hash]                   "save"
@@ -62,7 +62,7 @@ const (
 	predictMethod  = "predict"
 )
 
-// needs is the capability behind each request that not every target answers.
+// needs is the capability that each optional request needs.
 var needs = map[string]bisect.Capability{
 	stateMethod: bisect.CanState, saveMethod: bisect.CanSave, restoreMethod: bisect.CanSave, loadMethod: bisect.CanLoad,
 	beginMethod: bisect.CanSystems, nextMethod: bisect.CanSystems, cachesMethod: bisect.CanCaches,
@@ -86,7 +86,7 @@ const (
 	leaveTimeout   = 5 * time.Second
 )
 
-// ErrUnsupported is behind the error of a request that a target has not announced.
+// ErrUnsupported is wrapped by the error of a request that a target has not announced.
 var ErrUnsupported = bisect.ErrUnsupported
 
 // RefusedError is the error that a target answers to a request. It still runs.

@@ -110,8 +110,8 @@ func TestBadTargets(t *testing.T) {
 		"deaf":          "no answer within 6s",
 		"greedy":        "a frame of 4294967280 bytes, at most 16777216 were expected",
 		"short":         "no answer within 6s",
-		"garbage":       "its answer is no MessagePack: msgpack at byte 1: reserved code 0xc1",
-		"huge array":    "its answer is no MessagePack: msgpack at byte 0: container of 4294967295 values, 0 bytes left",
+		"garbage":       "its answer is not MessagePack: msgpack at byte 1: reserved code 0xc1",
+		"huge array":    "its answer is not MessagePack: msgpack at byte 0: container of 4294967295 values, 0 bytes left",
 		"other id":      "it answers request 99, which is out of order: 1 was the last",
 		"other version": "it speaks version 2 of the protocol, expected 1",
 		"nothing":       "it exited early, with status 0",
@@ -144,7 +144,7 @@ func TestBadTargets(t *testing.T) {
 // TestChildrenAreKilled checks that nothing of a target's process group outlives it.
 func TestChildrenAreKilled(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {
-		t.Skip("there is no sleep")
+		t.Skip("no sleep on this system")
 	}
 	mark := file(t, "pid")
 	sim := newSim(t, targetCommand(t, "leaves a child", mark), Options{Timeout: time.Minute})
@@ -229,7 +229,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestLoadWithoutHeader checks that a state alone begins a session, here and there.
+// TestLoadWithoutHeader checks that a state without a header begins a session, here and in a target.
 func TestLoadWithoutHeader(t *testing.T) {
 	log := recordedLog(t, 20)
 	s, err := refsim.Simulator().Start(&log.Header)

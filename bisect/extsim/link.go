@@ -7,7 +7,7 @@ type link interface {
 	// call sends the frame of a request and returns the value of its reply, which is
 	// good until the next call. An error is a *BrokenError; the target is gone then.
 	call(frame []byte, limit uint32, timeout time.Duration) ([]byte, error)
-	// broken makes an error of what a target did wrong, and gets rid of it.
+	// broken makes an error of what a target did wrong, and ends the target.
 	broken(msg string) error
 	close() error
 }

@@ -46,7 +46,7 @@ func (c *checker) straight() (string, error) {
 	}
 	distinct := len(slices.Compact(slices.Clone(hashes)))
 	if distinct == 1 {
-		return "", wrongf("the hash is %s behind each of %d ticks: it covers nothing that changes", hashes[0], len(hashes))
+		return "", wrongf("the hash is %s after each of %d ticks: it covers nothing that changes", hashes[0], len(hashes))
 	}
 	return fmt.Sprintf("%d ticks with %d orders, the last hash is %s", len(hashes), orders, hashes[len(hashes)-1]), nil
 }
@@ -114,17 +114,17 @@ func (c *checker) root(s *simulator) (*snapshot.World, error) {
 		return nil, err
 	}
 	if w.Point.Tick != s.point || w.Point.Phase != "" {
-		return nil, wrongf("the state it tells at state point %d is of %s", s.point, w.Point)
+		return nil, wrongf("the state it returns at state point %d is of %s", s.point, w.Point)
 	}
 	if w.Seed != c.session.Header.Seed {
-		return nil, wrongf("the state it tells is of seed %016x, the session has %016x", w.Seed, c.session.Header.Seed)
+		return nil, wrongf("the state it returns is of seed %016x, the session has %016x", w.Seed, c.session.Header.Seed)
 	}
 	held, err := snapshot.Hold(w)
 	if err != nil {
 		return nil, err
 	}
 	if root := held.Info().Root.Short(); root != s.hash {
-		return nil, wrongf("at state point %d the state it tells has hash %s, its own hash is %s", s.point, root, s.hash)
+		return nil, wrongf("at state point %d the state it returns has hash %s, its own hash is %s", s.point, root, s.hash)
 	}
 	return w, nil
 }
@@ -135,7 +135,7 @@ func (c *checker) state() (string, error) {
 		return "", err
 	}
 	for _, to := range []uint64{c.first(), c.first() + 1, c.middle(), c.last()} {
-		if err := c.play(s, to, "having told its state"); err != nil {
+		if err := c.play(s, to, "having returned its state"); err != nil {
 			return "", err
 		}
 		if _, err := c.root(s); err != nil {
@@ -185,7 +185,7 @@ func (c *checker) save() (string, error) {
 
 func (c *checker) load() (string, error) {
 	if !slices.Contains(c.out.Can, bisect.CanState) {
-		return "there is no state to load: it cannot tell its own", nil
+		return "there is no state to load: it cannot return its own", nil
 	}
 	s, err := c.fresh()
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *checker) load() (string, error) {
 	if other.point != c.middle() || other.hash != s.hash {
 		return "", wrongf("a state of point %d with hash %s is loaded as one of %d with %s", s.point, s.hash, other.point, other.hash)
 	}
-	return "the state it tells, in another process", c.play(other, c.last(), "having loaded a state")
+	return "the state it returns, in another process", c.play(other, c.last(), "having loaded a state")
 }
 
 func (c *checker) systems() (string, error) {
@@ -346,13 +346,13 @@ func (c *checker) refuses() (string, error) {
 	s.req.uint(s.point + 5)
 	s.req.array(1)
 	s.req.array(0)
-	if err := refused("the step of a tick that is not at hand", s.send(maxReply)); err != nil {
+	if err := refused("the step of a tick other than the current one", s.send(maxReply)); err != nil {
 		return "", err
 	}
 	if i, ok := s.link.(imager); s.Can(bisect.CanSave) && (!ok || !i.hasImage()) {
 		s.request(restoreMethod, 1)
 		s.req.bin([]byte("no save"))
-		if err := refused("a save that is none", s.send(maxReply)); err != nil {
+		if err := refused("bytes that are not a save", s.send(maxReply)); err != nil {
 			return "", err
 		}
 	}

@@ -22,7 +22,7 @@ type process struct {
 	buf  bytes.Buffer
 	log  Tail
 	done chan struct{} // closed once the command has ended and its log is complete
-	err  error         // how it ended, behind done
+	err  error         // how it ended; read after done
 	late atomic.Bool   // it was killed since it did not answer in time
 	gone bool
 
@@ -186,7 +186,7 @@ func (p *process) close() error {
 	return nil
 }
 
-// cleanEnv is this process's environment without what would tell a target to connect
+// cleanEnv is this process's environment without what would make a target connect
 // to somebody else.
 func cleanEnv() []string {
 	var env []string

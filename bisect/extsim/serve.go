@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Connect returns the connection that a target is to serve: what AddressVar tells, if
+// Connect returns the connection that a target is to serve: what AddressVar says, if
 // it is set, else stdin and stdout.
 func Connect(stdin io.Reader, stdout io.Writer) (io.ReadWriteCloser, error) {
 	address := os.Getenv(AddressVar)
@@ -85,13 +85,13 @@ type Server struct {
 	ticks  [][]orderlog.Order
 }
 
-// NewServer returns a server of a simulator, whose build it tells.
+// NewServer returns a server of a simulator, whose build it reports.
 func NewServer(sim *bisect.Sim, build string) *Server { return &Server{sim: sim, build: build} }
 
 // Close frees the instance that is running.
 func (s *Server) Close() error { return s.replace(nil) }
 
-// replace puts another instance in the place of the one that is running.
+// replace puts another instance in place of the one that is running.
 func (s *Server) replace(by bisect.Simulator) error {
 	old := s.at
 	s.at = by
@@ -102,7 +102,7 @@ func (s *Server) replace(by bisect.Simulator) error {
 }
 
 // Answer returns the value of the reply to the value of a request, good until the next
-// call. An error is for a request that cannot be answered, since it is none.
+// call. An error is for bytes that are not a request.
 func (s *Server) Answer(request []byte) (reply []byte, err error) {
 	frame, err := s.answer(request)
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Server) Answer(request []byte) (reply []byte, err error) {
 	return frame[lengthSize:], nil
 }
 
-// answer returns the frame of the reply to a request. An error is for a request that
-// cannot be answered, since it is none.
+// answer returns the frame of the reply to a request. An error is for bytes that
+// are not a request.
 func (s *Server) answer(b []byte) ([]byte, error) {
 	if err := s.req.read(b); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
@@ -217,7 +217,7 @@ func (s *Server) readHeader() (*orderlog.Header, error) {
 	return orderlog.ParseHeader(bytes.Clone(b))
 }
 
-// arrived takes over an instance and tells where it is.
+// arrived takes over an instance and answers where it is.
 func (s *Server) arrived(sim bisect.Simulator, h *orderlog.Header, err error) error {
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (s *Server) step() error {
 	return nil
 }
 
-// state answers save, too: a .snap is as good as any form of our own.
+// state answers save as well: a .snap is as good as any form of our own.
 func (s *Server) state() error {
 	saver, ok := bisect.As[bisect.Saver](s.at, bisect.CanState)
 	if !ok {

@@ -23,7 +23,7 @@ const (
 	TCP   Transport = "tcp"  // over a TCP connection on the loopback interface
 )
 
-// Environment variables that tell a target where to connect, and the token that it has
+// Environment variables that say where a target has to connect, and the token that it has
 // to send first, so that no other process can take its place.
 const (
 	AddressVar = "DESYNCTOOL_SIM"       // unix:PATH or tcp:HOST:PORT
@@ -35,7 +35,7 @@ const (
 func (p *process) startConnected(by Transport, timeout time.Duration) error {
 	network, address := "tcp", "127.0.0.1:0"
 	if by == Unix {
-		dir, err := os.MkdirTemp("", "desynctool-") // readable by this user alone
+		dir, err := os.MkdirTemp("", "desynctool-") // readable only by this user
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func admit(conn net.Conn, token string) error {
 		return err
 	}
 	var buf bytes.Buffer
-	// One byte at a time: nothing behind the frame may be taken away.
+	// One byte at a time: nothing after the frame may be taken away.
 	b, err := readFrame(bufio.NewReaderSize(oneByOne{conn}, 16), &buf, 64)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type message struct {
 func (m *message) Write(b []byte) (int, error) { m.b = append(m.b, b...); return len(b), nil }
 func (m *message) WriteByte(c byte) error      { m.b = append(m.b, c); return nil }
 
-// begin empties the message but for the room of its length.
+// begin empties the message except for the room of its length.
 func (m *message) begin() {
 	if m.enc == nil {
 		m.enc = msgpack.NewEncoder(m)
@@ -64,7 +64,7 @@ func (m *message) frame() []byte {
 // body is the value without its length.
 func (m *message) body() []byte { return m.b[lengthSize:] }
 
-// readFrame reads a frame into buf. A length is believed only as far as bytes come.
+// readFrame reads a frame into buf. A length is trusted only as far as bytes come.
 func readFrame(r *bufio.Reader, buf *bytes.Buffer, limit uint32) ([]byte, error) {
 	var head [lengthSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -77,7 +77,7 @@ func readFrame(r *bufio.Reader, buf *bytes.Buffer, limit uint32) ([]byte, error)
 	buf.Reset()
 	if got, err := io.CopyN(buf, r, int64(n)); err != nil {
 		if err == io.EOF {
-			return nil, fmt.Errorf("a frame of %d bytes ends behind %d: %w", n, got, io.ErrUnexpectedEOF)
+			return nil, fmt.Errorf("a frame of %d bytes ends after %d: %w", n, got, io.ErrUnexpectedEOF)
 		}
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func fixedSim() *bisect.Sim {
 	}
 }
 
-// TestDocumentedBytes holds the example of docs/extsim.md against what is sent.
+// TestDocumentedBytes compares the example of docs/extsim.md with what is sent.
 func TestDocumentedBytes(t *testing.T) {
 	page, err := os.ReadFile("../../docs/extsim.md")
 	if err != nil {

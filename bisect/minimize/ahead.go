@@ -58,7 +58,7 @@ func (s *search) settle(r *running) (counted bool, err error) {
 }
 
 // first returns the number of the first of n candidates that counts and makes it the best
-// one, or -1. Those behind it run ahead.
+// one, or -1. Those after it run ahead.
 func (s *search) first(ctx context.Context, n int, at func(i int) *Candidate) (int, error) {
 	var ahead []*running
 	defer func() {
@@ -88,7 +88,7 @@ type step struct {
 // chunk returns the candidate that lacks the last so many of the orders to be tried.
 func (st step) chunk(size int) *Candidate { return st.base.without(max(0, st.end-size), st.end) }
 
-// after returns the place behind that candidate, which is the best one now if it counts.
+// after returns the place after that candidate, which is the best one now if it counts.
 func (st step) after(size int, best *Candidate, counted bool) step {
 	from := max(0, st.end-size)
 	if counted {
@@ -98,7 +98,7 @@ func (st step) after(size int, best *Candidate, counted bool) step {
 }
 
 // pass tries to leave out each chunk of so many orders, from the last to the first: so
-// the orders before the chunk at hand are always those of the best candidate, and its
+// the orders before the current chunk are always those of the best candidate, and its
 // states up to there remain good to begin with.
 func (s *search) pass(ctx context.Context, size int) (changed bool, err error) {
 	if err := s.refresh(ctx, (len(s.best.kept)+size-1)/size); err != nil {
@@ -149,11 +149,11 @@ func (s *search) pass(ctx context.Context, size int) (changed bool, err error) {
 	return changed, nil
 }
 
-// odds guesses whether candidates of a pass count, from how often one did behind another
-// that did, or did not. It only says which candidates are worth to run ahead.
+// odds guesses whether candidates of a pass count, from how often one did after another
+// that did, or did not. It only says which candidates are worth running ahead.
 type odds struct {
 	last int       // 1 if the last one counted
-	seen [2][2]int // by the one before and the one behind
+	seen [2][2]int // by the one before and the one after
 }
 
 func (o *odds) learn(counted bool) {
@@ -165,7 +165,7 @@ func (o *odds) learn(counted bool) {
 	o.last = next
 }
 
-// of returns how likely a candidate counts, or does not, behind another.
+// of returns how likely a candidate counts, or does not, after another.
 func (o *odds) of(last, next int) float64 {
 	seen := o.seen[last]
 	return float64(seen[next]+1) / float64(seen[0]+seen[1]+2)

@@ -8,14 +8,14 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Bisect finds the state point at which a session parts, by a test that tells of a prefix
+// Bisect finds the state point at which a session parts, by a test that says of a prefix
 // whether it diverges: the test judges the session up to ever closer points. Both ends are
-// judged first. A prefix of which nothing can be told is stepped around, and the bracket
+// judged first. A prefix without a verdict is stepped around, and the bracket
 // is wider than a tick if that leaves nothing between its ends.
 //
 // Invariant: the prefix up to the bracket's good end was judged to be in sync, unless that
 // end is nil, and the one up to the bad end to diverge. At the end both are judged again:
-// a test that then says otherwise does not agree with itself, and nothing is found.
+// a test that then gives another verdict does not agree with itself, and nothing is found.
 func Bisect(ctx context.Context, in *Input, test Test) (*bisect.Result, error) {
 	s := &prefixes{ctx: ctx, in: in, test: test, known: map[uint64]Outcome{}}
 	r := &bisect.Result{
@@ -60,7 +60,7 @@ func (s *prefixes) search(r *bisect.Result) error {
 	case err != nil:
 		return err
 	case v == Unknown:
-		r.Lost = append(r.Lost, fmt.Sprintf("nothing can be told of the whole log: %s", s.known[bad].Why))
+		r.Lost = append(r.Lost, fmt.Sprintf("no verdict on the whole log: %s", s.known[bad].Why))
 		return nil
 	case v == InSync:
 		return nil
@@ -78,7 +78,7 @@ func (s *prefixes) search(r *bisect.Result) error {
 			return err
 		}
 		if v == Unknown {
-			r.Notes = append(r.Notes, fmt.Sprintf("nothing can be told of the points tried between %d and %d: %s", low, bad, s.known[low+(bad-low)/2].Why))
+			r.Notes = append(r.Notes, fmt.Sprintf("no verdict on the points tried between %d and %d: %s", low, bad, s.known[low+(bad-low)/2].Why))
 			break
 		}
 		if v == Diverges {
@@ -105,7 +105,7 @@ func (s *prefixes) search(r *bisect.Result) error {
 	return nil
 }
 
-// between judges the middle of a span, or, where nothing can be told of it, points ever
+// between judges the middle of a span, or, where it has no verdict, points ever
 // farther from it, on both sides.
 func (s *prefixes) between(low, bad uint64) (point uint64, v Verdict, err error) {
 	middle := low + (bad-low)/2
@@ -125,7 +125,7 @@ func (s *prefixes) between(low, bad uint64) (point uint64, v Verdict, err error)
 	return middle, Unknown, nil
 }
 
-// confirm judges both ends again and returns what contradicts the first time.
+// confirm judges both ends again and returns what contradicts the first verdicts.
 func (s *prefixes) confirm(b *bisect.Bracket) (string, error) {
 	ends := []snapshot.Point{b.Bad}
 	if b.Good != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// skipping is a Test that diverges from a point on and can tell nothing of some points.
+// skipping is a Test that diverges from a point on and has no verdict on some points.
 type skipping struct {
 	from    uint64
 	unknown map[uint64]bool
@@ -28,8 +28,8 @@ func (s *skipping) Run(_ context.Context, c *Candidate, _ *snapshot.World) (Outc
 	return Outcome{Verdict: InSync}, nil
 }
 
-// TestBisectSteps holds the bracket against what the test knows: its ends were told, and it
-// is one tick wide unless nothing can be told of points in between.
+// TestBisectSteps compares the bracket with what the test knows: its ends were judged, and it
+// is one tick wide unless points in between have no verdict.
 func TestBisectSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 200).Draw(t, "ticks")

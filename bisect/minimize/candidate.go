@@ -77,9 +77,9 @@ func (c *Candidate) with(n int, o orderlog.Order) *Candidate {
 	return &out
 }
 
-// Log returns the candidate as a log of which nothing shares memory that may change. It
-// has the hashes that were recorded up to the first tick that lacks an order, or has
-// another: those behind it are void.
+// Log returns the candidate as a log that shares no memory that may change. It
+// has the hashes that were recorded up to the first tick that lacks an order or has
+// a different one: those after it are void.
 func (c *Candidate) Log() *orderlog.Log {
 	in := c.in
 	log := &orderlog.Log{Name: in.Name, Header: in.Header}
@@ -130,7 +130,7 @@ func (c *Candidate) Log() *orderlog.Log {
 }
 
 // parts returns the first tick in which two candidates of one input do not have the same
-// orders, as far as both go: up to its state point they lead to the same states.
+// orders, up to the end of the shorter one: up to its state point they lead to the same states.
 func (c *Candidate) parts(other *Candidate) uint64 {
 	first := min(c.until, other.until)
 	for i := 0; ; i++ {
@@ -151,7 +151,7 @@ func (c *Candidate) parts(other *Candidate) uint64 {
 	}
 }
 
-// numbered is an order of a candidate, behind the last one its end.
+// numbered is an order of a candidate, after the last one its end.
 type numbered struct {
 	n    int
 	tick uint64
@@ -168,11 +168,11 @@ func sameOrder(a, b *orderlog.Order) bool {
 	return a.Compare(b) == 0 && a.Kind == b.Kind && string(a.Payload) == string(b.Payload)
 }
 
-// Key tells a candidate by its content. Candidates of one input have the same key only
+// Key identifies a candidate by its content. Candidates of one input have the same key only
 // if they are the same.
 type Key [16]byte
 
-// Key returns the candidate's.
+// Key returns the candidate's key.
 func (c *Candidate) Key() Key {
 	bits := make([]byte, (len(c.in.orders)+7)/8) // one for each order of the input
 	for _, n := range c.kept {
@@ -202,7 +202,7 @@ func putOrder(h hash.Hash, o *orderlog.Order) {
 	h.Write(o.Payload)
 }
 
-// digest tells the whole input by its content.
+// digest identifies the whole input by its content.
 func (in *Input) digest() [sha256.Size]byte {
 	h := sha256.New()
 	put(h, in.Header.Seed, in.Header.FirstPoint, in.end)

@@ -23,7 +23,7 @@ import (
 // of the game's own logs, so that the game needs no change.
 //
 // Its exit status is the verdict, as for git bisect run: 0 in sync, 1 to 124 diverges, 125
-// cannot tell; 126 and more, and a signal, end the search, since then something is wrong
+// unknown; 126 and more, and a signal, end the search, since then something is wrong
 // with the command. With Diverges the output is the verdict, with Against whether two
 // commands print the same; 125 and those that end the search remain what they are.
 type Command struct {
@@ -32,11 +32,11 @@ type Command struct {
 	Line string
 	// Against is a second command, of another build, whose output is compared.
 	Against string
-	// Diverges tells by a line of the output that a candidate diverges, Keep which parts
-	// of lines are compared with Against. Without Keep all output is.
+	// Diverges matches a line of the output if a candidate diverges, Keep the parts
+	// of lines that are compared with Against. Without Keep all output is.
 	Diverges, Keep *regexp.Regexp
 	// Timeout is how long a command may take, without a limit if it is 0. One that takes
-	// longer cannot tell.
+	// longer has no verdict.
 	Timeout time.Duration
 
 	// File is how candidates are written.
@@ -98,7 +98,7 @@ func (c *Command) Name() string {
 	return name
 }
 
-// AbortError says that a command failed in a way that tells nothing about any candidate.
+// AbortError says that a command failed in a way that says nothing about any candidate.
 type AbortError struct {
 	Command string
 	Status  string // "exit status 127", "signal: killed"
@@ -106,7 +106,7 @@ type AbortError struct {
 }
 
 func (e *AbortError) Error() string {
-	s := fmt.Sprintf("%s: %s, which is no verdict", e.Command, e.Status)
+	s := fmt.Sprintf("%s: %s, which is not a verdict", e.Command, e.Status)
 	if e.Output != "" {
 		s += ": " + e.Output
 	}
@@ -163,12 +163,12 @@ func (c *Command) Run(ctx context.Context, candidate *Candidate, _ *snapshot.Wor
 // ran is what a command did.
 type ran struct {
 	status int
-	why    string // it cannot tell
+	why    string // it has no verdict
 	sum    [sha256.Size]byte
 	lines  int // that match
 }
 
-// statuses of a command that are no verdict.
+// statuses of a command that are not a verdict.
 const (
 	cannotTell = 125
 	noVerdict  = 126

@@ -36,7 +36,7 @@ type Written struct {
 const outcomesName = "minimize.state"
 
 // RunTo searches as Run does, and writes the result to dir, which must be empty, not
-// exist, or hold a search that was not ended: this one goes on from there.
+// exist, or hold an unfinished search, which this one then continues.
 func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opts Options) (_ *Result, err error) {
 	_, missing := os.Stat(dir)
 	if err := claim(dir, file.Name); err != nil {
@@ -63,7 +63,7 @@ func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opt
 		}
 		return nil, err
 	}
-	// An interrupted search has a result, too.
+	// An interrupted search also has a result.
 	if err := r.write(context.WithoutCancel(ctx), dir, test, file); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opt
 	return r, err
 }
 
-// claim makes dir and refuses one that holds anything else than a search that goes on.
+// claim makes dir and refuses one that holds anything other than a search to continue.
 func claim(dir, file string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -94,7 +94,7 @@ func claim(dir, file string) error {
 	return nil
 }
 
-// playAgain is how often the sides are played at most until they differ, as what diverges
+// playAgain is how often the sides are played at most until they differ, since what diverges
 // only now and then may not do so at once.
 const playAgain = 50
 

@@ -51,7 +51,7 @@ func NewInput(log *orderlog.Log, fixed func(kind string) bool) (*Input, error) {
 }
 
 // lastTimes returns the ticks of a log in ascending order. Where a log goes back and
-// plays ticks again, the orders of the last time are those that count.
+// plays ticks again, the orders of the last time count.
 func lastTimes(log *orderlog.Log) []orderlog.Tick {
 	ticks := slices.Clone(log.Ticks)
 	slices.Reverse(ticks)

@@ -20,7 +20,7 @@ type Live struct {
 	Mode    bisect.TrialMode
 	Against *bisect.Sim // for that mode
 	Depth   int         // for Rollback
-	// Unsteady says that a replay is expected to be another one the next time.
+	// Unsteady says that a replay is expected to differ the next time.
 	Unsteady bool
 
 	once  sync.Once
@@ -43,7 +43,7 @@ func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Out
 	until, log := c.Until(), c.Log()
 	opts := bisect.TrialOptions{Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Context: ctx}
 	drills := l.drills(c)
-	// Two instances of one simulator depart otherwise each time.
+	// Two instances of one simulator depart differently each time.
 	opts.Drill = drills && (l.Unsteady || l.Mode == bisect.Dual)
 	t, err := bisect.Try(log, l.Sim, opts)
 	switch {

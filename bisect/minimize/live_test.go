@@ -103,7 +103,7 @@ func TestLive(t *testing.T) {
 		notes   int
 	}{
 		{"plain", mistake{arm: 90, fire: 199}, true, 0},
-		{"its first half alone", mistake{arm: 2, fire: 199}, true, 0},
+		{"only its first half", mistake{arm: 2, fire: 199}, true, 0},
 		{"a save forgets", mistake{arm: 90, fire: 199, forgets: true}, false, 1},
 		{"resuming wakes it", mistake{arm: 90, fire: 199, wakes: true}, true, 1},
 	} {

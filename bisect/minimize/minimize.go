@@ -7,13 +7,13 @@
 // orders in these. The search keeps the smallest candidate that was seen to diverge in
 // the way the whole session does, the best one, which at first is the session itself:
 //
-//  1. the shortest prefix: what comes behind the first state that departs is left out at
-//     once, or found by a binary search where a test tells no state;
+//  1. the shortest prefix: what comes after the first state that departs is left out at
+//     once, or found by a binary search where a test reports no state;
 //  2. no orders at all, then only those of the last tick, of the last 16, 256, …;
 //  3. all orders but those of one player, all but those of one kind;
 //  4. delta debugging: half of the orders are left out, a quarter, …, at last one by one
-//     until none can be left out alone;
-//  5. smaller numbers in the payloads that tell their fields, and players of a lower
+//     until no single one can be left out;
+//  5. smaller numbers in the payloads whose fields are known, and players of a lower
 //     number.
 //
 // Whatever diverges sooner makes the candidate shorter.
@@ -21,14 +21,14 @@
 // # Same result anywhere
 //
 // The candidates of a step have an order, and the first of them that diverges becomes
-// the best one. Others run ahead on other processors, and what they come to is kept, but
-// it counts only when its turn has come: the result and its cost do not depend on how
+// the best one. Others run ahead on other processors, and their outcomes are kept, but
+// count only when their turn has come: the result and its cost do not depend on how
 // many processors there are.
 //
 // # Cost
 //
 // The cost is the replays and the ticks that were simulated for them. No candidate is
-// tested twice, also not in another process if outcomes are kept in a file. A candidate whose
+// tested twice, not even in another process if outcomes are kept in a file. A candidate whose
 // orders are those of the best one up to some tick begins with the state there, if it is
 // shown that the session itself, begun so, departs in the same way; the finding is
 // replayed from its start.
@@ -63,10 +63,10 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// DefaultMaxReplays bounds a search unless told otherwise.
+// DefaultMaxReplays bounds a search by default.
 const DefaultMaxReplays = 2000
 
-// Stopped says why a search ended before nothing could be left out any more.
+// Stopped says why a search ended while more might have been left out.
 type Stopped string
 
 // Reasons to stop.
@@ -83,7 +83,7 @@ type Result struct {
 	Best  *Candidate
 
 	Signature Signature
-	// Point is the first state point that departs, nil if the test does not tell.
+	// Point is the first state point that departs, nil if the test does not report it.
 	Point *uint64
 
 	// Replays and Ticks are what the answer cost. What ran ahead in vain on other
@@ -92,7 +92,7 @@ type Result struct {
 	Ticks   uint64
 	// Resumed counts the replays that began in the middle.
 	Resumed int
-	// Unknown counts the candidates of which nothing could be told.
+	// Unknown counts the candidates without a verdict.
 	Unknown int
 
 	// Runs is how often each candidate was tested. Of several, the counts of divergences
@@ -100,7 +100,7 @@ type Result struct {
 	Runs                int
 	InputHits, BestHits int
 	Low, High           float64 // of the best one's rate, with 95 % confidence
-	Changed             int     // orders that stand with other content than in the input
+	Changed             int     // orders whose content differs from the input's
 	Stopped             Stopped
 
 	// Written is what RunTo wrote.

@@ -41,7 +41,7 @@ func input(t testing.TB, n int) *Input {
 // rule is a Test by what a candidate holds. It takes a while, another one each time.
 type rule struct {
 	diverges func(c *Candidate) bool
-	pointed  bool // it tells the last tick's end as the point
+	pointed  bool // it reports the last tick's end as the point
 	runs     atomic.Int64
 	hasty    bool
 }
@@ -76,7 +76,7 @@ func has(c *Candidate, set []int) bool {
 	return true
 }
 
-// TestOneMinimal holds the search against brute force: what is left diverges, and does not
+// TestOneMinimal compares the search with brute force: what is left diverges, and does not
 // without any one order, nor with any shorter prefix if the rule is monotone.
 func TestOneMinimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,7 +111,7 @@ func TestOneMinimal(t *testing.T) {
 		}
 		for i := range r.Best.kept {
 			if less := r.Best.without(i, i+1); diverges(less) {
-				t.Fatalf("%v: less does, too: %v", r.Best.kept, less.kept)
+				t.Fatalf("%v: less does as well: %v", r.Best.kept, less.kept)
 			}
 		}
 		if pointed || odd || len(chain) > 1 {
@@ -119,7 +119,7 @@ func TestOneMinimal(t *testing.T) {
 		}
 		for until := range r.Best.until {
 			if shorter := r.Best.Prefix(until); until > 0 && diverges(shorter) {
-				t.Fatalf("%v up to %d: %d does, too", r.Best.kept, r.Best.until, until)
+				t.Fatalf("%v up to %d: %d does as well", r.Best.kept, r.Best.until, until)
 			}
 		}
 	})
@@ -186,7 +186,7 @@ func TestGoesOn(t *testing.T) {
 		if r.Stopped != Finished || !slices.Equal(r.Best.kept, want.Best.kept) || r.Replays != want.Replays || r.Ticks != want.Ticks {
 			t.Errorf("left %v with %d replays of %d ticks, %q; in one go %v, %d, %d", r.Best.kept, r.Replays, r.Ticks, r.Stopped, want.Best.kept, want.Replays, want.Ticks)
 		}
-		if round < 3 || total > want.Replays+2*round { // the one at hand, and the confirmation
+		if round < 3 || total > want.Replays+2*round { // the current one, and the confirmation
 			t.Errorf("%d rounds, %d tests; in one go %d", round, total, want.Replays)
 		}
 		break

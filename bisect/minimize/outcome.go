@@ -9,12 +9,12 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Test tells whether a candidate diverges. Several candidates are tested at once.
+// Test says whether a candidate diverges. Several candidates are tested at once.
 type Test interface {
-	// Name tells the test from others, in a line.
+	// Name identifies the test, in one line.
 	Name() string
-	// Run plays a candidate. An error ends everything: what is wrong with one candidate
-	// alone is an Unknown outcome.
+	// Run plays a candidate. An error ends everything: what is wrong with only one
+	// candidate is an Unknown outcome.
 	Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error)
 }
 
@@ -34,14 +34,14 @@ type Verdict string
 const (
 	InSync   Verdict = "in-sync"
 	Diverges Verdict = "diverges"
-	Unknown  Verdict = "unknown" // it cannot be told
+	Unknown  Verdict = "unknown" // no verdict is possible
 )
 
-// Outcome is what one run of a test came to.
+// Outcome is the result of one run of a test.
 type Outcome struct {
 	Verdict   Verdict
 	Signature Signature
-	// Point is the first state point that departs, nil if the test cannot tell.
+	// Point is the first state point that departs, nil if the test cannot report it.
 	Point *uint64
 	// Replays and Ticks are what it cost.
 	Replays int
@@ -87,7 +87,7 @@ func (s Signature) String() string {
 }
 
 // signatureOf returns the way in which a replay departs: what comes first in the diff.
-// Right behind the system that departs that may be the RNG; at the end of a tick the RNG
+// Right after the system that departs that may be the RNG; at the end of a tick the RNG
 // comes last, since whatever draws from it then departs with it, and it with others.
 func signatureOf(d *bisect.Departure) Signature {
 	if len(d.Caches) > 0 {
@@ -122,7 +122,7 @@ func tableSignature(t *snapshot.TableDiff) Signature {
 	return s
 }
 
-// plain reports whether one column alone departs, so that what departed first is known.
+// plain reports whether only one column departs, so that what departed first is known.
 func plain(d *bisect.Departure) bool {
 	if d.Diff == nil {
 		return true

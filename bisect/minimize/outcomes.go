@@ -12,11 +12,11 @@ import (
 	"sync"
 )
 
-// judged is what all runs of one candidate came to.
+// judged is the result of all runs of one candidate.
 type judged struct {
 	Key   string `json:"key"`
 	Whole bool   `json:"whole"` // it was played from its start
-	// Runs counts those that told anything, Hits those that diverged in the same way.
+	// Runs counts those with a verdict, Hits those that diverged in the same way.
 	Runs    int     `json:"runs"`
 	Hits    int     `json:"hits"`
 	Point   *uint64 `json:"point,omitempty"` // the last one of all hits
@@ -39,7 +39,7 @@ type Outcomes struct {
 // outcomesHead is the first line of a file of outcomes.
 type outcomesHead struct {
 	Schema string `json:"schema"`
-	// Search tells the input, the test and how often it is run.
+	// Search identifies the input, the test and how often it is run.
 	Search string `json:"search"`
 }
 
@@ -73,7 +73,7 @@ func OpenOutcomes(path string, in *Input, test Test, opts Options) (*Outcomes, e
 	return o, nil
 }
 
-// read reads what was kept and returns the offset behind the last whole line.
+// read reads what was kept and returns the offset after the last whole line.
 func (o *Outcomes) read(f *os.File) (end int64, err error) {
 	o.list = map[Key]*judged{}
 	r := bufio.NewReader(f)

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// search is a search that goes on. What it holds changes only between the candidates of a
+// search is a search that is running. What it holds changes only between the candidates of a
 // step, never while they are tested.
 type search struct {
 	in   *Input
@@ -22,7 +22,7 @@ type search struct {
 	target  Signature
 	needed  int        // divergences among opts.Runs by which a candidate counts
 	best    *Candidate // that counts, the smallest so far
-	reached *judged    // what best came to
+	reached *judged    // the outcome of best
 
 	trail  []adopted    // the best candidates so far, the input first
 	used   map[Key]bool // candidates whose cost is counted
@@ -30,7 +30,7 @@ type search struct {
 	// origin is the best candidate that was played from its start, before any began in the
 	// middle.
 	origin *Candidate
-	proven *judged // what origin came to
+	proven *judged // the outcome of origin
 }
 
 // adopted is a candidate that became the best one.
@@ -86,7 +86,7 @@ func (s *search) learn(ctx context.Context, c *Candidate) (*judged, error) {
 	}
 	switch {
 	case j.Runs == 0:
-		return nil, fmt.Errorf("nothing can be told of the unmodified session by %s: %s", s.test.Name(), j.Why)
+		return nil, fmt.Errorf("no verdict on the unmodified session from %s: %s", s.test.Name(), j.Why)
 	case len(seen) == 0 && s.opts.Runs == 1:
 		return nil, fmt.Errorf("%w: %s finds it in sync up to state point %d", ErrSound, s.test.Name(), c.until)
 	case len(seen) == 0:
@@ -102,7 +102,7 @@ func (s *search) learn(ctx context.Context, c *Candidate) (*judged, error) {
 	return j, nil
 }
 
-// once tests a candidate, and adds to j what it cost and whether anything can be told.
+// once tests a candidate, and adds to j what it cost and whether there is a verdict.
 func (s *search) once(ctx context.Context, c *Candidate, from *snapshot.World, j *judged) (Outcome, error) {
 	o, err := s.test.Run(ctx, c, from)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *search) pay(key Key, j *judged) {
 	}
 	if j.Runs == 0 {
 		if s.out.Unknown++; s.out.Unknown == 1 && j.Why != "" {
-			s.out.Notes = append(s.out.Notes, "first candidate of which nothing can be told: "+j.Why)
+			s.out.Notes = append(s.out.Notes, "first candidate without a verdict: "+j.Why)
 		}
 	}
 	if s.opts.Progress != nil {
@@ -149,7 +149,7 @@ func (s *search) pay(key Key, j *judged) {
 // counts reports whether a candidate diverges in the way of the input, and often enough.
 func (s *search) counts(j *judged) bool { return j.Hits >= s.needed }
 
-// adopt makes a candidate that counts the best one. What comes behind the state that
+// adopt makes a candidate that counts the best one. What comes after the state that
 // departs is left out: it had no part in it.
 func (s *search) adopt(c *Candidate, j *judged) {
 	s.best, s.reached = c, j
@@ -210,7 +210,7 @@ func (s *search) smaller(ctx context.Context) error {
 	return err
 }
 
-// goBack returns to a candidate that was the best one before, as what counted by luck does
+// goBack returns to a candidate that was the best one before, since one that counted by luck does
 // not diverge often enough when it is tested again: to one that does, or to the input.
 func (s *search) goBack(ctx context.Context) error {
 	s.out.Notes = append(s.out.Notes, "a smaller session diverged often enough at first, and not when it was tested again")
@@ -317,7 +317,7 @@ func (s *search) suffixes(ctx context.Context) error {
 	return err
 }
 
-// fewOrders is how many are worth no step but one by one.
+// fewOrders is how many orders are only worth leaving out one by one.
 const fewOrders = 8
 
 // groups leaves out all orders of one player, or of one kind.
@@ -365,7 +365,7 @@ func (s *search) orders(ctx context.Context) error {
 	return s.oneByOne(ctx)
 }
 
-// oneByOne leaves out single orders until none can be left out alone.
+// oneByOne leaves out single orders until no single one can be left out.
 func (s *search) oneByOne(ctx context.Context) error {
 	for {
 		changed, err := s.pass(ctx, 1)

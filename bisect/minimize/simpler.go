@@ -7,7 +7,7 @@ import (
 )
 
 // simpler gives the orders that are left lower players and smaller numbers, where their
-// payloads tell what is a number. An entity's id is a number, too; that a smaller one does
+// payloads show what is a number. An entity's id is also a number; whether a smaller one does
 // as well is for the test to say.
 func (s *search) simpler(ctx context.Context) error {
 	for i := 0; i < len(s.best.kept); i++ {

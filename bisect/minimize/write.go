@@ -199,7 +199,7 @@ type keeper struct {
 	began   bool
 }
 
-// observe returns the hashes of the point at hand, and saves the state if it is time.
+// observe returns the hashes of the current point, and saves the state if it is time.
 func (k *keeper) observe() ([]orderlog.Observed, error) {
 	s := k.peer.s
 	point, sync := s.Point(), s.SyncHash()

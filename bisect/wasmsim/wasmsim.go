@@ -1,5 +1,5 @@
 // Package wasmsim replays logs in simulators that are WebAssembly modules. They run in
-// this process, see nothing outside of their memory, and do the same everywhere.
+// this process, see nothing outside their memory, and do the same everywhere.
 //
 // # Module
 //
@@ -15,7 +15,7 @@
 //	    as it is until the next call
 //
 // It exports its memory as "memory". An exported _initialize is called first. Imports may be those of
-// WASI, preview 1: there are no files, arguments or variables, clocks stand still but for
+// WASI, preview 1: there are no files, arguments or variables, clocks stand still except for
 // a step at each look, and random numbers are the same in every run. What a module writes to
 // its stderr or stdout is its log.
 //
@@ -150,7 +150,7 @@ func instantiate(ctx context.Context, r wazero.Runtime, compiled wazero.Compiled
 	}
 	m.memory = m.module.ExportedMemory(memoryName)
 	m.alloc, m.request = m.module.ExportedFunction(allocName), m.module.ExportedFunction(requestName)
-	if in, ok := m.module.(experimental.InternalModule); ok { // it knows those that are not exported, too
+	if in, ok := m.module.(experimental.InternalModule); ok { // it also knows those that are not exported
 		for i := range in.NumGlobal() {
 			if g, ok := in.Global(i).(api.MutableGlobal); ok {
 				m.globals = append(m.globals, g)

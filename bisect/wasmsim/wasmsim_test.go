@@ -51,7 +51,7 @@ func sessionLog(t *testing.T, ticks int) *orderlog.Log {
 	return log
 }
 
-// TestSameAsNative holds the reference sim as a module against the one in this process,
+// TestSameAsNative compares the reference sim as a module with the one in this process,
 // in all ways of replaying.
 func TestSameAsNative(t *testing.T) {
 	if testing.Short() {
@@ -96,7 +96,7 @@ func TestSameAsNative(t *testing.T) {
 	}
 }
 
-// TestBadModules checks that a module that is none, or does not fit, gives one line.
+// TestBadModules checks that what is not a module, or does not fit, gives one line.
 func TestBadModules(t *testing.T) {
 	header := "\x00asm\x01\x00\x00\x00"
 	memory := "\x05\x03\x01\x00\x01" // one memory of a page
@@ -138,7 +138,7 @@ func TestBrokenModules(t *testing.T) {
 		"traps":     {"\x00", "wasm error: unreachable"},
 		"hangs":     {"\x03\x40\x0c\x00\x0b\x00", "no answer within 100ms"},
 		"outside":   {"\x42\x7f", "its reply of 4294967295 bytes at 0xffffffff lies outside of its memory"},
-		"nothing":   {"\x42\x00", "its answer is no MessagePack: msgpack at byte 0: buffer ends, 1 more values expected"},
+		"nothing":   {"\x42\x00", "its answer is not MessagePack: msgpack at byte 0: buffer ends, 1 more values expected"},
 		"a request": {"\x42\x95\x80\x80\x80\x80\x01", "the target refuses: hello"}, // 21 bytes at 8: the request itself
 	} {
 		path := filepath.Join(t.TempDir(), "m.wasm")

@@ -151,7 +151,7 @@ func TestCForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The grid is the last member: a save without it keeps the one at hand.
+	// The grid is the last member: a save without it keeps the current one.
 	broken := strings.Replace(string(source), ".memory_size = sizeof served.s,", ".memory_size = offsetof(state, grid),", 1)
 	broken = strings.Replace(broken, `"desynctool.h"`, strconv.Quote(header), 1)
 	file := filepath.Join(t.TempDir(), "broken.c")
@@ -167,7 +167,7 @@ func TestCForgets(t *testing.T) {
 	wants(t, run(t, 1, "replay", filepath.Join(dir, "host"), "--sim", "exec:"+program+" serve", "--rollback", "3"), "DIVERGED  rollback")
 }
 
-// TestCSource: the example stays short, and the header is good C++, too.
+// TestCSource: the example stays short, and the header is also valid C++.
 func TestCSource(t *testing.T) {
 	b, err := os.ReadFile("c/skirmish.c")
 	if err != nil {
@@ -257,7 +257,7 @@ func TestCVectors(t *testing.T) {
 	wants(t, run(t, 0, "dump", everything), `%phase "after-orders"`, `%native "frame 9"`, "%epoch 2", "%meta \"build\" \"1.0\"\n%meta \"os\" \"linux\"\n", `%table archetype "Pairs" 2`, `.A.string = "grün"`, "\nKeys[2]\n", "\nnoise Noise[2].Cell.units = ")
 }
 
-// TestCMalformed: what is no request ends the target with one line, what is a wrong one
+// TestCMalformed: what is not a request ends the target with one line, what is a wrong one
 // is refused, and nothing reads or writes where it must not.
 func TestCMalformed(t *testing.T) {
 	if runtime.GOOS != "linux" {

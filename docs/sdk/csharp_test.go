@@ -372,7 +372,7 @@ func TestCSharpMalformedRequests(t *testing.T) {
 	}
 }
 
-// TestCSharpRefusals holds what is no mistake in the protocol: the target answers with
+// TestCSharpRefusals checks what is not a mistake in the protocol: the target answers with
 // an error and goes on.
 func TestCSharpRefusals(t *testing.T) {
 	exe := compileCSharp(t, csharpGame, csharpSDK)
@@ -453,6 +453,6 @@ func serveCSharp(t *testing.T, exe string, in []byte) (code int, stdout []byte, 
 	}
 	stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer stop.Stop()
-	_ = cmd.Wait() // that it leaves its input unread is no error
+	_ = cmd.Wait() // that it leaves its input unread is not an error
 	return cmd.ProcessState.ExitCode(), out.Bytes(), log.String()
 }

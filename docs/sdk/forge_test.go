@@ -12,19 +12,19 @@ import (
 )
 
 // A forged snapshot is a .snap whose checksums and hashes are right whatever it says: what
-// is wrong with it is its form alone.
+// is wrong with it is only its form.
 type forged struct {
 	version  uint32
 	head     []any // what the header has before the root
 	root     []byte
 	meta     []string // names and values
 	tables   []forgedTable
-	more     []any  // behind the tables in the header
+	more     []any  // after the tables in the header
 	behind   []byte // the tables
 	end      string
 	longer   int // than it is, it says
 	rootSize int
-	tail     []byte // behind the header's value
+	tail     []byte // after the header's value
 }
 
 type forgedTable struct {
@@ -38,12 +38,12 @@ type forgedTable struct {
 	gap              []byte   // between cells and index
 	cells, at, size  int64    // added to what is right
 	cut              [8]int   // bytes cut off the bins
-	more             []any    // behind the bins in the index
+	more             []any    // after the bins in the index
 	leaf             int      // bytes of the leaf hash, added to 32
 	digest, stored   int      // added to a digest's first byte; to the stored lengths
 	codec            byte
 	columnDigest     int    // bytes of the digests of columns, added to 32
-	tail             []byte // behind the value of the index
+	tail             []byte // after the value of the index
 	keysWrong, flips bool
 }
 

@@ -63,7 +63,7 @@ type mendedTable struct {
 	label            string
 	leaf             int // where it stands
 	cells            []int
-	index, end       int // behind the index
+	index, end       int // after the index
 	blocks           int
 	keys             int   // where the digest of the keys stands
 	columns          []int // where those of the columns stand
@@ -238,7 +238,7 @@ func mutants(t *testing.T, file []byte) []mutant {
 			list = append(list, mutant{how: how, file: changed, refused: true})
 			crcs := bytes.Clone(changed)
 			m.mend(crcs, false)
-			// Names that are no UTF-8 and the like are not judged alike.
+			// Names that are not UTF-8 and the like are not judged alike.
 			list = append(list, mutant{how: how + ", CRCs mended", file: crcs, refused: inCells(i)})
 			if inCells(i) {
 				hashes := bytes.Clone(changed)
@@ -373,7 +373,7 @@ func TestCReads(t *testing.T) {
 	}
 }
 
-// damagedLoads asks a game to load damaged states of a point, and to play on behind each.
+// damagedLoads asks a game to load damaged states of a point, and to play on after each.
 func damagedLoads(t *testing.T, n int, dir, program string, args ...string) {
 	t.Helper()
 	const point = 100
@@ -412,7 +412,7 @@ func damagedLoads(t *testing.T, n int, dir, program string, args ...string) {
 		}
 		ask(changed)
 	}
-	// Behind all that what is right is loaded, also without a header.
+	// After all that, a correct state is still loaded, also without a header.
 	in = append(in, request(t, 4, "load", []any{snap, nil})...)
 	in = append(in, request(t, 5, "load", []any{snap, header})...)
 	stdout, stderr, exit := execute(t, in, program, args...)

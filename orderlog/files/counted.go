@@ -1,6 +1,6 @@
 package files
 
-// Counted is a file that tells how many bytes each of its reads gave.
+// Counted is a file that reports how many bytes each of its reads returned.
 type Counted struct {
 	File
 	Count func(n int)

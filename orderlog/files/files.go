@@ -11,18 +11,18 @@ import (
 // Tree is a tree of folders and files. Paths are those of package path/filepath,
 // as a person gives them. A Tree may be used by several goroutines at once.
 type Tree interface {
-	// Open opens a file. That of a folder can be opened, and not read.
+	// Open opens a file. A folder can be opened but not read.
 	Open(path string) (File, error)
 
-	// Stat describes a file or folder, and that which a link leads to.
+	// Stat describes a file or folder; of a link, what it leads to.
 	Stat(path string) (fs.FileInfo, error)
 
 	// Names returns the names in a folder, in no order.
 	Names(path string) ([]string, error)
 }
 
-// File is an open file. What is no regular file, such as a pipe, can be read from
-// its start to its end alone.
+// File is an open file. What is not a regular file, such as a pipe, can only be
+// read from start to end.
 type File interface {
 	io.Reader
 	io.ReaderAt

@@ -4,7 +4,7 @@
 // # Format
 //
 // A file is a preamble, any number of frames, and an end marker with nothing
-// behind it. All integers are little-endian; every checksum is CRC-32C
+// after it. All integers are little-endian; every checksum is CRC-32C
 // (Castagnoli).
 //
 //	preamble, 16 bytes
@@ -27,7 +27,7 @@
 // A writer that crashed must not look like a file that was damaged later, and
 // neither may look complete. So reading ends in one of three ways:
 //
-//   - cleanly, with [io.EOF], behind the end marker;
+//   - cleanly, with [io.EOF], after the end marker;
 //   - torn, with [ErrTorn]: the file ends inside a frame or without an end
 //     marker, or from some point inside a frame on it holds nothing but zero
 //     bytes, 16 at least, as a crashed file system leaves them;
@@ -77,14 +77,14 @@ func (f Format) maxPayload() uint64 {
 
 // What an [Error] wraps, or another error about a file.
 var (
-	// ErrTorn says that the writer never finished: what is delivered is whole
-	// but not all.
+	// ErrTorn says that the writer never finished: what is delivered is whole,
+	// but more was to follow.
 	ErrTorn = errors.New("torn")
 	// ErrCorrupt says that the file was damaged or badly written.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrUnrecognized says that the file is of another type.
 	ErrUnrecognized = errors.New("not recognized")
-	// ErrLacking says that a file is whole and lacks the very evidence that it is
+	// ErrLacking says that a file is whole but lacks the evidence that it is
 	// for. It is wrapped by the errors of readers of engines' files.
 	ErrLacking = errors.New("evidence is lacking")
 	// ErrVersion says that the file is of a version not known here.
@@ -96,7 +96,7 @@ var (
 type Error struct {
 	Name   string // of the file, as given to NewReader
 	Offset int64  // in bytes; if torn, where the last whole frame ends
-	Lost   int64  // if torn, number of bytes behind Offset
+	Lost   int64  // if torn, number of bytes after Offset
 	Msg    string
 	Err    error // ErrTorn, ErrCorrupt, ErrUnrecognized or ErrVersion
 }

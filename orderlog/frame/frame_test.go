@@ -146,8 +146,8 @@ func TestMalformed(t *testing.T) {
 		{"long", cat(good[:second], header(1<<32-1, 3, 0)), 1, ErrCorrupt, `f.bin: corrupt at offset 35: frame of 4294967295 bytes, limit is 67108864`},
 		{"end count", cat(good[:end], header(8, EndKind, checksum(count)), count), 2, ErrCorrupt, `f.bin: corrupt at offset 91: end marker counts 1 frames, the file has 2`},
 		{"end length", cat(good[:end], header(1, EndKind, checksum([]byte{2})), []byte{2}), 2, ErrCorrupt, `f.bin: corrupt at offset 91: end marker of 1 bytes, expected 8`},
-		{"bytes behind", append(bytes.Clone(good), 0), 2, ErrCorrupt, `f.bin: corrupt at offset 115: bytes behind the end marker`},
-		{"two files", cat(good, good), 2, ErrCorrupt, `f.bin: corrupt at offset 115: bytes behind the end marker`},
+		{"bytes after", append(bytes.Clone(good), 0), 2, ErrCorrupt, `f.bin: corrupt at offset 115: bytes after the end marker`},
+		{"two files", cat(good, good), 2, ErrCorrupt, `f.bin: corrupt at offset 115: bytes after the end marker`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			frames, err := readFrames(test.file, testFormat)

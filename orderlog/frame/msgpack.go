@@ -8,8 +8,8 @@ import (
 // MaxDepth is how deep arrays and maps may nest in a scanned value.
 const MaxDepth = 64
 
-// DefaultMaxElements is the number of values that ScanMsgpack accepts unless
-// told otherwise.
+// DefaultMaxElements is the number of values that ScanMsgpack accepts by
+// default.
 const DefaultMaxElements = 1 << 24
 
 // Limits bounds what ScanMsgpack accepts.
@@ -27,7 +27,7 @@ type ScanError struct {
 func (e *ScanError) Error() string { return fmt.Sprintf("msgpack at byte %d: %s", e.Offset, e.Msg) }
 
 // ScanMsgpack checks that b is exactly one MessagePack value, with no byte
-// behind it, no nesting beyond MaxDepth, no length that exceeds the bytes left
+// after it, no nesting beyond MaxDepth, no length that exceeds the bytes left
 // and no more values than the limit. It neither recurses nor allocates, so a
 // buffer that passes may be handed to a decoder that trusts lengths. Any error
 // is a [*ScanError].
@@ -76,7 +76,7 @@ func ScanMsgpack(b []byte, limits Limits) error {
 		for open == 0 {
 			if depth == 0 {
 				if at < len(b) {
-					return &ScanError{at, fmt.Sprintf("%d bytes behind the value", len(b)-at)}
+					return &ScanError{at, fmt.Sprintf("%d bytes after the value", len(b)-at)}
 				}
 				return nil
 			}
@@ -133,7 +133,7 @@ func readItem(b []byte, ext bool) (it item, msg string) {
 }
 
 // head describes a code from 0xc0 to 0xdf: the width of its length, the fixed
-// number of bytes behind it, and what the length counts.
+// number of bytes after it, and what the length counts.
 type head struct {
 	width, fixed uint8
 	form         uint8

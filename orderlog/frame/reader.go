@@ -88,7 +88,7 @@ func (r *Reader) Version() uint16 { return r.version }
 func (r *Reader) Offset() int64 { return r.offset }
 
 // Next returns the next frame. The payload is valid until the next call. It
-// returns io.EOF behind the end marker, an [*Error] if the file is torn or
+// returns io.EOF after the end marker, an [*Error] if the file is torn or
 // corrupt, and any error of the underlying reader with name and offset. Once it
 // has returned an error it returns the same one again.
 func (r *Reader) Next() (kind uint32, payload []byte, err error) {
@@ -159,7 +159,7 @@ func (r *Reader) readPayload(n int) error {
 	return nil
 }
 
-// finish checks the end marker and that nothing is behind it.
+// finish checks the end marker and that nothing follows it.
 func (r *Reader) finish() error {
 	if len(r.payload) != 8 {
 		return r.Corrupt(-headerSize, "end marker of %d bytes, expected 8", len(r.payload))
@@ -169,14 +169,14 @@ func (r *Reader) finish() error {
 	}
 	switch _, err := r.src.ReadByte(); {
 	case err == nil:
-		return r.Corrupt(8, "bytes behind the end marker")
+		return r.Corrupt(8, "bytes after the end marker")
 	case err != io.EOF:
 		return r.failed(err)
 	}
 	return io.EOF
 }
 
-// damaged tells a zero tail from corruption, after part, which begins at byte
+// damaged distinguishes a zero tail from corruption, after part, which begins at byte
 // skip of the current frame, has failed its checksum.
 func (r *Reader) damaged(part []byte, skip int, format string, args ...any) error {
 	zeros := len(part) - len(bytes.TrimRight(part, "\x00"))
@@ -205,8 +205,8 @@ func (r *Reader) damaged(part []byte, skip int, format string, args ...any) erro
 }
 
 // Corrupt returns an ErrCorrupt for something at byte at of the current
-// frame's payload. Readers built on this one use it for content that has its
-// checksum right and is malformed all the same.
+// frame's payload. Readers built on this one use it for content whose
+// checksum is right but which is malformed.
 func (r *Reader) Corrupt(at int, format string, args ...any) *Error {
 	return &Error{
 		Name:   r.name,

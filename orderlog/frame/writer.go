@@ -20,7 +20,7 @@ type Writer struct {
 	max    uint64
 	frames uint64
 	buf    []byte
-	err    error // of the first failed write; a frame behind half a frame is lost
+	err    error // of the first failed write; a frame after half a frame is lost
 }
 
 // NewWriter writes the preamble of f to w.
@@ -69,7 +69,7 @@ func (w *Writer) Close() error {
 	if err := w.write(EndKind, count[:]); err != nil {
 		return err
 	}
-	w.err = fmt.Errorf("write behind the end marker")
+	w.err = fmt.Errorf("write after the end marker")
 	return nil
 }
 

@@ -76,8 +76,8 @@ func TestUnknownLines(t *testing.T) {
 		{"keyword", log14, "cmd: 000ade21", "cmX: 000ade21", 4},
 		{"stamp", log14, "cmd: 000ade21; 00", "cmd: 000ade21; zz", 4},
 		{"nul", log14, "cmd: 000ade21", "c\x00d: 000ade21", 4},
-		{"behind raw arguments", log13, "cmd: 000ade20; 12", "Cmd: 000ade20; 12", 0},
-		{"nul behind raw arguments", log13, "cmd: 000ade20; 12; 00; 00000018", "cmd\x00 000ade20\x00 12; 00; 00000018", 0},
+		{"after raw arguments", log13, "cmd: 000ade20; 12", "Cmd: 000ade20; 12", 0},
+		{"nul after raw arguments", log13, "cmd: 000ade20; 12; 00; 00000018", "cmd\x00 000ade20\x00 12; 00; 00000018", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before, _, found := strings.Cut(test.log, test.from)
@@ -108,7 +108,7 @@ func TestUnknownLines(t *testing.T) {
 	}
 }
 
-// TestBack has a log go back without a word: what stands behind that was compared
+// TestBack lets a log go back without a word: what follows was compared
 // with nothing.
 func TestBack(t *testing.T) {
 	back := log14 + log14[strings.Index(log14, "cmd: 000ade21"):]

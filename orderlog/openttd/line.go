@@ -25,7 +25,7 @@ const (
 	cacheMismatch
 )
 
-// keywords is the one table of kinds that a keyword tells.
+// keywords is the one table of kinds that a keyword names.
 var keywords = []struct {
 	word    string
 	kind    lineKind
@@ -50,7 +50,7 @@ const (
 	shape14
 )
 
-// line is one line taken apart. Slices are parts of the line.
+// line is one parsed line. Slices are parts of the line.
 type line struct {
 	kind    lineKind
 	tick    uint64
@@ -60,10 +60,10 @@ type line struct {
 	command uint64
 	shape   shape
 	name    []byte // of the command
-	rest    []byte // of a command what follows its number, or all of it if the number is not first
+	rest    []byte // what follows a command's number, or all of it if the number is not first
 }
 
-// parse takes a line apart. One that is not wholly as described is unknown.
+// parse parses a line. One that is not exactly as described is unknown.
 func parse(b []byte) (l line) {
 	b = cutDate(b)
 	for i := range keywords {
@@ -90,7 +90,7 @@ func parse(b []byte) (l line) {
 // that what it ends with is known.
 func (l *line) fixed() bool { return l.kind != unknown && l.shape != shape13 }
 
-// continues reports whether a line of no known kind can be raw arguments of the
+// continues reports whether a line of unknown kind can be raw arguments of the
 // command before it: these have no NUL, and what has a stamp in it is more likely
 // a line that was damaged.
 func continues(b []byte) bool {
@@ -146,7 +146,7 @@ func stamp(b []byte) (tick uint64, rest []byte, ok bool) {
 
 var semicolon = []byte("; ")
 
-// field reads a number of exactly width digits and the "; " behind it.
+// field reads a number of exactly width digits and the "; " after it.
 func field(b []byte, width int) (n uint64, rest []byte, ok bool) {
 	if len(b) < width+len(semicolon) || b[width] != ';' || b[width+1] != ' ' {
 		return 0, nil, false
@@ -283,8 +283,8 @@ func isMismatch(b []byte) bool {
 	return true
 }
 
-// Fields takes a command's payload apart: tile, p1, p2, command, error, text
-// or args, as far as its version has them.
+// Fields splits a command's payload: those of tile, p1, p2, command,
+// error, text and args that its version has.
 func Fields(kind string, payload []byte) []orderlog.Field {
 	var out []orderlog.Field
 	number := func(name string, width int) bool {

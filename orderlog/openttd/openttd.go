@@ -21,7 +21,7 @@
 // cmdf is a cmd whose test run failed. The arguments of 13.0 are raw bytes, cut
 // at the first NUL, which may hold a line feed: so a line that does not begin
 // with a known kind and a stamp belongs to the command before it.
-// docs/formats/openttd-log.md has what is made of it.
+// docs/formats/openttd-log.md says what each line becomes.
 package openttd
 
 import (
@@ -65,8 +65,8 @@ func TickName(tick uint64) string {
 //go:embed commands-13.0.txt
 var commands13 string
 
-// names13 are the commands of OpenTTD 13.0 by number; its log does not tell
-// them. The numbers of other versions are others.
+// names13 are the commands of OpenTTD 13.0 by number; its log does not
+// name them. Other versions number them differently.
 var names13 = sync.OnceValue(func() []string {
 	var names []string
 	for line := range strings.Lines(commands13) {
@@ -95,7 +95,7 @@ func IsLog(head []byte) bool {
 // Reader reads a commands-out.log. It is an orderlog.Foreign.
 //
 // Each tick with a stamped line is a record. Commands are orders whose player is
-// the company, whose kind is the number with the name as far as it is known
+// the company, whose kind is the number, with the name if it is known
 // ("0x3b CMD_PLACE_SIGN"), and whose payload is the rest of the line. A cmdf is
 // an order with a FailedOrder marker. Messages are orders of the local kind
 // "msg". Where a session ends or begins inside the log, the next tick has a
@@ -140,7 +140,7 @@ type Reader struct {
 }
 
 // NewReader begins to read a log. The name is what errors call it. A file that
-// is no commands-out.log gives a *frame.Error that wraps frame.ErrUnrecognized;
+// is not a commands-out.log gives a *frame.Error that wraps frame.ErrUnrecognized;
 // Next returns those of orderlog.Lines.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	lr := &Reader{lines: orderlog.NewLines(r, name), kinds: map[string]uint32{}, fresh: true}
@@ -158,7 +158,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 }
 
 // peekHeader takes the seed from the first lines, and whether a server wrote
-// them: it alone generates a map, and writes sync and client lines.
+// them: only a server generates a map, and writes sync and client lines.
 func (r *Reader) peekHeader(head []byte) {
 	for len(head) > 0 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
@@ -191,14 +191,14 @@ func saveSeed(file []byte) (seed uint64, ok bool) {
 	return hex(rest[:8])
 }
 
-// Header returns what the log says of itself. Only the seed is known, from its
-// first 64 KiB, 0 if they do not tell it. Kinds grow as commands are met.
+// Header returns what the log says about itself. Only the seed is known, from its
+// first 64 KiB, 0 if it is not in there. Kinds grow as commands are met.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
 // Dialect says how the log differs from one of ours.
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
-// Unknown returns the number of lines so far that are of no known kind and
+// Unknown returns the number of lines so far that are of unknown kind and
 // belong to no command, and the number of the first. They are skipped.
 func (r *Reader) Unknown() (lines, first int64) { return r.unknown, r.firstUnknown }
 
@@ -238,8 +238,8 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	}
 }
 
-// line takes a line. It returns a record when one is done, and if the line
-// belongs to what follows it, holds it.
+// line takes a line. It returns a record when one is done. A line that belongs
+// to what follows is kept.
 func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	none := orderlog.Record{}
 	l := parse(b)
@@ -273,7 +273,7 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 		return none, nil
 	case save:
 		if seed, ok := saveSeed(l.rest); ok && seed == 0 {
-			return none, nil // the game behind the title screen
+			return none, nil // the game shown behind the title screen
 		}
 	}
 	if r.building && r.tick.Number != l.tick {
@@ -286,7 +286,7 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	return none, r.stamped(&l, number, offset)
 }
 
-// lose counts a line of no known kind.
+// lose counts a line of unknown kind.
 func (r *Reader) lose(b []byte, number int64) {
 	if len(b) == 0 {
 		return
@@ -300,8 +300,8 @@ func (r *Reader) lose(b []byte, number int64) {
 	}
 }
 
-// ended gives back to a line the carriage return behind it if that is no part of
-// the line's end: behind raw arguments it is one of them, unless other lines end so.
+// ended gives back to a line the carriage return after it if that is not part of
+// the line's end: after raw arguments it is one of them, unless other lines end so.
 func (r *Reader) ended(b []byte) []byte {
 	returned := r.lines.Return()
 	if !returned && r.feeds {
@@ -479,7 +479,7 @@ func (r *Reader) kind(l *line) (uint32, error) {
 		}
 		kind = uint32(len(r.header.Kinds))
 		r.kinds[string(r.name)] = kind
-		// A Header that was handed out keeps its own list.
+		// A Header that was returned keeps its own list.
 		r.header.Kinds = append(slices.Clip(r.header.Kinds), orderlog.OrderKind{Name: string(r.name)})
 	}
 	if known {

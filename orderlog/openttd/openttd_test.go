@@ -58,9 +58,9 @@ func lines(c *orderlog.Comparison) []string {
 	return out
 }
 
-// TestTruth holds what is known of each real session from how it was made. The
+// TestTruth checks what is known about each real session from how it was made. The
 // orders are the lines with a command in the client's log; before it joined are
-// those in the server's log up to the client line, and the pause behind it.
+// those in the server's log up to the client line, and the pause after it.
 func TestTruth(t *testing.T) {
 	for _, test := range []struct {
 		session string
@@ -106,7 +106,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// The server and the client are told against each other either way round.
+// The order of the two peers does not matter.
 func TestTruthOrderOfPeers(t *testing.T) {
 	server, client := readLog(t, "dropped_sign", "server"), readLog(t, "dropped_sign", "client")
 	var peers []orderlog.Named
@@ -132,7 +132,7 @@ func TestTruthOrderOfPeers(t *testing.T) {
 	}
 }
 
-// ticks reads a log and tells each record in a line.
+// ticks reads a log and returns each record as one line.
 func ticks(t testing.TB, log string) (out []string, r *openttd.Reader, err error) {
 	r, err = openttd.NewReader(strings.NewReader(log), "test.log")
 	if err != nil {
@@ -284,7 +284,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Commands have no numbers: they are told by what they are.
+// Commands have no numbers: they are matched by content.
 func TestDifferences(t *testing.T) {
 	line := func(tick, company int, tile string) string {
 		return fmt.Sprintf("cmd: 000ade20; %02x; %02x; 0000001e; 00000000; %s; 0x\n", tick, company, tile)
@@ -296,7 +296,7 @@ func TestDifferences(t *testing.T) {
 		want   []string
 	}{
 		{a + b + c + d, nil},
-		// Of two that changed places either one may be told.
+		// Of two that changed places either one may be reported.
 		{b + a + c + d, []string{"000ade20;10 reordered 0x1e CMD_PLANT_TREE of player 2 on client"}},
 		{a + b + c + c + d, []string{"000ade20;11 duplicated 0x1e CMD_PLANT_TREE of player 1 on client"}},
 		{b + strings.Replace(a, "; 10;", "; 11;", 1) + c + d,

@@ -1,6 +1,6 @@
 // Package packed reads files that may be compressed with gzip, zstd or xz. They
-// are recognised by their leading bytes, and what they may expand to, and the
-// memory that they may claim, is bounded.
+// are recognised by their leading bytes. What they may expand to and the memory
+// that they may claim are bounded.
 package packed
 
 import (
@@ -18,19 +18,19 @@ import (
 // decompressor may claim.
 const (
 	// DefaultMaxUnpacked is the size in bytes up to which a compressed file is
-	// unpacked unless told otherwise.
+	// unpacked by default.
 	DefaultMaxUnpacked = 64 << 30
-	// maxRatio is how many times larger than its file content may be, beyond the
+	// maxRatio is how many times larger than its file the content may be, beyond the
 	// first megabytes. Traces of constant checksums reach several hundred.
 	maxRatio    = 2000
 	freeContent = 64 << 20
 	maxDict     = 64 << 20 // of zstd and xz, the largest preset of xz
 )
 
-// MagicLen is how many leading bytes tell how a file is compressed.
+// MagicLen is how many leading bytes show how a file is compressed.
 const MagicLen = len(xzMagic)
 
-// packings are the kinds of compression that are known, by magic.
+// packings are the known kinds of compression, by magic.
 var packings = [...]struct {
 	name, magic string
 	open        func(io.Reader) (io.Reader, error)
@@ -88,7 +88,7 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 }
 
 // Check reads content to its end to find out whether it is what was compressed: a
-// checksum stands behind it. It returns nil for what is not compressed and, since
+// checksum follows it. It returns nil for what is not compressed and, since
 // that shows by itself, for what is cut off.
 func Check(r io.Reader, limit int64) error {
 	content, packing, err := Unpack(r, limit)
@@ -142,8 +142,8 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close frees what the decompressor holds. What it says of content that could
-// not be read has been said by Read.
+// Close frees what the decompressor holds. Errors of content that could not
+// be read have been returned by Read.
 func (u *unpacked) Close() error {
 	if c, ok := u.r.(io.Closer); ok {
 		if err := c.Close(); err != nil && !u.failed {
@@ -153,7 +153,7 @@ func (u *unpacked) Close() error {
 	return nil
 }
 
-// unexpected makes of an end what it is inside a compressed stream.
+// unexpected turns io.EOF inside a compressed stream into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

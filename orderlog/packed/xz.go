@@ -16,8 +16,8 @@ import (
 
 // A general xz reader would take the size of the dictionary, up to 4 GiB, from
 // each block's header and allocate it unseen. This one reads streams of any
-// number of blocks with the LZMA2 filter alone, which is what xz writes unless
-// told otherwise, and checks the size first.
+// number of blocks with only the LZMA2 filter, which is what xz writes by
+// default, and checks the size first.
 
 const (
 	xzMagic  = "\xfd7zXZ\x00"
@@ -117,7 +117,7 @@ func (x *xzReader) Read(p []byte) (int, error) {
 	}
 }
 
-// nextBlock reads the header of a block, or what is behind the last one, up to
+// nextBlock reads the header of a block, or what follows the last one, up to
 // the next stream.
 func (x *xzReader) nextBlock() error {
 	for {
@@ -173,7 +173,7 @@ func (x *xzReader) blockHeader(size byte) error {
 	return nil
 }
 
-// endBlock reads the padding and the checksum behind a block.
+// endBlock reads the padding and the checksum after a block.
 func (x *xzReader) endBlock() error {
 	x.block = nil
 	var pad [4]byte
@@ -203,7 +203,7 @@ func (x *xzReader) endBlock() error {
 	return nil
 }
 
-// endStream reads the index behind its first byte, the footer and padding, and
+// endStream reads the index after its first byte, the footer and padding, and
 // begins the next stream. It returns io.EOF if there is none.
 func (x *xzReader) endStream() error {
 	begun := x.read - 1

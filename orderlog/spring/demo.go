@@ -41,8 +41,8 @@ const (
 	MsgNewPlayer    = 75
 )
 
-// IsDemo reports whether head, the leading bytes of a file that is no longer
-// compressed, are those of a demo.
+// IsDemo reports whether head, the leading bytes of a file that has been
+// decompressed, are those of a demo.
 func IsDemo(head []byte) bool { return bytes.HasPrefix(head, []byte(DemoMagic)) }
 
 // DemoHeader is what stands before the messages.
@@ -52,7 +52,7 @@ type DemoHeader struct {
 	GameID  string // 32 hex digits; all demos of a match have the same
 	Script  string // that the game was started with
 	// Players are the names in the script, by number, and those of players who
-	// joined later, as far as the messages were read.
+	// joined later, as far as the messages have been read.
 	Players map[uint32]string
 	Map     string
 	Game    string
@@ -107,7 +107,7 @@ func NewDemo(r io.Reader, name string) (*Demo, error) {
 	if _, err := d.take(int(size - headerSize)); err != nil {
 		return nil, d.broken(0, err, "the file ends inside the header of %d bytes", size)
 	}
-	// Of a script that is not there memory is not taken.
+	// No memory is taken for a script that is not there.
 	var b bytes.Buffer
 	n, err := io.CopyN(&b, d.r, script)
 	if d.offset += n; err != nil {
@@ -146,11 +146,11 @@ func (d *Demo) corrupt(offset int64, format string, args ...any) error {
 }
 
 // Next returns the next message, which is valid until the next call. It returns
-// io.EOF behind the last one, a *frame.Error that wraps frame.ErrTorn if the file
+// io.EOF after the last one, a *frame.Error that wraps frame.ErrTorn if the file
 // ends before its header says so or inside a message, and one that wraps
 // frame.ErrCorrupt for a message that cannot be one.
 //
-// A demo whose header says nothing of the size of the messages is one of a game
+// A demo whose header does not give the size of the messages is of a game
 // that crashed: its messages go on to the end of the file.
 func (d *Demo) Next() (*Message, error) {
 	if d.err != nil {
@@ -163,7 +163,7 @@ func (d *Demo) Next() (*Message, error) {
 	}
 	head, err := d.take(chunkHeader)
 	switch {
-	case err == io.EOF && d.end < 0: // behind a message
+	case err == io.EOF && d.end < 0: // after a message
 		d.err = io.EOF
 		return nil, d.err
 	case err != nil && d.end >= 0:
@@ -189,7 +189,7 @@ func (d *Demo) Next() (*Message, error) {
 		}
 		n := int64(int32(binary.LittleEndian.Uint32(body[1:])))
 		if n < d.frame || n < 0 {
-			return nil, d.corrupt(begin, "key frame %d behind frame %d", n, d.frame)
+			return nil, d.corrupt(begin, "key frame %d after frame %d", n, d.frame)
 		}
 		d.frame = n
 	case MsgNewFrame:
@@ -205,7 +205,7 @@ func (d *Demo) Next() (*Message, error) {
 	return &d.message, nil
 }
 
-// at returns a byte of a message, 0 behind its end.
+// at returns a byte of a message, 0 past its end.
 func at(b []byte, i int) byte {
 	if i < len(b) {
 		return b[i]
@@ -244,8 +244,8 @@ func (m *Message) PathChecksum() (player, checksum uint32, ok bool) {
 	return uint32(m.Body[1]), binary.LittleEndian.Uint32(m.Body[2:]), true
 }
 
-// SyncError returns the engine's claim that a message of the server is, false if
-// it is none.
+// SyncError returns the engine's claim if a message of the server is one, else
+// false.
 func (m *Message) SyncError() (SyncError, bool) {
 	// u16 size, player, text
 	if m.Type != MsgSystem || at(m.Body, 3) != serverPlayer {

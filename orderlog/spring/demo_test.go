@@ -81,7 +81,7 @@ func naive(b []byte) (list []message) {
 	return list
 }
 
-// TestDemo reads real demos beside the naive decoder.
+// TestDemo compares the reader with the naive decoder on real demos.
 func TestDemo(t *testing.T) {
 	for _, session := range sessions {
 		var ids []string
@@ -117,7 +117,7 @@ type order struct {
 	Payload  string
 }
 
-// read returns the orders that all peers have to have alike, and the checksums.
+// read returns the orders that must be the same on all peers, and the checksums.
 func read(t testing.TB, b []byte) (h orderlog.Header, d orderlog.Dialect, orders []order, sums []string) {
 	t.Helper()
 	r, err := spring.NewReader(bytes.NewReader(b), "x.sdfz")
@@ -144,7 +144,7 @@ func read(t testing.TB, b []byte) (h orderlog.Header, d orderlog.Dialect, orders
 	}
 }
 
-// TestOrders holds that the server's demo and Alice's have the same orders.
+// TestOrders checks that the server's demo and Alice's have the same orders.
 func TestOrders(t *testing.T) {
 	for i, session := range sessions {
 		h1, d1, server, sums1 := read(t, load(t, session, "server", "demo.sdfz"))
@@ -304,7 +304,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestFields has messages that say another number of parameters than they have.
+// TestFields has messages that give a wrong number of parameters.
 func TestFields(t *testing.T) {
 	for kind, payload := range map[string]string{"ai command": aiCommand, "command": command, "tracked ai command": tracked} {
 		for n := range len(payload) {
@@ -321,7 +321,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestForged has lines that players write, which are no claims.
+// TestForged has lines that players write, which are not claims.
 func TestForged(t *testing.T) {
 	line := "Sync error for Ann in frame 7 (got 1, correct is 2)\x00"
 	for _, body := range []string{"\x07\x40\x01\xfe" + line, "\x23\x40\x00\x01" + line, "\x23\x40\x00\xff<Ann> " + line, "\x31\x40\x00\x01\x00" + line, "\x23", "\x23\x04\x00\xff"} {
@@ -373,7 +373,7 @@ func TestTorn(t *testing.T) {
 				}
 			}
 		}
-		// What stands behind the messages is statistics.
+		// After the messages come statistics.
 		if got, _, err := messages(append(whole, "rest"...)); stream > 0 && (err != io.EOF || len(got) != len(bodies)) {
 			t.Error(len(got), err)
 		}
@@ -396,12 +396,12 @@ func TestBadDemo(t *testing.T) {
 		"header size":         {edit(20, 351), frame.ErrCorrupt},
 		"negative header":     {edit(20, -1), frame.ErrCorrupt},
 		"large header":        {edit(20, 1<<30), frame.ErrCorrupt},
-		"header behind end":   {edit(20, 60000), frame.ErrTorn},
+		"header past end":     {edit(20, 60000), frame.ErrTorn},
 		"negative script":     {edit(304, -1), frame.ErrCorrupt},
 		"large script":        {edit(304, 1<<30), frame.ErrCorrupt},
-		"script behind end":   {edit(304, 16<<20), frame.ErrTorn},
+		"script past end":     {edit(304, 16<<20), frame.ErrTorn},
 		"negative messages":   {edit(308, -5), frame.ErrCorrupt},
-		"messages behind end": {edit(308, 1<<30), frame.ErrTorn},
+		"messages past end":   {edit(308, 1<<30), frame.ErrTorn},
 		"message over end":    {edit(308, 12), frame.ErrCorrupt},
 		"half a chunk header": {edit(308, 4), frame.ErrCorrupt},
 		"message of nothing":  {append(demo(0, script), chunk("")...), frame.ErrCorrupt},
@@ -470,7 +470,7 @@ func FuzzDemo(f *testing.F) {
 		at := int64(-1)
 		for _, m := range list {
 			if m.Offset <= at || m.Frame < -1 {
-				t.Fatalf("%+v behind offset %d", m, at)
+				t.Fatalf("%+v after offset %d", m, at)
 			}
 			at = m.Offset
 		}
@@ -488,7 +488,7 @@ func FuzzDemo(f *testing.F) {
 				return
 			}
 			if int64(rec.Tick.Number) <= last {
-				t.Fatalf("tick %d behind %d", rec.Tick.Number, last)
+				t.Fatalf("tick %d after %d", rec.Tick.Number, last)
 			}
 			last = int64(rec.Tick.Number)
 			for _, o := range rec.Tick.Orders {

@@ -9,11 +9,11 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// maxFields is how many values of a message are told apart.
+// maxFields is how many values of a message are kept apart.
 const maxFields = 256
 
-// Fields takes a command to units apart: the unit, the command's number, its
-// options and parameters. Of other messages it returns nil.
+// Fields splits a command to units: the unit, the command's number, its
+// options and parameters. For other messages it returns nil.
 func Fields(kind string, payload []byte) []orderlog.Field {
 	d := fieldReader{b: payload}
 	switch kind {

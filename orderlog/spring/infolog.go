@@ -12,20 +12,20 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
-// Infolog is what an infolog.txt says of sync.
+// Infolog is what an infolog.txt says about sync.
 type Infolog struct {
 	GameID  string            // 32 hex digits, empty if the log has none
-	Players map[uint32]string // names by number, as far as a server's log tells
+	Players map[uint32]string // names by number, those that a server's log has
 	Errors  []SyncError
-	// Start is what each player's machine reported of its data at the start, by
+	// Start is what each player's machine reported about its data at the start, by
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
-	// Malformed is the number of lines that begin like a SyncError and are none,
+	// Malformed is the number of lines that begin like a SyncError but are not one,
 	// FirstMalformed the number of the first of them.
 	Malformed      int
 	FirstMalformed int64
-	// Dropped is the number of errors behind those that are kept.
+	// Dropped is the number of errors after those that are kept.
 	Dropped int
 }
 
@@ -45,8 +45,8 @@ type SyncError struct {
 	// the one that it takes for right.
 	Players      []string
 	Got, Correct uint32
-	// Replay says that a replaying machine found that what Players had recorded is
-	// not what it has itself, which is Correct then.
+	// Replay says that the line is from a machine that replays: what Players had
+	// recorded differs from its own result, which is Correct.
 	Replay bool
 }
 
@@ -78,7 +78,7 @@ func IsInfolog(head []byte) bool {
 // ReadInfolog reads a log to its end. The name is what errors call it. Of a log
 // that ends inside a line, as that of a game that crashed or still runs does, or
 // that holds a line longer than orderlog.MaxLine, it returns what precedes that
-// line beside a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
+// line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	lines := orderlog.NewLines(r, name)
 	if !IsInfolog(lines.Peek(sniffLength)) {
@@ -110,7 +110,7 @@ type infologParser struct {
 	kept       int // bytes
 }
 
-// What lines of interest begin with, behind what stands before all lines.
+// What lines of interest begin with, once the lead is cut off.
 var (
 	clientMark    = []byte("\tclient=")
 	syncErrorMark = []byte("Sync error for ")
@@ -171,8 +171,8 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 	}
 }
 
-// cutLead cuts off what stands before what a line says: the time, the frame, how
-// grave it is and who says it. What players write begins with their names, so that
+// cutLead cuts off the lead of a line: the time, the frame, the severity and
+// the speaker. What players write begins with their names, so that
 // it is not taken for what the engine says.
 //
 //	[t=00:00:22.184280][f=0001012] Error: [Game::ClientReadNet]
@@ -230,7 +230,7 @@ func (p *infologParser) claim(e SyncError, size int) {
 	p.log.Errors = append(p.log.Errors, e)
 }
 
-// message takes what a player's machine reported, behind its name's first quote:
+// message takes what a player's machine reported, after its name's first quote:
 //
 //	Bob" string="[PreGame::GameDataReceived][map-checksums]
 //	Bob" string="[PE::CalcChecksum][BLK_SIZE=16][SHA_DATA=230d8c37]"
@@ -284,7 +284,7 @@ func parseSyncError(said []byte) (SyncError, bool) {
 	return SyncError{}, false
 }
 
-// parseServerError parses what stands behind "Sync error for ".
+// parseServerError parses what follows "Sync error for ".
 func parseServerError(s string) (e SyncError, ok bool) {
 	at := strings.LastIndex(s, " in frame ")
 	if at < 0 {
@@ -299,7 +299,7 @@ func parseServerError(s string) (e SyncError, ok bool) {
 	return e, ok1 && ok2 && ok3 && len(e.Players) <= maxPlayers && e.numbers(number, got, correct)
 }
 
-// parseReplayError parses what stands behind "[DESYNC WARNING] checksum ".
+// parseReplayError parses what follows "[DESYNC WARNING] checksum ".
 func parseReplayError(s string) (e SyncError, ok bool) {
 	got, s, ok1 := strings.Cut(s, " from demo player ")
 	_, s, ok2 := strings.Cut(s, " (")

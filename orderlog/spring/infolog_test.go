@@ -24,7 +24,7 @@ func claims(log *spring.Infolog) (list []string) {
 	return list
 }
 
-// TestInfolog holds the lines that the real logs have, in all of them alike.
+// TestInfolog checks the lines that the real logs have, the same in all of them.
 func TestInfolog(t *testing.T) {
 	truth := map[string][]string{
 		"pos_1ulp": {

@@ -21,7 +21,7 @@ const (
 // what it was sent while it loaded, so that they are not the same on all peers.
 const SetupKind = "setup"
 
-// messageKind says what a type of message is to an order log.
+// messageKind says what a type of message becomes in an order log.
 type messageKind struct {
 	typ    byte
 	name   string
@@ -29,8 +29,8 @@ type messageKind struct {
 	local  bool // need not be the same on all peers
 }
 
-// messageKinds is the one table of messages that are orders. Sizes stand behind
-// the type in one byte or two, before the player.
+// messageKinds is the one table of messages that are orders. Sizes stand in
+// one byte or two between the type and the player.
 var messageKinds = [...]messageKind{
 	{7, "chat", 2, true},
 	{11, "command", 3, false},
@@ -54,7 +54,7 @@ var messageKinds = [...]messageKind{
 	{76, "tracked ai command", 3, false},
 }
 
-// kindOf is the number of each type's kind plus one, 0 for types that are no
+// kindOf is the number of each type's kind plus one, 0 for types that are not
 // orders.
 var kindOf = func() (kinds [256]uint8) {
 	for i, k := range messageKinds {
@@ -66,7 +66,7 @@ var kindOf = func() (kinds [256]uint8) {
 // maxTick bounds the messages between two frames, in bytes and number.
 const (
 	maxTickBytes  = 64 << 20
-	maxTickOrders = 1 << 20 // checksums and markers too
+	maxTickOrders = 1 << 20 // including checksums and markers
 )
 
 // Reader reads a demo as an order log. It is an orderlog.Foreign.
@@ -80,7 +80,7 @@ type Reader struct {
 	header  orderlog.Header
 	dialect orderlog.Dialect
 
-	queue []Message // before the first frame, which tell whose demo it is
+	queue []Message // before the first frame, which show whose demo it is
 	held  *Message  // of the next tick
 
 	rec    orderlog.Record
@@ -92,8 +92,8 @@ type Reader struct {
 	err    error
 }
 
-// maxQueued bounds the messages before the first frame that are searched for whose
-// demo it is.
+// maxQueued bounds the messages before the first frame that are searched for the
+// demo's owner.
 const maxQueued = 1 << 14
 
 // NewReader reads the header and what precedes the first frame. The name is what
@@ -158,7 +158,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return lr, nil
 }
 
-// Header returns what the demo says of itself.
+// Header returns what the demo says about itself.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
 // Dialect says how the log differs from one of ours.
@@ -215,7 +215,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 			r.tick.Number, r.rec.Offset = number, m.Offset
 		}
 		if len(r.tick.Orders)+len(r.tick.Hashes)+len(r.tick.Markers) > maxTickOrders || len(r.bytes) > maxTickBytes {
-			r.err = r.demo.corrupt(m.Offset, "more than %d orders and checksums or %d bytes of orders behind frame %d", maxTickOrders, maxTickBytes, m.Frame)
+			r.err = r.demo.corrupt(m.Offset, "more than %d orders and checksums or %d bytes of orders after frame %d", maxTickOrders, maxTickBytes, m.Frame)
 			return orderlog.Record{}, r.err
 		}
 	}
@@ -232,8 +232,8 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	return r.rec, nil
 }
 
-// take adds a message to the tick at hand. It reports false if it is nothing that
-// an order log has.
+// take adds a message to the current tick. It reports false if an order log
+// has nothing of the kind.
 func (r *Reader) take(m *Message) bool {
 	if k := kindOf[m.Type]; k > 0 {
 		kind := uint32(k - 1)

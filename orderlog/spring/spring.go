@@ -1,5 +1,5 @@
 // Package spring reads what the Spring engine and its successor Recoil leave of a
-// match beside dumps of the state: infolog.txt, and demos (.sdfz).
+// match besides dumps of the state: infolog.txt, and demos (.sdfz).
 //
 // # Infolog
 //
@@ -27,11 +27,11 @@
 // # Checksum
 //
 // The engine's checksum of a frame is a u32 over the writes to synced variables,
-// in their order. It begins anew behind each frame that 4096 divides, and covers
+// in their order. It starts over after each frame that 4096 divides, and covers
 // positions, directions, headings, way points, projectiles and the RNG, but not
 // health, resources, reload times or command queues.
 package spring
 
-// Reset is the number of frames after which the checksum begins anew: behind
+// Reset is the number of frames after which the checksum starts over: after
 // each frame that it divides.
 const Reset = 4096

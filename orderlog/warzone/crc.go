@@ -7,7 +7,7 @@ import "sync"
 const crcPoly = 0x04c11db7
 
 // crcTables are for one byte, and for those that have one, two and three bytes
-// behind them.
+// after them.
 var crcTables = sync.OnceValue(func() *[4][256]uint32 {
 	t := new([4][256]uint32)
 	for i := range t[0] {
@@ -35,7 +35,7 @@ type syncCRC struct {
 	sum    uint32
 }
 
-// text adds a string and the NUL behind it.
+// text adds a string and the NUL after it.
 func (c *syncCRC) text(s []byte) {
 	t, sum := &c.tables[0], c.sum
 	for _, b := range s {

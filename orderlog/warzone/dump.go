@@ -45,7 +45,7 @@ type Dump struct {
 	ints    []uint32
 	names   map[string]string
 	version string
-	blind   bool // lines are covered by the CRC of which it is not known how
+	blind   bool // the CRC covers some lines in a way that is not known
 	err     error
 }
 
@@ -112,8 +112,8 @@ func (d *Dump) Version() string { return d.version }
 // all are known are an error if the dump is of version 4.3.
 func (d *Dump) Verified() bool { return d.err == io.EOF && !d.blind && d.crc.value() == d.head.CRC }
 
-// Next returns the next entry. It returns io.EOF behind the last line, and a
-// [*frame.Error] if the dump is torn, or corrupt: a line that is none, or a
+// Next returns the next entry. It returns io.EOF after the last line, and a
+// [*frame.Error] if the dump is torn, or corrupt: a line that is not an entry, or a
 // number of entries, a last line or a CRC that does not fit. Once it has returned
 // an error it returns the same one again.
 func (d *Dump) Next() (*Entry, error) {
@@ -188,7 +188,7 @@ func (d *Dump) end(line []byte) error {
 	}
 	switch _, err := d.lines.Next(); {
 	case err == nil:
-		return d.lines.Corrupt("a line behind the last one")
+		return d.lines.Corrupt("a line after the last one")
 	case err != io.EOF:
 		return err
 	}

@@ -77,8 +77,8 @@ func sealed(time int, lines ...string) string {
 	return edge("BEGIN", crc) + body + edge("END", crc)
 }
 
-// told reads a dump, each entry as one line, and the error behind it.
-func told(text string) (list []string, d *warzone.Dump, err error) {
+// dumpLines reads a dump, each entry as one line, and the error after it.
+func dumpLines(text string) (list []string, d *warzone.Dump, err error) {
 	if d, err = warzone.NewDump(strings.NewReader(text), "d.txt"); err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +119,7 @@ func TestDumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, d, err := told(string(b))
+		list, d, err := dumpLines(string(b))
 		if err != io.EOF || len(list) != 205 || d.Version() != "4.3.3" || !d.Verified() {
 			t.Errorf("%s: %d entries, %q, verified %v: %v", file, len(list), d.Version(), d.Verified(), err)
 		}
@@ -178,7 +178,7 @@ func TestEntries(t *testing.T) {
 		"gameStateUpdate My client version: =4.3.3",
 	}
 	text := sealed(25702, lines...)
-	got, d, err := told(text)
+	got, d, err := dumpLines(text)
 	if err != io.EOF || !d.Verified() {
 		t.Error(err)
 	}
@@ -191,7 +191,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestObjectForms holds that a line of an object that the engine would not write
+// TestObjectForms checks that a line of an object that the engine would not write
 // so is kept as text, and the CRC not taken for known.
 func TestObjectForms(t *testing.T) {
 	const good = "p12;pos(1,2,3),subtype4,damageable0,body0"
@@ -200,7 +200,7 @@ func TestObjectForms(t *testing.T) {
 		strings.Replace(good, "1,", "2147483648,", 1), strings.Replace(good, "1,", "-2147483649,", 1),
 		strings.Replace(good, "1,", "9999999999999999999999,", 1), strings.Replace(good, "1,", "+1,", 1),
 	} {
-		got, d, err := told(sealed(2, "[featureUpdate] < feature9 = "+values, "[gameStateUpdate] My client version = 4.3.3"))
+		got, d, err := dumpLines(sealed(2, "[featureUpdate] < feature9 = "+values, "[gameStateUpdate] My client version = 4.3.3"))
 		if err != io.EOF || d.Verified() || !strings.HasSuffix(got[0], "featureUpdate < feature 9: ="+values) {
 			t.Errorf("%q: %q %v", values, got, err)
 		}
@@ -210,7 +210,7 @@ func TestObjectForms(t *testing.T) {
 func TestDumpTorn(t *testing.T) {
 	text := sealed(2, "[a] b", "[c] < economy0 = 1", "[gameStateUpdate] My client version = 4.3.3")
 	for n := range len(text) {
-		got, _, err := told(text[:n])
+		got, _, err := dumpLines(text[:n])
 		if n == 0 {
 			if !errors.Is(err, frame.ErrUnrecognized) {
 				t.Error(err)
@@ -249,20 +249,20 @@ func TestDumpCorrupt(t *testing.T) {
 		{edit("[a]", "a"), frame.ErrCorrupt, "line 2: "},
 		{edit("[a] b", "[a] "+strings.Repeat("b", 20000)), frame.ErrCorrupt, "line 2: line of 20004 bytes, expected 16384 at most"},
 		{edit("[a] b", "[a] "+strings.Repeat("b", 9<<20)), frame.ErrCorrupt, "line 2: longer than 8388608 bytes"},
-		{good + "[a] b\n", frame.ErrCorrupt, "a line behind the last one"},
+		{good + "[a] b\n", frame.ErrCorrupt, "a line after the last one"},
 	} {
-		_, _, err := told(c.text)
+		_, _, err := dumpLines(c.text)
 		if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.want) {
 			t.Errorf("%q: %v", c.want, err)
 		}
 	}
-	// What cannot be told to be wrong is no error.
+	// What cannot be shown to be wrong is not an error.
 	for _, text := range []string{
 		edit("4.3.3", "4.9.1"),
 		strings.Replace(edit("4.3.3", "4.9.1"), "= 1\n", "= 2\n", 1),
 		edit("[a] b", "[BT] ./warzone2100(+0x1234) [0x5581]"),
 	} {
-		_, d, err := told(text)
+		_, d, err := dumpLines(text)
 		if err != io.EOF || d.Verified() != (text == edit("4.3.3", "4.9.1")) {
 			t.Error(err)
 		}

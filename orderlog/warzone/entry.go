@@ -8,14 +8,14 @@ type Entry struct {
 	Line     int64 // from 1
 	Offset   int64 // of the line, in bytes
 	Function string
-	Text     []byte // all behind "[function] "
+	Text     []byte // all after "[function] "
 
 	// Mark is the byte that the text of a line about an object begins with: '<'
 	// before the object's update, 'M' in the middle of it, '>' after it, and
 	// others elsewhere. It is 0 if there is none.
 	Mark byte
 	// Kind is what the line is about, "droid", "economy" or "counts", empty if
-	// the line is of no known form; ID is its number, if HasID.
+	// the line is of unknown form; ID is its number, if HasID.
 	Kind  string
 	ID    uint32
 	HasID bool
@@ -28,8 +28,8 @@ type Entry struct {
 	Values []Value
 }
 
-// About reports whether the line is about an object, of whatever form its values
-// are. It has a Mark then.
+// About reports whether the line is about an object, whatever the form of its
+// values. It then has a Mark.
 func (e *Entry) About() bool { return e.Object != NoObject || e.Mark != 0 && isObject(e.Kind) }
 
 // MayDiffer reports whether the line need not be the same on peers in sync: the
@@ -47,13 +47,13 @@ type Value struct {
 }
 
 // Int returns the value as a decimal number of at most 18 digits, as the engine
-// writes it. It reports false if it is none.
+// writes it. It reports false if it is not one.
 func (v *Value) Int() (int64, bool) {
 	i, n := number(v.Text)
 	return i, n > 0 && n == len(v.Text)
 }
 
-// Names of what lines tell of.
+// Names of what lines are about.
 const (
 	KindEconomy  = "economy"           // power of a player, 32.32 fixed point
 	KindPower    = "updatePlayerPower" // the same before and after its update: from, to
@@ -66,11 +66,11 @@ const (
 	KindVersion  = "My client version"
 )
 
-// Backtrace is the function of lines that tell where the game was when it noticed
+// Backtrace is the function of lines that say where the game was when it noticed
 // something odd. They differ between machines.
 const Backtrace = "BT"
 
-// parse takes Text apart.
+// parse parses Text.
 func (e *Entry) parse(d *Dump) {
 	text := e.Text
 	if len(text) > 2 && text[1] == ' ' {
@@ -94,7 +94,7 @@ func (e *Entry) add(name string, text []byte) {
 	e.Values = append(e.Values, Value{Name: name, Text: text})
 }
 
-// object takes "droid289 = …", the text behind the mark.
+// object takes "droid289 = …", the text after the mark.
 func (e *Entry) object(d *Dump, text []byte) bool {
 	var o Object
 	switch text[0] {

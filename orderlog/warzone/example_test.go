@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog/warzone"
 )
 
-// A session of three peers, of which one had another amount of power: the orders
-// are the same, and the checksums say which peer is alone.
+// A session of three peers, of which one had a different amount of power: the orders
+// are the same, and the checksums say which peer differs from the others.
 func ExampleReader() {
 	var peers []orderlog.Named
 	for _, name := range []string{"host_p0/20261120_085851_multiplay_p0.wzrp", "gamma_p1/20261120_085852_multiplay_p1.wzrp"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
-// input is a stream of which some bytes can be looked at in one piece. It holds
+// input is a stream in which some bytes can be looked at in one piece. It holds
 // no more than has arrived, whatever a length may claim.
 type input struct {
 	name     string
@@ -25,7 +25,7 @@ func newInput(r io.Reader, name string) *input {
 	return &input{name: name, r: r, buf: make([]byte, inputSize)}
 }
 
-// offset returns that of the byte that comes next.
+// offset returns the offset of the next byte.
 func (in *input) offset() int64 { return in.base + int64(in.pos) }
 
 // peek returns the next n bytes, or fewer if the file ends before.
@@ -75,7 +75,7 @@ func (in *input) skip(n int64) bool {
 	return true
 }
 
-// short is the error of something at offset at that the file ends inside of.
+// short is the error of something at offset at inside of which the file ends.
 func (in *input) short(at int64, format string, args ...any) error {
 	if in.err != io.EOF && !errors.Is(in.err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s: reading at offset %d: %w", in.name, in.base+int64(in.end), in.err)

@@ -15,7 +15,7 @@ const (
 
 	firstType MessageType = 112
 	lastType  MessageType = 132
-	endType   MessageType = 133 // behind the last message
+	endType   MessageType = 133 // after the last message
 	newEnd    MessageType = 255 // the same since 132 is a message
 )
 
@@ -45,7 +45,7 @@ type Message struct {
 	Offset  int64  // in the file, of the queue's byte
 }
 
-// GameTime is the payload of a TimeMessage. Messages behind it in its queue are
+// GameTime is the payload of a TimeMessage. Messages after it in its queue are
 // due when the game's clock has passed CheckTime + Latency × TickLength.
 type GameTime struct {
 	Latency       uint32 // ticks

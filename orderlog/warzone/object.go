@@ -1,6 +1,6 @@
 package warzone
 
-// Object is a kind of object that lines of a dump tell the fields of.
+// Object is a kind of object whose fields are in lines of a dump.
 type Object uint8
 
 // The kinds of objects. Each has one line format in all versions known.
@@ -17,7 +17,7 @@ type Field struct {
 	Name string // "pos.x"
 	// Unsigned says that the number is 32 bits without a sign, else with one.
 	Unsigned bool
-	// Letter says that the value is a letter and no number: r where a structure
+	// Letter says that the value is a letter, not a number: r where a structure
 	// researches, p where it produces, else a space.
 	Letter bool
 
@@ -97,7 +97,7 @@ func isObject(kind string) bool {
 // must not be changed.
 func (o Object) Fields() []Field { return objects[o].fields }
 
-// parse takes the line of an object apart, from behind " = ": its values, and the
+// parse parses the line of an object, from after " = ": its values, and the
 // numbers that the CRC covers, which are appended to ints. It reports false if
 // the text is not of the object's format to its last byte.
 func (o Object) parse(text []byte, values []Value, ints []uint32) ([]Value, []uint32, bool) {
@@ -123,7 +123,7 @@ func (o Object) parse(text []byte, values []Value, ints []uint32) ([]Value, []ui
 	return values, ints, len(text) == 0
 }
 
-// value decodes the number that text begins with, and tells its size, negative if
+// value decodes the number that text begins with, and returns its size, negative if
 // there is none that the engine would write.
 func (f *Field) value(text []byte) (v int64, n int) {
 	switch {
@@ -146,8 +146,8 @@ func (f *Field) value(text []byte) (v int64, n int) {
 	return v, n
 }
 
-// number decodes a decimal number as printf writes it and tells its size, 0 if
-// there is none. Numbers of more than 18 digits are none.
+// number decodes a decimal number as printf writes it and returns its size, 0 if
+// there is none. More than 18 digits are not taken as a number.
 func number(text []byte) (v int64, n int) {
 	negative := len(text) > 0 && text[0] == '-'
 	if negative {

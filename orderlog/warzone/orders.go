@@ -12,7 +12,7 @@ import (
 
 // CRC16 is the kind of the hashes of GAME_TIME messages, and SyncDebug what they
 // cover: the low half of the CRC of the sync debug text of one tick, big-endian.
-// That two agree proves nothing of what the text does not tell.
+// That two agree proves nothing about what the text leaves out.
 const (
 	CRC16     orderlog.HashKind = "crc16"
 	SyncDebug orderlog.Coverage = "sync-debug"
@@ -27,7 +27,7 @@ const maxTick = 16 << 20 // bytes of what one tick holds
 // passed the time that its last GAME_TIME message gave, up to the next one that
 // gives a later time. docs/formats/warzone2100.md has the rule with an example.
 //
-// GAME_TIME messages are no orders: each is an observed hash of the sender's
+// GAME_TIME messages are not orders: each is an observed hash of the sender's
 // state at the point that it names, unless it names none. A PLAYER_LEFT message
 // is a Leave marker, whose peer is the queue.
 type Reader struct {
@@ -96,14 +96,14 @@ func params(s *Settings) map[string]string {
 	return p
 }
 
-// Header returns what the recording says of its game. Peers are named by their
+// Header returns what the recording says about its game. Peers are named by their
 // slots.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Settings returns what the recording says of its game.
+// Settings returns what the recording says about its game.
 func (r *Reader) Settings() *Settings { return r.replay.Settings() }
 
-// Session tells a game from others: the map and the seed.
+// Session identifies a game: the map and the seed.
 func (s *Settings) Session() string { return s.Map + " " + strconv.FormatUint(uint64(s.Seed), 10) }
 
 // Dialect says how the recording differs from a log of ours.

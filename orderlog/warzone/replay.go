@@ -91,7 +91,7 @@ func (r *Replay) open() error {
 	return nil
 }
 
-// Settings returns what the recording says of its game. It must not be changed.
+// Settings returns what the recording says about its game. It must not be changed.
 func (r *Replay) Settings() *Settings { return r.settings }
 
 // Elapsed returns how long the game lasted in game time, as the end of the
@@ -146,7 +146,7 @@ func (r *Replay) next() error {
 	return nil
 }
 
-// footer reads what is behind the end marker.
+// footer reads what follows the end marker.
 func (r *Replay) footer() error {
 	in := r.in
 	at := in.offset()
@@ -163,7 +163,7 @@ func (r *Replay) footer() error {
 	case len(all) < 8+int(n):
 		return in.short(at, "the file ends inside the footer")
 	case len(all) > 8+int(n):
-		return in.corrupt(at+8+int64(n), "bytes behind the footer")
+		return in.corrupt(at+8+int64(n), "bytes after the footer")
 	}
 	if again := binary.BigEndian.Uint32(all[4+n:]); again != n {
 		return in.corrupt(at+4+int64(n), "footer's lengths are %d and %d", n, again)

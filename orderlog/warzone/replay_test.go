@@ -42,7 +42,7 @@ type message struct {
 	Offset      int64
 }
 
-// messages reads all messages and the error behind them.
+// messages reads all messages and the error after them.
 func messages(t testing.TB, b []byte) ([]message, *warzone.Replay, error) {
 	t.Helper()
 	r, err := warzone.NewReplay(bytes.NewReader(b), "x.wzrp")
@@ -85,7 +85,7 @@ func naive(b []byte) (list []message) {
 	return list
 }
 
-// TestReplay holds what an independent program counted in the real recordings.
+// TestReplay checks what an independent program counted in the real recordings.
 func TestReplay(t *testing.T) {
 	for _, c := range []struct {
 		file    string
@@ -123,7 +123,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestStates holds the truth about the session: slot 1's state differs from
+// TestStates checks the truth about the session: slot 1's state differs from
 // 25702 on.
 func TestStates(t *testing.T) {
 	for _, file := range []string{hostFile, gammaFile} {
@@ -198,7 +198,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestTickOfDump holds the placing of messages against what the game itself wrote
+// TestTickOfDump compares the placing of messages with what the game itself wrote
 // into the dump of 25702: which messages it read between the updates of 25602 and
 // 25702.
 func TestTickOfDump(t *testing.T) {
@@ -344,7 +344,7 @@ func TestCorrupt(t *testing.T) {
 		{edit("\x00\x71\x00", "\x00\x71\xff\x02"), frame.ErrTorn, "the file ends inside a message of 334 bytes"},
 		{edit("\x00\x85\x00", "\x00\x85\x01"), frame.ErrCorrupt, "end marker with a payload"},
 		{edit("}\x00\x00\x00\x19", "}\x00\x00\x00\x18"), frame.ErrCorrupt, "footer's lengths are 25 and 24"},
-		{edit("}\x00\x00\x00\x19", "}\x00\x00\x00\x19\x00"), frame.ErrCorrupt, "bytes behind the footer"},
+		{edit("}\x00\x00\x00\x19", "}\x00\x00\x00\x19\x00"), frame.ErrCorrupt, "bytes after the footer"},
 		{edit("\x00\x00\x00\x19{", "\x00\x02\x00\x19{"), frame.ErrCorrupt, "footer of 131097 bytes"},
 		{edit(`"gameTimeElapsed":67802`, `"gameTimeElapsed":6780x`), frame.ErrCorrupt, "footer: "},
 	} {
@@ -449,7 +449,7 @@ func FuzzReplay(f *testing.F) {
 				return
 			}
 			if rec.Tick.Number <= last {
-				t.Errorf("tick %d behind %d", rec.Tick.Number, last)
+				t.Errorf("tick %d after %d", rec.Tick.Number, last)
 			}
 			last = rec.Tick.Number
 		}

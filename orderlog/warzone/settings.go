@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Settings is what a recording says of its game before the first message.
+// Settings is what a recording says about its game before the first message.
 type Settings struct {
 	Format  int    // version of the format
 	Build   string // "4.3.3"
@@ -32,7 +32,7 @@ type Player struct {
 	Team     int
 }
 
-// maxSlots is how many slots a queue's number can tell.
+// maxSlots is how many slots a queue's number can name.
 const maxSlots = 256
 
 func parseSettings(text []byte) (*Settings, error) {

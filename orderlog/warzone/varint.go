@@ -5,7 +5,7 @@ import "math"
 // The numbers of the engine's varint. A byte at place n is the last one if it is
 // below 256 - varintMore[n], and then worth its number times varintUnit[n]. Else
 // it is worth 511 - varintMore[n] minus its number, times that, and another
-// follows. No byte at the last place has one behind it.
+// follows. No byte at the last place has one after it.
 var (
 	varintMore = [...]uint64{78, 95, 32, 70, 0}
 	varintUnit = [...]uint64{1, 78, 7410, 237120, 16598400}

@@ -34,7 +34,7 @@
 // A tick is 100 ms of game time, and the game's clock begins at 2. Tick n is the
 // one that the game calls 100 n + 2: it reads the messages that are due, begins
 // the game state update of that time, takes the CRC, and then updates the
-// objects. So what is called by a time T, the dump and the CRC, covers the
+// objects. So what is labelled with a time T, the dump and the CRC, covers the
 // objects' updates of T - 100, and the messages and the head of T: it is taken as
 // of the state point of tick n, before its objects are updated.
 package warzone

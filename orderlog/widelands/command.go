@@ -111,7 +111,7 @@ func (p *param) number(b []byte, width uint8) int64 {
 }
 
 // walk goes through the parameters of a command in b, which begins with its id. It
-// returns the command's length, and if b is too short, how many bytes tell more.
+// returns the command's length, and if b is too short, how many bytes are needed to know more.
 // The number of a list that is too long is returned as list.
 func (c *command) walk(b []byte, each func(path string, v int64)) (length int, whole bool, list uint32) {
 	at := 2

@@ -5,8 +5,8 @@ import "strconv"
 // Kind is a kind of entries of a sync stream.
 type Kind uint8
 
-// Kinds of entries. The last two have no tag of their own: they are what stands
-// behind the payload of other entries.
+// Kinds of entries. The last two have no tag of their own: they are what
+// follows the payload of other entries.
 const (
 	Desync               Kind = iota + 1 // the peer noticed a desync
 	DestroyObject                        // a map object is destroyed
@@ -33,7 +33,7 @@ type field struct {
 	text   func(v int64) string // nil if it is just the number
 }
 
-// layout is what an entry of a kind is made of.
+// layout describes the entries of a kind.
 type layout struct {
 	name   string
 	tag    byte // 0 if it has none
@@ -60,7 +60,7 @@ var layouts = [...]layout{
 	Launched:     {"Launched", 0, 4, []field{{name: "serial", bits: 32}}},
 }
 
-// kinds has the kind of each tag, 0 if there is none.
+// kinds has the kind of each tag, 0 for no kind.
 var kinds = func() (t [256]Kind) {
 	for k := Desync; int(k) < len(layouts); k++ {
 		if tag := layouts[k].tag; tag != 0 {
@@ -70,8 +70,8 @@ var kinds = func() (t [256]Kind) {
 	return t
 }()
 
-// sizes has the length of an entry by its tag, 0 if there is none such or if more
-// has to be done than to pass over it.
+// sizes has the length of an entry by its tag, 0 if the tag is unknown or the entry
+// cannot simply be passed over.
 var sizes = func() (t [256]uint8) {
 	for k := Desync; int(k) < len(layouts); k++ {
 		if l := &layouts[k]; l.tag != 0 && k != HandleActiveSupplies && k != StartTransfer && k != RunQueue {

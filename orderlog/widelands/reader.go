@@ -11,14 +11,14 @@ import (
 )
 
 // MD5 is the kind of a replay's hashes, and SyncStream what they cover: not the
-// state, but all that the peer's sync stream held before. That two agree tells that
-// the simulation has done the same so far, as far as the stream tells.
+// state, but all that the peer's sync stream held before. That two agree means that
+// the simulation has done the same so far, in what the stream records.
 const (
 	MD5        orderlog.HashKind = "md5"
 	SyncStream orderlog.Coverage = "syncstream"
 )
 
-// What is held of commands that are not yet due.
+// Limits of the commands that are held until they are due.
 const (
 	maxWaiting      = 1 << 16
 	maxWaitingBytes = 16 << 20
@@ -36,7 +36,7 @@ type Reader struct {
 	header orderlog.Header
 	kinds  [256]uint32 // by command
 
-	now     uint32   // nothing that is due before is to come
+	now     uint32   // nothing due before it is still to come
 	packet  *Packet  // of time now, not yet taken, or nil
 	waiting []*order // by due time, those of the same time as recorded
 	bytes   int      // of payloads of waiting
@@ -58,8 +58,8 @@ type order struct {
 	payload     []byte
 }
 
-// NewReader reads the header of a replay. The name is what errors call it, and tells
-// the peer. Errors are those of NewReplay.
+// NewReader reads the header of a replay. The name is what errors call it, and
+// names the peer. Errors are those of NewReplay.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	replay, err := NewReplay(r, name)
 	if err != nil {
@@ -79,7 +79,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return lr, nil
 }
 
-// Header returns what the replay says of itself. The seed is the state of the random
+// Header returns what the replay says about itself. The seed is the state of the random
 // number generator at the start, the first number in its low half.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
@@ -107,8 +107,8 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	}
 }
 
-// advance reads a packet, or takes the one that has been read: in between what is
-// held of earlier times is delivered.
+// advance reads a packet, or takes the one that has been read; commands of earlier
+// times are delivered in between.
 func (r *Reader) advance() error {
 	if p := r.packet; p != nil {
 		r.packet = nil
@@ -119,7 +119,7 @@ func (r *Reader) advance() error {
 		return err
 	}
 	if p.Time < r.now {
-		return r.corrupt(p, "packet of time %d behind one of %d", p.Time, r.now)
+		return r.corrupt(p, "packet of time %d after one of %d", p.Time, r.now)
 	}
 	r.now, r.packet = p.Time, p
 	return nil
@@ -136,7 +136,7 @@ func (r *Reader) first() (at uint32, ok bool) {
 	return at, ok
 }
 
-// take holds what a packet tells.
+// take keeps what a packet says.
 func (r *Reader) take(p *Packet) error {
 	switch p.Kind {
 	case Hash:

@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// Recomputed tells how the hashes that a replay recorded go with the sync stream of
+// Recomputed says how the hashes that a replay recorded agree with the sync stream of
 // the same peer.
 type Recomputed struct {
-	Checked int // hashes that were computed again
+	Checked int // hashes that were recomputed
 	Fitting int // of these
 	// First is the first that does not fit, nil if all do.
 	First *Misfit
@@ -18,7 +18,7 @@ type Recomputed struct {
 	Beyond int
 }
 
-// Misfit is a recorded hash that the stream does not give.
+// Misfit is a recorded hash that differs from the stream's.
 type Misfit struct {
 	Time               uint32 // of the hash, in ms
 	Recorded, Computed [16]byte
@@ -29,8 +29,8 @@ type Misfit struct {
 // both. The hash at time t is the MD5 of all entries before the first RunQueue that
 // is due at t or later; where there is none, the stream does not reach t.
 //
-// An error that is a *frame.Error tells that a file breaks off or is damaged; the
-// result holds for what is before that all the same. An excerpt cannot be used.
+// An error that is a *frame.Error means that a file breaks off or is damaged; the
+// result still holds for what comes before that. An excerpt cannot be used.
 func Recompute(stream *Stream, replay *Replay) (*Recomputed, error) {
 	if stream.excerpt != nil {
 		return nil, fmt.Errorf("%s: an excerpt does not begin where the game does, so that no hash can be computed from it", stream.name)
@@ -72,7 +72,7 @@ func Recompute(stream *Stream, replay *Replay) (*Recomputed, error) {
 	return res, errors.Join(streamErr, replayErr)
 }
 
-// nextHash returns the next hash of a replay, nil with the error behind the last.
+// nextHash returns the next hash of a replay, nil with the error after the last.
 func (p *Replay) nextHash() (*Packet, error) {
 	for {
 		k, err := p.Next()

@@ -27,17 +27,17 @@ const (
 	Hash    PacketKind = 4
 )
 
-// packets has the bytes of each kind of packets, of a command those that every one
-// has.
+// packets has the size in bytes of each kind of packet; for a command, of the part
+// that all have.
 var packets = [...]int{End: 5, Command: commandHead + 2, Hash: 21}
 
 // Packet is one packet of a replay. Fields that its kind has no use for are 0.
 type Packet struct {
 	Kind   PacketKind
 	Offset int64
-	// Time is the game's time in ms: of a Hash that of the state that was hashed, of
-	// a Command when it was recorded, which differs from peer to peer, and of the
-	// End how far the game went.
+	// Time is the game's time in ms: for a Hash, of the state that was hashed; for a
+	// Command, when it was recorded, which differs from peer to peer; for the End,
+	// how far the game went.
 	Time uint32
 
 	Due    uint32 // when the command is run
@@ -104,7 +104,7 @@ func (p *Replay) RNG() [2]uint32 { return p.rng }
 
 // Next returns the next packet. It is valid until the next call.
 //
-// Behind the End it returns io.EOF. A [*frame.Error] says that the replay breaks
+// After the End it returns io.EOF. A [*frame.Error] says that the replay breaks
 // off (frame.ErrTorn), or holds something that it should not (frame.ErrCorrupt),
 // such as a command whose length is not known: packets have none of their own, so
 // that what follows cannot be read. Once Next has returned an error it returns the
@@ -128,7 +128,7 @@ func (p *Replay) next() error {
 	case err != nil:
 		return err
 	case p.ended && len(b) > 0:
-		return p.corrupt("bytes behind the end")
+		return p.corrupt("bytes after the end")
 	case p.ended:
 		return io.EOF
 	case len(b) == 0:
@@ -154,7 +154,7 @@ func (p *Replay) next() error {
 		}
 	case Hash:
 		if p.hashed && k.Time <= p.time {
-			return p.corrupt("hash of time %d behind one of %d, expected a later time", k.Time, p.time)
+			return p.corrupt("hash of time %d after one of %d, expected a later time", k.Time, p.time)
 		}
 		p.hashed, p.time = true, k.Time
 		copy(k.MD5[:], b[5:])
@@ -174,7 +174,7 @@ func (p *Replay) command(b []byte) ([]byte, error) {
 	c := &commands[k.ID]
 	switch {
 	case !c.player:
-		return nil, p.corrupt("%s, of unknown length, so that nothing behind it can be read", CommandName(k.ID))
+		return nil, p.corrupt("%s, of unknown length, so that nothing after it can be read", CommandName(k.ID))
 	case k.Due < k.Time:
 		return nil, p.corrupt("%s is due at %d, before it was recorded at %d", CommandName(k.ID), k.Due, k.Time)
 	}

@@ -143,7 +143,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("ends with %v", err)
 	}
 	if widelands.Fields("Build", unhex(t, "02 02 0300 0400")) != nil || widelands.Fields("Build", []byte{1, 2, 3}) != nil || widelands.Fields("Act", []byte{128, 2}) != nil {
-		t.Error("fields of what is no such command")
+		t.Error("fields of what is not such a command")
 	}
 }
 
@@ -186,8 +186,8 @@ func TestBadReplays(t *testing.T) {
 		{"due", head + "03 c8000000 c7000000 00000000 0501 00000000", frame.ErrCorrupt, "StartStopBuilding is due at 199, before it was recorded at 200"},
 		{"list that lies", head + "03 c8000000 2c010000 00000000 0b01 00000000 01000100", frame.ErrCorrupt, "EnemyFlagAction with a list of 65537"},
 		{"list beyond the end", head + "03 c8000000 2c010000 00000000 0b01 00000000 00000100", frame.ErrTorn, "inside a command"},
-		{"same hash time", head + hash + hash, frame.ErrCorrupt, "offset 38: hash of time 200 behind one of 200"},
-		{"behind the end", head + "02 c8000000 00", frame.ErrCorrupt, "offset 22: bytes behind the end"},
+		{"same hash time", head + hash + hash, frame.ErrCorrupt, "offset 38: hash of time 200 after one of 200"},
+		{"after the end", head + "02 c8000000 00", frame.ErrCorrupt, "offset 22: bytes after the end"},
 	} {
 		_, err := packets(t, bytes.NewReader(unhex(t, test.hex)))
 		if !errors.Is(err, test.err) || !strings.Contains(fmt.Sprint(err), test.want) {
@@ -375,7 +375,7 @@ func FuzzReader(f *testing.F) {
 				break
 			}
 			if int64(rec.Tick.Number) <= last {
-				t.Fatalf("tick %d behind %d", rec.Tick.Number, last)
+				t.Fatalf("tick %d after %d", rec.Tick.Number, last)
 			}
 			last = int64(rec.Tick.Number)
 			orders += len(rec.Tick.Orders)

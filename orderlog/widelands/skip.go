@@ -20,7 +20,7 @@ func (s *Stream) back(p place) {
 }
 
 // Skip passes over the entries of all clock times that are over before a byte
-// offset: those behind which the RunQueue that raises the clock ends at the offset
+// offset: those after which the RunQueue that raises the clock ends at the offset
 // or before. It returns the last such time, and false if it passed over nothing. It
 // stops early at a time whose entries take more than 256 KiB, and where Next
 // would fail.

@@ -14,9 +14,9 @@ const Block = 4096
 
 const (
 	window = 256 << 10 // bytes that are held of a stream
-	slack  = 16        // bytes behind them, so that a payload is always 8 bytes
+	slack  = 16        // bytes after them, so that a payload is always 8 bytes
 
-	// longest is how many bytes tell all of an entry, with the untagged serial
+	// longest is how many bytes are enough to read any entry, with the untagged serial
 	// and what may stand before it.
 	longest = 16
 
@@ -38,7 +38,7 @@ type Entry struct {
 
 	// Clock is the due time in ms of the last RunQueue up to this entry, or the
 	// highest before if that is higher: the game's time never goes back. Timed
-	// tells whether there was one.
+	// says whether there was one.
 	Clock uint32
 	Timed bool
 	// Command is what the last RunQueue ran; see CommandName.
@@ -81,12 +81,12 @@ type Stream struct {
 	r       io.Reader
 	excerpt *Excerpt
 
-	buf      []byte // with slack behind what it can hold
+	buf      []byte // with slack after what it can hold
 	pos, end int    // what has not been read
 	keep     int    // from where on bytes stay in buf, if that is before pos; below 0 if nowhere
 	base     int64  // offset of buf[0]
 	eof      bool
-	failed   error // of r, which is told behind what was read before
+	failed   error // of r, which is returned after what was read before
 
 	entry    Entry
 	next     int64  // index of the next entry
@@ -294,7 +294,7 @@ func (s *Stream) cut(left int) error {
 	case s.supplies > 0:
 		return torn("the stream ends with %d supplies of HandleActiveSupplies to come", s.supplies)
 	case s.launches:
-		return torn("the stream ends behind a StartTransfer without the serial that it sends")
+		return torn("the stream ends after a StartTransfer without the serial that it sends")
 	case s.excerpt != nil && s.last != Desync:
 		return torn("the excerpt does not end with a Desync entry")
 	case s.excerpt == nil && (s.base+int64(s.pos))%Block == 0:

@@ -290,14 +290,14 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestCut: wherever a stream ends, what is whole is delivered, and that it is torn
-// is told unless it ends between two entries.
+// TestCut: wherever a stream ends, what is whole is delivered, and it is reported as
+// torn unless it ends between two entries.
 func TestCut(t *testing.T) {
 	b := unhex(t, every)
 	for n := 9; n < len(b); n++ {
 		want, end := decode(b[:n], 0)
 		got, err := lines(t, bytes.NewReader(b[:n]))
-		// Behind a StartTransfer B8 and zeros may be a serial or an entry.
+		// After a StartTransfer, B8 and zeros may be a serial or an entry.
 		unsure := n == 97 || n == 66 || n == 75
 		if unsure {
 			want, end = want[:len(want)-1], end-4
@@ -486,7 +486,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !widelands.IsStream(b) {
 			if _, err := lines(t, bytes.NewReader(b)); !errors.Is(err, frame.ErrUnrecognized) {
-				t.Fatalf("%v of what is no stream", err)
+				t.Fatalf("%v of what is not a stream", err)
 			}
 			return
 		}

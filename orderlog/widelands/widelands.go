@@ -1,5 +1,5 @@
 // Package widelands reads what Widelands leaves of a network game: sync streams,
-// which tell what the simulation did entry by entry, and replays, which hold the
+// which record what the simulation did entry by entry, and replays, which hold the
 // players' commands and hashes.
 //
 // All integers are little-endian.
@@ -49,7 +49,7 @@ package widelands
 
 import "strings"
 
-// Peer returns the peer that wrote a file, as its name tells: "host" of
+// Peer returns the peer that wrote a file, as its name says: "host" of
 // 2026-11-20T08.55.13_nethost.wrpl.wss, "client 1" of
 // 2026-11-20T08.55.14_netclient_1.wrpl, else "".
 func Peer(path string) string {

@@ -14,7 +14,7 @@
 // proves nothing about the rest.
 //
 // Turns are ticks: turn T leads from state point T to T + 1, so that the hash
-// behind turn T is of point T + 1. (The engine's own messages count one more
+// after turn T is of point T + 1. (The engine's own messages count one more
 // than the label.)
 //
 // [Write] turns what was read into the same bytes. A line that is not exactly
@@ -49,8 +49,8 @@ const (
 	ParamLines  = "line_end"    // "crlf" if lines end so, else absent
 )
 
-// LengthKind is the kind of an order that stands before all others of a turn
-// whose length is another than that of the turn before; its payload is the
+// LengthKind is the kind of an order that comes before all others of a turn
+// whose length differs from that of the turn before; its payload is the
 // length in milliseconds.
 const LengthKind = "turn length"
 
@@ -92,7 +92,7 @@ type Reader struct {
 }
 
 // NewReader reads the start line. The name is what errors call the file. A file
-// that is no commands.txt gives a *frame.Error that wraps
+// that is not a commands.txt gives a *frame.Error that wraps
 // frame.ErrUnrecognized; Next returns those of orderlog.Lines.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	lr := &Reader{lines: orderlog.NewLines(r, name)}
@@ -211,7 +211,7 @@ func (r *Reader) begin(label, length uint64) {
 	r.bounds, r.json, r.sums, r.widths = r.bounds[:0], r.json[:0], r.sums[:0], r.widths[:0]
 	lines := r.rec.Lines[:0]
 	if r.began && label != last+1 {
-		// Every turn is written, so that one that is not there was not played.
+		// Every turn is written, so a missing one was not played.
 		t.Markers = append(t.Markers, orderlog.Marker{
 			Kind: orderlog.Load, Point: label, NewEpoch: true, Text: fmt.Sprintf("turn %d follows turn %d", label, last),
 		})
@@ -288,7 +288,7 @@ func (r *Reader) kind(name []byte) (uint32, error) {
 	}
 	kind = uint32(len(r.header.Kinds))
 	r.kinds[string(name)] = kind
-	// A Header that was handed out keeps its own list.
+	// A Header that was returned keeps its own list.
 	r.header.Kinds = append(slices.Clip(r.header.Kinds), orderlog.OrderKind{Name: string(name)})
 	return kind, nil
 }
@@ -361,7 +361,7 @@ func excerpt(line []byte) string { return strconv.Quote(string(line[:min(len(lin
 // Write writes a log that was read from a commands.txt, or from an order log
 // that one was turned into, as a commands.txt: the same bytes, up to where
 // reading ended. If that was not the log's end, it returns the error of src
-// behind what it has written.
+// after what it has written.
 func Write(w io.Writer, src orderlog.Source) error {
 	h := src.Header()
 	start, ok := h.Params[ParamStart]

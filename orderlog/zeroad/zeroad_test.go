@@ -67,7 +67,7 @@ func session(t testing.TB, name string) (host, client string) {
 	return readFile(t, filepath.Join(corpus, name, "host/commands.txt")), readFile(t, filepath.Join(corpus, name, "client/commands.txt"))
 }
 
-// TestTruth holds what is known of each real session. A hash behind turn T is
+// TestTruth checks what is known about each real session. A hash after turn T is
 // of point T + 1, which is also the turn that the engine's messages name.
 func TestTruth(t *testing.T) {
 	for _, test := range []struct {
@@ -279,7 +279,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A host that was killed inside a turn, and turns of another length.
+// A host that was killed inside a turn, and turns of a different length.
 func TestCoverage(t *testing.T) {
 	whole := start + "turn 0 200\nend\nturn 1 200\ncmd 1 {\"type\":\"a\"}\ncmd 1 {\"type\":\"b\"}\nend\n"
 	killed := start + "turn 0 200\nend\nturn 1 200\ncmd 1 {\"type\":\"a\"}\n"

@@ -24,7 +24,7 @@ func narrowed(dirs []string) (*playbook.Verdict, error) {
 	return narrow.Narrow(s, refsim.Simulator())
 }
 
-// triage reports from what the sessions left alone, without a simulator.
+// triage reports only from what the sessions left, without a simulator.
 func triage(dirs []string) (*report.Report, error) {
 	s, err := opened(dirs)
 	if err != nil {
@@ -56,7 +56,7 @@ func cheap(list []accuracy.Session) []accuracy.Session {
 }
 
 // TestSample measures some sessions of every fault, and some clean ones. The command in
-// docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have
+// docs/accuracy.md measures many more. Of the causes that the evidence shows nine of ten have
 // to be in the first group; everything else has to be right.
 func TestSample(t *testing.T) {
 	faults := len(refsim.Faults())
@@ -90,8 +90,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestShuffledNames checks that nothing is known by its name: of sessions in which each has
-// another's, traced to the archetypes or columns, logs, snapshots, traces and replays tell the same names
+// TestShuffledNames checks that nothing is known by its name: in sessions where names are
+// swapped, traced to the archetypes or columns, logs, snapshots, traces and replays give the same names
 // as the truth does.
 func TestShuffledNames(t *testing.T) {
 	faults := len(refsim.Faults())
@@ -121,7 +121,7 @@ func TestShuffledNames(t *testing.T) {
 	}
 }
 
-// TestCauses holds made-up reports on real sessions against what happened.
+// TestCauses compares made-up reports on real sessions with what happened.
 func TestCauses(t *testing.T) {
 	causes := func(groups ...int) func([]string) (*report.Report, error) {
 		names := []string{"bit-flip", "stale-cache", "float", "locale"}

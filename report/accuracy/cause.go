@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-// What a report answers beside the questions of narrowing.
+// What a report answers besides the questions of narrowing.
 const (
 	// WhichLocus is where the report has the first divergence: tick, system, archetype
 	// and component at once.
@@ -23,7 +23,7 @@ const (
 
 var ofReports = []Question{WhichLocus, WhichCause}
 
-// maxGroup is how many classes may be named as what cannot be told apart.
+// maxGroup is how many classes may be named as indistinguishable.
 const maxGroup = 3
 
 // classes are the classes of docs/causes.md that the reference sim's faults are of.
@@ -59,7 +59,7 @@ type CauseScore struct {
 	Truth string   // the class of the session's mistake
 	First []string // the classes of the first group, the likeliest first
 	Right bool     // the truth is in the first group, and that is small enough
-	Held  bool     // the evidence tells the cause
+	Held  bool     // the evidence shows the cause
 }
 
 // cause scores the causes of a report.
@@ -96,7 +96,7 @@ func said(group []string) string {
 }
 
 // locus scores where a report has the first divergence. It is exact if each of its parts
-// that the evidence tells is, and names none of the others.
+// that the evidence shows is, and it names none of the others.
 func (s *Score) locus(t *session.Truth, h held, r *report.Report) {
 	if t.Bracket == nil || t.Checksum != nil {
 		return
@@ -137,11 +137,11 @@ func (s *Score) locus(t *session.Truth, h held, r *report.Report) {
 // severity orders marks, the worst last.
 var severity = []Mark{Exact, Unknown, Missed, Guessed, Wrong}
 
-// CauseTable writes a table in Markdown of what reports say of causes, a row for each fault,
+// CauseTable writes a table in Markdown of what reports say about causes, a row for each fault,
 // and below it how often by what the sessions left.
 func CauseTable(w io.Writer, scores []*Score) error {
 	var b strings.Builder
-	b.WriteString("| Fault | class | evidence tells it | all sessions | classes in the group | locus | said instead |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| Fault | class | evidence shows it | all sessions | classes in the group | locus | said instead |\n|---|---|---|---|---|---|---|\n")
 	row := func(fault, class string, only func(*Score) bool) {
 		c := countCauses(scores, only)
 		locus := Count(scores, func(s *Score) bool { return s.Cause != nil && only(s) }).Marks[WhichLocus]
@@ -160,7 +160,7 @@ func CauseTable(w io.Writer, scores []*Score) error {
 	} {
 		row(part.title, "", part.only)
 	}
-	b.WriteString("\n| Left behind | evidence tells it | all sessions |\n|---|---|---|\n")
+	b.WriteString("\n| Left behind | evidence shows it | all sessions |\n|---|---|---|\n")
 	for _, trace := range traces {
 		for _, lack := range []Lack{Nothing, StateGone, LogsGone, Sparse} {
 			c := countCauses(scores, func(s *Score) bool { return s.Session.Trace == trace && s.Session.Lack == lack })
@@ -177,7 +177,7 @@ func CauseTable(w io.Writer, scores []*Score) error {
 type causeTally struct {
 	all, right, held, heldRight int
 	named, groups               int            // classes in all first groups, and how many groups there are
-	wrong                       map[string]int // what was said though the evidence tells the truth
+	wrong                       map[string]int // what was said though the evidence shows the truth
 }
 
 func countCauses(scores []*Score, only func(*Score) bool) causeTally {

@@ -17,8 +17,8 @@ type held struct {
 	kind, tick, system, archetype, component, guilty, cause bool
 }
 
-// holds works out from what was recorded and taken away what the rest can tell. Where no
-// trace tells which archetype was first, the states at the end of the tick do if they
+// holds works out from what was recorded and taken away what the rest can show. Where no
+// trace shows which archetype was first, the states at the end of the tick do if they
 // differ in one only.
 func (s Session) holds(r *session.Recording) (held, error) {
 	t := r.Truth
@@ -37,7 +37,7 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	}
 	initial := *t.InitialState
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
-	h.cause = s.tellsCause(r, h.tick || initial)
+	h.cause = s.showsCause(r, h.tick || initial)
 	h.system = !initial && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
 	h.component = h.archetype && s.Trace == session.TraceColumn
@@ -49,15 +49,15 @@ func (s Session) holds(r *session.Recording) (held, error) {
 		return h, err
 	}
 	h.archetype = h.archetype || len(archetypes) == 1 || initial && len(archetypes) > 0
-	// Of an archetype that a trace names the states tell the component if it differs in
+	// Of an archetype that a trace names the states show the component if it differs in
 	// one only.
 	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(components[*t.Archetype]) == 1
 	return h, nil
 }
 
-// tellsCause reports whether there is what a cause is known from, given that the tick is:
-// the states of both sides right behind it; where inputs differ, the logs instead.
-func (s Session) tellsCause(r *session.Recording, tick bool) bool {
+// showsCause reports whether the evidence that shows a cause is there, if the tick is known:
+// the states of both sides right after it; where inputs differ, the logs instead.
+func (s Session) showsCause(r *session.Recording, tick bool) bool {
 	if s.network() {
 		return s.Lack != LogsGone
 	}

@@ -35,10 +35,10 @@ type Mark string
 // Marks.
 const (
 	Exact   Mark = "exact"
-	Unknown Mark = "unknown" // as it has to be, since the evidence does not tell
-	Missed  Mark = "missed"  // not answered, though the evidence tells
+	Unknown Mark = "unknown" // as it has to be, since the evidence does not show it
+	Missed  Mark = "missed"  // not answered, though the evidence shows it
 	Wrong   Mark = "wrong"
-	Guessed Mark = "guessed" // answered, though the evidence does not tell
+	Guessed Mark = "guessed" // answered, though the evidence does not show it
 )
 
 // Good reports whether nothing is wrong with an answer.
@@ -93,7 +93,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 	return score, nil
 }
 
-// mark holds a verdict against the truth.
+// mark compares a verdict with the truth.
 func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 	good := func(q Question, held, known, right, bounded bool, said, truth any) {
 		m := markOf(held, known, right, bounded)

@@ -1,6 +1,6 @@
 // Package accuracy measures how often the verdicts on desyncs are right: it plays many
-// sessions with a mistake in each, leaves some of their artifacts out, and holds what is
-// concluded from the rest against what really happened. What happened is known from a
+// sessions with a mistake in each, leaves some of their artifacts out, and compares what is
+// concluded from the rest with what really happened. What happened is known from a
 // comparison of the sims while they ran, without hashes and without the code that is
 // measured.
 package accuracy
@@ -37,7 +37,7 @@ type Session struct {
 	Entities int
 	Trace    session.TraceLevel
 	Lack     Lack
-	Shuffled bool // its archetypes, columns, systems and orders have each other's names
+	Shuffled bool // its archetypes, columns, systems and orders have swapped names
 }
 
 // Ticks is how long a session is, and snapshotEvery how many ticks lie between two
@@ -47,7 +47,7 @@ const (
 	snapshotEvery = 100
 )
 
-// String returns what tells a session from others.
+// String identifies a session.
 func (s Session) String() string {
 	fault := s.Fault
 	if fault == "" {
@@ -91,7 +91,7 @@ func Clean(n int) []Session {
 	sizes := []int{200, 400, 700}
 	list := make([]Session, n)
 	for i := range list {
-		// What a session is like must not go with its fault, which comes by turns.
+		// What a session is like must not depend on its fault, which comes by turns.
 		dice := rand.New(rand.NewPCG(uint64(i), 1))
 		list[i] = Session{
 			Seed: uint64(1 + i), Peers: 2, Entities: sizes[dice.IntN(len(sizes))],
@@ -141,7 +141,7 @@ func (s Session) take(r *session.Recording) error {
 		if err != nil {
 			return err
 		}
-		gone := reports // they tell what the rest is to tell
+		gone := reports // they say what the rest is to show
 		if s.Lack == LogsGone {
 			gone = append(gone, p.Log)
 		}

@@ -76,11 +76,11 @@ func Count(scores []*Score, only func(*Score) bool) Tally {
 
 // cell returns "exact of held; unknown of the others".
 func cell(marks map[Mark]int) string {
-	told := marks[Exact] + marks[Missed] + marks[Wrong]
+	shown := marks[Exact] + marks[Missed] + marks[Wrong]
 	open := marks[Unknown] + marks[Guessed]
 	parts := []string{"–"}
-	if told > 0 {
-		parts = []string{fmt.Sprintf("%d of %d", marks[Exact], told)}
+	if shown > 0 {
+		parts = []string{fmt.Sprintf("%d of %d", marks[Exact], shown)}
 	}
 	if open > 0 {
 		parts = append(parts, fmt.Sprintf("(%d of %d)", marks[Unknown], open))

@@ -4,7 +4,7 @@ import "fmt"
 
 // Comparison is what a descent through two trees found.
 type Comparison struct {
-	// OnlyA and OnlyB are labels that one tree lacks. Where there are any, the
+	// OnlyA and OnlyB are labels that only one tree has. If there are any, the
 	// descent ran over the leaves that both have, and the roots of those.
 	OnlyA, OnlyB []string
 
@@ -33,7 +33,7 @@ func (c *Comparison) Equal() bool {
 
 // Step is one diverged interior node.
 type Step struct {
-	Level int // 0 are the leaves
+	Level int // 0 is the leaves
 	Index int // from the left
 	Left  bool
 	Right bool // whether that child differs; never set for a promoted node's
@@ -130,7 +130,7 @@ func (t *Tree) Truncate() *Truncated {
 	return s
 }
 
-// check reports a shape that no tree has.
+// check refuses a shape that no tree has.
 func (t *Truncated) check() error {
 	n := len(t.Labels)
 	levels := 0

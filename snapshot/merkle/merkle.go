@@ -20,11 +20,10 @@
 //
 // Integers are little-endian; "padded to 8" means followed by zero bytes up to
 // the next multiple of 8. The first column digest of an archetype is that of
-// its keys. How a column digest comes about is the business of package
-// snapshot.
+// its keys. Package snapshot defines column digests.
 //
 // Level 0 holds the leaves in order. Level k+1 holds the hash of each pair of
-// level k; a last odd node is promoted, that is, taken over unchanged. The
+// level k; a last odd node is promoted, that is, moved up unchanged. The
 // root of one leaf is the leaf; the root of no leaves is SHA-256 of nothing.
 //
 // docs/merkle.md states the same with a worked example, and
@@ -128,7 +127,7 @@ func RNGLeaf(state []byte) Hash {
 // ArchetypeLeaf returns the leaf hash of an archetype from its label, its
 // number of rows and the digests of its columns, the keys' digest first.
 func ArchetypeLeaf(label string, rows uint64, columns []Hash) Hash {
-	var room [1024]byte // enough for most; append finds more where it is not
+	var room [1024]byte // enough for most; append grows it otherwise
 	buf := append(room[:0], domainArchetype)
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(label)))
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(columns)))
@@ -165,7 +164,7 @@ type Leaf struct {
 // Tree is a Merkle tree with all of its nodes. The zero Tree has no leaves.
 type Tree struct {
 	labels []string
-	// levels[0] are the leaves, the last level is the root alone.
+	// levels[0] are the leaves, the last level is only the root.
 	levels [][]Hash
 }
 
@@ -254,7 +253,7 @@ func Depth(n int) int {
 	return bits.Len(uint(n - 1))
 }
 
-// Node returns node i, from the left, of a level; level 0 are the leaves.
+// Node returns node i, from the left, of a level; level 0 is the leaves.
 func (t *Tree) Node(level, i int) Hash { return t.levels[level][i] }
 
 // IsZero reports whether s is all zero bytes, which stands for no hash.

@@ -256,7 +256,7 @@ type treeVector struct {
 	Proofs []Proof `json:"proofs"`
 }
 
-// TestVectors holds the published vectors against the code. They were made by
+// TestVectors checks the code against the published vectors. They were made by
 // it once, and by then the definition above had agreed with it.
 func TestVectors(t *testing.T) {
 	path := filepath.Join("..", "..", "testdata", "merkle", "trees.json")

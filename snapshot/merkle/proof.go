@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Proof shows that one leaf belongs to a state: from the leaf's hash and the
-// siblings on its way up follows the root.
+// Proof shows that one leaf belongs to a state: the root follows
+// from the leaf's hash and the siblings on its way up.
 type Proof struct {
 	Root     Hash   `json:"root"`
 	Tick     uint64 `json:"point"`           // the state point, and
@@ -18,7 +18,7 @@ type Proof struct {
 	Siblings []Hash `json:"siblings"` // from the leaf upwards; levels where the node is promoted have none
 }
 
-// ErrProof is what Verify returns for a proof that is well-formed and wrong.
+// ErrProof is what Verify returns for a proof that is well-formed but wrong.
 var ErrProof = errors.New("proof does not lead to its root")
 
 // Prove returns the proof of leaf i. The caller sets Tick and Phase.

@@ -1,5 +1,5 @@
 // Package openra reads OpenRA's sync reports as states: the
-// syncreport-<UTC>-<client>.log that each client writes when it is told that it
+// syncreport-<UTC>-<client>.log that each client writes when the server reports that it
 // is out of sync.
 //
 // A report is text. Lines end as the system's do, but within an order there are
@@ -25,7 +25,7 @@
 //	Out of sync frame: 1204
 //	Recorded frames: 1202,1203,1204,1198,1199,1200,1201
 //
-// The state is that of the net frame in which the hashes differed, behind its
+// The state is that of the net frame in which the hashes differed, after its
 // orders and before the rest of its step. The game keeps the states of the last
 // few net frames (7, up to release-20230225 5); if that frame is not among them
 // the report holds no state at all, and Read gives a [*LostFrameError].
@@ -76,11 +76,11 @@ type LostFrameError struct {
 	Name string // of the file
 
 	// Frame is the net frame that is out of sync. It is 0 in reports up to
-	// release-20230225, which do not tell it.
+	// release-20230225, which do not give it.
 	Frame int64
 
-	// Recorded are the net frames of which the game had the state, in no order.
-	// They are 0 where it had kept none yet, which is all of them where sync
+	// Recorded are the net frames whose state the game had, in no order.
+	// They are 0 where it had kept none yet: all of them if sync
 	// reports are turned off. It is nil in reports up to release-20230225.
 	Recorded []int64
 }
@@ -102,7 +102,7 @@ func (e *LostFrameError) Error() string {
 	return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded net frames %s only", e.Name, e.Frame, strings.Join(list, ","))
 }
 
-// Format returns the format of OpenRA's sync reports. Their names tell no state
+// Format returns the format of OpenRA's sync reports. Their names have no state
 // point, so that ParseName is nil.
 func Format() snapshot.Format {
 	return snapshot.Format{
@@ -147,11 +147,11 @@ func platform(line []byte) (at int, found bool) {
 	return at, at >= 0
 }
 
-// maxText is the largest size of a report. One of a large match is some
-// megabytes.
+// maxText is the largest size of a report. That of a large match has a
+// few megabytes.
 const maxText = 256 << 20
 
-// Read reads a report of size bytes. Name is for errors, and tells the client's
+// Read reads a report of size bytes. Name is for errors, and has the client's
 // number, which only newer reports have. A malformed report is an *Error, one without a state a
 // *LostFrameError.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
@@ -191,7 +191,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 }
 
 // seed returns the first eight bytes of a game's id, which is a GUID, so that
-// reports of two games are told apart. It is 0 for what is none.
+// reports of two games can be distinguished. It is 0 for what is not a GUID.
 func seed(id string) uint64 {
 	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
 	if err != nil || len(b) != 16 {
@@ -200,8 +200,8 @@ func seed(id string) uint64 {
 	return binary.BigEndian.Uint64(b)
 }
 
-// client returns the number of the client in a name
-// syncreport-2023-11-05T181502Z-0.log, behind which there may be another suffix.
+// client returns the number of the client in a name like
+// syncreport-2023-11-05T181502Z-0.log, which another suffix may follow.
 // Reports of replays and those up to release-20230225 have none.
 func client(base string) (string, bool) {
 	rest, ok := strings.CutPrefix(base, "syncreport-")

@@ -166,7 +166,7 @@ func TestOld(t *testing.T) {
 	}
 	for _, key := range []string{"client", "out_of_sync_frame", "recorded_frames", "host"} {
 		if v, ok := w.Meta[key]; ok {
-			t.Errorf("%s is %q, which an old report does not tell", key, v)
+			t.Errorf("%s is %q, which an old report does not have", key, v)
 		}
 	}
 }
@@ -263,11 +263,11 @@ func TestMalformed(t *testing.T) {
 		minimal("", "", "\t ClientId: x y: z\n"):                                       "expected a client's number",
 		minimal("", "", "\t ClientId: 1 y\n"):                                          "expected a name and a value of an order",
 		minimal("", "", "\t ClientId: 1 y: \"z\n"):                                     "text in quotes has no end",
-		minimal("", "", tail) + "x\n":                                                  "behind the last section",
+		minimal("", "", tail) + "x\n":                                                  "after the last section",
 		"Sync Report System Info:\nOut of sync frame: x\n":                             "expected the number of a net frame",
 		"Sync Report System Info:\nOut of sync frame: 1\nRecorded frames: 1,\n":        "expected at most 1024 numbers",
 		"Sync Report System Info:\nOut of sync frame: 1\nRecorded frames: 2\nRecord\n": "expected \"Recorded frames do not contain the frame 1.",
-		"No sync report available!\nx\n":                                               "behind the last section",
+		"No sync report available!\nx\n":                                               "after the last section",
 	} {
 		_, err := Read(strings.NewReader(text), int64(len(text)), "x.log")
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "x.log: ") {
@@ -305,8 +305,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestTruncatedUnseen cuts a report of which nothing says how new it is behind an
-// order.
+// TestTruncatedUnseen cuts, after an order, a report that does not say how new it
+// is.
 func TestTruncatedUnseen(t *testing.T) {
 	text := content(t, clientReport)
 	text = text[:bytes.Index(text, []byte(systemInfo))]
@@ -349,7 +349,7 @@ func valid(t *testing.T, text []byte) {
 func TestNames(t *testing.T) {
 	f := Format()
 	if f.ParseName != nil {
-		t.Error("names tell no state point")
+		t.Error("names have no state point")
 	}
 	for base, want := range map[string]string{hostReport: "0", clientReport: "1", "syncreport-2023-11-05T181502Z-12.log.1": "12"} {
 		if n, ok := client(base); n != want || !ok || !f.Usual(base) {

@@ -15,7 +15,7 @@ import (
 //	IsImmediate: False.
 //	Player(PlayerName): Commander
 //
-// and an empty line, each line behind a tab and a space. A text in quotes may go
+// and an empty line, each line after a tab and a space. A text in quotes may go
 // on in the next lines.
 func (d *decoder) orders() error {
 	t := d.tables.orders
@@ -54,7 +54,7 @@ func (d *decoder) orders() error {
 	return nil
 }
 
-// orderField reads "NAME: VALUE" of an order. Spaces, and a point behind a text in
+// orderField reads "NAME: VALUE" of an order. Spaces, and a point after a text in
 // quotes or a truth value, belong to the report.
 func (d *decoder) orderField(t *table, line []byte) error {
 	name, value, ok := bytes.Cut(line, []byte(": "))

@@ -21,7 +21,7 @@ const (
 	noReport   = "No sync report available!"
 )
 
-// maxRecorded is the largest number of recorded frames that is believed.
+// maxRecorded is the largest number of recorded frames that is accepted.
 const maxRecorded = 1024
 
 // decoder reads one report.
@@ -41,11 +41,11 @@ type decoder struct {
 	actor  actor
 }
 
-// actor is the one at hand, whose traits stand one behind the other.
+// actor is the current one, whose traits stand one after the other.
 type actor struct {
 	id    uint64
 	known bool
-	seen  map[*table]uint64 // how many of its traits were of a type
+	seen  map[*table]uint64 // how many of its traits have a type
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
@@ -103,8 +103,8 @@ func (d *decoder) report() error {
 		return err
 	}
 	if d.ended() {
-		// A report up to release-20230225 ends with its orders. Neither a line for
-		// the host nor a client's number in the name is as old.
+		// A report up to release-20230225 ends with its orders. A line for the
+		// host, or a client's number in the name, shows a newer one.
 		if d.meta["host"] != "" || d.meta["client"] != "" {
 			d.row++
 			return d.errorf("the report ends without its last section: %w", io.ErrUnexpectedEOF)
@@ -129,7 +129,7 @@ func (d *decoder) end() error {
 	if err != nil {
 		return err
 	}
-	return d.errorf("%.40q behind the last section, expected the end", line)
+	return d.errorf("%.40q after the last section, expected the end", line)
 }
 
 // lost reads a report without a state.
@@ -395,7 +395,7 @@ func (d *decoder) begin(t *table, a, b uint64, hash int32) error {
 	return nil
 }
 
-// field reads "NAME: VALUE" of the row at hand.
+// field reads "NAME: VALUE" of the current row.
 func (d *decoder) field(t *table, line []byte) error {
 	name, value, ok := bytes.Cut(line, []byte(": "))
 	if !ok {
@@ -404,7 +404,7 @@ func (d *decoder) field(t *table, line []byte) error {
 	return d.set(t, name, value)
 }
 
-// set gives the row at hand a value.
+// set gives the current row a value.
 func (d *decoder) set(t *table, name, value []byte) error {
 	if err := d.tables.set(t, name, value); err != nil {
 		return d.errorf("%w", err)

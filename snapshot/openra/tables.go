@@ -14,7 +14,7 @@ const (
 	maxTables  = 1 << 14
 	maxColumns = 1 << 16 // of all tables
 	maxCells   = 1 << 25 // rows times columns of all tables, absent values included
-	maxSame    = 8       // fields of one trait that are called the same
+	maxSame    = 8       // fields of one trait with the same name
 )
 
 // syncComponent is the component of the column hash of each trait and effect.
@@ -32,7 +32,7 @@ type tables struct {
 	columns, cells  int
 }
 
-// table collects the rows of one table. The last row is the one at hand.
+// table collects the rows of one table. The last row is the current one.
 type table struct {
 	label, component string
 	two              bool // keys have two parts
@@ -40,7 +40,7 @@ type table struct {
 
 	hash    *snapshot.Column // nil before the first one
 	fields  map[string]*snapshot.Column
-	columns []*snapshot.Column // all of them; rows behind their last are absent
+	columns []*snapshot.Column // all of them; rows after their last are absent
 	more    *table             // of further traits of this type on one actor
 }
 
@@ -103,7 +103,7 @@ func (ts *tables) fill(c *snapshot.Column, row int) error {
 	return nil
 }
 
-// setHash gives the row at hand its sync hash, which every row of a trait or
+// setHash gives the current row its sync hash, which every row of a trait or
 // effect has.
 func (ts *tables) setHash(t *table, hash int32) error {
 	var err error
@@ -119,7 +119,7 @@ func (ts *tables) setHash(t *table, hash int32) error {
 	return nil
 }
 
-// set gives the row at hand a value.
+// set gives the current row a value.
 func (ts *tables) set(t *table, name, value []byte) error {
 	c, err := ts.text(t, name)
 	if err != nil {
@@ -132,8 +132,8 @@ func (ts *tables) set(t *table, name, value []byte) error {
 	return nil
 }
 
-// text returns the column of that name, in which the row at hand has no value
-// yet. A second field of the same name, which a derived class can have, is called
+// text returns the column of that name, in which the current row has no value
+// yet. A second field of the same name, which a derived class can have, is named
 // NAME#2.
 func (ts *tables) text(t *table, name []byte) (*snapshot.Column, error) {
 	row := len(t.keysA) - 1

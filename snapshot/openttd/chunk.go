@@ -18,7 +18,7 @@ const (
 	chunkSparseTable = 4
 )
 
-// What a save may make of itself. A real save has about 150 tables and 1000
+// Limits on what a save may become. A real save has about 150 tables and 1000
 // columns. The largest map has 1<<24 tiles, which count once.
 const (
 	maxRows  = 1 << 25
@@ -48,7 +48,7 @@ type decoder struct {
 	rowsLeft  int
 	namesLeft int
 
-	chunks map[string]bool // that were read
+	chunks map[string]bool // that have been read
 	tables []snapshot.Table
 	tiles  []uint64 // 0, 1, 2, …; shared by the keys of map arrays
 	notes  []string // on chunks that could have become tables but were kept as bytes
@@ -133,7 +133,7 @@ func (d *decoder) readChunks() error {
 		}
 		if binary.BigEndian.Uint32(id) == 0 {
 			if d.pos != d.end {
-				return d.errorf("%d bytes behind the last chunk", d.end-d.pos)
+				return d.errorf("%d bytes after the last chunk", d.end-d.pos)
 			}
 			return nil
 		}
@@ -312,7 +312,7 @@ func (d *decoder) eachRecord(typ byte, f func(header bool) error) error {
 	}
 }
 
-// spendRows takes n rows from what the save may have.
+// spendRows counts n rows against the limit of a save.
 func (d *decoder) spendRows(n int) error {
 	if n > d.rowsLeft {
 		return d.errorf("the save has more than %d rows", maxRows)
@@ -321,7 +321,7 @@ func (d *decoder) spendRows(n int) error {
 	return nil
 }
 
-// spendName takes one from the chunks and fields that the save may have.
+// spendName counts one chunk or field against the limit of a save.
 func (d *decoder) spendName() error {
 	if d.namesLeft == 0 {
 		return d.errorf("the save has more than %d chunks and fields", maxNames)
@@ -330,7 +330,7 @@ func (d *decoder) spendName() error {
 	return nil
 }
 
-// addTables adds the tables of l and of the layouts inside of it.
+// addTables adds the tables of l and of the layouts inside it.
 func (d *decoder) addTables(l *layout) {
 	d.tables = append(d.tables, l.table())
 	for i := range l.fields {

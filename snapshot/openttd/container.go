@@ -29,8 +29,8 @@ const (
 	lzoPacked = lzoBlock + lzoBlock/16 + 64 + 3
 )
 
-// A container unpacks what follows the header. It leaves file behind the last
-// byte that it read, where errors are said to be.
+// A container unpacks what follows the header. It leaves file after the last
+// byte that it read, which is where errors are reported.
 type container func(file *bytes.Reader, out *limitedBuffer) error
 
 // rawTag is the tag of the container that carries no checksum.
@@ -77,7 +77,7 @@ func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte
 		err = unpackBody(file, out)
 	}
 	if err == nil && file.Len() > 0 {
-		err = fmt.Errorf("%d bytes behind the compressed data", file.Len())
+		err = fmt.Errorf("%d bytes after the compressed data", file.Len())
 	}
 	if err != nil {
 		if err == io.EOF {
@@ -99,7 +99,7 @@ const keptBody = 64 << 20
 type limitedBuffer struct {
 	data  []byte
 	size  int       // bytes that came, kept or not
-	check hash.Hash // is given them too, if not nil
+	check hash.Hash // is also fed the bytes, if not nil
 	limit int
 	keep  int
 }

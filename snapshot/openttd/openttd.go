@@ -84,8 +84,8 @@ func Format() snapshot.Format {
 	}
 }
 
-// checksummed knows the containers that carry checksums. An xz stream says whether it
-// does in the second byte of its flags.
+// checksummed knows the containers that carry checksums. The second byte of the flags of an xz stream
+// says whether it does.
 func checksummed(head []byte) bool {
 	if !sniff(head) || string(head[:4]) == rawTag {
 		return false
@@ -104,7 +104,7 @@ func sniff(head []byte) bool {
 
 // ParseName reads the name of a save that the game writes for finding desyncs,
 // dmp_cmds_<seed>_<date>.sav, both in hex. dmp_cmds_00000000_00000000.sav holds
-// the game behind the title screen and is no evidence of a session.
+// the game shown behind the title screen, which is not evidence of a session.
 func ParseName(base string) (snapshot.FileName, bool) {
 	rest, ok := strings.CutPrefix(base, "dmp_cmds_")
 	if !ok {
@@ -140,7 +140,7 @@ func usualName(base string) bool {
 	return ok && err == nil
 }
 
-// point names a moment as the game's own log does. A save is written after the
+// point names a moment like the game's own log. A save is written after the
 // commands of its tick and before the rest of the tick.
 func point(date, fract uint64) snapshot.Point {
 	native := fmt.Sprintf("%08x", date)

@@ -562,7 +562,7 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{nil, `decompressed offset 0: expected 4 bytes of a chunk's id, 0 are left: unexpected EOF`},
-		{[]byte("\x00\x00\x00\x00x"), `decompressed offset 4: 1 bytes behind the last chunk`},
+		{[]byte("\x00\x00\x00\x00x"), `decompressed offset 4: 1 bytes after the last chunk`},
 		{[]byte("AB\nD"), `decompressed offset 0: expected a chunk's id of four letters or digits, got "AB\nD"`},
 		{[]byte("ABCD\x05"), `decompressed offset 4: chunk ABCD: unknown type 5`},
 		{[]byte("ABCD\xf0\xff\xff\xff"), `decompressed offset 8: chunk ABCD: expected 268435455 bytes of data, 0 are left: unexpected EOF`},
@@ -577,7 +577,7 @@ func TestErrors(t *testing.T) {
 		{table(func(r *save) { r.fields(0x22, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x22`},
 		{table(func(r *save) { r.fields(2, "") }, nothing), `decompressed offset 8: chunk CITY, description: field name of 0 bytes, expected 1 to 1024`},
 		{table(func(r *save) { r.fields(2, "\xff") }, nothing), `decompressed offset 8: chunk CITY, description: field name "\xff" is not UTF-8`},
-		{table(func(r *save) { r.fields(2, "x"); r.u8(9) }, nothing), `decompressed offset 10: chunk CITY, description: 1 bytes behind the description`},
+		{table(func(r *save) { r.fields(2, "x"); r.u8(9) }, nothing), `decompressed offset 10: chunk CITY, description: 1 bytes after the description`},
 		{table(func(r *save) { r.u8(2); r.gamma(9) }, nothing), `decompressed offset 8: chunk CITY, description: expected 9 bytes of a field's name, 0 are left: unexpected EOF`},
 		{table(func(r *save) { r.u8(manyFields...) }, nothing), `decompressed offset 447650: chunk CITY, description: the save has more than 65536 chunks and fields`},
 		{table(func(r *save) { r.fields(2, "x", 6, "y") }, func(r *save) { r.u8(1, 2, 3) }),
@@ -641,7 +641,7 @@ func TestTooManyRows(t *testing.T) {
 }
 
 // TestTruncated cuts a save at every byte. Only the raw container has no
-// checksum, but there too the end is marked.
+// checksum, but the end is marked there as well.
 func TestTruncated(t *testing.T) {
 	for _, tag := range tags {
 		content := pack(t, tag, 302, everything())
@@ -678,7 +678,7 @@ func TestFlipped(t *testing.T) {
 					t.Errorf("%s: bit %d of byte %d changed the save unnoticed", content[:4], bit%8, bit/8)
 				}
 			} else if e := (*Error)(nil); !errors.As(err, &e) {
-				t.Fatalf("bit %d: error %v is no *Error", bit, err)
+				t.Fatalf("bit %d: error %v is not an *Error", bit, err)
 			}
 			content[bit/8] ^= 1 << (bit % 8)
 		}
@@ -873,7 +873,7 @@ func FuzzRead(f *testing.F) {
 		w, err := Read(bytes.NewReader(content), int64(len(content)), "x.sav")
 		if err != nil {
 			if e := (*Error)(nil); !errors.As(err, &e) {
-				t.Fatalf("error %v is no *Error", err)
+				t.Fatalf("error %v is not an *Error", err)
 			}
 			return
 		}

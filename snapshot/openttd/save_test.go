@@ -187,7 +187,7 @@ func everything() []byte {
 		}))
 	s.records("NEST", chunkSparseTable,
 		record(func(r *save) {
-			// Structs are described behind all fields, depth first.
+			// Structs are described after all fields, depth first.
 			r.fields(0x1b, "one", 2, "id", 0x1b, "many", 0x1b, "empty")
 			r.fields(0x1b, "inner", 2, "x")
 			r.fields(4, "y", 0x16, "deep.list")

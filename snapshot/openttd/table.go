@@ -60,7 +60,7 @@ type field struct {
 	sub    *layout // of a list
 }
 
-// rest is what a record has behind the fields that its chunk describes.
+// rest is what a record has after the fields that its chunk describes.
 type rest struct {
 	row  int
 	data []byte
@@ -109,7 +109,7 @@ func (l *layout) table() snapshot.Table {
 }
 
 // readTables reads a chunk that describes itself. The error is an unflattened
-// if the chunk is to be kept as bytes.
+// if the chunk must be kept as bytes.
 func (d *decoder) readTables(typ byte) error {
 	var l *layout
 	err := d.eachRecord(typ, func(header bool) error {
@@ -119,7 +119,7 @@ func (d *decoder) readTables(typ byte) error {
 				return err
 			}
 			if d.pos != d.end {
-				return d.errorf("%d bytes behind the description", d.end-d.pos)
+				return d.errorf("%d bytes after the description", d.end-d.pos)
 			}
 			return nil
 		}

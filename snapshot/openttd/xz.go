@@ -67,7 +67,7 @@ func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
 	}
 	blockSize := blockStart - file.Len() // without padding, until the checksum is added
 
-	// Everything behind the data follows from what was read.
+	// Everything after the data follows from what was read.
 	tail := make([]byte, padding(blockSize))
 	if check := out.check; check != nil {
 		sum := check.Sum(nil)

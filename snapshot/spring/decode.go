@@ -18,7 +18,7 @@ const (
 type decoder struct {
 	name string
 	text []byte
-	pos  int // of the line at hand
+	pos  int // of the current line
 	line int
 
 	tables   []*table
@@ -26,28 +26,28 @@ type decoder struct {
 	game     *table
 	section  string
 	headings map[string]bool // that were met
-	rules    []*rule         // of the section at hand
-	depth    int             // of the line at hand
+	rules    []*rule         // of the current section
+	depth    int             // of the current line
 
-	// rows are the rows that lines of a depth belong to, and of more tabs as far as
-	// there is no other. Blocks are the names of the lines around the one at hand.
+	// rows are the rows that lines of a depth belong to, and lines of more tabs
+	// unless there is another row. Blocks are the names of the lines around the current one.
 	rows   [maxDepth]*table
 	blocks [maxDepth]string
 
 	history uint64 // number of the frame whose checksums follow, plus one
-	params  int    // of the command at hand
-	want    int    // parameters that it is to have, -1 if it has not said so
+	params  int    // of the current command
+	want    int    // parameters that it should have, -1 if it does not say
 	key     []byte // of a parameter
 }
 
-// rule is an item with its table, and the rows of the list at hand.
+// rule is an item with its table, and the rows of the current list.
 type rule struct {
 	*item
 	table *table
 	name  []byte // the item's key
 	got   int
-	want  int // -1 if nothing has told
-	line  int // that told
+	want  int // -1 if not known
+	line  int // that said so
 }
 
 func newDecoder(name string, text []byte) *decoder {
@@ -80,7 +80,7 @@ func (d *decoder) errorf(format string, args ...any) error {
 	return d.malformed(frame.ErrCorrupt, format, args...)
 }
 
-// corrupt returns an error of a table as one of the line at hand.
+// corrupt returns an error of a table as one of the current line.
 func (d *decoder) corrupt(err error) error {
 	if err == nil {
 		return nil
@@ -109,7 +109,7 @@ func (d *decoder) decode() error {
 	if err := d.endSection(); err != nil {
 		return err
 	}
-	// Where a script's dump ends, only its lines can tell.
+	// Only its lines show where a script's dump ends.
 	switch teams := d.table(teamLabel, false); {
 	case !d.headings[teamSection]:
 		return d.malformed(frame.ErrTorn, "the state ends before its teams")
@@ -225,7 +225,7 @@ func (d *decoder) heading(key string, value []byte, colon bool) error {
 	return nil
 }
 
-// expect notes how many rows a list is to have.
+// expect notes how many rows a list should have.
 func (d *decoder) expect(r *rule, value []byte) error {
 	n, ok := parseInteger(value)
 	if !ok || n < 0 || n > 1<<31 {
@@ -245,7 +245,7 @@ func (d *decoder) expect(r *rule, value []byte) error {
 	return nil
 }
 
-// settle checks that a list has the rows that it is to have.
+// settle checks that a list has as many rows as it should.
 func (d *decoder) settle(r *rule) error {
 	if r.want >= 0 && r.want != r.got {
 		kind := frame.ErrCorrupt
@@ -327,21 +327,21 @@ func (d *decoder) begin(r *rule, value []byte) error {
 	d.rows[r.fields] = r.table
 	d.depth = max(d.depth, r.fields)
 	if !r.id {
-		behind := []byte(nil)
+		after := []byte(nil)
 		if i := bytes.Index(rest, []byte(" (")); i >= 0 && rest[len(rest)-1] == ')' {
-			rest, behind = rest[:i], rest[i+1:]
+			rest, after = rest[:i], rest[i+1:]
 		}
 		if err := r.table.add(r.label, r.name, rest); err != nil {
 			return d.corrupt(err)
 		}
-		rest = behind
+		rest = after
 	}
-	return d.behind(r.table, rest)
+	return d.afterName(r.table, rest)
 }
 
-// behind takes what stands behind the number or name of a row: "(name: tank)", or
+// afterName takes what follows the number or name of a row: "(name: tank)", or
 // words, "t.id 1 t.wt 2 owner 5".
-func (d *decoder) behind(t *table, b []byte) error {
+func (d *decoder) afterName(t *table, b []byte) error {
 	if len(b) > 1 && b[0] == '(' && b[len(b)-1] == ')' {
 		key, value, colon := cutKey(b[1 : len(b)-1])
 		if !colon {
@@ -378,7 +378,7 @@ func (d *decoder) parameter(row *table, value []byte) error {
 	return d.corrupt(row.putText(s, value))
 }
 
-// pairs takes "heading: 0, mapSquare: 0", cut behind the first key.
+// pairs takes "heading: 0, mapSquare: 0", cut after the first key.
 func (d *decoder) pairs(row *table, component string, key, value []byte) error {
 	for {
 		var rest []byte
@@ -414,7 +414,7 @@ func (d *decoder) pairs(row *table, component string, key, value []byte) error {
 	}
 }
 
-// checksum takes a line of the checksums that Recoil puts behind the last frame:
+// checksum takes a line of the checksums that Recoil puts after the last frame:
 // whose they are, or one of them.
 func (d *decoder) checksum(line []byte, depth int) error {
 	if d.history == 0 {
@@ -453,7 +453,7 @@ func cutKey(line []byte) (key, value []byte, colon bool) {
 	return line[:i], value, true
 }
 
-// cutPair cuts a value from the pair behind it: at ", " outside of angle brackets,
+// cutPair cuts a value from the pair after it: at ", " outside of angle brackets,
 // or at tabs.
 func cutPair(b []byte) (value, rest []byte, more bool) {
 	open := false

@@ -8,13 +8,13 @@ type item struct {
 	fields  int    // tabs before its further lines
 	key     string // of the line that begins a row
 	label   string // of the table
-	// count is the key that tells how many rows follow, "" if the heading does.
+	// count is the key that says how many rows follow, "" if the heading does.
 	count string
 	child bool // keyed by (the row around it, number)
-	id    bool // the line tells the row's number; else rows are counted
+	id    bool // the line has the row's number; else rows are counted
 }
 
-// uncounted is the count of rows whose number nothing tells.
+// uncounted is the count of rows whose number is not given.
 const uncounted = "-"
 
 // items is the one table of what becomes a row.
@@ -42,11 +42,11 @@ const (
 	allySection   = "allyteams"
 	engineSection = "unitsToBeRemoved" // that Recoil writes and scripts do not
 	commandLabel  = "UnitCommand"
-	commandParams = "params" // tells how many numbers follow, one a line
+	commandParams = "params" // says how many numbers follow, one a line
 	historyLabel  = "FrameChecksum"
 )
 
-// class is what stands behind a key. Types of columns follow from it and from the
+// class is what follows a key. Types of columns follow from it and from the
 // shape of a value, and so not from what one file has.
 type class uint8
 

@@ -6,7 +6,7 @@ import (
 )
 
 // parseInteger parses digits as they are printed: with a minus if below zero, and
-// without zeros before them.
+// without leading zeros.
 func parseInteger(b []byte) (int64, bool) {
 	digits := b
 	if len(b) > 0 && b[0] == '-' {
@@ -28,10 +28,10 @@ func parseInteger(b []byte) (int64, bool) {
 	return n, true
 }
 
-// parseFloat returns the bits of the f32 that a number is the print of: with
-// however many decimals, or with as many digits as tell it from all others. A
+// parseFloat returns the bits of the f32 that is printed as a number: with
+// however many decimals, or with as many digits as distinguish it from all others. A
 // number that no f32 is printed as, such as a longer one that only lies near one,
-// is none.
+// is refused.
 func parseFloat(b []byte) (bits uint32, ok bool) {
 	if f, ok := parseDecimal(b); ok {
 		return math.Float32bits(f), true
@@ -65,8 +65,8 @@ func parseFloat(b []byte) (bits uint32, ok bool) {
 	return math.Float32bits(float32(v)), ok
 }
 
-// parseDecimal is parseFloat for up to 15 digits and up to nine behind the point,
-// as far as it is exact.
+// parseDecimal is parseFloat for up to 15 digits and up to nine after the point,
+// where it is exact.
 func parseDecimal(b []byte) (float32, bool) {
 	digits := b
 	if len(b) > 0 && b[0] == '-' {
@@ -91,12 +91,12 @@ func parseDecimal(b []byte) (float32, bool) {
 		return 0, false
 	}
 	f := float64(mantissa) / powers[decimals] // rounded once
-	// What lies halfway between two f32 may have been rounded to there.
+	// A value halfway between two f32 may have been rounded to that point.
 	if math.Float64bits(f)<<35 == 1<<63 {
 		return 0, false
 	}
-	// 24 bits times 21: exact, and so is what it is off by. Of two prints that are
-	// as near, engines take either.
+	// 24 bits times 21: exact, and so is the difference. Of two prints that are
+	// equally near, engines take either.
 	v := float32(f)
 	if off := float64(v)*powers[decimals] - float64(mantissa); off > 0.5 || off < -0.5 {
 		return 0, false

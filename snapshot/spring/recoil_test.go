@@ -52,7 +52,7 @@ func tables(w *snapshot.World) (list []string) {
 	return list
 }
 
-// TestRecoilParts holds that the engine's frame N is at its end.
+// TestRecoilParts checks that the engine's frame N is at its end.
 func TestRecoilParts(t *testing.T) {
 	for _, name := range []string{hashesFile, floatsFile} {
 		text := load(t, "recoil", name)

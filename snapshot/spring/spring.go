@@ -2,7 +2,7 @@
 // that the engine writes as ClientGameState-<random>-[<first>-<last>].txt or
 // ServerGameState-…, and that scripts of games write in the same shape.
 //
-// A dump holds the state of many frames, one behind the other:
+// A dump holds the state of many frames, one after the other:
 //
 //	 mapName: MiniMap 1
 //	minFrame: 0
@@ -26,9 +26,9 @@
 // the mapping at length.
 //
 // Recoil prints floats as their bits, and vectors as a hash of theirs; the values
-// stand beside them only if that was asked for.
+// follow them only if asked for.
 //
-// A dump carries no checksum. The numbers of units, pieces and so on that it tells
+// A dump carries no checksum. The numbers of units, pieces and so on that it gives
 // are checked against what follows, and no line is passed over.
 package spring
 
@@ -93,8 +93,8 @@ type dumpHead struct {
 	meta   map[string]string
 }
 
-// metaKeys are the lines before the first frame that are kept, by what they are
-// called in a state's head.
+// metaKeys are the lines before the first frame that are kept, by their names
+// in a state's head.
 var metaKeys = map[string]string{"mapName": "map", "modName": "game", "syncVer": "build", "gameID": "game_id"}
 
 func parseHead(b []byte) (h dumpHead) {
@@ -142,8 +142,8 @@ func headOf(r io.ReaderAt, at int64, name string) (h dumpHead, err error) {
 	return parseHead(b), nil
 }
 
-// Parts lists the frames in a dump. It only looks for the lines with which they
-// begin. A frame that does not follow the one before is an error.
+// Parts lists the frames in a dump. It looks only for the lines that begin
+// them. A frame that does not follow the one before is an error.
 func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 	var parts []snapshot.Part
 	var head dumpHead
@@ -165,7 +165,7 @@ func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 				return nil, malformed(name, at, "%.40q, expected frame: NUMBER, seed: NUMBER", line)
 			}
 			if n := len(parts); n > 0 && parts[n-1].Point.Tick >= head.point(number).Tick {
-				return nil, malformed(name, at, "frame %d behind %s", number, parts[n-1].Point.Words())
+				return nil, malformed(name, at, "frame %d after %s", number, parts[n-1].Point.Words())
 			}
 			parts = append(parts, snapshot.Part{Seed: head.seed, Point: head.point(number), Offset: at})
 		}
@@ -183,7 +183,7 @@ func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 	}
 }
 
-// scanSize is how much of a dump is looked at at once.
+// scanSize is how many bytes of a dump are searched at once.
 const scanSize = 256 << 10
 
 var seedMark = []byte(", seed: ")
@@ -210,8 +210,8 @@ func malformed(name string, offset int64, format string, args ...any) error {
 // state is a *frame.Error: it wraps frame.ErrTorn if it breaks off and
 // frame.ErrCorrupt otherwise.
 //
-// Without what stands before the first frame it is not known who wrote the state:
-// it is taken for one of a script, at the start of its frame. Parts knows.
+// Without what precedes the first frame it is not known who wrote the state:
+// it is taken for one of a script, at the start of its frame. Parts does know.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if size > maxState {
 		return nil, malformed(name, 0, "state of %d bytes, at most %d are read", size, int64(maxState))

@@ -101,7 +101,7 @@ func changes(t testing.TB, a, b string) (list []string) {
 
 var sessions = map[string]int{"control": 67, "pos_1ulp": 67, "silent_health": 67, "checksum_only": 151}
 
-// TestTruth holds that states of two peers are equal exactly where their text is,
+// TestTruth checks that states of two peers are equal exactly where their text is,
 // in all frames of all sessions, and where they first differ.
 func TestTruth(t *testing.T) {
 	for session, count := range sessions {
@@ -146,7 +146,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestParts holds what the parts of a real dump are.
+// TestParts checks what the parts of a real dump are.
 func TestParts(t *testing.T) {
 	text := load(t, "control", "Alice", "GameState.txt.gz")
 	end := int64(strings.Index(text, "frame: 0,"))
@@ -162,7 +162,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestAlignment puts headings at each offset around the sizes of buffers, beside
+// TestAlignment puts headings at each offset around the sizes of buffers, next to
 // lines that look alike.
 func TestAlignment(t *testing.T) {
 	for _, around := range []int{4 << 10, 64 << 10, 256 << 10, 1 << 20} {
@@ -205,8 +205,8 @@ func TestBadParts(t *testing.T) {
 		"":                                       "no frame",
 		" mapName: M\n":                          "no frame",
 		"frame: 1, seed":                         "no frame",
-		"frame: 1, seed: 0\nframe: 1, seed: 0\n": "frame 1 behind frame 1",
-		"frame: 2, seed: 0\nframe: 1, seed: 0\n": "frame 1 behind frame 2",
+		"frame: 1, seed: 0\nframe: 1, seed: 0\n": "frame 1 after frame 1",
+		"frame: 2, seed: 0\nframe: 1, seed: 0\n": "frame 1 after frame 2",
 		"frame: x, seed: 0\n":                    "expected frame",
 		"frame: 4294967296, seed: 0\n":           "expected frame",
 		"frame: 1\n":                             "expected frame",
@@ -361,7 +361,7 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-// TestOrder holds that the order of rows that have ids is no difference.
+// TestOrder checks that the order of rows that have ids does not count.
 func TestOrder(t *testing.T) {
 	text := small(t)
 	head, rest, _ := strings.Cut(text, "\t\tunitID: ")
@@ -383,10 +383,10 @@ func TestTorn(t *testing.T) {
 	for n := range text {
 		_, err := open(text[:n])
 		if !errors.As(err, new(*frame.Error)) {
-			t.Fatalf("cut at %d, behind %q: %v", n, text[max(0, n-30):n], err)
+			t.Fatalf("cut at %d, after %q: %v", n, text[max(0, n-30):n], err)
 		}
 		if text[:n] != "" && n > 20 && text[n-1] != '\n' && !errors.Is(err, frame.ErrTorn) {
-			t.Fatalf("cut at %d, behind %q: %v", n, text[max(0, n-30):n], err)
+			t.Fatalf("cut at %d, after %q: %v", n, text[max(0, n-30):n], err)
 		}
 	}
 	recoil := frames(t, load(t, "recoil", "ServerGameState-846930886-[600-602].txt"))[0]
@@ -400,7 +400,7 @@ func TestTorn(t *testing.T) {
 			continue
 		}
 		if recoil[n-1] != '\n' || strings.Index(recoil, "allyteamID: 1") > n || s.Info().Root.String() == whole {
-			t.Fatalf("cut at %d, behind %q: no error", n, recoil[max(0, n-30):n])
+			t.Fatalf("cut at %d, after %q: no error", n, recoil[max(0, n-30):n])
 		}
 	}
 }
@@ -456,7 +456,7 @@ func TestBad(t *testing.T) {
 		"too many parameters": {unit("\t\t\tcommandAI:", "\t\t\t\tcommandQue.size(): 1", "\t\t\t\t\tcommandID: 1", "\t\t\t\t\tparams: 2000"), "expected 0 to 1024"},
 		"endless line":        {"frame: 1, seed: 0\n\tunits: " + strings.Repeat("1", 1<<20), "ends inside the line"},
 		"checksums":           {unit() + "internal frame checksums (x):\n", "expected tabs"},
-		"behind checksums":    {unit() + "internal frame checksums (1):\n\tff\n\t\tff\n", "expected a checksum"},
+		"after checksums":     {unit() + "internal frame checksums (1):\n\tff\n\t\tff\n", "expected a checksum"},
 	} {
 		_, err := open(c.text)
 		if c.want == "" {
@@ -516,7 +516,7 @@ func FuzzState(f *testing.F) {
 		at := int64(0)
 		for i, p := range list {
 			if p.Offset < at || p.Size <= 0 || i > 0 && p.Offset != at {
-				t.Fatalf("%+v behind %d", p, at)
+				t.Fatalf("%+v after %d", p, at)
 			}
 			if at = p.Offset + p.Size; at > int64(len(b)) {
 				t.Fatalf("%+v of %d bytes", p, len(b))

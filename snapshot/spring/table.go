@@ -17,7 +17,7 @@ const (
 	maxVector = 16      // numbers in angle brackets
 )
 
-// table collects the rows of one table. The last row is the one at hand.
+// table collects the rows of one table. The last row is the current one.
 type table struct {
 	label string
 	class snapshot.Class
@@ -43,13 +43,13 @@ type column struct {
 // name is the name of what a line has.
 type name struct{ component, key string }
 
-// slot is where the values behind a key go, by their shape.
+// slot is where the values after a key go, by their shape.
 type slot struct {
 	name
 	class   class
 	columns [shapes]*column
 	axes    []*column
-	next    *slot // what stood behind it in the row before
+	next    *slot // what followed it in the row before
 	again   *slot // the same key another time in a row
 	row     int   // in which it was last met, plus one
 }
@@ -62,16 +62,16 @@ const (
 	decimal
 	hash // of a vector
 	text
-	present // a line that is there
+	present // a line without a value
 	shapes
 )
 
-// shapeOf says of each shape the type of its column, and what is put behind a key
-// to tell the column from those of other shapes that the key's class is met in.
+// shapeOf says of each shape the type of its column, and what is added to a key
+// to distinguish the column from those of other shapes that the key's class is met in.
 var shapeOf = [shapes]struct {
 	typ    snapshot.Type
 	suffix string
-	bare   [classes]bool // nothing is put behind a key of the class
+	bare   [classes]bool // nothing is added to a key of the class
 }{
 	integer: {typ: snapshot.I64, suffix: "#int", bare: [classes]bool{plain: true}},
 	decimal: {typ: snapshot.F32, suffix: "#number", bare: [classes]bool{float: true, parameter: true}},
@@ -89,7 +89,7 @@ func (t *table) begin(a, b uint64) {
 	t.last = &t.start
 }
 
-// at returns the slot of a key in the row at hand. Rows repeat each other's lines,
+// at returns the slot of a key in the current row. Rows repeat each other's lines,
 // so that what followed the slot before is tried first.
 func (t *table) at(component string, key []byte) *slot {
 	s := t.last.next
@@ -112,7 +112,7 @@ func (t *table) at(component string, key []byte) *slot {
 	return s
 }
 
-// column returns c, ready to take the value of the row at hand. It makes it if it
+// column returns c, ready to take the value of the current row. It makes it if it
 // is nil.
 func (t *table) column(c *column, component, field string, typ snapshot.Type) (*column, error) {
 	if c == nil {
@@ -188,7 +188,7 @@ func (t *table) putText(s *slot, value []byte) error {
 	return err
 }
 
-// mark notes that a line without a value is there. It returns the key.
+// mark records a line without a value. It returns the key.
 func (t *table) mark(component string, key []byte) (string, error) {
 	s := t.at(component, key)
 	return s.key, t.putBits(s, present, 1)
@@ -199,7 +199,7 @@ func (t *table) add(component string, key, value []byte) error {
 	return t.putValue(t.at(component, key), value)
 }
 
-// putValue appends a value by its shape. What has none of the shapes that are known is
+// putValue appends a value by its shape. A value of unknown shape is
 // text, so that nothing is lost.
 func (t *table) putValue(s *slot, value []byte) error {
 	if s.class == word || len(value) == 0 {
@@ -259,7 +259,7 @@ func cutBoth(value []byte) (n uint32, inner []byte, ok bool) {
 	return uint32(v), value[i+2 : len(value)-1], ok && v >= 0 && v <= math.MaxUint32
 }
 
-// both takes a hash and the values that it is of.
+// both takes a hash and the values that it covers.
 func (t *table) both(s *slot, n uint32, values, whole []byte) error {
 	if err := t.putBits(s, hash, uint64(n)); err != nil {
 		return err
@@ -306,7 +306,7 @@ func (t *table) vector(s *slot, values, whole []byte) error {
 	return nil
 }
 
-// axis returns what is put behind a key to name number i of a vector.
+// axis returns what is added to a key to name number i of a vector.
 func axis(i int) string {
 	if i < 4 {
 		return "." + "xyzw"[i:i+1]
@@ -314,7 +314,7 @@ func axis(i int) string {
 	return "." + strconv.Itoa(i)
 }
 
-// lacks reports whether the last row has not all that the row before has.
+// lacks reports whether the last row lacks something that the row before has.
 func (t *table) lacks() bool {
 	last := len(t.keysA) - 1
 	for _, c := range t.columns {

@@ -15,9 +15,9 @@ const maxTables = 1024
 
 // builder turns the entries of a dump into tables.
 //
-// What is kept tells the order of the lines too: each row names the row that was
-// begun before it; between a row's lines there are none but those that fit into no
-// row, and each of these names its place and what is before it there.
+// The order of the lines is kept as well: each row names the row that was
+// begun before it; between a row's lines there are only those that fit into no
+// row, and each of these names its place and the line before it.
 type builder struct {
 	objects [5]*objects // by engine.Object
 	economy *table
@@ -28,11 +28,11 @@ type builder struct {
 	rest    map[string]*table // by function
 	noise   *table
 
-	// The row at hand.
+	// The current row.
 	name   []byte // "droid 288", empty before the first one
 	key    uint64
 	open   *objects // its table, if it is an object
-	power  int      // lines of it that have been there, if it is of the economy
+	power  int      // its lines so far, if it is of the economy
 	mark   byte     // of its last line
 	before string   // function of the last line since then
 
@@ -125,7 +125,7 @@ func (b *builder) take(e *engine.Entry) bool {
 	if e.Object != engine.NoObject {
 		return b.object(e)
 	}
-	// What stands between the word and the number.
+	// What comes between the word and the number.
 	between := byte(0)
 	if e.HasID {
 		between = e.Subject[len(e.Kind)]
@@ -149,8 +149,8 @@ func (b *builder) take(e *engine.Entry) bool {
 	return false
 }
 
-// begin begins a row that is called by a word and a number. It returns what the
-// row before is called, which is valid until the next call.
+// begin begins a row that is named by a word and a number. It returns the name of
+// the row before, which is valid until the next call.
 func (b *builder) begin(word string, key uint64) (after []byte) {
 	b.open, b.power, b.key = nil, 0, key
 	b.buffer = append(b.buffer[:0], b.name...)
@@ -165,7 +165,7 @@ func (b *builder) object(e *engine.Entry) bool {
 		return false
 	}
 	key := uint64(e.ID)
-	if !e.HasID { // projectiles are told one after the other
+	if !e.HasID { // projectiles are listed one after the other
 		key = uint64(len(t.rows))
 		if e.Mark != '<' {
 			key--
@@ -293,7 +293,7 @@ func (b *builder) addGame(e *engine.Entry) bool {
 }
 
 // leave keeps an entry that fits into no row: it becomes one of its function's
-// table, keyed by the row at hand.
+// table, keyed by the current row.
 func (b *builder) leave(e *engine.Entry) {
 	t := b.rest[e.Function]
 	if t == nil {

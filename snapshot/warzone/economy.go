@@ -9,7 +9,7 @@ import (
 // 32.32 fixed-point number, whose lowest bit is kept in a column of its own.
 const powerScale = 1 << 31
 
-// economyAmounts are the amounts of power that the lines about a player tell, as
+// economyAmounts are the amounts of power in the lines about a player, as
 // component and field, in the order of the lines: the last one is the state.
 var economyAmounts = [...][2]string{{"before", "power"}, {"updatePlayerPower", "from"}, {"updatePlayerPower", "to"}, {"economy", "power"}}
 
@@ -20,7 +20,7 @@ func amountColumns(component, field string) []snapshot.Column {
 	}
 }
 
-// Lines of an economy row that have been there, builder.power.
+// Lines of an economy row that have been read, builder.power.
 const (
 	powerBefore  = 1
 	powerUpdated = 2

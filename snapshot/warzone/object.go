@@ -32,7 +32,7 @@ type objectRow struct {
 	key    uint64
 	place  int   // among the rows as they came
 	after  int   // end of its text in objects.after
-	phases uint8 // bit i is set if the line with marks[i] has been there
+	phases uint8 // bit i is set if the line with marks[i] has been read
 }
 
 // last returns the phase of the row's last line.
@@ -62,8 +62,8 @@ func (t *objects) begin(key uint64, after []byte) {
 	t.numbers = slices.Grow(t.numbers, size-len(t.numbers))[:size]
 }
 
-// line takes one line of the row at hand. It reports false if a line of that
-// phase or of a later one has been there.
+// line takes one line of the current row. It reports false if a line of that
+// phase or of a later one has been read.
 func (t *objects) line(e *engine.Entry) bool {
 	phase := strings.IndexByte(marks, e.Mark)
 	row := &t.rows[len(t.rows)-1]

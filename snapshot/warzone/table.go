@@ -40,7 +40,7 @@ func (t *table) next(key uint64) {
 
 func (t *table) has(key uint64) bool { return t.keys[key] > 0 }
 
-// to returns a column to which the value of the row at hand is to be appended:
+// to returns a column to which the value of the current row is to be appended:
 // rows before it that have none are absent.
 func (t *table) to(i int) *snapshot.Column {
 	c := &t.columns[i]

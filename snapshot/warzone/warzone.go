@@ -8,11 +8,11 @@
 //	[droidUpdate] M droid160627 = p7;pos(5569,5558,378),…    in the middle of it
 //	[droidUpdate] > droid160627 = p7;pos(5573,5564,379),…    after it
 //
-// The last of them is the state, in columns such as pos.x; earlier ones stand in
+// The last of them is the state, in columns such as pos.x; earlier ones are in
 // the components before and middle. The column update.after names the row before,
-// so that the order of updates, which must be the same on all peers, is told too.
-// Lines that fit into no row are rows of a table that is called as their function,
-// with their text. So no difference between the lines of two dumps is lost, but of
+// so that the order of updates, which must be the same on all peers, is kept as well.
+// Lines that fit into no row are rows of a table that is named like their function,
+// with their text. So no difference between the lines of two dumps is lost, except of
 // those that may differ: the game's version, which is a property of the head, and
 // backtraces, which are noise. docs/formats/warzone2100.md has all tables.
 package warzone
@@ -27,8 +27,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Format returns the format of sync dumps. Whose state a dump is, its name alone
-// tells.
+// Format returns the format of sync dumps. Only its name says whose state a dump
+// is.
 func Format() snapshot.Format {
 	return snapshot.Format{
 		Name:      "warzone-dump",
@@ -46,7 +46,7 @@ func Format() snapshot.Format {
 	}
 }
 
-// sniff knows the beginning of the first line, which is longer than SniffLen
+// sniff recognises the beginning of the first line, which is longer than SniffLen
 // allows.
 func sniff(head []byte) bool {
 	rest, ok := strings.CutPrefix(string(head), "===== BEGIN gameTime=")
@@ -54,7 +54,7 @@ func sniff(head []byte) bool {
 }
 
 // ParseName reads the name of a dump: desync25702_p1.txt, sync25702_p1.txt, and
-// perhaps .gz, .xz or .zst behind it.
+// perhaps followed by .gz, .xz or .zst.
 func ParseName(base string) (snapshot.FileName, bool) {
 	switch filepath.Ext(base) {
 	case ".gz", ".xz", ".zst":
@@ -72,11 +72,11 @@ func point(time uint32) snapshot.Point {
 	return snapshot.Point{Tick: uint64(time / engine.TickLength), Native: fmt.Sprint(time)}
 }
 
-// maxSize is how large a dump may be. The engine writes at most some millions of
+// maxSize is how large a dump may be. The engine writes at most a few million
 // bytes.
 const maxSize = 256 << 20
 
-// Read reads a dump of size bytes. Name is for errors, and tells whose state it
+// Read reads a dump of size bytes. Name is for errors, and says whose state it
 // is. A dump that is torn or corrupt is a *frame.Error.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if size > maxSize {

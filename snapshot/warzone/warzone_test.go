@@ -55,7 +55,7 @@ func changes(t testing.TB, a, b snapshot.State) (list []string) {
 	return list
 }
 
-// TestTruth holds what is known of the session: equal dumps have equal roots, and
+// TestTruth checks what is known about the session: equal dumps have equal roots, and
 // slot 1's differs in its own power, which is 1301 instead of 1300.
 func TestTruth(t *testing.T) {
 	for _, time := range []string{"25702", "25802"} {
@@ -171,7 +171,7 @@ func cell(w *snapshot.World, label, key, column string) string {
 	return "no cell"
 }
 
-// TestPower holds the fixed-point numbers against ones computed by hand.
+// TestPower compares the fixed-point numbers with ones computed by hand.
 func TestPower(t *testing.T) {
 	for units, want := range map[string]string{
 		"5583457484800": "1300 0", "5587752452096": "1301 0", "4294967296": "1 0", "1": "0 1", "-1": "-0.0000000004656612873077392578125 1",
@@ -189,7 +189,7 @@ func TestPower(t *testing.T) {
 }
 
 // sealed returns a dump with those lines, of a version of the game for which the
-// CRC is not held against it.
+// CRC is not checked against it.
 func sealed(lines ...string) string {
 	edge := func(word string) string {
 		return fmt.Sprintf("===== %s gameTime=25702, %d entries, CRC 0x00000000 =====\n", word, len(lines))
@@ -245,7 +245,7 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-// TestMayDiffer holds which lines are outside the root.
+// TestMayDiffer checks which lines are outside the root.
 func TestMayDiffer(t *testing.T) {
 	a := open(t, sealed("[BT] a", "[gameStateUpdate] My client version = 4.4.0"), "d.txt")
 	b := open(t, sealed("[BT] b", "[gameStateUpdate] My client version = 4.4.1"), "d.txt")
@@ -260,7 +260,7 @@ func TestMayDiffer(t *testing.T) {
 	}
 }
 
-// TestDied has an object without its last line: the last one there is counts.
+// TestDied has an object without its last line: the last line that exists counts.
 func TestDied(t *testing.T) {
 	text := sealed(
 		"[featureUpdate] < feature9 = p12;pos(1,2,3),subtype4,damageable0,body5",
@@ -354,7 +354,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkRead reads a dump alone.
+// BenchmarkRead reads a dump without hashing it.
 func BenchmarkRead(b *testing.B) {
 	text := load(b, dump(0))
 	b.SetBytes(int64(len(text)))

@@ -15,9 +15,9 @@ type decoder struct {
 	pos  int
 
 	tables tables
-	entity uint64         // the entity at hand
-	local  bool           // it is a local one
-	class  snapshot.Class // of the component at hand
+	entity uint64         // the current entity
+	local  bool           // whether it is a local one
+	class  snapshot.Class // of the current component
 	lines  []nativeLine   // scratch
 	names  map[string]string
 
@@ -25,7 +25,7 @@ type decoder struct {
 	// runs of a name have, how many values of a name were JSON.
 	seen, runs, scripts map[string]uint64
 
-	// What the objects at hand look like, and what of them is kept as text:
+	// What the current objects look like, and what of them is kept as text:
 	// of a component, and of an element of a list in it.
 	shapes, kept [2][]byte
 }
@@ -64,7 +64,7 @@ func (d *decoder) intern(name []byte) string {
 	return s
 }
 
-// entities reads everything behind the head.
+// entities reads everything after the head.
 func (d *decoder) entities() error {
 	d.tables = tables{}
 	d.names = map[string]string{}
@@ -87,7 +87,7 @@ func (d *decoder) entities() error {
 			case !ok || id < 0:
 				return d.errorAt(start, "%.40q, expected the id of an entity", number)
 			case known && uint64(id) <= d.entity:
-				return d.errorAt(start, "entity %d behind entity %d, expected a greater one", id, d.entity)
+				return d.errorAt(start, "entity %d after entity %d, expected a greater one", id, d.entity)
 			case within:
 				return d.errorAt(start, "entity %d within entity %d, expected an empty line", id, d.entity)
 			}
@@ -168,7 +168,7 @@ var (
 	separator   = []byte(": ")
 )
 
-// fields reads the fields of one component, whose row is there already.
+// fields reads the fields of one component, whose row exists already.
 func (d *decoder) fields(own *table) error {
 	d.lines = d.lines[:0]
 	clear(d.scripts)
@@ -197,7 +197,7 @@ func (d *decoder) fields(own *table) error {
 		if rest, err := d.line(); err != nil {
 			return err
 		} else if len(rest) > 0 {
-			return d.errorAt(d.pos-1, "%.40q behind the value of %s, expected the end of the line", rest, field)
+			return d.errorAt(d.pos-1, "%.40q after the value of %s, expected the end of the line", rest, field)
 		}
 	}
 	return d.nativeFields(own, d.lines)

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/zeroad"
 )
 
-// What differs first between two peers of which one has another damage.
+// What differs first between two peers whose units do different damage.
 func ExampleFormat() {
 	var states [2]snapshot.State
 	for i, peer := range []string{"host", "client"} {

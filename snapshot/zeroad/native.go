@@ -19,7 +19,7 @@ type nativeLine struct {
 // A group is a run of lines that describe one of many things, such as one
 // shape in ObstructionManager. Each becomes a row of a table of its own.
 type group struct {
-	label string // of the table, behind the component's name
+	label string // of the table, after the component's name
 
 	// lead are the names of the lines by which a group is recognised. It ends
 	// before a line that is not in lead or more, or that it already has.
@@ -45,7 +45,7 @@ var request = []string{
 
 // groups are the lists of 0.0.26's native components whose elements have more
 // than one line. Without an entry here, repeated names are counted one by one,
-// and an element that one peer has alone shifts those behind it.
+// and an element that only one peer has shifts those after it.
 var groups = map[string][]group{
 	"TemplateManager": {{
 		label: "template", lead: []string{"key", "length"}, each: "value",
@@ -100,7 +100,7 @@ func names(list ...string) map[string]bool {
 const fixedScale = 1 << 16
 
 // nativeTypes are the types of native fields, by name, or by component and
-// name where a name means different things. The dump does not tell a number
+// name where a name means different things. The dump does not distinguish a number
 // without a fraction from an integer, so that what is not listed here stays
 // text.
 var nativeTypes = func() map[string]snapshot.Type {
@@ -144,7 +144,7 @@ var nativeTypes = func() map[string]snapshot.Type {
 	return types
 }()
 
-// nativeField is what is known of a native field of one table.
+// nativeField is what is known about a native field of one table.
 type nativeField struct {
 	typ       snapshot.Type // 0 for one of unknown type
 	joined    bool
@@ -153,7 +153,7 @@ type nativeField struct {
 	text      *field // of what is not written as the type is
 }
 
-// nativeField returns what is known of a name.
+// nativeField returns what is known about a name.
 func (t *table) nativeField(name string) *nativeField {
 	f := t.native[name]
 	if f == nil {
@@ -168,8 +168,8 @@ func (t *table) nativeField(name string) *nativeField {
 	return f
 }
 
-// put sets a native field of the row at hand. A value that is not written as
-// its type would be is kept, exactly, in a column of texts beside it.
+// put sets a native field of the current row. A value that is not written as
+// its type would be is kept, exactly, in a column of texts next to it.
 func (t *table) put(line *nativeLine) error {
 	f := t.nativeField(line.name)
 	switch f.typ {
@@ -296,8 +296,8 @@ func appendFixed(dst []byte, units int64) []byte {
 	}
 }
 
-// nativeFields makes rows of the lines of one component of the entity at hand.
-// The component's own row is there already.
+// nativeFields makes rows of the lines of one component of the current entity.
+// The component's own row exists already.
 func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	clear(d.seen)
 	clear(d.runs)
@@ -336,7 +336,7 @@ func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 	return nil
 }
 
-// list returns the table of a list of the component at hand.
+// list returns the table of a list of the current component.
 func (d *decoder) list(own *table, name string) *table {
 	t := own.lists[name]
 	if t == nil {
@@ -480,7 +480,7 @@ func (d *decoder) join(own *table, lines []nativeLine, list uint64) (int, error)
 }
 
 // run makes a row of a run of equal values. Its key is where the run begins,
-// so that runs before and behind a change stay as they are.
+// so that runs before and after a change stay as they are.
 func (d *decoder) run(own *table, count, value *nativeLine) error {
 	n, ok := parseInt(count.value)
 	if !ok || n <= 0 || n > 1<<32 {

@@ -32,12 +32,12 @@ type path struct {
 	items []*path
 	list  *table // the elements of the list that is here
 
-	// One column for each kind of value, as far as there are such.
+	// One column for each kind of value that occurs.
 	number, text, boolean *field
 }
 
-// kindSuffix tells columns of one path apart. Most paths have one kind of
-// value, and its column is called as the path.
+// kindSuffix distinguishes the columns of one path. Most paths have one kind of
+// value, and its column is named like the path.
 const (
 	textSuffix = " (text)"
 	boolSuffix = " (bool)"
@@ -153,7 +153,7 @@ func (d *decoder) script(own *table, field string) error {
 	return d.object(t, 1)
 }
 
-// object reads a value into the row at hand. Level is 0 for the row of a
+// object reads a value into the current row. Level is 0 for the row of a
 // component, 1 for that of an element of a list.
 func (d *decoder) object(t *table, level int) error {
 	start := d.pos
@@ -174,7 +174,7 @@ func (d *decoder) object(t *table, level int) error {
 }
 
 // shape notes that the row has a value of a kind at p. Names, their order and
-// the kinds of values are state too: the engine hashes properties in the order
+// the kinds of values are also state: the engine hashes properties in the order
 // in which they were made.
 func (d *decoder) shape(p *path, level int, kind string) {
 	s := d.shapes[level]
@@ -292,8 +292,8 @@ func shortest(v float64, text []byte) bool {
 	return string(digits)+"e"+string(exponent) == string(text)
 }
 
-// members reads an object. Members of the component's own objects that are
-// called by a number are rows, as elements of a list are: mostly the number is
+// members reads an object. Members of the component's own objects that
+// have a number as name are rows, like elements of a list: mostly the number is
 // that of an entity.
 func (d *decoder) members(p *path, level, depth int) error {
 	d.pos++
@@ -360,7 +360,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 }
 
 // maxListName leaves room for the component's name in a label, and for what
-// stands behind a list's name.
+// follows a list's name.
 const maxListName = snapshot.MaxName/2 - 64
 
 // element makes a row of an element of a list.

@@ -25,7 +25,7 @@ type tableName struct {
 	label string
 }
 
-// table collects the rows of one table. The last row is the one at hand.
+// table collects the rows of one table. The last row is the current one.
 type table struct {
 	label     string
 	component string
@@ -42,7 +42,7 @@ type table struct {
 	others      int    // how often keys began again: see follow
 }
 
-// field is a column as far as it is filled: rows behind it are absent.
+// field is a column as far as it is filled: the rows after that are absent.
 type field struct {
 	column snapshot.Column
 }
@@ -82,7 +82,7 @@ func (t *table) newField(name string, typ snapshot.Type) *field {
 
 var errTwice = errors.New("a field is given twice")
 
-// at returns the column, to which the value of the row at hand is to be
+// at returns the column, to which the value of the current row is to be
 // appended.
 func (t *table) at(f *field) (*snapshot.Column, error) {
 	row := len(t.keysA) - 1
@@ -95,7 +95,7 @@ func (t *table) at(f *field) (*snapshot.Column, error) {
 	return &f.column, nil
 }
 
-// text appends a text to a column of the row at hand, which is made if need
+// text appends a text to a column of the current row, which is made if need
 // be.
 func (t *table) text(f **field, name string, value []byte) error {
 	if *f == nil {
@@ -140,8 +140,8 @@ func (ts tables) finish() ([]snapshot.Table, error) {
 	return out, nil
 }
 
-// distinctNames renames columns that are called as another, which happens only
-// if native fields are called as what a script has.
+// distinctNames renames columns that have another's name, which happens only
+// if native fields have a name that a script has.
 func (t *table) distinctNames() {
 	taken := make(map[string]bool, len(t.fields))
 	for _, f := range t.fields {

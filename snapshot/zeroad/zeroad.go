@@ -20,7 +20,7 @@
 //	  "hitpoints": 87.93967978872098
 //	}
 //
-// It looks like YAML and is not. Native components have one line for each
+// It looks like YAML but is not. Native components have one line for each
 // field, and lists repeat a name; components written in JavaScript have one
 // field, comp, with their state as JSON, which begins at column 0. An empty line
 // ends each entity.
@@ -70,8 +70,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Format returns the format of 0 A.D.'s state dumps. Sniff knows the text
-// alone: the first bytes of a compressed file do not tell what is in it. Open
+// Format returns the format of 0 A.D.'s state dumps. Sniff knows only
+// the text: the first bytes of a compressed file do not show what is in it. Open
 // reads both.
 func Format() snapshot.Format {
 	return snapshot.Format{
@@ -127,7 +127,7 @@ func ParseName(base string) (snapshot.FileName, bool) {
 	return snapshot.FileName{Point: afterTurn(label)}, true
 }
 
-// afterTurn returns the point behind the turn that commands.txt labels so,
+// afterTurn returns the point after the turn with that label in commands.txt,
 // which is where the dump of that name is taken.
 func afterTurn(label uint64) snapshot.Point {
 	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("turn %d", label), Relation: snapshot.After}
@@ -202,8 +202,8 @@ func rngBytes(value string) []byte {
 }
 
 // place finds the state point of the dump. Its own head counts, then its name;
-// if neither says, the sim's clock tells at least dumps of different moments
-// apart.
+// if neither says, the sim's clock at least distinguishes dumps of different
+// moments.
 func (d *decoder) place(w *snapshot.World) {
 	if n, err := strconv.ParseUint(w.Meta["sim_turn"], 10, 32); err == nil && n > 0 {
 		w.Point = afterTurn(n - 1)

@@ -308,7 +308,7 @@ func TestBisect(t *testing.T) {
 		}
 	}
 
-	// The turns before the divergence alone are in sync.
+	// The turns before the divergence, by themselves, are in sync.
 	var dirs []string
 	for _, peer := range []string{"host", "client"} {
 		dir := filepath.Join(t.TempDir(), peer)
@@ -757,7 +757,7 @@ func valid(t *testing.T, text []byte) {
 	w, err := Read(bytes.NewReader(text), int64(len(text)), "x.txt")
 	if err != nil {
 		if e := (*Error)(nil); !errors.As(err, &e) {
-			t.Fatalf("error %v is no *Error", err)
+			t.Fatalf("error %v is not an *Error", err)
 		}
 		return
 	}
@@ -771,7 +771,7 @@ func TestMalformed(t *testing.T) {
 		"":                                                             "unexpected EOF",
 		"rng: \"1\"\nentities:\n\n":                                    "no entities",
 		"rng: \"1\"\n- id: 1\n\n":                                      "expected the head of a dump",
-		"entities:\n- id: 2\n\n- id: 2\n\n":                            "entity 2 behind entity 2",
+		"entities:\n- id: 2\n\n- id: 2\n\n":                            "entity 2 after entity 2",
 		"entities:\n- id: 1\n- id: 2\n\n":                              "expected an empty line",
 		"entities:\n- id: -1\n\n":                                      "expected the id of an entity",
 		"entities:\n  Health:\n\n":                                     "expected an entity",
@@ -784,7 +784,7 @@ func TestMalformed(t *testing.T) {
 		"entities:\n- id: 1\n  A:\n    comp: {\"a\": 1 \"b\": 2}\n\n":  "expected a comma",
 		"entities:\n- id: 1\n  A:\n    comp: {\"a\": 1, \"a\": 2}\n\n": "given twice",
 		"entities:\n- id: 1\n  A:\n    comp: {\"8\": 1, \"7\": 2}\n\n": "does not follow",
-		"entities:\n- id: 1\n  A:\n    comp: {} {}\n\n":                "behind the value of comp",
+		"entities:\n- id: 1\n  A:\n    comp: {} {}\n\n":                "after the value of comp",
 		"entities:\n- id: 1\n  A:\n    comp: {\"a\": [[[tru]]]}\n\n":   "expected a value",
 		"entities:\n- id: 1\n  A:\n    #: 0\n    los state: 1\n\n":     "expected a positive number",
 	} {

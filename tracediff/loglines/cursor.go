@@ -65,8 +65,8 @@ func (c *cursor) space() {
 	}
 }
 
-// digits reads up to limit digits of a set, at least one, that something else
-// follows.
+// digits reads up to limit digits of a set, at least one, followed by something
+// else.
 func (c *cursor) digits(set string, limit int) string {
 	if c.failed {
 		return ""

@@ -7,8 +7,8 @@ import (
 )
 
 // ggrs is the rollback library for Rust. The first two forms are of its sync test,
-// which computes the last frames of one machine again: they tell of no peers. The
-// tick is the first frame that came out otherwise. The third is the event of a
+// which computes the last frames of one machine again: they name no peers. The
+// tick is the first frame that came out differently. The third is the event of a
 // session between peers as Debug prints it, on one line or on several; the fourth
 // is what many games print of it.
 func ggrs() engine {
@@ -25,7 +25,7 @@ func ggrs() engine {
 }
 
 // mismatchMessage reads " on frame N, mismatched frames: [A, B]"; up to 0.10.0
-// " on frame N.", where N is the frame that came out otherwise; in 0.2.1 ".".
+// " on frame N.", where N is the frame that came out differently; in 0.2.1 ".".
 func mismatchMessage(c *cursor) finding {
 	if c.try(".") {
 		return finding{}

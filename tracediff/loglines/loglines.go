@@ -1,4 +1,4 @@
-// Package loglines finds what engines write of desyncs into their logs, a line
+// Package loglines finds what engines write about desyncs into their logs, one line
 // among others: claims without a trace.
 //
 //	GGRS       Detected checksum mismatch during rollback on frame 308, mismatched frames: [305, 306]
@@ -9,12 +9,12 @@
 //	Warzone    Found CRC error when receiving GAME_GAME_TIME for player: 0 (checkTime: 49902, checkCrc: 6239)
 //	Stratagus  Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145
 //
-// Anything may stand before and behind them on the line, lines may be of any
+// Anything may stand before and after them on the line, lines may be of any
 // length, and the rest of the log may be anything. A value whose peer the line does
-// not name has an empty name: that of the log itself always, which none of them
-// names.
+// not name has an empty name; so does that of the log's own peer, which none of
+// them names.
 //
-// A number that the file's end cuts off is not believed: the log's Trouble says
+// A number that the file's end cuts off is not trusted: the log's Trouble says
 // that it breaks off there.
 package loglines
 
@@ -37,11 +37,11 @@ type engine struct {
 type form struct {
 	literal string // that it begins with
 
-	// common says that other programs may write the literal too, so that nothing
+	// common says that other programs may also write the literal, so that nothing
 	// is wrong with a log that has it and no claim.
 	common bool
 
-	// parse reads what stands behind the literal.
+	// parse reads what follows the literal.
 	parse func(c *cursor) finding
 }
 
@@ -57,7 +57,7 @@ type finding struct {
 // engines returns the table of all engines.
 func engines() []engine { return []engine{ggrs(), faf(), stratagus(), warzone()} }
 
-// Formats returns one format for each engine. They have claims alone. Sniff
+// Formats returns one format for each engine. They have only claims. Sniff
 // reports whether one of the engine's lines stands in the leading bytes; Scan
 // finds them anywhere.
 func Formats() []tracediff.Format {

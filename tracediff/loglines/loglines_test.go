@@ -104,7 +104,7 @@ func TestLogs(t *testing.T) {
 				t.Errorf("%s as %s: %s", l.name, f.Name, claims(log))
 			}
 			if f.Read != nil || f.Sniff(text[:min(len(text), tracediff.SniffLen)]) != own {
-				t.Errorf("%s: %s does not tell it from its own", l.name, f.Name)
+				t.Errorf("%s: %s does not distinguish it from its own", l.name, f.Name)
 			}
 		}
 	}
@@ -148,18 +148,18 @@ func TestOdd(t *testing.T) {
 		"Detected checksum mismatch during rollback.":                                              {[]string{"-, line 1 at 0, accuses []:"}, ""},
 		"a\nbDetected checksum mismatch during rollback on frame 7\n":                              {[]string{"frame 7, line 2 at 2, accuses []:"}, ""},
 		"Detected checksum mismatch during rollback on frame 7":                                    {nil, "x: line 1: the file ends inside a message of GGRS: \"Detected checksum mismatch during rollback on frame 7\""},
-		"Detected checksum mismatch during rollback on frame x\n":                                  {nil, "x: line 1: begins like a message of GGRS and is none: \"Detected checksum mismatch during rollback on frame x\""},
-		"Detected checksum mismatch during rollback on frame 9999999999999999999.":                 {nil, "x: line 1: begins like a message of GGRS and is none: \"Detected checksum mismatch during rollback on frame 9999999999999999999.\""},
+		"Detected checksum mismatch during rollback on frame x\n":                                  {nil, "x: line 1: begins like a message of GGRS but is not one: \"Detected checksum mismatch during rollback on frame x\""},
+		"Detected checksum mismatch during rollback on frame 9999999999999999999.":                 {nil, "x: line 1: begins like a message of GGRS but is not one: \"Detected checksum mismatch during rollback on frame 9999999999999999999.\""},
 		"DesyncDetected { frame: 1, local_checksum: 1, remote_checksum: 2, addr: A { b: \"c\" } }": {[]string{`frame 1, line 1 at 0, accuses ["A { b: \"c\" }"]: ""=1 "A { b: \"c\" }"=2`}, ""},
 		"DesyncDetected { frame: 1, local_checksum: 1, remote_checksum: 2, addr: \"h:1\" }":        {[]string{`frame 1, line 1 at 0, accuses ["h:1"]: ""=1 "h:1"=2`}, ""},
-		"DesyncDetected { frame: 1, .. }\n\nDesyncDetected { frame: 2, local":                      {nil, "x: line 1: begins like a message of GGRS and is none: \"DesyncDetected { frame: 1, .. }\"; 1 more such places"},
+		"DesyncDetected { frame: 1, .. }\n\nDesyncDetected { frame: 2, local":                      {nil, "x: line 1: begins like a message of GGRS but is not one: \"DesyncDetected { frame: 1, .. }\"; 1 more such places"},
 		"Desync on frame 7.Local checksum: AB, remote checksum: C\x1b[0m\n":                        {[]string{`frame 7, line 1 at 0, accuses []: ""=AB ""=C`}, ""},
 		"Desync on frame 7 of something\n":                                                         {nil, ""},
 		"Desync on frame 7. Local checksum: AB, remote checksum: C":                                {nil, "x: line 1: the file ends inside a message of GGRS: \"Desync on frame 7. Local checksum: AB, remote checksum: C\""},
 		"Network out of sync today\n":                                                              {nil, ""},
 		"Checksum for beat 5 mismatched: ab (sim) != cd ().\n":                                     {[]string{`beat 5, line 1 at 0, accuses []: ""=ab ""=cd`}, ""},
 		"Checksum for beat 5 mismatched: ab (sim) != cd (\xff).\n":                                 {[]string{"beat 5, line 1 at 0, accuses [\"\uFFFD\"]: \"\"=ab \"\uFFFD\"=cd"}, ""},
-		"Checksum for beat 5 mismatched: ab (sim) != cd (x)\n":                                     {nil, "x: line 1: begins like a message of Supreme Commander: Forged Alliance and is none: \"Checksum for beat 5 mismatched: ab (sim) != cd (x)\""},
+		"Checksum for beat 5 mismatched: ab (sim) != cd (x)\n":                                     {nil, "x: line 1: begins like a message of Supreme Commander: Forged Alliance but is not one: \"Checksum for beat 5 mismatched: ab (sim) != cd (x)\""},
 		// Two on one line.
 		"Checksum for beat 5 mismatched: a (sim) != b (x). Checksum for beat 6 mismatched: a (sim) != b (x).": {[]string{
 			`beat 5, line 1 at 0, accuses ["x"]: ""=a "x"=b`, `beat 6, line 1 at 0, accuses ["x"]: ""=a "x"=b`,
@@ -178,7 +178,7 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestAnywhere puts a claim behind every number of bytes around the places where
+// TestAnywhere puts a claim after every number of bytes around the places where
 // the window moves, without and with line ends before it.
 func TestAnywhere(t *testing.T) {
 	line := content(t, "faf-2.log")
@@ -197,7 +197,7 @@ func TestAnywhere(t *testing.T) {
 					want = tracediff.Position{Line: int64(n + d + 1), Offset: int64(n + d)}
 				}
 				if len(log.Claims) != 1 || log.Claims[0].Tick != 1950 || log.Claims[0].Pos != want {
-					t.Fatalf("behind %d bytes %q: %+v, want %+v", n+d, filler, log.Claims, want)
+					t.Fatalf("after %d bytes %q: %+v, want %+v", n+d, filler, log.Claims, want)
 				}
 			}
 		}
@@ -225,7 +225,7 @@ func TestTruncated(t *testing.T) {
 func TestMany(t *testing.T) {
 	line := content(t, "faf-2.log")
 	log, err := Scan(bytes.NewReader(bytes.Repeat(line, maxClaims+5)), "x")
-	if err != nil || len(log.Claims) != maxClaims || log.Trouble != "x: 5 claims behind the first 65536 were left out" {
+	if err != nil || len(log.Claims) != maxClaims || log.Trouble != "x: 5 claims after the first 65536 were left out" {
 		t.Errorf("%d claims, trouble %q, %v", len(log.Claims), log.Trouble, err)
 	}
 }

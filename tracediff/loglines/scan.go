@@ -17,7 +17,7 @@ const (
 	windowSize = 256 << 10
 	// maxClaims is how many claims of a log are kept.
 	maxClaims = 1 << 16
-	// shown is how much of a line that is no claim Trouble quotes, in bytes.
+	// shown is how many bytes Trouble quotes of a line that is not a claim.
 	shown = 80
 )
 
@@ -25,7 +25,7 @@ const (
 type hit struct {
 	engine *engine
 	form   *form
-	at     int // in the window, -1 if it stands nowhere behind
+	at     int // in the window, -1 if it stands nowhere after that
 }
 
 // scanner moves a window over a log.
@@ -85,7 +85,7 @@ func (s *scanner) fill() error {
 }
 
 // search takes all claims that begin in the window, but for those that may end
-// behind it, and moves it on to these.
+// after it, and moves it on to these.
 func (s *scanner) search() {
 	end := len(s.buf)
 	if !s.eof {
@@ -135,8 +135,8 @@ func (s *scanner) pass(to int) {
 	s.mark = to
 }
 
-// take takes the claim at a hit and returns its length, or that of the literal
-// alone if it is none.
+// take takes the claim at a hit and returns its length, or that of
+// only the literal if it is not one.
 func (s *scanner) take(h *hit) int {
 	s.pass(h.at)
 	rest := s.buf[h.at:]
@@ -172,13 +172,13 @@ func (s *scanner) take(h *hit) int {
 	return c.pos
 }
 
-// wrong notes what begins like a claim and is none.
+// wrong notes what begins like a claim but is not one.
 func (s *scanner) wrong(h *hit, rest []byte, cut bool) {
 	if s.troubles++; s.troubles > 1 {
 		return
 	}
 	line, _, _ := bytes.Cut(rest[:min(len(rest), shown)], []byte("\n"))
-	what := "begins like a message of " + h.engine.dialect.Engine + " and is none"
+	what := "begins like a message of " + h.engine.dialect.Engine + " but is not one"
 	if cut {
 		what = "the file ends inside a message of " + h.engine.dialect.Engine
 	}
@@ -195,7 +195,7 @@ func (s *scanner) trouble() string {
 		parts = append(parts, fmt.Sprintf("%d more such places", s.troubles-1))
 	}
 	if s.dropped > 0 {
-		parts = append(parts, fmt.Sprintf("%d claims behind the first %d were left out", s.dropped, maxClaims))
+		parts = append(parts, fmt.Sprintf("%d claims after the first %d were left out", s.dropped, maxClaims))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -20,7 +20,7 @@ func stratagus() engine {
 //
 // and up to 3.2.0 "HEX!=HEX! DECIMAL!=DECIMAL! Cycle N". Values of a cycle are
 // compared some cycles later, in Cycle N: the tick is the cycle of the sample if
-// the line tells it.
+// the line has it.
 func outOfSync(c *cursor) finding {
 	var seeds, hashes [2]string
 	if c.try("seed: ") {

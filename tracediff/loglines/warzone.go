@@ -8,7 +8,7 @@ import (
 )
 
 // warzone is Warzone 2100. Each peer compares the checksums that the others send
-// with its own and says of whose it differs; the game goes on.
+// with its own and says whose differs; the game goes on.
 func warzone() engine {
 	return engine{
 		name: "warzone-log", title: "log of Warzone 2100",
@@ -21,7 +21,7 @@ func warzone() engine {
 const gameTick = 100
 
 // crcError reads "0 (checkTime: 49902, checkCrc: 6239)", the checksum in decimal.
-// Players are called as in traces of recordings, by their slot.
+// Players have the same names as in traces of recordings: their slots.
 func crcError(c *cursor) finding {
 	player := c.number()
 	c.literal(" (checkTime: ")

@@ -4,7 +4,7 @@
 // A report is not the state of a peer but a comparison of two, left and right,
 // made by the game. A client that notices a desync asks the server for its state
 // of that tick: the server's is left, its own right. In a replay the recorded
-// state is left and the one that was computed again right.
+// state is left and the recomputed one right.
 //
 //	tick left = 010F4B0A, tick right = 010F4B0A
 //	srand0 left = 815228CB, srand0 right = 815228CB
@@ -13,8 +13,8 @@
 //	Sprite added (Misc: Steam Particle), index: 1020
 //	Sprite removed (Litter), index: 1021
 //
-// Reports of 2019 have one tick, "tick: 010F4B0A". A sprite that was added is on
-// the right alone, one that was removed on the left alone. Sprites that are equal
+// Reports of 2019 have one tick, "tick: 010F4B0A". A sprite that was added is only on
+// the right, one that was removed only on the left. Sprites that are equal
 // are not listed.
 //
 // The report becomes two traces of one tick: a checkpoint of the random number
@@ -64,7 +64,7 @@ func Formats() []tracediff.Format {
 }
 
 // sides returns whose state is left and whose right, which only the file's name
-// tells.
+// says.
 func sides(base string) []string {
 	switch {
 	case strings.HasPrefix(base, "desync_"):

@@ -159,7 +159,7 @@ func (r *reader) sprite(line []byte) bool {
 	return true
 }
 
-// fields reads fields of the sprite at hand. It reports whether there were any.
+// fields reads fields of the current sprite. It reports whether there were any.
 func (r *reader) fields() bool {
 	r.begin(r.scope, r.scopePos)
 	for len(r.at.Sums) < tracediff.MaxSums && r.wrong == nil {
@@ -209,14 +209,14 @@ func (r *reader) field(line []byte) {
 }
 
 // fieldName returns the name of a field. The game writes the index of an element
-// of an array as i, so that the offset has to tell elements apart.
+// of an array as i, so that only the offset distinguishes elements.
 func (r *reader) fieldName(name []byte, offset uint64) string {
-	before, behind, array := bytes.Cut(name, []byte("[i]"))
+	before, after, array := bytes.Cut(name, []byte("[i]"))
 	if array {
 		var full [maxField + 32]byte
 		b := append(append(full[:0], before...), "[@"...)
 		b = strconv.AppendUint(b, offset, 10)
-		name = append(append(b, ']'), behind...)
+		name = append(append(b, ']'), after...)
 	}
 	s, ok := r.names[string(name)]
 	if !ok {

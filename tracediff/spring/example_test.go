@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff/spring"
 )
 
-// The checksums that the players told, in the server's demo.
+// The checksums that the players sent, in the server's demo.
 func ExampleFormats() {
 	list := spring.Formats()
 	format := &list[slices.IndexFunc(list, func(f tracediff.Format) bool { return f.Name == "spring-demo" })]

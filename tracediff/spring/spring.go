@@ -170,15 +170,14 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	case err != nil:
 		log.Trouble = err.Error()
 	case in.Malformed > 0:
-		log.Trouble = fmt.Sprintf("%s: line %d begins like the engine's word of a desync and is none, one of %d", name, in.FirstMalformed, in.Malformed)
+		log.Trouble = fmt.Sprintf("%s: line %d begins like the engine's report of a desync but is not one; %d such lines in all", name, in.FirstMalformed, in.Malformed)
 	case in.Dropped > 0:
-		log.Trouble = fmt.Sprintf("%s: %d claims behind the first %d were left out", name, in.Dropped, len(in.Errors))
+		log.Trouble = fmt.Sprintf("%s: %d claims after the first %d were left out", name, in.Dropped, len(in.Errors))
 	}
 	return log, nil
 }
 
-// replaying is what the machine is called that found that its replay is another
-// than what was recorded.
+// replaying names the machine whose replay differs from what was recorded.
 const replaying = "this replay"
 
 func claim(file string, pos tracediff.Position, e *spring.SyncError) tracediff.Claim {

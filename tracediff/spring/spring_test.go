@@ -87,7 +87,7 @@ func rows(t *testing.T, session string) map[uint64][]string {
 	return out
 }
 
-// TestChecksums holds that demos have the checksums that were sent, of all players
+// TestChecksums checks that demos have the checksums that were sent, of all players
 // and of each 60th frame.
 func TestChecksums(t *testing.T) {
 	for _, session := range sessions {
@@ -120,7 +120,7 @@ func TestChecksums(t *testing.T) {
 						t.Errorf("%s/%s: frame %d of player %d has %s, sent was %v", session, peer, c.Tick, player, got, table[c.Tick])
 					}
 					if n > 0 && c.Tick != last+60 {
-						t.Errorf("%s/%s: frame %d behind %d", session, peer, c.Tick, last)
+						t.Errorf("%s/%s: frame %d after %d", session, peer, c.Tick, last)
 					}
 					last = c.Tick
 				}
@@ -132,7 +132,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// TestTruth holds where the checksums in one demo part.
+// TestTruth checks where the checksums in one demo part.
 func TestTruth(t *testing.T) {
 	for session, want := range map[string]string{
 		"control": "equal", "silent_health": "equal", "pos_1ulp": "660 [[0 1] [2]]", "checksum_only": "3540 [[0] [1] [2]]",
@@ -154,7 +154,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestClaims holds that a server's claims are the same in all files that have
+// TestClaims checks that a server's claims are the same in all files that have
 // them.
 func TestClaims(t *testing.T) {
 	truth := map[string][]string{
@@ -219,8 +219,8 @@ func TestReplayClaim(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		text + "[t=0] half a": "x: torn at offset",
-		text + "[t=0] Sync error for Bob in frame 3\n[t=0] Sync error for \n": "x: line 2 begins like the engine's word of a desync and is none, one of 2",
-		strings.Repeat(text, 1<<16+1):                                         "x: 1 claims behind the first 65536 were left out",
+		text + "[t=0] Sync error for Bob in frame 3\n[t=0] Sync error for \n": "x: line 2 begins like the engine's report of a desync but is not one; 2 such lines in all",
+		strings.Repeat(text, 1<<16+1):                                         "x: 1 claims after the first 65536 were left out",
 	} {
 		log, err := read(strings.NewReader(text), "x")
 		if err != nil || !strings.HasPrefix(log.Trouble, want) || len(log.Claims) == 0 {
@@ -295,7 +295,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// FuzzDemo holds what all traces of one demo are to tracediff.
+// FuzzDemo checks what all traces of one demo are to tracediff.
 func FuzzDemo(f *testing.F) {
 	f.Add(load(f, file("pos_1ulp", "Alice", "demo.sdfz"))[:9<<10])
 	format := format(f, "spring-demo")

@@ -37,8 +37,8 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	return d, nil
 }
 
-// verifyDump reads a dump to its end, behind which its CRC stands. It returns an
-// error for one that is damaged, but for one that is cut off.
+// verifyDump reads a dump to its end, which its CRC follows. It returns an
+// error for one that is damaged, but not for one that is cut off.
 func verifyDump(r io.Reader, name string) error {
 	in, err := engine.NewDump(r, name)
 	for err == nil {
@@ -89,7 +89,7 @@ func (d *dump) Next() (*tracediff.Record, error) {
 	}
 }
 
-// system returns the function, and of the line of an object the mark behind it:
+// system returns the function, and of the line of an object the mark after it:
 // "droidUpdate >".
 func (d *dump) system(e *engine.Entry) string {
 	if e.Mark == 0 || !e.About() {

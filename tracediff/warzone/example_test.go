@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff/warzone"
 )
 
-// What each player told of its state, in one recording.
+// What each player sent of its state, in one recording.
 func ExampleFormats() {
 	list := warzone.Formats()
 	format := &list[slices.IndexFunc(list, func(f tracediff.Format) bool { return f.Name == "warzone-replay" })]

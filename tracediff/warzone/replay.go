@@ -11,14 +11,14 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// states reads what slots tell of their states from a recording.
+// states reads what slots report of their states from a recording.
 type states struct {
 	replay *engine.Replay
 	known  [256]bool
-	slots  []int // that have told, in the order in which they did first
+	slots  []int // that have reported, in the order in which they first did
 }
 
-// next returns the next message that tells of a state. Slots have none to tell of
+// next returns the next message that reports a state. Slots have none to report
 // at first, or the game none to compare it with: time and CRC are 0 then.
 func (s *states) next() (*engine.Message, engine.GameTime, error) {
 	for {
@@ -44,7 +44,7 @@ func (s *states) next() (*engine.Message, engine.GameTime, error) {
 	}
 }
 
-// replayPeers returns the slots that tell of a state: those of machines. Where
+// replayPeers returns the slots that report a state: those of machines. Where
 // the recording breaks off, it returns those before.
 func replayPeers(r io.Reader, name string) ([]string, error) {
 	replay, err := engine.NewReplay(r, name)
@@ -56,7 +56,7 @@ func replayPeers(r io.Reader, name string) ([]string, error) {
 		_, _, err = s.next()
 	}
 	if len(s.slots) == 0 {
-		return nil, &frame.Error{Name: name, Msg: "no GAME_TIME message: the recording tells of no state", Err: frame.ErrTorn}
+		return nil, &frame.Error{Name: name, Msg: "no GAME_TIME message: the recording has no state of any peer", Err: frame.ErrTorn}
 	}
 	var names []string
 	for _, slot := range s.slots {
@@ -80,7 +80,7 @@ type replay struct {
 	err  error // once reading has ended
 }
 
-// readReplay reads up to the first message of the slot that is peer-th to tell of
+// readReplay reads up to the first message of the slot that is peer-th to report
 // its state.
 func readReplay(r io.Reader, name string, peer int) (tracediff.Source, error) {
 	in, err := engine.NewReplay(r, name)

@@ -1,7 +1,7 @@
 // Package warzone reads the recordings and the sync dumps of Warzone 2100 as
 // traces.
 //
-// A recording, *.wzrp, holds what every peer told of its state: a trace for each
+// A recording, *.wzrp, holds what every peer sent of its state: a trace for each
 // slot, with one checksum a tick. A dump, desync25702_p1.txt, is what one peer
 // computed in one tick, line by line: each line is a checkpoint, whose values are
 // those of the game.

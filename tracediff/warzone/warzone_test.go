@@ -55,7 +55,7 @@ func compare(t testing.TB, list []*tracediff.Trace) *tracediff.Result {
 	return r
 }
 
-// first tells the first difference in one line.
+// first returns the first difference in one line.
 func first(r *tracediff.Result) string {
 	if r.First == nil {
 		return "equal"
@@ -77,7 +77,7 @@ func names(list []*tracediff.Trace) (names []string) {
 	return names
 }
 
-// TestReplay holds the truth: slot 1 differs from 25702 on, and the others agree.
+// TestReplay checks the truth: slot 1 differs from 25702 on, and the others agree.
 func TestReplay(t *testing.T) {
 	for _, file := range []string{hostFile, session + "/gamma_p1/20261120_085852_multiplay_p1.wzrp"} {
 		list := open(t, "warzone-replay", file)
@@ -105,7 +105,7 @@ func TestReplay(t *testing.T) {
 }
 
 // TestReplays compares the recordings of two peers, of which each has what all
-// three told.
+// three sent.
 func TestReplays(t *testing.T) {
 	list := open(t, "warzone-replay", hostFile, session+"/gamma_p1/20261120_085852_multiplay_p1.wzrp")
 	r := compare(t, list)
@@ -140,7 +140,7 @@ func TestDump(t *testing.T) {
 }
 
 // TestPosition edits a droid's position into a dump, and gives it a version of
-// the game for which the CRC is not held against it.
+// the game for which the CRC is not checked against it.
 func TestPosition(t *testing.T) {
 	b, err := os.ReadFile(session + "/host_p0/desync25702_p0.txt")
 	if err != nil {
@@ -246,7 +246,7 @@ func TestBad(t *testing.T) {
 	if _, err := f.Peers(bytes.NewReader(b[:8350]), "x"); !errors.Is(err, frame.ErrTorn) {
 		t.Error(err)
 	}
-	// Torn behind the third slot's first message.
+	// Torn after the third slot's first message.
 	peers, err := f.Peers(bytes.NewReader(b[:8401]), "x")
 	if err != nil || len(peers) != 3 {
 		t.Error(peers, err)

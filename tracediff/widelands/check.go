@@ -11,11 +11,11 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// packings are what may stand behind a file's name that is compressed.
+// packings are what may follow the name of a file that is compressed.
 var packings = [...]string{"", ".gz", ".zst", ".xz"}
 
-// checkReplay computes the hashes of a replay again from the sync stream beside it,
-// which is called as the replay with .wss behind.
+// checkReplay recomputes the hashes of a replay from the sync stream beside it,
+// which has the replay's name with .wss added.
 func checkReplay(tree files.Tree, path string) (string, error) {
 	plain := path
 	for _, p := range packings[1:] {
@@ -65,7 +65,7 @@ func checkAgainst(tree files.Tree, path, beside string) (string, error) {
 	}
 	note := fmt.Sprintf("%d hashes are what %s gives", r.Checked, beside)
 	if r.Beyond > 0 {
-		note += fmt.Sprintf(", %d lie behind its end", r.Beyond)
+		note += fmt.Sprintf(", %d lie past its end", r.Beyond)
 	}
 	return note, nil
 }

@@ -17,7 +17,7 @@ import (
 // The tick is the stream's clock, 0 before the first RunQueue. An excerpt begins
 // inside a tick: what comes before the first RunQueue, and all of the first tick, is
 // left out, so that excerpts that begin at different times have whole ticks only.
-// The Desync entry is a claim and no checkpoint.
+// The Desync entry is a claim, not a checkpoint.
 type entries struct {
 	stream *widelands.Stream
 	header tracediff.Header
@@ -43,7 +43,7 @@ func newEntries(r io.Reader, name string) (*entries, error) {
 	return s, nil
 }
 
-// secondTick returns the first entry of the second time that a stream tells, nil
+// secondTick returns the first entry of the second time in a stream, nil
 // if it ends before that.
 func secondTick(stream *widelands.Stream) *widelands.Entry {
 	first, timed := uint32(0), false
@@ -127,8 +127,8 @@ func (s *entries) Skip(offset int64) (last uint64, passed bool, err error) {
 	return uint64(clock), passed, nil
 }
 
-// streamClaims returns the Desync entries of a sync stream. They tell no time: the
-// host writes the entry once the reports of all peers have come, some time behind
+// streamClaims returns the Desync entries of a sync stream. They have no time: the
+// host writes the entry once the reports of all peers have come, some time after
 // the report that differs.
 func streamClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	stream, err := widelands.NewStream(r, name)

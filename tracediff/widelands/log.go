@@ -16,7 +16,7 @@ import (
 // maxClaims is how many claims of one file are kept.
 const maxClaims = 1 << 12
 
-// What the game prints of a desync. The time stands behind the prefix, and two
+// What the game prints about a desync. The time follows the prefix, and two
 // lines with MD5s follow, of which the first begins with iHave.
 const (
 	hostLost   = "[Host]: lost synchronization with client "
@@ -28,11 +28,11 @@ const (
 	replayHas = "Replay has:"
 )
 
-// accused returns what claims call the client that the host counts as number n.
+// accused returns the name in claims of the client that the host counts as number n.
 // That is not the number in the names of files, which counts users.
 func accused(n string) string { return "the host's client " + n }
 
-// firstLine is what the game prints first of all.
+// firstLine is what the game prints first.
 const firstLine = "This is Widelands Version "
 
 // isLog reports whether one of the first lines is stamped as the game stamps
@@ -82,11 +82,11 @@ func cutStamp(line []byte) (text []byte, stamped bool) {
 	return line, false
 }
 
-// lost takes apart a line that says that synchronization was lost.
+// lost parses a line that says that synchronization was lost.
 func lost(text []byte) (c tracediff.Claim, ok bool) {
 	var time []byte
 	if rest, is := bytes.CutPrefix(text, []byte(hostLost)); is {
-		// In older versions the line tells no time.
+		// In older versions the line has no time.
 		client, after, timed := bytes.Cut(bytes.TrimSuffix(rest, []byte("!")), []byte(" at time "))
 		if _, err := strconv.ParseUint(string(client), 10, 32); err != nil || len(rest) == 0 || rest[len(rest)-1] != '!' {
 			return c, false
@@ -119,14 +119,14 @@ func md5Of(text []byte, what string) (string, bool) {
 }
 
 // logClaims reads what the game printed. The host and a client name themselves by
-// the kind of the line, other lines of the log are passed over.
+// the kind of the line, other lines of the log are skipped.
 func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	lines := orderlog.NewLines(r, name)
 	log := &tracediff.ClaimLog{
 		Dialect: tracediff.Dialect{Engine: engine, File: "Widelands log", Unit: unit, Cumulative: true},
 		Peer:    widelands.Peer(name),
 	}
-	var open *tracediff.Claim // whose hashes are to come
+	var open *tracediff.Claim // whose hashes are still to come
 	other := ""               // what begins the line of the second one
 	incomplete := func() {
 		if open != nil && log.Trouble == "" {
@@ -185,7 +185,7 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	}
 }
 
-// owner returns whose checksum a line tells.
+// owner returns whose checksum a line has.
 func owner(what string, c *tracediff.Claim) string {
 	switch what {
 	case clientHas:
@@ -199,7 +199,7 @@ func owner(what string, c *tracediff.Claim) string {
 	return "" // this machine, which played the replay
 }
 
-// trouble returns what there is of a file that breaks off or is damaged.
+// trouble returns what was read of a file that breaks off or is damaged.
 func trouble(log *tracediff.ClaimLog, err error) (*tracediff.ClaimLog, error) {
 	var malformed *frame.Error
 	if !errors.As(err, &malformed) {

@@ -18,7 +18,7 @@ const (
 func TestLogTruth(t *testing.T) {
 	f := format(t, "widelands-log")
 	if f.Read != nil {
-		t.Error("a log is no trace")
+		t.Error("a log is not a trace")
 	}
 	log, err := tracediff.ReadClaims(files.Disk, filepath.Join(corpus, "host/stdout.excerpt.txt"), f, tracediff.ReadOptions{})
 	if err != nil || len(log.Claims) != 1 || log.Peer != "host" || log.Trouble != "" || log.Dialect.Unit != "ms" {

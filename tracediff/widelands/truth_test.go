@@ -96,7 +96,7 @@ func compare(t testing.TB, f *tracediff.Format, paths ...string) *tracediff.Resu
 	return res
 }
 
-// describe tells the first difference in one line.
+// describe returns the first difference in one line.
 func describe(d *tracediff.Difference) string {
 	if d == nil {
 		return "none"
@@ -150,7 +150,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestSame: streams that are cut, and one that is longer, are no difference.
+// TestSame: streams that are cut, and one that is longer, do not differ.
 func TestSame(t *testing.T) {
 	stream := content(t, peers[0]+".wss.gz")
 	for _, lengths := range [][2]int{
@@ -167,7 +167,7 @@ func TestSame(t *testing.T) {
 		// Whole blocks are what the copy of a running game has.
 		running := lengths[0]%4096 == 0
 		if res.Traces[0].Running != running || res.Traces[0].Torn == running {
-			t.Errorf("%v bytes: it is not told that the file is cut: %+v", lengths, res.Traces[0])
+			t.Errorf("%v bytes: it is not reported that the file is cut: %+v", lengths, res.Traces[0])
 		}
 	}
 }
@@ -195,7 +195,7 @@ func inTick(t testing.TB, stream []byte) int {
 func TestPersistence(t *testing.T) {
 	host := content(t, peers[0]+".wss.gz")
 	client := bytes.Clone(host)
-	client[459174]++ // the serial of the CmdAct alone
+	client[459174]++ // only the serial of the CmdAct
 	res := compare(t, format(t, "widelands-sync"), put(t, host, client)...)
 	if got := describe(res.First); !strings.HasPrefix(got, "changed 161431 Act CmdAct") || res.LastDiffering.Number != 161431 || res.Changed+res.Missing != 1 {
 		t.Errorf("%s, last at %d", got, res.LastDiffering.Number)
@@ -254,7 +254,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestSkip: a source goes on behind the ticks that it passed.
+// TestSkip: a source goes on after the ticks that it skipped.
 func TestSkip(t *testing.T) {
 	all := content(t, peers[0]+".wse.gz")
 	for offset := int64(0); offset < int64(len(all)); offset += 1009 {
@@ -317,7 +317,7 @@ func TestStreamClaims(t *testing.T) {
 		}
 	}
 	log, err := f.Claims(strings.NewReader(every[:len(every)-2]), "test")
-	if err != nil || len(log.Claims) != 0 || log.Trouble != "" { // the entries tell that they are torn
+	if err != nil || len(log.Claims) != 0 || log.Trouble != "" { // the entries show that they are torn
 		t.Errorf("%+v, %v", log, err)
 	}
 	if _, err := f.Claims(strings.NewReader("hello"), "test"); !errors.Is(err, frame.ErrUnrecognized) {
@@ -373,7 +373,7 @@ func FuzzEntries(f *testing.F) {
 				break
 			}
 			if rec.Tick() < last || len(rec.Checkpoint.Sums) == 0 || rec.Checkpoint.Scope == "" {
-				t.Fatalf("%+v behind tick %d", rec.Checkpoint, last)
+				t.Fatalf("%+v after tick %d", rec.Checkpoint, last)
 			}
 			last = rec.Tick()
 		}

@@ -1,8 +1,8 @@
 // Package widelands reads what Widelands leaves of a network game as traces: sync
 // streams, in which each entry is a checkpoint, and replays, in which each hash is
-// one. What the game printed of a desync is read as claims.
+// one. What the game printed about a desync is read as claims.
 //
-// Ticks are ms of game time. docs/formats/widelands.md tells what becomes of what.
+// Ticks are ms of game time. docs/formats/widelands.md has the mapping.
 package widelands
 
 import (

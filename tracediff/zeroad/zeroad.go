@@ -11,8 +11,8 @@
 // The first hash of two is the computed one. The output becomes two traces,
 // recorded and replayed, with a checkpoint a turn; those of quick hashes have the
 // scope quick. Other lines are those of the engine and mean nothing here. Without the
-// final state the replay did not come to its end. The engine exits with 0 all the
-// same.
+// final state the replay did not come to its end. The engine exits with 0 either
+// way.
 package zeroad
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Quick is the scope of hashes that cover a part of the state alone.
+// Quick is the scope of hashes that cover only a part of the state.
 const Quick = "quick"
 
 // peers are whose hashes the output has.
@@ -44,7 +44,7 @@ func Formats() []tracediff.Format {
 	}}
 }
 
-// sniff looks for a turn with a hash behind it.
+// sniff looks for a turn with a hash after it.
 func sniff(head []byte) bool {
 	turn := false
 	for line := range bytes.Lines(head) {
@@ -140,7 +140,7 @@ func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "0 A.D.", File: "0 A.D. output of a replay",
 		TickName: func(turn uint64) string { return fmt.Sprintf("turn %d", turn) },
-		Covers:   "a quick hash covers the random number generator, the next entity and positions alone; the full ones stand at every twentieth turn",
+		Covers:   "a quick hash covers only the random number generator, the next entity and positions; every twentieth turn has a full one",
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		h, ok := parseHash(line)
 		switch {
 		case !ok && (bytes.HasPrefix(line, []byte("hash")) || bytes.HasPrefix(line, []byte("Turn "))):
-			r.inTurn = false // it may be the next one that is hurt
+			r.inTurn = false // it may be the next one that is damaged
 			return nil, r.wrong("%.60q, expected a turn or the hashes of one", line)
 		case !ok:
 			continue

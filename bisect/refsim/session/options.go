@@ -25,8 +25,8 @@ type Options struct {
 	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
 	SnapshotEvery uint64
 
-	// Progress, if not nil, is called after each tick with how many of how many
-	// are done.
+	// Progress, if not nil, is called after each tick with the ticks done and the ticks
+	// in all.
 	Progress func(done, total int64)
 
 	// DetectEvery is how many ticks lie between two comparisons of sync hashes;
@@ -34,7 +34,7 @@ type Options struct {
 	DetectEvery uint64
 }
 
-// Defaults of Options, and what has none.
+// Defaults of Options, and constants that no option sets.
 const (
 	DefaultSnapshotEvery = 300
 	DefaultDetectEvery   = 1
@@ -48,7 +48,7 @@ type Fault struct {
 	Peer string // empty means the second peer
 }
 
-// mistakes returns the mistakes of a peer. That a checksum is blind is the game's, and
+// mistakes returns the mistakes of a peer. A blind checksum is the game's mistake, and
 // so every peer's; only one of them goes wrong in what it does not cover.
 func (o *Options) mistakes(peer string) []refsim.Fault {
 	var list []refsim.Fault

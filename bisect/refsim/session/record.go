@@ -11,8 +11,8 @@ import (
 )
 
 // Sink takes what a session leaves behind. Peers are numbered as Options.Peers
-// names them. What a function is given is its own, but for what an Order's
-// payload points to, which must not change. Functions that are nil are not
+// names them. A function owns what it gets, except for the bytes that an
+// Order's payload points to, which must not change. Functions that are nil are not
 // called; an error ends the session.
 type Sink struct {
 	// Header is called once for each peer before anything else.
@@ -37,7 +37,7 @@ type Sink struct {
 	Detected func(point uint64)
 
 	// System is called for each peer after each system of each tick. The sim
-	// is to be looked at only.
+	// must not be changed.
 	System func(peer int, tick uint64, system string, sim *refsim.Sim) error
 }
 
@@ -123,7 +123,7 @@ func (s *session) each(f func(peer int) error) error {
 	return nil
 }
 
-// begin writes what there is at state point 0.
+// begin writes what exists at state point 0.
 func (s *session) begin() error {
 	err := s.each(func(peer int) error {
 		if s.sink.Header == nil {
@@ -188,7 +188,7 @@ func (s *session) tick() error {
 }
 
 // reload has peers whose saves lack a field load their own autosave once, in
-// the mistake's tick. The hashes of that point are of before.
+// the mistake's tick. The hashes of that point are from before.
 func (s *session) reload() error {
 	for _, f := range s.Faults {
 		if f.Name != "save-omits-field" || f.From != s.sims[0].Point() {

@@ -157,7 +157,7 @@ func checkTruth(t *testing.T, r *recording, name, place string, point uint64) {
 	checkEntities(t, r, point)
 }
 
-// checkChecksum checks the truth about checksums that do not tell of the states.
+// checkChecksum checks the truth about checksums that do not follow the states.
 func checkChecksum(t *testing.T, r *recording, name, place string, point uint64, differs bool) {
 	t.Helper()
 	truth, text := r.truth, marshal(r.truth)
@@ -188,7 +188,7 @@ func checkChecksum(t *testing.T, r *recording, name, place string, point uint64,
 		}
 	}
 	if len(differ) != 1 || !differ[want] {
-		t.Errorf("%v differ, not %s alone", differ, want)
+		t.Errorf("%v differ, not only %s", differ, want)
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 	TraceNone      TraceLevel = "none"
 	TraceSystem    TraceLevel = "system"
 	TraceArchetype TraceLevel = "archetype" // scope is the archetype's label, "RNG" for the RNG
-	TraceColumn    TraceLevel = "column"    // scope is archetype/Component.field too
+	TraceColumn    TraceLevel = "column"    // scope is also archetype/Component.field
 )
 
 // ParseTraceLevel returns the level of that name.
@@ -56,7 +56,7 @@ func newTracer(path string, h orderlog.Header, level TraceLevel) (*tracer, error
 	return &tracer{file: f, writer: w, level: level}, nil
 }
 
-// system writes the checkpoints behind one system, the finest first, so that
+// system writes the checkpoints after one system, the finest first, so that
 // the first that differs is the one that says most.
 func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
 	leaves := sim.Leaves()

@@ -23,17 +23,17 @@ type Truth struct {
 
 	// System is the first after which something differed that still did at
 	// the end of the tick; nil for an initial state. Archetype, Component and
-	// Entities are the first of it, the RNG before the archetypes.
+	// Entities are the first that differ, the RNG before the archetypes.
 	System    *string  `json:"system"`
 	Archetype *string  `json:"archetype"` // empty for the RNG
 	Component *string  `json:"component"` // "RNG" for the RNG
 	Entities  []string `json:"entities"`  // keys, ascending; empty for the RNG
 
-	// HealedAt is the first state point behind the bracket at which all peers
+	// HealedAt is the first state point after the bracket at which all peers
 	// are the same again.
 	HealedAt *uint64 `json:"healed_at"`
 
-	// Checksum is set if what the peers recorded of their states does not tell
+	// Checksum is set if what the peers recorded of their states does not show
 	// when these differ.
 	Checksum *Checksum `json:"checksum,omitempty"`
 }
@@ -66,7 +66,7 @@ type observer struct {
 	seen [][]difference
 }
 
-// difference is in what two peers differ after a system.
+// difference is what two peers differ in after a system.
 type difference struct {
 	order  int // of the system in the step
 	system string
@@ -110,7 +110,7 @@ func (b *observer) afterSystem(order int, system string) {
 	}
 }
 
-// afterTick looks at the state point behind a tick.
+// afterTick looks at the state point after a tick.
 func (b *observer) afterTick() {
 	point := b.sims[0].Point()
 	if b.truth.Bracket != nil {
@@ -147,7 +147,7 @@ func (b *observer) recorded(point uint64, hashes []merkle.Short) {
 	}
 }
 
-// finish looks at what the recorded hashes told in all.
+// finish looks at what the recorded hashes showed in all.
 func (b *observer) finish() {
 	if b.truth.Bracket != nil && b.recordedApart == nil {
 		b.truth.Checksum = &Checksum{Kind: "blind-checksum"}
@@ -172,7 +172,7 @@ func firstLasting(seen []difference) (difference, bool) {
 	return difference{}, false
 }
 
-// intersect returns the part of x that list has too.
+// intersect returns the part of x that list also has.
 func intersect(x refsim.Difference, list []refsim.Difference) (refsim.Difference, bool) {
 	for _, y := range list {
 		if y.Archetype != x.Archetype || y.Component != x.Component {

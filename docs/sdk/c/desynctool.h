@@ -5,14 +5,14 @@
        #define DESYNCTOOL_IMPLEMENTATION
        #include "desynctool.h"
 
-   and in all others only the include. It is good C++11, too. What a game gets from it:
+   and in all others only the include. It is also valid C++11. What a game gets from it:
 
        desync_world       a description of its state: tables of typed columns that point into its own memory
        desync_state_hash  the hash by which peers compare states
        desync_snapshot    the state as a .snap
        desync_snap_read   a .snap, checked; desync_fill puts it into the game's memory
        desync_log         order-log.bin: the orders that were applied, and the hashes
-       desync_trace       checksums behind each system of a tick
+       desync_trace       checksums after each system of a tick
        desync_recorder    all of these for one peer
        desync_serve       replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
 
@@ -74,7 +74,7 @@ void desync_sha256_begin(desync_sha256 *s);
 void desync_sha256_add(desync_sha256 *s, const void *data, size_t n);
 void desync_sha256_end(desync_sha256 *s, uint8_t out[32]);
 
-/* CRC-32C of more bytes behind those that `crc` is of; 0 is that of none. */
+/* CRC-32C of more bytes after those that `crc` is of; 0 is that of no bytes. */
 uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n);
 
 /* The Merkle root over n leaves. */
@@ -114,7 +114,7 @@ typedef struct {
     int table_class;
     size_t slots;      /* how many the arrays have */
     size_t stride;     /* bytes from one slot to the next, of all that says no other */
-    const void *alive; /* NULL: each slot is a row; else a byte for each slot, 0 is none */
+    const void *alive; /* NULL: each slot is a row; else a byte for each slot, 0 is no row */
     const void *key;   /* NULL: the number of the slot; else an unsigned integer for each slot, unique among rows */
     size_t key_size;   /* 1, 2, 4 or 8 bytes; 0 is 8 */
     const void *key2;  /* second part of the key, of the same size; NULL if there is none */
@@ -134,7 +134,7 @@ typedef struct {
 /* The state hash. Its first 8 bytes are the sync hash. */
 const char *desync_state_hash(const desync_world *w, uint8_t root[32]);
 
-/* The state hash, telling each part on the way: the RNG (label "RNG", component and field NULL), each archetype (component
+/* The state hash, reporting each part on the way: the RNG (label "RNG", component and field NULL), each archetype (component
    and field NULL), and before it its columns. */
 typedef void desync_visit(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]);
 const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit *visit, void *user);
@@ -264,7 +264,7 @@ typedef struct {
     const char *text;
 } desync_marker;
 
-/* In each tick: desync_log_state with the state before its orders, then desync_log_tick with its orders; behind the last
+/* In each tick: desync_log_state with the state before its orders, then desync_log_tick with its orders; after the last
    one desync_log_state once more, and desync_log_close. Each frame is one write, so that a crash loses none. */
 const char *desync_log_open(desync_log *l, const char *path, const desync_header *h);
 
@@ -330,8 +330,8 @@ const char *desync_trace_event(desync_trace *t, const desync_event *e);
 
 enum { DESYNC_BY_SYSTEM, DESYNC_BY_ARCHETYPE, DESYNC_BY_COLUMN };
 
-/* Appends checkpoints of the whole state behind a system, and of its archetypes and columns as far as `detail` says: what
-   `replay --drill` holds a replay against. The root is the state hash. */
+/* Appends checkpoints of the whole state after a system, and of its archetypes and columns as `detail` says: what
+   `replay --drill` compares a replay with. The root is the state hash. */
 const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]);
 
 /* Writes out what is held until more of its tick comes. A game calls it at the end of each tick. */
@@ -339,13 +339,13 @@ const char *desync_trace_flush(desync_trace *t);
 const char *desync_trace_close(desync_trace *t);
 
 /* All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace and snapshots. In each tick: state with the
-   state before its orders, tick, system behind each system if there are any; at the end state once more, and close. */
+   state before its orders, tick, system after each system if there are any; at the end state once more, and close. */
 typedef struct {
     desync_log log;
     desync_trace trace;
     int detail;
     uint64_t tick;
-    uint8_t root[32]; /* the state hash that was noted last, be it behind a system */
+    uint8_t root[32]; /* the state hash that was noted last, even after a system */
     char *dir;
 } desync_recorder;
 
@@ -381,18 +381,18 @@ typedef struct {
        A session that does not begin at state point 0 is refused before. */
     const char *(*start)(void *user, const desync_header *h);
 
-    /* Begins a session with a state in the place of start, or says why not, with the state at hand as it was. The snapshot stays
+    /* Begins a session with a state in the place of start, or says why not, with the current state as it was. The snapshot stays
        until it returns; the header is NULL if none is known. A snapshot that is damaged, of another seed than the header or of
-       the middle of a tick is refused before. Caches are to be computed anew: those of a snapshot may be what is wrong. */
+       the middle of a tick is refused before. Caches must be recomputed: those of a snapshot may be what is wrong. */
     const char *(*load)(void *user, const desync_snap *from, const desync_header *h);
 
     /* Plays one tick. Orders that make no sense are ignored as the game ignores them. They stay until it is over. */
     const char *(*step)(void *user, uint64_t tick, const desync_order *orders, size_t n);
 
-    /* The sync hash, for games that have it at hand. With `world` it must be that of the world. */
+    /* The sync hash, for games that already have it. With `world` it must be that of the world. */
     void (*hash)(void *user, uint8_t out[8]);
 
-    /* The state at hand; the world stays until the next callback. Also between the systems of a tick. */
+    /* The current state; the world stays until the next callback. Also between the systems of a tick. */
     const desync_world *(*world)(void *user);
 
     /* The state in the game's own form. Or, if all that the simulation reads and writes is one block of memory without
@@ -406,16 +406,16 @@ typedef struct {
     const char *(*begin)(void *user, uint64_t tick, const desync_order *orders, size_t n);
     const char *(*next)(void *user, int *more);
 
-    /* Computes caches anew beside the ones at hand, and calls desync_stale for each that is not the same. */
+    /* Recomputes caches next to the current ones, and calls desync_stale for each that differs. */
     void (*caches)(void *user, desync_names *stale);
 
     /* Why an order would be ignored in any state, NULL if it would not. */
     const char *(*validate)(void *user, uint64_t tick, const desync_order *order);
 
-    /* Whether an order is possible in the state at hand, as the game asks before its player gives it. */
+    /* Whether an order is possible in the current state, as the game asks before its player gives it. */
     int (*test)(void *user, uint64_t tick, const desync_order *order);
 
-    /* Plays the tick at hand ahead with the orders of one player, as that player's machine does, and takes it back. */
+    /* Plays the current tick ahead with the orders of one player, as that player's machine does, and takes it back. */
     void (*predict)(void *user, uint64_t tick, uint32_t player, const desync_order *orders, size_t n);
 } desync_target;
 
@@ -777,12 +777,12 @@ typedef struct { /* the cells of a table that is being read */
     const uint8_t **columns;                 /* the digest of the keys, and of each column */
 } desync__cells;
 
-/* A table that is being hashed, and as far as they are wanted its cells. */
+/* A table that is being hashed, and its cells if they are wanted. */
 typedef struct {
     const desync_table *table;
     size_t *slots, rows;     /* of rows, by key */
     size_t *columns;         /* numbers of columns, by name */
-    size_t *blocks, count;   /* row at which each begins, and the number of rows behind the last */
+    size_t *blocks, count;   /* row at which each begins, and the number of rows after the last */
     desync_sha256 *sums;     /* of the keys digest and the column digests */
     uint8_t (*digests)[32];
     uint8_t leaf[32];
@@ -862,7 +862,7 @@ static void desync__head(desync_buffer *b, unsigned kind, unsigned flag, uint64_
     desync__put(b, n, 4);
 }
 
-/* What lies behind a value of a string or bytes. */
+/* What a value of a string or bytes points to. */
 static desync_bytes desync__bytes_of(const desync_column *c, const uint8_t *at) {
     desync_bytes v;
     if (c->size) {
@@ -1432,7 +1432,7 @@ const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const 
     return l->hashes.failed ? desync__no_memory : NULL;
 }
 
-/* Notes the state hash at hand, and the history hash if it is known. */
+/* Notes the current state hash, and the history hash if it is known. */
 static const char *desync__whole(desync_log *l) {
     const char *err = desync_log_hash(l, l->point, l->self, "state", "", l->root, 32);
     if (!err && l->has_history) err = desync_log_hash(l, l->point, l->self, "history", "", l->history, 32);
@@ -1800,7 +1800,7 @@ const char *desync_recorder_close(desync_recorder *r) {
 
 enum { DESYNC__ANY, DESYNC__UINT, DESYNC__BOOL, DESYNC__NIL, DESYNC__STR, DESYNC__BIN, DESYNC__ARRAY, DESYNC__MAP };
 
-/* The first thing that is wrong stays in `err`; what is read behind it is 0. */
+/* The first thing that is wrong stays in `err`; what is read after it is 0. */
 typedef struct {
     const uint8_t *at, *end;
     const char *err;
@@ -2193,7 +2193,7 @@ static const char *desync__read_point(desync_snap *s, desync__reader *r) {
     return desync__read_properties(s, r);
 }
 
-/* Reads the tables that the header lists; the cells of the first one begin at `cells`, behind the last one is `end`. */
+/* Reads the tables that the header lists; the cells of the first one begin at `cells`, after the last one is `end`. */
 static const char *desync__read_tables(desync_snap *s, desync__reader *r, const uint8_t *file, size_t cells, size_t end,
                                        desync_buffer *leaves) {
     size_t n = desync__read_array(r), i;
@@ -3103,7 +3103,7 @@ static const char *desync__connect(desync__connection *c) {
 }
 #endif
 
-/* Reads n bytes behind those in b, believing in n only as far as bytes come. Returns how many came. */
+/* Reads n bytes after those in b, trusting n only as far as bytes come. Returns how many came. */
 static size_t desync__fill(desync__connection *c, desync_buffer *b, size_t n) {
     size_t got = 0;
     while (got < n) {

@@ -13,7 +13,7 @@ enum { MOVE, ATTACK, STOP };
 static const desync_kind kinds[] = {{"move", 0}, {"attack", 0}, {"stop", 0}};
 
 typedef struct {
-    uint64_t id, target;            /* id modulo UNITS is the slot; target: 0 is none */
+    uint64_t id, target;            /* id modulo UNITS is the slot; target: 0 is no target */
     int64_t x, y, goal_x, goal_y;   /* in 1/65536 of a pace; a cell is 8 x 8 paces */
     int32_t health;
     uint16_t cooldown;              /* ticks until it fires again */

@@ -23,8 +23,8 @@ namespace Desynctool
     /// <summary>Archetypes are hashed; caches (derived data) and noise (known to differ) are not.</summary>
     public enum TableClass : byte { Archetype, Cache, Noise }
 
-    /// <summary>One peer's state at one state point: typed tables, kept from tick to tick and filled
-    /// anew for each hash. What did not change since the last hash is not hashed again.</summary>
+    /// <summary>One peer's state at one state point: typed tables, kept from tick to tick and refilled
+    /// for each hash. What did not change since the last hash is not hashed again.</summary>
     public sealed class World
     {
         const int MaxTables = 65536, MaxRng = 65536, MaxProperties = 4096, MaxHeader = 16 << 20;
@@ -221,7 +221,7 @@ namespace Desynctool
             uint headerLength = r.U32At(12);
             if (headerLength > MaxHeader || headerLength > file.Length - PreambleSize) throw new InvalidDataException("a header of " + headerLength + " bytes");
             if (r.U32At(16) != Crc32C.Of(file, PreambleSize, (int)headerLength)) throw new InvalidDataException("the header fails its checksum");
-            int at = PreambleSize + (int)headerLength, end = file.Length - EndMarker.Length; // where cells begin; behind the last index
+            int at = PreambleSize + (int)headerLength, end = file.Length - EndMarker.Length; // where cells begin; after the last index
             if (end < at || !Bytes.Equal(file, end, EndMarker, 0, EndMarker.Length)) throw new InvalidDataException("it has no end");
 
             r = new Reader(file, PreambleSize, PreambleSize + (int)headerLength);
@@ -308,7 +308,7 @@ namespace Desynctool
         readonly List<Column> columns = new List<Column>(); // by component, then field
         int sealedColumns = -1; // how many the leaf is of
         ulong[] first = new ulong[16], second = new ulong[0];
-        readonly List<int> starts = new List<int>(); // of blocks, and behind the last one
+        readonly List<int> starts = new List<int>(); // of blocks, and after the last one
         readonly Cells keys = new Cells();
 
         internal Table(World world, TableClass kind, string label, int keyParts)
@@ -483,7 +483,7 @@ namespace Desynctool
             length = (uint)(file.Length - index);
         }
 
-        /// <summary>Reads a table. The result tells, once it is sealed, whether its digests are those of its index.</summary>
+        /// <summary>Reads a table. The result says, once it is sealed, whether its digests are those of its index.</summary>
         internal Func<bool> Decode(byte[] file, int firstCell, int offset, int size, ulong rowCount)
         {
             string where = Class + " \"" + Label + "\": ";
@@ -602,7 +602,7 @@ namespace Desynctool
             return changed;
         }
 
-        /// <summary>Hashes what s.Preimage begins with, the number of blocks, what stands behind it, and the digests.</summary>
+        /// <summary>Hashes what s.Preimage begins with, the number of blocks, what follows it, and the digests.</summary>
         public void DigestOf(Scratch s, byte[] component = null, byte[] field = null)
         {
             Bytes p = s.Preimage;
@@ -800,7 +800,7 @@ namespace Desynctool
         public OrderKind(string name, bool local = false) { Name = name; Local = local; }
     }
 
-    /// <summary>An order as it was applied. Kinds go by their names: another build may number them otherwise.</summary>
+    /// <summary>An order as it was applied. Kinds go by their names: another build may number them differently.</summary>
     public struct Order
     {
         /// <summary>Microseconds from the start of the tick.</summary>
@@ -1126,7 +1126,7 @@ namespace Desynctool
             return World.Short(into);
         }
 
-        /// <summary>Writes what was observed behind the last tick, and the end marker.</summary>
+        /// <summary>Writes what was observed after the last tick, and the end marker.</summary>
         public void Dispose()
         {
             if (hashCount > 0)
@@ -1206,7 +1206,7 @@ namespace Desynctool
 
         public void Checkpoint(ulong tick, string system, string scope, byte[] sum) { Checkpoint(tick, system, scope, false, null, new Sum("", sum)); }
 
-        /// <summary>What the state comes to behind a system. Scope is what the sums cover, empty for all; predicted says
+        /// <summary>The state's checksums after a system. Scope is what the sums cover, empty for all; predicted says
         /// that inputs of the tick were guessed; count is that of entities, if it is known.</summary>
         public void Checkpoint(ulong tick, string system, string scope, bool predicted, ulong? count, params Sum[] sums)
         {
@@ -1251,7 +1251,7 @@ namespace Desynctool
             freshCount = 0;
         }
 
-        /// <summary>Writes the checkpoints that are not written yet. They wait for the end of their tick otherwise.</summary>
+        /// <summary>Writes the checkpoints that are not written yet, which otherwise wait for the end of their tick.</summary>
         public void Flush()
         {
             if (count == 0) return;
@@ -1275,7 +1275,7 @@ namespace Desynctool
 
     // ---- serving a game ----
 
-    /// <summary>A game that can be replayed. It also is an IState, or an IChecksum if it cannot tell its state.
+    /// <summary>A game that can be replayed. It is also an IState, or an IChecksum if it cannot return its state.
     /// RefusedException: it does not do what it is asked, and nothing changed.</summary>
     public interface IGame
     {
@@ -1290,11 +1290,11 @@ namespace Desynctool
     /// <summary>Capability state, and where hashes come from.</summary>
     public interface IState
     {
-        /// <summary>The state at hand. Seed and Tick are filled in by the caller.</summary>
+        /// <summary>The current state. Seed and Tick are filled in by the caller.</summary>
         World World();
     }
 
-    /// <summary>For games that do not tell their state: a checksum of 1 to 8 bytes that they log as sync hash.</summary>
+    /// <summary>For games that do not return their state: a checksum of 1 to 8 bytes that they log as sync hash.</summary>
     public interface IChecksum
     {
         byte[] Checksum();
@@ -1313,8 +1313,8 @@ namespace Desynctool
     {
         /// <summary>Begins a session with a state, in the place of Start. The session is null if it is not known; else its
         /// seed is that of the state. Tables and columns are asked for as when they are written; what the state lacks is a
-        /// RefusedException, and what makes no sense to the game should be one, with the state at hand as it was. Caches
-        /// are computed anew: those of a state may be what is wrong with it.</summary>
+        /// RefusedException, and what makes no sense to the game should be one, with the current state as it was. Caches
+        /// must be recomputed: those of a state may be what is wrong with it.</summary>
         void Load(World state, Session session);
     }
 
@@ -1349,7 +1349,7 @@ namespace Desynctool
     /// <summary>Capability predict.</summary>
     public interface IPredictor
     {
-        /// <summary>Plays the tick at hand ahead with one player's orders, as that player's machine does, and takes it back.</summary>
+        /// <summary>Plays the current tick ahead with one player's orders, as that player's machine does, and takes it back.</summary>
         void Predict(ulong tick, uint player, IReadOnlyList<Order> orders);
     }
 
@@ -1436,7 +1436,7 @@ namespace Desynctool
     }
 
     /// <summary>Answers requests for one game. A request that makes no sense is an InvalidDataException and ends it; all
-    /// else that goes wrong is told in the reply.</summary>
+    /// else that goes wrong is said in the reply.</summary>
     sealed class Server
     {
         const int Protocol = 1, MaxRequest = 256 << 20, MaxReply = 16 << 20, MaxState = 1 << 30, MaxTicks = 1 << 16;
@@ -1481,7 +1481,7 @@ namespace Desynctool
             catch (IOException e) { return Fail("connection: " + e.Message); }
         }
 
-        /// <summary>Reads a frame; false at the end of the input. A length is believed only as far as bytes come.</summary>
+        /// <summary>Reads a frame; false at the end of the input. A length is trusted only as far as bytes come.</summary>
         bool ReadFrame(Stream input)
         {
             request.Clear();
@@ -1724,7 +1724,7 @@ namespace Desynctool
             Parsed(true);
             limit = MaxState;
             byte[] save = saver.Save();
-            // Our own head tells a save from other bytes, so that the game need not.
+            // Our own head distinguishes a save from other bytes, so that the game need not.
             reply.BinHead(16 + save.Length);
             reply.Raw(SaveMagic);
             reply.U64(point);
@@ -1884,7 +1884,7 @@ namespace Desynctool
             Length += n;
         }
 
-        /// <summary>Zero bytes up to the next multiple of 8 behind n bytes.</summary>
+        /// <summary>Zero bytes up to the next multiple of 8 after n bytes.</summary>
         public void Pad(int n) { Grow(-n & 7); }
 
         void Big(byte code, ulong v, int width)
@@ -1941,7 +1941,7 @@ namespace Desynctool
         }
     }
 
-    /// <summary>Reads MessagePack from bytes that need not be well-formed. Scan comes first: behind it every length is
+    /// <summary>Reads MessagePack from bytes that need not be well-formed. Scan comes first: after it every length is
     /// within the bytes. InvalidDataException: not what was expected.</summary>
     sealed class Reader
     {

@@ -36,7 +36,7 @@ static class Vectors
         return 0;
     }
 
-    // Reads one .snap after another, each behind its length, and says of each "ok" or why it is refused.
+    // Reads one .snap after another, each after its length, and says of each "ok" or why it is refused.
     static void Reads(Stream input)
     {
         var r = new BinaryReader(new BufferedStream(input, 1 << 20));
@@ -222,7 +222,7 @@ static class Vectors
         }
     }
 
-    // Makes checksums right again, so that what is behind them is tried: of the preamble and the header, and in the
+    // Makes checksums right again, so that what follows them is tried: of the preamble and the header, and in the
     // example, which has 3 cells at known places, of these and of the index.
     static void Mend(byte[] file)
     {

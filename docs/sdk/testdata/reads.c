@@ -1,4 +1,4 @@
-/* Reads one .snap after another from stdin, each behind its length in 4 bytes, and says of each "ok" or why it is refused. */
+/* Reads one .snap after another from stdin, each after its length in 4 bytes, and says of each "ok" or why it is refused. */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "../c/desynctool.h"
 
@@ -6,7 +6,7 @@ int main(void) {
     uint8_t head[4];
     while (fread(head, 1, 4, stdin) == 4) {
         size_t n = desync__get32(head);
-        uint8_t *file = (uint8_t *)malloc(n ? n : 1); /* not a byte more, so that a sanitizer sees what is read behind it */
+        uint8_t *file = (uint8_t *)malloc(n ? n : 1); /* not a byte more, so that a sanitizer sees what is read past it */
         desync_snap s;
         const char *err;
         if (!file || fread(file, 1, n, stdin) != n) return 2;
