@@ -247,6 +247,9 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	for _, p := range peers {
 		r.lost.add(p.set.Conflicts...)
+		if p.log != nil {
+			p.blocks = blocksOf(p.log.Hashes)
+		}
 	}
 	first, sums := r.compare(peers)
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
@@ -260,7 +263,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	switch {
 	case first != nil:
 		r.set(*first.bracket)
-		r.Healed, r.Kind = first.healed, first.kind
+		r.Healed, r.Kind = first.healedAt(), first.kind
 		if opts.Sim != nil {
 			if err := replay(r, peers, opts); err != nil {
 				r.lose("no replay: %v", err)

@@ -87,3 +87,62 @@ func TestHashesOfAStranger(t *testing.T) {
 		t.Errorf("%v, lost %q", log.Hashes, log.lost())
 	}
 }
+
+// TestBlocksAgainstPoints: comparing logs block by block finds what comparing them point
+// by point does.
+func TestBlocksAgainstPoints(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var peers []*peer
+		for range rapid.IntRange(2, 4).Draw(t, "peers") {
+			log := &Log{}
+			wrong := rapid.IntRange(0, 8).Draw(t, "wrong")
+			gap := rapid.SampledFrom([]uint64{1, 300, 2000}).Draw(t, "gap")
+			for i := range rapid.IntRange(0, 8).Draw(t, "hashes") {
+				sum := merkle.Short{1}
+				if i == wrong {
+					sum[0]++
+				}
+				log.Hashes = append(log.Hashes, Hash{uint64(i) * gap, sum})
+			}
+			peers = append(peers, &peer{log: log, blocks: blocksOf(log.Hashes)})
+		}
+		counts := map[uint64]int{}
+		for _, p := range peers {
+			for _, h := range p.log.Hashes {
+				counts[h.Point]++
+			}
+		}
+		n := 0
+		for _, c := range counts {
+			if c > 1 {
+				n++
+			}
+		}
+		if got := recordedPoints(peers); got != n {
+			t.Fatalf("%d points of two peers, want %d", got, n)
+		}
+		var want [2]string
+		good := "-"
+		commonHashes(peers[0].log.Hashes, peers[1].log.Hashes, func(point uint64, a, b merkle.Short) bool {
+			if a != b {
+				want = [2]string{fmt.Sprint(point), good}
+				return false
+			}
+			good = fmt.Sprint(point)
+			return true
+		})
+		if want[0] == "" {
+			want = [2]string{"-", good}
+		}
+		bad, equal := split(peers[0].blocks, peers[1].blocks)
+		text := func(p *uint64) string {
+			if p == nil {
+				return "-"
+			}
+			return fmt.Sprint(*p)
+		}
+		if got := [2]string{text(bad), text(equal)}; got != want {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	})
+}

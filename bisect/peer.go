@@ -27,9 +27,10 @@ type peer struct {
 	told string // the name that a header or log gives
 	name string // in the result, once all headers are read
 
-	set   *snapshot.Set // of its own, of one session
-	log   *Log          // of that session, else nil
-	heads map[*snapshot.Entry]head
+	set    *snapshot.Set // of its own, of one session
+	log    *Log          // of that session, else nil
+	blocks []block       // of the log's hashes
+	heads  map[*snapshot.Entry]head
 
 	// ownSums says that the recorded hashes are a checksum of the game's own, not
 	// roots.

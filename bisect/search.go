@@ -14,10 +14,11 @@ type pair struct {
 	pairs  []probed         // of each of points
 	result *Result
 
-	bracket *Bracket
-	bad     int // the pair at its bad end
-	healed  *snapshot.Point
-	moved   bool // a file turned out to be of another point: start again
+	bracket  *Bracket
+	bad      int // the pair at its bad end
+	healed   *snapshot.Point
+	recorded bool // the logs show the split, so that healedAt looks into them
+	moved    bool // a file turned out to be of another point: start again
 
 	// What the logs say: split is the first point at which the recorded sync
 	// hashes differ, equal the last one before it at which they agree.
@@ -383,40 +384,4 @@ func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err e
 		}
 	}
 	return paths, warnings, r.lost.strings(), fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
-}
-
-// recordedPoints counts the points of which two peers' logs or more have a
-// sync hash.
-func recordedPoints(peers []*peer) int {
-	type seen struct {
-		point uint64
-		again bool
-	}
-	var all, next []seen // ascending
-	for _, p := range peers {
-		if p.log == nil {
-			continue
-		}
-		next = next[:0]
-		i := 0
-		for _, h := range p.log.Hashes {
-			for i < len(all) && all[i].point < h.Point {
-				next = append(next, all[i])
-				i++
-			}
-			again := i < len(all) && all[i].point == h.Point
-			if again {
-				i++
-			}
-			next = append(next, seen{h.Point, again})
-		}
-		all, next = append(next, all[i:]...), all
-	}
-	n := 0
-	for _, s := range all {
-		if s.again {
-			n++
-		}
-	}
-	return n
 }
