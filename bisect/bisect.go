@@ -95,7 +95,9 @@ type Result struct {
 	Notes    []string
 	Warnings []string
 
-	notes, lost, contradictions texts // while it is made
+	// While it is made.
+	notes, lost, contradictions texts
+	partings                    map[[2]uint64]parting // of the logs, by their digests
 }
 
 // PrefixSearch is a search over the prefixes of one log.
@@ -217,7 +219,7 @@ func (r *Result) contradict(format string, args ...any) {
 // tell puts into words what was noted, now that the peers have their names.
 func (r *Result) tell() {
 	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
-	r.notes, r.lost, r.contradictions = nil, nil, nil
+	r.notes, r.lost, r.contradictions, r.partings = nil, nil, nil, nil
 }
 
 // RunTraces finds when the peers parted that left no states, by their traces.
@@ -249,6 +251,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		r.lost.add(p.set.Conflicts...)
 		if p.log != nil {
 			p.blocks = blocksOf(p.log.Hashes)
+			p.digest = digestOf(p.blocks)
 		}
 	}
 	first, sums := r.compare(peers)

@@ -37,6 +37,33 @@ func blocksOf(hashes []Hash) (blocks []block) {
 	return blocks
 }
 
+// digestOf digests all hashes of some blocks.
+func digestOf(blocks []block) uint64 {
+	buf := make([]byte, 0, 8*len(blocks))
+	for i := range blocks {
+		buf = binary.LittleEndian.AppendUint64(buf, blocks[i].digest)
+	}
+	return maphash.Bytes(partSeed, buf)
+}
+
+// parting is when two logs part.
+type parting struct{ split, equal *uint64 }
+
+// parted returns when two peers' logs part. Logs with the same hashes as others that were
+// compared part where these do.
+func (r *Result) parted(a, b *peer) parting {
+	key := [2]uint64{a.digest, b.digest}
+	p, ok := r.partings[key]
+	if !ok {
+		p.split, p.equal = split(a.blocks, b.blocks)
+		if r.partings == nil {
+			r.partings = map[[2]uint64]parting{}
+		}
+		r.partings[key] = p
+	}
+	return p
+}
+
 // split finds the first point at which two logs have different hashes, and the last one
 // before it at which they have the same; nil if there is none.
 func split(a, b []block) (split, equal *uint64) {
@@ -50,7 +77,8 @@ func split(a, b []block) (split, equal *uint64) {
 			b = b[1:]
 			continue
 		case x.digest == y.digest:
-			equal = &x.hashes[len(x.hashes)-1].Point
+			last := x.hashes[len(x.hashes)-1].Point
+			equal = &last
 		default:
 			commonHashes(x.hashes, y.hashes, func(point uint64, a, b merkle.Short) bool {
 				if a != b {

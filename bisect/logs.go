@@ -18,7 +18,8 @@ func (p *pair) scanLogs() {
 		p.result.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
 	}
 	p.checkAgainstSnapshots()
-	p.split, p.equal = split(p.a.blocks, p.b.blocks)
+	logs := p.result.parted(p.a, p.b)
+	p.split, p.equal = logs.split, logs.equal
 }
 
 // checkAgainstSnapshots compares the sync hashes that each log has with those

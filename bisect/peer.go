@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Peer is what one peer left, as far as a search needs it. Run changes none of it.
@@ -30,7 +31,10 @@ type peer struct {
 	set    *snapshot.Set // of its own, of one session
 	log    *Log          // of that session, else nil
 	blocks []block       // of the log's hashes
+	digest uint64        // of blocks
 	heads  map[*snapshot.Entry]head
+
+	sound map[cuts]bool // snapshots that are cut as they must be
 
 	// ownSums says that the recorded hashes are a checksum of the game's own, not
 	// roots.
@@ -40,6 +44,12 @@ type peer struct {
 // String returns the peer's name in the result.
 func (p *peer) String() string { return p.name }
 
+// cuts are those of a snapshot's blocks, beside a state that has another root.
+type cuts struct {
+	entry *snapshot.Entry
+	other merkle.Hash
+}
+
 // head is the head of a snapshot, or why it could not be read.
 type head struct {
 	info *snapshot.Info
@@ -47,7 +57,7 @@ type head struct {
 }
 
 func newPeer(p *Peer) *peer {
-	return &peer{Peer: p, told: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}}
+	return &peer{Peer: p, told: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}, sound: map[cuts]bool{}}
 }
 
 func newPeers(list []*Peer) []*peer {

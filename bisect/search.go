@@ -104,6 +104,10 @@ func (p *pair) confirmed() bool {
 	if pr.a.Root == pr.b.Root || !ea.Format.Light && !eb.Format.Light {
 		return true // where heads are not read alone, blocks are cut by the reader
 	}
+	cutsA, cutsB := cuts{ea, pr.b.Root}, cuts{eb, pr.a.Root}
+	if p.a.sound[cutsA] && p.b.sound[cutsB] {
+		return true
+	}
 	a, err := ea.Open()
 	if err == nil {
 		defer a.Close()
@@ -116,8 +120,10 @@ func (p *pair) confirmed() bool {
 	if err != nil {
 		p.result.lose("%v", err)
 		pr.ok = false
+		return false
 	}
-	return err == nil
+	p.a.sound[cutsA], p.b.sound[cutsB] = true, true
+	return true
 }
 
 // probe reads pair i once and reports whether both heads could be read.
