@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Named is a peer's log and what the Comparison calls it; names are unique.
@@ -82,8 +84,12 @@ type comparer struct {
 	stale *PeerClaim // the first claim of a stale cache
 
 	input   []byte // memory of inputHash
+	hashed  bool   // the input hash of the tick is known, if all have the same orders
+	hash    merkle.Short
 	applied lastSequence
 	covers  []int // lanes that cover the tick
+	same    bool  // they have the same orders in it, in the same order
+	groups  []sameItems
 	tables  []items
 	rows    aligner
 }
@@ -140,6 +146,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 			l.peers = append(l.peers, c.state.peer(c.displayName(l, name)))
 		}
 		c.addKinds(l)
+		l.usualKinds = slices.Equal(l.header.Kinds, c.lanes[0].header.Kinds)
 	}
 	c.out.Engine = c.lanes[0].dialect.Engine
 	c.first = c.hostLane()
@@ -234,6 +241,8 @@ func (c *comparer) step() bool {
 	c.shared.settle(c.generation, c.now)
 	c.local.settle(c.generation, c.now)
 	c.cover()
+	c.same = false
+	c.hashed = false
 	if len(c.covers) > 1 {
 		c.overlap()
 	} else if l := &c.lanes[c.covers[0]]; l.jumps > 0 {

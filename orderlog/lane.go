@@ -8,14 +8,15 @@ import (
 
 // lane is the reading of one log.
 type lane struct {
-	index   int
-	name    string
-	source  Source
-	header  Header
-	dialect Dialect
-	kinds   []uint32 // by Order.Kind
-	number  int32    // of the peer in comparer.state
-	peers   []int32  // such numbers by Observed.Peer
+	index      int
+	name       string
+	source     Source
+	header     Header
+	dialect    Dialect
+	kinds      []uint32 // by Order.Kind
+	usualKinds bool     // its kinds are those of the first lane
+	number     int32    // of the peer in comparer.state
+	peers      []int32  // such numbers by Observed.Peer
 
 	rec  Record // the next one; a tick
 	head bool   // rec is there

@@ -69,7 +69,7 @@ func (c *comparer) overlap() {
 		}
 	}
 	c.evenEnds()
-	if c.alike() {
+	if c.same = c.alike(); c.same {
 		return
 	}
 	for _, i := range c.covers {
@@ -191,19 +191,33 @@ func (c *comparer) base() int {
 	if slices.Contains(c.covers, c.reference) {
 		return c.reference
 	}
-	best, most := c.covers[0], 0
+	c.groups = c.groups[:0]
 	for _, i := range c.covers {
-		n := 0
-		for _, j := range c.covers {
-			if c.tables[i].equal(&c.tables[j]) {
-				n++
-			}
+		g := slices.IndexFunc(c.groups, func(g sameItems) bool { return c.tables[g.lane].equal(&c.tables[i]) })
+		if g < 0 {
+			g = len(c.groups)
+			c.groups = append(c.groups, sameItems{lane: i})
 		}
-		if n > most || n == most && i == c.first {
-			best, most = i, n
+		c.groups[g].count++
+		c.groups[g].first = c.groups[g].first || i == c.first
+	}
+	best := sameItems{}
+	for _, g := range c.groups {
+		if g.count > best.count || g.count == best.count && g.first {
+			best = g
 		}
 	}
-	return best
+	if best.first {
+		return c.first
+	}
+	return best.lane
+}
+
+// sameItems are lanes that have the same items in a tick.
+type sameItems struct {
+	lane  int // the first of them
+	count int
+	first bool // the session's first peer is among them
 }
 
 // lastSequence is the highest sequence number that was applied of each player.
