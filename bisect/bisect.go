@@ -15,7 +15,7 @@
 //
 // A pair that cannot be read is stepped around, and the result says so. So is one at
 // the bad end whose indexes show that a file is cut into blocks where the format does
-// not cut: such damage changes hashes, and is no divergence. With
+// not cut: such damage changes hashes, and is not a divergence. With
 // more than two peers every two are compared and the earliest split counts.
 package bisect
 

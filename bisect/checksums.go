@@ -14,8 +14,8 @@ type Kind string
 
 // Kinds of divergences.
 const (
-	// StateDiffers: states differ, and the checksums, as far as there are any that
-	// could tell, do too.
+	// StateDiffers: states differ, and so do the checksums, as far as there are any of
+	// these states.
 	StateDiffers Kind = "state"
 	// BlindChecksum: states differ while every checksum agrees: the game did not
 	// notice, since its checksum does not cover what differs.

@@ -118,7 +118,7 @@ type hashPart struct {
 	coverage orderlog.Coverage
 }
 
-// partHash is such a hash, digested: it only tells whether two are equal.
+// partHash is such a hash, digested: good only to compare it.
 type partHash struct{ point, digest uint64 }
 
 var partSeed = maphash.MakeSeed()

@@ -10,7 +10,7 @@ import (
 
 // What a game records as sync hash is usually the root of the whole state, and so is
 // what a snapshot's header has. It can be a checksum of the game's own instead, which
-// may not cover all of the state, or be computed wrongly: then only the roots tell of
+// may not cover all of the state, or be computed wrongly: then only the roots stand for
 // states, as they follow from what the snapshots hold.
 
 // notRoots reports whether the recorded hashes are another kind of checksum than the

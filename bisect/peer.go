@@ -25,7 +25,7 @@ type Peer struct {
 // peer is a Peer during a search.
 type peer struct {
 	*Peer
-	told string // the name that a header or log gives
+	says string // the name that a header or log gives
 	name string // in the result, once all headers are read
 
 	set    *snapshot.Set // of its own, of one session
@@ -57,7 +57,7 @@ type head struct {
 }
 
 func newPeer(p *Peer) *peer {
-	return &peer{Peer: p, told: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}, sound: map[cuts]bool{}}
+	return &peer{Peer: p, says: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}, sound: map[cuts]bool{}}
 }
 
 func newPeers(list []*Peer) []*peer {
@@ -103,8 +103,8 @@ func (p *peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err err
 		return nil, false, err
 	}
 	p.heads[e] = head{info: info}
-	if p.told == "" {
-		p.told = info.Peer
+	if p.says == "" {
+		p.says = info.Peer
 	}
 	return info, false, nil
 }
@@ -178,11 +178,11 @@ func oneSession(peers []*peer) error {
 
 // name gives every peer a distinct name, once the headers are read that may say one.
 func name(peers []*peer) {
-	told, paths := make([]string, len(peers)), make([]string, len(peers))
+	says, paths := make([]string, len(peers)), make([]string, len(peers))
 	for i, p := range peers {
-		told[i], paths[i] = p.told, p.Path
+		says[i], paths[i] = p.says, p.Path
 	}
-	for i, n := range snapshot.PeerNames(told, paths) {
+	for i, n := range snapshot.PeerNames(says, paths) {
 		peers[i].name = n
 	}
 }

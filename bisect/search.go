@@ -24,7 +24,7 @@ type pair struct {
 	// hashes differ, equal the last one before it at which they agree.
 	split, equal *uint64
 
-	// kind is set if recorded hashes and states do not tell the same, ownSums if
+	// kind is set if recorded hashes and states do not agree, ownSums if
 	// the hashes are not roots at all.
 	kind    Kind
 	ownSums bool
@@ -96,7 +96,7 @@ func (p *pair) search() {
 }
 
 // confirmed reports whether the states at the bad end differ as far as their cuts
-// tell: a damaged file may have another root for the same rows. If not, the pair
+// show: a damaged file may have another root for the same rows. If not, the pair
 // counts as one that could not be read.
 func (p *pair) confirmed() bool {
 	pr := &p.pairs[p.bad]
@@ -331,7 +331,7 @@ func (p *pair) files(i int) []string {
 }
 
 // findHealed looks, among the pairs that were read, for a state point at or
-// behind the bad end at which the states are equal again.
+// after the bad end at which the states are equal again.
 func (p *pair) findHealed() {
 	for i := range p.points {
 		if p.points[i].Compare(p.bracket.Bad) < 0 {

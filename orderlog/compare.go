@@ -16,7 +16,7 @@ type Named struct {
 
 // CompareOptions changes what Compare does.
 type CompareOptions struct {
-	// Reference is the name of the peer that the others are told against.
+	// Reference is the name of the peer that the others are compared with.
 	Reference string
 	// LocalKinds are kinds of orders to be taken as local, beside those that
 	// the headers name.
@@ -36,11 +36,11 @@ var ErrOtherGame = errors.New("logs of different games")
 
 // Memory is bounded by these, whatever the logs hold.
 const (
-	maxPending = 1 << 14 // differences that are not yet told, in case the order is late
+	maxPending = 1 << 14 // differences that are not yet counted, in case the order is late
 	maxHashes  = 1 << 14 // points whose hashes are kept for those of other peers
 )
 
-// Compare reads two or more logs of one session side by side and tells how the
+// Compare reads two or more logs of one session side by side and finds how the
 // orders differ, and what the recorded hashes say about the state. Orders are
 // matched by tick, player and content. It holds one record of each log and
 // what is not yet decided; so logs may be of any size.
@@ -168,7 +168,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 }
 
 // hostLane returns the lane whose peer stands first in the session's list of
-// peers, which all logs of ours share; the first lane if they do not tell.
+// peers, which all logs of ours share; the first lane if they do not say.
 func (c *comparer) hostLane() int {
 	best, place := 0, -1
 	for i := range c.lanes {

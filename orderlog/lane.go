@@ -30,7 +30,7 @@ type lane struct {
 	jumps      int  // back to an earlier tick, without a word
 	ranges     PeerRange
 	stretches  int
-	waiting    []int // claims without a tick behind them, in Comparison.Claims
+	waiting    []int // claims without a tick after them, in Comparison.Claims
 	hasFirst   bool  // of a log of ours whose header says where it begins
 }
 

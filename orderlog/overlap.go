@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// cover finds the lanes that can tell of the tick, and counts for the others
-// what they cannot tell of.
+// cover finds the lanes whose logs cover the tick, and counts for the others
+// what they cannot have.
 func (c *comparer) cover() {
 	c.covers = c.covers[:0]
 	for i := range c.lanes {
@@ -87,10 +87,10 @@ func (c *comparer) overlap() {
 		c.applied.note(o.player, o.sequence)
 	}
 	c.rows.applied = c.rows.applied[:0]
-	renew(&c.rows.told)
+	renew(&c.rows.noted)
 }
 
-// evenEnds drops a carriage return behind the orders of the tick, in all logs, if
+// evenEnds drops a carriage return after the orders of the tick, in all logs, if
 // it may belong to the line's end in one of them.
 func (c *comparer) evenEnds() {
 	if !c.mixed {
@@ -184,7 +184,7 @@ func (c *comparer) sameOrders(a, b *lane) bool {
 	return true
 }
 
-// base returns the lane that the others are told against in this tick: the
+// base returns the lane that the others are compared with in this tick: the
 // reference if it covers the tick, else one of the largest group that has the
 // same, of groups of one size that with the session's first peer.
 func (c *comparer) base() int {

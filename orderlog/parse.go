@@ -145,7 +145,7 @@ func (p *parser) flush() (err error) {
 	return err
 }
 
-// parseEnd parses a last line behind its percent sign.
+// parseEnd parses a last line after its percent sign.
 func (p *parser) parseEnd() error {
 	clean := false
 	switch {
@@ -182,7 +182,7 @@ func (p *parser) parseEnd() error {
 	return nil
 }
 
-// parseHeader parses a header variable behind "header.".
+// parseHeader parses a header variable after "header.".
 func (p *parser) parseHeader() {
 	h := &p.header
 	variable, _, _ := strings.Cut(p.rest, " = ")
@@ -229,7 +229,7 @@ func (p *parser) parseHeader() {
 	p.seen[variable] = true
 }
 
-// parseTick parses a variable of a tick behind "tick[".
+// parseTick parses a variable of a tick after "tick[".
 func (p *parser) parseTick() error {
 	number := p.uint(math.MaxUint64)
 	p.literal("].")
