@@ -162,7 +162,7 @@ func (r *Result) limits(peers []*peer) {
 				return
 			}
 		}
-		r.note("no snapshots of state point %s, and none behind it", b.Bad)
+		r.note("no snapshots of state point %s or any later one", b.Bad)
 		return
 	}
 	last := make([]snapshot.Point, 0, len(peers))
@@ -183,7 +183,7 @@ func (r *Result) limits(peers []*peer) {
 			}
 		}
 		if alone > 0 {
-			r.note("%s has %d snapshot(s) behind %s, where another peer's end: nothing is known of them", p, alone, end)
+			r.note("%s has %d snapshot(s) after %s, where another peer's end: nothing is known of them", p, alone, end)
 		}
 	}
 }

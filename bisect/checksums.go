@@ -64,7 +64,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		r.Kind = BlindChecksum
 		r.note("every recorded checksum agrees, up to tick %s: it does not cover what differs", agree.TickName(agree.LastCompared))
 	case differ == nil && agree != nil:
-		r.note("the recorded checksums agree, but end with tick %s, before they could tell", agree.TickName(agree.LastCompared))
+		r.note("the recorded checksums agree, but end with tick %s, before they could show it", agree.TickName(agree.LastCompared))
 	case differ != nil && b.Good != nil && differAt(differ, b.Good.Tick):
 		what := "checksums differ from tick %s on, the states are still equal at %s"
 		if d := differ.Dialect(); d.Cumulative || d.Reset > 0 {
@@ -224,7 +224,7 @@ func (r *Result) judge(t *tracediff.Result) {
 			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ at %s, before that tick", b.Bad))
 		case b.Good != nil && c.Tick < b.Good.Tick:
 			c.Standing = tracediff.Contradicted
-			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal at %s, behind that tick", b.Good))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal at %s, after that tick", b.Good))
 		}
 	}
 }

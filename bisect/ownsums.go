@@ -49,7 +49,7 @@ func (p *pair) blind() {
 		p.kind = BlindChecksum
 		r.note("every recorded sync hash agrees, up to state point %d: it does not cover what differs", *p.equal)
 	case p.split == nil:
-		r.note("the recorded sync hashes agree, but end with state point %d, before they could tell", *p.equal)
+		r.note("the recorded sync hashes agree, but end with state point %d, before they could show it", *p.equal)
 	case *p.split > b.Bad.Tick:
 		r.note("the recorded sync hashes differ from state point %d on: they do not cover what differs first", *p.split)
 	}

@@ -101,7 +101,7 @@ func (c *comparer) evenEnds() {
 				continue
 			}
 			c.mixed = true
-			c.warn("%s: some lines end with a carriage return, the first is line %d: behind a command's arguments it is taken for no difference", l.name, m.Mixed())
+			c.warn("%s: some lines end with a carriage return, the first is line %d: after a command's arguments it does not count as a difference", l.name, m.Mixed())
 		}
 		if !c.mixed {
 			return

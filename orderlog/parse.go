@@ -78,12 +78,12 @@ func (p *parser) parse() error {
 	case p.rest == "" || p.rest[0] == '#':
 		return nil
 	case p.ended:
-		return fmt.Errorf("line behind the end")
+		return fmt.Errorf("line after the end")
 	case p.accept("%"):
 		return p.parseEnd()
 	case p.accept(headerName + "."):
 		if p.out != nil {
-			return fmt.Errorf("header variable behind the first record")
+			return fmt.Errorf("header variable after the first record")
 		}
 		p.parseHeader()
 		return p.endLine()
