@@ -29,6 +29,9 @@ var layers = [][]string{
 // each other's kind.
 var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files"}
 
+// withoutFiles are packages that work on values in memory and open no files.
+var withoutFiles = []string{"bisect"}
+
 // siblings are packages that may import one beside them.
 var siblings = map[string]string{
 	"bisect/wasmsim":  "bisect/extsim",   // the same protocol, by function calls
@@ -92,6 +95,9 @@ func checkImport(t *testing.T, file, pkg, imported string) {
 			t.Errorf("%s imports %s: %s is for the standard library only", file, imported, pkg)
 		}
 		return
+	}
+	if slices.Contains(withoutFiles, pkg) && slices.Contains([]string{"orderlog/files", "orderlog/packed"}, rest) {
+		t.Errorf("%s imports %s: %s works on values in memory", file, rest, pkg)
 	}
 	from, to := layer(pkg), layer(rest)
 	wires := pkg == "report/formats" || strings.HasPrefix(pkg, "cmd/")

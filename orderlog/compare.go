@@ -67,6 +67,8 @@ type comparer struct {
 	first     int // lane whose header names its peer before all others
 	out       *Comparison
 
+	byHeader map[string]string // names of lanes by what their headers call them
+
 	kinds      map[string]uint32 // number of each kind of order, common to all logs
 	kindNames  []string
 	kindLocal  []bool

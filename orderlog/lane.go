@@ -40,10 +40,16 @@ func (c *comparer) displayName(l *lane, name string) string {
 	if name == l.header.Peer {
 		return l.name
 	}
-	for i := range c.lanes {
-		if c.lanes[i].header.Peer == name {
-			return c.lanes[i].name
+	if c.byHeader == nil {
+		c.byHeader = make(map[string]string, len(c.lanes))
+		for i := range c.lanes {
+			if _, ok := c.byHeader[c.lanes[i].header.Peer]; !ok {
+				c.byHeader[c.lanes[i].header.Peer] = c.lanes[i].name
+			}
 		}
+	}
+	if shown, ok := c.byHeader[name]; ok {
+		return shown
 	}
 	return name
 }

@@ -9,10 +9,11 @@ import (
 // stateLedger compares observed hashes: the first one of a point with those of
 // all other peers. It keeps maxHashes points.
 type stateLedger struct {
-	limit int
-	names []string // of peers, by number
-	parts []hashPart
-	sums  []HashSummary // by part
+	limit   int
+	names   []string // of peers, by number
+	numbers map[string]int32
+	parts   []hashPart
+	sums    []HashSummary // by part
 
 	seen   map[hashPlace]int32 // where it is in places
 	places []hashesSeen        // a ring once it has maxHashes
@@ -55,19 +56,20 @@ type hashSeen struct {
 const maxGood = 1 << 10
 
 func newStateLedger(opts CompareOptions) stateLedger {
-	return stateLedger{limit: opts.Limit, seen: map[hashPlace]int32{}}
+	return stateLedger{limit: opts.Limit, seen: map[hashPlace]int32{}, numbers: map[string]int32{}}
 }
 
 // peer returns the number of a peer's name, -1 if there are too many.
 func (s *stateLedger) peer(name string) int32 {
-	if i := slices.Index(s.names, name); i >= 0 {
-		return int32(i)
+	if i, ok := s.numbers[name]; ok {
+		return i
 	}
 	if len(s.names) == maxPeers {
 		return -1
 	}
-	s.names = append(s.names, name)
-	return int32(len(s.names) - 1)
+	i := int32(len(s.names))
+	s.names, s.numbers[name] = append(s.names, name), i
+	return i
 }
 
 func (s *stateLedger) part(o *Observed) int32 {
