@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -145,4 +146,37 @@ func TestBlocksAgainstPoints(t *testing.T) {
 			t.Fatalf("%q, want %q", got, want)
 		}
 	})
+}
+
+// BenchmarkReadLog reads a log of which a search keeps a hash for each tick.
+func BenchmarkReadLog(b *testing.B) {
+	var file bytes.Buffer
+	w, err := orderlog.NewWriter(&file, orderlog.Header{Seed: testSeed, Kinds: []orderlog.OrderKind{{Name: "move"}}}, orderlog.WriterOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const ticks = 10_000
+	for i := range uint64(ticks) {
+		err := w.WriteTick(&orderlog.Tick{
+			Number: i, Orders: []orderlog.Order{{Tick: i, Payload: make([]byte, 8)}},
+			Hashes: []orderlog.Observed{{Point: i, Kind: orderlog.SyncHash, Bytes: make([]byte, 8)}},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(file.Len()))
+	for b.Loop() {
+		source, err := orderlog.NewReader(bytes.NewReader(file.Bytes()), "x")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if log, err := ReadLog(source); err != nil || len(log.Hashes) != ticks {
+			b.Fatal(len(log.Hashes), err)
+		}
+	}
+	b.ReportMetric(ticks*float64(b.N)/b.Elapsed().Seconds(), "ticks/s")
 }
