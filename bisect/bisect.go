@@ -183,7 +183,7 @@ func (r *Result) limits(peers []*peer) {
 			}
 		}
 		if alone > 0 {
-			r.note("%s has %d snapshot(s) after %s, where another peer's end: nothing is known of them", p, alone, end)
+			r.note("another peer's snapshots end %s; nothing is known of %d later one(s) of %s", end.When(), alone, p)
 		}
 	}
 }

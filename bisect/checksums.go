@@ -66,12 +66,12 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	case differ == nil && agree != nil:
 		r.note("the recorded checksums agree, but end with tick %s, before they could show it", agree.TickName(agree.LastCompared))
 	case differ != nil && b.Good != nil && differAt(differ, b.Good.Tick):
-		what := "checksums differ from tick %s on, the states are still equal at %s"
+		what := "checksums differ from tick %s on, the states are still equal %s"
 		if d := differ.Dialect(); d.Cumulative || d.Reset > 0 {
 			// One difference taints what follows: the states may have healed.
-			r.note(what+": a split that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good)
+			r.note(what+": a split that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good.When())
 		} else {
-			r.contradict(what, differ.TickName(differ.First.Tick), b.Good)
+			r.contradict(what, differ.TickName(differ.First.Tick), b.Good.When())
 		}
 	}
 	if b != nil && b.Good == nil && differ != nil && differ.Bracket != nil && differ.Bracket.HasGood {
@@ -221,10 +221,10 @@ func (r *Result) judge(t *tracediff.Result) {
 		switch {
 		case c.Tick >= b.Bad.Tick:
 			c.Standing = tracediff.Late
-			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ at %s, before that tick", b.Bad))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ %s, before that tick", b.Bad.When()))
 		case b.Good != nil && c.Tick < b.Good.Tick:
 			c.Standing = tracediff.Contradicted
-			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal at %s, after that tick", b.Good))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal %s, after that tick", b.Good.When()))
 		}
 	}
 }
