@@ -30,6 +30,9 @@ var layers = [][]string{
 // each other's kind.
 var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files"}
 
+// withoutFiles are packages that work on values in memory and open no files.
+var withoutFiles = []string{"bisect"}
+
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
 	"bisect/wasmsim":    {"bisect/extsim"},                                                                   // the same protocol, by function calls
@@ -95,6 +98,9 @@ func checkImport(t *testing.T, file, pkg, imported string) {
 			t.Errorf("%s imports %s: %s is for the standard library only", file, imported, pkg)
 		}
 		return
+	}
+	if slices.Contains(withoutFiles, pkg) && slices.Contains([]string{"orderlog/files", "orderlog/packed"}, rest) {
+		t.Errorf("%s imports %s: %s works on values in memory", file, rest, pkg)
 	}
 	from, to := layer(pkg), layer(rest)
 	wires := pkg == "report/formats" || strings.HasPrefix(pkg, "cmd/")

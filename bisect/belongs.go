@@ -38,7 +38,7 @@ func strange(head *snapshot.Head, h *orderlog.Header, builds bool) string {
 }
 
 // belongs refuses a state of another game than the log, unless it is forced on it. That
-// of another build is told where two builds are to be compared.
+// of another build is noted where two builds are to be compared.
 func (p *player) belongs(what string, head *snapshot.Head) error {
 	why := strange(head, &p.log.Header, true)
 	switch {

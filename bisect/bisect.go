@@ -15,7 +15,7 @@
 //
 // A pair that cannot be read is stepped around, and the result says so. So is one at
 // the bad end whose indexes show that a file is cut into blocks where the format does
-// not cut: such damage changes hashes, and is no divergence. With
+// not cut: such damage changes hashes, and is not a divergence. With
 // more than two peers every two are compared and the earliest split counts.
 package bisect
 
@@ -95,7 +95,9 @@ type Result struct {
 	Notes    []string
 	Warnings []string
 
-	notes, lost, contradictions texts // while it is made
+	// While it is made.
+	notes, lost, contradictions texts
+	partings                    map[[2]uint64]parting // of the logs, by their digests
 }
 
 // PrefixSearch is a search over the prefixes of one log.
@@ -160,7 +162,7 @@ func (r *Result) limits(peers []*peer) {
 				return
 			}
 		}
-		r.note("no snapshots of state point %s, and none behind it", b.Bad)
+		r.note("no snapshots of state point %s or any later one", b.Bad)
 		return
 	}
 	last := make([]snapshot.Point, 0, len(peers))
@@ -181,7 +183,7 @@ func (r *Result) limits(peers []*peer) {
 			}
 		}
 		if alone > 0 {
-			r.note("%s has %d snapshot(s) behind %s, where another peer's end: nothing is known of them", p, alone, end)
+			r.note("another peer's snapshots end %s; nothing is known of %d later one(s) of %s", end.When(), alone, p)
 		}
 	}
 }
@@ -217,7 +219,7 @@ func (r *Result) contradict(format string, args ...any) {
 // tell puts into words what was noted, now that the peers have their names.
 func (r *Result) tell() {
 	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
-	r.notes, r.lost, r.contradictions = nil, nil, nil
+	r.notes, r.lost, r.contradictions, r.partings = nil, nil, nil, nil
 }
 
 // RunTraces finds when the peers parted that left no states, by their traces.
@@ -247,6 +249,10 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	for _, p := range peers {
 		r.lost.add(p.set.Conflicts...)
+		if p.log != nil {
+			p.blocks = blocksOf(p.log.Hashes)
+			p.digest = digestOf(p.blocks)
+		}
 	}
 	first, sums := r.compare(peers)
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
@@ -260,7 +266,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	switch {
 	case first != nil:
 		r.set(*first.bracket)
-		r.Healed, r.Kind = first.healed, first.kind
+		r.Healed, r.Kind = first.healedAt(), first.kind
 		if opts.Sim != nil {
 			if err := replay(r, peers, opts); err != nil {
 				r.lose("no replay: %v", err)

@@ -14,8 +14,8 @@ type Kind string
 
 // Kinds of divergences.
 const (
-	// StateDiffers: states differ, and the checksums, as far as there are any that
-	// could tell, do too.
+	// StateDiffers: states differ, and so do the checksums, as far as there are any of
+	// these states.
 	StateDiffers Kind = "state"
 	// BlindChecksum: states differ while every checksum agrees: the game did not
 	// notice, since its checksum does not cover what differs.
@@ -64,14 +64,14 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		r.Kind = BlindChecksum
 		r.note("every recorded checksum agrees, up to tick %s: it does not cover what differs", agree.TickName(agree.LastCompared))
 	case differ == nil && agree != nil:
-		r.note("the recorded checksums agree, but end with tick %s, before they could tell", agree.TickName(agree.LastCompared))
+		r.note("the recorded checksums agree, but end with tick %s, before they could show it", agree.TickName(agree.LastCompared))
 	case differ != nil && b.Good != nil && differAt(differ, b.Good.Tick):
-		what := "checksums differ from tick %s on, the states are still equal at %s"
+		what := "checksums differ from tick %s on, the states are still equal %s"
 		if d := differ.Dialect(); d.Cumulative || d.Reset > 0 {
 			// One difference taints what follows: the states may have healed.
-			r.note(what+": a split that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good)
+			r.note(what+": a split that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good.When())
 		} else {
-			r.contradict(what, differ.TickName(differ.First.Tick), b.Good)
+			r.contradict(what, differ.TickName(differ.First.Tick), b.Good.When())
 		}
 	}
 	if b != nil && b.Good == nil && differ != nil && differ.Bracket != nil && differ.Bracket.HasGood {
@@ -221,10 +221,10 @@ func (r *Result) judge(t *tracediff.Result) {
 		switch {
 		case c.Tick >= b.Bad.Tick:
 			c.Standing = tracediff.Late
-			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ at %s, before that tick", b.Bad))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ %s, before that tick", b.Bad.When()))
 		case b.Good != nil && c.Tick < b.Good.Tick:
 			c.Standing = tracediff.Contradicted
-			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal at %s, behind that tick", b.Good))
+			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal %s, after that tick", b.Good.When()))
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Log struct {
 	// last one counts.
 	Hashes []Hash
 	// Conflicts are state points of which the log has two hashes of the peer that
-	// contradict each other: of one kind and coverage, in one epoch.
+	// contradict each other: of one kind and coverage, in one epoch. Ascending.
 	Conflicts []uint64
 
 	// Open returns the whole log, for replays. It is nil if the orders are not
@@ -105,8 +105,9 @@ type Hashes struct {
 
 	begun     bool
 	epoch     uint32
-	sums      []Hash // of all epochs, as they came
-	first     int    // of the epoch at hand
+	sums      [][]Hash // of all epochs as they came, in chunks: copying a growing slice takes as much again
+	count     int
+	epochs    []int // at which hash each epoch but the first begins
 	parts     map[hashPart][]partHash
 	conflicts []uint64
 }
@@ -117,7 +118,7 @@ type hashPart struct {
 	coverage orderlog.Coverage
 }
 
-// partHash is such a hash, digested: it only tells whether two are equal.
+// partHash is such a hash, digested: good only to compare it.
 type partHash struct{ point, digest uint64 }
 
 var partSeed = maphash.MakeSeed()
@@ -145,6 +146,9 @@ func (h *Hashes) Add(rec *orderlog.Record) {
 	}
 }
 
+// chunk is how many hashes are allocated at once.
+const chunk = 4096
+
 func (h *Hashes) add(list []orderlog.Observed) {
 	if h.none {
 		return
@@ -154,7 +158,12 @@ func (h *Hashes) add(list []orderlog.Observed) {
 		switch {
 		case o.Peer != h.own:
 		case o.Kind == orderlog.SyncHash && o.Coverage == orderlog.Full && len(o.Bytes) == merkle.ShortSize:
-			h.sums = append(h.sums, Hash{o.Point, merkle.Short(o.Bytes)})
+			if h.count%chunk == 0 {
+				h.sums = append(h.sums, make([]Hash, 0, chunk))
+			}
+			last := &h.sums[len(h.sums)-1]
+			*last = append(*last, Hash{o.Point, merkle.Short(o.Bytes)})
+			h.count++
 		default:
 			part := hashPart{o.Kind, o.Coverage}
 			h.parts[part] = append(h.parts[part], partHash{o.Point, maphash.Bytes(partSeed, o.Bytes)})
@@ -164,14 +173,7 @@ func (h *Hashes) add(list []orderlog.Observed) {
 
 // close ends an epoch: within one, hashes of a point must be the same.
 func (h *Hashes) close() {
-	from := len(h.conflicts)
-	sums := h.sums[h.first:]
-	sortStable(sums, func(s *Hash) uint64 { return s.Point })
-	for i := 1; i < len(sums); i++ {
-		if sums[i].Point == sums[i-1].Point && sums[i].Sum != sums[i-1].Sum {
-			h.conflicts = append(h.conflicts, sums[i].Point)
-		}
-	}
+	h.epochs = append(h.epochs, h.count)
 	for part, list := range h.parts {
 		sortStable(list, func(p *partHash) uint64 { return p.point })
 		for i := 1; i < len(list); i++ {
@@ -181,8 +183,6 @@ func (h *Hashes) close() {
 		}
 		h.parts[part] = list[:0]
 	}
-	slices.Sort(h.conflicts[from:])
-	h.first = len(h.sums)
 }
 
 // sortStable sorts by point, as most logs are already.
@@ -198,39 +198,47 @@ func sortStable[T any](list []T, point func(*T) uint64) {
 // Log returns what the records said, once all have been added.
 func (h *Hashes) Log() *Log {
 	h.close()
-	sortStable(h.sums, func(s *Hash) uint64 { return s.Point })
-	kept := h.sums[:0]
-	for i, s := range h.sums {
-		if i+1 == len(h.sums) || h.sums[i+1].Point != s.Point {
+	all := make([]Hash, 0, h.count)
+	for i := range h.sums {
+		all = append(all, h.sums[i]...)
+		h.sums[i] = nil
+	}
+	point := func(s *Hash) uint64 { return s.Point }
+	begin := 0
+	for _, end := range h.epochs {
+		sums := all[begin:end]
+		sortStable(sums, point)
+		for i := 1; i < len(sums); i++ {
+			if sums[i].Point == sums[i-1].Point && sums[i].Sum != sums[i-1].Sum {
+				h.conflicts = append(h.conflicts, sums[i].Point)
+			}
+		}
+		begin = end
+	}
+	sortStable(all, point)
+	kept := all[:0]
+	for i, s := range all {
+		if i+1 == len(all) || all[i+1].Point != s.Point {
 			kept = append(kept, s)
 		}
 	}
-	seen := map[uint64]bool{}
-	conflicts := slices.DeleteFunc(h.conflicts, func(point uint64) bool {
-		again := seen[point]
-		seen[point] = true
-		return again
-	})
-	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Conflicts: conflicts}
+	slices.Sort(h.conflicts)
+	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Conflicts: slices.Compact(h.conflicts)}
 }
 
-// commonHashes calls f with the hashes that both logs have of a point from one on, ascending,
+// commonHashes calls f with the hashes that two logs both have of a point, ascending,
 // until it returns false.
-func commonHashes(a, b *Log, from uint64, f func(point uint64, a, b merkle.Short) bool) {
-	if a == nil || b == nil {
-		return
-	}
-	ha, hb := a.from(from), b.from(from)
-	for len(ha) > 0 && len(hb) > 0 {
-		switch x, y := &ha[0], &hb[0]; {
+func commonHashes(a, b []Hash, f func(point uint64, a, b merkle.Short) bool) {
+	for len(a) > 0 && len(b) > 0 {
+		switch x, y := &a[0], &b[0]; {
 		case x.Point < y.Point:
-			ha = ha[1:]
+			a = a[1:]
 		case x.Point > y.Point:
-			hb = hb[1:]
+			b = b[1:]
 		case !f(x.Point, x.Sum, y.Sum):
 			return
 		default:
-			ha, hb = ha[1:], hb[1:]
+			a, b = a[1:], b[1:]
 		}
 	}
 }

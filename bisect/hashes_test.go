@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -86,4 +87,96 @@ func TestHashesOfAStranger(t *testing.T) {
 	if log := h.Log(); len(log.Hashes) != 0 || len(log.lost()) != 1 {
 		t.Errorf("%v, lost %q", log.Hashes, log.lost())
 	}
+}
+
+// TestBlocksAgainstPoints: comparing logs block by block finds what comparing them point
+// by point does.
+func TestBlocksAgainstPoints(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var peers []*peer
+		for range rapid.IntRange(2, 4).Draw(t, "peers") {
+			log := &Log{}
+			wrong := rapid.IntRange(0, 8).Draw(t, "wrong")
+			gap := rapid.SampledFrom([]uint64{1, 300, 2000}).Draw(t, "gap")
+			for i := range rapid.IntRange(0, 8).Draw(t, "hashes") {
+				sum := merkle.Short{1}
+				if i == wrong {
+					sum[0]++
+				}
+				log.Hashes = append(log.Hashes, Hash{uint64(i) * gap, sum})
+			}
+			peers = append(peers, &peer{log: log, blocks: blocksOf(log.Hashes)})
+		}
+		counts := map[uint64]int{}
+		for _, p := range peers {
+			for _, h := range p.log.Hashes {
+				counts[h.Point]++
+			}
+		}
+		n := 0
+		for _, c := range counts {
+			if c > 1 {
+				n++
+			}
+		}
+		if got := recordedPoints(peers); got != n {
+			t.Fatalf("%d points of two peers, want %d", got, n)
+		}
+		var want [2]string
+		good := "-"
+		commonHashes(peers[0].log.Hashes, peers[1].log.Hashes, func(point uint64, a, b merkle.Short) bool {
+			if a != b {
+				want = [2]string{fmt.Sprint(point), good}
+				return false
+			}
+			good = fmt.Sprint(point)
+			return true
+		})
+		if want[0] == "" {
+			want = [2]string{"-", good}
+		}
+		bad, equal := split(peers[0].blocks, peers[1].blocks)
+		text := func(p *uint64) string {
+			if p == nil {
+				return "-"
+			}
+			return fmt.Sprint(*p)
+		}
+		if got := [2]string{text(bad), text(equal)}; got != want {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	})
+}
+
+// BenchmarkReadLog reads a log of which a search keeps a hash for each tick.
+func BenchmarkReadLog(b *testing.B) {
+	var file bytes.Buffer
+	w, err := orderlog.NewWriter(&file, orderlog.Header{Seed: testSeed, Kinds: []orderlog.OrderKind{{Name: "move"}}}, orderlog.WriterOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const ticks = 10_000
+	for i := range uint64(ticks) {
+		err := w.WriteTick(&orderlog.Tick{
+			Number: i, Orders: []orderlog.Order{{Tick: i, Payload: make([]byte, 8)}},
+			Hashes: []orderlog.Observed{{Point: i, Kind: orderlog.SyncHash, Bytes: make([]byte, 8)}},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(file.Len()))
+	for b.Loop() {
+		source, err := orderlog.NewReader(bytes.NewReader(file.Bytes()), "x")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if log, err := ReadLog(source); err != nil || len(log.Hashes) != ticks {
+			b.Fatal(len(log.Hashes), err)
+		}
+	}
+	b.ReportMetric(ticks*float64(b.N)/b.Elapsed().Seconds(), "ticks/s")
 }

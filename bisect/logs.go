@@ -18,14 +18,8 @@ func (p *pair) scanLogs() {
 		p.result.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
 	}
 	p.checkAgainstSnapshots()
-	commonHashes(p.a.log, p.b.log, 0, func(point uint64, a, b merkle.Short) bool {
-		if a != b {
-			p.split = &point
-			return false
-		}
-		p.equal = &point
-		return true
-	})
+	logs := p.result.parted(p.a, p.b)
+	p.split, p.equal = logs.split, logs.equal
 }
 
 // checkAgainstSnapshots compares the sync hashes that each log has with those
@@ -76,8 +70,7 @@ func (p *pair) combine() {
 		}
 		return
 	}
-	p.healed = nil // the logs say it of every point
-	p.healedInLogs()
+	p.healed, p.recorded = nil, true // the logs say it of every point
 	split := snapshot.Point{Tick: *p.split}
 	b := Bracket{Bad: split, By: ByHashes}
 	if p.equal != nil {
@@ -109,20 +102,23 @@ func (p *pair) noteEarlier(good, split snapshot.Point) {
 	if i >= 0 && p.pairs[i].ok && p.historical(i) {
 		p.result.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
 	}
-	if p.healed == nil {
-		p.healed = &good
-	}
+	p.healed = &good
 }
 
-// healedInLogs finds the first point after the split at which the recorded
-// hashes agree again.
-func (p *pair) healedInLogs() {
-	commonHashes(p.a.log, p.b.log, *p.split+1, func(point uint64, a, b merkle.Short) bool {
+// healedAt returns a state point after the split at which the peers are equal again, nil
+// if none was seen: where the logs show the split, the first by their hashes.
+func (p *pair) healedAt() *snapshot.Point {
+	healed := p.healed
+	if !p.recorded {
+		return healed
+	}
+	commonHashes(p.a.log.from(*p.split+1), p.b.log.from(*p.split+1), func(point uint64, a, b merkle.Short) bool {
 		if a == b {
-			p.healed = &snapshot.Point{Tick: point}
+			healed = &snapshot.Point{Tick: point}
 		}
 		return a != b
 	})
+	return healed
 }
 
 // groups returns the names of the peers by their state at a point: by the

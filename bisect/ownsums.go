@@ -10,7 +10,7 @@ import (
 
 // What a game records as sync hash is usually the root of the whole state, and so is
 // what a snapshot's header has. It can be a checksum of the game's own instead, which
-// may not cover all of the state, or be computed wrongly: then only the roots tell of
+// may not cover all of the state, or be computed wrongly: then only the roots stand for
 // states, as they follow from what the snapshots hold.
 
 // notRoots reports whether the recorded hashes are another kind of checksum than the
@@ -49,7 +49,7 @@ func (p *pair) blind() {
 		p.kind = BlindChecksum
 		r.note("every recorded sync hash agrees, up to state point %d: it does not cover what differs", *p.equal)
 	case p.split == nil:
-		r.note("the recorded sync hashes agree, but end with state point %d, before they could tell", *p.equal)
+		r.note("the recorded sync hashes agree, but end with state point %d, before they could show it", *p.equal)
 	case *p.split > b.Bad.Tick:
 		r.note("the recorded sync hashes differ from state point %d on: they do not cover what differs first", *p.split)
 	}

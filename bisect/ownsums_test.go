@@ -61,7 +61,7 @@ func TestRecordedHashesBesideStates(t *testing.T) {
 		{"own checksums that differ alone", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 9, 9, 9)}, [2]map[uint64]state{same, same}, "in sync", ChecksumOnly, "a checksum of the game's own", "3 4 [[host] [client]]"},
 		{"a blind checksum", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 6, 7)}, [2]map[uint64]state{same, other}, "(2,4]", BlindChecksum, "every recorded sync hash agrees, up to state point 6", ""},
 		{"a blind checksum, states that heal", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 6, 7)}, [2]map[uint64]state{same, healed}, "(2,4]", BlindChecksum, "it does not cover what differs", ""},
-		{"own checksums that end before", [2][]merkle.Short{own(1, 2, 3), own(1, 2, 3)}, [2]map[uint64]state{same, other}, "(2,4]", StateDiffers, "end with state point 2, before they could tell", ""},
+		{"own checksums that end before", [2][]merkle.Short{own(1, 2, 3), own(1, 2, 3)}, [2]map[uint64]state{same, other}, "(2,4]", StateDiffers, "end with state point 2, before they could show it", ""},
 		{"own checksums that tell late", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 9, 9)}, [2]map[uint64]state{same, other}, "(2,4]", StateDiffers, "from state point 5 on: they do not cover what differs first", ""},
 	} {
 		r := run1(t, twoPeers(t, c.syncs, c.states), Options{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Peer is what one peer left, as far as a search needs it. Run changes none of it.
@@ -24,12 +25,16 @@ type Peer struct {
 // peer is a Peer during a search.
 type peer struct {
 	*Peer
-	told string // the name that a header or log gives
+	says string // the name that a header or log gives
 	name string // in the result, once all headers are read
 
-	set   *snapshot.Set // of its own, of one session
-	log   *Log          // of that session, else nil
-	heads map[*snapshot.Entry]head
+	set    *snapshot.Set // of its own, of one session
+	log    *Log          // of that session, else nil
+	blocks []block       // of the log's hashes
+	digest uint64        // of blocks
+	heads  map[*snapshot.Entry]head
+
+	sound map[cuts]bool // snapshots that are cut as they must be
 
 	// ownSums says that the recorded hashes are a checksum of the game's own, not
 	// roots.
@@ -39,6 +44,12 @@ type peer struct {
 // String returns the peer's name in the result.
 func (p *peer) String() string { return p.name }
 
+// cuts are those of a snapshot's blocks, beside a state that has another root.
+type cuts struct {
+	entry *snapshot.Entry
+	other merkle.Hash
+}
+
 // head is the head of a snapshot, or why it could not be read.
 type head struct {
 	info *snapshot.Info
@@ -46,7 +57,7 @@ type head struct {
 }
 
 func newPeer(p *Peer) *peer {
-	return &peer{Peer: p, told: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}}
+	return &peer{Peer: p, says: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}, sound: map[cuts]bool{}}
 }
 
 func newPeers(list []*Peer) []*peer {
@@ -92,8 +103,8 @@ func (p *peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err err
 		return nil, false, err
 	}
 	p.heads[e] = head{info: info}
-	if p.told == "" {
-		p.told = info.Peer
+	if p.says == "" {
+		p.says = info.Peer
 	}
 	return info, false, nil
 }
@@ -167,11 +178,11 @@ func oneSession(peers []*peer) error {
 
 // name gives every peer a distinct name, once the headers are read that may say one.
 func name(peers []*peer) {
-	told, paths := make([]string, len(peers)), make([]string, len(peers))
+	says, paths := make([]string, len(peers)), make([]string, len(peers))
 	for i, p := range peers {
-		told[i], paths[i] = p.told, p.Path
+		says[i], paths[i] = p.says, p.Path
 	}
-	for i, n := range snapshot.PeerNames(told, paths) {
+	for i, n := range snapshot.PeerNames(says, paths) {
 		peers[i].name = n
 	}
 }

@@ -83,7 +83,7 @@ type run struct {
 }
 
 // maxGap is how many ticks without a record a log may have in a row. Writers
-// may leave ticks without orders out; but a log that skips hours is no log of
+// may leave ticks without orders out; but a log that skips hours is not a log of
 // one game.
 const maxGap = 100_000
 
@@ -375,7 +375,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 }
 
 // between returns the sync hashes that a peer is known to have had at state points: as
-// it recorded them, or else of its snapshots; of these alone if what it recorded are no
+// it recorded them, or else of its snapshots; of these alone if what it recorded are not
 // roots.
 func (p *peer) between(first, last uint64) map[uint64]merkle.Short {
 	known := make(map[uint64]merkle.Short)

@@ -14,16 +14,17 @@ type pair struct {
 	pairs  []probed         // of each of points
 	result *Result
 
-	bracket *Bracket
-	bad     int // the pair at its bad end
-	healed  *snapshot.Point
-	moved   bool // a file turned out to be of another point: start again
+	bracket  *Bracket
+	bad      int // the pair at its bad end
+	healed   *snapshot.Point
+	recorded bool // the logs show the split, so that healedAt looks into them
+	moved    bool // a file turned out to be of another point: start again
 
 	// What the logs say: split is the first point at which the recorded sync
 	// hashes differ, equal the last one before it at which they agree.
 	split, equal *uint64
 
-	// kind is set if recorded hashes and states do not tell the same, ownSums if
+	// kind is set if recorded hashes and states do not agree, ownSums if
 	// the hashes are not roots at all.
 	kind    Kind
 	ownSums bool
@@ -95,13 +96,17 @@ func (p *pair) search() {
 }
 
 // confirmed reports whether the states at the bad end differ as far as their cuts
-// tell: a damaged file may have another root for the same rows. If not, the pair
+// show: a damaged file may have another root for the same rows. If not, the pair
 // counts as one that could not be read.
 func (p *pair) confirmed() bool {
 	pr := &p.pairs[p.bad]
 	ea, eb := p.a.set.At(p.points[p.bad]), p.b.set.At(p.points[p.bad])
 	if pr.a.Root == pr.b.Root || !ea.Format.Light && !eb.Format.Light {
 		return true // where heads are not read alone, blocks are cut by the reader
+	}
+	cutsA, cutsB := cuts{ea, pr.b.Root}, cuts{eb, pr.a.Root}
+	if p.a.sound[cutsA] && p.b.sound[cutsB] {
+		return true
 	}
 	a, err := ea.Open()
 	if err == nil {
@@ -115,8 +120,10 @@ func (p *pair) confirmed() bool {
 	if err != nil {
 		p.result.lose("%v", err)
 		pr.ok = false
+		return false
 	}
-	return err == nil
+	p.a.sound[cutsA], p.b.sound[cutsB] = true, true
+	return true
 }
 
 // probe reads pair i once and reports whether both heads could be read.
@@ -324,7 +331,7 @@ func (p *pair) files(i int) []string {
 }
 
 // findHealed looks, among the pairs that were read, for a state point at or
-// behind the bad end at which the states are equal again.
+// after the bad end at which the states are equal again.
 func (p *pair) findHealed() {
 	for i := range p.points {
 		if p.points[i].Compare(p.bracket.Bad) < 0 {
@@ -383,40 +390,4 @@ func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err e
 		}
 	}
 	return paths, warnings, r.lost.strings(), fmt.Errorf("%s and %s: no state point at which both have a readable snapshot", a.Path, b.Path)
-}
-
-// recordedPoints counts the points of which two peers' logs or more have a
-// sync hash.
-func recordedPoints(peers []*peer) int {
-	type seen struct {
-		point uint64
-		again bool
-	}
-	var all, next []seen // ascending
-	for _, p := range peers {
-		if p.log == nil {
-			continue
-		}
-		next = next[:0]
-		i := 0
-		for _, h := range p.log.Hashes {
-			for i < len(all) && all[i].point < h.Point {
-				next = append(next, all[i])
-				i++
-			}
-			again := i < len(all) && all[i].point == h.Point
-			if again {
-				i++
-			}
-			next = append(next, seen{h.Point, again})
-		}
-		all, next = append(next, all[i:]...), all
-	}
-	n := 0
-	for _, s := range all {
-		if s.again {
-			n++
-		}
-	}
-	return n
 }

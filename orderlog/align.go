@@ -7,7 +7,7 @@ import (
 
 func newAligner() aligner {
 	var r aligner
-	renew(&r.told)
+	renew(&r.noted)
 	renew(&r.byKey)
 	renew(&r.counts)
 	return r
@@ -18,7 +18,7 @@ type aligner struct {
 	matched int      // orders that were the same, since it was last reset
 	applied []number // sequence numbers of such, likewise
 
-	told         map[telling]bool
+	noted        map[once]bool
 	a, b         []*item // of the lists, what the pass is about
 	mates        []int
 	taken        []bool
@@ -30,23 +30,23 @@ type aligner struct {
 
 type number struct{ player, sequence uint32 }
 
-// telling is a difference of one peer alone, which would be told once for each
+// once is a difference of one peer alone, which would be counted once for each
 // peer that it is compared with.
-type telling struct {
+type once struct {
 	kind  DifferenceKind
 	lane  int
 	index int
 	key   itemKey
 }
 
-// once reports whether a difference of one peer alone has not been told in
+// once reports whether a difference of one peer alone has not been counted in
 // this tick.
 func (r *aligner) once(kind DifferenceKind, l *lane, it *item) bool {
-	k := telling{kind, l.index, it.index, it.key}
-	if r.told[k] {
+	k := once{kind, l.index, it.index, it.key}
+	if r.noted[k] {
 		return false
 	}
-	r.told[k] = true
+	r.noted[k] = true
 	return true
 }
 
@@ -62,7 +62,7 @@ func renew[K comparable, V any](m *map[K]V) {
 	}
 }
 
-// compare tells how the tick of b differs from that of a.
+// compare finds how the tick of b differs from that of a.
 func (r *aligner) compare(c *comparer, a, b *lane) {
 	r.pass(c, a, b, false)
 	r.pass(c, a, b, true)

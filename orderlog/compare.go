@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Named is a peer's log and what the Comparison calls it; names are unique.
@@ -14,7 +16,7 @@ type Named struct {
 
 // CompareOptions changes what Compare does.
 type CompareOptions struct {
-	// Reference is the name of the peer that the others are told against.
+	// Reference is the name of the peer that the others are compared with.
 	Reference string
 	// LocalKinds are kinds of orders to be taken as local, beside those that
 	// the headers name.
@@ -34,11 +36,11 @@ var ErrOtherGame = errors.New("logs of different games")
 
 // Memory is bounded by these, whatever the logs hold.
 const (
-	maxPending = 1 << 14 // differences that are not yet told, in case the order is late
+	maxPending = 1 << 14 // differences that are not yet counted, in case the order is late
 	maxHashes  = 1 << 14 // points whose hashes are kept for those of other peers
 )
 
-// Compare reads two or more logs of one session side by side and tells how the
+// Compare reads two or more logs of one session side by side and finds how the
 // orders differ, and what the recorded hashes say about the state. Orders are
 // matched by tick, player and content. It holds one record of each log and
 // what is not yet decided; so logs may be of any size.
@@ -65,6 +67,8 @@ type comparer struct {
 	first     int // lane whose header names its peer before all others
 	out       *Comparison
 
+	byHeader map[string]string // names of lanes by what their headers call them
+
 	kinds      map[string]uint32 // number of each kind of order, common to all logs
 	kindNames  []string
 	kindLocal  []bool
@@ -82,8 +86,12 @@ type comparer struct {
 	stale *PeerClaim // the first claim of a stale cache
 
 	input   []byte // memory of inputHash
+	hashed  bool   // the input hash of the tick is known, if all have the same orders
+	hash    merkle.Short
 	applied lastSequence
 	covers  []int // lanes that cover the tick
+	same    bool  // they have the same orders in it, in the same order
+	groups  []sameItems
 	tables  []items
 	rows    aligner
 }
@@ -140,6 +148,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 			l.peers = append(l.peers, c.state.peer(c.displayName(l, name)))
 		}
 		c.addKinds(l)
+		l.usualKinds = slices.Equal(l.header.Kinds, c.lanes[0].header.Kinds)
 	}
 	c.out.Engine = c.lanes[0].dialect.Engine
 	c.first = c.hostLane()
@@ -161,7 +170,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 }
 
 // hostLane returns the lane whose peer stands first in the session's list of
-// peers, which all logs of ours share; the first lane if they do not tell.
+// peers, which all logs of ours share; the first lane if they do not say.
 func (c *comparer) hostLane() int {
 	best, place := 0, -1
 	for i := range c.lanes {
@@ -234,6 +243,8 @@ func (c *comparer) step() bool {
 	c.shared.settle(c.generation, c.now)
 	c.local.settle(c.generation, c.now)
 	c.cover()
+	c.same = false
+	c.hashed = false
 	if len(c.covers) > 1 {
 		c.overlap()
 	} else if l := &c.lanes[c.covers[0]]; l.jumps > 0 {

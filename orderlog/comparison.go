@@ -40,16 +40,16 @@ const (
 
 // Comparison is how the logs of a session's peers differ. Every list holds the
 // first ones up to CompareOptions.Limit; the number beside it counts all. Only
-// Local tells of orders of a local kind, and no number but LocalCount counts
+// Local holds differences of orders of a local kind, and no number but LocalCount counts
 // them. The same logs give the same Comparison.
 type Comparison struct {
 	Verdict Verdict `json:"verdict"`
 	// Basis says in one line what the verdict rests on.
 	Basis string      `json:"basis"`
 	Peers []PeerRange `json:"peers"`
-	// Reference is the peer that the others are told against: the one asked
-	// for, else the server. It is empty if each tick is told against what most
-	// peers have, and if as many have another, against the peer that stands
+	// Reference is the peer that the others are compared with: the one asked
+	// for, else the server. It is empty if each tick is compared with what most
+	// peers have, and if as many have another, with the peer that stands
 	// first in the headers' list of peers, else the first log. It is no
 	// statement of who is right.
 	Reference string `json:"reference,omitempty"`
@@ -124,9 +124,9 @@ type Place struct {
 type PeerRange struct {
 	Name      string    `json:"name"`
 	Stretches []Stretch `json:"stretches"` // the first ones up to the limit
-	// Before, Between and After count orders of others that the log cannot tell
-	// of, because they are of ticks before it begins, between two of its
-	// stretches, or behind its end.
+	// Before, Between and After count orders of others that the log cannot
+	// have, because they are of ticks before it begins, between two of its
+	// stretches, or after its end.
 	Before  uint64 `json:"before"`
 	Between uint64 `json:"between"`
 	After   uint64 `json:"after"`
@@ -137,7 +137,7 @@ type PeerRange struct {
 	// What they said is lost.
 	Unknown     int64 `json:"unknown_lines,omitempty"`
 	UnknownLine int64 `json:"unknown_line,omitempty"`
-	// Alone counts ticks behind a jump back, without a word, that no other log has.
+	// Alone counts ticks after a jump back, without a word, that no other log has.
 	Alone uint64 `json:"alone,omitempty"`
 	// Err is how reading ended, nil if the log's end was reached.
 	Err   error  `json:"-"`
@@ -209,7 +209,7 @@ type PeerClaim struct {
 	Peer string    `json:"peer"`
 	Kind ClaimKind `json:"kind"`
 	// After is the last tick that the log names before the claim, 0 without a
-	// native name if there is none; Before is the next one behind it, nil if
+	// native name if there is none; Before is the next one after it, nil if
 	// there is none.
 	After        uint64  `json:"after"`
 	Before       *uint64 `json:"before"`
@@ -270,7 +270,7 @@ func (c *Comparison) Line() string {
 	return "inputs equal: " + c.Basis
 }
 
-// String tells the difference in one line.
+// String returns the difference in one line.
 func (d *Difference) String() string {
 	s := fmt.Sprintf("%s %s", namedTick(d.Tick, d.Native), d.Kind)
 	if d.Marker {

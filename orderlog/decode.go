@@ -255,10 +255,10 @@ func (d *decoder) name(what string) string {
 	return s
 }
 
-// finish reports bytes behind the value.
+// finish reports bytes after the value.
 func (d *decoder) finish() {
 	if d.err == nil && d.at < len(d.b) {
-		d.fail(d.at, "%d bytes behind the record", len(d.b)-d.at)
+		d.fail(d.at, "%d bytes after the record", len(d.b)-d.at)
 	}
 }
 

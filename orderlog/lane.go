@@ -8,14 +8,15 @@ import (
 
 // lane is the reading of one log.
 type lane struct {
-	index   int
-	name    string
-	source  Source
-	header  Header
-	dialect Dialect
-	kinds   []uint32 // by Order.Kind
-	number  int32    // of the peer in comparer.state
-	peers   []int32  // such numbers by Observed.Peer
+	index      int
+	name       string
+	source     Source
+	header     Header
+	dialect    Dialect
+	kinds      []uint32 // by Order.Kind
+	usualKinds bool     // its kinds are those of the first lane
+	number     int32    // of the peer in comparer.state
+	peers      []int32  // such numbers by Observed.Peer
 
 	rec  Record // the next one; a tick
 	head bool   // rec is there
@@ -29,7 +30,7 @@ type lane struct {
 	jumps      int  // back to an earlier tick, without a word
 	ranges     PeerRange
 	stretches  int
-	waiting    []int // claims without a tick behind them, in Comparison.Claims
+	waiting    []int // claims without a tick after them, in Comparison.Claims
 	hasFirst   bool  // of a log of ours whose header says where it begins
 }
 
@@ -39,10 +40,16 @@ func (c *comparer) displayName(l *lane, name string) string {
 	if name == l.header.Peer {
 		return l.name
 	}
-	for i := range c.lanes {
-		if c.lanes[i].header.Peer == name {
-			return c.lanes[i].name
+	if c.byHeader == nil {
+		c.byHeader = make(map[string]string, len(c.lanes))
+		for i := range c.lanes {
+			if _, ok := c.byHeader[c.lanes[i].header.Peer]; !ok {
+				c.byHeader[c.lanes[i].header.Peer] = c.lanes[i].name
+			}
 		}
+	}
+	if shown, ok := c.byHeader[name]; ok {
+		return shown
 	}
 	return name
 }

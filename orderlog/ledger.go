@@ -13,8 +13,8 @@ type ledger struct {
 	limit  int
 	window uint64
 
-	queue   []*entry // from told on, not yet told
-	told    int
+	queue   []*entry // from counted on, not yet counted
+	counted int
 	waiting map[waitKey][]*entry
 
 	kept  []Difference
@@ -44,8 +44,8 @@ func newLedger(opts CompareOptions) ledger {
 func (l *ledger) add(c *comparer, d Difference) *entry {
 	e := &entry{Difference: d, generation: c.generation, found: c.now}
 	l.queue = append(l.queue, e)
-	if n := len(l.queue) - l.told; n > maxPending {
-		l.tell(n / 2)
+	if n := len(l.queue) - l.counted; n > maxPending {
+		l.take(n / 2)
 	}
 	return e
 }
@@ -89,23 +89,23 @@ func (l *ledger) resolve(c *comparer, kind DifferenceKind, key itemKey, peer *la
 	return true
 }
 
-// settle tells what cannot be resolved any more.
+// settle counts what cannot be resolved any more.
 func (l *ledger) settle(generation int, now uint64) {
 	n := 0
-	for _, e := range l.queue[l.told:] {
+	for _, e := range l.queue[l.counted:] {
 		if e.generation == generation && now-e.found <= l.window {
 			break
 		}
 		n++
 	}
-	l.tell(n)
+	l.take(n)
 }
 
-func (l *ledger) close() { l.tell(len(l.queue) - l.told) }
+func (l *ledger) close() { l.take(len(l.queue) - l.counted) }
 
-// tell counts the next n differences of the queue and keeps the first ones.
-func (l *ledger) tell(n int) {
-	for i := l.told; i < l.told+n; i++ {
+// take counts the next n differences of the queue and keeps the first ones.
+func (l *ledger) take(n int) {
+	for i := l.counted; i < l.counted+n; i++ {
 		e := l.queue[i]
 		l.queue[i] = nil
 		// Entries of a key wait in the order of the queue.
@@ -125,8 +125,8 @@ func (l *ledger) tell(n int) {
 		}
 		first.note(e.generation, e.Tick, func() string { return e.Difference.String() })
 	}
-	if l.told += n; l.told > len(l.queue)/2 {
-		l.queue = slices.Delete(l.queue, 0, l.told)
-		l.told = 0
+	if l.counted += n; l.counted > len(l.queue)/2 {
+		l.queue = slices.Delete(l.queue, 0, l.counted)
+		l.counted = 0
 	}
 }

@@ -26,7 +26,7 @@ type Lines struct {
 	cr     bool // of the current one
 	number int64
 	offset int64 // of the current line
-	next   int64 // of the one behind
+	next   int64 // of the one after it
 	err    error
 }
 
@@ -59,7 +59,7 @@ func (l *Lines) Offset() int64 { return l.offset }
 
 // Next returns the next line without its end. It is valid until the next call.
 //
-// It returns io.EOF behind a line feed, else a [*frame.Error]: frame.ErrTorn
+// It returns io.EOF after a line feed, else a [*frame.Error]: frame.ErrTorn
 // if the file ends inside a line, which is not delivered, and frame.ErrCorrupt
 // for a line longer than MaxLine. Errors of the reader are passed on.
 func (l *Lines) Next() ([]byte, error) {

@@ -53,7 +53,7 @@ func ReadFile(path string) (*Log, error) {
 	return ReadAll(f, path)
 }
 
-// ReadAll reads a log to its end. If it is torn or corrupt behind its header,
+// ReadAll reads a log to its end. If it is torn or corrupt after its header,
 // ReadAll returns both the error, as Reader.Next does, and the Log with all
 // that precedes. Without a header it returns no Log.
 func ReadAll(r io.Reader, name string) (*Log, error) {

@@ -125,7 +125,7 @@ func inOrder(a, b []*item, fromEnd bool, join func(i, j int)) {
 const maxSearch = 1 << 20
 
 // within finds, if one log both begins and ends inside the tick, all of its
-// items one behind the other in the other log, and pairs them.
+// items one after the other in the other log, and pairs them.
 func (r *aligner) within(listA, listB []item, local bool) bool {
 	if marker := func(it item) bool { return it.marker }; slices.ContainsFunc(listA, marker) || slices.ContainsFunc(listB, marker) {
 		return false
@@ -172,7 +172,7 @@ func (r *aligner) within(listA, listB []item, local bool) bool {
 	return false
 }
 
-// cut drops what a log cannot tell of because it, or the peer's part in the
+// cut drops what a log cannot have because it, or the peer's part in the
 // session, begins or ends inside the tick.
 func (r *aligner) cut(c *comparer, a, b *lane) {
 	none := pair{}

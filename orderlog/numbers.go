@@ -12,7 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// Number is a number inside a payload that tells its fields: JSON or MessagePack.
+// Number is a number inside a payload that names its fields: JSON or MessagePack.
 type Number struct {
 	Value int64 // of one with a fraction, what is before it
 
@@ -21,7 +21,7 @@ type Number struct {
 }
 
 // Numbers returns the numbers in a payload, in order, but for those that do not fit an
-// int64. There are none in a payload that does not tell its fields.
+// int64. There are none in a payload that does not name its fields.
 func Numbers(payload []byte) []Number {
 	if _, ok := payloadFields(payload); !ok {
 		return nil

@@ -30,7 +30,7 @@
 //
 // # Comparison
 //
-// [Compare] reads the logs of a session's peers side by side and tells whether
+// [Compare] reads the logs of a session's peers side by side and finds whether
 // their inputs differ. It takes any [Source]: a [Reader], or the readers of
 // engines' own logs in sub-packages, each of which says by its [Dialect] how its
 // log differs from one of ours.
@@ -173,7 +173,7 @@ type Coverage string
 // Full is the coverage of a hash over the whole authoritative state.
 const Full Coverage = ""
 
-// Observed is a hash that the log's peer computed or was told.
+// Observed is a hash that the log's peer computed or was sent.
 type Observed struct {
 	Point    uint64 // state point
 	Peer     uint32 // the peer whose state it is, see Header.Peers

@@ -372,7 +372,7 @@ func TestReaderRefuses(t *testing.T) {
 		{2, "\x95\x05" + short + "\x91\x95\x00\x00\x00\x00\xc6\xff\xff\xff\xff\x90\x90", "corrupt at offset 124: order payload of 4294967295 bytes, 2 left"},
 		{2, "\x95\x05" + short + "\x91\x95\x00\x00\x00\x00\xa0\x90\x90", "corrupt at offset 119: code 0xa0, expected order payload as bin"},
 		{2, "\x95\x05" + short + "\x91\x95\x00\x00\x00\x01\xc4\x00\x90\x90", "corrupt at offset 101: tick 5: order 0 is of kind 1, the header has 1 kinds"},
-		{2, "\x95\x05" + short + "\x90\x90\x90\x00", "corrupt at offset 116: 1 bytes behind the record"},
+		{2, "\x95\x05" + short + "\x90\x90\x90\x00", "corrupt at offset 116: 1 bytes after the record"},
 		{2, "\x95\x05" + short + "\x90\x90\x91\x98\x06\x00\x00\x00\x00\xc3\xc4\x01a\xa0", "corrupt at offset 123: history hash of 1 bytes, expected 0 or 32"},
 		{2, "\x95\x05" + short + "\x90\x90\x91\x98\x06\x00\x00\x00\x00\x01\xc4\x00\xa0\x00\x00", "corrupt at offset 122: code 0x01, expected new epoch as a bool"},
 		{3, "\x90", "corrupt at offset 101: no hashes in an observed record"},

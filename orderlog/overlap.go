@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// cover finds the lanes that can tell of the tick, and counts for the others
-// what they cannot tell of.
+// cover finds the lanes whose logs cover the tick, and counts for the others
+// what they cannot have.
 func (c *comparer) cover() {
 	c.covers = c.covers[:0]
 	for i := range c.lanes {
@@ -69,7 +69,7 @@ func (c *comparer) overlap() {
 		}
 	}
 	c.evenEnds()
-	if c.alike() {
+	if c.same = c.alike(); c.same {
 		return
 	}
 	for _, i := range c.covers {
@@ -87,10 +87,10 @@ func (c *comparer) overlap() {
 		c.applied.note(o.player, o.sequence)
 	}
 	c.rows.applied = c.rows.applied[:0]
-	renew(&c.rows.told)
+	renew(&c.rows.noted)
 }
 
-// evenEnds drops a carriage return behind the orders of the tick, in all logs, if
+// evenEnds drops a carriage return after the orders of the tick, in all logs, if
 // it may belong to the line's end in one of them.
 func (c *comparer) evenEnds() {
 	if !c.mixed {
@@ -101,7 +101,7 @@ func (c *comparer) evenEnds() {
 				continue
 			}
 			c.mixed = true
-			c.warn("%s: some lines end with a carriage return, the first is line %d: behind a command's arguments it is taken for no difference", l.name, m.Mixed())
+			c.warn("%s: some lines end with a carriage return, the first is line %d: after a command's arguments it does not count as a difference", l.name, m.Mixed())
 		}
 		if !c.mixed {
 			return
@@ -184,26 +184,40 @@ func (c *comparer) sameOrders(a, b *lane) bool {
 	return true
 }
 
-// base returns the lane that the others are told against in this tick: the
+// base returns the lane that the others are compared with in this tick: the
 // reference if it covers the tick, else one of the largest group that has the
 // same, of groups of one size that with the session's first peer.
 func (c *comparer) base() int {
 	if slices.Contains(c.covers, c.reference) {
 		return c.reference
 	}
-	best, most := c.covers[0], 0
+	c.groups = c.groups[:0]
 	for _, i := range c.covers {
-		n := 0
-		for _, j := range c.covers {
-			if c.tables[i].equal(&c.tables[j]) {
-				n++
-			}
+		g := slices.IndexFunc(c.groups, func(g sameItems) bool { return c.tables[g.lane].equal(&c.tables[i]) })
+		if g < 0 {
+			g = len(c.groups)
+			c.groups = append(c.groups, sameItems{lane: i})
 		}
-		if n > most || n == most && i == c.first {
-			best, most = i, n
+		c.groups[g].count++
+		c.groups[g].first = c.groups[g].first || i == c.first
+	}
+	best := sameItems{}
+	for _, g := range c.groups {
+		if g.count > best.count || g.count == best.count && g.first {
+			best = g
 		}
 	}
-	return best
+	if best.first {
+		return c.first
+	}
+	return best.lane
+}
+
+// sameItems are lanes that have the same items in a tick.
+type sameItems struct {
+	lane  int // the first of them
+	count int
+	first bool // the session's first peer is among them
 }
 
 // lastSequence is the highest sequence number that was applied of each player.

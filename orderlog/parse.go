@@ -78,12 +78,12 @@ func (p *parser) parse() error {
 	case p.rest == "" || p.rest[0] == '#':
 		return nil
 	case p.ended:
-		return fmt.Errorf("line behind the end")
+		return fmt.Errorf("line after the end")
 	case p.accept("%"):
 		return p.parseEnd()
 	case p.accept(headerName + "."):
 		if p.out != nil {
-			return fmt.Errorf("header variable behind the first record")
+			return fmt.Errorf("header variable after the first record")
 		}
 		p.parseHeader()
 		return p.endLine()
@@ -145,7 +145,7 @@ func (p *parser) flush() (err error) {
 	return err
 }
 
-// parseEnd parses a last line behind its percent sign.
+// parseEnd parses a last line after its percent sign.
 func (p *parser) parseEnd() error {
 	clean := false
 	switch {
@@ -182,7 +182,7 @@ func (p *parser) parseEnd() error {
 	return nil
 }
 
-// parseHeader parses a header variable behind "header.".
+// parseHeader parses a header variable after "header.".
 func (p *parser) parseHeader() {
 	h := &p.header
 	variable, _, _ := strings.Cut(p.rest, " = ")
@@ -229,7 +229,7 @@ func (p *parser) parseHeader() {
 	p.seen[variable] = true
 }
 
-// parseTick parses a variable of a tick behind "tick[".
+// parseTick parses a variable of a tick after "tick[".
 func (p *parser) parseTick() error {
 	number := p.uint(math.MaxUint64)
 	p.literal("].")

@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
-// Limits on what is told of one altered payload.
+// Limits on what is shown of one altered payload.
 const (
 	maxFields  = 4096 // values of a payload that are looked at; with more, bytes only
 	maxChanges = 16   // changes that are kept
@@ -70,7 +70,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 
 const absent = "absent"
 
-// DiffPayload tells which bytes of two payloads differ, and which fields if
+// DiffPayload finds which bytes of two payloads differ, and which fields if
 // both are JSON or MessagePack and hold an object, map or array.
 func DiffPayload(base, peer []byte) PayloadDiff {
 	d := diffBytes(base, peer)
@@ -126,7 +126,7 @@ func (d *PayloadDiff) fields(a, b []Field) {
 	for _, f := range a {
 		base, ok := inA[f.Path]
 		if !ok {
-			continue // told already
+			continue // shown already
 		}
 		delete(inA, f.Path)
 		peer, ok := inB[f.Path]
@@ -159,7 +159,7 @@ func clip(s string) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
 }
 
-// payloadFields takes a payload apart that tells its fields itself.
+// payloadFields takes a payload apart that names its fields itself.
 func payloadFields(b []byte) ([]Field, bool) {
 	trimmed := bytes.TrimLeft(b, " \t\r\n")
 	if len(trimmed) == 0 {
@@ -302,8 +302,8 @@ func (f *fieldList) msgpack(dec *msgpack.Decoder, path string, depth int) bool {
 	return ok && f.add(path, value)
 }
 
-// scalar decodes a value that is no container. Bits of floats are kept apart
-// by the shortest decimal that tells them.
+// scalar decodes a value that is not a container. Bits of floats are kept apart
+// by the shortest decimal that tells them apart.
 func scalar(dec *msgpack.Decoder, c byte) (value string, text, ok bool) {
 	if msgpcode.IsString(c) {
 		s, err := dec.DecodeString()

@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
-// Record is one record behind the header.
+// Record is one record after the header.
 type Record struct {
 	Kind   RecordKind // TickRecord or ObservedRecord
 	Offset int64      // of its frame or first line, in bytes

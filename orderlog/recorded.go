@@ -39,14 +39,28 @@ func (c *comparer) record(l *lane) {
 	}
 	if t.InputHash != (merkle.Short{}) {
 		c.out.InputHashesRead++
-		var got merkle.Short
-		if got, c.input = inputHash(c.input, l.header.Kinds, t.Orders); got != t.InputHash {
+		if got := c.inputHash(l); got != t.InputHash {
 			if c.out.InputHashCount++; len(c.out.InputHashes) < c.opts.Limit {
 				c.out.InputHashes = append(c.out.InputHashes,
 					InputHashMismatch{l.name, t.Number, bytes.Clone(t.InputHash[:]), bytes.Clone(got[:]), l.rec.Offset})
 			}
 		}
 	}
+}
+
+// inputHash computes the input hash of a lane's tick, unless that of another lane with the
+// same orders is known.
+func (c *comparer) inputHash(l *lane) merkle.Short {
+	same := c.same && !c.counted && l.usualKinds
+	if same && c.hashed {
+		return c.hash
+	}
+	var hash merkle.Short
+	hash, c.input = inputHash(c.input, l.header.Kinds, l.rec.Tick.Orders)
+	if same {
+		c.hash, c.hashed = hash, true
+	}
+	return hash
 }
 
 func (c *comparer) claims(l *lane, rec *Record, after uint64) {

@@ -3,7 +3,7 @@ package orderlog
 // Source is the log of one peer, read as a stream: a [*Reader], or the reader
 // of an engine's own log.
 //
-// Next returns io.EOF behind the last record, and once it has returned an
+// Next returns io.EOF after the last record, and once it has returned an
 // error it returns the same one again. A record and the bytes in it are valid
 // until the next call. The kinds in the Header may become more while a log of
 // an engine is read, never other ones.
@@ -29,7 +29,7 @@ type Lossy interface {
 // MixedEnds is a Source whose orders may end with a carriage return that is data.
 type MixedEnds interface {
 	// Mixed returns the number of a line that ends with a carriage return while
-	// others do not, so that one behind an order may be either; 0 if there is none.
+	// others do not, so that one after an order may be either; 0 if there is none.
 	Mixed() (line int64)
 }
 
@@ -37,7 +37,7 @@ type MixedEnds interface {
 // Dialect is that of our own logs.
 type Dialect struct {
 	Engine  string // "OpenTTD"; empty for a log of ours
-	Session string // what the log has to tell its session from others, or empty
+	Session string // what the log has to set its session apart from others, or empty
 	Server  bool   // the log was written by the machine that relays the orders
 
 	// Counted says that the log does not number orders: Order.Sequence only
@@ -50,7 +50,7 @@ type Dialect struct {
 	// it has none but the number.
 	TickName func(tick uint64) string
 	// Fields takes an order's payload apart, nil if the payload has no fields
-	// or tells them itself (JSON, MessagePack).
+	// or names them itself (JSON, MessagePack).
 	Fields func(kind string, payload []byte) []Field
 }
 

@@ -9,15 +9,16 @@ import (
 // stateLedger compares observed hashes: the first one of a point with those of
 // all other peers. It keeps maxHashes points.
 type stateLedger struct {
-	limit int
-	names []string // of peers, by number
-	parts []hashPart
-	sums  []HashSummary // by part
+	limit   int
+	names   []string // of peers, by number
+	numbers map[string]int32
+	parts   []hashPart
+	sums    []HashSummary // by part
 
-	seen   map[hashPlace]hashesSeen
-	order  []hashPlace // of seen, a ring
+	seen   map[hashPlace]int32 // where it is in places
+	places []hashesSeen        // a ring once it has maxHashes
 	oldest int
-	spare  [][]hashSeen // for hashesSeen.more
+	recent int32 // where the last hash belonged
 
 	good           []hashPlace // the last points at which hashes of the whole state agree
 	contradictions []HashDifference
@@ -36,38 +37,39 @@ type hashPlace struct {
 	part       int32
 }
 
+// hashesSeen are the hashes of one place, one of each peer.
 type hashesSeen struct {
-	first hashSeen
-	more  []hashSeen
+	at     hashPlace
+	values [][]byte   // that differ; the first is that of the first peer
+	peers  []hashSeen // ascending by peer, but for the first
+	first  hashSeen
 }
 
 type hashSeen struct {
 	peer, log int32
 	epoch     uint32
-	width     uint8
-	sum       [MaxHashWidth]byte
+	value     int32 // in hashesSeen.values
 }
-
-func (h *hashSeen) bytes() []byte { return h.sum[:h.width] }
 
 // maxGood is how many points are kept at which hashes agree, in case that a
 // difference at a lower point turns up.
 const maxGood = 1 << 10
 
 func newStateLedger(opts CompareOptions) stateLedger {
-	return stateLedger{limit: opts.Limit, seen: map[hashPlace]hashesSeen{}}
+	return stateLedger{limit: opts.Limit, seen: map[hashPlace]int32{}, numbers: map[string]int32{}}
 }
 
 // peer returns the number of a peer's name, -1 if there are too many.
 func (s *stateLedger) peer(name string) int32 {
-	if i := slices.Index(s.names, name); i >= 0 {
-		return int32(i)
+	if i, ok := s.numbers[name]; ok {
+		return i
 	}
 	if len(s.names) == maxPeers {
 		return -1
 	}
-	s.names = append(s.names, name)
-	return int32(len(s.names) - 1)
+	i := int32(len(s.names))
+	s.names, s.numbers[name] = append(s.names, name), i
+	return i
 }
 
 func (s *stateLedger) part(o *Observed) int32 {
@@ -97,29 +99,29 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 		return
 	}
 	at := hashPlace{o.Point, int32(l.generation), part}
-	h := hashSeen{peer: peer, log: l.number, epoch: epoch, width: uint8(len(o.Bytes))}
-	copy(h.sum[:], o.Bytes)
-	seen, ok := s.seen[at]
-	if !ok {
-		s.keep(at, h)
+	h := hashSeen{peer: peer, log: l.number, epoch: epoch}
+	seen := s.find(at)
+	if seen == nil {
+		s.keep(at, h, o.Bytes)
 		return
 	}
-	if s.again(&seen.first, &h, at) {
+	if seen.first.peer == peer {
+		s.again(seen, &seen.first, &h, o.Bytes)
 		return
 	}
-	for i := range seen.more {
-		if s.again(&seen.more[i], &h, at) {
+	i := len(seen.peers) // peers mostly come in order
+	if i > 0 && seen.peers[i-1].peer >= peer {
+		found := false
+		if i, found = slices.BinarySearchFunc(seen.peers, peer, func(h hashSeen, peer int32) int { return cmp.Compare(h.peer, peer) }); found {
+			s.again(seen, &seen.peers[i], &h, o.Bytes)
 			return
 		}
 	}
-	if n := len(s.spare); seen.more == nil && n > 0 {
-		seen.more, s.spare = s.spare[n-1], s.spare[:n-1]
-	}
-	seen.more = append(seen.more, h)
-	s.seen[at] = seen
+	h.value = seen.value(o.Bytes)
+	seen.peers = slices.Insert(seen.peers, i, h)
 
 	sum := &s.sums[part]
-	if bytes.Equal(seen.first.bytes(), h.bytes()) {
+	if h.value == 0 {
 		sum.Equal++
 		if o.Coverage == Full {
 			if len(s.good) == 2*maxGood {
@@ -131,52 +133,77 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 	}
 	sum.Differ++
 	if f := sum.First; f == nil || at.below(f) {
-		d := s.difference(at, &seen.first, &h)
+		d := s.difference(at, &seen.first, &h, seen.values[0], o.Bytes)
 		sum.First = &d
 	}
 }
 
-// keep begins a point and forgets the oldest one.
-func (s *stateLedger) keep(at hashPlace, h hashSeen) {
-	s.seen[at] = hashesSeen{first: h}
-	if len(s.order) < maxHashes {
-		s.order = append(s.order, at)
-		return
+// find returns the hashes of a place, nil if there are none.
+func (s *stateLedger) find(at hashPlace) *hashesSeen {
+	if int(s.recent) < len(s.places) && s.places[s.recent].at == at {
+		return &s.places[s.recent]
 	}
-	if old := s.seen[s.order[s.oldest]]; old.more != nil {
-		s.spare = append(s.spare, old.more[:0])
+	i, ok := s.seen[at]
+	if !ok {
+		return nil
 	}
-	delete(s.seen, s.order[s.oldest])
-	s.order[s.oldest] = at
-	s.oldest = (s.oldest + 1) % maxHashes
+	s.recent = i
+	return &s.places[i]
 }
 
-// again reports whether both are of one peer, and notes that they contradict
-// each other. A peer has another hash of the same point after it was sent
-// another state.
-func (s *stateLedger) again(old, h *hashSeen, at hashPlace) bool {
-	if old.peer != h.peer {
-		return false
+// keep begins a place and forgets the oldest one.
+func (s *stateLedger) keep(at hashPlace, h hashSeen, value []byte) {
+	i := s.oldest
+	if len(s.places) < maxHashes {
+		i = len(s.places)
+		s.places = append(s.places, hashesSeen{})
+	} else {
+		delete(s.seen, s.places[i].at)
+		s.oldest = (s.oldest + 1) % maxHashes
 	}
-	if !bytes.Equal(old.bytes(), h.bytes()) && (old.log != h.log || old.epoch == h.epoch) {
-		if s.count++; len(s.contradictions) < s.limit {
-			s.contradictions = append(s.contradictions, s.difference(at, old, h))
+	seen := &s.places[i]
+	seen.at, seen.first, seen.values, seen.peers = at, h, seen.values[:0], seen.peers[:0]
+	seen.value(value)
+	s.seen[at], s.recent = int32(i), int32(i)
+}
+
+// value returns the number of a value.
+func (h *hashesSeen) value(b []byte) int32 {
+	for i := range h.values {
+		if bytes.Equal(h.values[i], b) {
+			return int32(i)
 		}
 	}
-	return true
+	if n := len(h.values); n < cap(h.values) { // of another place, forgotten
+		h.values = h.values[:n+1]
+		h.values[n] = append(h.values[n][:0], b...)
+	} else {
+		h.values = append(h.values, bytes.Clone(b))
+	}
+	return int32(len(h.values) - 1)
+}
+
+// again notes that a hash contradicts an older one of the same peer. A peer has another
+// hash of the same point after it was sent another state.
+func (s *stateLedger) again(seen *hashesSeen, old, h *hashSeen, value []byte) {
+	if before := seen.values[old.value]; !bytes.Equal(before, value) && (old.log != h.log || old.epoch == h.epoch) {
+		if s.count++; len(s.contradictions) < s.limit {
+			s.contradictions = append(s.contradictions, s.difference(seen.at, old, h, before, value))
+		}
+	}
 }
 
 func (p hashPlace) below(d *HashDifference) bool {
 	return int(p.generation) < d.generation || int(p.generation) == d.generation && p.point < d.Point
 }
 
-func (s *stateLedger) difference(at hashPlace, a, b *hashSeen) HashDifference {
+func (s *stateLedger) difference(at hashPlace, a, b *hashSeen, hashA, hashB []byte) HashDifference {
 	part := s.parts[at.part]
 	return HashDifference{
 		Point: at.point, Kind: part.kind, Coverage: part.coverage, generation: int(at.generation),
 		Values: [2]HashOfPeer{
-			{s.names[a.peer], s.names[a.log], bytes.Clone(a.bytes())},
-			{s.names[b.peer], s.names[b.log], bytes.Clone(b.bytes())},
+			{s.names[a.peer], s.names[a.log], bytes.Clone(hashA)},
+			{s.names[b.peer], s.names[b.log], bytes.Clone(hashB)},
 		},
 	}
 }

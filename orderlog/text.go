@@ -76,7 +76,7 @@ func (t *text) uint(n uint64)                     { t.out = strconv.AppendUint(t
 func (t *text) quote(s string)                    { t.out = strconv.AppendQuote(t.out, s) }
 func (t *text) hex(b []byte)                      { t.out = hex.AppendEncode(append(t.out, "0x"...), b) }
 
-// field appends a keyword and a number, each behind a space.
+// field appends a keyword and a number, each after a space.
 func (t *text) field(name string, n uint64) {
 	t.out = append(t.out, ' ')
 	t.str(name)

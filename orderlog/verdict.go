@@ -32,7 +32,7 @@ func (c *comparer) verdict() {
 		state = moment{known: true, generation: h.generation, tick: h.Point}
 		basis = fmt.Sprintf("%s differ from state point %s on", hashName(h.Kind, h.Coverage), namedTick(h.Point, h.Native))
 	}
-	// An order of tick T that fails on one side tells of a state before.
+	// An order of tick T that fails on one side shows a different state before.
 	if failed.known && (!state.known || failed.before(state.generation, state.tick)) {
 		state, basis = failed, failed.text
 	}
@@ -61,7 +61,7 @@ func (c *comparer) verdict() {
 	}
 }
 
-// says tells the claim in one line.
+// says returns the claim in one line.
 func (c *PeerClaim) says() string {
 	return fmt.Sprintf("%s says after %s: %s", printable(c.Peer), namedTick(c.After, c.NativeAfter), printable(c.Text))
 }

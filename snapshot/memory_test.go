@@ -69,4 +69,9 @@ func TestMoments(t *testing.T) {
 			t.Errorf("%q: %+v, words %q", c.words, p, p.Words())
 		}
 	}
+	for words, want := range map[string]string{"": "at 5", "000ade40": "at 000ade40", "after turn 22": "after turn 22", "end of frame 480": "at the end of frame 480"} {
+		if got := (Point{Tick: 5}).Named(words).When(); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
 }

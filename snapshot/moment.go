@@ -25,6 +25,18 @@ func (p Point) Words() string {
 	return relations[p.Relation] + p.Native
 }
 
+// When says within a sentence when the point is: "at 000ade40", "after turn 22", "at the
+// end of frame 480".
+func (p Point) When() string {
+	switch {
+	case p.Native != "" && p.Relation == After:
+		return p.Words()
+	case p.Native != "" && p.Relation == EndOf:
+		return "at the " + p.Words()
+	}
+	return "at " + p.String()
+}
+
 // Named returns p with the name, and the relation to it, that [Point.Words] returned.
 func (p Point) Named(words string) Point {
 	p.Native, p.Relation = words, At

@@ -2,7 +2,7 @@
 // pair of measurements alternates, so that a busy machine slows both. It needs
 // cmp and openssl. Run it as
 //
-//	go run ./.ci/bench [-quick] [-triage] [DIR]
+//	go run ./.ci/bench [-quick] [-triage | -growth] [DIR]
 //
 // DIR holds up to 5 GiB of files while it runs; the default is a temporary
 // folder.
@@ -19,6 +19,7 @@ import (
 func main() {
 	quick := flag.Bool("quick", false, "smaller files, fewer rounds")
 	only := flag.Bool("triage", false, "measure only triage")
+	growth := flag.Bool("growth", false, "measure only how commands grow")
 	generate := flag.String("generate", "", "")
 	flag.Parse()
 	if *generate != "" { // in a process of its own, so that its memory is not counted
@@ -28,7 +29,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(flag.Arg(0), *quick, *only); err != nil {
+	if err := run(flag.Arg(0), *quick, *only, *growth); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -45,7 +46,7 @@ type bench struct {
 	hello  string // a program that prints a line
 }
 
-func run(dir string, quick, only bool) (err error) {
+func run(dir string, quick, only, growth bool) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "desynctool-bench-*"); err != nil {
 			return err
@@ -59,8 +60,11 @@ func run(dir string, quick, only bool) (err error) {
 	if err := b.build(); err != nil {
 		return err
 	}
-	fmt.Printf("%s %s/%s, %d CPUs\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	fmt.Println("| What | Ours | Peer | Ratio (min–max) | Goal |")
+	fmt.Printf("%s %s/%s, %d CPUs\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if growth {
+		return b.growth()
+	}
+	fmt.Println("\n| What | Ours | Peer | Ratio (min–max) | Goal |")
 	fmt.Println("|---|---|---|---|---|")
 	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells, b.triage}
 	if only {
@@ -71,7 +75,10 @@ func run(dir string, quick, only bool) (err error) {
 			return err
 		}
 	}
-	return nil
+	if only {
+		return nil
+	}
+	return b.growth()
 }
 
 // build builds the programs that are measured as processes.

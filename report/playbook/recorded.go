@@ -91,7 +91,7 @@ func claims(e Evidence, v *Verdict) (list []report.ClaimDocument) {
 				doc.Standing = tracediff.Borne
 			default:
 				doc.Standing = tracediff.Contradicted
-				doc.Contradictions = append(doc.Contradictions, fmt.Sprintf("the states are equal at %s, behind that tick", b.Good))
+				doc.Contradictions = append(doc.Contradictions, fmt.Sprintf("the states are equal %s, after that tick", b.Good.When()))
 			}
 		}
 		list = append(list, doc)

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// A curve is how a command grows with one quantity of a session of order logs.
+type curve struct {
+	command, by string
+	sizes       []int
+	goal        string
+}
+
+// growth measures curves: CPU time and peak memory of ever larger sessions, and the
+// exponent between the last two sizes, 1 for linear.
+func (b *bench) growth() error {
+	fmt.Println("\n| Command | By | Size | CPU | Peak memory | Exponent | Goal |")
+	fmt.Println("|---|---|---|---|---|---|---|")
+	ticks := []int{54_000, 216_000, 864_000}
+	orders := []int{1_000_000, 10_000_000, 30_000_000}
+	peers := []int{8, 16, 32, 64}
+	if b.quick {
+		ticks, orders, peers = []int{13_500, 54_000}, []int{250_000, 1_000_000}, []int{4, 16}
+	}
+	for _, c := range []curve{
+		{"bisect", "ticks", ticks, "6 s, 128 MiB"}, {"orders", "ticks", ticks, "6 s, 128 MiB"}, {"triage", "ticks", ticks, "6 s, 128 MiB"},
+		{"bisect", "orders", orders, "8 s, 128 MiB"}, {"orders", "orders", orders, "8 s, 128 MiB"}, {"triage", "orders", orders, "8 s, 128 MiB"},
+		{"bisect", "peers", peers, ""}, {"orders", "peers", peers, ""}, {"triage", "peers", peers, ""},
+	} {
+		if err := b.curve(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) curve(c curve) error {
+	var last float64
+	for i, n := range c.sizes {
+		dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", c.by, n))
+		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+			if err := writeSession(c.by, n, dir); err != nil {
+				return err
+			}
+		}
+		var cpu float64 // the least of some runs: what disturbs them only adds to it
+		var rss int64
+		for k := range 3 {
+			once, most, err := cpuOf(b.tool, c.command, dir)
+			if err != nil {
+				return err
+			}
+			if k == 0 || once < cpu {
+				cpu = once
+			}
+			rss = max(rss, most)
+		}
+		exponent, goal := "", ""
+		if i > 0 {
+			exponent = fmt.Sprintf("**%.2f**", math.Log(cpu/last)/math.Log(float64(n)/float64(c.sizes[i-1])))
+		}
+		if i == len(c.sizes)-1 {
+			goal = "≤ 1.05"
+			if c.goal != "" {
+				goal += ", " + c.goal
+			}
+		}
+		fmt.Printf("| %s | %s | %d | %s | %d MiB | %s | %s |\n", c.command, c.by, n, seconds(cpu), rss>>20, exponent, goal)
+		last = cpu
+	}
+	return nil
+}
+
+// writeSession writes a session of order logs that grows in one quantity:
+//
+//	ticks   2 peers, an order of 8 bytes in every tick
+//	orders  2 peers, 54,000 ticks; so many orders in each log
+//	peers   3,600 ticks, four orders in each
+//
+// Each log has the sync hash of every tick and the state hash of every 30th. The
+// last peer has another state in the second half.
+func writeSession(by string, n int, dir string) error {
+	peers, ticks, orders := 2, 0, 0 // orders of all ticks
+	switch by {
+	case "ticks":
+		ticks, orders = n, n
+	case "orders":
+		ticks, orders = 54_000, n
+	case "peers":
+		peers, ticks, orders = n, 3_600, 4*3_600
+	default:
+		return fmt.Errorf("%q: no such session", by)
+	}
+	header := orderlog.Header{Seed: 7, Build: "bench", TickRate: orderlog.Rate{Num: 15, Den: 1}, Kinds: []orderlog.OrderKind{{Name: "move"}, {Name: "attack"}}}
+	for i := range peers {
+		header.Peers = append(header.Peers, fmt.Sprintf("peer%02d", i))
+	}
+	for i, name := range header.Peers {
+		header.Peer = name
+		if err := writeOne(filepath.Join(dir, name), header, uint32(i), ticks, orders); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) (err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(dir, bisect.LogName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	out := bufio.NewWriterSize(f, 1<<20)
+	w, err := orderlog.NewWriter(out, h, orderlog.WriterOptions{})
+	if err != nil {
+		return err
+	}
+	var t orderlog.Tick
+	payload := make([]byte, 8*(orders/ticks+1))
+	sequence := uint32(0)
+	for tick := range ticks {
+		t.Number = uint64(tick)
+		t.Orders = t.Orders[:0]
+		for k := range orders*(tick+1)/ticks - orders*tick/ticks {
+			p := payload[8*k : 8*k+8]
+			binary.LittleEndian.PutUint64(p, uint64(sequence)*0x9e3779b97f4a7c15)
+			t.Orders = append(t.Orders, orderlog.Order{Tick: t.Number, SubTick: uint32(k), Player: sequence & 3, Sequence: sequence, Kind: sequence & 1, Payload: p})
+			sequence++
+		}
+		t.InputHash = orderlog.InputHash(h.Kinds, t.Orders)
+		seed := binary.LittleEndian.AppendUint64(nil, t.Number)
+		if int(own) == len(h.Peers)-1 && tick >= ticks/2 {
+			seed = append(seed, 1)
+		}
+		root := sha256.Sum256(seed)
+		t.Hashes = append(t.Hashes[:0], orderlog.Observed{Point: t.Number, Peer: own, Kind: orderlog.SyncHash, Bytes: root[:8]})
+		if tick%30 == 0 {
+			t.Hashes = append(t.Hashes, orderlog.Observed{Point: t.Number, Peer: own, Kind: orderlog.StateHash, Bytes: root[:]})
+		}
+		if err := w.WriteTick(&t); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.Close(), out.Flush())
+}
+
+// cpuOf runs a program to its end and returns the seconds of processor time that it
+// took, and its peak memory in bytes.
+func cpuOf(name string, args ...string) (cpu float64, rss int64, err error) {
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = drain{}, os.Stderr
+	err = cmd.Run()
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
+		err = nil
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", name, err)
+	}
+	state := cmd.ProcessState
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		rss = usage.Maxrss * 1024
+	}
+	return (state.UserTime() + state.SystemTime()).Seconds(), rss, nil
+}

@@ -1,0 +1,135 @@
+package bisect
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// blockPoints is how many state points one block spans.
+const blockPoints = 1 << 10
+
+// block is the hashes of a log whose points, divided by blockPoints, are the same. Equal
+// blocks of two logs need not be looked into, so that many peers are compared with each
+// other at little more than the price of reading their logs.
+type block struct {
+	key    uint64 // of the points, divided
+	hashes []Hash
+	digest uint64
+}
+
+// blocksOf cuts hashes into blocks.
+func blocksOf(hashes []Hash) (blocks []block) {
+	var buf []byte
+	for len(hashes) > 0 {
+		key := hashes[0].Point / blockPoints
+		buf = buf[:0]
+		n := 0
+		for n < len(hashes) && hashes[n].Point/blockPoints == key {
+			buf = binary.LittleEndian.AppendUint64(buf, hashes[n].Point)
+			buf = append(buf, hashes[n].Sum[:]...)
+			n++
+		}
+		blocks = append(blocks, block{key, hashes[:n], maphash.Bytes(partSeed, buf)})
+		hashes = hashes[n:]
+	}
+	return blocks
+}
+
+// digestOf digests all hashes of some blocks.
+func digestOf(blocks []block) uint64 {
+	buf := make([]byte, 0, 8*len(blocks))
+	for i := range blocks {
+		buf = binary.LittleEndian.AppendUint64(buf, blocks[i].digest)
+	}
+	return maphash.Bytes(partSeed, buf)
+}
+
+// parting is when two logs part.
+type parting struct{ split, equal *uint64 }
+
+// parted returns when two peers' logs part. Logs with the same hashes as others that were
+// compared part where these do.
+func (r *Result) parted(a, b *peer) parting {
+	key := [2]uint64{a.digest, b.digest}
+	p, ok := r.partings[key]
+	if !ok {
+		p.split, p.equal = split(a.blocks, b.blocks)
+		if r.partings == nil {
+			r.partings = map[[2]uint64]parting{}
+		}
+		r.partings[key] = p
+	}
+	return p
+}
+
+// split finds the first point at which two logs have different hashes, and the last one
+// before it at which they have the same; nil if there is none.
+func split(a, b []block) (split, equal *uint64) {
+	for len(a) > 0 && len(b) > 0 {
+		x, y := &a[0], &b[0]
+		switch {
+		case x.key < y.key:
+			a = a[1:]
+			continue
+		case x.key > y.key:
+			b = b[1:]
+			continue
+		case x.digest == y.digest:
+			last := x.hashes[len(x.hashes)-1].Point
+			equal = &last
+		default:
+			commonHashes(x.hashes, y.hashes, func(point uint64, a, b merkle.Short) bool {
+				if a != b {
+					split = &point
+					return false
+				}
+				equal = &point
+				return true
+			})
+			if split != nil {
+				return split, equal
+			}
+		}
+		a, b = a[1:], b[1:]
+	}
+	return nil, equal
+}
+
+// recordedPoints counts the points of which two peers' logs or more have a
+// sync hash.
+func recordedPoints(peers []*peer) int {
+	lists := make([][]block, 0, len(peers))
+	for _, p := range peers {
+		if len(p.blocks) > 0 {
+			lists = append(lists, p.blocks)
+		}
+	}
+	n := 0
+	for len(lists) > 1 {
+		key := lists[0][0].key
+		for _, l := range lists {
+			key = min(key, l[0].key)
+		}
+		var seen [blockPoints]uint8
+		left := lists[:0]
+		for _, l := range lists {
+			if l[0].key == key {
+				for i := range l[0].hashes {
+					if s := &seen[l[0].hashes[i].Point%blockPoints]; *s < 2 {
+						if *s++; *s == 2 {
+							n++
+						}
+					}
+				}
+				l = l[1:]
+			}
+			if len(l) > 0 {
+				left = append(left, l)
+			}
+		}
+		lists = left
+	}
+	return n
+}
