@@ -2,28 +2,26 @@ package report
 
 import (
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// DiffDocument is desynctool.diff/1.
-type DiffDocument struct {
+// diffDocument is desynctool.diff/1.
+type diffDocument struct {
 	Head
-	Peers       []string        `json:"peers"`
-	Seed        string          `json:"seed"`
-	Point       uint64          `json:"point"`
-	Phase       string          `json:"phase,omitempty"`
-	Native      *Native         `json:"native,omitempty"`
-	Archetypes  []TableDocument `json:"archetypes"`
-	Caches      []TableDocument `json:"caches"`
-	Noise       []TableDocument `json:"noise,omitempty"`
-	NoisyTables int             `json:"noisy_tables"`
-	Hidden      []HiddenDoc     `json:"hidden"`
-	Findings    []string        `json:"findings"`        // what differs besides values, by name
-	Notes       []string        `json:"notes,omitempty"` // what limits what it proves
+	Peers       []string         `json:"peers"`
+	Seed        string           `json:"seed"`
+	Point       uint64           `json:"point"`
+	Phase       string           `json:"phase,omitempty"`
+	Native      *Native          `json:"native,omitempty"`
+	Archetypes  []TableDocument  `json:"archetypes"`
+	Caches      []TableDocument  `json:"caches"`
+	Noise       []TableDocument  `json:"noise,omitempty"`
+	NoisyTables int              `json:"noisy_tables"`
+	Hidden      []hiddenDocument `json:"hidden"`
+	Findings    []string         `json:"findings"`        // what differs besides values, by name
+	Notes       []string         `json:"notes,omitempty"` // what limits what it proves
 }
 
 // TableDocument is what differs in one table.
@@ -59,32 +57,21 @@ type FieldDocument struct {
 	Kind      snapshot.Kind     `json:"kind"`
 	Bits      int               `json:"bits_changed"`
 	ULP       *uint64           `json:"ulp,omitempty"`
-	Excerpt   *ExcerptDocument  `json:"excerpt,omitempty"` // where values holds parts of long ones
+	Excerpt   *excerptDocument  `json:"excerpt,omitempty"` // where values holds parts of long ones
 }
 
-// ExcerptDocument says which part of two long values is shown.
-type ExcerptDocument struct {
+// excerptDocument says which part of two long values is shown.
+type excerptDocument struct {
 	Offset  int            `json:"offset"`
 	Lengths map[string]int `json:"lengths"`
 }
 
-// HiddenDoc is a difference that an ignore rule hid.
-type HiddenDoc struct {
+// hiddenDocument is a difference that an ignore rule hid.
+type hiddenDocument struct {
 	Rule    string `json:"rule"`
 	Label   string `json:"label"`
 	Column  string `json:"column,omitempty"`
 	Changed uint64 `json:"values,omitempty"`
-}
-
-// DiffStatus returns the outcome of a diff.
-func DiffStatus(d *snapshot.Diff) Status {
-	if d.Diverged() {
-		return Diverged
-	}
-	if len(d.Lost) > 0 {
-		return Inconclusive
-	}
-	return InSync
 }
 
 // findings names what a diff found that no single value shows.
@@ -102,13 +89,27 @@ func findings(d *snapshot.Diff) []string {
 	return out
 }
 
-// Diff returns the JSON document of a diff; names are those of the peers.
-func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
-	doc := &DiffDocument{
-		Head: head("diff", DiffStatus(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
+// Diff returns the document of a diff; names are those of the peers.
+func Diff(d *snapshot.Diff, names [2]string, warnings []string) Document {
+	return Document{
+		StatusOf(d),
+		func() any { return diffJSON(d, names, warnings) },
+		func(out *Text, all bool) { diffText(out, d, names, all) },
+	}
+}
+
+// Tables returns the documents of what differs in the archetypes of two states, the RNG
+// under the empty label; names are those of the peers.
+func Tables(d *snapshot.Diff, names [2]string) []TableDocument {
+	return diffJSON(d, names, nil).Archetypes
+}
+
+func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocument {
+	doc := &diffDocument{
+		Head: head("diff", StatusOf(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
 		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables,
-		Hidden: []HiddenDoc{}, Findings: list(findings(d)), Notes: d.Notes,
+		Hidden: []hiddenDocument{}, Findings: list(findings(d)), Notes: d.Notes,
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
@@ -128,14 +129,14 @@ func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
 		}
 	}
 	for _, h := range d.Hidden {
-		doc.Hidden = append(doc.Hidden, HiddenDoc(h))
+		doc.Hidden = append(doc.Hidden, hiddenDocument(h))
 	}
 	return doc
 }
 
 func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	doc := TableDocument{
-		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaNames(t.Schema, names),
+		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaTexts(t.Schema, names),
 		Counts: TableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
 	}
 	for i := range t.Changes {
@@ -153,10 +154,20 @@ func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	return doc
 }
 
-func schemaNames(schema []string, names [2]string) []string {
-	out := slices.Clone(schema)
-	for i, s := range out {
-		out[i] = strings.NewReplacer(" in A", " on "+names[0], " in B", " on "+names[1]).Replace(s)
+// schemaTexts says in words how the columns and keys of a table differ.
+func schemaTexts(schema []snapshot.SchemaChange, names [2]string) []string {
+	var out []string
+	for _, c := range schema {
+		switch {
+		case c.Column == "":
+			out = append(out, fmt.Sprintf("keys have %d part(s) in one state and %d in the other", c.PartsA, c.PartsB))
+		case c.B == nil:
+			out = append(out, fmt.Sprintf("column %s only on %s", c.Column, names[0]))
+		case c.A == nil:
+			out = append(out, fmt.Sprintf("column %s only on %s", c.Column, names[1]))
+		default:
+			out = append(out, fmt.Sprintf("column %s is %s/%d on %s, %s/%d on %s", c.Column, c.A.Type, c.A.Scale, names[0], c.B.Type, c.B.Scale, names[1]))
+		}
 	}
 	return out
 }
@@ -182,39 +193,37 @@ func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 		f.ULP = &c.ULP
 	}
 	if e := c.Excerpt; e != nil {
-		f.Excerpt = &ExcerptDocument{e.Offset, map[string]int{names[0]: e.LenA, names[1]: e.LenB}}
+		f.Excerpt = &excerptDocument{e.Offset, map[string]int{names[0]: e.LenA, names[1]: e.LenB}}
 	}
 	return f
 }
 
-// DiffText writes a diff for a person: about a screenful, or everything that
-// the diff kept if all is set.
-func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool) error {
-	out := lines{w: w}
-	status := DiffStatus(d)
+// diffText takes about a screenful, or everything that the diff kept if all is set.
+func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
+	s := out.Style
 	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
 	point := bothNames(d.A.Point)
 	if !d.A.Point.Same(d.B.Point) {
 		point += " | " + bothNames(d.B.Point)
 	}
-	out.put(s.verdict(status), "  at state point ", point, "  ", a, " | ", b)
+	out.put(s.Verdict(StatusOf(d)), "  at state point ", point, "  ", a, " | ", b)
 	for _, f := range findings(d) {
 		out.put("  ", s.bad.Sprint(f))
 	}
 	if d.RNG != nil {
 		out.put(s.bold.Sprint("RNG"))
-		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(&out, s)
+		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(out)
 	}
 	perTable, tables := budget(d, all)
 	for i := range d.Tables {
 		if i == tables {
-			out.put(s.faint.Sprintf("… and %s  (--all)", plural(uint64(len(d.Tables)-i), "more table", "more tables")))
+			out.put(s.faint.Sprintf("… and %s  (--all)", Count(len(d.Tables)-i, "more table", "more tables")))
 			break
 		}
-		tableText(&out, &d.Tables[i], names, s, perTable)
+		tableText(out, &d.Tables[i], names, perTable)
 	}
 	if d.NoisyTables > 0 {
-		out.put(s.faint.Sprintf("noise: %s here  (--noise)", plural(uint64(d.NoisyTables), "table that always differs also differs", "tables that always differ also differ")))
+		out.put(s.faint.Sprintf("noise: %s here  (--noise)", Count(d.NoisyTables, "table that always differs also differs", "tables that always differ also differ")))
 	}
 	for _, h := range d.Hidden {
 		what := h.Label
@@ -223,14 +232,13 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 		}
 		n := ""
 		if h.Changed > 0 {
-			n = ", " + plural(h.Changed, "value", "values")
+			n = ", " + Count(h.Changed, "value", "values")
 		}
 		out.put(s.warn.Sprintf("hidden by rule %s: %s%s", Safe(h.Rule), Safe(what), n))
 	}
 	for _, note := range d.Notes {
 		out.put(s.faint.Sprint("note: " + Safe(note)))
 	}
-	return out.err
 }
 
 // screenful is how many lines a diff takes by default.
@@ -253,14 +261,15 @@ func budget(d *snapshot.Diff, all bool) (perTable, tables int) {
 	return perTable, tables
 }
 
-func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limit int) {
+func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
+	s := out.Style
 	var parts []string
 	if n := t.Changed(); n > 0 {
-		parts = append(parts, plural(n, "value differs", "values differ"))
+		parts = append(parts, Count(n, "value differs", "values differ"))
 	}
 	for i, count := range []uint64{t.OnlyACount, t.OnlyBCount} {
 		if count > 0 {
-			parts = append(parts, plural(count, "row", "rows")+" only on "+Safe(names[i]))
+			parts = append(parts, Count(count, "row", "rows")+" only on "+Safe(names[i]))
 		}
 	}
 	switch {
@@ -277,7 +286,7 @@ func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limi
 		parts = append(parts, "derived from the rest")
 	}
 	out.put(s.bold.Sprint(class+Safe(t.Label)), s.faint.Sprint("  "+strings.Join(parts, ", ")))
-	for _, line := range schemaNames(t.Schema, names) {
+	for _, line := range schemaTexts(t.Schema, names) {
 		out.put("  ", s.warn.Sprint(Safe(line)))
 	}
 	if len(t.Columns) > 1 && limit >= 0 && t.Changed() > uint64(limit) {
@@ -310,7 +319,7 @@ func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limi
 	if limit >= 0 && len(shown) > limit {
 		shown = shown[:limit]
 	}
-	changes{shown, t.Changed(), names}.put(out, s)
+	changes{shown, t.Changed(), names}.put(out)
 }
 
 // changes are values to list, of total in all.
@@ -322,7 +331,8 @@ type changes struct {
 
 const valueWidth = 44 // columns of a value before it is shortened
 
-func (c changes) put(out *lines, s Style) {
+func (c changes) put(out *Text) {
+	s := out.Style
 	if len(c.list) == 0 {
 		return
 	}
@@ -368,7 +378,7 @@ func describe(c *snapshot.Change) string {
 		text += fmt.Sprintf(", from byte %d of %d and %d", e.Offset, e.LenA, e.LenB)
 	}
 	if c.BitsChanged > 0 {
-		text += ", " + plural(uint64(c.BitsChanged), "bit", "bits")
+		text += ", " + Count(c.BitsChanged, "bit", "bits")
 	}
 	return text
 }

@@ -200,7 +200,7 @@ func (m *markdown) locus(r *Report) {
 	}
 	m.heading("What differs")
 	if c != nil {
-		m.block(fmt.Sprintf("%s against %s at state point %d: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), c.Point, plural(c.Values, "value", "values")))
+		m.block(fmt.Sprintf("%s against %s at state point %d: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), c.Point, Count(c.Values, "value", "values")))
 	}
 	head := []string{"Archetype", "Key", "Field"}
 	peers := locusPeers(r)
@@ -243,7 +243,7 @@ func (m *markdown) locus(r *Report) {
 		for _, k := range rows.Keys[:min(len(rows.Keys), maxMarkdownList)] {
 			keys = append(keys, markdownCode(k))
 		}
-		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), plural(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
+		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), Count(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
 		if uint64(len(keys)) < rows.Count {
 			text += ", …"
 		}

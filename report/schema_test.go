@@ -42,13 +42,14 @@ func schemaOfType(t reflect.Type, defs map[string]any) map[string]any {
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": schemaOfType(t.Elem(), defs)}
 	case reflect.Struct:
-		if _, seen := defs[t.Name()]; !seen {
-			defs[t.Name()] = nil // it may hold itself
+		name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+		if _, seen := defs[name]; !seen {
+			defs[name] = nil // it may hold itself
 			properties, required := map[string]any{}, []string{}
 			fieldsOf(t, defs, properties, &required)
-			defs[t.Name()] = map[string]any{"type": "object", "properties": properties, "required": required}
+			defs[name] = map[string]any{"type": "object", "properties": properties, "required": required}
 		}
-		return map[string]any{"$ref": "#/$defs/" + t.Name()}
+		return map[string]any{"$ref": "#/$defs/" + name}
 	}
 	panic(fmt.Sprintf("%s has no schema", t))
 }

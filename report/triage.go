@@ -341,11 +341,6 @@ func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []strin
 	return &doc, values
 }
 
-// NativeTick returns an engine's own name of a tick, "" if it has none.
-func NativeTick(r *tracediff.Result, tick uint64) string {
-	return nativeTick(r, tracediff.Tick{Number: tick})
-}
-
 // BothNames returns an engine's own name of a tick or a state point, and the number of it
 // unless that is part of the name.
 func BothNames(native string, n uint64) string {
@@ -377,9 +372,6 @@ func AtPoint(native string, n uint64) string {
 	}
 	return "at " + PointName(native, n)
 }
-
-// TraceKind says what kind of file a trace is.
-func TraceKind(t *tracediff.TraceInfo) string { return traceKind(t) }
 
 // ReportSchema is the schema of a Report.
 const ReportSchema = "desynctool.triage/1"

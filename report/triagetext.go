@@ -97,7 +97,7 @@ func wrapped(text string, width int) (out []string) {
 }
 
 func (t *reportText) verdict() {
-	word := t.s.verdict(t.r.Status)
+	word := t.s.Verdict(t.r.Status)
 	for i, line := range t.r.Verdict {
 		if i == 0 {
 			lines := wrapped(Safe(line), textWidth-2-len(t.r.Status))
@@ -264,13 +264,13 @@ func differing(k *Compared) string {
 	for i := range k.Rows {
 		rows += k.Rows[i].Count
 	}
-	switch text := plural(k.Values, "value differs", "values differ"); {
+	switch text := Count(k.Values, "value differs", "values differ"); {
 	case rows == 0:
 		return text
 	case k.Values == 0:
-		return plural(rows, "entity is", "entities are") + " on one side only"
+		return Count(rows, "entity is", "entities are") + " on one side only"
 	default:
-		return text + ", " + plural(rows, "entity is", "entities are") + " on one side only"
+		return text + ", " + Count(rows, "entity is", "entities are") + " on one side only"
 	}
 }
 
@@ -282,7 +282,7 @@ func bitsText(f *LocusField) string {
 	if f.Bits == 0 {
 		return string(f.Kind)
 	}
-	return plural(uint64(f.Bits), "bit", "bits")
+	return Count(uint64(f.Bits), "bit", "bits")
 }
 
 // table writes rows of columns below a heading.

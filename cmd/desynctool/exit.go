@@ -33,7 +33,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 		status = report.Inconclusive
 	}
 	e.failedJSON(cmd, err, status)
-	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Error("desynctool:"), oneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
 	return status.ExitCode()
 }
 

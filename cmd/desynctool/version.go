@@ -52,5 +52,7 @@ func doVersion(e *env, format *outputs) error {
 			_, err := fmt.Fprintf(w, "desynctool %s %s %s\n", v, runtime.Version(), platform)
 			return err
 		},
-		func() any { return report.NewVersion(v, runtime.Version(), platform) })
+		func() any {
+			return report.VersionDocument{Head: report.NewHead("version", report.InSync, nil), Version: v, Go: runtime.Version(), Platform: platform}
+		})
 }

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 func newWalk(e *env) *cobra.Command {
@@ -46,18 +45,13 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 		return tree.Explain(err)
 	}
 	defer pair.Close()
-	walk, err := report.NewWalk(pair.names, pair.paths, pair.a, pair.b, force)
+	walk, err := snapshot.Descend(pair.a, pair.b, force)
 	end()
 	if err != nil {
 		return pair.explain(err)
 	}
-	walk.Warnings, walk.Lost = append(pair.warnings, tree.Warnings()...), append(pair.lost, tree.Lost()...)
-	e.warn(walk.Warnings)
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return walk.Text(w, s, all) },
-		func() any { return walk.Document() })
-	if err != nil {
-		return err
-	}
-	return ended(walk.Status())
+	walk.Lost = append(pair.lost, tree.Lost()...)
+	pair.warnings = append(pair.warnings, tree.Warnings()...)
+	e.warn(pair.warnings)
+	return e.finish(format, report.Walk(walk, pair.names, pair.warnings), all)
 }

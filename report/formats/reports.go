@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/peers"
 )
 
 // FindReports returns the reports below some paths: a file is one, a folder holds those of
@@ -76,7 +76,7 @@ func reportsIn(tree files.Tree, dir string, deeper bool) ([]string, error) {
 	return out, nil
 }
 
-// ReadReport reads a saved report of any kind, see report.ReadSaved; it may be compressed.
+// ReadReport reads a saved report of any kind, see peers.ReadSaved; it may be compressed.
 func ReadReport(tree files.Tree, path string) (any, error) {
 	f, err := tree.Open(path)
 	if err != nil {
@@ -95,13 +95,13 @@ func UnpackReport(r io.Reader, name string) (any, error) {
 	if c, ok := content.(io.Closer); ok {
 		defer c.Close()
 	}
-	return report.ReadSaved(content, name)
+	return peers.ReadSaved(content, name)
 }
 
 // ReadExcerpt reads the log of a peer's folder and returns the orders of the last ticks
 // before a point, and what the log's header says. Without exactly one log in the folder
 // both are nil. If the log cannot be read to its end the excerpt holds what precedes.
-func ReadExcerpt(tree files.Tree, dir string, from, to uint64) (*report.Excerpt, *orderlog.Header, error) {
+func ReadExcerpt(tree files.Tree, dir string, from, to uint64) (*peers.Excerpt, *orderlog.Header, error) {
 	logs, _, _, err := logsIn(tree, dir)
 	if err != nil || len(logs) != 1 {
 		return nil, nil, err
@@ -112,6 +112,6 @@ func ReadExcerpt(tree files.Tree, dir string, from, to uint64) (*report.Excerpt,
 	}
 	defer closer.Close()
 	header := log.Header()
-	excerpt, err := report.ReadExcerpt(log, from, to)
+	excerpt, err := peers.ReadExcerpt(log, from, to)
 	return excerpt, &header, err
 }

@@ -24,8 +24,8 @@ const maxProof = 16 << 20
 // Verify checks the hashes of proofs, states and order logs. An error says
 // which files could not be read; the others are in the result, and wrong where
 // a Verified says so.
-func Verify(tree files.Tree, paths []string, want report.Expected) ([]report.Verified, error) {
-	var out []report.Verified
+func Verify(tree files.Tree, paths []string, want snapshot.Expected) (snapshot.Verification, error) {
+	var out snapshot.Verification
 	var errs error
 	for _, path := range paths {
 		v, err := verify(tree, path, want)
@@ -38,21 +38,21 @@ func Verify(tree files.Tree, paths []string, want report.Expected) ([]report.Ver
 	return out, errs
 }
 
-func verify(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
+func verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	if state, ok, err := partAt(tree, path); ok || err != nil {
 		if err != nil {
-			return report.Verified{}, err
+			return snapshot.Verified{}, err
 		}
 		defer state.Close()
-		return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
+		return snapshot.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
 	}
 	head, err := leading(tree, path)
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	switch {
 	case len(head) == 0:
-		return report.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log or trace", Err: frame.ErrUnrecognized}
+		return snapshot.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log or trace", Err: frame.ErrUnrecognized}
 	case orderlog.IsLog(head):
 		return verifyLog(tree, path)
 	case tracediff.Sniff(head) == tracediff.Binary:
@@ -63,16 +63,16 @@ func verify(tree files.Tree, path string, want report.Expected) (report.Verified
 	if f, err := traceFormat(tree, path); err == nil && f != nil && f.Trace.Check != nil {
 		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
-			return report.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
+			return snapshot.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
 		}
-		return report.Verified{Path: path, What: f.Title, Note: note, Err: err}, nil
+		return snapshot.Verified{Path: path, What: f.Title, Note: note, Err: err}, nil
 	}
 	state, err := snapshot.OpenAny(tree, path, Snapshots())
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	defer state.Close()
-	return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
+	return snapshot.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
 }
 
 // Unchecked notes, for each format of some files of states, FILE or FILE@TICK, that
@@ -151,33 +151,33 @@ func leading(tree files.Tree, path string) ([]byte, error) {
 	return head[:n], nil
 }
 
-func verifyProof(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
+func verifyProof(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	f, err := tree.Open(path)
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	defer f.Close()
 	content, _, err := packed.Unpack(f, 0)
 	if err != nil {
-		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
 	b, err := io.ReadAll(io.LimitReader(content, maxProof+1))
 	if err != nil {
-		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(b) > maxProof {
-		return report.Verified{}, fmt.Errorf("%s: a proof has at most %d bytes", path, maxProof)
+		return snapshot.Verified{}, fmt.Errorf("%s: a proof has at most %d bytes", path, maxProof)
 	}
-	var p report.ProofDocument
-	if err := p.Parse(b); err != nil {
-		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+	p, err := report.ParseProof(b)
+	if err != nil {
+		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return p.VerifyProof(path, want)
+	return snapshot.VerifyProof(p, path, want)
 }
 
 // verifyTrace reads a trace to its end marker.
-func verifyTrace(tree files.Tree, path string) (report.Verified, error) {
-	v := report.Verified{Path: path, What: "trace"}
+func verifyTrace(tree files.Tree, path string) (snapshot.Verified, error) {
+	v := snapshot.Verified{Path: path, What: "trace"}
 	f, err := tree.Open(path)
 	if err != nil {
 		return v, err
@@ -199,8 +199,8 @@ func verifyTrace(tree files.Tree, path string) (report.Verified, error) {
 }
 
 // verifyLog reads a log to its end marker and recomputes the input hashes.
-func verifyLog(tree files.Tree, path string) (report.Verified, error) {
-	v := report.Verified{Path: path, What: "order log"}
+func verifyLog(tree files.Tree, path string) (snapshot.Verified, error) {
+	v := snapshot.Verified{Path: path, What: "order log"}
 	f, err := tree.Open(path)
 	if err != nil {
 		return v, err

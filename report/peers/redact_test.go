@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/report"
 )
 
 const (
@@ -120,25 +122,25 @@ const number = `[0-9.e+]+`
 // TestRedacted: of documents in which everything is set, only what is allowed is left, and
 // no text that was in them.
 func TestRedacted(t *testing.T) {
-	var triage Report
-	var merged MergedReport
-	var peer PeerReport
+	var triage report.Report
+	var merged Merged
+	var peer Report
 	for _, v := range []any{&triage, &merged, &peer} {
 		fill(reflect.ValueOf(v).Elem())
 	}
 	noTick := triage
 	first := *triage.FirstDivergence
 	first.Tick, first.InitialState = nil, false
-	noTick.FirstDivergence, noTick.Status, noTick.Kind = &first, Diverged, "state"
+	noTick.FirstDivergence, noTick.Status, noTick.Kind = &first, report.Diverged, "state"
 	for _, d := range []struct {
 		what    string
 		in, out any
 		all     bool // everything that is allowed is there
 	}{
-		{"triage", &triage, Redact(&triage), false},
-		{"triage", &noTick, Redact(&noTick), false},
-		{"report", &merged, RedactMerged(&merged), true},
-		{"peer-report", &peer, RedactPeer(&peer), true},
+		{"triage", &triage, report.Redact(&triage), false},
+		{"triage", &noTick, report.Redact(&noTick), false},
+		{"report", &merged, merged.Redact(), true},
+		{"peer-report", &peer, peer.Redact(), true},
 	} {
 		left := told(t, d.out)
 		for _, path := range slices.Sorted(maps.Keys(left)) {
@@ -170,14 +172,14 @@ func TestRedactedSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	redacted := RedactMerged(m)
-	if err := WriteJSON(&out, redacted); err != nil {
+	redacted := m.Redact()
+	if err := report.WriteJSON(&out, redacted); err != nil {
 		t.Fatal(err)
 	}
-	if err := MergedText(&out, redacted, NewStyle(false), true); err != nil {
+	if err := redacted.Text(&out, report.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := PeerReportText(&out, RedactPeer(reports[0]), NewStyle(false)); err != nil {
+	if err := reports[0].Redact().Text(&out, report.NewStyle(false)); err != nil {
 		t.Fatal(err)
 	}
 	secrets := []string{"host", "client", "0000000000000003"}
