@@ -86,7 +86,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	}
 	switch {
 	case output != "":
-		return writeFile(output, write)
+		return files.Replace(output, write)
 	case reverse:
 		return copyTemporary(e.stdout, write)
 	}
@@ -107,7 +107,7 @@ func dumpState(e *env, tree files.Tree, arg string, asJSON bool, output string) 
 		}
 	}
 	if output != "" {
-		return writeFile(output, func(f *os.File) error { return write(f) })
+		return files.Replace(output, func(f *os.File) error { return write(f) })
 	}
 	return write(e.stdout)
 }

@@ -317,7 +317,7 @@ func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportF
 		}
 		path = filepath.Join(path, name)
 	}
-	if err := writeFile(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
+	if err := files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s\n", report.Safe(path))

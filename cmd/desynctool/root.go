@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -200,5 +201,5 @@ func (e *env) renderTo(out output, write func(w io.Writer, s report.Style) error
 		e.rendered = true
 		return write(e.stdout, e.style(e.stdout))
 	}
-	return writeFile(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })
+	return files.Replace(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })
 }

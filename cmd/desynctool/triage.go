@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
@@ -110,7 +111,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	if flags.start != "" {
 		if r.Fingerprint == "" {
 			e.warn([]string{"--write-up: no divergence is known closely enough, so there is nothing to write up"})
-		} else if err := writeFile(flags.start, func(f *os.File) error { return report.WriteUp(f, r) }); err != nil {
+		} else if err := files.Replace(flags.start, func(f *os.File) error { return report.WriteUp(f, r) }); err != nil {
 			return err
 		}
 	}

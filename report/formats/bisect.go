@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -192,7 +193,7 @@ func empty(tree files.Tree, files []string) (lost []string) {
 
 // ownExtension reports whether a name ends as those of one format alone do.
 func ownExtension(base string) bool {
-	switch filepath.Ext(unpackedName(base)) {
+	switch filepath.Ext(packed.PlainName(base)) {
 	case ".snap", ".sav", ".sdfz", ".wzrp", ".wrpl", ".wss", ".wse":
 		return true
 	}

@@ -6,22 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 )
-
-// unpackedName returns a file's name without what says how it is compressed.
-func unpackedName(file string) string {
-	switch filepath.Ext(file) {
-	case ".gz", ".zst", ".xz":
-		return strings.TrimSuffix(file, filepath.Ext(file))
-	}
-	return file
-}
 
 // traceFile is a file that may be a trace, with the engine's format if it is known.
 type traceFile struct {
@@ -175,7 +165,7 @@ func tracesIn(tree files.Tree, dir string, formats []Format) (t traceFolder, err
 // one of an engine, whose format it returns, or a log with an engine's claims, by
 // its content; own says that it is the trace of one peer.
 func isTrace(tree files.Tree, path string, formats []Format) (found bool, format *Format, own bool) {
-	ext := filepath.Ext(unpackedName(path))
+	ext := filepath.Ext(packed.PlainName(path))
 	if ext == ".trace" {
 		return true, nil, true
 	}

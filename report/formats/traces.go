@@ -141,7 +141,7 @@ func EngineTraces(tree files.Tree, files []string) (*Traces, error) {
 	foreign := map[string][]*tracediff.Trace{}
 	list := All()
 	for _, file := range files {
-		if filepath.Ext(unpackedName(file)) == ".trace" {
+		if filepath.Ext(packed.PlainName(file)) == ".trace" {
 			continue
 		}
 		found, format, _ := isTrace(tree, file, list)
