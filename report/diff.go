@@ -336,26 +336,22 @@ func (c changes) put(out *Text) {
 	if len(c.list) == 0 {
 		return
 	}
-	rows := make([][5]string, len(c.list))
-	var wide [5]int
+	rows := make([][]string, len(c.list))
 	for i := range c.list {
 		ch := &c.list[i]
-		rows[i] = [5]string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
+		rows[i] = []string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
 		if ch.Component == "RNG" && ch.Key == (snapshot.Key{}) {
 			rows[i][0] = ""
 		}
-		for k := range wide {
-			wide[k] = max(wide[k], columns(rows[i][k]))
-		}
 	}
-	for i, r := range rows {
+	out.table(rows, table{indent: "  ", between: map[int]string{2: s.faint.Sprint(" | ")}, paint: func(n int) []string {
+		r := rows[n]
 		a, b := s.good.Sprint(r[2]), s.bad.Sprint(r[3])
-		if c.list[i].Kind == snapshot.KindText || c.list[i].Kind == snapshot.KindBytes {
+		if kind := c.list[n].Kind; kind == snapshot.KindText || kind == snapshot.KindBytes {
 			a, b = s.marked(r[2], r[3])
 		}
-		out.put("  ", pad(r[0], columns(r[0]), wide[0]), "  ", pad(r[1], columns(r[1]), wide[1]), "  ",
-			pad(a, columns(r[2]), wide[2]), s.faint.Sprint(" | "), pad(b, columns(r[3]), wide[3]), "  ", s.faint.Sprint(r[4]))
-	}
+		return []string{r[0], r[1], a, b, s.faint.Sprint(r[4])}
+	}})
 	if n := c.total - uint64(len(rows)); n > 0 {
 		out.put(s.faint.Sprintf("  … and %d more  (--all)", n))
 	}

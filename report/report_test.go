@@ -152,3 +152,17 @@ func TestWideText(t *testing.T) {
 		t.Errorf("%q, %v, want %q", out.String(), table.Err(), want)
 	}
 }
+
+type outcome struct{ diverged, incomplete bool }
+
+func (o outcome) Diverged() bool   { return o.diverged }
+func (o outcome) Incomplete() bool { return o.incomplete }
+
+// TestStatusOf: a divergence counts whatever else is lost.
+func TestStatusOf(t *testing.T) {
+	for o, want := range map[outcome]int{{}: 0, {diverged: true}: 1, {incomplete: true}: 3, {true, true}: 1} {
+		if got := StatusOf(o).ExitCode(); got != want {
+			t.Errorf("%+v ends with %d, want %d", o, got, want)
+		}
+	}
+}

@@ -53,9 +53,10 @@ func (l *lines) put(parts ...string) {
 // table says how a table is set.
 type table struct {
 	indent  string
-	heading printer         // of the first row; nil if it is a row like the others
-	colours map[int]printer // of columns
-	between map[int]string  // what stands behind columns; elsewhere two spaces
+	heading printer                // of the first row; nil if it is a row like the others
+	colours map[int]printer        // of columns
+	paint   func(row int) []string // returns the cells of a row in colours of their own
+	between map[int]string         // what stands behind columns; elsewhere two spaces
 }
 
 // table writes rows of columns.
@@ -70,9 +71,12 @@ func (l *lines) table(rows [][]string, form table) {
 		}
 	}
 	for n, r := range rows {
-		line := []string{form.indent}
+		line, painted := []string{form.indent}, r
+		if form.paint != nil {
+			painted = form.paint(n)
+		}
 		for i, cell := range r {
-			text, colour := pad(cell, columns(cell), wide[i]), form.colours[i]
+			text, colour := pad(painted[i], columns(cell), wide[i]), form.colours[i]
 			if n == 0 && form.heading != nil {
 				colour = form.heading
 			}

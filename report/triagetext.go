@@ -241,7 +241,7 @@ func (t *reportText) values() {
 		rows = append(rows, []string{name, Safe(f.Key), field, shorten(Safe(f.Values[a]), 28), shorten(Safe(f.Values[b]), 28), bitsText(f)})
 	}
 	if n > 0 {
-		t.table(rows, t.side(a, t.s.name), t.side(b, t.s.warn))
+		t.table(rows, table{indent: "  ", heading: t.s.faint, colours: map[int]printer{3: t.side(a, t.s.name), 4: t.side(b, t.s.warn)}})
 	}
 	t.more(int(k.Values), n)
 	for i, only := range k.Rows {
@@ -283,35 +283,6 @@ func bitsText(f *LocusField) string {
 		return string(f.Kind)
 	}
 	return Count(uint64(f.Bits), "bit", "bits")
-}
-
-// table writes rows of columns below a heading.
-func (t *reportText) table(rows [][]string, a, b printer) {
-	var wide []int
-	for _, r := range rows {
-		for i, cell := range r {
-			if i == len(wide) {
-				wide = append(wide, 0)
-			}
-			wide[i] = max(wide[i], columns(cell))
-		}
-	}
-	for n, r := range rows {
-		line := []string{"  "}
-		for i, cell := range r {
-			text := pad(cell, columns(cell), wide[i])
-			switch {
-			case n == 0:
-				text = t.s.faint.Sprint(text)
-			case i == 3:
-				text = a.Sprint(text)
-			case i == 4:
-				text = b.Sprint(text)
-			}
-			line = append(line, text, "  ")
-		}
-		t.put(line...)
-	}
 }
 
 func (t *reportText) cascade() {
