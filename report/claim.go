@@ -102,11 +102,11 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	case !c.HasTick:
 		return "names no tick; nothing bears it out or contradicts it"
 	case c.Standing == tracediff.Borne:
-		return fmt.Sprintf("the traces first differ at %s, too", tick)
+		return fmt.Sprintf("the traces also first differ at %s", tick)
 	case c.Standing == tracediff.Late && r.First != nil:
 		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
 	case c.Proves():
-		return fmt.Sprintf("no two traces have %s; it tells two checksums, so that the peers parted by then", tick)
+		return fmt.Sprintf("no two traces have %s; it shows two checksums, so the peers had parted by then", tick)
 	}
 	return fmt.Sprintf("no two traces have %s: not checked", tick)
 }

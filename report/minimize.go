@@ -27,7 +27,7 @@ type minimizeDocument struct {
 	Replays  int              `json:"replays"`
 	Resumed  int              `json:"resumed"` // of them, those that began in the middle
 	Ran      uint64           `json:"simulated_ticks"`
-	Unknown  int              `json:"unknown"` // candidates of which nothing could be told
+	Unknown  int              `json:"unknown"` // candidates of which nothing is known
 	Runs     int              `json:"runs"`    // of each candidate
 	HitsThen int              `json:"hits_given,omitempty"`
 	Hits     int              `json:"hits_left,omitempty"`

@@ -42,7 +42,7 @@ func recordJSON(r *session.Recording, dir string) *recordDocument {
 	return doc
 }
 
-// recordedFiles names what a peer left behind.
+// recordedFiles names what a peer left.
 func recordedFiles(p *session.Recorded) []string {
 	files := []string{filepath.Base(p.Log)}
 	if p.Trace != "" {

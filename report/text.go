@@ -56,7 +56,7 @@ type table struct {
 	heading printer                // of the first row; nil if it is a row like the others
 	colours map[int]printer        // of columns
 	paint   func(row int) []string // returns the cells of a row in colours of their own
-	between map[int]string         // what stands behind columns; elsewhere two spaces
+	between map[int]string         // what follows columns; elsewhere two spaces
 }
 
 // table writes rows of columns.

@@ -132,10 +132,10 @@ func persistence(row func(string, ...string), r *tracediff.Result) {
 		row("lasts", "to the end of what was compared, as it must: each checksum covers all that came before")
 	case !last.Before(r.LastCompared):
 	case d.Reset > 0 && (last.Number+d.Reset-1)/d.Reset*d.Reset < r.EqualFrom.Number:
-		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew behind every %d ticks: that it is equal from %s on proves nothing of the state",
+		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew after every %d ticks: that it is equal from %s on proves nothing of the state",
 			r.TickName(last), d.Reset, r.TickName(r.EqualFrom)))
 	case d.Values && last == r.First.Tick:
-		row("lasts", fmt.Sprintf("in this tick alone; what was compared behind it, up to %s, is equal", tickText(r, r.LastCompared)))
+		row("lasts", fmt.Sprintf("in this tick only; what was compared after it, up to %s, is equal", tickText(r, r.LastCompared)))
 	default:
 		row("lasts", fmt.Sprintf("up to tick %s; equal again from %s to %s", r.TickName(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
 	}
@@ -328,7 +328,7 @@ func contextText(out *Text, r *tracediff.Result) {
 	}
 }
 
-// bothSides returns the first two traces that the first difference tells apart:
+// bothSides returns the first two traces that the first difference separates:
 // those that have other values, else one that has it and one that should.
 func bothSides(r *tracediff.Result) (a, b int, ok bool) {
 	values := r.First.Values
@@ -456,7 +456,7 @@ func noticedText(n *tracediff.Noticed) string {
 	case n.Noticed:
 		return fmt.Sprintf("%s would have noticed at tick %s, %s late", Safe(n.Schedule.Name), n.Tick, Count(n.Late, "tick", "ticks"))
 	case n.Open:
-		return fmt.Sprintf("%s would have compared next at tick %s, behind the traces' end", Safe(n.Schedule.Name), n.Tick)
+		return fmt.Sprintf("%s would have compared next at tick %s, after the traces' end", Safe(n.Schedule.Name), n.Tick)
 	}
 	return fmt.Sprintf("%s would not have noticed", Safe(n.Schedule.Name))
 }

@@ -46,10 +46,10 @@ type departureDocument struct {
 	From     *uint64         `json:"from,omitempty"` // the snapshot that was resumed
 	Caches   []string        `json:"caches,omitempty"`
 	Order    string          `json:"order,omitempty"`  // whose test changes the state
-	System   string          `json:"system,omitempty"` // behind which it departs
+	System   string          `json:"system,omitempty"` // after which it departs
 	Scopes   []string        `json:"scopes,omitempty"`
 	Proof    string          `json:"proof,omitempty"`    // where it ends
-	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not behind the system
+	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not right after the system
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
 

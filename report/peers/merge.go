@@ -53,7 +53,7 @@ type merger struct {
 }
 
 // take names the peers and leaves out what is given twice. Reports are of one peer if they
-// give the same name and player, unless they tell two states of one point.
+// give the same name and player, unless they give two states of one point.
 func (m *merger) take(reports []*Report, files []string) {
 	type identity struct {
 		peer   string
@@ -83,7 +83,7 @@ func (m *merger) take(reports []*Report, files []string) {
 			continue
 		}
 		if who.other > 0 {
-			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is of %s, player %d, too and tells another state: taken for another peer", files[i], r.Peer, r.Player))
+			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is also of %s, player %d, and has another state: taken for another peer", files[i], r.Peer, r.Player))
 		}
 		states[moment{who, r.Tick, r.Phase}] = r.StateHash
 		if !slices.Contains(order, who) {

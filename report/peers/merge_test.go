@@ -83,7 +83,7 @@ func TestMergeContradictions(t *testing.T) {
 	if !contains(m.Contradictions, "different state hashes, and the same nodes") || m.Status != report.Diverged {
 		t.Errorf("same nodes: %q", m.Contradictions)
 	}
-	// A sync hash is the beginning of the state hash; two states that share it are told.
+	// A sync hash is the beginning of the state hash; two states that share it are reported.
 	m, _ = merged(t, host, reported(t, world("client", 50), func(r *Report) { r.StateHash = r.StateHash[:16] }))
 	if len(m.Points[0].Groups) != 1 || m.Status != report.Inconclusive || !contains(m.Missing, "that of a peer with another state is lacking") {
 		t.Errorf("sync hash: %+v", m)
@@ -198,7 +198,7 @@ func TestMergedIsSafe(t *testing.T) {
 	}
 }
 
-// TestBadSavedReports: what is no saved report gives one line.
+// TestBadSavedReports: what is not a saved report gives one line.
 func TestBadSavedReports(t *testing.T) {
 	many := strings.Repeat("{},", 1<<20) + "{}"
 	for in, want := range map[string]string{
@@ -216,7 +216,7 @@ func TestBadSavedReports(t *testing.T) {
 			t.Errorf("%.100s\n gives %v, want %s", in, err, want)
 		}
 	}
-	// Quotes, commas and brackets in texts are no values.
+	// Quotes, commas and brackets in texts are not values.
 	text := strings.Repeat(`\"[{,\\`, 1<<20)
 	got, err := ReadSaved(strings.NewReader(`{"schema":"desynctool.report/1","notes":["`+text+`"]}`), "s.json")
 	if m, ok := got.(*Merged); err != nil || !ok || len(m.Notes) != 1 {

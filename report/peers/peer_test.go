@@ -102,7 +102,7 @@ func TestPeerReportReadsBack(t *testing.T) {
 	}
 }
 
-// TestPeerReportContradictions: what does not agree with the rest of a report is told.
+// TestPeerReportContradictions: what does not agree with the rest of a report is reported.
 func TestPeerReportContradictions(t *testing.T) {
 	other := strings.Repeat("ab", 32)
 	otherWorld := reported(t, peerWorld("host", 51), nil).Archetypes[0].World
@@ -164,7 +164,7 @@ func TestPeerReportAgainstSnapshot(t *testing.T) {
 	}
 }
 
-// TestBadPeerReports: what is no report gives one line with the place and what was
+// TestBadPeerReports: what is not a report gives one line with the place and what was
 // expected.
 func TestBadPeerReports(t *testing.T) {
 	const (

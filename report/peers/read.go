@@ -194,7 +194,7 @@ func (p *reader) value(path string, into any) error {
 	return nil
 }
 
-// syntax returns the error of something that is no JSON.
+// syntax returns the error of something that is not JSON.
 func (p *reader) syntax(what string, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF || strings.Contains(err.Error(), "unexpected end") {
 		return &frame.Error{Name: p.name, Offset: int64(len(p.b)), Msg: fmt.Sprintf("the text ends, expected %s", what), Err: frame.ErrTorn}

@@ -61,9 +61,9 @@ func fill(v reflect.Value) {
 	}
 }
 
-// told returns the paths in a document that are neither empty nor false, with one value of
+// values returns the paths in a document that are neither empty nor false, with one value of
 // each.
-func told(t *testing.T, document any) map[string]string {
+func values(t *testing.T, document any) map[string]string {
 	t.Helper()
 	b, err := json.Marshal(document)
 	if err != nil {
@@ -96,7 +96,7 @@ func told(t *testing.T, document any) map[string]string {
 	return out
 }
 
-// allowed is everything that redacted documents may tell. Text is as the pattern says:
+// allowed is everything that redacted documents may say. Text is as the pattern says:
 // words of the tool, never of a file.
 var allowed = map[string]map[string]string{
 	"triage": {
@@ -142,7 +142,7 @@ func TestRedacted(t *testing.T) {
 		{"report", &merged, merged.Redact(), true},
 		{"peer-report", &peer, peer.Redact(), true},
 	} {
-		left := told(t, d.out)
+		left := values(t, d.out)
 		for _, path := range slices.Sorted(maps.Keys(left)) {
 			pattern, ok := allowed[d.what][path]
 			if !ok || !regexp.MustCompile("^("+pattern+")$").MatchString(left[path]) {
@@ -157,7 +157,7 @@ func TestRedacted(t *testing.T) {
 				t.Errorf("%s: %s is left out", d.what, path)
 			}
 		}
-		if len(told(t, d.in)) < 10 {
+		if len(values(t, d.in)) < 10 {
 			t.Errorf("%s: next to nothing was there to leave out", d.what)
 		}
 	}
