@@ -60,7 +60,7 @@ type BracketDocument struct {
 	By     string           `json:"by"`
 	Phase  string           `json:"phase,omitempty"`
 	Native *bracketNative   `json:"native,omitempty"`
-	Files  *BracketEndFiles `json:"files,omitempty"`
+	Files  *bracketEndFiles `json:"files,omitempty"`
 }
 
 // bracketNative are the engine's own names of the ends.
@@ -69,8 +69,8 @@ type bracketNative struct {
 	Bad  string `json:"bad"`
 }
 
-// BracketEndFiles are the snapshots at the ends.
-type BracketEndFiles struct {
+// bracketEndFiles are the snapshots at the ends.
+type bracketEndFiles struct {
 	Good []string `json:"good"`
 	Bad  []string `json:"bad"`
 }
@@ -197,7 +197,7 @@ func Bracket(b *bisect.Bracket) *BracketDocument {
 		}
 	}
 	if len(b.GoodFiles)+len(b.BadFiles) > 0 {
-		d.Files = &BracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
+		d.Files = &bracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
 	}
 	return d
 }

@@ -29,13 +29,13 @@ type TableDocument struct {
 	Label   string              `json:"label"`
 	Only    map[string][]string `json:"only"`
 	Fields  []FieldDocument     `json:"fields"`
-	Counts  TableCounts         `json:"counts"`
+	Counts  tableCounts         `json:"counts"`
 	Schema  []string            `json:"schema,omitempty"`
 	Missing string              `json:"missing_on,omitempty"` // the peer that lacks the table
 }
 
-// TableCounts counts all differences, those left out too.
-type TableCounts struct {
+// tableCounts counts all differences, those left out too.
+type tableCounts struct {
 	Only    map[string]uint64 `json:"only"`
 	Fields  uint64            `json:"fields"`
 	Columns []ColumnDocument  `json:"columns"`
@@ -114,7 +114,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
 			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{Field(d.RNG, "", names)},
-			Counts: TableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
+			Counts: tableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
 		})
 	}
 	for i := range d.Tables {
@@ -137,7 +137,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	doc := TableDocument{
 		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaTexts(t.Schema, names),
-		Counts: TableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
+		Counts: tableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
 	}
 	for i := range t.Changes {
 		doc.Fields = append(doc.Fields, Field(&t.Changes[i], t.Changes[i].Key.String(), names))

@@ -11,23 +11,23 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarkdown is how many bytes MarkdownText writes at most: an issue or comment on GitHub
+// maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub
 // holds 65,536 characters, and a job summary far more. What comes last is left out first.
 const maxMarkdown = 60_000
 
-// maxMarkdownText is how many characters of one text MarkdownText shows.
+// maxMarkdownText is how many characters of one text Markdown shows.
 const maxMarkdownText = 300
 
-// How many rows of a table, and entries of a list, MarkdownText shows.
+// How many rows of a table, and entries of a list, Markdown shows.
 const (
 	maxMarkdownRows = 40
 	maxMarkdownList = 20
 )
 
-// MarkdownText writes a report to paste into an issue, and as a job's summary: GitHub's
+// Markdown writes a report to paste into an issue, and as a job's summary: GitHub's
 // Markdown, which GitLab takes too. Whatever a file may have said is escaped for Markdown
 // and HTML, and mentions nobody and refers to nothing.
-func MarkdownText(w io.Writer, r *Report) error {
+func (r *Report) Markdown(w io.Writer) error {
 	var m markdown
 	m.verdict(r)
 	m.peers(r)

@@ -12,7 +12,7 @@ import (
 // which may hold any of these.
 //
 // Each field that it keeps is named here, so that a new one is left out.
-func Redact(r *Report) *Report {
+func (r *Report) Redact() *Report {
 	out := &Report{
 		Head:    Head{Schema: ReportSchema, Status: r.Status.Known(), Warnings: []string{}},
 		Kind:    knownKind(r.Kind),

@@ -81,20 +81,6 @@ func head(what string, status Status, warnings []string) Head {
 	return Head{"desynctool." + what + "/1", status, list(warnings)}
 }
 
-// ErrorDocument is what a command writes that could not do its work.
-type ErrorDocument struct {
-	Head
-	Error string `json:"error"`
-}
-
-// VersionDocument is desynctool.version/1.
-type VersionDocument struct {
-	Head
-	Version  string `json:"version"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
 // ReportedOrder is an order as reports show it.
 type ReportedOrder struct {
 	Tick     uint64 `json:"tick"`

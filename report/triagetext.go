@@ -22,10 +22,10 @@ const (
 	shownNext    = 5
 )
 
-// ReportText writes a report for a person: what happened in the first lines, then how that
+// Text writes a report for a person: what happened in the first lines, then how that
 // is known, what differs, how it spread, and what to do; about a screen or two, or
 // everything if all is set.
-func ReportText(w io.Writer, r *Report, s Style, all bool) error {
+func (r *Report) Text(w io.Writer, s Style, all bool) error {
 	t := reportText{lines{w: w}, r, s, all}
 	t.verdict()
 	t.ladder()

@@ -47,7 +47,10 @@ func (e *env) failedJSON(cmd *cobra.Command, err error, status report.Status) {
 	if !ok || e.rendered || !slices.Contains(o.list, output{format: "json"}) {
 		return
 	}
-	_ = report.WriteJSON(e.stdout, report.ErrorDocument{Head: report.NewHead(cmd.Name(), status, nil), Error: oneLine(err.Error())})
+	_ = report.WriteJSON(e.stdout, struct {
+		report.Head
+		Error string `json:"error"`
+	}{report.NewHead(cmd.Name(), status, nil), oneLine(err.Error())})
 }
 
 // oneLine makes one line of a message that may hold anything from a file.

@@ -170,7 +170,7 @@ func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 			func() any { return r })
 	case *report.Report:
 		if flags.redact {
-			r = report.Redact(r)
+			r = r.Redact()
 		}
 		return e.renderReport(format, r, flags.all)
 	}

@@ -53,6 +53,11 @@ func doVersion(e *env, format *outputs) error {
 			return err
 		},
 		func() any {
-			return report.VersionDocument{Head: report.NewHead("version", report.InSync, nil), Version: v, Go: runtime.Version(), Platform: platform}
+			return struct {
+				report.Head
+				Version  string `json:"version"`
+				Go       string `json:"go"`
+				Platform string `json:"platform"`
+			}{report.NewHead("version", report.InSync, nil), v, runtime.Version(), platform}
 		})
 }

@@ -137,8 +137,8 @@ func TestRedacted(t *testing.T) {
 		in, out any
 		all     bool // everything that is allowed is there
 	}{
-		{"triage", &triage, report.Redact(&triage), false},
-		{"triage", &noTick, report.Redact(&noTick), false},
+		{"triage", &triage, triage.Redact(), false},
+		{"triage", &noTick, noTick.Redact(), false},
 		{"report", &merged, merged.Redact(), true},
 		{"peer-report", &peer, peer.Redact(), true},
 	} {
