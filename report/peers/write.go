@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -72,9 +73,5 @@ func writeOne(r *session.Recording, peer int, state snapshot.State, diverged []s
 		return err
 	}
 	path := filepath.Join(r.Peers[peer].Dir, FileName(state.Info().Seed, *r.Detected))
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.WriteJSON(f, own), f.Close())
+	return files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, own) })
 }
