@@ -93,7 +93,7 @@ func TestFailOnTable(t *testing.T) {
 			{Head: report.Head{Status: report.Diverged}, Seen: []report.SeenBefore{{Exact: true}}},
 			{Head: report.Head{Status: report.Inconclusive}},
 		} {
-			status, err := report.ExitFor(&r, failOn)
+			status, err := r.ExitFor(failOn)
 			if err != nil || strconv.Itoa(status.ExitCode()) != row[2+i] {
 				t.Errorf("--fail-on %q: %d in column %d (%v), documented is %s", failOn, status.ExitCode(), i+1, err, row[2+i])
 			}

@@ -81,6 +81,10 @@ type Comparison struct {
 	InputHashesRead uint64              `json:"input_hashes_read"`
 
 	Warnings []string `json:"warnings,omitempty"`
+
+	// Lost is for callers that searched for the logs: which peers left none that can be
+	// read.
+	Lost []string `json:"-"`
 }
 
 // Difference is one order, or one marker that is an input, which differs.
@@ -243,16 +247,16 @@ func (c *Comparison) Diverged() bool {
 	return c.Verdict == InputsDiffer || c.Verdict == Simulation || c.Verdict == InitialState
 }
 
-// Incomplete reports whether evidence was lost or lacking: a log that could not be
-// read to its end or has lines of no known kind, contradicts itself, or overlaps with no other, or a claim of
-// the game that nothing bears out.
+// Incomplete reports whether evidence was lost or lacking: a log that is not there, could
+// not be read to its end, has lines of no known kind, contradicts itself, or overlaps with
+// no other, or a claim of the game that nothing bears out.
 func (c *Comparison) Incomplete() bool {
 	for i := range c.Peers {
 		if p := &c.Peers[i]; p.Err != nil || p.Unknown > 0 || p.Alone > 0 {
 			return true
 		}
 	}
-	return c.Verdict == NoOverlap || c.Verdict == InputsEqual && c.ClaimCount > 0 || c.InputHashCount > 0 || c.State.ContradictionCount > 0
+	return len(c.Lost) > 0 || c.Verdict == NoOverlap || c.Verdict == InputsEqual && c.ClaimCount > 0 || c.InputHashCount > 0 || c.State.ContradictionCount > 0
 }
 
 // Line is the verdict in one line.

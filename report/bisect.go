@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -10,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// BisectDocument is desynctool.bisect/1.
-type BisectDocument struct {
+// bisectDocument is desynctool.bisect/1.
+type bisectDocument struct {
 	Head
 	Bracket        *BracketDocument  `json:"bracket"`
 	Exact          bool              `json:"exact"`
@@ -21,24 +20,24 @@ type BisectDocument struct {
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
-	Peers          []BisectPeer      `json:"peers"`
+	Peers          []bisectPeer      `json:"peers"`
 	Healed         *uint64           `json:"healed_at"`
-	Replay         *ReplayDocument   `json:"replay,omitempty"`
+	Replay         *replayDocument   `json:"replay,omitempty"`
 	Contradictions []string          `json:"contradictions"`
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
 	Native         map[string]string `json:"native,omitempty"`
 
-	Prefix *PrefixDocument `json:"prefix,omitempty"` // there if a command told of prefixes
+	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched
 
 	// Kind is "state", "blind-checksum" or "checksum-only", empty in sync.
 	Kind      bisect.Kind        `json:"kind,omitempty"`
-	Checksums []ChecksumDocument `json:"checksums,omitempty"`
+	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
 }
 
-// ChecksumDocument is what the checksums say that engines recorded.
-type ChecksumDocument struct {
+// checksumDocument is what the checksums say that engines recorded.
+type checksumDocument struct {
 	What   string     `json:"what"`
 	Good   *uint64    `json:"good"` // the last tick at which they agree before Bad
 	Bad    *uint64    `json:"bad"`  // the first at which they differ
@@ -47,8 +46,8 @@ type ChecksumDocument struct {
 	Groups [][]string `json:"groups"` // at Bad
 }
 
-// PrefixDocument is a search over the prefixes of one log.
-type PrefixDocument struct {
+// prefixDocument is a search over the prefixes of one log.
+type prefixDocument struct {
 	Test string `json:"test"`
 	From uint64 `json:"from"` // state points
 	To   uint64 `json:"to"`
@@ -60,41 +59,41 @@ type BracketDocument struct {
 	Bad    uint64           `json:"bad"`
 	By     string           `json:"by"`
 	Phase  string           `json:"phase,omitempty"`
-	Native *BracketNative   `json:"native,omitempty"`
-	Files  *BracketEndFiles `json:"files,omitempty"`
+	Native *bracketNative   `json:"native,omitempty"`
+	Files  *bracketEndFiles `json:"files,omitempty"`
 }
 
-// BracketNative are the engine's own names of the ends.
-type BracketNative struct {
+// bracketNative are the engine's own names of the ends.
+type bracketNative struct {
 	Good string `json:"good,omitempty"`
 	Bad  string `json:"bad"`
 }
 
-// BracketEndFiles are the snapshots at the ends.
-type BracketEndFiles struct {
+// bracketEndFiles are the snapshots at the ends.
+type bracketEndFiles struct {
 	Good []string `json:"good"`
 	Bad  []string `json:"bad"`
 }
 
-// BisectPeer is one peer.
-type BisectPeer struct {
+// bisectPeer is one peer.
+type bisectPeer struct {
 	Name      string `json:"name"`
 	Path      string `json:"path"`
 	Snapshots int    `json:"snapshots"`
 	OrderLog  bool   `json:"order_log"`
 }
 
-// ReplayDocument is what a simulator said.
-type ReplayDocument struct {
+// replayDocument is what a simulator said.
+type replayDocument struct {
 	Sim        string                 `json:"sim"`
 	From       uint64                 `json:"from"`
 	To         uint64                 `json:"to"`
-	Peers      []ReplayedPeerDocument `json:"peers"`
+	Peers      []replayedPeerDocument `json:"peers"`
 	InputsPart *uint64                `json:"inputs_part"`
 }
 
-// ReplayedPeerDocument is one peer against the replay.
-type ReplayedPeerDocument struct {
+// replayedPeerDocument is one peer against the replay.
+type replayedPeerDocument struct {
 	Name             string  `json:"name"`
 	MatchesReference *bool   `json:"matches_reference"` // null if nothing was compared
 	Compared         int     `json:"compared"`
@@ -104,24 +103,21 @@ type ReplayedPeerDocument struct {
 	Got              string  `json:"got,omitempty"`
 	OrdersOf         string  `json:"orders_of,omitempty"`
 
-	Drill *TrialDocument `json:"drill,omitempty"` // its replay system by system
+	Drill *trialDocument `json:"drill,omitempty"` // its replay system by system
 }
 
-// BisectStatus returns the outcome of a bisection.
-func BisectStatus(r *bisect.Result) Status {
-	switch {
-	case r.Diverged():
-		return Diverged
-	case r.Incomplete():
-		return Inconclusive
+// Bisect returns the document of a bisection.
+func Bisect(r *bisect.Result) Document {
+	return Document{
+		StatusOf(r),
+		func() any { return bisectJSON(r) },
+		func(out *Text, all bool) { bisectText(out, r) },
 	}
-	return InSync
 }
 
-// Bisect returns the JSON document of a bisection.
-func Bisect(r *bisect.Result) *BisectDocument {
-	d := &BisectDocument{
-		Head:  head("bisect", BisectStatus(r), r.Warnings),
+func bisectJSON(r *bisect.Result) *bisectDocument {
+	d := &bisectDocument{
+		Head:  head("bisect", StatusOf(r), r.Warnings),
 		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
 		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes),
 	}
@@ -131,38 +127,23 @@ func Bisect(r *bisect.Result) *BisectDocument {
 	if r.Healed != nil {
 		d.Healed = &r.Healed.Tick
 	}
-	if b := r.Bracket; b != nil {
-		d.Bracket = &BracketDocument{Bad: b.Bad.Tick, By: string(b.By), Phase: b.Bad.Phase}
-		if b.Bad.Native != "" {
-			d.Bracket.Native = &BracketNative{Bad: b.Bad.Words()}
-			d.Native = map[string]string{"state": b.Bad.Words()}
-		}
-		if b.Good != nil {
-			d.Bracket.Good = &b.Good.Tick
-			if d.Bracket.Native != nil {
-				d.Bracket.Native.Good = b.Good.Words()
-			}
-		}
-		if len(b.GoodFiles)+len(b.BadFiles) > 0 {
-			d.Bracket.Files = &BracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
-		}
+	if d.Bracket = Bracket(r.Bracket); d.Bracket != nil && d.Bracket.Native != nil {
+		d.Native = map[string]string{"state": d.Bracket.Native.Bad}
 	}
 	if p := r.Prefix; p != nil {
-		d.Prefix = &PrefixDocument{p.Test, p.From, p.To}
+		d.Prefix = &prefixDocument{p.Test, p.From, p.To}
 	}
 	d.Kind = r.Kind
 	for i, t := range r.Traces {
 		if i == 0 {
-			for k := range t.Claims {
-				d.Claims = append(d.Claims, claimDocument(t, &t.Claims[k]))
-			}
+			d.Claims = Claims(t)
 		}
 		if len(t.Traces) < 2 {
 			continue
 		}
-		c := ChecksumDocument{What: traceKind(&t.Traces[0]), Last: t.LastCompared.Number, Groups: [][]string{}}
+		c := checksumDocument{What: t.Traces[0].Kind(), Last: t.LastCompared.Number, Groups: [][]string{}}
 		if b := t.Bracket; b != nil {
-			c.Bad, c.Native = &b.Bad.Number, nativeTick(t, b.Bad)
+			c.Bad, c.Native = &b.Bad.Number, t.NativeName(b.Bad)
 			if b.HasGood {
 				c.Good = &b.Good.Number
 			}
@@ -173,16 +154,16 @@ func Bisect(r *bisect.Result) *BisectDocument {
 		d.Checksums = append(d.Checksums, c)
 	}
 	if m := r.Sums; m != nil {
-		d.Checksums = append(d.Checksums, ChecksumDocument{What: recordedSums, Good: m.Good, Bad: &m.Bad, Last: m.Last, Groups: list(m.Groups)})
+		d.Checksums = append(d.Checksums, checksumDocument{What: recordedSums, Good: m.Good, Bad: &m.Bad, Last: m.Last, Groups: list(m.Groups)})
 	}
 	for _, p := range r.Peers {
-		d.Peers = append(d.Peers, BisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
+		d.Peers = append(d.Peers, bisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
 	}
 	if rep := r.Replay; rep != nil {
-		d.Replay = &ReplayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer, Peers: []ReplayedPeerDocument{}}
+		d.Replay = &replayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer, Peers: []replayedPeerDocument{}}
 		for i := range rep.Peers {
 			p := &rep.Peers[i]
-			doc := ReplayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed}
+			doc := replayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed}
 			if p.Compared > 0 {
 				matches := p.MatchesReference()
 				doc.MatchesReference = &matches
@@ -191,7 +172,7 @@ func Bisect(r *bisect.Result) *BisectDocument {
 				doc.Expected, doc.Got = p.Expected.String(), p.Got.String()
 			}
 			if p.Drilled != nil {
-				drill := trialDocument(p.Drilled)
+				drill := trialJSON(p.Drilled)
 				doc.Drill = &drill
 			}
 			d.Replay.Peers = append(d.Replay.Peers, doc)
@@ -200,14 +181,31 @@ func Bisect(r *bisect.Result) *BisectDocument {
 	return d
 }
 
-// BisectText writes a bisection for a person.
-func BisectText(w io.Writer, r *bisect.Result, s Style) error {
-	out := lines{w: w}
-	status := BisectStatus(r)
-	out.put(s.verdict(status), bisectHeadline(r))
-	row := func(name string, parts ...string) {
-		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+// Bracket returns the document of a bracket, nil for none.
+func Bracket(b *bisect.Bracket) *BracketDocument {
+	if b == nil {
+		return nil
 	}
+	d := &BracketDocument{Bad: b.Bad.Tick, By: string(b.By), Phase: b.Bad.Phase}
+	if b.Bad.Native != "" {
+		d.Native = &bracketNative{Bad: b.Bad.Words()}
+	}
+	if b.Good != nil {
+		d.Good = &b.Good.Tick
+		if d.Native != nil {
+			d.Native.Good = b.Good.Words()
+		}
+	}
+	if len(b.GoodFiles)+len(b.BadFiles) > 0 {
+		d.Files = &bracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}
+	}
+	return d
+}
+
+func bisectText(out *Text, r *bisect.Result) {
+	s := out.Style
+	out.put(s.Verdict(StatusOf(r)), bisectHeadline(r))
+	row := out.Row
 	if b := r.Bracket; b != nil {
 		width := columns(bothNames(b.Bad))
 		if b.Good != nil {
@@ -226,14 +224,14 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
 	}
 	if p := r.Prefix; p != nil {
-		row("search", fmt.Sprintf("%s tested, of state points %d to %d", plural(uint64(r.Probes), "prefix", "prefixes"), p.From, p.To))
+		row("search", fmt.Sprintf("%s tested, of state points %d to %d", Count(r.Probes, "prefix", "prefixes"), p.From, p.To))
 		row("test", Safe(p.Test))
 	}
 	if r.Snapshots > 0 {
 		if len(r.Peers) == 2 {
-			row("search", fmt.Sprintf("%s opened of %d", plural(uint64(r.Probes), "pair", "pairs"), r.Snapshots))
+			row("search", fmt.Sprintf("%s opened of %d", Count(r.Probes, "pair", "pairs"), r.Snapshots))
 		} else {
-			row("search", fmt.Sprintf("%s opened at %s", plural(uint64(r.Probes), "pair", "pairs"), plural(uint64(r.Snapshots), "state point", "state points")))
+			row("search", fmt.Sprintf("%s opened at %s", Count(r.Probes, "pair", "pairs"), Count(r.Snapshots, "state point", "state points")))
 		}
 	}
 	for _, t := range r.Traces {
@@ -249,7 +247,7 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 		claimsText(row, r.Traces[0], s, "--format json", false)
 	}
 	replayText(row, r.Replay, s)
-	drillText(&out, r.Replay, s)
+	drillText(out, r.Replay)
 	for _, part := range []struct {
 		name  string
 		texts []string
@@ -270,7 +268,6 @@ func BisectText(w io.Writer, r *bisect.Result, s Style) error {
 	if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
 		row("next", "desynctool diff ", Safe(b.BadFiles[0]), " ", Safe(b.BadFiles[1]))
 	}
-	return out.err
 }
 
 // recordedSums is what the hashes in order logs are called among checksums.
@@ -296,9 +293,9 @@ func groupsText(list [][]string, s Style) string {
 	return strings.Join(groups, "  ≠  ")
 }
 
-// checksumText tells what the checksums say that engines recorded.
+// checksumText says what the checksums say that engines recorded.
 func checksumText(t *tracediff.Result, s Style) string {
-	what := Safe(traceKind(&t.Traces[0]))
+	what := Safe(t.Traces[0].Kind())
 	switch b := t.Bracket; {
 	case b == nil:
 		return fmt.Sprintf("%s: no difference up to %s", what, tickText(t, t.LastCompared))
@@ -329,7 +326,7 @@ const shownTexts = 8
 func bisectHeadline(r *bisect.Result) string {
 	switch b := r.Bracket; {
 	case r.Kind == bisect.ChecksumOnly:
-		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", plural(uint64(r.Snapshots), "state point", "state points"))
+		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", Count(r.Snapshots, "state point", "state points"))
 	case r.Kind == bisect.BlindChecksum && b.Good != nil:
 		return fmt.Sprintf("  in (%s, %s], with a blind checksum", pointName(*b.Good), pointName(b.Bad))
 	case r.Snapshots+r.Recorded == 0 && len(r.Traces) > 0:
@@ -341,12 +338,12 @@ func bisectHeadline(r *bisect.Result) string {
 	case b == nil && r.Snapshots+r.Recorded == 0:
 		return "  nothing to compare"
 	case b == nil && r.Snapshots == 0:
-		return fmt.Sprintf("  no difference in %s", plural(uint64(r.Recorded), "recorded hash", "recorded hashes"))
+		return fmt.Sprintf("  no difference in %s", Count(r.Recorded, "recorded hash", "recorded hashes"))
 	case b == nil && r.Recorded == 0:
-		return fmt.Sprintf("  no difference at %s", plural(uint64(r.Snapshots), "common state point", "common state points"))
+		return fmt.Sprintf("  no difference at %s", Count(r.Snapshots, "common state point", "common state points"))
 	case b == nil:
-		return fmt.Sprintf("  no difference at %s, nor in %s", plural(uint64(r.Snapshots), "common state point", "common state points"),
-			plural(uint64(r.Recorded), "recorded hash", "recorded hashes"))
+		return fmt.Sprintf("  no difference at %s, nor in %s", Count(r.Snapshots, "common state point", "common state points"),
+			Count(r.Recorded, "recorded hash", "recorded hashes"))
 	case r.InitialState:
 		return "  in the initial state, before any tick"
 	case r.Exact && b.Good != nil && b.Good.Native != "" && strings.Trim(b.Good.Words()+b.Bad.Words(), "0123456789") == "":
@@ -372,8 +369,6 @@ func departed(p *bisect.ReplayedPeer) string {
 		return fmt.Sprintf("at state point %d", d)
 	}
 }
-
-type printer interface{ Sprint(...any) string }
 
 func end(row func(string, ...string), name string, color printer, p snapshot.Point, width int, what string, files []string) {
 	at := bothNames(p)
@@ -407,8 +402,9 @@ func replayText(row func(string, ...string), rep *bisect.Replay, s Style) {
 	}
 }
 
-// drillText tells in which system each peer departs, and what it wrote.
-func drillText(out *lines, rep *bisect.Replay, s Style) {
+// drillText says in which system each peer departs, and what it wrote.
+func drillText(out *Text, rep *bisect.Replay) {
+	s := out.Style
 	if rep == nil {
 		return
 	}
@@ -420,17 +416,17 @@ func drillText(out *lines, rep *bisect.Replay, s Style) {
 		name := s.name.Sprint(Safe(p.Name))
 		d := p.Drilled.First
 		if d == nil {
-			out.row(s, "drill", name, " does not depart from its own trace")
+			out.Row("drill", name, " does not depart from its own trace")
 			continue
 		}
 		what := fmt.Sprintf(", state point %d", d.Point)
 		if tick, ok := p.Drilled.Tick(); ok {
 			what = fmt.Sprintf(", tick %d", tick)
 		}
-		out.row(s, "drill", name, what)
-		drilledText(out, d, s, false)
+		out.Row("drill", name, what)
+		drilledText(out, d, false)
 		for _, lost := range p.Drilled.Lost {
-			out.row(s, "lost", s.warn.Sprint(Safe(lost)))
+			out.Row("lost", s.warn.Sprint(Safe(lost)))
 		}
 	}
 }

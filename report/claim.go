@@ -26,10 +26,18 @@ type ClaimedValueDoc struct {
 	Value string `json:"value"`
 }
 
-// StartDocument is something that is not the same on all peers at the start.
-type StartDocument struct {
+// startDocument is something that is not the same on all peers at the start.
+type startDocument struct {
 	Name   string            `json:"name"`
 	Values map[string]string `json:"values"`
+}
+
+// Claims returns the documents of what engines claim beside some traces.
+func Claims(r *tracediff.Result) (out []ClaimDocument) {
+	for i := range r.Claims {
+		out = append(out, claimDocument(r, &r.Claims[i]))
+	}
+	return out
 }
 
 func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
@@ -52,7 +60,7 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 	const shown = 3
 	for i := range r.Claims {
 		if i == shown && !all {
-			row("", s.faint.Sprintf("… and %s  (%s)", plural(uint64(len(r.Claims)-i), "more claim", "more claims"), more))
+			row("", s.faint.Sprintf("… and %s  (%s)", Count(len(r.Claims)-i, "more claim", "more claims"), more))
 			break
 		}
 		c := &r.Claims[i]
@@ -61,7 +69,7 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 			from += fmt.Sprintf(":%d", c.Pos.Line)
 		}
 		if n := len(c.Files) - 1; n > 0 {
-			from += fmt.Sprintf(" and %s", plural(uint64(n), "other file", "other files"))
+			from += fmt.Sprintf(" and %s", Count(n, "other file", "other files"))
 		}
 		row("claim", s.warn.Sprint("“"+shorten(Safe(c.Text), claimWidth)+"”"), s.faint.Sprint("  "+from))
 		if c.Standing != tracediff.Contradicted {
@@ -94,11 +102,11 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	case !c.HasTick:
 		return "names no tick; nothing bears it out or contradicts it"
 	case c.Standing == tracediff.Borne:
-		return fmt.Sprintf("the traces first differ at %s, too", tick)
+		return fmt.Sprintf("the traces also first differ at %s", tick)
 	case c.Standing == tracediff.Late && r.First != nil:
 		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
 	case c.Proves():
-		return fmt.Sprintf("no two traces have %s; it tells two checksums, so that the peers parted by then", tick)
+		return fmt.Sprintf("no two traces have %s; it shows two checksums, so the peers had parted by then", tick)
 	}
 	return fmt.Sprintf("no two traces have %s: not checked", tick)
 }

@@ -2,53 +2,51 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 )
 
-// ConformanceDocument is desynctool.sim-check/1: what a conformance test of a simulator
+// conformanceDocument is desynctool.sim-check/1: what a conformance test of a simulator
 // outside this process found.
-type ConformanceDocument struct {
+type conformanceDocument struct {
 	Head
 	Target string              `json:"target"`
 	Name   string              `json:"name"`
 	Build  string              `json:"build"`
 	Can    []bisect.Capability `json:"can"`
-	Checks []CheckDocument     `json:"checks"`
+	Checks []checkDocument     `json:"checks"`
 }
 
-// CheckDocument is one part of a conformance test.
-type CheckDocument struct {
+// checkDocument is one part of a conformance test.
+type checkDocument struct {
 	Name    string         `json:"name"`
 	Outcome extsim.Outcome `json:"outcome"`
 	Detail  string         `json:"detail"`
 }
 
-// ConformanceStatus returns the outcome of a conformance test.
-func ConformanceStatus(c *extsim.Conformance) Status {
-	if c.Passed() {
-		return InSync
+// Conformance returns the document of a conformance test.
+func Conformance(c *extsim.Conformance) Document {
+	return Document{
+		StatusOf(c),
+		func() any { return conformanceJSON(c) },
+		func(out *Text, all bool) { conformanceText(out, c) },
 	}
-	return Diverged
 }
 
-// Conformance returns the JSON document of a conformance test.
-func Conformance(c *extsim.Conformance) *ConformanceDocument {
-	d := &ConformanceDocument{
-		Head:   head("sim-check", ConformanceStatus(c), nil),
-		Target: c.Target, Name: c.Name, Build: c.Build, Can: list(c.Can), Checks: []CheckDocument{},
+func conformanceJSON(c *extsim.Conformance) *conformanceDocument {
+	d := &conformanceDocument{
+		Head:   head("sim-check", StatusOf(c), nil),
+		Target: c.Target, Name: c.Name, Build: c.Build, Can: list(c.Can), Checks: []checkDocument{},
 	}
 	for _, f := range c.Findings {
-		d.Checks = append(d.Checks, CheckDocument(f))
+		d.Checks = append(d.Checks, checkDocument(f))
 	}
 	return d
 }
 
-// ConformanceText writes a conformance test for a person.
-func ConformanceText(w io.Writer, c *extsim.Conformance, s Style) error {
-	out := lines{w: w}
+func conformanceText(out *Text, c *extsim.Conformance) {
+	s := out.Style
 	wrong, supported := 0, 0
 	for _, f := range c.Findings {
 		if f.Outcome != extsim.Skipped {
@@ -76,5 +74,4 @@ func ConformanceText(w io.Writer, c *extsim.Conformance, s Style) error {
 			out.put("  ", s.faint.Sprint("-      "+name+string(f.Outcome)))
 		}
 	}
-	return out.err
 }

@@ -1,32 +1,28 @@
 package report
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// DiffDocument is desynctool.diff/1.
-type DiffDocument struct {
+// diffDocument is desynctool.diff/1.
+type diffDocument struct {
 	Head
-	Peers       []string        `json:"peers"`
-	Seed        string          `json:"seed"`
-	Point       uint64          `json:"point"`
-	Phase       string          `json:"phase,omitempty"`
-	Native      *Native         `json:"native,omitempty"`
-	Archetypes  []TableDocument `json:"archetypes"`
-	Caches      []TableDocument `json:"caches"`
-	Noise       []TableDocument `json:"noise,omitempty"`
-	NoisyTables int             `json:"noisy_tables"`
-	Hidden      []HiddenDoc     `json:"hidden"`
-	Findings    []string        `json:"findings"`           // what differs besides values, by name
-	LeftOut     uint64          `json:"left_out,omitempty"` // values and rows that the tables count but do not list
-	Notes       []string        `json:"notes,omitempty"`    // what limits what it proves
+	Peers       []string         `json:"peers"`
+	Seed        string           `json:"seed"`
+	Point       uint64           `json:"point"`
+	Phase       string           `json:"phase,omitempty"`
+	Native      *Native          `json:"native,omitempty"`
+	Archetypes  []TableDocument  `json:"archetypes"`
+	Caches      []TableDocument  `json:"caches"`
+	Noise       []TableDocument  `json:"noise,omitempty"`
+	NoisyTables int              `json:"noisy_tables"`
+	Hidden      []hiddenDocument `json:"hidden"`
+	Findings    []string         `json:"findings"`           // what differs besides values, by name
+	LeftOut     uint64           `json:"left_out,omitempty"` // values and rows that the tables count but do not list
+	Notes       []string         `json:"notes,omitempty"`    // what limits what it proves
 }
 
 // TableDocument is what differs in one table.
@@ -34,13 +30,13 @@ type TableDocument struct {
 	Label   string              `json:"label"`
 	Only    map[string][]string `json:"only"`
 	Fields  []FieldDocument     `json:"fields"`
-	Counts  TableCounts         `json:"counts"`
+	Counts  tableCounts         `json:"counts"`
 	Schema  []string            `json:"schema,omitempty"`
 	Missing string              `json:"missing_on,omitempty"` // the peer that lacks the table
 }
 
-// TableCounts counts all differences, those left out too.
-type TableCounts struct {
+// tableCounts counts all differences, those left out too.
+type tableCounts struct {
 	Only    map[string]uint64 `json:"only"`
 	Fields  uint64            `json:"fields"`
 	Columns []ColumnDocument  `json:"columns"`
@@ -62,32 +58,21 @@ type FieldDocument struct {
 	Kind      snapshot.Kind     `json:"kind"`
 	Bits      int               `json:"bits_changed"`
 	ULP       *uint64           `json:"ulp,omitempty"`
-	Excerpt   *ExcerptDocument  `json:"excerpt,omitempty"` // where values holds parts of long ones
+	Excerpt   *excerptDocument  `json:"excerpt,omitempty"` // where values holds parts of long ones
 }
 
-// ExcerptDocument says which part of two long values is shown.
-type ExcerptDocument struct {
+// excerptDocument says which part of two long values is shown.
+type excerptDocument struct {
 	Offset  int            `json:"offset"`
 	Lengths map[string]int `json:"lengths"`
 }
 
-// HiddenDoc is a difference that an ignore rule hid.
-type HiddenDoc struct {
+// hiddenDocument is a difference that an ignore rule hid.
+type hiddenDocument struct {
 	Rule    string `json:"rule"`
 	Label   string `json:"label"`
 	Column  string `json:"column,omitempty"`
 	Changed uint64 `json:"values,omitempty"`
-}
-
-// DiffStatus returns the outcome of a diff.
-func DiffStatus(d *snapshot.Diff) Status {
-	if d.Diverged() {
-		return Diverged
-	}
-	if len(d.Lost) > 0 {
-		return Inconclusive
-	}
-	return InSync
 }
 
 // findings names what a diff found that no single value shows.
@@ -105,18 +90,32 @@ func findings(d *snapshot.Diff) []string {
 	return out
 }
 
-// Diff returns the JSON document of a diff; names are those of the peers.
-func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
-	doc := &DiffDocument{
-		Head: head("diff", DiffStatus(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
+// Diff returns the document of a diff; names are those of the peers.
+func Diff(d *snapshot.Diff, names [2]string, warnings []string) Document {
+	return Document{
+		StatusOf(d),
+		func() any { return diffJSON(d, names, warnings) },
+		func(out *Text, all bool) { diffText(out, d, names, all) },
+	}
+}
+
+// Tables returns the documents of what differs in the archetypes of two states, the RNG
+// under the empty label; names are those of the peers.
+func Tables(d *snapshot.Diff, names [2]string) []TableDocument {
+	return diffJSON(d, names, nil).Archetypes
+}
+
+func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocument {
+	doc := &diffDocument{
+		Head: head("diff", StatusOf(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
 		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables,
-		Hidden: []HiddenDoc{}, Findings: list(findings(d)), LeftOut: d.LeftOut(), Notes: d.Notes,
+		Hidden: []hiddenDocument{}, Findings: list(findings(d)), LeftOut: d.LeftOut(), Notes: d.Notes,
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
 			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{Field(d.RNG, "", names)},
-			Counts: TableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
+			Counts: tableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
 		})
 	}
 	for i := range d.Tables {
@@ -131,15 +130,15 @@ func Diff(d *snapshot.Diff, names [2]string, warnings []string) *DiffDocument {
 		}
 	}
 	for _, h := range d.Hidden {
-		doc.Hidden = append(doc.Hidden, HiddenDoc(h))
+		doc.Hidden = append(doc.Hidden, hiddenDocument(h))
 	}
 	return doc
 }
 
 func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	doc := TableDocument{
-		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaNames(t.Schema, names),
-		Counts: TableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
+		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaTexts(t.Schema, names),
+		Counts: tableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
 	}
 	for i := range t.Changes {
 		doc.Fields = append(doc.Fields, Field(&t.Changes[i], t.Changes[i].Key.String(), names))
@@ -156,10 +155,20 @@ func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	return doc
 }
 
-func schemaNames(schema []string, names [2]string) []string {
-	out := slices.Clone(schema)
-	for i, s := range out {
-		out[i] = strings.NewReplacer(" in A", " on "+names[0], " in B", " on "+names[1]).Replace(s)
+// schemaTexts says in words how the columns and keys of a table differ.
+func schemaTexts(schema []snapshot.SchemaChange, names [2]string) []string {
+	var out []string
+	for _, c := range schema {
+		switch {
+		case c.Column == "":
+			out = append(out, fmt.Sprintf("keys have %d part(s) in one state and %d in the other", c.PartsA, c.PartsB))
+		case c.B == nil:
+			out = append(out, fmt.Sprintf("column %s only on %s", c.Column, names[0]))
+		case c.A == nil:
+			out = append(out, fmt.Sprintf("column %s only on %s", c.Column, names[1]))
+		default:
+			out = append(out, fmt.Sprintf("column %s is %s/%d on %s, %s/%d on %s", c.Column, c.A.Type, c.A.Scale, names[0], c.B.Type, c.B.Scale, names[1]))
+		}
 	}
 	return out
 }
@@ -185,40 +194,37 @@ func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 		f.ULP = &c.ULP
 	}
 	if e := c.Excerpt; e != nil {
-		f.Excerpt = &ExcerptDocument{e.Offset, map[string]int{names[0]: e.LenA, names[1]: e.LenB}}
+		f.Excerpt = &excerptDocument{e.Offset, map[string]int{names[0]: e.LenA, names[1]: e.LenB}}
 	}
 	return f
 }
 
-// DiffText writes a diff for a person: about a screenful, or everything that
-// the diff kept if all is set.
-func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool) error {
-	buffered := bufio.NewWriterSize(w, 64<<10)
-	out := lines{w: buffered}
-	status := DiffStatus(d)
+// diffText takes about a screenful, or everything that the diff kept if all is set.
+func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
+	s := out.Style
 	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
 	point := bothNames(d.A.Point)
 	if !d.A.Point.Same(d.B.Point) {
 		point += " | " + bothNames(d.B.Point)
 	}
-	out.put(s.verdict(status), "  at state point ", point, "  ", a, " | ", b)
+	out.put(s.Verdict(StatusOf(d)), "  at state point ", point, "  ", a, " | ", b)
 	for _, f := range findings(d) {
 		out.put("  ", s.bad.Sprint(f))
 	}
 	if d.RNG != nil {
 		out.put(s.bold.Sprint("RNG"))
-		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(&out, s)
+		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(out)
 	}
 	perTable, tables := budget(d, all)
 	for i := range d.Tables {
 		if i == tables {
-			out.put(s.faint.Sprintf("… and %s  (--all)", plural(uint64(len(d.Tables)-i), "more table", "more tables")))
+			out.put(s.faint.Sprintf("… and %s  (--all)", Count(len(d.Tables)-i, "more table", "more tables")))
 			break
 		}
-		tableText(&out, &d.Tables[i], names, s, perTable)
+		tableText(out, &d.Tables[i], names, perTable)
 	}
 	if d.NoisyTables > 0 {
-		out.put(s.faint.Sprintf("noise: %s here  (--noise)", plural(uint64(d.NoisyTables), "table that always differs also differs", "tables that always differ also differ")))
+		out.put(s.faint.Sprintf("noise: %s here  (--noise)", Count(d.NoisyTables, "table that always differs also differs", "tables that always differ also differ")))
 	}
 	for _, h := range d.Hidden {
 		what := h.Label
@@ -227,14 +233,13 @@ func DiffText(w io.Writer, d *snapshot.Diff, names [2]string, s Style, all bool)
 		}
 		n := ""
 		if h.Changed > 0 {
-			n = ", " + plural(h.Changed, "value", "values")
+			n = ", " + Count(h.Changed, "value", "values")
 		}
 		out.put(s.warn.Sprintf("hidden by rule %s: %s%s", Safe(h.Rule), Safe(what), n))
 	}
 	for _, note := range d.Notes {
 		out.put(s.faint.Sprint("note: " + Safe(note)))
 	}
-	return errors.Join(out.err, buffered.Flush())
 }
 
 // screenful is how many lines a diff takes by default.
@@ -257,14 +262,15 @@ func budget(d *snapshot.Diff, all bool) (perTable, tables int) {
 	return perTable, tables
 }
 
-func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limit int) {
+func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
+	s := out.Style
 	var parts []string
 	if n := t.Changed(); n > 0 {
-		parts = append(parts, plural(n, "value differs", "values differ"))
+		parts = append(parts, Count(n, "value differs", "values differ"))
 	}
 	for i, count := range []uint64{t.OnlyACount, t.OnlyBCount} {
 		if count > 0 {
-			parts = append(parts, plural(count, "row", "rows")+" only on "+Safe(names[i]))
+			parts = append(parts, Count(count, "row", "rows")+" only on "+Safe(names[i]))
 		}
 	}
 	switch {
@@ -281,7 +287,7 @@ func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limi
 		parts = append(parts, "derived from the rest")
 	}
 	out.put(s.bold.Sprint(class+Safe(t.Label)), s.faint.Sprint("  "+strings.Join(parts, ", ")))
-	for _, line := range schemaNames(t.Schema, names) {
+	for _, line := range schemaTexts(t.Schema, names) {
 		out.put("  ", s.warn.Sprint(Safe(line)))
 	}
 	if len(t.Columns) > 1 && limit >= 0 && t.Changed() > uint64(limit) {
@@ -314,7 +320,7 @@ func tableText(out *lines, t *snapshot.TableDiff, names [2]string, s Style, limi
 	if limit >= 0 && len(shown) > limit {
 		shown = shown[:limit]
 	}
-	changes{shown, t.Changed(), names}.put(out, s)
+	changes{shown, t.Changed(), names}.put(out)
 }
 
 // changes are values to list, of total in all.
@@ -326,32 +332,26 @@ type changes struct {
 
 const valueWidth = 44 // columns of a value before it is shortened
 
-func (c changes) put(out *lines, s Style) {
+func (c changes) put(out *Text) {
+	s := out.Style
 	if len(c.list) == 0 {
 		return
 	}
-	row := func(ch *snapshot.Change) [5]string {
-		r := [5]string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
+	row := func(i int) []string {
+		ch := &c.list[i]
+		r := []string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
 		if ch.Component == "RNG" && ch.Key == (snapshot.Key{}) {
 			r[0] = ""
 		}
 		return r
 	}
-	var wide [5]int
-	for i := range c.list { // rows are made twice, since all of them take several times the memory of the list
-		for k, cell := range row(&c.list[i]) {
-			wide[k] = max(wide[k], columns(cell))
-		}
-	}
-	for i := range c.list {
-		r := row(&c.list[i])
+	out.table(len(c.list), row, table{indent: "  ", between: map[int]string{2: s.faint.Sprint(" | ")}, paint: func(n int, r []string) []string {
 		a, b := s.good.Sprint(r[2]), s.bad.Sprint(r[3])
-		if c.list[i].Kind == snapshot.KindText || c.list[i].Kind == snapshot.KindBytes {
+		if kind := c.list[n].Kind; kind == snapshot.KindText || kind == snapshot.KindBytes {
 			a, b = s.marked(r[2], r[3])
 		}
-		out.put("  ", pad(r[0], columns(r[0]), wide[0]), "  ", pad(r[1], columns(r[1]), wide[1]), "  ",
-			pad(a, columns(r[2]), wide[2]), s.faint.Sprint(" | "), pad(b, columns(r[3]), wide[3]), "  ", s.faint.Sprint(r[4]))
-	}
+		return []string{r[0], r[1], a, b, s.faint.Sprint(r[4])}
+	}})
 	if n := c.total - uint64(len(c.list)); n > 0 {
 		out.put(s.faint.Sprintf("  … and %d more  (--all)", n))
 	}
@@ -374,7 +374,7 @@ func describe(c *snapshot.Change) string {
 		text += fmt.Sprintf(", from byte %d of %d and %d", e.Offset, e.LenA, e.LenB)
 	}
 	if c.BitsChanged > 0 {
-		text += ", " + plural(uint64(c.BitsChanged), "bit", "bits")
+		text += ", " + Count(c.BitsChanged, "bit", "bits")
 	}
 	return text
 }

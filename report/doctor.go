@@ -140,7 +140,7 @@ func DoctorText(w io.Writer, c *Checkup, s Style, everything bool) error {
 			bad++
 		}
 	}
-	headline := fmt.Sprintf("  %s, %s, %d with trouble", plural(uint64(len(c.Peers)), "peer", "peers"), plural(uint64(len(c.Files)), "file", "files"), bad)
+	headline := fmt.Sprintf("  %s, %s, %d with trouble", Count(uint64(len(c.Peers)), "peer", "peers"), Count(uint64(len(c.Files)), "file", "files"), bad)
 	for _, f := range c.Facts {
 		if f.Must && !f.Same {
 			headline += s.bad.Sprint("; the peers differ in " + Safe(f.Name))

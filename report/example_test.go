@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-func ExampleDiffText() {
+func ExampleDiff() {
 	state := func(hp int64) snapshot.State {
 		c := snapshot.NewColumn("Health", "hp", snapshot.I32, 0)
 		c.AppendInt(hp)
@@ -24,7 +24,7 @@ func ExampleDiffText() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := report.DiffText(os.Stdout, d, [2]string{"host", "client"}, report.NewStyle(false), false); err != nil {
+	if err := report.Diff(d, [2]string{"host", "client"}, nil).Text(os.Stdout, report.NewStyle(false), false); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

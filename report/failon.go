@@ -29,7 +29,7 @@ const (
 //
 // Known before is a divergence whose exact fingerprint is in Report.Seen; one that only
 // shares the coarse fingerprint is new.
-func ExitFor(r *Report, failOn string) (Status, error) {
+func (r *Report) ExitFor(failOn string) (Status, error) {
 	divergences, inconclusive := FailDiverged, failOn == ""
 	if failOn != "" {
 		var named []string

@@ -28,7 +28,7 @@ func TestExitFor(t *testing.T) {
 			{"in sync", inSync, c.inSync}, {"diverged", fresh, c.fresh}, {"like a known one", alike, c.alike},
 			{"known", known, c.known}, {"inconclusive", lacking, c.lacking}, {"unusable", failed, c.unusable},
 		} {
-			status, err := ExitFor(is.r, c.failOn)
+			status, err := is.r.ExitFor(c.failOn)
 			if err != nil || status.ExitCode() != is.want {
 				t.Errorf("--fail-on %q, %s: exit status %d (%v), want %d", c.failOn, is.name, status.ExitCode(), err, is.want)
 			}
@@ -36,7 +36,7 @@ func TestExitFor(t *testing.T) {
 	}
 	for _, bad := range []string{"Diverged", "sometimes", "diverged,", ",", "diverged,new", "never,new", "never,inconclusive", "diverged inconclusive", "1"} {
 		for _, r := range []*Report{inSync, fresh} {
-			if status, err := ExitFor(r, bad); err == nil || status != Failed {
+			if status, err := r.ExitFor(bad); err == nil || status != Failed {
 				t.Errorf("--fail-on %q: %s and no error", bad, status)
 			}
 		}

@@ -11,23 +11,23 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarkdown is how many bytes MarkdownText writes at most: an issue or comment on GitHub
+// maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub
 // holds 65,536 characters, and a job summary far more. What comes last is left out first.
 const maxMarkdown = 60_000
 
-// maxMarkdownText is how many characters of one text MarkdownText shows.
+// maxMarkdownText is how many characters of one text Markdown shows.
 const maxMarkdownText = 300
 
-// How many rows of a table, and entries of a list, MarkdownText shows.
+// How many rows of a table, and entries of a list, Markdown shows.
 const (
 	maxMarkdownRows = 40
 	maxMarkdownList = 20
 )
 
-// MarkdownText writes a report to paste into an issue, and as a job's summary: GitHub's
+// Markdown writes a report to paste into an issue, and as a job's summary: GitHub's
 // Markdown, which GitLab takes too. Whatever a file may have said is escaped for Markdown
 // and HTML, and mentions nobody and refers to nothing.
-func MarkdownText(w io.Writer, r *Report) error {
+func (r *Report) Markdown(w io.Writer) error {
 	var m markdown
 	m.verdict(r)
 	m.peers(r)
@@ -200,7 +200,7 @@ func (m *markdown) locus(r *Report) {
 	}
 	m.heading("What differs")
 	if c != nil {
-		m.block(fmt.Sprintf("%s against %s at state point %d: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), c.Point, plural(c.Values, "value", "values")))
+		m.block(fmt.Sprintf("%s against %s at state point %d: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), c.Point, Count(c.Values, "value", "values")))
 	}
 	head := []string{"Archetype", "Key", "Field"}
 	peers := locusPeers(r)
@@ -243,7 +243,7 @@ func (m *markdown) locus(r *Report) {
 		for _, k := range rows.Keys[:min(len(rows.Keys), maxMarkdownList)] {
 			keys = append(keys, markdownCode(k))
 		}
-		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), plural(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
+		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), Count(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
 		if uint64(len(keys)) < rows.Count {
 			text += ", …"
 		}

@@ -25,7 +25,7 @@ func sample(t *testing.T) *Report {
 
 func TestMarkdownSample(t *testing.T) {
 	var got bytes.Buffer
-	if err := MarkdownText(&got, sample(t)); err != nil {
+	if err := sample(t).Markdown(&got); err != nil {
 		t.Fatal(err)
 	}
 	const path = "testdata/triage.md.golden"

@@ -4,23 +4,22 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
 )
 
-// MinimizeDocument is desynctool.minimize/1.
-type MinimizeDocument struct {
+// minimizeDocument is desynctool.minimize/1.
+type minimizeDocument struct {
 	Head
 	Test   string      `json:"test"`
-	Orders GivenLeft   `json:"orders"`
-	Ticks  GivenLeft64 `json:"ticks"`
+	Orders givenLeft   `json:"orders"`
+	Ticks  givenLeft64 `json:"ticks"`
 	Point  *uint64     `json:"point"` // the first state point that departs, null if that is not known
 
 	Signature minimize.Signature `json:"signature"`
-	Kept      []KeptOrder        `json:"kept"`
+	Kept      []keptOrder        `json:"kept"`
 	Changed   int                `json:"changed"` // orders with smaller numbers than in the input
 
 	Minimal  bool             `json:"minimal"` // nothing could be left out any more
@@ -28,7 +27,7 @@ type MinimizeDocument struct {
 	Replays  int              `json:"replays"`
 	Resumed  int              `json:"resumed"` // of them, those that began in the middle
 	Ran      uint64           `json:"simulated_ticks"`
-	Unknown  int              `json:"unknown"` // candidates of which nothing could be told
+	Unknown  int              `json:"unknown"` // candidates of which nothing is known
 	Runs     int              `json:"runs"`    // of each candidate
 	HitsThen int              `json:"hits_given,omitempty"`
 	Hits     int              `json:"hits_left,omitempty"`
@@ -41,20 +40,20 @@ type MinimizeDocument struct {
 	Notes   []string `json:"notes"`
 }
 
-// GivenLeft counts orders of the input and of the result.
-type GivenLeft struct {
+// givenLeft counts orders of the input and of the result.
+type givenLeft struct {
 	Given int `json:"given"`
 	Left  int `json:"left"`
 }
 
-// GivenLeft64 counts ticks of the input and of the result.
-type GivenLeft64 struct {
+// givenLeft64 counts ticks of the input and of the result.
+type givenLeft64 struct {
 	Given uint64 `json:"given"`
 	Left  uint64 `json:"left"`
 }
 
-// KeptOrder is an order that is left.
-type KeptOrder struct {
+// keptOrder is an order that is left.
+type keptOrder struct {
 	Tick     uint64 `json:"tick"`
 	Player   uint32 `json:"player"`
 	Sequence uint32 `json:"sequence"`
@@ -62,21 +61,20 @@ type KeptOrder struct {
 	Payload  string `json:"payload"` // JSON as it stands, else hex
 }
 
-// MinimizeStatus returns the outcome: a session that diverges was written, unless the
-// search was interrupted.
-func MinimizeStatus(m *minimize.Result) Status {
-	if m.Stopped == minimize.Interrupted {
-		return Inconclusive
+// Minimize returns the document of a search.
+func Minimize(m *minimize.Result) Document {
+	return Document{
+		StatusOf(m),
+		func() any { return minimizeJSON(m) },
+		func(out *Text, all bool) { minimizeText(out, m, all) },
 	}
-	return Diverged
 }
 
-// Minimize returns the JSON document of a search.
-func Minimize(m *minimize.Result) *MinimizeDocument {
+func minimizeJSON(m *minimize.Result) *minimizeDocument {
 	first := m.Input.First()
-	d := &MinimizeDocument{
-		Head: head("minimize", MinimizeStatus(m), nil), Test: m.Test,
-		Orders: GivenLeft{m.Input.Orders(), len(m.Best.Orders())}, Ticks: GivenLeft64{m.Input.End() - first, m.Best.Until() - first},
+	d := &minimizeDocument{
+		Head: head("minimize", StatusOf(m), nil), Test: m.Test,
+		Orders: givenLeft{m.Input.Orders(), len(m.Best.Orders())}, Ticks: givenLeft64{m.Input.End() - first, m.Best.Until() - first},
 		Point: m.Point, Signature: m.Signature, Kept: kept(m), Changed: m.Changed,
 		Minimal: m.Stopped == minimize.Finished, Stopped: m.Stopped, Replays: m.Replays, Resumed: m.Resumed, Ran: m.Ticks, Unknown: m.Unknown, Runs: m.Runs,
 		Dir: m.Written.Dir, Peers: list(m.Written.Sides), File: m.Written.File, Missing: list(m.Lost), Notes: list(m.Notes),
@@ -87,30 +85,27 @@ func Minimize(m *minimize.Result) *MinimizeDocument {
 	return d
 }
 
-func kept(m *minimize.Result) []KeptOrder {
+func kept(m *minimize.Result) []keptOrder {
 	orders, kinds := m.Kept()
-	out := []KeptOrder{}
+	out := []keptOrder{}
 	for i := range orders {
 		o := &orders[i]
 		payload := "0x" + hex.EncodeToString(o.Payload)
 		if json.Valid(o.Payload) {
 			payload = string(o.Payload)
 		}
-		out = append(out, KeptOrder{o.Tick, o.Player, o.Sequence, kinds[o.Kind].Name, payload})
+		out = append(out, keptOrder{o.Tick, o.Player, o.Sequence, kinds[o.Kind].Name, payload})
 	}
 	return out
 }
 
-// MinimizeText writes a search for a person.
-func MinimizeText(w io.Writer, m *minimize.Result, s Style, all bool) error {
-	out := lines{w: w}
-	row := func(name string, parts ...string) { out.row(s, name, parts...) }
-	d := Minimize(m)
+func minimizeText(out *Text, m *minimize.Result, all bool) {
+	s, row, d := out.Style, out.Row, minimizeJSON(m)
 	word := s.bad.Sprint("MINIMIZED")
 	if m.Stopped == minimize.Interrupted {
 		word = s.warn.Sprint("INTERRUPTED")
 	}
-	out.put(word, fmt.Sprintf("  %d of %s, %d of %s", d.Orders.Left, plural(uint64(d.Orders.Given), "order", "orders"), d.Ticks.Left, plural(d.Ticks.Given, "tick", "ticks")))
+	out.put(word, fmt.Sprintf("  %d of %s, %d of %s", d.Orders.Left, Count(d.Orders.Given, "order", "orders"), d.Ticks.Left, Count(d.Ticks.Given, "tick", "ticks")))
 	way := Safe(m.Signature.String())
 	if m.Point != nil {
 		way += fmt.Sprintf(", at state point %d", *m.Point)
@@ -125,17 +120,17 @@ func MinimizeText(w io.Writer, m *minimize.Result, s Style, all bool) error {
 		row("order", fmt.Sprintf("tick %d  player %d  #%d  %s  ", o.Tick, o.Player, o.Sequence, Safe(o.Kind)), shorten(Safe(o.Payload), 80))
 	}
 	if m.Changed > 0 {
-		row("", plural(uint64(m.Changed), "order has", "orders have"), " smaller numbers than in the input")
+		row("", Count(m.Changed, "order has", "orders have"), " smaller numbers than in the input")
 	}
 	if m.Runs > 1 {
 		row("rate", fmt.Sprintf("%d of %d runs diverge in this way: %.2g to %.2g of all, with 95 %% confidence; of the input %d", m.BestHits, m.Runs, m.Low, m.High, m.InputHits))
 	}
-	cost := fmt.Sprintf("%s, %s simulated", plural(uint64(m.Replays), "replay", "replays"), plural(m.Ticks, "tick", "ticks"))
+	cost := fmt.Sprintf("%s, %s simulated", Count(m.Replays, "replay", "replays"), Count(m.Ticks, "tick", "ticks"))
 	if m.Resumed > 0 {
 		cost += fmt.Sprintf("; %d began in the middle", m.Resumed)
 	}
 	if m.Unknown > 0 {
-		cost += fmt.Sprintf("; of %s nothing can be told", plural(uint64(m.Unknown), "candidate", "candidates"))
+		cost += fmt.Sprintf("; of %s nothing can be told", Count(m.Unknown, "candidate", "candidates"))
 	}
 	row("cost", cost)
 	switch m.Stopped {
@@ -164,5 +159,4 @@ func MinimizeText(w io.Writer, m *minimize.Result, s Style, all bool) error {
 	if len(m.Written.Sides) == 2 && m.Written.Differ {
 		row("next", "desynctool bisect ", Safe(m.Written.Dir))
 	}
-	return out.err
 }

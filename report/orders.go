@@ -2,14 +2,13 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// OrdersDocument is desynctool.orders/1.
-type OrdersDocument struct {
+// ordersDocument is desynctool.orders/1.
+type ordersDocument struct {
 	Schema   string   `json:"schema"`
 	Status   Status   `json:"status"`
 	Warnings []string `json:"warnings"`
@@ -18,47 +17,36 @@ type OrdersDocument struct {
 	*orderlog.Comparison
 }
 
-// OrdersStatus returns the outcome of a comparison of order logs.
-// Missing are peers that left no log.
-func OrdersStatus(c *orderlog.Comparison, missing []string) Status {
-	switch {
-	case c.Diverged():
-		return Diverged
-	case c.Incomplete() || len(missing) > 0:
-		return Inconclusive
+// Orders returns the document of a comparison of order logs.
+func Orders(c *orderlog.Comparison) Document {
+	return Document{
+		StatusOf(c),
+		func() any { return ordersJSON(c) },
+		func(out *Text, all bool) { ordersText(out, c, all) },
 	}
-	return InSync
 }
 
-// Orders returns the JSON document of a comparison of order logs.
-func Orders(c *orderlog.Comparison, missing []string) *OrdersDocument {
-	h := head("orders", OrdersStatus(c, missing), c.Warnings)
-	doc := &OrdersDocument{Schema: h.Schema, Status: h.Status, Warnings: h.Warnings, Line: c.Line(), Missing: list(missing), Comparison: c}
-	if c.Differences == nil {
-		c.Differences = []orderlog.Difference{}
-	}
-	return doc
+func ordersJSON(c *orderlog.Comparison) *ordersDocument {
+	h := head("orders", StatusOf(c), c.Warnings)
+	shown := *c
+	shown.Differences = list(c.Differences)
+	return &ordersDocument{Schema: h.Schema, Status: h.Status, Warnings: h.Warnings, Line: c.Line(), Missing: list(c.Lost), Comparison: &shown}
 }
 
-// OrdersText writes a comparison of order logs for a person: about a
-// screenful, or every difference that was kept if all is set.
-func OrdersText(w io.Writer, c *orderlog.Comparison, missing []string, s Style, all bool) error {
-	out := lines{w: w}
-	status := OrdersStatus(c, missing)
-	out.put(s.verdict(status), "  ", Safe(c.Line()))
-	row := func(name string, parts ...string) {
-		out.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
-	}
+// ordersText takes about a screenful, or every difference that was kept if all is set.
+func ordersText(out *Text, c *orderlog.Comparison, all bool) {
+	s, row := out.Style, out.Row
+	out.put(s.Verdict(StatusOf(c)), "  ", Safe(c.Line()))
 	for i := range c.Peers {
 		p := &c.Peers[i]
 		row("log", s.name.Sprint(Safe(p.Name)), "  ", coverage(p))
 	}
-	for _, m := range missing {
+	for _, m := range c.Lost {
 		row("lost", s.warn.Sprint(Safe(m)))
 	}
 	if c.Window != nil {
 		row("compared", fmt.Sprintf("%s to %s, %s alike", tickName(c.Window.From, c.Window.NativeFrom), tickName(c.Window.To, c.Window.NativeTo),
-			plural(c.Window.Orders, "order", "orders")))
+			Count(c.Window.Orders, "order", "orders")))
 	}
 	limit := 20
 	if all {
@@ -109,24 +97,12 @@ func OrdersText(w io.Writer, c *orderlog.Comparison, missing []string, s Style, 
 		{c.State.ContradictionCount, "hash contradicts another", "hashes contradict each other"},
 	} {
 		if part.count > 0 {
-			row("note", plural(uint64(part.count), part.one, part.many), s.faint.Sprint("  (--format json)"))
+			row("note", Count(part.count, part.one, part.many), s.faint.Sprint("  (--format json)"))
 		}
 	}
-	return out.err
 }
 
-// LogTrouble says which logs could not be read to their end, and why.
-func LogTrouble(c *orderlog.Comparison) []string {
-	var out []string
-	for i := range c.Peers {
-		if e := c.Peers[i].Error; e != "" {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// coverage says which ticks a log tells of.
+// coverage says which ticks a log covers.
 func coverage(p *orderlog.PeerRange) string {
 	var parts []string
 	for i, st := range p.Stretches {
@@ -134,11 +110,11 @@ func coverage(p *orderlog.PeerRange) string {
 			parts = append(parts, fmt.Sprintf("… %d more stretches", len(p.Stretches)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s to %s, %s", tickName(st.From, st.NativeFrom), tickName(st.To, st.NativeTo), plural(st.Orders, "order", "orders")))
+		parts = append(parts, fmt.Sprintf("%s to %s, %s", tickName(st.From, st.NativeFrom), tickName(st.To, st.NativeTo), Count(st.Orders, "order", "orders")))
 	}
 	text := strings.Join(parts, "; ")
 	if n := p.Before + p.Between + p.After; n > 0 {
-		text += fmt.Sprintf("; %s of others outside", plural(n, "order", "orders"))
+		text += fmt.Sprintf("; %s of others outside", Count(n, "order", "orders"))
 	}
 	if p.Error != "" {
 		text += "; " + Safe(p.Error)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Redact returns what players may see of a Report: when their games parted and how many
@@ -13,9 +12,9 @@ import (
 // which may hold any of these.
 //
 // Each field that it keeps is named here, so that a new one is left out.
-func Redact(r *Report) *Report {
+func (r *Report) Redact() *Report {
 	out := &Report{
-		Head:    Head{Schema: ReportSchema, Status: knownStatus(r.Status), Warnings: []string{}},
+		Head:    Head{Schema: ReportSchema, Status: r.Status.Known(), Warnings: []string{}},
 		Kind:    knownKind(r.Kind),
 		Session: Session{TickRate: r.Session.TickRate, First: r.Session.First, Last: r.Session.Last},
 		Peers:   []TriagedPeer{}, Ladder: []Rung{}, Locus: []LocusField{}, Causes: []Cause{}, Cascade: []CascadeDocument{}, Orders: []TriagedOrder{},
@@ -41,26 +40,10 @@ func Redact(r *Report) *Report {
 // playerName is what peer i is called in a redacted document.
 func playerName(i int) string { return fmt.Sprintf("player %d", i+1) }
 
-// knownStatus returns a status that is one; a document that was read may hold anything.
-func knownStatus(s Status) Status {
-	switch s {
-	case InSync, Diverged, Inconclusive:
-		return s
-	}
-	return Failed
-}
-
 func knownKind(k bisect.Kind) bisect.Kind {
 	switch k {
 	case bisect.StateDiffers, bisect.BlindChecksum, bisect.ChecksumOnly, bisect.InputsDiffer, bisect.StaleCache:
 		return k
-	}
-	return ""
-}
-
-func knownPhase(phase string) string {
-	if phase == snapshot.AfterOrders {
-		return phase
 	}
 	return ""
 }
@@ -86,49 +69,4 @@ func plainVerdict(s Status, d *FirstDivergence) string {
 		return fmt.Sprintf("The games of the players parted before state point %d.", d.Bracket.Bad)
 	}
 	return "The games of the players parted."
-}
-
-// RedactPeer returns what players may see of a peer's own report: the state point and the
-// status. Each field that it keeps is named here.
-func RedactPeer(r *PeerReport) *PeerReport {
-	return &PeerReport{
-		Head:     Head{Schema: PeerReportSchema, Status: knownStatus(r.Status), Warnings: []string{}},
-		Redacted: true, Player: -1, Tick: r.Tick, Phase: knownPhase(r.Phase),
-		Nodes: [][2]string{}, Archetypes: []DivergedArchetype{}, Excerpt: []ReportedOrder{},
-	}
-}
-
-// RedactMerged returns what players may see of merged reports: the state points, which
-// players agree, and how many orders are not on all of them. Each field that it keeps is
-// named here.
-func RedactMerged(m *MergedReport) *MergedReport {
-	out := &MergedReport{
-		Head:     Head{Schema: MergedSchema, Status: knownStatus(m.Status), Warnings: []string{}},
-		Redacted: true, Peers: []ReportingPeer{}, Points: []ReportedPoint{}, Orders: []MergedOrder{}, OrderCount: m.OrderCount,
-		Contradictions: []string{}, Missing: []string{}, Notes: []string{},
-	}
-	players := map[string]string{}
-	player := func(name string) string {
-		if players[name] == "" {
-			players[name] = playerName(len(players))
-		}
-		return players[name]
-	}
-	for _, p := range m.Peers {
-		out.Peers = append(out.Peers, ReportingPeer{Name: player(p.Name), Player: -1, Point: p.Point, Phase: knownPhase(p.Phase), Group: p.Group})
-	}
-	for _, p := range m.Points {
-		kept := ReportedPoint{
-			Point: p.Point, Phase: knownPhase(p.Phase), Groups: make([][]string, len(p.Groups)), Majority: p.Majority,
-			Archetypes: []ReportedArchetype{}, Differences: []ReportedDifference{},
-		}
-		for i, group := range p.Groups {
-			for _, name := range group {
-				kept.Groups[i] = append(kept.Groups[i], player(name))
-			}
-			kept.Groups[i] = list(kept.Groups[i])
-		}
-		out.Points = append(out.Points, kept)
-	}
-	return out
 }

@@ -1,5 +1,10 @@
 // Package report renders results: as JSON documents for scripts and as text
-// for people. It decides nothing; the packages that produce results do.
+// for people. It computes and decides nothing; the packages that produce results do.
+//
+// A function named as a command takes the command's result and returns its Document,
+// which is written as JSON or as text. The types that mirror results in JSON are not an API:
+// a script reads the keys. Only those of triage are exported, since a saved report of
+// triage can be read and rendered again.
 //
 // Every JSON document is one object that begins with
 //
@@ -52,6 +57,16 @@ func (s Status) ExitCode() int {
 	return 2
 }
 
+// Known returns s, or Failed if it is none of the outcomes: a document that was read may
+// hold anything.
+func (s Status) Known() Status {
+	switch s {
+	case InSync, Diverged, Inconclusive:
+		return s
+	}
+	return Failed
+}
+
 // Head begins every document.
 type Head struct {
 	Schema   string   `json:"schema"`
@@ -66,10 +81,16 @@ func head(what string, status Status, warnings []string) Head {
 	return Head{"desynctool." + what + "/1", status, list(warnings)}
 }
 
-// ErrorDocument is what a command writes that could not do its work.
-type ErrorDocument struct {
-	Head
-	Error string `json:"error"`
+// ReportedOrder is an order as reports show it.
+type ReportedOrder struct {
+	Tick     uint64 `json:"tick"`
+	SubTick  uint32 `json:"sub_tick_time"` // µs
+	Player   uint32 `json:"player"`
+	Sequence uint32 `json:"sequence"`
+	Kind     string `json:"kind"`
+	Payload  string `json:"payload"` // hex
+	// Local orders need not be the same on all peers.
+	Local bool `json:"local,omitempty"`
 }
 
 // list returns an empty list instead of nil, which JSON would call null.
@@ -155,14 +176,27 @@ func NewStyle(on bool) Style {
 	}
 }
 
-// Warning colours a warning for a terminal.
-func (s Style) Warning(text string) string { return s.warn.Sprint(text) }
+// Meaning is what a piece of text is. Those who write texts know meanings; only Style
+// knows colours.
+type Meaning int
 
-// Error colours an error for a terminal.
-func (s Style) Error(text string) string { return s.bad.Sprint(text) }
+// Meanings.
+const (
+	Bad   Meaning = iota // wrong, or of the side that is taken to be
+	Good                 // right
+	Warn                 // lost, lacking or doubtful
+	Name                 // of a peer
+	Faint                // beside the matter
+	Bold                 // a heading
+)
 
-// verdict returns the word that begins a text.
-func (s Style) verdict(status Status) string {
+// Paint colours text by its meaning.
+func (s Style) Paint(m Meaning, text string) string {
+	return [...]*color.Color{s.bad, s.good, s.warn, s.name, s.faint, s.bold}[m].Sprint(text)
+}
+
+// Verdict returns the word that begins a text, coloured.
+func (s Style) Verdict(status Status) string {
 	switch status {
 	case InSync:
 		return s.good.Sprint("IN SYNC")
@@ -195,47 +229,11 @@ func Safe(s string) string {
 func pointName(p snapshot.Point) string { return Safe(p.String()) }
 
 // bothNames returns a state point by the engine's own name and by ours.
-func bothNames(p snapshot.Point) string {
-	if p.Native == "" {
-		return pointName(p)
-	}
-	return fmt.Sprintf("%s (%d)", pointName(p), p.Tick)
-}
-
-// pad pads s, which takes width columns, to n columns.
-func pad(s string, width, n int) string {
-	if width >= n {
-		return s
-	}
-	return s + strings.Repeat(" ", n-width)
-}
-
-// columns returns how many columns of a terminal s takes, counting runes.
-func columns(s string) int { return utf8.RuneCountInString(s) }
-
-// shorten cuts s to n columns at most.
-func shorten(s string, n int) string {
-	if columns(s) <= n {
-		return s
-	}
-	runes := []rune(s)
-	return string(runes[:n-1]) + "…"
-}
-
-// plural returns "1 row" or "2 rows".
-func plural(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatUint(n, 10) + " " + many
-}
+func bothNames(p snapshot.Point) string { return Safe(p.Names()) }
 
 // LabelName returns the label of a leaf for people: the RNG has none.
 func LabelName(label string) string {
-	if label == "" {
-		return "RNG"
-	}
-	return Safe(label)
+	return Safe(snapshot.LabelName(label))
 }
 
 // tableName returns the name of an archetype or a cache for people.
@@ -244,42 +242,4 @@ func tableName(label string, cache bool) string {
 		return "cache " + Safe(label)
 	}
 	return LabelName(label)
-}
-
-// lines writes text line by line and keeps the first error.
-type lines struct {
-	w   io.Writer
-	err error
-}
-
-func (l *lines) put(parts ...string) {
-	if l.err == nil {
-		_, l.err = io.WriteString(l.w, strings.TrimRight(strings.Join(parts, ""), " ")+"\n")
-	}
-}
-
-// TableText writes rows of columns, the first row being the heading.
-func TableText(w io.Writer, rows [][]string, s Style) error {
-	var wide []int
-	for _, r := range rows {
-		for i, cell := range r {
-			if i == len(wide) {
-				wide = append(wide, 0)
-			}
-			wide[i] = max(wide[i], columns(cell))
-		}
-	}
-	out := lines{w: w}
-	for n, r := range rows {
-		var line []string
-		for i, cell := range r {
-			text := pad(cell, columns(cell), wide[i]) + "  "
-			if n == 0 {
-				text = s.bold.Sprint(text)
-			}
-			line = append(line, text)
-		}
-		out.put(line...)
-	}
-	return out.err
 }

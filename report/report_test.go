@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,10 +88,10 @@ func TestDiffFitsAScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var short, all bytes.Buffer
-	if err := DiffText(&short, d, [2]string{"host", "client"}, NewStyle(false), false); err != nil {
+	if err := Diff(d, [2]string{"host", "client"}, nil).Text(&short, NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := DiffText(&all, d, [2]string{"host", "client"}, NewStyle(false), true); err != nil {
+	if err := Diff(d, [2]string{"host", "client"}, nil).Text(&all, NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	if n := bytes.Count(short.Bytes(), []byte("\n")); n > 50 || !strings.Contains(short.String(), "and 32 more tables") || !strings.Contains(short.String(), "and 97 more") {
@@ -98,5 +99,70 @@ func TestDiffFitsAScreen(t *testing.T) {
 	}
 	if n := bytes.Count(all.Bytes(), []byte("\n")); n != 1+40*101 {
 		t.Errorf("all of it has %d lines", n)
+	}
+}
+
+// TestSchemaNames: the words for a difference of schemas leave the names of columns alone.
+func TestSchemaNames(t *testing.T) {
+	state := func(columns ...snapshot.Column) snapshot.State {
+		for i := range columns {
+			columns[i].AppendUint(1)
+		}
+		s, err := snapshot.Hold(&snapshot.World{Tables: []snapshot.Table{{Label: "Ore in A", Keys: snapshot.Keys{A: []uint64{8}}, Columns: columns}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	column := func(field string, typ snapshot.Type) snapshot.Column {
+		return snapshot.NewColumn("Load", field, typ, 0)
+	}
+	d, err := snapshot.Compare(
+		state(column(" in A", snapshot.U8), column("a in B", snapshot.U8), column("b", snapshot.U8)),
+		state(column(" in A", snapshot.U16), column("b", snapshot.U8), column("c in A", snapshot.U8)), snapshot.DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"column Load. in A is u8/0 on host, u16/0 on client", "column Load.a in B only on host", "column Load.c in A only on client"}
+	tables := Tables(d, [2]string{"host", "client"})
+	if len(tables) != 1 || !slices.Equal(tables[0].Schema, want) {
+		t.Errorf("%+v, want %q", tables, want)
+	}
+}
+
+// TestWideText: what takes two columns of a terminal counts as two, and what takes none
+// cannot make a line endless.
+func TestWideText(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "host": 4, "höst": 4, "鉱石": 4, "e\u0301": 1, "…": 1, "≠": 1, "▀": 1} {
+		if got := columns(text); got != want {
+			t.Errorf("%q takes %d columns, want %d", text, got, want)
+		}
+	}
+	for _, c := range []struct {
+		text, want string
+	}{{"host", "host"}, {"hosts", "hos…"}, {"鉱石鉱石", "鉱…"}, {"鉱石", "鉱石"}, {strings.Repeat("\u0301", 20), strings.Repeat("\u0301", 16) + "…"}} {
+		if got := shorten(c.text, 4); got != c.want {
+			t.Errorf("%q is cut to %q, want %q", c.text, got, c.want)
+		}
+	}
+	var out bytes.Buffer
+	table := NewStyle(false).Text(&out)
+	table.Table([][]string{{"NAME", "N"}, {"鉱石", "1"}, {"ore", "2"}})
+	if want := "NAME  N\n鉱石  1\nore   2\n"; table.Err() != nil || out.String() != want {
+		t.Errorf("%q, %v, want %q", out.String(), table.Err(), want)
+	}
+}
+
+type outcome struct{ diverged, incomplete bool }
+
+func (o outcome) Diverged() bool   { return o.diverged }
+func (o outcome) Incomplete() bool { return o.incomplete }
+
+// TestStatusOf: a divergence counts whatever else is lost.
+func TestStatusOf(t *testing.T) {
+	for o, want := range map[outcome]int{{}: 0, {diverged: true}: 1, {incomplete: true}: 3, {true, true}: 1} {
+		if got := StatusOf(o).ExitCode(); got != want {
+			t.Errorf("%+v ends with %d, want %d", o, got, want)
+		}
 	}
 }

@@ -2,13 +2,15 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 var writeSchema = flag.Bool("write-schema", false, "write docs/triage.schema.json anew")
@@ -42,13 +44,14 @@ func schemaOfType(t reflect.Type, defs map[string]any) map[string]any {
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": schemaOfType(t.Elem(), defs)}
 	case reflect.Struct:
-		if _, seen := defs[t.Name()]; !seen {
-			defs[t.Name()] = nil // it may hold itself
+		name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+		if _, seen := defs[name]; !seen {
+			defs[name] = nil // it may hold itself
 			properties, required := map[string]any{}, []string{}
 			fieldsOf(t, defs, properties, &required)
-			defs[t.Name()] = map[string]any{"type": "object", "properties": properties, "required": required}
+			defs[name] = map[string]any{"type": "object", "properties": properties, "required": required}
 		}
-		return map[string]any{"$ref": "#/$defs/" + t.Name()}
+		return map[string]any{"$ref": "#/$defs/" + name}
 	}
 	panic(fmt.Sprintf("%s has no schema", t))
 }
@@ -93,86 +96,37 @@ func TestSchema(t *testing.T) {
 	if !bytes.Equal(have, want.Bytes()) {
 		t.Error("docs/triage.schema.json is not that of the type; go test ./report -run TestSchema -write-schema writes it anew")
 	}
-	for _, file := range []string{"testdata/triage.json"} {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var value any
-		if err := json.Unmarshal(raw, &value); err != nil {
-			t.Fatal(err)
-		}
-		var read map[string]any
-		if err := json.Unmarshal(have, &read); err != nil {
-			t.Fatal(err)
-		}
-		if err := fits(value, read, read["$defs"].(map[string]any), "report"); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
-		value.(map[string]any)["peers"] = "nobody"
-		if fits(value, read, read["$defs"].(map[string]any), "report") == nil {
-			t.Error("peers that are a string fit the schema")
+	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(have))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, def := range read.(map[string]any)["$defs"].(map[string]any) {
+		def.(map[string]any)["additionalProperties"] = false // what is written has no key that the page lacks
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(schemaFile, read); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open("testdata/triage.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	value, err := jsonschema.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled.Validate(value); err != nil {
+		t.Error(err)
+	}
+	for key, wrong := range map[string]any{"peers": "nobody", "verdict": nil, "unknown": true} {
+		document := maps.Clone(value.(map[string]any))
+		if document[key] = wrong; compiled.Validate(document) == nil {
+			t.Errorf("%s may be %v", key, wrong)
 		}
 	}
-}
-
-// fits checks a value against a schema with the few words that schemaOfType uses. A list may be
-// null: Go writes an empty one so where nobody made it.
-func fits(value any, schema, defs map[string]any, path string) error {
-	if ref, ok := schema["$ref"].(string); ok {
-		return fits(value, defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any), defs, path)
-	}
-	if choices, ok := schema["anyOf"].([]any); ok {
-		var err error
-		for _, s := range choices {
-			if err = fits(value, s.(map[string]any), defs, path); err == nil {
-				return nil
-			}
-		}
-		return err
-	}
-	ok := false
-	switch v := value.(type) {
-	case nil:
-		ok = schema["type"] == "null" || schema["type"] == "array"
-	case bool:
-		ok = schema["type"] == "boolean"
-	case string:
-		ok = schema["type"] == "string"
-	case float64:
-		ok = schema["type"] == "number" || schema["type"] == "integer" && v == float64(int64(v))
-	case []any:
-		ok = schema["type"] == "array"
-		for i := 0; ok && i < len(v); i++ {
-			if err := fits(v[i], schema["items"].(map[string]any), defs, fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		if ok = schema["type"] == "object"; !ok {
-			break
-		}
-		properties, _ := schema["properties"].(map[string]any)
-		required, _ := schema["required"].([]any)
-		for _, name := range required {
-			if _, there := v[name.(string)]; !there {
-				return fmt.Errorf("%s lacks %s", path, name)
-			}
-		}
-		for name, inner := range v {
-			s, known := properties[name].(map[string]any)
-			if !known {
-				if s, known = schema["additionalProperties"].(map[string]any); !known {
-					return fmt.Errorf("%s has %s, which no type has", path, name)
-				}
-			}
-			if err := fits(inner, s, defs, path+"."+name); err != nil {
-				return err
-			}
-		}
-	}
-	if !ok {
-		return fmt.Errorf("%s is %T, expected %v", path, value, schema["type"])
-	}
-	return nil
 }

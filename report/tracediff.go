@@ -4,23 +4,23 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// TraceDocument is desynctool.tracediff/1.
-type TraceDocument struct {
+// traceDocument is desynctool.tracediff/1.
+type traceDocument struct {
 	Head
-	Traces      []TraceInfoDocument  `json:"traces"`
+	Traces      []traceInfoDocument  `json:"traces"`
 	First       *CheckpointDocument  `json:"first"`
-	Bracket     *TraceBracket        `json:"bracket"`
+	Bracket     *traceBracket        `json:"bracket"`
 	Exact       bool                 `json:"exact"`
 	Cascade     []CascadeDocument    `json:"cascade"`
 	Differences []CheckpointDocument `json:"differences"`
 	Changed     int64                `json:"changed"` // checkpoints, all of them
 	Missing     int64                `json:"missing"`
-	Groups      []GroupsDocument     `json:"groups"`
+	Groups      []groupsDocument     `json:"groups"`
 	LastDiffers *uint64              `json:"last_differing_tick"`
 	LastTick    *uint64              `json:"last_compared_tick"`
-	Findings    []FindingDocument    `json:"findings"`
-	Noticed     []NoticedDocument    `json:"noticed"`
-	Untraced    []UntracedDocument   `json:"untraced"`
+	Findings    []findingDocument    `json:"findings"`
+	Noticed     []noticedDocument    `json:"noticed"`
+	Untraced    []untracedDocument   `json:"untraced"`
 	Lost        []string             `json:"missing_traces"`
 	Uncompared  []string             `json:"uncompared"`
 	Unsure      int64                `json:"unsure_ticks"`
@@ -29,19 +29,19 @@ type TraceDocument struct {
 	Claims     []ClaimDocument `json:"claims"`
 	ClaimCount int64           `json:"claim_count"`
 	// Start is what the engines' logs say of the start and is not the same.
-	Start []StartDocument `json:"start"`
-	// Reset is the number of ticks behind which a running checksum begins anew, 0
+	Start []startDocument `json:"start"`
+	// Reset is the number of ticks after which a running checksum begins anew, 0
 	// if it does not; Cumulative says that checksums cover all that came before.
 	Reset      uint64   `json:"reset,omitempty"`
 	Cumulative bool     `json:"cumulative,omitempty"`
 	Notes      []string `json:"notes"`
 	Copies     []string `json:"copies"` // files left out, since others say the same
 	// Also are the comparisons of other traces of the same peers.
-	Also []*TraceDocument `json:"also,omitempty"`
+	Also []*traceDocument `json:"also,omitempty"`
 }
 
-// TraceInfoDocument is one trace.
-type TraceInfoDocument struct {
+// traceInfoDocument is one trace.
+type traceInfoDocument struct {
 	Name           string `json:"name"`
 	File           string `json:"file"`
 	Grammar        string `json:"grammar"`
@@ -64,14 +64,14 @@ type CheckpointDocument struct {
 	Scope      string                   `json:"scope"`
 	Phase      string                   `json:"phase"`
 	Occurrence uint32                   `json:"occurrence"`
-	Values     map[string]ValueDocument `json:"values"` // of the peers that have it
+	Values     map[string]valueDocument `json:"values"` // of the peers that have it
 	// Absent says of the others why: lacking, not-begun, over, unreadable, untraced
-	// or not-compared. Lacking alone is a difference.
+	// or not-compared. Only lacking is a difference.
 	Absent map[string]string `json:"absent,omitempty"`
 }
 
-// ValueDocument is what one peer has at a checkpoint.
-type ValueDocument struct {
+// valueDocument is what one peer has at a checkpoint.
+type valueDocument struct {
 	File   string            `json:"file,omitempty"` // of a trace in several
 	Sum    string            `json:"sum,omitempty"`  // the main one
 	Sums   map[string]string `json:"sums,omitempty"`
@@ -80,11 +80,11 @@ type ValueDocument struct {
 	Offset int64             `json:"offset"`
 }
 
-// TraceBracket is the span of ticks in which traces parted.
-type TraceBracket struct {
+// traceBracket is the span of ticks in which traces parted.
+type traceBracket struct {
 	Good   *uint64        `json:"good"`
 	Bad    uint64         `json:"bad"`
-	Native *BracketNative `json:"native,omitempty"`
+	Native *bracketNative `json:"native,omitempty"`
 }
 
 // CascadeDocument is where a scope first differed.
@@ -97,14 +97,14 @@ type CascadeDocument struct {
 	Last   uint64 `json:"last_tick"`
 }
 
-// GroupsDocument is which peers agree from a tick on.
-type GroupsDocument struct {
+// groupsDocument is which peers agree from a tick on.
+type groupsDocument struct {
 	Tick   uint64     `json:"tick"`
 	Groups [][]string `json:"groups"`
 }
 
-// FindingDocument is something wrong within one trace.
-type FindingDocument struct {
+// findingDocument is something wrong within one trace.
+type findingDocument struct {
 	Kind     string `json:"kind"`
 	Peer     string `json:"peer"`
 	Tick     uint64 `json:"tick"`
@@ -117,9 +117,9 @@ type FindingDocument struct {
 	Got      string `json:"got,omitempty"`
 }
 
-// NoticedDocument says when a relay on a schedule would have seen the
+// noticedDocument says when a relay on a schedule would have seen the
 // divergence.
-type NoticedDocument struct {
+type noticedDocument struct {
 	Schedule string  `json:"schedule"`
 	Noticed  bool    `json:"noticed"`
 	Tick     *uint64 `json:"tick"`
@@ -127,87 +127,55 @@ type NoticedDocument struct {
 	Open     bool    `json:"open"`
 }
 
-// UntracedDocument is a system and scope that some peers do not trace.
-type UntracedDocument struct {
+// untracedDocument is a system and scope that some peers do not trace.
+type untracedDocument struct {
 	System string   `json:"system"`
 	Scope  string   `json:"scope"`
 	Peers  []string `json:"peers"`
 }
 
-// TraceSet is what was compared of one session's traces.
-type TraceSet struct {
-	// Results are those of each group of traces that can be compared, the one
-	// that says most first.
-	Results []*tracediff.Result
-	Missing []string // evidence that was lost or lacks
-	Notes   []string
-	Copies  []string // files left out, since others say the same
+// Trace returns the document of a comparison of traces.
+func Trace(t *tracediff.Set) Document {
+	return Document{
+		StatusOf(t),
+		func() any { return traceJSON(t) },
+		func(out *Text, all bool) { traceText(out, t, all) },
+	}
 }
 
-// Status returns the outcome of a comparison of traces.
-func (t *TraceSet) Status() Status {
-	worst := InSync
-	for _, r := range t.Results {
-		switch s := traceStatus(r); {
-		case s == Diverged:
-			return Diverged
-		case s != InSync:
-			worst = s
-		}
-	}
-	if len(t.Missing) > 0 {
-		return Inconclusive
-	}
-	return worst
-}
-
-func traceStatus(r *tracediff.Result) Status {
-	if r.Diverged() || r.FindingCount > 0 || len(r.Start) > 0 {
-		return Diverged
-	}
-	for i := range r.Traces {
-		if t := &r.Traces[i]; t.Torn || t.Trouble != "" || t.Empty {
-			return Inconclusive
-		}
-	}
-	if len(r.Traces) < 2 || len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 {
-		return Inconclusive
-	}
-	return InSync
-}
-
-// Trace returns the JSON document of a comparison of traces.
-func Trace(t *TraceSet) *TraceDocument {
-	doc := traceDocument(t.Results[0], t.Status())
+func traceJSON(t *tracediff.Set) *traceDocument {
+	doc := resultJSON(t.Results[0], StatusOf(t))
 	doc.Lost, doc.Notes, doc.Copies = list(t.Missing), list(t.Notes), list(t.Copies)
 	for _, r := range t.Results[1:] {
-		also := traceDocument(r, traceStatus(r))
+		also := resultJSON(r, alone(r))
 		also.Claims = []ClaimDocument{} // they stand in the first one
 		doc.Also = append(doc.Also, also)
 	}
 	return doc
 }
 
-func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
-	doc := &TraceDocument{
-		Head: head("tracediff", status, r.Warnings), Traces: []TraceInfoDocument{}, Cascade: []CascadeDocument{},
-		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []GroupsDocument{},
-		Findings: []FindingDocument{}, Noticed: []NoticedDocument{}, Untraced: []UntracedDocument{}, Lost: []string{},
-		Claims: []ClaimDocument{}, ClaimCount: r.ClaimCount, Start: []StartDocument{}, Notes: []string{}, Copies: []string{},
+// alone returns the status of one comparison of a set.
+func alone(r *tracediff.Result) Status {
+	return StatusOf(&tracediff.Set{Results: []*tracediff.Result{r}})
+}
+
+func resultJSON(r *tracediff.Result, status Status) *traceDocument {
+	doc := &traceDocument{
+		Head: head("tracediff", status, r.Warnings), Traces: []traceInfoDocument{}, Cascade: []CascadeDocument{},
+		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []groupsDocument{},
+		Findings: []findingDocument{}, Noticed: []noticedDocument{}, Untraced: []untracedDocument{}, Lost: []string{},
+		Claims: list(Claims(r)), ClaimCount: r.ClaimCount, Start: []startDocument{}, Notes: []string{}, Copies: []string{},
 	}
 	d := r.Dialect()
 	doc.Reset, doc.Cumulative = d.Reset, d.Cumulative
-	for i := range r.Claims {
-		doc.Claims = append(doc.Claims, claimDocument(r, &r.Claims[i]))
-	}
 	for _, s := range r.Start {
-		doc.Start = append(doc.Start, StartDocument(s))
+		doc.Start = append(doc.Start, startDocument(s))
 	}
 	name := func(i int) string { return r.Traces[i].Name }
 	for i := range r.Traces {
 		t := &r.Traces[i]
-		info := TraceInfoDocument{
-			Name: t.Name, File: t.File, Grammar: traceKind(t), First: t.First.Number, Last: t.Last.Number,
+		info := traceInfoDocument{
+			Name: t.Name, File: t.File, Grammar: t.Kind(), First: t.First.Number, Last: t.Last.Number,
 			Ended: t.Ended, Torn: t.Torn, Malformed: t.Malformed, Trouble: t.Trouble,
 		}
 		if t.Rollback != nil {
@@ -222,35 +190,35 @@ func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
 		doc.LastDiffers, doc.LastTick = &last, &compared
 	}
 	if b := r.Bracket; b != nil {
-		doc.Bracket, doc.Exact = &TraceBracket{Bad: b.Bad.Number}, b.Exact()
+		doc.Bracket, doc.Exact = &traceBracket{Bad: b.Bad.Number}, b.Exact()
 		if b.HasGood {
 			doc.Bracket.Good = &b.Good.Number
 		}
-		if bad := nativeTick(r, b.Bad); bad != "" {
-			doc.Bracket.Native = &BracketNative{Bad: bad}
+		if bad := r.NativeName(b.Bad); bad != "" {
+			doc.Bracket.Native = &bracketNative{Bad: bad}
 			if b.HasGood {
-				doc.Bracket.Native.Good = nativeTick(r, b.Good)
+				doc.Bracket.Native.Good = r.NativeName(b.Good)
 			}
 		}
 	}
 	for _, c := range r.Cascade {
-		doc.Cascade = append(doc.Cascade, CascadeDocument{Scope: c.Scope, Tick: c.Tick.Number, Native: nativeTick(r, c.Tick), System: c.System, Count: c.Count, Last: c.Last.Number})
+		doc.Cascade = append(doc.Cascade, CascadeDocument{Scope: c.Scope, Tick: c.Tick.Number, Native: r.NativeName(c.Tick), System: c.System, Count: c.Count, Last: c.Last.Number})
 	}
 	for i := range r.Differences {
 		doc.Differences = append(doc.Differences, checkpoint(r, &r.Differences[i]))
 	}
 	for _, g := range r.Groups {
-		doc.Groups = append(doc.Groups, GroupsDocument{g.Tick.Number, traceGroups(r, g)})
+		doc.Groups = append(doc.Groups, groupsDocument{g.Tick.Number, traceGroups(r, g)})
 	}
 	for _, f := range r.Findings {
-		doc.Findings = append(doc.Findings, FindingDocument{
+		doc.Findings = append(doc.Findings, findingDocument{
 			Kind: string(f.Kind), Peer: name(f.Trace), Tick: f.Tick.Number, System: f.System, Scope: f.Scope, Player: f.Player,
 			Line: f.Pos.Line, Offset: f.Pos.Offset, Expected: f.Expected, Got: f.Got,
 		})
 	}
 	for i := range r.Noticed {
 		n := &r.Noticed[i]
-		d := NoticedDocument{Schedule: n.Schedule.Name, Noticed: n.Noticed, Open: n.Open}
+		d := noticedDocument{Schedule: n.Schedule.Name, Noticed: n.Noticed, Open: n.Open}
 		if n.Noticed || n.Open {
 			d.Tick, d.Late = &n.Tick.Number, &n.Late
 		}
@@ -261,21 +229,13 @@ func traceDocument(r *tracediff.Result, status Status) *TraceDocument {
 		doc.Uncompared = append(doc.Uncompared, name(i))
 	}
 	for _, u := range r.Untraced {
-		d := UntracedDocument{System: u.System, Scope: u.Scope}
+		d := untracedDocument{System: u.System, Scope: u.Scope}
 		for _, i := range u.Traces {
 			d.Peers = append(d.Peers, name(i))
 		}
 		doc.Untraced = append(doc.Untraced, d)
 	}
 	return doc
-}
-
-// nativeTick returns the engine's own name of a tick, "" if it has none.
-func nativeTick(r *tracediff.Result, t tracediff.Tick) string {
-	if name := r.TickName(t); name != t.String() {
-		return name
-	}
-	return ""
 }
 
 func traceGroups(r *tracediff.Result, g tracediff.Groups) [][]string {
@@ -292,8 +252,8 @@ func traceGroups(r *tracediff.Result, g tracediff.Groups) [][]string {
 
 func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument {
 	doc := CheckpointDocument{
-		Kind: string(d.Kind), Tick: d.Tick.Number, Native: nativeTick(r, d.Tick), Epoch: d.Tick.Epoch, System: d.System, Scope: d.Scope, Phase: d.Phase.String(),
-		Occurrence: d.Occurrence, Values: map[string]ValueDocument{},
+		Kind: string(d.Kind), Tick: d.Tick.Number, Native: r.NativeName(d.Tick), Epoch: d.Tick.Epoch, System: d.System, Scope: d.Scope, Phase: d.Phase.String(),
+		Occurrence: d.Occurrence, Values: map[string]valueDocument{},
 	}
 	for i := range d.Values {
 		v := &d.Values[i]
@@ -304,7 +264,7 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 			doc.Absent[r.Traces[i].Name] = string(v.Absent)
 			continue
 		}
-		value := ValueDocument{File: v.File, Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset}
+		value := valueDocument{File: v.File, Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset}
 		for _, s := range v.Sums {
 			if s.Name != "" {
 				if value.Sums == nil {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -11,44 +10,37 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// TraceText writes a comparison of traces for a person.
-func TraceText(w io.Writer, t *TraceSet, s Style, all bool) error {
-	out := lines{w: w}
+func traceText(out *Text, t *tracediff.Set, all bool) {
+	s := out.Style
 	for i, r := range t.Results {
 		if i == 0 {
-			traceResult(&out, r, s.verdict(t.Status()), t.Missing, true, s, all)
+			traceResult(out, r, s.Verdict(StatusOf(t)), t.Missing, true, all)
 			continue
 		}
 		out.put("")
 		out.put(s.faint.Sprint("another kind of files of the same peers:"))
-		traceResult(&out, r, s.verdict(traceStatus(r)), nil, false, s, all)
+		traceResult(out, r, s.Verdict(alone(r)), nil, false, all)
 	}
 	for i, note := range t.Notes {
 		if i == shownTexts && !all {
-			out.row(s, "", s.faint.Sprintf("… and %d more  (--all)", len(t.Notes)-i))
+			out.Row("", s.faint.Sprintf("… and %d more  (--all)", len(t.Notes)-i))
 			break
 		}
-		out.row(s, "note", Safe(note))
+		out.Row("note", Safe(note))
 	}
 	if n := len(t.Copies); n > 0 && !all {
-		out.row(s, "note", fmt.Sprintf("%s left out, since others say the same", plural(uint64(n), "file is", "files are")), s.faint.Sprint("  (--all)"))
+		out.Row("note", fmt.Sprintf("%s left out, since others say the same", Count(n, "file is", "files are")), s.faint.Sprint("  (--all)"))
 	} else {
 		for _, c := range t.Copies {
-			out.row(s, "note", Safe(c))
+			out.Row("note", Safe(c))
 		}
 	}
-	return out.err
 }
 
-// row writes a line with a name before it.
-func (l *lines) row(s Style, name string, parts ...string) {
-	l.put("  ", s.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
-}
-
-// traceResult writes one comparison; of those beside the main one less is told.
-func traceResult(out *lines, r *tracediff.Result, verdict string, missing []string, main bool, s Style, all bool) {
+// traceResult writes one comparison; of those beside the main one it says less.
+func traceResult(out *Text, r *tracediff.Result, verdict string, missing []string, main bool, all bool) {
+	s, row := out.Style, out.Row
 	out.put(verdict, traceHeadline(r))
-	row := func(name string, parts ...string) { out.row(s, name, parts...) }
 	wide := 0
 	for i := range r.Traces {
 		wide = max(wide, columns(Safe(r.Traces[i].Name)))
@@ -64,7 +56,7 @@ func traceResult(out *lines, r *tracediff.Result, verdict string, missing []stri
 		row("lost", s.warn.Sprint(Safe(r.Traces[i].Name)+" has no checksum in common with any other trace"))
 	}
 	if r.Unsure > 0 {
-		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", plural(uint64(r.Unsure), "tick", "ticks")))
+		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", Count(r.Unsure, "tick", "ticks")))
 	}
 	for _, m := range missing {
 		row("lost", s.warn.Sprint(Safe(m)))
@@ -81,7 +73,7 @@ func traceResult(out *lines, r *tracediff.Result, verdict string, missing []stri
 			row("", peer(i), "  ", traceValue(r, d, i, true))
 		}
 		if main {
-			contextText(out, r, s)
+			contextText(out, r)
 		}
 	}
 	if len(r.Traces) > 2 {
@@ -99,7 +91,7 @@ func traceResult(out *lines, r *tracediff.Result, verdict string, missing []stri
 	}
 	persistence(row, r)
 	if main {
-		cascadeText(out, r, s, all)
+		cascadeText(out, r, all)
 		claimsText(row, r, s, "--all", all)
 	}
 	for i, f := range r.Findings {
@@ -140,10 +132,10 @@ func persistence(row func(string, ...string), r *tracediff.Result) {
 		row("lasts", "to the end of what was compared, as it must: each checksum covers all that came before")
 	case !last.Before(r.LastCompared):
 	case d.Reset > 0 && (last.Number+d.Reset-1)/d.Reset*d.Reset < r.EqualFrom.Number:
-		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew behind every %d ticks: that it is equal from %s on proves nothing of the state",
+		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew after every %d ticks: that it is equal from %s on proves nothing of the state",
 			r.TickName(last), d.Reset, r.TickName(r.EqualFrom)))
 	case d.Values && last == r.First.Tick:
-		row("lasts", fmt.Sprintf("in this tick alone; what was compared behind it, up to %s, is equal", tickText(r, r.LastCompared)))
+		row("lasts", fmt.Sprintf("in this tick only; what was compared after it, up to %s, is equal", tickText(r, r.LastCompared)))
 	default:
 		row("lasts", fmt.Sprintf("up to tick %s; equal again from %s to %s", r.TickName(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
 	}
@@ -152,7 +144,7 @@ func persistence(row func(string, ...string), r *tracediff.Result) {
 func traceHeadline(r *tracediff.Result) string {
 	switch b := r.Bracket; {
 	case r.First == nil && r.FindingCount > 0:
-		return fmt.Sprintf("  %s, no checksum differs", plural(uint64(r.FindingCount), "finding", "findings"))
+		return fmt.Sprintf("  %s, no checksum differs", Count(r.FindingCount, "finding", "findings"))
 	case r.First == nil && len(r.Start) > 0:
 		return "  what the peers started from is not the same"
 	case r.First == nil && r.Diverged():
@@ -161,7 +153,7 @@ func traceHeadline(r *tracediff.Result) string {
 	case r.First == nil && len(r.Traces) < 2 && len(r.Claims) == 0:
 		return "  no traces to compare, and no claim of an engine"
 	case r.First == nil && len(r.Traces) < 2:
-		return fmt.Sprintf("  %s of an engine, and no traces to compare", plural(uint64(len(r.Claims)), "claim", "claims"))
+		return fmt.Sprintf("  %s of an engine, and no traces to compare", Count(len(r.Claims), "claim", "claims"))
 	case r.First == nil && !compared(r):
 		return "  nothing compared: the traces have no checksum of the same tick in common"
 	case r.First == nil:
@@ -200,16 +192,8 @@ func tickText(r *tracediff.Result, t tracediff.Tick) string {
 	return name
 }
 
-// traceKind says what kind of file a trace is.
-func traceKind(t *tracediff.TraceInfo) string {
-	if t.Dialect.File != "" {
-		return t.Dialect.File
-	}
-	return t.Grammar.String()
-}
-
 func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
-	text := fmt.Sprintf("%s, %s", Safe(t.File), traceKind(t))
+	text := fmt.Sprintf("%s, %s", Safe(t.File), t.Kind())
 	if t.Packing != "" {
 		text += ", " + t.Packing
 	}
@@ -218,7 +202,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 	}
 	text += fmt.Sprintf(", from %s", tickText(r, t.First))
 	if n := t.Malformed; n > 0 {
-		text += fmt.Sprintf(", %s", plural(uint64(n), "line is no record", "lines are no records"))
+		text += fmt.Sprintf(", %s", Count(n, "line is no record", "lines are no records"))
 	}
 	if t.Running {
 		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
@@ -230,8 +214,8 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 		text += ", " + Safe(t.What())
 	}
 	if b := t.Rollback; b != nil {
-		text += fmt.Sprintf(", %s, %s of %d predicted", plural(uint64(b.Rollbacks), "rollback", "rollbacks"),
-			plural(uint64(b.Mispredictions), "misprediction", "mispredictions"), b.Predicted)
+		text += fmt.Sprintf(", %s, %s of %d predicted", Count(b.Rollbacks, "rollback", "rollbacks"),
+			Count(b.Mispredictions, "misprediction", "mispredictions"), b.Predicted)
 	}
 	return text
 }
@@ -239,7 +223,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 // breaksOff reports whether a trace goes no further than it could be read.
 func breaksOff(t *tracediff.TraceInfo) bool { return t.Torn || t.Trouble != "" && t.Malformed == 0 }
 
-// absence tells why a trace does not have a checkpoint.
+// absence says why a trace does not have a checkpoint.
 func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
 	t := &r.Traces[i]
 	switch {
@@ -279,8 +263,8 @@ func placeName(r *tracediff.Result, d *tracediff.Difference) string {
 	return text
 }
 
-// traceValue tells what a trace has at a checkpoint, and where if that is
-// wanted. Of an engine's values only those that differ are told.
+// traceValue returns what a trace has at a checkpoint, and where if that is
+// wanted; of an engine's values only those that differ.
 func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool) string {
 	v := &d.Values[i]
 	if !v.Present {
@@ -317,7 +301,8 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 }
 
 // contextText shows the lines around the first difference of two traces.
-func contextText(out *lines, r *tracediff.Result, s Style) {
+func contextText(out *Text, r *tracediff.Result) {
+	s := out.Style
 	a, b, ok := bothSides(r)
 	if !ok || len(r.Context) <= b || len(r.Context[a].Lines)+len(r.Context[b].Lines) == 0 {
 		return
@@ -343,7 +328,7 @@ func contextText(out *lines, r *tracediff.Result, s Style) {
 	}
 }
 
-// bothSides returns the first two traces that the first difference tells apart:
+// bothSides returns the first two traces that the first difference separates:
 // those that have other values, else one that has it and one that should.
 func bothSides(r *tracediff.Result) (a, b int, ok bool) {
 	values := r.First.Values
@@ -420,11 +405,15 @@ func marked(line tracediff.ContextLine, plain, mark printer) string {
 	return b.String()
 }
 
-func cascadeText(out *lines, r *tracediff.Result, s Style, all bool) {
+// cascadeIndent is what stands before what a row with a name goes on with.
+const cascadeIndent = "           "
+
+func cascadeText(out *Text, r *tracediff.Result, all bool) {
+	s := out.Style
 	if len(r.Cascade) == 0 {
 		return
 	}
-	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s, %d missing", plural(uint64(r.Changed), "checkpoint differs", "checkpoints differ"), r.Missing))
+	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s, %d missing", Count(r.Changed, "checkpoint differs", "checkpoints differ"), r.Missing))
 	const shown = 16
 	rows := [][]string{{"TICK", "SYSTEM", "SCOPE", "DIFFERENCES", "LAST"}}
 	for i, c := range r.Cascade {
@@ -433,13 +422,9 @@ func cascadeText(out *lines, r *tracediff.Result, s Style, all bool) {
 		}
 		rows = append(rows, []string{r.TickName(c.Tick), Safe(c.System), Safe(c.Scope), fmt.Sprint(c.Count), r.TickName(c.Last)})
 	}
-	var table strings.Builder
-	_ = TableText(&table, rows, s) // a Builder never fails
-	for line := range strings.Lines(table.String()) {
-		out.put("           ", strings.TrimSuffix(line, "\n"))
-	}
+	out.rows(rows, table{indent: cascadeIndent, heading: s.bold})
 	if n := len(r.Cascade) - shown; n > 0 && !all {
-		out.put("           ", s.faint.Sprintf("… and %d more  (--all)", n))
+		out.put(cascadeIndent, s.faint.Sprintf("… and %d more  (--all)", n))
 	}
 }
 
@@ -469,9 +454,9 @@ func findingText(r *tracediff.Result, f *tracediff.Finding) string {
 func noticedText(n *tracediff.Noticed) string {
 	switch {
 	case n.Noticed:
-		return fmt.Sprintf("%s would have noticed at tick %s, %s late", Safe(n.Schedule.Name), n.Tick, plural(n.Late, "tick", "ticks"))
+		return fmt.Sprintf("%s would have noticed at tick %s, %s late", Safe(n.Schedule.Name), n.Tick, Count(n.Late, "tick", "ticks"))
 	case n.Open:
-		return fmt.Sprintf("%s would have compared next at tick %s, behind the traces' end", Safe(n.Schedule.Name), n.Tick)
+		return fmt.Sprintf("%s would have compared next at tick %s, after the traces' end", Safe(n.Schedule.Name), n.Tick)
 	}
 	return fmt.Sprintf("%s would not have noticed", Safe(n.Schedule.Name))
 }

@@ -334,11 +334,6 @@ func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []strin
 	return &doc, values
 }
 
-// NativeTick returns an engine's own name of a tick, "" if it has none.
-func NativeTick(r *tracediff.Result, tick uint64) string {
-	return nativeTick(r, tracediff.Tick{Number: tick})
-}
-
 // BothNames returns an engine's own name of a tick or a state point, and the number of it
 // unless that is part of the name.
 func BothNames(native string, n uint64) string {
@@ -375,9 +370,6 @@ func AtPoint(p snapshot.Point) string {
 // PointOf returns the state point that a document has by its number and the words of its
 // native name.
 func PointOf(native string, n uint64) snapshot.Point { return snapshot.Point{Tick: n}.Named(native) }
-
-// TraceKind says what kind of file a trace is.
-func TraceKind(t *tracediff.TraceInfo) string { return traceKind(t) }
 
 // ReportSchema is the schema of a Report.
 const ReportSchema = "desynctool.triage/1"

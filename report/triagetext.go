@@ -22,10 +22,10 @@ const (
 	shownNext    = 5
 )
 
-// ReportText writes a report for a person: what happened in the first lines, then how that
+// Text writes a report for a person: what happened in the first lines, then how that
 // is known, what differs, how it spread, and what to do; about a screen or two, or
 // everything if all is set.
-func ReportText(w io.Writer, r *Report, s Style, all bool) error {
+func (r *Report) Text(w io.Writer, s Style, all bool) error {
 	t := reportText{lines{w: w}, r, s, all}
 	t.verdict()
 	t.ladder()
@@ -97,7 +97,7 @@ func wrapped(text string, width int) (out []string) {
 }
 
 func (t *reportText) verdict() {
-	word := t.s.verdict(t.r.Status)
+	word := t.s.Verdict(t.r.Status)
 	for i, line := range t.r.Verdict {
 		if i == 0 {
 			lines := wrapped(Safe(line), textWidth-2-len(t.r.Status))
@@ -241,7 +241,7 @@ func (t *reportText) values() {
 		rows = append(rows, []string{name, Safe(f.Key), field, shorten(Safe(f.Values[a]), 28), shorten(Safe(f.Values[b]), 28), bitsText(f)})
 	}
 	if n > 0 {
-		t.table(rows, t.side(a, t.s.name), t.side(b, t.s.warn))
+		t.rows(rows, table{indent: "  ", heading: t.s.faint, colours: map[int]printer{3: t.side(a, t.s.name), 4: t.side(b, t.s.warn)}})
 	}
 	t.more(int(k.Values), n)
 	for i, only := range k.Rows {
@@ -264,13 +264,13 @@ func differing(k *Compared) string {
 	for i := range k.Rows {
 		rows += k.Rows[i].Count
 	}
-	switch text := plural(k.Values, "value differs", "values differ"); {
+	switch text := Count(k.Values, "value differs", "values differ"); {
 	case rows == 0:
 		return text
 	case k.Values == 0:
-		return plural(rows, "entity is", "entities are") + " on one side only"
+		return Count(rows, "entity is", "entities are") + " on one side only"
 	default:
-		return text + ", " + plural(rows, "entity is", "entities are") + " on one side only"
+		return text + ", " + Count(rows, "entity is", "entities are") + " on one side only"
 	}
 }
 
@@ -282,36 +282,7 @@ func bitsText(f *LocusField) string {
 	if f.Bits == 0 {
 		return string(f.Kind)
 	}
-	return plural(uint64(f.Bits), "bit", "bits")
-}
-
-// table writes rows of columns below a heading.
-func (t *reportText) table(rows [][]string, a, b printer) {
-	var wide []int
-	for _, r := range rows {
-		for i, cell := range r {
-			if i == len(wide) {
-				wide = append(wide, 0)
-			}
-			wide[i] = max(wide[i], columns(cell))
-		}
-	}
-	for n, r := range rows {
-		line := []string{"  "}
-		for i, cell := range r {
-			text := pad(cell, columns(cell), wide[i])
-			switch {
-			case n == 0:
-				text = t.s.faint.Sprint(text)
-			case i == 3:
-				text = a.Sprint(text)
-			case i == 4:
-				text = b.Sprint(text)
-			}
-			line = append(line, text, "  ")
-		}
-		t.put(line...)
-	}
+	return Count(uint64(f.Bits), "bit", "bits")
 }
 
 func (t *reportText) cascade() {

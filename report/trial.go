@@ -2,22 +2,21 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// ReplayedDocument is desynctool.replay/1: what the first trial that departs found,
+// replayedDocument is desynctool.replay/1: what the first trial that departs found,
 // and all of them.
-type ReplayedDocument struct {
+type replayedDocument struct {
 	Head
-	TrialDocument
-	Trials []TrialDocument `json:"trials"`
+	trialDocument
+	Trials []trialDocument `json:"trials"`
 }
 
-// TrialDocument is a replay in one mode.
-type TrialDocument struct {
+// trialDocument is a replay in one mode.
+type trialDocument struct {
 	Mode          bisect.TrialMode   `json:"mode"`
 	Sim           string             `json:"sim"`
 	Against       string             `json:"against,omitempty"`
@@ -25,7 +24,7 @@ type TrialDocument struct {
 	To            uint64             `json:"to"`
 	Ticks         uint64             `json:"ticks"` // simulated, of all instances
 	Compared      uint64             `json:"compared"`
-	FirstMismatch *DepartureDocument `json:"first_mismatch"`
+	FirstMismatch *departureDocument `json:"first_mismatch"`
 	LastAgreed    *uint64            `json:"last_agreed"`
 	Tick          *uint64            `json:"tick"` // that departs
 	Runs          int                `json:"runs,omitempty"`
@@ -37,8 +36,8 @@ type TrialDocument struct {
 	Notes         []string           `json:"notes"`
 }
 
-// DepartureDocument is where something departs.
-type DepartureDocument struct {
+// departureDocument is where something departs.
+type departureDocument struct {
 	Point    uint64          `json:"point"`
 	A        string          `json:"a"`
 	B        string          `json:"b"`
@@ -47,43 +46,37 @@ type DepartureDocument struct {
 	From     *uint64         `json:"from,omitempty"` // the snapshot that was resumed
 	Caches   []string        `json:"caches,omitempty"`
 	Order    string          `json:"order,omitempty"`  // whose test changes the state
-	System   string          `json:"system,omitempty"` // behind which it departs
+	System   string          `json:"system,omitempty"` // after which it departs
 	Scopes   []string        `json:"scopes,omitempty"`
 	Proof    string          `json:"proof,omitempty"`    // where it ends
-	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not behind the system
+	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not right after the system
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
 
-// TrialsStatus returns the outcome of replays.
-func TrialsStatus(list []*bisect.Trial) Status {
-	worst := InSync
-	for _, t := range list {
-		switch {
-		case t.Departed():
-			return Diverged
-		case t.Compared == 0 || len(t.Lost) > 0:
-			worst = Inconclusive
-		}
+// Trials returns the document of replays.
+func Trials(list bisect.Trials) Document {
+	return Document{
+		StatusOf(list),
+		func() any { return trialsJSON(list) },
+		func(out *Text, all bool) { trialsText(out, list, all) },
 	}
-	return worst
 }
 
-// Trials returns the JSON document of replays.
-func Trials(list []*bisect.Trial) *ReplayedDocument {
-	doc := &ReplayedDocument{Head: head("replay", TrialsStatus(list), nil)}
+func trialsJSON(list bisect.Trials) *replayedDocument {
+	doc := &replayedDocument{Head: head("replay", StatusOf(list), nil)}
 	shown := false
 	for i, t := range list {
-		d := trialDocument(t)
+		d := trialJSON(t)
 		doc.Trials = append(doc.Trials, d)
 		if i == 0 || !shown && t.Departed() {
-			doc.TrialDocument, shown = d, t.Departed()
+			doc.trialDocument, shown = d, t.Departed()
 		}
 	}
 	return doc
 }
 
-func trialDocument(t *bisect.Trial) TrialDocument {
-	d := TrialDocument{
+func trialJSON(t *bisect.Trial) trialDocument {
+	d := trialDocument{
 		Mode: t.Mode, Sim: t.Sim, Against: t.Against, From: t.From, To: t.To, Ticks: t.Ticks, Compared: t.Compared, LastAgreed: t.Agreed,
 		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: list(t.Lost), Notes: list(t.Notes),
 	}
@@ -94,7 +87,7 @@ func trialDocument(t *bisect.Trial) TrialDocument {
 		d.Tick = &tick
 	}
 	if x := t.First; x != nil {
-		m := &DepartureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd}
+		m := &departureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd}
 		if x.Caches == nil {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
@@ -102,41 +95,39 @@ func trialDocument(t *bisect.Trial) TrialDocument {
 			m.From = &x.From
 		}
 		if x.Diff != nil {
-			m.Tables = Diff(x.Diff, [2]string{x.A, x.B}, nil).Archetypes
+			m.Tables = Tables(x.Diff, [2]string{x.A, x.B})
 		}
 		d.FirstMismatch = m
 	}
 	return d
 }
 
-// TrialsText writes replays for a person.
-func TrialsText(w io.Writer, list []*bisect.Trial, s Style, all bool) error {
-	out := lines{w: w}
+func trialsText(out *Text, list bisect.Trials, all bool) {
 	for i, t := range list {
 		if i > 0 {
 			out.put("")
 		}
-		trialText(&out, t, s, all)
+		trialText(out, t, all)
 	}
-	return out.err
 }
 
-func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
-	out.put(s.verdict(TrialsStatus([]*bisect.Trial{t})), trialHeadline(t))
-	row := func(name string, parts ...string) { out.row(s, name, parts...) }
+func trialText(out *Text, t *bisect.Trial, all bool) {
+	s := out.Style
+	out.put(s.Verdict(StatusOf(t)), trialHeadline(t))
+	row := out.Row
 	sim := t.Sim
 	if t.Against != "" {
 		sim += " against " + t.Against
 	}
-	row("replay", fmt.Sprintf("%s, state points %d to %d, %s simulated, %d compared", Safe(sim), t.From, t.To, plural(t.Ticks, "tick", "ticks"), t.Compared))
+	row("replay", fmt.Sprintf("%s, state points %d to %d, %s simulated, %d compared", Safe(sim), t.From, t.To, Count(t.Ticks, "tick", "ticks"), t.Compared))
 	if d := t.First; d != nil && t.Mode == bisect.Rollback {
 		row("", fmt.Sprintf("rolled back to state point %d", d.From))
 	}
 	if t.Snapshots > 0 {
-		row("", plural(uint64(t.Snapshots), "snapshot", "snapshots"), " resumed")
+		row("", Count(t.Snapshots, "snapshot", "snapshots"), " resumed")
 	}
 	if t.Mode == bisect.Repeat {
-		row("rate", fmt.Sprintf("%d of %s after the first depart: %.2g to %.2g of all, with 95 %% confidence", t.Hits, plural(uint64(t.Runs), "replay", "replays"), t.Low, t.High))
+		row("rate", fmt.Sprintf("%d of %s after the first depart: %.2g to %.2g of all, with 95 %% confidence", t.Hits, Count(t.Runs, "replay", "replays"), t.Low, t.High))
 	}
 	if d := t.First; d != nil {
 		if d.Caches == nil {
@@ -146,7 +137,7 @@ func trialText(out *lines, t *bisect.Trial, s Style, all bool) {
 		} else {
 			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, Safe(strings.Join(d.Caches, ", "))))
 		}
-		drilledText(out, d, s, all)
+		drilledText(out, d, all)
 	}
 	for _, lost := range t.Lost {
 		row("lost", s.warn.Sprint(Safe(lost)))
@@ -172,10 +163,11 @@ func trialHeadline(t *bisect.Trial) string {
 	return fmt.Sprintf("  %s: departs at state point %d, the first that was compared", t.Mode, t.First.Point)
 }
 
-// drilledText tells what is known of a departure beyond its point: the system, what
-// departs behind it, and where proof ends.
-func drilledText(out *lines, d *bisect.Departure, s Style, all bool) {
-	row := func(name string, parts ...string) { out.row(s, name, parts...) }
+// drilledText says what is known of a departure beyond its point: the system, what
+// departs after it, and where proof ends.
+func drilledText(out *Text, d *bisect.Departure, all bool) {
+	s := out.Style
+	row := out.Row
 	if d.Order != "" {
 		row("order", s.bad.Sprint(Safe(d.Order)))
 	}
@@ -197,7 +189,7 @@ func drilledText(out *lines, d *bisect.Departure, s Style, all bool) {
 	}
 	if d.Diff != nil {
 		var text strings.Builder
-		_ = DiffText(&text, d.Diff, [2]string{d.A, d.B}, s, all) // a Builder never fails
+		diffText(s.Text(&text), d.Diff, [2]string{d.A, d.B}, all) // a Builder never fails
 		for line := range strings.Lines(text.String()) {
 			out.put("    ", strings.TrimSuffix(line, "\n"))
 		}

@@ -25,14 +25,14 @@ const (
 
 // WriteUp starts the write-up of a report: the header by which later reports find it, and
 // what is known.
-func WriteUp(w io.Writer, r *Report) error {
+func (r *Report) WriteUp(w io.Writer) error {
 	title := "What happened"
 	if len(r.Verdict) > 0 {
 		title = strings.TrimSuffix(r.Verdict[0], ".")
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "---\ntitle: %s\nfingerprint: %s\nfingerprint_coarse: %s\n---\n\n", oneLine(title), r.Fingerprint, r.Coarse)
-	if err := MarkdownText(&out, r); err != nil {
+	if err := r.Markdown(&out); err != nil {
 		return err
 	}
 	out.WriteString("\n## Cause\n\n## Fix\n")
@@ -44,7 +44,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(Safe(s)), " "
 
 // FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint
 // of the report, the exact ones first.
-func FindSeen(folder fs.FS, r *Report) (seen []SeenBefore, err error) {
+func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
 	if r.Fingerprint == "" {
 		return nil, nil
 	}

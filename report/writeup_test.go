@@ -27,7 +27,7 @@ func sampleReport(t *testing.T) *Report {
 func TestSeenBefore(t *testing.T) {
 	r := sampleReport(t)
 	var started bytes.Buffer
-	if err := WriteUp(&started, r); err != nil {
+	if err := r.WriteUp(&started); err != nil {
 		t.Fatal(err)
 	}
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
@@ -44,7 +44,7 @@ func TestSeenBefore(t *testing.T) {
 		"binary.md":       file(strings.Repeat("\x00", 100<<10)),
 		"empty.md":        file(""),
 	}
-	seen, err := FindSeen(folder, r)
+	seen, err := r.FindSeen(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestSeenBefore(t *testing.T) {
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("found %+v\nexpected %+v", seen, want)
 	}
-	if seen, err := FindSeen(folder, &Report{}); err != nil || len(seen) > 0 {
+	if seen, err := new(Report).FindSeen(folder); err != nil || len(seen) > 0 {
 		t.Errorf("a report without a fingerprint was seen before: %v, %v", seen, err)
 	}
 }
@@ -66,7 +66,7 @@ func TestWriteUpOfHostileNames(t *testing.T) {
 	r := sampleReport(t)
 	r.Verdict = []string{"Eve\nfingerprint: ffff\n---\n\x1b[2J and Bob parted."}
 	var out bytes.Buffer
-	if err := WriteUp(&out, r); err != nil {
+	if err := r.WriteUp(&out); err != nil {
 		t.Fatal(err)
 	}
 	h, err := readHead(&out)
@@ -80,10 +80,10 @@ func TestWriteUpOfHostileNames(t *testing.T) {
 func TestReportText(t *testing.T) {
 	r := sampleReport(t)
 	var short, all bytes.Buffer
-	if err := ReportText(&short, r, NewStyle(false), false); err != nil {
+	if err := r.Text(&short, NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := ReportText(&all, r, NewStyle(false), true); err != nil {
+	if err := r.Text(&all, NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(short.String(), "\n")

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -164,7 +163,7 @@ func (c *comparer) table(i, j int) error {
 		return err
 	}
 	if ta.Parts != tb.Parts {
-		p.td.Schema = append(p.td.Schema, fmt.Sprintf("keys have %d part(s) in one state and %d in the other", ta.Parts, tb.Parts))
+		p.td.Schema = append(p.td.Schema, SchemaChange{PartsA: int(ta.Parts), PartsB: int(tb.Parts)})
 		c.add(p.td)
 		return nil
 	}
@@ -197,18 +196,25 @@ func (c *comparer) table(i, j int) error {
 // or hidden.
 func (c *comparer) match(p *pairing) {
 	name := func(ci *ColumnInfo) Column { return NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale) }
-	lack := func(ci *ColumnInfo, side string) {
-		p.td.Schema = append(p.td.Schema, fmt.Sprintf("column %s.%s only in %s", ci.Component, ci.Field, side))
+	change := func(a, b *ColumnInfo) {
+		var c SchemaChange
+		if b != nil {
+			c.Column, c.B = b.Component+"."+b.Field, &ColumnType{b.Type, b.Scale}
+		}
+		if a != nil {
+			c.Column, c.A = a.Component+"."+a.Field, &ColumnType{a.Type, a.Scale}
+		}
+		p.td.Schema = append(p.td.Schema, c)
 	}
 	i, j := 0, 0
 	for i < len(p.a.Columns) || j < len(p.b.Columns) {
 		switch {
 		case i == len(p.a.Columns):
-			lack(&p.b.Columns[j], "B")
+			change(nil, &p.b.Columns[j])
 			j++
 			continue
 		case j == len(p.b.Columns):
-			lack(&p.a.Columns[i], "A")
+			change(&p.a.Columns[i], nil)
 			i++
 			continue
 		}
@@ -216,17 +222,17 @@ func (c *comparer) match(p *pairing) {
 		na, nb := name(a), name(b)
 		switch order := na.compareName(&nb); {
 		case order < 0:
-			lack(a, "A")
+			change(a, nil)
 			i++
 			continue
 		case order > 0:
-			lack(b, "B")
+			change(nil, b)
 			j++
 			continue
 		}
 		switch {
 		case a.Type != b.Type || a.Scale != b.Scale:
-			p.td.Schema = append(p.td.Schema, fmt.Sprintf("column %s is %s/%d in A, %s/%d in B", na.Name(), a.Type, a.Scale, b.Type, b.Scale))
+			change(a, b)
 		case a.Digest == b.Digest && p.a.KeysDigest == p.b.KeysDigest:
 		default:
 			p.columns = append(p.columns, [2]int{i, j})

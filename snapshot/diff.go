@@ -67,8 +67,8 @@ type TableDiff struct {
 	OnlyACount, OnlyBCount uint64
 
 	// Schema lists columns that only one state has or that have another type,
-	// whose values cannot be compared.
-	Schema []string
+	// and keys of other parts: what cannot be compared by values.
+	Schema []SchemaChange
 
 	// Changes are the changed values by key, then column, as many as the limit
 	// allows; Columns counts all of them.
@@ -90,6 +90,22 @@ func (t *TableDiff) kept() int { return len(t.Changes) + len(t.OnlyA) + len(t.On
 
 func (t *TableDiff) empty() bool {
 	return t.InA && t.InB && t.OnlyACount+t.OnlyBCount == 0 && len(t.Schema) == 0 && len(t.Columns) == 0
+}
+
+// SchemaChange says how the schema of a table differs between two states.
+type SchemaChange struct {
+	// Column is Component.Field; empty if the keys have another number of parts, 1 or
+	// 2, which are then in PartsA and PartsB.
+	Column         string
+	PartsA, PartsB int
+	// A and B are the column's types, nil in the state that does not have it.
+	A, B *ColumnType
+}
+
+// ColumnType is what the values of a column are.
+type ColumnType struct {
+	Type  Type
+	Scale uint32 // see Column
 }
 
 // ColumnCount says how many rows of a column differ.

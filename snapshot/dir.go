@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // Find returns the snapshots below a path: one Set for a folder that holds
@@ -107,22 +107,13 @@ func findFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 		peer = info.Peer
 	}
 	if format.ParseName != nil {
-		if n, ok := format.ParseName(unpackedName(base)); ok {
+		if n, ok := format.ParseName(packed.PlainName(base)); ok {
 			peer = n.Peer
 		}
 	}
 	set.Peer = peer
 	set.Entries = []*Entry{{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}}
 	return []*Set{set}, nil
-}
-
-// unpackedName returns a file's name without what says how it is compressed.
-func unpackedName(base string) string {
-	switch filepath.Ext(base) {
-	case ".gz", ".xz", ".zst":
-		return strings.TrimSuffix(base, filepath.Ext(base))
-	}
-	return base
 }
 
 // partPeers takes files that hold several states for those of as many peers, named
@@ -301,7 +292,7 @@ func sortPlaces(places []place) {
 
 // named returns what a file's name announces, and the format whose pattern it has.
 func named(base string, formats []Format) (FileName, *Format, bool) {
-	plain := unpackedName(base)
+	plain := packed.PlainName(base)
 	for i := range formats {
 		if formats[i].ParseName == nil {
 			continue

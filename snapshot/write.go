@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -22,27 +22,13 @@ type WriteOptions struct {
 
 // WriteFile writes w to a new .snap at path, by way of a temporary file beside
 // it, so that path never holds half a snapshot.
-func WriteFile(path string, w *World, opts WriteOptions) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".snap-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+func WriteFile(path string, w *World, opts WriteOptions) error {
+	return files.Replace(path, func(f *os.File) error {
+		if err := Write(f, w, opts); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
-	}()
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := Write(f, w, opts); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+		return nil
+	})
 }
 
 // Write writes w as a .snap. The same World gives the same bytes.

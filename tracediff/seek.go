@@ -138,8 +138,8 @@ type search struct {
 	first, last uint64
 }
 
-// sample is what the lines say that begin in a block.
-type sample struct {
+// lineTicks is what the lines say that begin in a block.
+type lineTicks struct {
 	first, last uint64 // ticks
 	below       int64  // where the last line of a tick before the one searched for begins, -1 if none does
 }
@@ -170,7 +170,7 @@ func (s *search) find(last uint64) int64 {
 }
 
 // narrow takes a sample at an offset between low and high, or after them.
-func (s *search) narrow(at int64, x sample) {
+func (s *search) narrow(at int64, x lineTicks) {
 	if x.below >= 0 {
 		s.low, s.first = x.below, min(x.last, s.tick)
 	}
@@ -184,7 +184,7 @@ func (s *search) narrow(at int64, x sample) {
 
 // sample reads the lines that begin after offset at. It reports false if they are not
 // those of a trace whose ticks ascend.
-func (s *search) sample(at int64) (x sample, ok bool) {
+func (s *search) sample(at int64) (x lineTicks, ok bool) {
 	x.below = -1
 	records := 0
 	left := s.r.win.size - at

@@ -10,10 +10,10 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
@@ -40,9 +40,21 @@ func run() error {
 	}
 	measured := accuracy.Measured{
 		Narrow: func(dirs []string) (*playbook.Verdict, error) {
-			return formats.Narrow(files.Disk, dirs, refsim.Simulator())
+			s, err := evidence.OpenPaths(dirs...)
+			if err != nil {
+				return nil, err
+			}
+			defer s.Close()
+			return narrow.Narrow(s, refsim.Simulator())
 		},
-		Triage: func(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) },
+		Triage: func(dirs []string) (*report.Report, error) {
+			s, err := evidence.OpenPaths(dirs...)
+			if err != nil {
+				return nil, err
+			}
+			defer s.Close()
+			return narrow.Triage(s, nil, nil)
+		},
 	}
 	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })

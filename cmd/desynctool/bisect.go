@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -131,11 +130,5 @@ func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
 // bisected prints a result.
 func (e *env) bisected(r *bisect.Result, format *outputs) error {
 	e.warn(r.Warnings)
-	err := e.render(format,
-		func(w io.Writer, s report.Style) error { return report.BisectText(w, r, s) },
-		func() any { return report.Bisect(r) })
-	if err != nil {
-		return err
-	}
-	return ended(report.BisectStatus(r))
+	return e.finish(format, report.Bisect(r), false)
 }

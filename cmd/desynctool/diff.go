@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -93,13 +92,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	}
 	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
 	e.warn(pair.Warnings)
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.DiffText(w, d, pair.Names, s, flags.all) },
-		func() any { return report.Diff(d, pair.Names, pair.Warnings) })
-	if err != nil {
-		return err
-	}
-	return ended(report.DiffStatus(d))
+	return e.finish(format, report.Diff(d, pair.Names, pair.Warnings), flags.all)
 }
 
 func ignoreRules(flags diffFlags) (*snapshot.Ignore, error) {

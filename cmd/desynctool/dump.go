@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
@@ -84,7 +85,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	}
 	switch {
 	case output != "":
-		return writeFile(output, write)
+		return files.Replace(output, write)
 	case reverse:
 		return copyTemporary(e.stdout, write)
 	}
@@ -105,7 +106,7 @@ func dumpState(e *env, tree *archive.Tree, arg string, asJSON bool, output strin
 		}
 	}
 	if output != "" {
-		return writeFile(output, func(f *os.File) error { return write(f) })
+		return files.Replace(output, func(f *os.File) error { return write(f) })
 	}
 	return write(e.stdout)
 }

@@ -33,7 +33,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 		status = report.Inconclusive
 	}
 	e.failedJSON(cmd, err, status)
-	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Error("desynctool:"), oneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
 	return status.ExitCode()
 }
 
@@ -47,7 +47,10 @@ func (e *env) failedJSON(cmd *cobra.Command, err error, status report.Status) {
 	if !ok || e.rendered || !slices.Contains(o.list, output{format: "json"}) {
 		return
 	}
-	_ = report.WriteJSON(e.stdout, report.ErrorDocument{Head: report.NewHead(cmd.Name(), status, nil), Error: oneLine(err.Error())})
+	_ = report.WriteJSON(e.stdout, struct {
+		report.Head
+		Error string `json:"error"`
+	}{report.NewHead(cmd.Name(), status, nil), oneLine(err.Error())})
 }
 
 // oneLine makes one line of a message that may hold anything from a file.

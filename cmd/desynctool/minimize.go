@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -167,11 +166,9 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 		return err
 	}
 	r.Lost = session.Lost
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.MinimizeText(w, r, s, flags.all) },
-		func() any { return report.Minimize(r) })
-	if err != nil || report.MinimizeStatus(r) == report.Diverged {
+	doc := report.Minimize(r)
+	if err := e.renderDocument(format, doc, flags.all); err != nil || doc.Status == report.Diverged {
 		return err // that it diverges is what was asked for
 	}
-	return ended(report.MinimizeStatus(r))
+	return ended(doc.Status)
 }

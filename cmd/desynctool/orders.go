@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -71,14 +70,8 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	if err != nil {
 		return err
 	}
-	logs.Missing = append(logs.Missing, s.Lost()...)
+	c.Lost = append(logs.Missing, s.Lost()...)
 	c.Warnings = append(c.Warnings, s.Warnings()...)
-	e.warn(slices.Concat(c.Warnings, report.LogTrouble(c), logs.Missing))
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.OrdersText(w, c, logs.Missing, s, flags.all) },
-		func() any { return report.Orders(c, logs.Missing) })
-	if err != nil {
-		return err
-	}
-	return ended(report.OrdersStatus(c, logs.Missing))
+	e.warn(slices.Concat(c.Warnings, c.Trouble(), c.Lost))
+	return e.finish(format, report.Orders(c), flags.all)
 }

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"io"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 func newProof(e *env) *cobra.Command {
@@ -42,14 +43,12 @@ func doProof(e *env, path, label, file string, format *outputs) error {
 		return err
 	}
 	defer state.Close()
-	doc, err := report.Prove(state, from, label)
+	proof, err := snapshot.Prove(state, label)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	if len(format.list) == 0 || file != "" {
 		format.list = append(format.list, output{"json", file})
 	}
-	return e.render(format,
-		func(w io.Writer, s report.Style) error { return report.ProofText(w, doc, s) },
-		func() any { return doc })
+	return e.finish(format, report.Proof(proof), false)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/peers"
 )
 
 // recordFlags are the flags of record.
@@ -101,10 +101,8 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	if err := report.WritePeerReports(recording); err != nil {
+	if err := peers.WriteAll(recording); err != nil {
 		return err
 	}
-	return e.render(format,
-		func(w io.Writer, s report.Style) error { return report.RecordText(w, recording, flags.dir, s) },
-		func() any { return report.Record(recording, flags.dir) })
+	return e.renderDocument(format, report.Record(recording, flags.dir), false)
 }

@@ -25,13 +25,13 @@ func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
 		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
 			case "text":
-				return report.ReportText(w, r, style, all)
+				return r.Text(w, style, all)
 			case "html":
 				return page.Write(w, r)
 			case "json":
 				return report.WriteJSON(w, r)
 			case "markdown":
-				return report.MarkdownText(w, r)
+				return r.Markdown(w)
 			case "junit":
 				return ci.JUnit(w, r)
 			case "sarif":

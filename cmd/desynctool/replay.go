@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -188,7 +187,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 			return err
 		}
 	}
-	var trials []*bisect.Trial
+	var trials bisect.Trials
 	for _, mode := range modes {
 		one := opts
 		one.Mode = mode
@@ -200,13 +199,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		trials = append(trials, t)
 	}
 	e.warn(session.Warnings)
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.TrialsText(w, trials, s, flags.all) },
-		func() any { return report.Trials(trials) })
-	if err != nil {
-		return err
-	}
-	return ended(report.TrialsStatus(trials))
+	return e.finish(format, report.Trials(trials), flags.all)
 }
 
 // try replays in one mode, with a bar, and writes the hashes of a plain replay if

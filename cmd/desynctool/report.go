@@ -15,10 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -117,7 +119,7 @@ func doReport(e *env, paths []string, flags reportFlags, format *outputs) error 
 	if err != nil {
 		return tree.Explain(err)
 	}
-	var peers []*report.PeerReport
+	var reports []*peers.Report
 	for i, path := range found {
 		if path == "-" {
 			found[i] = "stdin"
@@ -126,19 +128,19 @@ func doReport(e *env, paths []string, flags reportFlags, format *outputs) error 
 		if err != nil {
 			return tree.Explain(err)
 		}
-		peer, ok := saved.(*report.PeerReport)
+		peer, ok := saved.(*peers.Report)
 		if !ok && len(found) == 1 {
 			return e.renderSaved(format, saved, flags)
 		}
 		if !ok {
 			return fmt.Errorf("%s is no peer's report, which are merged; give a report of another kind by itself", found[i])
 		}
-		peers = append(peers, peer)
+		reports = append(reports, peer)
 	}
-	if len(peers) == 1 && flags.redact {
-		return e.renderSaved(format, peers[0], flags)
+	if len(reports) == 1 && flags.redact {
+		return e.renderSaved(format, reports[0], flags)
 	}
-	merged, err := report.Merge(peers, found)
+	merged, err := peers.Merge(reports, found)
 	if err != nil {
 		return err
 	}
@@ -164,23 +166,23 @@ func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 // renderSaved renders a report of any kind.
 func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 	switch r := saved.(type) {
-	case *report.MergedReport:
+	case *peers.Merged:
 		if flags.redact {
-			r = report.RedactMerged(r)
+			r = r.Redact()
 		}
 		return e.render(format,
-			func(w io.Writer, s report.Style) error { return report.MergedText(w, r, s, flags.all) },
+			func(w io.Writer, s report.Style) error { return r.Text(w, s, flags.all) },
 			func() any { return r })
-	case *report.PeerReport:
+	case *peers.Report:
 		if flags.redact {
-			r = report.RedactPeer(r)
+			r = r.Redact()
 		}
 		return e.render(format,
-			func(w io.Writer, s report.Style) error { return report.PeerReportText(w, r, s) },
+			func(w io.Writer, s report.Style) error { return r.Text(w, s) },
 			func() any { return r })
 	case *report.Report:
 		if flags.redact {
-			r = report.Redact(r)
+			r = r.Redact()
 		}
 		return e.renderReport(format, r, flags.all)
 	}
@@ -213,7 +215,7 @@ func doPeerReport(e *env, flags reportFlags) error {
 	if err != nil {
 		return err
 	}
-	r, err := report.NewPeerReport(player, status, state, slices.Compact(diverged), excerpt)
+	r, err := peers.New(player, status, state, slices.Compact(diverged), excerpt)
 	if err != nil {
 		return err
 	}
@@ -277,7 +279,7 @@ func parted(pair *evidence.Pair) ([]string, report.Status, error) {
 }
 
 // excerptOf returns the orders of the only log in a folder.
-func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*report.Excerpt, *orderlog.Header, error) {
+func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*peers.Excerpt, *orderlog.Header, error) {
 	s, err := evidence.Open(tree, []string{dir})
 	if err != nil {
 		return nil, nil, err
@@ -287,7 +289,7 @@ func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*report.Excerpt
 
 // reportedOrders reads the orders before a state from the log beside it, and finds out
 // which player the peer is.
-func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, info *snapshot.Info) (*report.Excerpt, int, error) {
+func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, info *snapshot.Info) (*peers.Excerpt, int, error) {
 	player := max(flags.player, -1)
 	if flags.player == playerByLog {
 		player = 0
@@ -320,10 +322,10 @@ func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, 
 }
 
 // writePeerReport writes a peer's report to where the flags say.
-func writePeerReport(e *env, r *report.PeerReport, info *snapshot.Info, flags reportFlags) error {
-	name := report.PeerReportName(info.Seed, info.Point.Tick)
+func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportFlags) error {
+	name := peers.FileName(info.Seed, info.Point.Tick)
 	if flags.redact {
-		r = report.RedactPeer(r)
+		r = r.Redact()
 	}
 	path := flags.output
 	if path == "-" {
@@ -336,7 +338,7 @@ func writePeerReport(e *env, r *report.PeerReport, info *snapshot.Info, flags re
 		}
 		path = filepath.Join(path, name)
 	}
-	if err := writeFile(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
+	if err := files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s\n", report.Safe(path))

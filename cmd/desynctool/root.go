@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -82,10 +83,10 @@ func (e *env) warn(warnings []string) {
 	const shown = 12
 	for i, w := range warnings {
 		if i == shown {
-			fmt.Fprintf(e.stderr, "%s and %d more\n", e.errStyle().Warning("warning:"), len(warnings)-i)
+			fmt.Fprintf(e.stderr, "%s and %d more\n", e.errStyle().Paint(report.Warn, "warning:"), len(warnings)-i)
 			return
 		}
-		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Warning("warning:"), oneLine(w))
+		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Warn, "warning:"), oneLine(w))
 	}
 }
 
@@ -169,6 +170,30 @@ func (e *env) render(o *outputs, text func(w io.Writer, s report.Style) error, d
 	return nil
 }
 
+// renderDocument writes a document in every format asked for.
+func (e *env) renderDocument(o *outputs, d report.Document, all bool) error {
+	for _, out := range o.wanted() {
+		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
+			if out.format == "json" {
+				return d.JSON(w)
+			}
+			return d.Text(w, style, all)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes a document, and ends the command with its status.
+func (e *env) finish(o *outputs, d report.Document, all bool) error {
+	if err := e.renderDocument(o, d, all); err != nil {
+		return err
+	}
+	return ended(d.Status)
+}
+
 // renderTo lets write write to stdout or a file. Only stdout is coloured, and only if it
 // is a terminal.
 func (e *env) renderTo(out output, write func(w io.Writer, s report.Style) error) error {
@@ -176,5 +201,5 @@ func (e *env) renderTo(out output, write func(w io.Writer, s report.Style) error
 		e.rendered = true
 		return write(e.stdout, e.style(e.stdout))
 	}
-	return writeFile(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })
+	return files.Replace(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -138,13 +137,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	if err != nil {
 		return err
 	}
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.ConformanceText(w, c, s) },
-		func() any { return report.Conformance(c) })
-	if err != nil {
-		return err
-	}
-	return ended(report.ConformanceStatus(c))
+	return e.finish(format, report.Conformance(c), false)
 }
 
 // simFlags parses what flags say of simulators; an empty specification is none.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -123,14 +122,8 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 	for _, r := range results {
 		e.warn(r.Warnings)
 	}
-	set := &report.TraceSet{Results: results, Missing: traces.Missing, Notes: traces.Notes, Copies: traces.Copies}
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.TraceText(w, set, s, flags.all) },
-		func() any { return report.Trace(set) })
-	if err != nil {
-		return err
-	}
-	return ended(set.Status())
+	set := &tracediff.Set{Results: results, Missing: traces.Missing, Notes: traces.Notes, Copies: traces.Copies}
+	return e.finish(format, report.Trace(set), flags.all)
 }
 
 // earlySeconds is how long after the start a relay compares more often.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -70,7 +71,7 @@ unless told otherwise. docs/ci.md has the table.
 }
 
 func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error {
-	if _, err := report.ExitFor(&report.Report{}, flags.failOn); err != nil {
+	if _, err := new(report.Report).ExitFor(flags.failOn); err != nil {
 		return err
 	}
 	if flags.known != "" {
@@ -108,7 +109,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		return tree.Explain(err)
 	}
 	if flags.known != "" {
-		if r.Seen, err = report.FindSeen(os.DirFS(flags.known), r); err != nil {
+		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
 			return fmt.Errorf("--known %s: %w", flags.known, err)
 		}
 	}
@@ -116,16 +117,16 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	if flags.start != "" {
 		if r.Fingerprint == "" {
 			e.warn([]string{"--write-up: no divergence is known closely enough, so there is nothing to write up"})
-		} else if err := writeFile(flags.start, func(f *os.File) error { return report.WriteUp(f, r) }); err != nil {
+		} else if err := files.Replace(flags.start, func(f *os.File) error { return r.WriteUp(f) }); err != nil {
 			return err
 		}
 	}
-	status, err := report.ExitFor(r, flags.failOn)
+	status, err := r.ExitFor(flags.failOn)
 	if err != nil {
 		return err
 	}
 	if flags.redact {
-		r = report.Redact(r)
+		r = r.Redact()
 	}
 	if err := e.renderReport(format, r, flags.all); err != nil {
 		return err

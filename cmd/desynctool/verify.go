@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -51,7 +51,7 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 	defer tree.Close()
 	end := e.watch(tree, "verifying")
 	defer end()
-	var want report.Expected
+	var want snapshot.Expected
 	if rootText != "" {
 		root, err := merkle.ParseHash(rootText)
 		if err != nil {
@@ -73,14 +73,12 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 	if len(result) == 0 {
 		return unread
 	}
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.VerifyText(w, result, s) },
-		func() any { return report.Verify(result) })
-	if err != nil {
+	doc := report.Verify(result)
+	if err := e.renderDocument(format, doc, false); err != nil {
 		return err
 	}
 	if unread != nil {
 		return unread
 	}
-	return ended(report.VerifyStatus(result))
+	return ended(doc.Status)
 }

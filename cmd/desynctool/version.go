@@ -52,5 +52,12 @@ func doVersion(e *env, format *outputs) error {
 			_, err := fmt.Fprintf(w, "desynctool %s %s %s\n", v, runtime.Version(), platform)
 			return err
 		},
-		func() any { return report.NewVersion(v, runtime.Version(), platform) })
+		func() any {
+			return struct {
+				report.Head
+				Version  string `json:"version"`
+				Go       string `json:"go"`
+				Platform string `json:"platform"`
+			}{report.NewHead("version", report.InSync, nil), v, runtime.Version(), platform}
+		})
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 func newWalk(e *env) *cobra.Command {
@@ -47,18 +46,13 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 		return tree.Explain(err)
 	}
 	defer pair.Close()
-	walk, err := report.NewWalk(pair.Names, pair.Paths, pair.A, pair.B, force)
+	walk, err := snapshot.Descend(pair.A, pair.B, force)
 	end()
 	if err != nil {
 		return pair.Explain(err)
 	}
-	walk.Warnings, walk.Lost = append(pair.Warnings, tree.Warnings()...), append(pair.Lost, tree.Lost()...)
-	e.warn(walk.Warnings)
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return walk.Text(w, s, all) },
-		func() any { return walk.Document() })
-	if err != nil {
-		return err
-	}
-	return ended(walk.Status())
+	walk.Lost = append(pair.Lost, tree.Lost()...)
+	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
+	e.warn(pair.Warnings)
+	return e.finish(format, report.Walk(walk, pair.Names, pair.Warnings), all)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -32,12 +33,12 @@ const MagicLen = len(xzMagic)
 
 // packings are the known kinds of compression, by magic.
 var packings = [...]struct {
-	name, magic string
-	open        func(io.Reader) (io.Reader, error)
+	name, suffix, magic string
+	open                func(io.Reader) (io.Reader, error)
 }{
-	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
-	{"xz", xzMagic, func(r io.Reader) (io.Reader, error) { return newXZReader(r) }},
+	{"gzip", ".gz", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"zstd", ".zst", "\x28\xb5\x2f\xfd", openZstd},
+	{"xz", ".xz", xzMagic, func(r io.Reader) (io.Reader, error) { return newXZReader(r) }},
 }
 
 func openZstd(r io.Reader) (io.Reader, error) {
@@ -46,6 +47,26 @@ func openZstd(r io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	return d.IOReadCloser(), nil
+}
+
+// Suffixes returns what stands at the end of the name of a file that is compressed: ".gz",
+// ".zst", ".xz".
+func Suffixes() []string {
+	out := make([]string, len(packings))
+	for i, p := range packings {
+		out[i] = p.suffix
+	}
+	return out
+}
+
+// PlainName returns a file's name without what says how it is compressed.
+func PlainName(name string) string {
+	for _, p := range packings {
+		if plain, ok := strings.CutSuffix(name, p.suffix); ok {
+			return plain
+		}
+	}
+	return name
 }
 
 // Packing returns the name of the compression of a file with these leading

@@ -42,6 +42,10 @@ type xzReader struct {
 	begun int64         // where the current block's data begins
 }
 
+// NewXZ returns the content of r, streams of xz. Unpack is for files that may be xz: it
+// bounds what they may expand to.
+func NewXZ(r io.Reader) (io.Reader, error) { return newXZReader(r) }
+
 func newXZReader(r io.Reader) (*xzReader, error) {
 	x := &xzReader{src: bufio.NewReaderSize(r, 64<<10)}
 	return x, x.streamHeader()
@@ -220,7 +224,10 @@ func (x *xzReader) endStream() error {
 		}
 	}
 	for (x.read-begun)%4 != 0 {
-		if c, err := in.ReadByte(); err != nil || c != 0 {
+		switch c, err := in.ReadByte(); {
+		case err != nil:
+			return unexpected(err)
+		case c != 0:
 			return errors.New("index is malformed")
 		}
 	}
@@ -236,8 +243,11 @@ func (x *xzReader) endStream() error {
 		[2]byte(tail[12:14]) != x.flags, 4*(int64(le.Uint32(tail[8:]))+1) != size:
 		return errors.New("stream footer is malformed")
 	}
-	for {
-		switch c, err := x.src.Peek(1); {
+	for padding := 0; ; padding++ {
+		c, err := x.src.Peek(1)
+		switch {
+		case padding%4 != 0 && (err == io.EOF || err == nil && c[0] != 0):
+			return fmt.Errorf("%d bytes of padding behind a stream, expected a multiple of 4", padding)
 		case err != nil:
 			return err
 		case c[0] != 0:

@@ -11,35 +11,27 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
 func narrowed(dirs []string) (*playbook.Verdict, error) {
-	s, err := opened(dirs)
+	s, err := evidence.OpenPaths(dirs...)
 	if err != nil {
 		return nil, err
 	}
+	defer s.Close()
 	return narrow.Narrow(s, refsim.Simulator())
 }
 
 // triage reports only from what the sessions left, without a simulator.
 func triage(dirs []string) (*report.Report, error) {
-	s, err := opened(dirs)
+	s, err := evidence.OpenPaths(dirs...)
 	if err != nil {
 		return nil, err
 	}
+	defer s.Close()
 	return narrow.Triage(s, nil, nil)
-}
-
-// opened walks the folders of a session's peers.
-func opened(dirs []string) (*evidence.Session, error) {
-	tree, err := archive.Open(dirs, archive.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return evidence.Open(tree, dirs)
 }
 
 // cheap makes sessions small that are what few of the sample are: with more than three

@@ -33,7 +33,7 @@ var formats = []struct {
 	{"junit", JUnit, checkJUnit},
 	{"sarif", SARIF, checkSARIF},
 	{"github", GitHub, checkGitHub},
-	{"markdown", report.MarkdownText, checkMarkdown},
+	{"markdown", func(w io.Writer, r *report.Report) error { return r.Markdown(w) }, checkMarkdown},
 }
 
 // saved reads the sample of a report anew.
@@ -73,8 +73,11 @@ func reports(t *testing.T) map[string]*report.Report {
 	same.Fingerprint, same.Coarse, same.Of = "", "", nil
 
 	files := saved(t)
-	files.FirstDivergence.Bracket.Files = &report.BracketEndFiles{
-		Good: []string{"report.zip/host/a b.snap", "report.zip/client/a b.snap"}, Bad: []string{"host/desync:1.snap", "../outside.snap", "/etc/passwd", `C:\games\x.snap`, "client/100%.snap"},
+	if err := json.Unmarshal([]byte(`{"files": {
+		"good": ["report.zip/host/a b.snap", "report.zip/client/a b.snap"],
+		"bad": ["host/desync:1.snap", "../outside.snap", "/etc/passwd", "C:\\games\\x.snap", "client/100%.snap"]
+	}}`), files.FirstDivergence.Bracket); err != nil {
+		t.Fatal(err)
 	}
 	files.Claims = []report.ClaimDocument{{Text: "desync at 1234", Files: []string{"client/infolog.txt"}, Line: 17}}
 
@@ -611,7 +614,7 @@ func TestJobSummary(t *testing.T) {
 	}
 	r := saved(t)
 	var want bytes.Buffer
-	if err := report.MarkdownText(&want, r); err != nil {
+	if err := r.Markdown(&want); err != nil {
 		t.Fatal(err)
 	}
 	if err := JobSummary(path, r); err != nil {

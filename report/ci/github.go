@@ -83,7 +83,7 @@ func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 // nothing is written and that is an error.
 func JobSummary(path string, r *report.Report) (err error) {
 	var b strings.Builder
-	if err := report.MarkdownText(&b, r); err != nil {
+	if err := r.Markdown(&b); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)

@@ -5,21 +5,15 @@ import (
 	"log"
 
 	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
 // What the peers of a session left.
 func ExampleExamine() {
-	paths := []string{"../../testdata/openttd/rng_poke"}
-	tree, err := archive.Open(paths, archive.Options{})
+	session, err := evidence.OpenPaths("../../testdata/openttd/rng_poke")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer tree.Close()
-	session, err := evidence.Open(tree, paths)
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer session.Close()
 	checkup, err := evidence.Examine(session, nil)
 	if err != nil {
 		log.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
@@ -57,7 +58,7 @@ func recognise(tree files.Tree, path string, list []formats.Format) *File {
 }
 
 // ext returns the extension of the file's name without what says how it is compressed.
-func (f *File) ext() string { return filepath.Ext(formats.UnpackedName(f.Path)) }
+func (f *File) ext() string { return filepath.Ext(packed.PlainName(f.Path)) }
 
 // IsLog reports whether it is an order log.
 func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
@@ -149,7 +150,7 @@ func expectedBy(path string) string {
 
 // ownExtension reports whether a name ends as those of one format alone do.
 func ownExtension(path string) bool {
-	ext := filepath.Ext(formats.UnpackedName(path))
+	ext := filepath.Ext(packed.PlainName(path))
 	return ext != "" && slices.ContainsFunc(formats.All(), func(f formats.Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 

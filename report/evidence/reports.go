@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/peers"
 )
 
 // Reports returns the paths of the reports: a file that is given is one, in folders they are
@@ -40,7 +40,7 @@ func (s *Session) PeerReports() (paths []string) {
 	return paths
 }
 
-// ReadReport reads a saved report of any kind, see report.ReadSaved; it may be compressed.
+// ReadReport reads a saved report of any kind, see peers.ReadSaved; it may be compressed.
 func (s *Session) ReadReport(path string) (any, error) {
 	f, err := s.tree.Open(path)
 	if err != nil {
@@ -57,13 +57,13 @@ func UnpackReport(r io.Reader, name string) (any, error) {
 		return nil, err
 	}
 	defer content.Close()
-	return report.ReadSaved(content, name)
+	return peers.ReadSaved(content, name)
 }
 
 // Excerpt reads the only order log and returns the orders of the ticks from one to before
 // another, and what the log's header says. Without exactly one log both are nil. If the log
 // cannot be read to its end the excerpt holds what precedes.
-func (s *Session) Excerpt(from, to uint64) (*report.Excerpt, *orderlog.Header, error) {
+func (s *Session) Excerpt(from, to uint64) (*peers.Excerpt, *orderlog.Header, error) {
 	logs, _ := s.logFiles()
 	if len(logs) != 1 {
 		return nil, nil, nil
@@ -74,7 +74,7 @@ func (s *Session) Excerpt(from, to uint64) (*report.Excerpt, *orderlog.Header, e
 	}
 	defer closer.Close()
 	header := log.Header()
-	excerpt, err := report.ReadExcerpt(log, from, to)
+	excerpt, err := peers.ReadExcerpt(log, from, to)
 	return excerpt, &header, err
 }
 

@@ -101,6 +101,22 @@ func Open(tree *archive.Tree, paths []string) (*Session, error) {
 	return s, s.oneGame()
 }
 
+// OpenPaths is Open with a tree of its own, which Close closes.
+func OpenPaths(paths ...string) (*Session, error) {
+	tree, err := archive.Open(paths, archive.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s, err := Open(tree, paths)
+	if err != nil {
+		return nil, errors.Join(tree.Explain(err), tree.Close())
+	}
+	return s, nil
+}
+
+// Close closes the tree.
+func (s *Session) Close() error { return s.tree.Close() }
+
 // distinct returns an error if a file or folder is given twice.
 func distinct(tree files.Tree, paths []string) error {
 	var stats []fs.FileInfo

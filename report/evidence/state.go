@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -204,8 +203,8 @@ func nearest(tree *archive.Tree, a, b string, at snapshot.Point) *[2]string {
 // Verify checks the hashes of proofs, states, order logs and traces; of a file that holds
 // several states, FILE@TICK names one. The error says which files could not be read; the
 // others are in the result.
-func Verify(tree *archive.Tree, paths []string, want report.Expected) ([]report.Verified, error) {
-	var out []report.Verified
+func Verify(tree *archive.Tree, paths []string, want snapshot.Expected) (snapshot.Verification, error) {
+	var out snapshot.Verification
 	var errs error
 	for _, path := range paths {
 		v, err := verify(tree, path, want)
@@ -218,14 +217,14 @@ func Verify(tree *archive.Tree, paths []string, want report.Expected) ([]report.
 	return out, errs
 }
 
-func verify(tree *archive.Tree, path string, want report.Expected) (report.Verified, error) {
+func verify(tree *archive.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	if file, _, ok := formats.CutTick(tree, path); !ok || !snapshot.Several(tree, file, formats.Snapshots()) {
 		return formats.Verify(tree, path, want)
 	}
 	state, _, err := OpenState(tree, path)
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	defer state.Close()
-	return report.VerifyState(state, path, len(formats.Unchecked(tree, []string{path})) == 0, want)
+	return snapshot.VerifyState(state, path, len(formats.Unchecked(tree, []string{path})) == 0, want)
 }

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
@@ -47,13 +45,4 @@ func Content(r io.Reader, name string) (io.ReadCloser, error) {
 		return c, nil
 	}
 	return io.NopCloser(content), nil
-}
-
-// UnpackedName returns a file's name without what says how it is compressed.
-func UnpackedName(file string) string {
-	switch ext := filepath.Ext(file); ext {
-	case ".gz", ".zst", ".xz":
-		return strings.TrimSuffix(file, ext)
-	}
-	return file
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -19,34 +18,20 @@ type HashWriter func(point uint64, hash merkle.Short) error
 
 // WriteHashes writes a trace of sync hashes: the checkpoint of tick T has that of
 // state point T + 1. The trace is only there if play succeeds.
-func WriteHashes(path string, h *orderlog.Header, play func(HashWriter) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".desynctool-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		f.Close()
+func WriteHashes(path string, h *orderlog.Header, play func(HashWriter) error) error {
+	return files.Replace(path, func(f *os.File) error {
+		w, err := tracediff.NewWriter(f, tracediff.Header{Seed: h.Seed, HasSeed: true, Build: h.Build, RateNum: h.TickRate.Num, RateDen: h.TickRate.Den})
 		if err != nil {
-			os.Remove(f.Name())
+			return err
 		}
-	}()
-	w, err := tracediff.NewWriter(f, tracediff.Header{Seed: h.Seed, HasSeed: true, Build: h.Build, RateNum: h.TickRate.Num, RateDen: h.TickRate.Den})
-	if err != nil {
-		return err
-	}
-	err = play(func(point uint64, hash merkle.Short) error {
-		if point == 0 {
-			return nil
-		}
-		return w.WriteCheckpoint(&tracediff.Checkpoint{Tick: point - 1, Sums: []tracediff.Sum{tracediff.BytesSum("", hash[:])}})
+		err = play(func(point uint64, hash merkle.Short) error {
+			if point == 0 {
+				return nil
+			}
+			return w.WriteCheckpoint(&tracediff.Checkpoint{Tick: point - 1, Sums: []tracediff.Sum{tracediff.BytesSum("", hash[:])}})
+		})
+		return errors.Join(err, w.Close())
 	})
-	if err = errors.Join(err, w.Close()); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // ReadHashes reads what WriteHashes wrote.

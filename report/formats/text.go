@@ -48,5 +48,7 @@ func Text(w io.Writer, list []Format, s report.Style) error {
 		}
 		rows = append(rows, []string{f.Name, f.Files, gives, checked, f.Title})
 	}
-	return report.TableText(w, rows, s)
+	out := s.Text(w)
+	out.Table(rows)
+	return out.Err()
 }

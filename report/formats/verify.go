@@ -21,14 +21,14 @@ const maxProof = 16 << 20
 
 // Verify checks the hashes of a proof, a state, an order log or a trace. An error says that
 // the file could not be read; what is wrong with its hashes is in the result.
-func Verify(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
+func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	head, err := leading(tree, path)
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	switch {
 	case len(head) == 0:
-		return report.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log or trace", Err: frame.ErrUnrecognized}
+		return snapshot.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log or trace", Err: frame.ErrUnrecognized}
 	case orderlog.IsLog(head):
 		return verifyLog(tree, path)
 	case tracediff.Sniff(head) == tracediff.Binary:
@@ -39,16 +39,16 @@ func Verify(tree files.Tree, path string, want report.Expected) (report.Verified
 	if f := Recognize(head); f != nil && f.Trace != nil && f.Trace.Check != nil {
 		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
-			return report.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
+			return snapshot.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
 		}
-		return report.Verified{Path: path, What: f.Title, Note: note, Err: err}, nil
+		return snapshot.Verified{Path: path, What: f.Title, Note: note, Err: err}, nil
 	}
 	state, err := snapshot.OpenAny(tree, path, Snapshots())
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	defer state.Close()
-	return report.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
+	return snapshot.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
 }
 
 // CutTick splits PATH@TICK. It reports false for a path that is there as it stands, or that
@@ -98,33 +98,33 @@ func leading(tree files.Tree, path string) ([]byte, error) {
 	return Head(tree, path)
 }
 
-func verifyProof(tree files.Tree, path string, want report.Expected) (report.Verified, error) {
+func verifyProof(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	f, err := tree.Open(path)
 	if err != nil {
-		return report.Verified{}, err
+		return snapshot.Verified{}, err
 	}
 	defer f.Close()
 	content, _, err := packed.Unpack(f, 0)
 	if err != nil {
-		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
 	b, err := io.ReadAll(io.LimitReader(content, maxProof+1))
 	if err != nil {
-		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(b) > maxProof {
-		return report.Verified{}, fmt.Errorf("%s: a proof has at most %d bytes", path, maxProof)
+		return snapshot.Verified{}, fmt.Errorf("%s: a proof has at most %d bytes", path, maxProof)
 	}
-	var p report.ProofDocument
-	if err := p.Parse(b); err != nil {
-		return report.Verified{}, fmt.Errorf("%s: %w", path, err)
+	p, err := report.ParseProof(b)
+	if err != nil {
+		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return p.VerifyProof(path, want)
+	return snapshot.VerifyProof(p, path, want)
 }
 
 // verifyTrace reads a trace to its end marker.
-func verifyTrace(tree files.Tree, path string) (report.Verified, error) {
-	v := report.Verified{Path: path, What: "trace"}
+func verifyTrace(tree files.Tree, path string) (snapshot.Verified, error) {
+	v := snapshot.Verified{Path: path, What: "trace"}
 	f, err := tree.Open(path)
 	if err != nil {
 		return v, err
@@ -146,8 +146,8 @@ func verifyTrace(tree files.Tree, path string) (report.Verified, error) {
 }
 
 // verifyLog reads a log to its end marker and recomputes the input hashes.
-func verifyLog(tree files.Tree, path string) (report.Verified, error) {
-	v := report.Verified{Path: path, What: "order log"}
+func verifyLog(tree files.Tree, path string) (snapshot.Verified, error) {
+	v := snapshot.Verified{Path: path, What: "order log"}
 	f, err := tree.Open(path)
 	if err != nil {
 		return v, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 func TestVerifyEmptyFile(t *testing.T) {
@@ -15,7 +15,7 @@ func TestVerifyEmptyFile(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Verify(files.Disk, path, report.Expected{})
+	_, err := Verify(files.Disk, path, snapshot.Expected{})
 	if want := path + ": empty file, expected a snapshot, proof, order log or trace"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

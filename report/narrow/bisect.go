@@ -10,7 +10,6 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
@@ -43,7 +42,7 @@ func byLogs(s *evidence.Session, why error) (*bisect.Result, error) {
 		return nil, err
 	}
 	r := bisect.RunLogs(c)
-	r.Lost = slices.Concat(r.Lost, report.LogTrouble(c), logs.Missing, s.Lost())
+	r.Lost = slices.Concat(r.Lost, c.Trouble(), logs.Missing, s.Lost())
 	if len(r.Lost) == 0 && c.State.First == nil && !hashesCompared(c) {
 		r.Lost = append(r.Lost, "no hash of the same state point in two order logs")
 	}

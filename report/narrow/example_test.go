@@ -5,22 +5,16 @@ import (
 	"log"
 
 	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/narrow"
 )
 
 // Between which state points the peers of a session parted, by what they left.
 func ExampleBisect() {
-	paths := []string{"../../testdata/openttd/rng_poke"}
-	tree, err := archive.Open(paths, archive.Options{})
+	session, err := evidence.OpenPaths("../../testdata/openttd/rng_poke")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer tree.Close()
-	session, err := evidence.Open(tree, paths)
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer session.Close()
 	r, err := narrow.Bisect(session, nil, false)
 	if err != nil {
 		log.Fatal(err)

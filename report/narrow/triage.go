@@ -9,8 +9,10 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Triage looks at all that the peers of a session left and reports what happened. With
@@ -118,7 +120,7 @@ func (g *gatherer) check() {
 			g.e.Lost = append(g.e.Lost, err.Error())
 			continue
 		}
-		r, ok := saved.(*report.PeerReport)
+		r, ok := saved.(*peers.Report)
 		if !ok {
 			continue
 		}
@@ -133,7 +135,7 @@ func (g *gatherer) check() {
 }
 
 // checkReport holds a peer's report against the state that the peer left.
-func (g *gatherer) checkReport(path string, r *report.PeerReport) {
+func (g *gatherer) checkReport(path string, r *peers.Report) {
 	e := g.of(r.Peer).At(r.Point())
 	if e == nil {
 		return
@@ -236,7 +238,7 @@ func (g *gatherer) names() {
 			return g.tickName(n)
 		}
 		for _, t := range g.e.Traces {
-			if name := report.NativeTick(t, n); name != "" {
+			if name := t.NativeName(tracediff.Tick{Number: n}); name != "" {
 				return name
 			}
 		}

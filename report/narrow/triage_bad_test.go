@@ -43,7 +43,7 @@ func triaged(t *testing.T, limits archive.Options, paths ...string) (*report.Rep
 func textOf(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var out strings.Builder
-	if err := report.ReportText(&out, r, report.NewStyle(false), true); err != nil {
+	if err := r.Text(&out, report.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
@@ -266,7 +266,7 @@ func TestTriageEscapes(t *testing.T) {
 
 	for name, render := range map[string]func(*bytes.Buffer) error{
 		"json":     func(out *bytes.Buffer) error { return report.WriteJSON(out, r) },
-		"markdown": func(out *bytes.Buffer) error { return report.MarkdownText(out, r) },
+		"markdown": func(out *bytes.Buffer) error { return r.Markdown(out) },
 		"html":     func(out *bytes.Buffer) error { return page.Write(out, r) },
 		"junit":    func(out *bytes.Buffer) error { return ci.JUnit(out, r) },
 		"sarif":    func(out *bytes.Buffer) error { return ci.SARIF(out, r) },

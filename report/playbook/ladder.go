@@ -215,7 +215,7 @@ func (c *climber) compared() string {
 	for _, t := range b.Traces {
 		if len(t.Traces) > 1 {
 			peers = max(peers, len(t.Traces))
-			if kind := report.TraceKind(&t.Traces[0]); !slices.Contains(kinds, kind) {
+			if kind := t.Traces[0].Kind(); !slices.Contains(kinds, kind) {
 				kinds = append(kinds, kind)
 			}
 		}
@@ -281,13 +281,13 @@ func (c *climber) checksums() {
 		for _, t := range c.e.Bisect.Traces {
 			if len(t.Traces) > 1 && t.First == nil {
 				c.put(StepChecksums, report.RungTrouble, "agree, though the states differ",
-					fmt.Sprintf("up to tick %s, by the %s: they do not cover what differs", t.TickName(t.LastCompared), report.TraceKind(&t.Traces[0])))
+					fmt.Sprintf("up to tick %s, by the %s: they do not cover what differs", t.TickName(t.LastCompared), t.Traces[0].Kind()))
 				return
 			}
 		}
 	case bisect.ChecksumOnly:
 		if t := c.differing(); t != nil {
-			found, evidence := c.span(t), groupsText(traceGroups(t))+", by the "+report.TraceKind(&t.Traces[0])
+			found, evidence := c.span(t), groupsText(traceGroups(t))+", by the "+t.Traces[0].Kind()
 			c.put(StepChecksums, report.RungFound, found, evidence)
 		} else if s := c.e.Bisect.Sums; s != nil {
 			c.put(StepChecksums, report.RungFound, fmt.Sprintf("differ from state point %d on", s.Bad), groupsText(s.Groups)+", by the recorded hashes")
@@ -311,7 +311,7 @@ func (c *climber) differing() *tracediff.Result {
 
 // span says in which ticks checksums differ.
 func (c *climber) span(t *tracediff.Result) string {
-	text := "differ from tick " + report.BothNames(report.NativeTick(t, t.Bracket.Bad.Number), t.Bracket.Bad.Number)
+	text := "differ from tick " + report.BothNames(t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), t.Bracket.Bad.Number)
 	if t.EqualFrom.Number > t.LastDiffering.Number {
 		return text + fmt.Sprintf(" to %s and agree again from %s on", t.TickName(t.LastDiffering), t.TickName(t.EqualFrom))
 	}

@@ -36,7 +36,7 @@ func recordedOf(e Evidence, v *Verdict) (r recorded) {
 			}
 		case r.parting == nil || t.Bracket.Bad.Number < r.parting.Bad:
 			r.checksums = t
-			r.parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: report.NativeTick(t, t.Bracket.Bad.Number), By: report.TraceKind(&t.Traces[0])}
+			r.parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
 			if t.Bracket.HasGood {
 				r.parting.Good = &t.Bracket.Good.Number
 			}

@@ -24,21 +24,25 @@ func Report(e Evidence) (*report.Report, error) {
 	}
 	crossCheck(&e, v)
 	rec := recordedOf(e, v)
-	b := report.Bisect(e.Bisect)
+	b := e.Bisect
+	claimed := claims(e, v)
+	if len(b.Traces) > 0 {
+		claimed = append(report.Claims(b.Traces[0]), claimed...)
+	}
 	r := &report.Report{
 		Head: report.NewHead("triage", report.InSync, warnings(e)),
 		Kind: v.Kind, Session: e.Session, Cascade: []report.CascadeDocument{}, Locus: []report.LocusField{},
 		Contradictions: append(slices.Clone(b.Contradictions), e.Contradictions...),
-		Notes:          slices.Clone(b.Notes), Claims: append(b.Claims, claims(e, v)...), Facts: e.Facts, Heat: e.Heat, Map: e.Map,
+		Notes:          slices.Clone(b.Notes), Claims: claimed, Facts: e.Facts, Heat: e.Heat, Map: e.Map,
 		Orders: []report.TriagedOrder{},
 	}
-	for _, lost := range slices.Concat(b.Missing, e.Lost) {
+	for _, lost := range slices.Concat(b.Lost, e.Lost) {
 		if !slices.Contains(r.Missing, lost) {
 			r.Missing = append(r.Missing, lost)
 		}
 	}
 	if e.Orders != nil {
-		for _, lost := range report.LogTrouble(e.Orders) {
+		for _, lost := range e.Orders.Trouble() {
 			if !slices.Contains(r.Missing, lost) {
 				r.Missing = append(r.Missing, lost)
 			}
@@ -170,14 +174,17 @@ func peers(e Evidence) []report.TriagedPeer {
 	return list
 }
 
-func divergence(e Evidence, v *Verdict, b *report.BisectDocument, rec recorded) *report.FirstDivergence {
+func divergence(e Evidence, v *Verdict, b *bisect.Result, rec recorded) *report.FirstDivergence {
 	if v.Bracket == nil {
 		return nil
 	}
 	_, root := v.Root()
 	d := &report.FirstDivergence{
-		Tick: v.Tick, Exact: v.Tick != nil, Bracket: b.Bracket, InitialState: v.InitialState, System: v.System,
-		Archetypes: full(suspects(e, v)), Root: root, Component: v.Component, Healed: b.Healed, Checkpoint: rec.checkpoint, Checksums: rec.parting,
+		Tick: v.Tick, Exact: v.Tick != nil, Bracket: report.Bracket(b.Bracket), InitialState: v.InitialState, System: v.System,
+		Archetypes: full(suspects(e, v)), Root: root, Component: v.Component, Checkpoint: rec.checkpoint, Checksums: rec.parting,
+	}
+	if b.Healed != nil {
+		d.Healed = &b.Healed.Tick
 	}
 	if c := rec.checkpoint; c != nil && d.System == "" {
 		d.System = c.System
@@ -329,7 +336,7 @@ func cascade(e Evidence) []report.CascadeDocument {
 		list = list[:0]
 		for _, c := range t.Cascade {
 			list = append(list, report.CascadeDocument{
-				Scope: c.Scope, Tick: c.Tick.Number, Native: report.NativeTick(t, c.Tick.Number), System: c.System, Count: c.Count, Last: c.Last.Number,
+				Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,
 			})
 		}
 	}

@@ -129,7 +129,9 @@ func TestDifference(t *testing.T) {
 	}
 	var got []string
 	for _, table := range d.Tables {
-		got = append(got, table.Schema...)
+		if len(table.Schema) > 0 {
+			got = append(got, fmt.Sprintf("%s %v", table.Label, table.Schema))
+		}
 		for _, key := range table.OnlyA {
 			got = append(got, fmt.Sprintf("%s %s only on the host", table.Label, key))
 		}

@@ -1,13 +1,14 @@
 package openttd
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash"
 	"io"
 
 	"github.com/anchore/go-lzo"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/klauspost/compress/zlib"
 )
 
@@ -98,8 +99,7 @@ const keptBody = 64 << 20
 // more than keep.
 type limitedBuffer struct {
 	data  []byte
-	size  int       // bytes that came, kept or not
-	check hash.Hash // is also fed the bytes, if not nil
+	size  int // bytes that came, kept or not
 	limit int
 	keep  int
 }
@@ -125,9 +125,6 @@ func (b *limitedBuffer) append(p []byte) error {
 	if len(p) > b.limit-b.size {
 		return b.tooLarge()
 	}
-	if b.check != nil {
-		b.check.Write(p)
-	}
 	if b.size += len(p); b.size > b.keep {
 		b.data = nil
 		return nil
@@ -149,6 +146,16 @@ func unpackZlib(file *bytes.Reader, out *limitedBuffer) error {
 		return err
 	}
 	defer z.Close()
+	return out.readFrom(z)
+}
+
+func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
+	in := bufio.NewReaderSize(file, 64<<10)
+	defer func() { file.Seek(-int64(in.Buffered()), io.SeekCurrent) }() // errors name the offset
+	z, err := packed.NewXZ(in)
+	if err != nil {
+		return err
+	}
 	return out.readFrom(z)
 }
 

@@ -29,13 +29,13 @@
 package openttd
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path"
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -91,7 +91,7 @@ func checksummed(head []byte) bool {
 		return false
 	}
 	stream := head[headerSize:]
-	return len(stream) < 8 || !bytes.HasPrefix(stream, xzMagic) || stream[7] != 0
+	return len(stream) < 8 || packed.Packing(stream) != "xz" || stream[7] != 0
 }
 
 func sniff(head []byte) bool {

@@ -753,7 +753,7 @@ func TestXZ(t *testing.T) {
 		}
 	}
 	var content bytes.Buffer
-	z, err := xz.WriterConfig{DictCap: 2 * maxDict}.NewWriter(&content)
+	z, err := xz.WriterConfig{DictCap: 128 << 20}.NewWriter(&content)
 	if err != nil {
 		t.Fatal(err)
 	}

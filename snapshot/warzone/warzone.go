@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/packed"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -56,11 +57,7 @@ func sniff(head []byte) bool {
 // ParseName reads the name of a dump: desync25702_p1.txt, sync25702_p1.txt, and
 // perhaps followed by .gz, .xz or .zst.
 func ParseName(base string) (snapshot.FileName, bool) {
-	switch filepath.Ext(base) {
-	case ".gz", ".xz", ".zst":
-		base = strings.TrimSuffix(base, filepath.Ext(base))
-	}
-	n, ok := engine.ParseDumpName(base)
+	n, ok := engine.ParseDumpName(packed.PlainName(base))
 	if !ok {
 		return snapshot.FileName{}, false
 	}

@@ -43,6 +43,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -108,15 +109,9 @@ func sniff(head []byte) bool {
 }
 
 // ParseName reads the name of a turn's dump: the turn in five decimal digits or
-// more, .txt, and perhaps .gz or .xz.
+// more, .txt, and perhaps .gz, .xz or .zst.
 func ParseName(base string) (snapshot.FileName, bool) {
-	for _, suffix := range []string{".gz", ".xz"} {
-		if rest, ok := strings.CutSuffix(base, suffix); ok {
-			base = rest
-			break
-		}
-	}
-	digits, ok := strings.CutSuffix(base, ".txt")
+	digits, ok := strings.CutSuffix(packed.PlainName(base), ".txt")
 	if !ok || len(digits) < 5 || len(digits) > 5 && digits[0] == '0' {
 		return snapshot.FileName{}, false
 	}

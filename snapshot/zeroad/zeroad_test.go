@@ -254,7 +254,7 @@ func TestLateDamage(t *testing.T) {
 	var got []string
 	for _, td := range d.Tables {
 		if len(td.Schema)+len(td.OnlyA)+len(td.OnlyB) > 0 {
-			t.Errorf("%s: %q, only %v, %v", td.Label, td.Schema, td.OnlyA, td.OnlyB)
+			t.Errorf("%s: %v, only %v, %v", td.Label, td.Schema, td.OnlyA, td.OnlyB)
 		}
 		for _, c := range td.Changes {
 			got = append(got, fmt.Sprintf("%s %s %s.%s %s %s %s", td.Class, c.Key, c.Component, c.Field, c.A, c.B, c.Kind))
@@ -457,7 +457,7 @@ func TestInserted(t *testing.T) {
 	}
 	for _, td := range d.Tables {
 		if len(td.Changes)+len(td.OnlyB)+len(td.Schema) > 0 {
-			t.Errorf("%s: %v, only B %v, %q", td.Label, td.Changes, td.OnlyB, td.Schema)
+			t.Errorf("%s: %v, only B %v, %v", td.Label, td.Changes, td.OnlyB, td.Schema)
 		}
 		for _, k := range td.OnlyA {
 			if k.A != 61 {

@@ -9,8 +9,8 @@ package warzone
 
 import (
 	"path/filepath"
-	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/packed"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -38,12 +38,7 @@ func Formats() []tracediff.Format {
 
 // dumpPeer returns whose dump a file's name says that it is.
 func dumpPeer(path string) string {
-	base := filepath.Base(path)
-	switch filepath.Ext(base) {
-	case ".gz", ".xz", ".zst":
-		base = strings.TrimSuffix(base, filepath.Ext(base))
-	}
-	if n, ok := engine.ParseDumpName(base); ok {
+	if n, ok := engine.ParseDumpName(packed.PlainName(filepath.Base(path))); ok {
 		return engine.SlotName(n.Slot)
 	}
 	return ""

@@ -3,26 +3,20 @@ package widelands
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/orderlog/widelands"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// packings are what may follow the name of a file that is compressed.
-var packings = [...]string{"", ".gz", ".zst", ".xz"}
-
 // checkReplay recomputes the hashes of a replay from the sync stream beside it,
 // which has the replay's name with .wss added.
 func checkReplay(tree files.Tree, path string) (string, error) {
-	plain := path
-	for _, p := range packings[1:] {
-		plain = strings.TrimSuffix(plain, p)
-	}
-	for _, p := range packings {
-		beside := plain + ".wss" + p
+	plain := packed.PlainName(path)
+	for _, suffix := range append([]string{""}, packed.Suffixes()...) {
+		beside := plain + ".wss" + suffix
 		if _, err := tree.Stat(beside); err == nil {
 			return checkAgainst(tree, path, beside)
 		}

@@ -55,7 +55,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 		t.Fatalf("%v: %v", paths, err)
 	}
 	var out strings.Builder
-	if err := report.BisectText(&out, r, report.NewStyle(false)); err != nil {
+	if err := report.Bisect(r).Text(&out, report.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bytes"
@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // merged merges reports of host, client, client2, … and returns the document and its text.
-func merged(t *testing.T, reports ...*PeerReport) (*MergedReport, string) {
+func merged(t *testing.T, reports ...*Report) (*Merged, string) {
 	t.Helper()
 	var files []string
 	for i := range reports {
@@ -22,7 +23,7 @@ func merged(t *testing.T, reports ...*PeerReport) (*MergedReport, string) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := MergedText(&text, m, NewStyle(false), false); err != nil {
+	if err := m.Text(&text, report.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	return m, text.String()
@@ -47,19 +48,19 @@ differs  host | client
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if p := m.Points[0]; len(m.Points) != 1 || p.Majority != 1 || m.Status != Diverged || len(m.Contradictions)+len(m.Missing)+len(m.Warnings) > 0 {
+	if p := m.Points[0]; len(m.Points) != 1 || p.Majority != 1 || m.Status != report.Diverged || len(m.Contradictions)+len(m.Missing)+len(m.Warnings) > 0 {
 		t.Errorf("%+v", m)
 	}
 	// What is saved says the same.
 	var saved, again bytes.Buffer
-	if err := WriteJSON(&saved, m); err != nil {
+	if err := report.WriteJSON(&saved, m); err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadMergedReport(bytes.NewReader(saved.Bytes()), "m.json")
+	back, err := ReadMerged(bytes.NewReader(saved.Bytes()), "m.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := MergedText(&again, back, NewStyle(false), false); err != nil || again.String() != text {
+	if err := back.Text(&again, report.NewStyle(false), false); err != nil || again.String() != text {
 		t.Errorf("%v, a saved one shows\n%s", err, &again)
 	}
 }
@@ -74,22 +75,22 @@ func TestMergeContradictions(t *testing.T) {
 	host := reported(t, world("host", 50), nil)
 	other := reported(t, world("client", 75), nil)
 
-	m, _ := merged(t, host, reported(t, world("client", 75), func(r *PeerReport) { r.StateHash = host.StateHash }))
+	m, _ := merged(t, host, reported(t, world("client", 75), func(r *Report) { r.StateHash = host.StateHash }))
 	if !contains(m.Contradictions, "host and client have the same state hash, and different nodes of Infantry") || !contains(m.Contradictions, "client: the state hash is") {
 		t.Errorf("same hash: %q", m.Contradictions)
 	}
-	m, _ = merged(t, host, reported(t, world("client", 50), func(r *PeerReport) { r.StateHash = other.StateHash }))
-	if !contains(m.Contradictions, "different state hashes, and the same nodes") || m.Status != Diverged {
+	m, _ = merged(t, host, reported(t, world("client", 50), func(r *Report) { r.StateHash = other.StateHash }))
+	if !contains(m.Contradictions, "different state hashes, and the same nodes") || m.Status != report.Diverged {
 		t.Errorf("same nodes: %q", m.Contradictions)
 	}
-	// A sync hash is the beginning of the state hash; two states that share it are told.
-	m, _ = merged(t, host, reported(t, world("client", 50), func(r *PeerReport) { r.StateHash = r.StateHash[:16] }))
-	if len(m.Points[0].Groups) != 1 || m.Status != Inconclusive || !contains(m.Missing, "that of a peer with another state is lacking") {
+	// A sync hash is the beginning of the state hash; two states that share it are reported.
+	m, _ = merged(t, host, reported(t, world("client", 50), func(r *Report) { r.StateHash = r.StateHash[:16] }))
+	if len(m.Points[0].Groups) != 1 || m.Status != report.Inconclusive || !contains(m.Missing, "that of a peer with another state is lacking") {
 		t.Errorf("sync hash: %+v", m)
 	}
 	m, _ = merged(t, host,
-		reported(t, world("client", 75), func(r *PeerReport) { r.StateHash = host.StateHash[:16] + r.StateHash[16:] }),
-		reported(t, world("client2", 50), func(r *PeerReport) { r.StateHash = r.StateHash[:16] }))
+		reported(t, world("client", 75), func(r *Report) { r.StateHash = host.StateHash[:16] + r.StateHash[16:] }),
+		reported(t, world("client2", 50), func(r *Report) { r.StateHash = r.StateHash[:16] }))
 	if !contains(m.Contradictions, "begin with the same 8 bytes") || len(m.Points[0].Groups) != 2 {
 		t.Errorf("collision: %+v", m)
 	}
@@ -99,15 +100,15 @@ func TestMergeOfOtherMoments(t *testing.T) {
 	host := reported(t, peerWorld("host", 50), nil)
 	later := peerWorld("client", 75)
 	later.Point.Tick = 30
-	client := reported(t, later, func(r *PeerReport) {
-		r.Window = &ExcerptWindow{13, 29}
-		r.Excerpt = []ReportedOrder{{Tick: 25, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}}
+	client := reported(t, later, func(r *Report) {
+		r.Window = &Window{13, 29}
+		r.Excerpt = []report.ReportedOrder{{Tick: 25, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}}
 	})
 	m, text := merged(t, host, client)
-	if m.Status != Inconclusive || len(m.Points) != 0 || !contains(m.Notes, "client reports state point 30, no other peer does") || !contains(m.Missing, "reports of the same state point from two peers") {
+	if m.Status != report.Inconclusive || len(m.Points) != 0 || !contains(m.Notes, "client reports state point 30, no other peer does") || !contains(m.Missing, "reports of the same state point from two peers") {
 		t.Errorf("%s", text)
 	}
-	if w := m.OrderWindow; w == nil || *w != (ExcerptWindow{13, 19}) || m.OrderCount != 0 {
+	if w := m.OrderWindow; w == nil || *w != (Window{13, 19}) || m.OrderCount != 0 {
 		t.Errorf("orders of %v: %+v", w, m.Orders)
 	}
 	// The same peer reports twice, and another peer calls itself the same.
@@ -119,24 +120,24 @@ func TestMergeOfOtherMoments(t *testing.T) {
 	if !slices.Equal(names, []string{"host", "client", "host#2"}) || !contains(m.Warnings, "is there twice") || !contains(m.Warnings, "taken for another peer") {
 		t.Errorf("%q, %q", names, m.Warnings)
 	}
-	if _, err := Merge([]*PeerReport{host, reported(t, peerWorld("x", 1), func(r *PeerReport) { r.Seed = "9" })}, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "reports of different sessions") {
+	if _, err := Merge([]*Report{host, reported(t, peerWorld("x", 1), func(r *Report) { r.Seed = "9" })}, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "reports of different sessions") {
 		t.Errorf("two seeds: %v", err)
 	}
-	if m, _ := merged(t, host); m.Status != Inconclusive || !contains(m.Missing, "nothing to compare with") {
+	if m, _ := merged(t, host); m.Status != report.Inconclusive || !contains(m.Missing, "nothing to compare with") {
 		t.Errorf("one report: %+v", m)
 	}
-	if m, _ := merged(t); m.Status != Inconclusive {
+	if m, _ := merged(t); m.Status != report.Inconclusive {
 		t.Errorf("none: %+v", m)
 	}
 }
 
 func TestMergeOfOrders(t *testing.T) {
 	host := reported(t, peerWorld("host", 50), nil)
-	client := reported(t, peerWorld("client", 50), func(r *PeerReport) {
-		r.Excerpt = append([]ReportedOrder{{Tick: 11, Player: 2, Kind: "build", Payload: "01"}}, r.Excerpt[0], r.Excerpt[0])
+	client := reported(t, peerWorld("client", 50), func(r *Report) {
+		r.Excerpt = append([]report.ReportedOrder{{Tick: 11, Player: 2, Kind: "build", Payload: "01"}}, r.Excerpt[0], r.Excerpt[0])
 	})
 	m, text := merged(t, host, client)
-	if m.Status != Diverged || m.OrderCount != 2 || m.Orders[0].Kind != "build" || m.Orders[1].Kind != "move" || m.Orders[1].Lack[0] != "host" {
+	if m.Status != report.Diverged || m.OrderCount != 2 || m.Orders[0].Kind != "build" || m.Orders[1].Kind != "move" || m.Orders[1].Lack[0] != "host" {
 		t.Errorf("%s", text)
 	}
 	if !strings.HasPrefix(text, "DIVERGED  inputs differ: 2 orders\n") || strings.Contains(text, "chat") {
@@ -148,11 +149,11 @@ func TestMergeOfOrders(t *testing.T) {
 // others do not have.
 func TestMergeOfWhatIsLacking(t *testing.T) {
 	host := reported(t, peerWorld("host", 50), nil)
-	m, text := merged(t, host, reported(t, peerWorld("client", 75), func(r *PeerReport) { r.Nodes = [][2]string{} }))
+	m, text := merged(t, host, reported(t, peerWorld("client", 75), func(r *Report) { r.Nodes = [][2]string{} }))
 	if p := m.Points[0]; len(p.Archetypes) != 1 || len(p.Differences) != 1 || !contains(m.Missing, "client reports no Merkle nodes") {
 		t.Errorf("no tree:\n%s", text)
 	}
-	m, text = merged(t, host, reported(t, peerWorld("client", 75), func(r *PeerReport) { r.Archetypes = []DivergedArchetype{} }))
+	m, text = merged(t, host, reported(t, peerWorld("client", 75), func(r *Report) { r.Archetypes = []Archetype{} }))
 	if p := m.Points[0]; len(p.Archetypes) != 1 || len(p.Differences) != 0 || !contains(m.Missing, "no two reports that differ include the content of Infantry") {
 		t.Errorf("no content:\n%s", text)
 	}
@@ -173,19 +174,19 @@ func TestMergeOfRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Status != Diverged || len(m.Points) != 1 || len(m.Points[0].Differences) == 0 || len(m.Contradictions) > 0 || m.OrderCount > 0 || m.OrderWindow == nil {
+	if m.Status != report.Diverged || len(m.Points) != 1 || len(m.Points[0].Differences) == 0 || len(m.Contradictions) > 0 || m.OrderCount > 0 || m.OrderWindow == nil {
 		t.Errorf("%+v", m)
 	}
 }
 
-// TestMergedTextIsSafe: names that players chose do not reach the terminal as they are.
-func TestMergedTextIsSafe(t *testing.T) {
+// TestMergedIsSafe: names that players chose do not reach the terminal as they are.
+func TestMergedIsSafe(t *testing.T) {
 	const bad = "\x1b[31m\u202eEve\n"
-	hostile := func(peer string, hp uint64) *PeerReport {
+	hostile := func(peer string, hp uint64) *Report {
 		w := peerWorld(peer+bad, hp)
 		w.Tables[0].Label = bad
 		w.Tables[0].Columns[0].Component = bad
-		r, err := NewPeerReport(0, Diverged, hold(t, w), []string{bad}, &Excerpt{Orders: []ReportedOrder{{Tick: hp, Kind: bad}}, Window: &ExcerptWindow{0, 100}})
+		r, err := New(0, report.Diverged, hold(t, w), []string{bad}, &Excerpt{Orders: []report.ReportedOrder{{Tick: hp, Kind: bad}}, Window: &Window{0, 100}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestMergedTextIsSafe(t *testing.T) {
 	}
 }
 
-// TestBadSavedReports: what is no saved report gives one line.
+// TestBadSavedReports: what is not a saved report gives one line.
 func TestBadSavedReports(t *testing.T) {
 	many := strings.Repeat("{},", 1<<20) + "{}"
 	for in, want := range map[string]string{
@@ -215,10 +216,10 @@ func TestBadSavedReports(t *testing.T) {
 			t.Errorf("%.100s\n gives %v, want %s", in, err, want)
 		}
 	}
-	// Quotes, commas and brackets in texts are no values.
+	// Quotes, commas and brackets in texts are not values.
 	text := strings.Repeat(`\"[{,\\`, 1<<20)
 	got, err := ReadSaved(strings.NewReader(`{"schema":"desynctool.report/1","notes":["`+text+`"]}`), "s.json")
-	if m, ok := got.(*MergedReport); err != nil || !ok || len(m.Notes) != 1 {
+	if m, ok := got.(*Merged); err != nil || !ok || len(m.Notes) != 1 {
 		t.Errorf("%T, %v", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -48,13 +49,13 @@ func hold(t testing.TB, w *snapshot.World) snapshot.State {
 }
 
 // reported returns what a peer reports of its state, read back, after edit changed it.
-func reported(t testing.TB, w *snapshot.World, edit func(r *PeerReport)) *PeerReport {
+func reported(t testing.TB, w *snapshot.World, edit func(r *Report)) *Report {
 	t.Helper()
 	excerpt := &Excerpt{
-		Orders: []ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
-		Window: &ExcerptWindow{10, 19},
+		Orders: []report.ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
+		Window: &Window{10, 19},
 	}
-	r, err := NewPeerReport(0, Diverged, hold(t, w), []string{"Infantry"}, excerpt)
+	r, err := New(0, report.Diverged, hold(t, w), []string{"Infantry"}, excerpt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +63,10 @@ func reported(t testing.TB, w *snapshot.World, edit func(r *PeerReport)) *PeerRe
 		edit(r)
 	}
 	var buf bytes.Buffer
-	if err := WriteJSON(&buf, r); err != nil {
+	if err := report.WriteJSON(&buf, r); err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadPeerReport(&buf, "r.json")
+	back, err := Read(&buf, "r.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestPeerReportReadsBack(t *testing.T) {
 	if c := r.Contradictions(); len(c) != 0 {
 		t.Errorf("it contradicts itself: %q", c)
 	}
-	if len(r.Nodes) != 3 || len(r.Excerpt) != 2 || *r.Window != (ExcerptWindow{10, 19}) || !r.Excerpt[1].Local {
+	if len(r.Nodes) != 3 || len(r.Excerpt) != 2 || *r.Window != (Window{10, 19}) || !r.Excerpt[1].Local {
 		t.Errorf("%+v", r)
 	}
 	world, err := r.World("Infantry")
@@ -88,39 +89,39 @@ func TestPeerReportReadsBack(t *testing.T) {
 		t.Errorf("a world that is not included: %v, %v", world, err)
 	}
 	var again bytes.Buffer
-	if err := WriteJSON(&again, r); err != nil {
+	if err := report.WriteJSON(&again, r); err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadPeerReport(bytes.NewReader(again.Bytes()), "r.json")
+	back, err := Read(bytes.NewReader(again.Bytes()), "r.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var third bytes.Buffer
-	if err := WriteJSON(&third, back); err != nil || third.String() != again.String() {
+	if err := report.WriteJSON(&third, back); err != nil || third.String() != again.String() {
 		t.Errorf("%v, read back it is\n%s", err, &third)
 	}
 }
 
-// TestPeerReportContradictions: what does not agree with the rest of a report is told.
+// TestPeerReportContradictions: what does not agree with the rest of a report is reported.
 func TestPeerReportContradictions(t *testing.T) {
 	other := strings.Repeat("ab", 32)
 	otherWorld := reported(t, peerWorld("host", 51), nil).Archetypes[0].World
 	for name, c := range map[string]struct {
-		edit func(r *PeerReport)
+		edit func(r *Report)
 		want []string
 	}{
-		"state hash":     {func(r *PeerReport) { r.StateHash = other }, []string{"the state hash is abab"}},
-		"sync hash":      {func(r *PeerReport) { r.StateHash = r.StateHash[:16] }, nil},
-		"other sync":     {func(r *PeerReport) { r.StateHash = other[:16] }, []string{"the state hash is abababababababab, the nodes give"}},
-		"upper case":     {func(r *PeerReport) { r.StateHash = strings.ToUpper(r.StateHash) }, nil},
+		"state hash":     {func(r *Report) { r.StateHash = other }, []string{"the state hash is abab"}},
+		"sync hash":      {func(r *Report) { r.StateHash = r.StateHash[:16] }, nil},
+		"other sync":     {func(r *Report) { r.StateHash = other[:16] }, []string{"the state hash is abababababababab, the nodes give"}},
+		"upper case":     {func(r *Report) { r.StateHash = strings.ToUpper(r.StateHash) }, nil},
 		"truncated tree": {truncateNodes, nil},
-		"no tree":        {func(r *PeerReport) { r.Nodes = [][2]string{} }, nil},
-		"RNG":            {func(r *PeerReport) { r.RNGState = "05" }, []string{"the node of the RNG is", "another RNG state"}},
-		"node":           {func(r *PeerReport) { r.Nodes[1][1] = other }, []string{"the nodes give", "the node of Infantry is abab"}},
-		"world":          {func(r *PeerReport) { r.Archetypes[0].World = otherWorld }, []string{"the node of Infantry is"}},
-		"seed":           {func(r *PeerReport) { r.Seed = "8" }, []string{"is of seed 0000000000000007, the report of 0000000000000008"}},
-		"point":          {func(r *PeerReport) { r.Tick = 21 }, []string{"is of state point 20, the report of 21"}},
-		"lacking node":   {func(r *PeerReport) { r.Nodes = r.Nodes[2:] }, []string{"the nodes give", "no node of it", "no node of it"}},
+		"no tree":        {func(r *Report) { r.Nodes = [][2]string{} }, nil},
+		"RNG":            {func(r *Report) { r.RNGState = "05" }, []string{"the node of the RNG is", "another RNG state"}},
+		"node":           {func(r *Report) { r.Nodes[1][1] = other }, []string{"the nodes give", "the node of Infantry is abab"}},
+		"world":          {func(r *Report) { r.Archetypes[0].World = otherWorld }, []string{"the node of Infantry is"}},
+		"seed":           {func(r *Report) { r.Seed = "8" }, []string{"is of seed 0000000000000007, the report of 0000000000000008"}},
+		"point":          {func(r *Report) { r.Tick = 21 }, []string{"is of state point 20, the report of 21"}},
+		"lacking node":   {func(r *Report) { r.Nodes = r.Nodes[2:] }, []string{"the nodes give", "no node of it", "no node of it"}},
 	} {
 		got := reported(t, peerWorld("host", 50), c.edit).Contradictions()
 		ok := len(got) == len(c.want)
@@ -133,7 +134,7 @@ func TestPeerReportContradictions(t *testing.T) {
 	}
 }
 
-func truncateNodes(r *PeerReport) {
+func truncateNodes(r *Report) {
 	for i := range r.Nodes {
 		r.Nodes[i][1] = r.Nodes[i][1][:16]
 	}
@@ -163,14 +164,14 @@ func TestPeerReportAgainstSnapshot(t *testing.T) {
 	}
 }
 
-// TestBadPeerReports: what is no report gives one line with the place and what was
+// TestBadPeerReports: what is not a report gives one line with the place and what was
 // expected.
 func TestBadPeerReports(t *testing.T) {
 	const (
 		begin = `{"schema":"desynctool.peer-report/1","seed":"7","tick":20,"state_hash":"0011223344556677"`
 		hash  = `"0011223344556677"`
 	)
-	if _, err := ReadPeerReport(strings.NewReader(begin+`,"more":{"a":[null]},"player":-1}`), "r.json"); err != nil {
+	if _, err := Read(strings.NewReader(begin+`,"more":{"a":[null]},"player":-1}`), "r.json"); err != nil {
 		t.Errorf("the least report: %v", err)
 	}
 	twoTables, err := snapshot.Encode(peerWorld("host", 50), snapshot.WriteOptions{})
@@ -219,16 +220,16 @@ func TestBadPeerReports(t *testing.T) {
 		strings.Repeat("[", 1<<20):                                          "expected a report",
 		begin + `,"more":` + strings.Repeat("[", 1<<20):                     "more",
 	} {
-		_, err := ReadPeerReport(strings.NewReader(in), "r.json")
+		_, err := Read(strings.NewReader(in), "r.json")
 		if err == nil || !strings.HasPrefix(err.Error(), "r.json: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.200s\n gives %v, want %s", in, err, want)
 		}
 	}
 	var bad *frame.Error
-	if _, err := ReadPeerReport(strings.NewReader(begin), "r.json"); !errors.As(err, &bad) || !errors.Is(err, frame.ErrTorn) || bad.Offset != int64(len(begin)) {
+	if _, err := Read(strings.NewReader(begin), "r.json"); !errors.As(err, &bad) || !errors.Is(err, frame.ErrTorn) || bad.Offset != int64(len(begin)) {
 		t.Errorf("%v is not torn at %d", err, len(begin))
 	}
-	if _, err := ReadPeerReport(&endless{}, "r.json"); err == nil || !strings.Contains(err.Error(), "at most 64 MiB") {
+	if _, err := Read(&endless{}, "r.json"); err == nil || !strings.Contains(err.Error(), "at most 64 MiB") {
 		t.Errorf("endless: %v", err)
 	}
 }
@@ -244,7 +245,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 // recordedReports plays a short session with a mistake and returns the peers' reports.
-func recordedReports(t testing.TB) (reports []*PeerReport, names []string, texts [][]byte) {
+func recordedReports(t testing.TB) (reports []*Report, names []string, texts [][]byte) {
 	t.Helper()
 	fault, err := session.ParseFault("map-order/Combat@60")
 	if err != nil {
@@ -258,7 +259,7 @@ func recordedReports(t testing.TB) (reports []*PeerReport, names []string, texts
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WritePeerReports(recording); err != nil {
+	if err := WriteAll(recording); err != nil {
 		t.Fatal(err)
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*", "desync_report_*.json"))
@@ -267,7 +268,7 @@ func recordedReports(t testing.TB) (reports []*PeerReport, names []string, texts
 	}
 	for _, path := range found {
 		text := readTestFile(t, path)
-		r, err := ReadPeerReport(bytes.NewReader(text), path)
+		r, err := Read(bytes.NewReader(text), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +283,7 @@ func recordedReports(t testing.TB) (reports []*PeerReport, names []string, texts
 // savedReports returns the paths of the reports of two peers, client and host.
 func savedReports(t testing.TB) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("testdata", "peers", "*", "desync_report_*.json"))
+	paths, err := filepath.Glob(filepath.Join("testdata", "*", "desync_report_*.json"))
 	if err != nil || len(paths) != 2 {
 		t.Fatalf("%d reports, %v", len(paths), err)
 	}
@@ -296,12 +297,12 @@ func FuzzPeerReport(f *testing.F) {
 		f.Add(readTestFile(f, path))
 	}
 	f.Add([]byte(`{"schema":"desynctool.peer-report/1","seed":"3","tick":62,"state_hash":"0011223344556677"}`))
-	other, err := ReadPeerReport(bytes.NewReader(readTestFile(f, savedReports(f)[0])), "other.json")
+	other, err := Read(bytes.NewReader(readTestFile(f, savedReports(f)[0])), "other.json")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := ReadPeerReport(bytes.NewReader(b), "r.json")
+		r, err := Read(bytes.NewReader(b), "r.json")
 		if err != nil {
 			return
 		}
@@ -309,7 +310,7 @@ func FuzzPeerReport(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := ReadPeerReport(bytes.NewReader(first), "r.json")
+		back, err := Read(bytes.NewReader(first), "r.json")
 		if err != nil {
 			t.Fatalf("what was read cannot be read again: %v", err)
 		}
@@ -317,7 +318,7 @@ func FuzzPeerReport(f *testing.F) {
 		if err != nil || !bytes.Equal(first, second) || !slices.Equal(r.Contradictions(), back.Contradictions()) {
 			t.Fatalf("%v: another report when read again", err)
 		}
-		m, err := Merge([]*PeerReport{other, r}, []string{"other.json", "r.json"})
+		m, err := Merge([]*Report{other, r}, []string{"other.json", "r.json"})
 		if r.Seed != other.Seed {
 			if err == nil {
 				t.Fatal("reports of two sessions are merged")
@@ -328,8 +329,8 @@ func FuzzPeerReport(f *testing.F) {
 			t.Fatal(err)
 		}
 		var text bytes.Buffer
-		for _, doc := range []*MergedReport{m, RedactMerged(m)} {
-			if err := MergedText(&text, doc, NewStyle(false), true); err != nil {
+		for _, doc := range []*Merged{m, m.Redact()} {
+			if err := doc.Text(&text, report.NewStyle(false), true); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bytes"
@@ -8,35 +8,37 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/report"
 )
 
 // TestPeerReportPage holds docs/peer-report.md: its example is what is written of that
 // state, its hashes are those of the preimages beside them, and all reports in it can be
 // read and merged.
 func TestPeerReportPage(t *testing.T) {
-	path := filepath.Join("..", "docs", "peer-report.md")
+	path := filepath.Join("..", "..", "docs", "peer-report.md")
 	page := string(readTestFile(t, path))
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(page, -1)
 	if len(blocks) != 2 {
 		t.Fatalf("%d reports in %s", len(blocks), path)
 	}
-	written, err := NewPeerReport(0, Diverged, hold(t, peerWorld("host", 50)), []string{"Infantry"}, &Excerpt{
-		Orders: []ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
-		Window: &ExcerptWindow{10, 19},
+	written, err := New(0, report.Diverged, hold(t, peerWorld("host", 50)), []string{"Infantry"}, &Excerpt{
+		Orders: []report.ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
+		Window: &Window{10, 19},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want bytes.Buffer
-	if err := WriteJSON(&want, written); err != nil {
+	if err := report.WriteJSON(&want, written); err != nil {
 		t.Fatal(err)
 	}
 	if blocks[0][1] != want.String() {
 		t.Errorf("%s has another example than\n%s", path, &want)
 	}
-	var reports []*PeerReport
+	var reports []*Report
 	for _, block := range blocks {
-		r, err := ReadPeerReport(strings.NewReader(block[1]), path)
+		r, err := Read(strings.NewReader(block[1]), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,92 +1,18 @@
-package report
+package peers
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// MergedSchema is the schema of a MergedReport.
-const MergedSchema = "desynctool.report/1"
-
-// MergedReport is desynctool.report/1: what the reports of a session's peers say together.
-type MergedReport struct {
-	Head
-	// Redacted says that everything but state points, groups and the status is left out.
-	Redacted bool            `json:"redacted,omitempty"`
-	Seed     string          `json:"seed,omitempty"`
-	Peers    []ReportingPeer `json:"peers"` // one for each report, in the order given
-	// Points are the state points of which at least two peers reported, ascending.
-	Points []ReportedPoint `json:"points"`
-	// Orders are those that are in the excerpt of one peer and not in that of another
-	// which covers the tick: the first of OrderCount. OrderWindow is where excerpts
-	// overlap, nil if nowhere.
-	Orders         []MergedOrder  `json:"orders"`
-	OrderCount     int            `json:"order_count"`
-	OrderWindow    *ExcerptWindow `json:"order_window"`
-	Contradictions []string       `json:"contradictions"`
-	Missing        []string       `json:"missing"`
-	Notes          []string       `json:"notes"`
-}
-
-// ReportingPeer is one peer's report.
-type ReportingPeer struct {
-	Name      string  `json:"name"`
-	Player    int     `json:"player"`
-	File      string  `json:"file,omitempty"`
-	Point     uint64  `json:"point"`
-	Phase     string  `json:"phase,omitempty"`
-	Native    *Native `json:"native,omitempty"`
-	StateHash string  `json:"state_hash,omitempty"`
-	// Group is the number of its group at that point, from 1; 0 if no other peer reported
-	// of it.
-	Group int `json:"group"`
-}
-
-// ReportedPoint is what the peers reported of one state point.
-type ReportedPoint struct {
-	Point  uint64     `json:"point"`
-	Phase  string     `json:"phase,omitempty"`
-	Native *Native    `json:"native,omitempty"`
-	Groups [][]string `json:"groups"` // the peers that have the same state
-	// Majority is the number of the largest group, 0 if none is the largest. It is not
-	// known to be right.
-	Majority   int                 `json:"majority"`
-	Archetypes []ReportedArchetype `json:"archetypes"` // that differ, the RNG under ""
-	// Differences compare what the reports include of these, two peers at a time.
-	Differences []ReportedDifference `json:"differences"`
-}
-
-// ReportedArchetype is an archetype that is not the same on all peers.
-type ReportedArchetype struct {
-	Label  string     `json:"label"`
-	Groups [][]string `json:"groups"` // the peers that have the same content
-	Lack   []string   `json:"lack"`   // those that do not have the archetype
-}
-
-// ReportedDifference is how the included content of two peers differs.
-type ReportedDifference struct {
-	Peers      [2]string       `json:"peers"`
-	Archetypes []TableDocument `json:"archetypes"`
-}
-
-// MergedOrder is an order that a peer lacks, or has less often.
-type MergedOrder struct {
-	ReportedOrder
-	Peers []string `json:"peers"` // that have it
-	Lack  []string `json:"lack"`
-}
-
-// Limits of what a MergedReport lists.
+// Limits of what a Merged lists.
 const (
 	mergedValues = 100 // values of each archetype
 	mergedOrders = 100
@@ -95,8 +21,8 @@ const (
 
 // Merge says what the reports of a session's peers say together. The names are those of the
 // files. Reports of different sessions are an error.
-func Merge(reports []*PeerReport, names []string) (*MergedReport, error) {
-	m := &merger{doc: &MergedReport{Peers: []ReportingPeer{}, Points: []ReportedPoint{}, Orders: []MergedOrder{}}}
+func Merge(reports []*Report, names []string) (*Merged, error) {
+	m := &merger{doc: &Merged{Peers: []Peer{}, Points: []Point{}, Orders: []Order{}}}
 	for i, r := range reports {
 		if r.Seed != reports[0].Seed {
 			return nil, fmt.Errorf("%s is of seed %s, %s of seed %s: reports of different sessions", names[0], reports[0].Seed, names[i], r.Seed)
@@ -117,37 +43,18 @@ func Merge(reports []*PeerReport, names []string) (*MergedReport, error) {
 	return m.doc, nil
 }
 
-// ReadMergedReport reads a saved MergedReport.
-func ReadMergedReport(r io.Reader, name string) (*MergedReport, error) {
-	b, err := readDocument(r, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := boundValues(b, name); err != nil {
-		return nil, err
-	}
-	var out MergedReport
-	if err := json.Unmarshal(b, &out); err != nil {
-		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
-	}
-	if out.Schema != MergedSchema {
-		return nil, fmt.Errorf("%s: its schema is %q, expected %q", name, out.Schema, MergedSchema)
-	}
-	return &out, nil
-}
-
-// merger makes a MergedReport.
+// merger makes a Merged.
 type merger struct {
-	doc     *MergedReport
-	reports []*PeerReport
+	doc     *Merged
+	reports []*Report
 	names   []string // the peer of each, several times where it reported several points
 
 	warnings, contradictions, missing, notes []string
 }
 
 // take names the peers and leaves out what is given twice. Reports are of one peer if they
-// give the same name and player, unless they tell two states of one point.
-func (m *merger) take(reports []*PeerReport, files []string) {
+// give the same name and player, unless they give two states of one point.
+func (m *merger) take(reports []*Report, files []string) {
 	type identity struct {
 		peer   string
 		player int
@@ -176,14 +83,14 @@ func (m *merger) take(reports []*PeerReport, files []string) {
 			continue
 		}
 		if who.other > 0 {
-			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is of %s, player %d, too and tells another state: taken for another peer", files[i], r.Peer, r.Player))
+			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is also of %s, player %d, and has another state: taken for another peer", files[i], r.Peer, r.Player))
 		}
 		states[moment{who, r.Tick, r.Phase}] = r.StateHash
 		if !slices.Contains(order, who) {
 			order, told, paths = append(order, who), append(told, r.Peer), append(paths, files[i])
 		}
 		kept, m.reports = append(kept, who), append(m.reports, r)
-		m.doc.Peers = append(m.doc.Peers, ReportingPeer{Player: r.Player, File: files[i], Point: r.Tick, Phase: r.Phase, Native: r.Native, StateHash: r.StateHash})
+		m.doc.Peers = append(m.doc.Peers, Peer{Player: r.Player, File: files[i], Point: r.Tick, Phase: r.Phase, Native: r.Native, StateHash: r.StateHash})
 	}
 	names := snapshot.PeerNames(told, paths)
 	for i, who := range kept {
@@ -316,9 +223,9 @@ func (m *merger) leaf(i int, label string) (string, bool) {
 func (m *merger) point(list []int) error {
 	first := m.reports[list[0]]
 	byState, shared := groups(list, func(i int) (string, bool) { return m.reports[i].StateHash, true })
-	p := ReportedPoint{
+	p := Point{
 		Point: first.Tick, Phase: first.Phase, Native: first.Native, Groups: m.namedGroups(byState), Majority: majority(byState),
-		Archetypes: []ReportedArchetype{}, Differences: []ReportedDifference{},
+		Archetypes: []Leaf{}, Differences: []Difference{},
 	}
 	for g, members := range byState {
 		for _, i := range members {
@@ -354,7 +261,7 @@ func (m *merger) point(list []int) error {
 	m.judge(list, first.Point(), p.Archetypes)
 	p.Differences = d.documents()
 	if len(d.lacking) > 0 {
-		m.missing = append(m.missing, fmt.Sprintf("no two reports that differ include the content of %s", names(d.lacking)))
+		m.missing = append(m.missing, fmt.Sprintf("no two reports that differ include the content of %s", snapshot.LabelNames(d.lacking)))
 	}
 	m.doc.Points = append(m.doc.Points, p)
 	return nil
@@ -370,9 +277,9 @@ func sortedKeys(set map[string]bool) []string {
 }
 
 // archetype compares one archetype of the reports of a point.
-func (m *merger) archetype(p *ReportedPoint, d *differ, list []int, label string) error {
+func (m *merger) archetype(p *Point, d *differ, list []int, label string) error {
 	byLeaf, _ := groups(list, func(i int) (string, bool) { return m.leaf(i, label) })
-	a := ReportedArchetype{Label: label, Groups: m.namedGroups(byLeaf), Lack: []string{}}
+	a := Leaf{Label: label, Groups: m.namedGroups(byLeaf), Lack: []string{}}
 	for _, i := range list {
 		if _, ok := m.leaf(i, label); !ok && len(m.reports[i].Nodes) > 0 {
 			a.Lack = append(a.Lack, m.names[i])
@@ -386,7 +293,7 @@ func (m *merger) archetype(p *ReportedPoint, d *differ, list []int, label string
 }
 
 // judge holds the state hashes of one point against the leaves.
-func (m *merger) judge(list []int, point snapshot.Point, diverged []ReportedArchetype) {
+func (m *merger) judge(list []int, point snapshot.Point, diverged []Leaf) {
 	apart := func(a, b int) string {
 		for _, d := range diverged {
 			x, hasX := m.leaf(a, d.Label)
@@ -414,98 +321,13 @@ func (m *merger) judge(list []int, point snapshot.Point, diverged []ReportedArch
 	}
 }
 
-// differ compares what reports include, each group with the first.
-type differ struct {
-	*merger
-	pairs   map[[2]int]*snapshot.Diff
-	order   [][2]int
-	lacking []string // archetypes that no two groups include
-}
-
-// compare compares an archetype of the first report of each group that includes it.
-func (d *differ) compare(label string, byLeaf [][]int) error {
-	base, compared := -1, false
-	for _, group := range byLeaf {
-		i := slices.IndexFunc(group, func(i int) bool {
-			if label == "" {
-				return d.reports[i].RNGState != ""
-			}
-			return d.reports[i].worlds[label].good
-		})
-		switch {
-		case i < 0:
-		case base < 0:
-			base = group[i]
-		default:
-			if err := d.pair(label, base, group[i]); err != nil {
-				return err
-			}
-			compared = true
-		}
-	}
-	if !compared && len(byLeaf) > 1 {
-		d.lacking = append(d.lacking, label)
-	}
-	return nil
-}
-
-// pair compares an archetype of two reports.
-func (d *differ) pair(label string, a, b int) error {
-	x, err := d.state(label, a)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	y, err := d.state(label, b)
-	if err != nil {
-		return err
-	}
-	defer y.Close()
-	found, err := snapshot.Compare(x, y, snapshot.DiffOptions{Limit: mergedValues, Force: true})
-	if err != nil {
-		return err
-	}
-	sum := d.pairs[[2]int{a, b}]
-	if sum == nil {
-		sum = &snapshot.Diff{A: found.A, B: found.B}
-		d.pairs[[2]int{a, b}] = sum
-		d.order = append(d.order, [2]int{a, b})
-	}
-	if label == "" {
-		sum.RNG = found.RNG
-	}
-	sum.Tables = append(sum.Tables, found.Tables...)
-	return nil
-}
-
-// state returns the content of an archetype that a report includes; of the RNG under "".
-func (d *differ) state(label string, i int) (snapshot.State, error) {
-	if label != "" {
-		return d.reports[i].World(label)
-	}
-	rng, err := hex.DecodeString(d.reports[i].RNGState)
-	if err != nil {
-		return nil, err
-	}
-	return snapshot.Hold(&snapshot.World{Head: snapshot.Head{RNG: rng}})
-}
-
-func (d *differ) documents() []ReportedDifference {
-	out := []ReportedDifference{}
-	for _, pair := range d.order {
-		names := [2]string{d.names[pair[0]], d.names[pair[1]]}
-		out = append(out, ReportedDifference{names, Diff(d.pairs[pair], names, nil).Archetypes})
-	}
-	return out
-}
-
 // covers returns the ticks whose orders a report has: those it says, else those from the
 // first to the last order that it has.
-func (r *PeerReport) covers() *ExcerptWindow {
+func (r *Report) covers() *Window {
 	if r.Window != nil || len(r.Excerpt) == 0 {
 		return r.Window
 	}
-	w := ExcerptWindow{From: r.Excerpt[0].Tick, To: r.Excerpt[0].Tick}
+	w := Window{From: r.Excerpt[0].Tick, To: r.Excerpt[0].Tick}
 	for _, o := range r.Excerpt {
 		w.From, w.To = min(w.From, o.Tick), max(w.To, o.Tick)
 	}
@@ -516,8 +338,8 @@ func (r *PeerReport) covers() *ExcerptWindow {
 func (m *merger) orders() {
 	type excerpt struct {
 		name   string
-		window ExcerptWindow
-		count  map[ReportedOrder]int
+		window Window
+		count  map[report.ReportedOrder]int
 	}
 	latest := map[string]int{}
 	local := map[string]bool{}
@@ -530,13 +352,13 @@ func (m *merger) orders() {
 		}
 	}
 	var list []excerpt
-	most := map[ReportedOrder]int{}
+	most := map[report.ReportedOrder]int{}
 	for i, r := range m.reports {
 		window := r.covers()
 		if latest[m.names[i]] != i || window == nil {
 			continue
 		}
-		x := excerpt{m.names[i], *window, map[ReportedOrder]int{}}
+		x := excerpt{m.names[i], *window, map[report.ReportedOrder]int{}}
 		for _, o := range r.Excerpt {
 			if local[o.Kind] || o.Tick < window.From || o.Tick > window.To {
 				continue
@@ -546,9 +368,9 @@ func (m *merger) orders() {
 		}
 		list = append(list, x)
 	}
-	m.doc.OrderWindow = overlap(list, func(x excerpt) ExcerptWindow { return x.window })
+	m.doc.OrderWindow = overlap(list, func(x excerpt) Window { return x.window })
 	for o, n := range most {
-		diff := MergedOrder{ReportedOrder: o, Peers: []string{}, Lack: []string{}}
+		diff := Order{ReportedOrder: o, Peers: []string{}, Lack: []string{}}
 		for _, x := range list {
 			switch {
 			case o.Tick < x.window.From || o.Tick > x.window.To:
@@ -562,7 +384,7 @@ func (m *merger) orders() {
 			m.doc.Orders = append(m.doc.Orders, diff)
 		}
 	}
-	slices.SortFunc(m.doc.Orders, func(a, b MergedOrder) int {
+	slices.SortFunc(m.doc.Orders, func(a, b Order) int {
 		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player),
 			cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Payload, b.Payload))
 	})
@@ -575,7 +397,7 @@ func (m *merger) orders() {
 }
 
 // overlap returns from where to where at least two of some windows reach.
-func overlap[T any](list []T, window func(T) ExcerptWindow) *ExcerptWindow {
+func overlap[T any](list []T, window func(T) Window) *Window {
 	if len(list) < 2 {
 		return nil
 	}
@@ -586,7 +408,7 @@ func overlap[T any](list []T, window func(T) ExcerptWindow) *ExcerptWindow {
 	}
 	slices.Sort(from)
 	slices.Sort(to)
-	w := ExcerptWindow{from[1], to[len(to)-2]}
+	w := Window{from[1], to[len(to)-2]}
 	if w.From > w.To {
 		return nil
 	}
@@ -595,15 +417,15 @@ func overlap[T any](list []T, window func(T) ExcerptWindow) *ExcerptWindow {
 
 // finish gives the document its status.
 func (m *merger) finish() {
-	status := Inconclusive
+	status := report.Inconclusive
 	if len(m.doc.Points) > 0 {
-		status = InSync
+		status = report.InSync
 	}
-	if m.doc.OrderCount > 0 || slices.ContainsFunc(m.doc.Points, func(p ReportedPoint) bool { return len(p.Groups) > 1 }) {
-		status = Diverged
+	if m.doc.OrderCount > 0 || slices.ContainsFunc(m.doc.Points, func(p Point) bool { return len(p.Groups) > 1 }) {
+		status = report.Diverged
 	}
-	if status == InSync && slices.ContainsFunc(m.reports, func(r *PeerReport) bool { return r.Status == Diverged }) {
-		status = Inconclusive
+	if status == report.InSync && slices.ContainsFunc(m.reports, func(r *Report) bool { return r.Status == report.Diverged }) {
+		status = report.Inconclusive
 		m.missing = append(m.missing, "all reports of the same state point agree: that of a peer with another state is lacking")
 	}
 	peers := map[string]bool{}
@@ -619,58 +441,6 @@ func (m *merger) finish() {
 	if n := len(m.contradictions); n > mergedTexts {
 		m.contradictions = append(m.contradictions[:mergedTexts], fmt.Sprintf("… and %d more", n-mergedTexts))
 	}
-	m.doc.Head = head("report", status, m.warnings)
+	m.doc.Head = report.NewHead("report", status, m.warnings)
 	m.doc.Contradictions, m.doc.Missing, m.doc.Notes = list(m.contradictions), list(m.missing), list(m.notes)
-}
-
-// ReadSaved reads a *Report, a *PeerReport or a *MergedReport, by its schema.
-func ReadSaved(r io.Reader, name string) (any, error) {
-	b, err := readDocument(r, name)
-	if err != nil {
-		return nil, err
-	}
-	schema := schemaOf(b)
-	switch schema {
-	case ReportSchema:
-		if err := boundValues(b, name); err != nil {
-			return nil, err
-		}
-		return ReadReport(bytes.NewReader(b), name)
-	case MergedSchema:
-		return ReadMergedReport(bytes.NewReader(b), name)
-	case PeerReportSchema:
-		return ReadPeerReport(bytes.NewReader(b), name)
-	}
-	msg := fmt.Sprintf("its schema is %q", shorten(schema, 80))
-	switch {
-	case len(b) == 0:
-		msg = "empty file"
-	case schema == "":
-		msg = "not JSON with a schema"
-	}
-	return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("%s, expected %q, %q or %q", msg, PeerReportSchema, MergedSchema, ReportSchema)}
-}
-
-// schemaOf returns the schema of a document, which may be cut off or damaged behind it;
-// empty if it has none.
-func schemaOf(b []byte) string {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
-		return ""
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return ""
-		}
-		if key == "schema" {
-			value, _ := d.Token()
-			schema, _ := value.(string)
-			return schema
-		}
-		if d.Decode(new(json.RawMessage)) != nil {
-			return ""
-		}
-	}
-	return ""
 }

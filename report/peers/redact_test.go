@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/report"
 )
 
 const (
@@ -59,9 +61,9 @@ func fill(v reflect.Value) {
 	}
 }
 
-// told returns the paths in a document that are neither empty nor false, with one value of
+// values returns the paths in a document that are neither empty nor false, with one value of
 // each.
-func told(t *testing.T, document any) map[string]string {
+func values(t *testing.T, document any) map[string]string {
 	t.Helper()
 	b, err := json.Marshal(document)
 	if err != nil {
@@ -94,7 +96,7 @@ func told(t *testing.T, document any) map[string]string {
 	return out
 }
 
-// allowed is everything that redacted documents may tell. Text is as the pattern says:
+// allowed is everything that redacted documents may say. Text is as the pattern says:
 // words of the tool, never of a file.
 var allowed = map[string]map[string]string{
 	"triage": {
@@ -120,27 +122,27 @@ const number = `[0-9.e+]+`
 // TestRedacted: of documents in which everything is set, only what is allowed is left, and
 // no text that was in them.
 func TestRedacted(t *testing.T) {
-	var triage Report
-	var merged MergedReport
-	var peer PeerReport
+	var triage report.Report
+	var merged Merged
+	var peer Report
 	for _, v := range []any{&triage, &merged, &peer} {
 		fill(reflect.ValueOf(v).Elem())
 	}
 	noTick := triage
 	first := *triage.FirstDivergence
 	first.Tick, first.InitialState = nil, false
-	noTick.FirstDivergence, noTick.Status, noTick.Kind = &first, Diverged, "state"
+	noTick.FirstDivergence, noTick.Status, noTick.Kind = &first, report.Diverged, "state"
 	for _, d := range []struct {
 		what    string
 		in, out any
 		all     bool // everything that is allowed is there
 	}{
-		{"triage", &triage, Redact(&triage), false},
-		{"triage", &noTick, Redact(&noTick), false},
-		{"report", &merged, RedactMerged(&merged), true},
-		{"peer-report", &peer, RedactPeer(&peer), true},
+		{"triage", &triage, triage.Redact(), false},
+		{"triage", &noTick, noTick.Redact(), false},
+		{"report", &merged, merged.Redact(), true},
+		{"peer-report", &peer, peer.Redact(), true},
 	} {
-		left := told(t, d.out)
+		left := values(t, d.out)
 		for _, path := range slices.Sorted(maps.Keys(left)) {
 			pattern, ok := allowed[d.what][path]
 			if !ok || !regexp.MustCompile("^("+pattern+")$").MatchString(left[path]) {
@@ -155,7 +157,7 @@ func TestRedacted(t *testing.T) {
 				t.Errorf("%s: %s is left out", d.what, path)
 			}
 		}
-		if len(told(t, d.in)) < 10 {
+		if len(values(t, d.in)) < 10 {
 			t.Errorf("%s: next to nothing was there to leave out", d.what)
 		}
 	}
@@ -170,14 +172,14 @@ func TestRedactedSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	redacted := RedactMerged(m)
-	if err := WriteJSON(&out, redacted); err != nil {
+	redacted := m.Redact()
+	if err := report.WriteJSON(&out, redacted); err != nil {
 		t.Fatal(err)
 	}
-	if err := MergedText(&out, redacted, NewStyle(false), true); err != nil {
+	if err := redacted.Text(&out, report.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := PeerReportText(&out, RedactPeer(reports[0]), NewStyle(false)); err != nil {
+	if err := reports[0].Redact().Text(&out, report.NewStyle(false)); err != nil {
 		t.Fatal(err)
 	}
 	secrets := []string{"host", "client", "0000000000000003"}

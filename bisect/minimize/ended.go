@@ -1,0 +1,8 @@
+package minimize
+
+// Diverged reports whether the search came to its end, with a session that diverges.
+func (r *Result) Diverged() bool { return r.Stopped != Interrupted }
+
+// Incomplete reports whether the search was interrupted: the best session so far
+// diverges, and a smaller one may do.
+func (r *Result) Incomplete() bool { return r.Stopped == Interrupted }

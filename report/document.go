@@ -1,0 +1,43 @@
+package report
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// Document is the result of a command, ready to be written.
+type Document struct {
+	Status Status
+
+	// Both are made when they are wanted: they may be much longer than the result.
+	json func() any
+	text func(out *Text, all bool)
+}
+
+// JSON writes the document for a script, as docs/cli.md specifies it.
+func (d Document) JSON(w io.Writer) error { return WriteJSON(w, d.json()) }
+
+// Text writes the document for a person: about a screenful, or everything that the result
+// holds if all is set.
+func (d Document) Text(w io.Writer, s Style, all bool) error {
+	buffered := bufio.NewWriterSize(w, 64<<10)
+	out := s.Text(buffered)
+	d.text(out, all)
+	return errors.Join(out.err, buffered.Flush())
+}
+
+// StatusOf returns the status of a result: that of the command which found it, and of its
+// document.
+func StatusOf(result interface {
+	Diverged() bool
+	Incomplete() bool
+}) Status {
+	switch {
+	case result.Diverged():
+		return Diverged
+	case result.Incomplete():
+		return Inconclusive
+	}
+	return InSync
+}

@@ -1,0 +1,420 @@
+package peers
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Schema is the schema of a Report.
+const Schema = "desynctool.peer-report/1"
+
+// Limits of a peer's report. The file itself has at most maxReport bytes.
+const (
+	maxReportNodes    = 1 << 16 // leaves, and included archetypes
+	maxReportOrders   = 1 << 17
+	maxReportWarnings = 1000
+	maxReportWorlds   = 1 << 30 // bytes of all included archetypes together, not compressed
+)
+
+// Read reads a peer's own report and checks it against itself: what does not
+// hold is in Contradictions. Keys that it does not know are skipped. An error is one line
+// with the name, the offset, and what was expected; it is a *frame.Error where the file is
+// at fault.
+func Read(r io.Reader, name string) (*Report, error) {
+	b, err := readDocument(r, name)
+	if err != nil {
+		return nil, err
+	}
+	p := reader{b: b, name: name, json: json.NewDecoder(bytes.NewReader(b)), report: &Report{
+		Head: report.Head{Status: report.Inconclusive, Warnings: []string{}}, Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []report.ReportedOrder{},
+	}}
+	if err := p.document(); err != nil {
+		return nil, err
+	}
+	if err := p.report.open(name); err != nil {
+		return nil, err
+	}
+	return p.report, nil
+}
+
+// reader reads one report value by value, so that no list takes more memory than its
+// limit allows.
+type reader struct {
+	b      []byte
+	name   string
+	json   *json.Decoder
+	at     int64 // where the value that is being read begins
+	report *Report
+}
+
+// fail returns an error at the value that is being read.
+func (p *reader) fail(format string, args ...any) error {
+	return &frame.Error{Name: p.name, Offset: p.at, Msg: fmt.Sprintf(format, args...), Err: frame.ErrCorrupt}
+}
+
+// begin notes where the next value begins.
+func (p *reader) begin() {
+	p.at = p.json.InputOffset()
+	for p.at < int64(len(p.b)) && strings.IndexByte(" \t\r\n,:", p.b[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// document reads the whole report.
+func (p *reader) document() error {
+	if err := p.delim('{', "a report"); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for p.json.More() {
+		p.begin()
+		token, err := p.json.Token()
+		if err != nil {
+			return p.syntax("a key", err)
+		}
+		key, _ := token.(string)
+		read := p.reader(key)
+		if read == nil {
+			if err := p.value(key, new(json.RawMessage)); err != nil {
+				return err
+			}
+			continue
+		}
+		if seen[key] {
+			return p.fail("%s is given twice", key)
+		}
+		seen[key] = true
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	if err := p.delim('}', "the end of the report"); err != nil {
+		return err
+	}
+	p.begin()
+	if _, err := p.json.Token(); err != io.EOF {
+		return p.fail("something follows the report")
+	}
+	p.at = 0
+	if p.report.Schema != Schema {
+		return p.fail("its schema is %q, expected %q", cut(p.report.Schema, 80), Schema)
+	}
+	for _, key := range []string{"seed", "tick", "state_hash"} {
+		if !seen[key] {
+			return p.fail("%s is missing", key)
+		}
+	}
+	return nil
+}
+
+// reader returns what reads the value of a key, nil if the key is not known.
+func (p *reader) reader(key string) func() error {
+	r := p.report
+	switch key {
+	case "schema":
+		return func() error { return p.value(key, &r.Schema) }
+	case "status":
+		return func() error { return p.status(key) }
+	case "warnings":
+		return func() error { return p.list(key, maxReportWarnings, p.warning) }
+	case "redacted":
+		return func() error {
+			if err := p.value(key, &r.Redacted); err != nil || !r.Redacted {
+				return err
+			}
+			return fmt.Errorf("%s: the report is redacted: it says nothing of the state", p.name)
+		}
+	case "seed":
+		return func() error { return p.seed(key) }
+	case "player":
+		return func() error { return p.player(key) }
+	case "peer":
+		return func() error { return p.text(key, &r.Peer, snapshot.MaxName) }
+	case "tick":
+		return func() error { return p.value(key, &r.Tick) }
+	case "phase":
+		return func() error { return p.phase(key) }
+	case "native":
+		return func() error { return p.native(key) }
+	case "state_hash":
+		return func() error {
+			if err := p.value(key, &r.StateHash); err != nil {
+				return err
+			}
+			return p.hash(key, &r.StateHash)
+		}
+	case "rng_state":
+		return func() error {
+			if err := p.value(key, &r.RNGState); err != nil {
+				return err
+			}
+			return p.hex(key, &r.RNGState)
+		}
+	case "merkle_nodes":
+		return func() error { return p.list(key, maxReportNodes, p.node) }
+	case "diverged_archetypes":
+		return func() error { return p.list(key, maxReportNodes, p.archetype) }
+	case "order_log_window":
+		return func() error { return p.window(key) }
+	case "order_log_excerpt":
+		return func() error { return p.list(key, maxReportOrders, p.order) }
+	}
+	return nil
+}
+
+// value reads one value. Null is of no type.
+func (p *reader) value(path string, into any) error {
+	p.begin()
+	if _, skipped := into.(*json.RawMessage); !skipped && bytes.HasPrefix(p.b[p.at:], []byte("null")) {
+		return p.fail("%s is null", path)
+	}
+	err := p.json.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		if wrong.Field != "" {
+			path += "." + wrong.Field
+		}
+		return p.fail("%s is a JSON %s, expected %s", path, wrong.Value, wrong.Type)
+	}
+	if err != nil {
+		return p.syntax(path, err)
+	}
+	return nil
+}
+
+// syntax returns the error of something that is not JSON.
+func (p *reader) syntax(what string, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF || strings.Contains(err.Error(), "unexpected end") {
+		return &frame.Error{Name: p.name, Offset: int64(len(p.b)), Msg: fmt.Sprintf("the text ends, expected %s", what), Err: frame.ErrTorn}
+	}
+	return p.fail("%s: %v", what, err)
+}
+
+// delim reads a bracket.
+func (p *reader) delim(want json.Delim, what string) error {
+	p.begin()
+	token, err := p.json.Token()
+	if err != nil {
+		return p.syntax(what, err)
+	}
+	if token != want {
+		return p.fail("expected %s", what)
+	}
+	return nil
+}
+
+// list reads a list of at most so many elements.
+func (p *reader) list(key string, most int, element func(path string) error) error {
+	if err := p.delim('[', key+", a list"); err != nil {
+		return err
+	}
+	for i := 0; p.json.More(); i++ {
+		if i == most {
+			p.begin()
+			return p.fail("%s has more than %d elements", key, most)
+		}
+		if err := element(fmt.Sprintf("%s[%d]", key, i)); err != nil {
+			return err
+		}
+	}
+	return p.delim(']', "the end of "+key)
+}
+
+func (p *reader) status(key string) error {
+	if err := p.value(key, &p.report.Status); err != nil {
+		return err
+	}
+	switch p.report.Status {
+	case report.InSync, report.Diverged, report.Failed, report.Inconclusive:
+		return nil
+	}
+	return p.fail("%s is %q, expected in-sync, diverged, inconclusive or error", key, cut(string(p.report.Status), 80))
+}
+
+func (p *reader) seed(key string) error {
+	var text string
+	if err := p.value(key, &text); err != nil {
+		return err
+	}
+	seed, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return p.fail("%s is %q, expected up to 16 hex digits", key, cut(text, 80))
+	}
+	p.report.Seed = fmt.Sprintf("%016x", seed)
+	return nil
+}
+
+func (p *reader) player(key string) error {
+	var player int32
+	if err := p.value(key, &player); err != nil {
+		return err
+	}
+	if player < -1 {
+		return p.fail("%s is %d, expected -1 or more", key, player)
+	}
+	p.report.Player = int(player)
+	return nil
+}
+
+func (p *reader) warning(path string) error {
+	var text string
+	if err := p.value(path, &text); err != nil {
+		return err
+	}
+	p.report.Warnings = append(p.report.Warnings, text)
+	return nil
+}
+
+func (p *reader) native(key string) error {
+	var n report.Native
+	if err := p.value(key, &n); err != nil {
+		return err
+	}
+	p.report.Native = &n
+	return errors.Join(p.short(key+".state", n.State, snapshot.MaxName), p.short(key+".step", n.Step, snapshot.MaxName))
+}
+
+func (p *reader) phase(key string) error {
+	if err := p.value(key, &p.report.Phase); err != nil {
+		return err
+	}
+	if p.report.Phase != "" && p.report.Phase != snapshot.AfterOrders {
+		return p.fail("%s is %q, expected none or %q", key, cut(p.report.Phase, 80), snapshot.AfterOrders)
+	}
+	return nil
+}
+
+func (p *reader) text(path string, into *string, most int) error {
+	if err := p.value(path, into); err != nil {
+		return err
+	}
+	return p.short(path, *into, most)
+}
+
+func (p *reader) short(path, text string, most int) error {
+	if len(text) > most {
+		return p.fail("%s has %d bytes, at most %d are allowed", path, len(text), most)
+	}
+	return nil
+}
+
+// hex checks hex digits and makes them lower-case.
+func (p *reader) hex(path string, text *string) error {
+	b, err := hex.DecodeString(*text)
+	if err != nil {
+		return p.fail("%s is %q, expected pairs of hex digits", path, cut(*text, 80))
+	}
+	*text = hex.EncodeToString(b)
+	return nil
+}
+
+// hash checks a hash of 8 or 32 bytes and makes it lower-case.
+func (p *reader) hash(path string, text *string) error {
+	if n := len(*text); n != 2*merkle.ShortSize && n != 2*merkle.HashSize {
+		return p.fail("%s has %d characters, expected %d or %d hex digits", path, n, 2*merkle.ShortSize, 2*merkle.HashSize)
+	}
+	return p.hex(path, text)
+}
+
+func (p *reader) node(path string) error {
+	var pair []string
+	if err := p.value(path, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return p.fail("%s has %d elements, expected a label and a hash", path, len(pair))
+	}
+	if err := p.short(path+"[0]", pair[0], snapshot.MaxName); err != nil {
+		return err
+	}
+	if err := p.hash(path+"[1]", &pair[1]); err != nil {
+		return err
+	}
+	if n := len(p.report.Nodes); n > 0 {
+		last := p.report.Nodes[n-1]
+		if last[0] >= pair[0] {
+			return p.fail("%s is %q, which does not follow %q; labels ascend by their bytes", path, pair[0], last[0])
+		}
+		if len(last[1]) != len(pair[1]) {
+			return p.fail("%s has a hash of %d hex digits, the one before has %d", path, len(pair[1]), len(last[1]))
+		}
+	}
+	p.report.Nodes = append(p.report.Nodes, [2]string(pair))
+	return nil
+}
+
+func (p *reader) archetype(path string) error {
+	var a struct {
+		Label *string `json:"label"`
+		World *string `json:"world"`
+	}
+	if err := p.value(path, &a); err != nil {
+		return err
+	}
+	if a.Label == nil || a.World == nil {
+		return p.fail("%s: expected a label and a world", path)
+	}
+	if err := p.short(path+".label", *a.Label, snapshot.MaxName); err != nil {
+		return err
+	}
+	p.report.Archetypes = append(p.report.Archetypes, Archetype{*a.Label, *a.World})
+	return nil
+}
+
+func (p *reader) window(key string) error {
+	var w struct {
+		From *uint64 `json:"from"`
+		To   *uint64 `json:"to"`
+	}
+	if err := p.value(key, &w); err != nil {
+		return err
+	}
+	if w.From == nil || w.To == nil || *w.From > *w.To {
+		return p.fail("%s: expected the first and the last tick, from and to", key)
+	}
+	p.report.Window = &Window{*w.From, *w.To}
+	return nil
+}
+
+func (p *reader) order(path string) error {
+	var o struct {
+		Tick     *uint64 `json:"tick"`
+		SubTick  uint32  `json:"sub_tick_time"`
+		Player   *uint32 `json:"player"`
+		Sequence uint32  `json:"sequence"`
+		Kind     *string `json:"kind"`
+		Payload  string  `json:"payload"`
+		Local    bool    `json:"local"`
+	}
+	if err := p.value(path, &o); err != nil {
+		return err
+	}
+	if o.Tick == nil || o.Player == nil || o.Kind == nil {
+		return p.fail("%s: expected a tick, a player and a kind", path)
+	}
+	if err := p.short(path+".kind", *o.Kind, orderlog.MaxText); err != nil {
+		return err
+	}
+	if err := p.short(path+".payload", o.Payload, 2*orderlog.MaxPayload); err != nil {
+		return err
+	}
+	if err := p.hex(path+".payload", &o.Payload); err != nil {
+		return err
+	}
+	p.report.Excerpt = append(p.report.Excerpt, report.ReportedOrder{
+		Tick: *o.Tick, SubTick: o.SubTick, Player: *o.Player, Sequence: o.Sequence, Kind: *o.Kind, Payload: o.Payload, Local: o.Local,
+	})
+	return nil
+}

@@ -1,0 +1,109 @@
+package peers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
+)
+
+// maxReport is how many bytes a saved report may have.
+const maxReport = 64 << 20
+
+// readDocument reads a saved document of at most maxReport bytes.
+func readDocument(r io.Reader, name string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(b) > maxReport {
+		return nil, fmt.Errorf("%s: a report has at most %d MiB", name, maxReport>>20)
+	}
+	return b, nil
+}
+
+// maxReportValues is how many values a saved document may have that is read as a whole:
+// small ones take many times more memory than text. Real ones have some ten thousand.
+const maxReportValues = 1 << 20
+
+// boundValues refuses a document with too many values. It need not be JSON.
+func boundValues(b []byte, name string) error {
+	values, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			i++
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	if values > maxReportValues {
+		return &frame.Error{Name: name, Msg: fmt.Sprintf("%d values, a saved report has at most %d", values, maxReportValues), Err: frame.ErrCorrupt}
+	}
+	return nil
+}
+
+// ReadSaved reads a *report.Report, a *Report or a *Merged, by its schema.
+func ReadSaved(r io.Reader, name string) (any, error) {
+	b, err := readDocument(r, name)
+	if err != nil {
+		return nil, err
+	}
+	schema := schemaOf(b)
+	switch schema {
+	case report.ReportSchema:
+		if err := boundValues(b, name); err != nil {
+			return nil, err
+		}
+		return report.ReadReport(bytes.NewReader(b), name)
+	case MergedSchema:
+		return ReadMerged(bytes.NewReader(b), name)
+	case Schema:
+		return Read(bytes.NewReader(b), name)
+	}
+	msg := fmt.Sprintf("its schema is %q", cut(schema, 80))
+	switch {
+	case len(b) == 0:
+		msg = "empty file"
+	case schema == "":
+		msg = "not JSON with a schema"
+	}
+	return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("%s, expected %q, %q or %q", msg, Schema, MergedSchema, report.ReportSchema)}
+}
+
+// schemaOf returns the schema of a document, which may be cut off or damaged after it;
+// empty if it has none.
+func schemaOf(b []byte) string {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return ""
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if key == "schema" {
+			value, _ := d.Token()
+			schema, _ := value.(string)
+			return schema
+		}
+		if d.Decode(new(json.RawMessage)) != nil {
+			return ""
+		}
+	}
+	return ""
+}
+
+// cut cuts a text to n characters at most.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

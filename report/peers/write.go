@@ -1,0 +1,77 @@
+package peers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// FileName returns the name of a peer's report file.
+func FileName(seed, tick uint64) string {
+	return fmt.Sprintf("desync_report_%016x_%010d.json", seed, tick)
+}
+
+// excerptTicks is how many ticks before a report it includes the orders of.
+const excerptTicks = 60
+
+// WriteAll writes the report of each peer of a recorded session beside
+// its snapshots, if a difference was detected.
+func WriteAll(r *session.Recording) (err error) {
+	if r.Detected == nil {
+		return nil
+	}
+	states := make([]*snapshot.File, len(r.Peers))
+	defer func() {
+		for _, s := range states {
+			if s != nil {
+				err = errors.Join(err, s.Close())
+			}
+		}
+	}()
+	trees := make([]*merkle.Tree, len(r.Peers))
+	for i := range r.Peers {
+		if states[i], err = snapshot.OpenFile(r.Peers[i].At(*r.Detected)); err != nil {
+			return err
+		}
+		if trees[i], err = merkle.New(states[i].Info().Leaves()); err != nil {
+			return err
+		}
+	}
+	for i := range r.Peers {
+		var diverged []string
+		for k := range trees {
+			diverged = append(diverged, merkle.Compare(trees[i], trees[k]).Diverged...)
+		}
+		slices.Sort(diverged)
+		if err := writeOne(r, i, states[i], slices.Compact(diverged)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeOne(r *session.Recording, peer int, state snapshot.State, diverged []string) error {
+	log, err := orderlog.Open(r.Peers[peer].Log)
+	if err != nil {
+		return err
+	}
+	excerpt, err := ReadExcerpt(log, *r.Detected-min(*r.Detected, excerptTicks), *r.Detected)
+	if err := errors.Join(err, log.Close()); err != nil {
+		return err
+	}
+	own, err := New(peer, report.Diverged, state, diverged, excerpt)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(r.Peers[peer].Dir, FileName(state.Info().Seed, *r.Detected))
+	return files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, own) })
+}

@@ -1,0 +1,151 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Text is a text for a person that is being written, line by line.
+type Text struct {
+	lines
+	Style
+}
+
+// Text returns a text that goes to w.
+func (s Style) Text(w io.Writer) *Text { return &Text{lines{w: w}, s} }
+
+// Err returns the first error of writing.
+func (t *Text) Err() error { return t.err }
+
+// Line writes a line of these parts.
+func (t *Text) Line(parts ...string) { t.put(parts...) }
+
+// Row writes a line of these parts with a name before it.
+func (t *Text) Row(name string, parts ...string) {
+	t.put("  ", t.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+}
+
+// Rows writes rows of columns, each with a name before it. The first column is of names of
+// peers.
+func (t *Text) Rows(name string, rows [][]string) {
+	t.rows(rows, table{indent: "  " + t.faint.Sprint(pad(name, len(name), 9)), colours: map[int]printer{0: t.name}})
+}
+
+// Table writes rows of columns, the first row being the heading.
+func (t *Text) Table(rows [][]string) { t.rows(rows, table{heading: t.bold}) }
+
+// lines writes text line by line and keeps the first error.
+type lines struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lines) put(parts ...string) {
+	if l.err == nil {
+		_, l.err = io.WriteString(l.w, strings.TrimRight(strings.Join(parts, ""), " ")+"\n")
+	}
+}
+
+// table says how a table is set.
+type table struct {
+	indent  string
+	heading printer         // of the first row; nil if it is a row like the others
+	colours map[int]printer // of columns
+	between map[int]string  // what follows columns; elsewhere two spaces
+	// paint returns the cells of a row in colours of their own.
+	paint func(n int, row []string) []string
+}
+
+// rows writes rows of columns that are there already.
+func (l *lines) rows(rows [][]string, form table) {
+	l.table(len(rows), func(n int) []string { return rows[n] }, form)
+}
+
+// table writes rows of columns. Each row is made twice, since all of them together may take
+// several times the memory of what they are made of.
+func (l *lines) table(count int, row func(n int) []string, form table) {
+	var wide []int
+	for n := range count {
+		for i, cell := range row(n) {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], columns(cell))
+		}
+	}
+	for n := range count {
+		r := row(n)
+		line, painted := []string{form.indent}, r
+		if form.paint != nil {
+			painted = form.paint(n, r)
+		}
+		for i, cell := range r {
+			text, colour := pad(painted[i], columns(cell), wide[i]), form.colours[i]
+			if n == 0 && form.heading != nil {
+				colour = form.heading
+			}
+			if colour != nil {
+				text = colour.Sprint(text)
+			}
+			between, ok := form.between[i]
+			if !ok {
+				between = "  "
+			}
+			line = append(line, text, between)
+		}
+		l.put(line...)
+	}
+}
+
+// printer colours text.
+type printer interface{ Sprint(...any) string }
+
+// pad pads s, which takes width columns, to n columns.
+func pad(s string, width, n int) string {
+	if width >= n {
+		return s
+	}
+	return s + strings.Repeat(" ", n-width)
+}
+
+// terminal is the same whatever the locale is.
+var terminal = runewidth.Condition{StrictEmojiNeutral: true}
+
+// columns returns how many columns of a terminal s takes, which is printable and has no
+// colours.
+func columns(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return terminal.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
+// shorten cuts s to n columns at most, and to four characters for each of them: many take
+// no column of their own.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	left := 4 * n
+	for i := range s {
+		if left--; left < 0 {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return terminal.Truncate(s, n, "…")
+}
+
+// Count returns "1 row" or "2 rows".
+func Count[N ~int | ~int64 | ~uint64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatUint(uint64(n), 10) + " " + many
+}

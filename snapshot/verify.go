@@ -1,0 +1,137 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Proof is the Merkle inclusion proof of an archetype, and the state that it is of.
+type Proof struct {
+	Seed  uint64
+	Point Point
+	merkle.Proof
+}
+
+// Prove returns the proof that an archetype belongs to a state; "RNG" is the RNG unless
+// an archetype has that label.
+func Prove(s State, label string) (*Proof, error) {
+	info := s.Info()
+	tree, err := merkle.New(info.Leaves())
+	if err != nil {
+		return nil, err
+	}
+	var labels []string
+	for i := range tree.Len() {
+		labels = append(labels, tree.Label(i))
+	}
+	if label == "RNG" && !slices.Contains(labels, label) {
+		label = ""
+	}
+	i := slices.Index(labels, label)
+	switch {
+	case i < 0 && label == "":
+		return nil, errors.New("the state has no RNG")
+	case i < 0:
+		return nil, fmt.Errorf("no archetype %q; there are %s", label, LabelNames(labels))
+	}
+	p := &Proof{Seed: info.Seed, Point: info.Point, Proof: tree.Prove(i)}
+	p.Tick, p.Phase = info.Point.Tick, info.Point.Phase
+	return p, nil
+}
+
+// Expected is what a verified file must agree with besides itself.
+type Expected struct {
+	Root  *merkle.Hash // the root of a proof or snapshot; nil for any
+	State State        // a state whose content must give a proof's leaf; nil for none
+}
+
+func (want Expected) checkRoot(got merkle.Hash) error {
+	if want.Root == nil || *want.Root == got {
+		return nil
+	}
+	return fmt.Errorf("root is %s, expected %s", got, *want.Root)
+}
+
+// Verification is what checking some files found.
+type Verification []Verified
+
+// Diverged reports whether the hash of any file does not hold.
+func (v Verification) Diverged() bool {
+	return slices.ContainsFunc(v, func(f Verified) bool { return f.Err != nil })
+}
+
+// Incomplete is false: a file that cannot be read is an error.
+func (v Verification) Incomplete() bool { return false }
+
+// Verified is what checking one file found.
+type Verified struct {
+	Path string
+	What string      // "snapshot", "proof", "order log", "trace" or the title of a format
+	Root merkle.Hash // of a snapshot or proof
+	Note string      // what was checked
+	Err  error       // which hash does not hold; nil if all do
+
+	// Unchecked says that the file carries no checksum of its content, and ReadOnly
+	// that it was held against nothing else either: it was read, no more.
+	Unchecked, ReadOnly bool
+}
+
+// VerifyProof checks a proof. The error is set if the expected state could not be read.
+func VerifyProof(p *merkle.Proof, path string, want Expected) (Verified, error) {
+	v := Verified{Path: path, What: "proof", Root: p.Root, Note: fmt.Sprintf("leaf %d of %d", p.Index, p.Count)}
+	v.Err = errors.Join(p.Verify(), want.checkRoot(p.Root))
+	if want.State == nil {
+		v.Note += fmt.Sprintf("; that it is %s is not proven, --state would", LabelName(p.Label))
+		return v, nil
+	}
+	wrong, err := verifyLeaf(p, want.State)
+	v.Err = errors.Join(v.Err, wrong)
+	v.Note += ", " + LabelName(p.Label)
+	return v, err
+}
+
+// verifyLeaf checks that a state's content gives the proof's leaf. The second error says
+// that the state could not be read.
+func verifyLeaf(p *merkle.Proof, s State) (wrong, err error) {
+	if err := Check(s); err != nil {
+		if errors.As(err, new(*HashError)) {
+			return err, nil
+		}
+		return nil, err
+	}
+	for _, leaf := range s.Info().Leaves() {
+		if leaf.Label != p.Label {
+			continue
+		}
+		if leaf.Hash != p.Leaf {
+			return fmt.Errorf("the state's %s has leaf hash %s, the proof %s", LabelName(p.Label), leaf.Hash, p.Leaf), nil
+		}
+		return nil, nil
+	}
+	return fmt.Errorf("the state has no %s", LabelName(p.Label)), nil
+}
+
+// VerifyState recomputes a state's hashes. Checksummed says that its file carries
+// checksums, which reading it checks. The error is set if the file could not be read.
+func VerifyState(s State, path string, checksummed bool, want Expected) (Verified, error) {
+	if want.State != nil {
+		return Verified{}, fmt.Errorf("%s: a snapshot; --state is for proofs", path)
+	}
+	v := Verified{Path: path, What: "snapshot", Root: s.Info().Root, Note: fmt.Sprintf("%d tables", len(s.Info().Tables))}
+	if v.Unchecked = !checksummed; v.Unchecked {
+		v.Note += "; carries no checksum"
+		if v.ReadOnly = want.Root == nil; v.ReadOnly {
+			v.Note += ": read, not verified"
+		}
+	}
+	err := Check(s)
+	var wrong *HashError
+	if err != nil && !errors.As(err, &wrong) {
+		return v, err
+	}
+	v.Err = errors.Join(err, want.checkRoot(v.Root))
+	return v, nil
+}
