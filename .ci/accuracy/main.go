@@ -39,10 +39,10 @@ func run() error {
 		list[i].Shuffled = list[i].Shuffled || *shuffled
 	}
 	measured := accuracy.Measured{
-		Narrow: func(dirs []string) (*playbook.Verdict, error) {
+		Narrow: func(dirs []string) (*playbook.Conclusion, error) {
 			return formats.Narrow(files.Disk, dirs, refsim.Simulator())
 		},
-		Triage: func(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) },
+		Triage: func(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil, nil) },
 	}
 	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })

@@ -14,12 +14,14 @@ import (
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
-func narrow(dirs []string) (*playbook.Verdict, error) {
+func narrow(dirs []string) (*playbook.Conclusion, error) {
 	return formats.Narrow(files.Disk, dirs, refsim.Simulator())
 }
 
 // triage reports from what the sessions left alone, without a simulator.
-func triage(dirs []string) (*report.Report, error) { return formats.Triage(files.Disk, dirs, nil, nil) }
+func triage(dirs []string) (*report.Report, error) {
+	return formats.Triage(files.Disk, dirs, nil, nil, nil)
+}
 
 // TestSample measures some sessions of every fault, and some clean ones. The command in
 // docs/accuracy.md measures many more. Of the causes that the evidence tells nine of ten have

@@ -10,16 +10,25 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/words"
 )
 
 // Triage looks at all evidence below some paths and reports what happened. With a simulator
 // it says who is wrong. Where evidence is lacking it also says what to ask the players for;
 // evidence of one peer alone is inconclusive.
 func Triage(tree *Tree, paths []string, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
-	r, err := formats.Triage(tree, paths, sim, progress)
+	ask := func() string {
+		c, err := Examine(tree, paths, nil)
+		if err != nil {
+			return ""
+		}
+		return c.Ask
+	}
+	r, err := formats.Triage(tree, paths, sim, progress, ask)
 	if errors.Is(err, formats.ErrFewPeers) {
 		if within, beside := folders(tree, paths); len(within) > 1 {
-			again, errAgain := formats.Triage(tree, within, sim, progress)
+			again, errAgain := formats.Triage(tree, within, sim, progress, ask)
 			if errAgain == nil {
 				r, err = again, nil
 				r.Warnings = append(r.Warnings, fmt.Sprintf("left out, since it stands beside the peers' folders and not in one: %s", strings.Join(beside, ", ")))
@@ -34,24 +43,7 @@ func Triage(tree *Tree, paths []string, sim *bisect.Sim, progress func(done, tot
 		if examined != nil || len(c.Peers) == 0 {
 			return nil, tree.Explain(err)
 		}
-		return alone(tree, c), nil
-	}
-	r.Warnings = append(r.Warnings, tree.Warnings()...)
-	for _, lost := range tree.Lost() {
-		if !slices.Contains(r.Missing, lost) {
-			r.Missing = append(r.Missing, lost)
-		}
-	}
-	if len(r.Missing) == 0 {
-		return r, nil
-	}
-	if r.Status == report.InSync {
-		r.Status = report.Inconclusive
-	}
-	if r.FirstDivergence == nil || r.FirstDivergence.Tick == nil {
-		if c, err := Examine(tree, paths, nil); err == nil {
-			r.Ask = c.Ask
-		}
+		return alone(tree, c)
 	}
 	return r, nil
 }
@@ -79,41 +71,23 @@ func folders(tree *Tree, paths []string) (within, beside []string) {
 }
 
 // alone reports evidence that cannot be compared with any other.
-func alone(tree *Tree, c *report.Checkup) *report.Report {
-	r := &report.Report{
-		Head:    report.NewHead("triage", report.Inconclusive, append(c.Warnings, tree.Warnings()...)),
-		Verdict: []string{"Nothing can be compared: there is evidence of one peer only."}, Ask: c.Ask,
-		Peers: []report.TriagedPeer{}, Ladder: []report.Rung{}, Locus: []report.LocusField{}, Causes: []report.Cause{},
-		Cascade: []report.CascadeDocument{}, Orders: []report.TriagedOrder{}, Contradictions: []string{}, Missing: []string{}, Notes: []string{},
-		Next: []string{"send the text below to the players"}, Of: []report.Trait{},
-	}
-	if n := len(c.Peers); n > 1 {
-		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: the evidence of %d peers has nothing in common.", n)
-	}
-	if len(c.Peers) == 1 {
-		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: there is evidence of one peer only, %s.", c.Peers[0].Name)
-	}
-	for _, p := range c.Peers {
-		t := report.TriagedPeer{Name: p.Name}
-		for _, x := range p.Covers {
-			switch x.What {
-			case "states":
-				t.Snapshots = int(x.Count)
-			case "orders":
-				t.OrderLog = true
-			case "checkpoints":
-				t.Trace = true
+func alone(tree *Tree, c *report.Checkup) (*report.Report, error) {
+	e := playbook.Evidence{Facts: c.Facts, Warnings: append(slices.Clone(c.Warnings), tree.Warnings()...)}
+	e.Ask = func() string { return c.Ask }
+	for _, f := range c.Files {
+		for _, t := range f.Trouble {
+			if t.Kind != "misnamed" && t.Kind != "duplicate" {
+				e.Lost = append(e.Lost, fmt.Sprintf("%s: %s: %s", f.Path, t.Kind, t.Text))
 			}
 		}
-		r.Peers = append(r.Peers, t)
 	}
-	r.Missing = append(append(r.Missing, c.Lost...), tree.Lost()...)
-	for _, s := range c.Steps {
-		state := report.RungOpen
-		if s.Can {
-			state = report.RungFound
-		}
-		r.Ladder = append(r.Ladder, report.Rung{Step: s.Step, State: state, Found: map[bool]string{true: "possible", false: "not possible"}[s.Can], Evidence: s.Why})
+	e.Lost = append(e.Lost, tree.Lost()...)
+	for _, p := range c.Peers {
+		e.Covers = append(e.Covers, playbook.Covered{Name: p.Name, Spans: p.Covers})
 	}
-	return r
+	found, err := playbook.Conclude(e)
+	if err != nil {
+		return nil, err
+	}
+	return words.Report(found), nil
 }

@@ -15,7 +15,7 @@ import (
 
 // Narrow looks at all that the peers below some paths left, and narrows a desync as far
 // as that goes. With a simulator it says who is wrong.
-func Narrow(tree files.Tree, paths []string, sim *bisect.Sim) (*playbook.Verdict, error) {
+func Narrow(tree files.Tree, paths []string, sim *bisect.Sim) (*playbook.Conclusion, error) {
 	g := &gatherer{tree: tree, paths: paths, sim: sim}
 	defer g.Close()
 	if err := g.compare(); err != nil {

@@ -12,14 +12,17 @@ import (
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Triage looks at all that the peers below some paths left and reports what happened. With
 // a simulator it says who is wrong. Progress, if not nil, is called with the bytes that are
-// read of order logs and traces, and of all.
-func Triage(tree files.Tree, paths []string, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
+// read of order logs and traces, and of all; ask, if not nil, for a text that asks the players
+// for what is lacking.
+func Triage(tree files.Tree, paths []string, sim *bisect.Sim, progress func(done, total int64), ask func() string) (*report.Report, error) {
 	g := &gatherer{tree: tree, paths: paths, sim: sim, whole: true, progress: progress}
+	g.e.Ask = ask
 	defer g.Close()
 	if err := g.compare(); err != nil {
 		return nil, err
@@ -37,7 +40,22 @@ func Triage(tree files.Tree, paths []string, sim *bisect.Sim, progress func(done
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
 	}
-	return playbook.Report(g.e)
+	g.archives()
+	c, err := playbook.Conclude(g.e)
+	if err != nil {
+		return nil, err
+	}
+	return words.Report(c), nil
+}
+
+// archives takes over what was lost of archives, and what is odd about them.
+func (g *gatherer) archives() {
+	if t, ok := g.tree.(interface {
+		Lost() []string
+		Warnings() []string
+	}); ok {
+		g.e.Lost, g.e.Warnings = append(g.e.Lost, t.Lost()...), t.Warnings()
+	}
 }
 
 // before compares the states of the two peers at the good end of the bracket, whose caches
