@@ -269,6 +269,9 @@ func (m *markdown) causes(r *Report) {
 		}
 	})
 	m.block("\nThe evidence cannot separate causes of one group.")
+	if r.Guessed() {
+		m.block("\nAll of these are guesses: the states are of some time after the peers parted.")
+	}
 }
 
 func (m *markdown) ask(r *Report) {

@@ -167,6 +167,9 @@ type Rung struct {
 	Needs []string `json:"needs,omitempty"`
 }
 
+// Guessed reports whether the causes are guesses.
+func (r *Report) Guessed() bool { return len(r.Causes) > 0 && r.Causes[0].Later }
+
 // LocusPeers returns whose values stand in the locus: those that were compared first, then
 // others in the order of the session. Every rendering has them in this order.
 func LocusPeers(r *Report) []string {
@@ -244,8 +247,11 @@ type Cause struct {
 	// Group is the same for classes that the evidence cannot tell apart, from 1.
 	Group    int      `json:"group"`
 	Evidence []string `json:"evidence"`
-	// Separate says which replay or artifact would tell it from the others of its group.
+	// Separate says which replay or artifact would separate it from the others of its group.
 	Separate string `json:"separate,omitempty"`
+	// Later says that it is a guess: it rests only on states of some time after the peers
+	// parted.
+	Later bool `json:"later,omitempty"`
 }
 
 // TriagedOrder is one order around the divergence.

@@ -142,7 +142,7 @@ func (t *reportText) ladder() {
 			mark = "!"
 		}
 		text, evidence := Safe(g.Found), g.Evidence
-		if g.Step == causeStep && g.State == RungOpen && len(t.r.Causes) > 0 && len(g.Needs) > 0 && !t.all {
+		if g.Step == causeStep && g.State == RungOpen && t.r.Guessed() && !t.all {
 			evidence = "what would narrow it stands below"
 		}
 		if g.State == RungOpen && evidence != "" {
@@ -175,8 +175,8 @@ func (t *reportText) causes() {
 		return
 	}
 	about := "those of one number look the same in this evidence"
-	if open := openCause(t.r); open != nil {
-		if !t.all {
+	if t.r.Guessed() {
+		if open := openCause(t.r); open != nil && !t.all {
 			t.section("cause", "not known; any of these would narrow it")
 			for _, need := range open.Needs {
 				t.wrap("  → ", 4, need, nil)
@@ -204,7 +204,7 @@ func (t *reportText) causes() {
 	}
 }
 
-// openCause returns the step of the cause if it is open: then causes are guesses.
+// openCause returns the step of the cause if it is open, else nil.
 func openCause(r *Report) *Rung {
 	for i := range r.Ladder {
 		if g := &r.Ladder[i]; g.Step == causeStep && g.State == RungOpen {

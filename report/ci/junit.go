@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -170,5 +169,3 @@ func text(lines []string) string {
 	}
 	return b.String()
 }
-
-func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

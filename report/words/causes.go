@@ -49,7 +49,7 @@ func Causes(c *playbook.Conclusion) []report.Cause {
 	list := []report.Cause{}
 	for i := range c.Causes {
 		from := &c.Causes[i]
-		cause := report.Cause{Class: from.Class, Title: title(from.Class), Score: from.Score, Group: from.Group, Evidence: full(signs(from.Signs))}
+		cause := report.Cause{Class: from.Class, Title: title(from.Class), Score: from.Score, Group: from.Group, Evidence: full(signs(from.Signs)), Later: from.Later}
 		if from.Alike {
 			cause.Separate = classes[from.Class].confirm
 		}
