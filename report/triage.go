@@ -244,7 +244,7 @@ type Cause struct {
 	Title string `json:"title"`
 	// Score says how much speaks for it, 0 to 1; those of all causes add up to 1.
 	Score float64 `json:"score"`
-	// Group is the same for classes that the evidence cannot tell apart, from 1.
+	// Group is the same for classes that the evidence cannot separate, from 1.
 	Group    int      `json:"group"`
 	Evidence []string `json:"evidence"`
 	// Separate says which replay or artifact would separate it from the others of its group.

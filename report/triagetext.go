@@ -426,7 +426,7 @@ func (t *reportText) trouble() {
 	}
 	for i, c := range t.r.Claims {
 		if len(t.r.Claims) == 1 && len(c.Contradictions) == 0 && !t.all {
-			break // a step of the narrowing tells all of it
+			break // a step of the narrowing says all of it
 		}
 		if i == 0 {
 			t.section("claims", "of the engine")

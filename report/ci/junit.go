@@ -66,7 +66,7 @@ const noTime = "0"
 
 // JUnit writes a report as a suite of tests: "verdict", then one of each step of the
 // narrowing. A step fails where it found the divergence, has an error where evidence is lost
-// or contradicts itself, and is skipped where the evidence does not tell; the verdict fails
+// or contradicts itself, and is skipped where it is open; the verdict fails
 // if the peers diverged and has an error if it is inconclusive.
 func JUnit(w io.Writer, r *report.Report) error {
 	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{verdictCase(r)}}

@@ -71,7 +71,7 @@ type rung struct {
 	Word string
 }
 
-// causeGroup are causes that the evidence cannot tell apart.
+// causeGroup are causes that the evidence cannot separate.
 type causeGroup struct {
 	Number int
 	Causes []cause

@@ -47,7 +47,7 @@ type Cause struct {
 	Class string
 	// Score says how much speaks for it, 0 to 1; those of all causes add up to 1.
 	Score float64
-	// Group is the same for classes that the evidence cannot tell apart, from 1; Alike
+	// Group is the same for classes that the evidence cannot separate, from 1; Alike
 	// says that there are others in it.
 	Group int
 	Alike bool
@@ -168,7 +168,7 @@ func factsThatDiffer(t *traits, must bool) (out []Sign) {
 	return out
 }
 
-// withoutStates ranks by traces alone.
+// withoutStates ranks by traces only.
 func (t *traits) withoutStates(add func(float64, []Sign, ...string)) {
 	if t.known && t.early {
 		add(0.6, []Sign{sign(RNGFirst)}, RNGLeak, Uninitialized, DifferentData)
@@ -256,7 +256,7 @@ func (t *traits) byShape(add func(float64, []Sign, ...string), fact func(Sign) [
 }
 
 // ordering are the classes of mistakes in which the order of work matters; one session does
-// not tell them apart, unless the machines do.
+// not separate them, unless the machines do.
 func (t *traits) ordering() []string {
 	if slices.ContainsFunc(t.facts, func(f report.Fact) bool { return f.Name == "locale" || f.Name == "language" || f.Name == "lang" }) {
 		return []string{Locale, IterationOrder, UnstableSort}

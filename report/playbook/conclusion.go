@@ -36,7 +36,7 @@ type Conclusion struct {
 	// longer at its end; nil if there is none.
 	Passing *Passing
 	// Archetypes are those that may have diverged first, the RNG under "". One is
-	// exact; several are what the evidence cannot tell apart, unless Written says that
+	// exact; several are what the evidence cannot separate, unless Written says that
 	// System left them all different: then the first in order counts as the root.
 	Archetypes []string
 	Written    bool

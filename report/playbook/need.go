@@ -18,8 +18,8 @@ const (
 	TickChecks                      // hashes or checkpoints of the same ticks
 	Traces                          // traces of peers that parted
 	SystemTraces                    // traces with checkpoints inside ticks
-	ArchetypeTraces                 // traces that tell archetypes apart
-	ColumnTraces                    // traces that tell columns apart
+	ArchetypeTraces                 // traces that record each archetype
+	ColumnTraces                    // traces that record each column
 	Simulator                       // a simulator that replays the orders
 	SimulatorOrders                 // a simulator, and an order log for it to replay
 	SimulatorTrace                  // a simulator, and the trace of a peer that is wrong
