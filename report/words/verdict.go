@@ -299,11 +299,11 @@ func tooLate(c *playbook.Conclusion) string {
 	case c.Later == 0:
 		return "no state of the end of the divergent tick was compared"
 	case c.Tick != nil:
-		return fmt.Sprintf("the nearest states that differ are %s later", count(c.Later, "tick", "ticks"))
+		return fmt.Sprintf("the nearest states that differ were saved %s later", count(c.Later, "tick", "ticks"))
 	case c.Bracket != nil && c.Bracket.Good == nil:
-		return "the peers may have parted long before these states"
+		return "the peers may have parted long before these states were saved"
 	}
-	return fmt.Sprintf("these states are up to %s later than the split", count(c.Later, "tick", "ticks"))
+	return fmt.Sprintf("the states that differ were saved up to %s after the split", count(c.Later, "tick", "ticks"))
 }
 
 // likeliest returns the classes of the first group of causes.

@@ -139,7 +139,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"states of later", with(duel(), later(299)), []string{
 			"client and host parted in tick 90.",
-			"The cause is not known: the nearest states that differ are 299 ticks later.",
+			"The cause is not known: the nearest states that differ were saved 299 ticks later.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
 		{"a wide bracket", with(duel(), func(c *playbook.Conclusion) {
@@ -149,7 +149,7 @@ func TestVerdict(t *testing.T) {
 			c.Suspects = nil
 		}), []string{
 			"client and host parted between frame 600 and frame 630.",
-			"The cause is not known: these states are up to 29 ticks later than the split.",
+			"The cause is not known: the states that differ were saved up to 29 ticks after the split.",
 			"Which peer is wrong is not known: an order log and a replay of it would show it (--sim).",
 		}},
 		{"turns", with(duel(), func(c *playbook.Conclusion) {
