@@ -95,15 +95,16 @@ type Conclusion struct {
 	Search  Search
 
 	// What differs, the root first, and what a report draws of it; nil if it is not known.
-	Compared *report.Compared
-	Later    uint64 // how many ticks Compared is after the earliest moment at which the peers may have differed
-	Locus    []report.LocusField
-	Orders   []report.TriagedOrder
-	Cascade  []report.CascadeDocument
-	Timeline *report.Timeline
-	Tree     *report.HashTree
-	Heat     *report.Heat
-	Map      *report.PositionsMap
+	Compared   *report.Compared
+	ComparedAt Moment // the state point of Compared
+	Later      uint64 // how many ticks that is after the earliest moment at which the peers may have differed
+	Locus      []report.LocusField
+	Orders     []report.TriagedOrder
+	Cascade    []report.CascadeDocument
+	Timeline   *report.Timeline
+	Tree       *report.HashTree
+	Heat       *report.Heat
+	Map        *report.PositionsMap
 
 	// Fingerprint and Coarse are hex digits, "" if too little is known; Of is what they
 	// are made of.
@@ -259,11 +260,10 @@ type SumsState int
 
 // States of checksums.
 const (
-	SumsPart   SumsState = iota // they part within the bracket of the states
-	SumsBlind                   // they agree though the states differ
-	SumsOnly                    // they differ though the states are equal
-	SumsLater                   // they differ only after the states do
-	SumsDiffer                  // they differ, and no states were compared
+	SumsPart  SumsState = iota // they part within the bracket of the states
+	SumsBlind                  // they agree though the states differ
+	SumsOnly                   // they differ though the states are equal
+	SumsLater                  // they differ only after the states do
 )
 
 // Checksums is what the checksums say that games recorded.

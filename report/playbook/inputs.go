@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
 )
 
 // ordersDiffer reports whether the order logs prove that the peers were given different
@@ -27,7 +28,7 @@ func (c *Conclusion) inputs(e Evidence) {
 		in.Unheard = unheard(e)
 		for _, h := range o.State.Hashes {
 			if h.First != nil {
-				in.Hashes = &LoggedHash{h.Kind, NamedMoment(h.First.Point, h.First.Native)}
+				in.Hashes = &LoggedHash{h.Kind, MomentOf(report.PointOf(h.First.Native, h.First.Point))}
 				break
 			}
 		}

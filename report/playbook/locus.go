@@ -21,7 +21,7 @@ const (
 func (c *Conclusion) locus(p *Parted) {
 	d := p.Diff
 	k := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
-	c.Compared = k
+	c.Compared, c.ComparedAt = k, MomentOf(d.A.Point)
 	if d.RNG != nil {
 		k.Values++
 		f := report.LocusField{FieldDocument: report.Field(d.RNG, "", p.Names)}

@@ -12,11 +12,6 @@ type Moment struct {
 // MomentOf returns a state point as a moment.
 func MomentOf(p snapshot.Point) Moment { return Moment{p.Tick, p.Native, p.Relation} }
 
-// NamedMoment returns a moment by the words that documents have for its name.
-func NamedMoment(n uint64, words string) Moment {
-	return MomentOf(snapshot.Point{Tick: n}.Named(words))
-}
-
 // Point returns the moment as a state point.
 func (m Moment) Point() snapshot.Point {
 	return snapshot.Point{Tick: m.Number, Native: m.Native, Relation: m.Relation}

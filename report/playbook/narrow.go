@@ -38,8 +38,7 @@ func (c *Conclusion) narrow(e Evidence) error {
 
 // tick returns a tick as a moment.
 func (c *Conclusion) tick(e Evidence, n uint64) *Moment {
-	m := NamedMoment(n, nameOf(e.TickName, n))
-	return &m
+	return &Moment{Number: n, Native: nameOf(e.TickName, n)}
 }
 
 // blame says who departed from the simulator.

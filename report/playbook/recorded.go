@@ -21,7 +21,7 @@ func (c *Conclusion) recorded(e Evidence) {
 		case t.Dialect().Values || first.System != "" || first.Scope != "":
 			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
 				doc, values := report.FirstCheckpoint(t)
-				c.Checkpoint = &Checkpoint{*doc, NamedMoment(doc.Tick, doc.Native), values, t.Bracket.HasGood}
+				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood}
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
 			c.Parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: report.NativeTick(t, t.Bracket.Bad.Number), By: report.TraceKind(&t.Traces[0])}
@@ -40,7 +40,7 @@ func (c *Conclusion) recorded(e Evidence) {
 }
 
 func tracedTick(t *tracediff.Result, tick tracediff.Tick) *Moment {
-	m := NamedMoment(tick.Number, report.NativeTick(t, tick.Number))
+	m := Moment{Number: tick.Number, Native: report.NativeTick(t, tick.Number)}
 	return &m
 }
 
@@ -83,7 +83,7 @@ func (c *Conclusion) checkSums(e Evidence) {
 			}
 		}
 	case bisect.ChecksumOnly:
-		c.Checksums = differingSums(e, SumsOnly)
+		c.Checksums = differingSums(e)
 	default:
 		if h := c.Inputs.Hashes; h != nil && c.Bracket != nil && e.Orders.State.First.Point > c.Bracket.Bad.Tick {
 			c.Checksums = &Checksums{State: SumsLater, From: &h.At, Point: true, Hash: h.Kind}
@@ -93,19 +93,19 @@ func (c *Conclusion) checkSums(e Evidence) {
 
 // differingSums returns where checksums differ by the first traces of them that do, else by
 // the hashes in order logs; nil if none do.
-func differingSums(e Evidence, state SumsState) *Checksums {
+func differingSums(e Evidence) *Checksums {
 	for _, t := range e.Bisect.Traces {
 		if t.First == nil || t.Bracket == nil {
 			continue
 		}
-		s := &Checksums{State: state, By: report.TraceKind(&t.Traces[0]), From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
+		s := &Checksums{State: SumsOnly, By: report.TraceKind(&t.Traces[0]), From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
 		if t.EqualFrom.Number > t.LastDiffering.Number {
 			s.To, s.Again = tracedTick(t, t.LastDiffering), tracedTick(t, t.EqualFrom)
 		}
 		return s
 	}
 	if s := e.Bisect.Sums; s != nil {
-		return &Checksums{State: state, From: &Moment{Number: s.Bad}, Point: true, Groups: s.Groups}
+		return &Checksums{State: SumsOnly, From: &Moment{Number: s.Bad}, Point: true, Groups: s.Groups}
 	}
 	return nil
 }

@@ -376,7 +376,7 @@ func listed(names []string) string {
 // comparedText says which states were compared.
 func comparedText(c *playbook.Conclusion) string {
 	k := c.Compared
-	text := fmt.Sprintf("%s of %s and %s compared", point(comparedAt(c)), k.Peers[0], k.Peers[1])
+	text := fmt.Sprintf("%s of %s and %s compared", point(c.ComparedAt), k.Peers[0], k.Peers[1])
 	if k.Point != c.Bracket.Bad.Tick {
 		text += fmt.Sprintf(", %s after the first point that is known to differ: what followed is in it", count(k.Point-c.Bracket.Bad.Tick, "tick", "ticks"))
 	}

@@ -37,8 +37,3 @@ func divergentTick(c *playbook.Conclusion) string {
 	}
 	return both(*c.Tick)
 }
-
-// comparedAt returns of when the states are that were compared.
-func comparedAt(c *playbook.Conclusion) playbook.Moment {
-	return playbook.NamedMoment(c.Compared.Point, c.Compared.Native)
-}

@@ -39,6 +39,7 @@ func later(ticks uint64) func(c *playbook.Conclusion) {
 	return func(c *playbook.Conclusion) {
 		c.Later = ticks
 		c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: c.Bracket.Bad.Tick + ticks}
+		c.ComparedAt = playbook.Moment{Number: c.Compared.Point}
 		c.Causes = []playbook.Cause{{Class: playbook.RNGLeak, Group: 1, Later: true}}
 	}
 }
@@ -234,6 +235,8 @@ func TestDifference(t *testing.T) {
 // TestLadder pins what is said of steps.
 func TestLadder(t *testing.T) {
 	bad := number(91)
+	differs := report.LocusField{Archetype: "Tank"}
+	differs.Key, differs.Component, differs.Field, differs.Kind = "7", "Health", "hp", snapshot.KindInteger
 	for _, test := range []struct {
 		name   string
 		c      *playbook.Conclusion
@@ -263,6 +266,10 @@ func TestLadder(t *testing.T) {
 			"archetype open: one of RNG and Tank | needs traces that record each archetype"},
 		{"no states", duel(), playbook.Answer{Step: playbook.StepField, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.States, At: bad}}},
 			"field open: not known | needs the states of two peers at state point 91"},
+		{"entities of later", with(duel(), func(c *playbook.Conclusion) { later(30)(c); c.Locus = []report.LocusField{differs} }), playbook.Answer{Step: playbook.StepEntity, State: report.RungFound},
+			"entity found: Tank 7 | state point 121 of client and host compared, 30 ticks after the first point that is known to differ: what followed is in it"},
+		{"fields", with(duel(), func(c *playbook.Conclusion) { later(0)(c); c.Locus = []report.LocusField{differs} }), playbook.Answer{Step: playbook.StepField, State: report.RungFound},
+			"field found: Health.hp | integer"},
 		{"nobody departs", with(duel(), func(c *playbook.Conclusion) { c.Replayed = true }), playbook.Answer{Step: playbook.StepPeers, State: report.RungOpen},
 			"peers open: client ≠ host | the replay departs from no peer there, or from every one"},
 		{"a cause", with(duel(), func(c *playbook.Conclusion) {
