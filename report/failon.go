@@ -7,7 +7,7 @@ import (
 )
 
 // What --fail-on may name. One of the first three says which divergences fail; FailInconclusive
-// may stand beside it, behind a comma.
+// may stand beside it, after a comma.
 const (
 	FailDiverged     = "diverged"     // every divergence
 	FailNew          = "new"          // a divergence that no known write-up describes

@@ -22,6 +22,8 @@ const maxMarkdownText = 300
 const (
 	maxMarkdownRows = 40
 	maxMarkdownList = 20
+
+	maxMarkdownPeers = 8 // columns of values
 )
 
 // Markdown writes a report to paste into an issue, and as a job's summary: GitHub's
@@ -200,10 +202,11 @@ func (m *markdown) locus(r *Report) {
 	}
 	m.heading("What differs")
 	if c != nil {
-		m.block(fmt.Sprintf("%s against %s at state point %d: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), c.Point, Count(c.Values, "value", "values")))
+		m.block(fmt.Sprintf("%s against %s %s: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), markdownText(AtPoint(PointOf(c.Native, c.Point))), Count(c.Values, "value", "values")))
 	}
 	head := []string{"Archetype", "Key", "Field"}
-	peers := locusPeers(r)
+	peers := LocusPeers(r)
+	peers = peers[:min(len(peers), maxMarkdownPeers)]
 	for _, p := range peers {
 		head = append(head, markdownCode(p))
 	}
@@ -253,37 +256,22 @@ func (m *markdown) locus(r *Report) {
 	}
 }
 
-// locusPeers returns the peers whose values stand in the locus, the compared ones first.
-func locusPeers(r *Report) []string {
-	var peers []string
-	if r.Compared != nil {
-		peers = append(peers, r.Compared.Peers[:]...)
-	}
-	others := map[string]bool{}
-	for i := range r.Locus {
-		for p := range r.Locus[i].Values {
-			if !slices.Contains(peers, p) {
-				others[p] = true
-			}
-		}
-	}
-	peers = append(peers, slices.Sorted(maps.Keys(others))...)
-	return peers[:min(len(peers), 8)]
-}
-
 func (m *markdown) causes(r *Report) {
 	if len(r.Causes) == 0 {
 		return
 	}
 	m.heading("Causes")
-	m.table([]string{"Cause", "Score", "Group", "Evidence", "What would tell"}, len(r.Causes), func(i int) []string {
+	m.table([]string{"Cause", "Score", "Group", "Evidence", "What would confirm it"}, len(r.Causes), func(i int) []string {
 		c := &r.Causes[i]
 		return []string{
 			markdownText(c.Title) + " (" + markdownCode(c.Class) + ")", strconv.FormatFloat(c.Score, 'f', 2, 64), strconv.Itoa(c.Group),
 			markdownText(strings.Join(c.Evidence, "; ")), markdownText(c.Separate),
 		}
 	})
-	m.block("\nThe evidence cannot tell causes of one group apart.")
+	m.block("\nThe evidence cannot separate causes of one group.")
+	if r.Guessed() {
+		m.block("\nAll of these are guesses: the states are of some time after the peers parted.")
+	}
 }
 
 func (m *markdown) ask(r *Report) {

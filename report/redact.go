@@ -54,7 +54,7 @@ func plainVerdict(s Status, d *FirstDivergence) string {
 	case s == InSync:
 		return "No difference was found between the games of the players."
 	case s == Inconclusive:
-		return "The evidence does not tell whether the games of the players parted."
+		return "The evidence does not show whether the games of the players parted."
 	case s != Diverged:
 		return "The evidence could not be read."
 	case d == nil:

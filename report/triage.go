@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -33,7 +35,7 @@ type Report struct {
 	// Ladder is the narrowing, step by step.
 	Ladder []Rung `json:"ladder"`
 	// Locus are the values that differ where the peers parted, the root first, as many as
-	// tell something; Compared says of which states they are.
+	// show something; Compared says of which states they are.
 	Locus    []LocusField `json:"locus"`
 	Compared *Compared    `json:"compared,omitempty"` // nil if no two states were compared
 	// Causes are what may have made the mistake, the likeliest first.
@@ -134,7 +136,7 @@ type RungState string
 const (
 	RungFound   RungState = "found"   // it narrows
 	RungEqual   RungState = "equal"   // nothing differs there
-	RungOpen    RungState = "open"    // the evidence does not tell
+	RungOpen    RungState = "open"    // the evidence does not answer it
 	RungTrouble RungState = "trouble" // pieces of evidence contradict each other, or are lost
 )
 
@@ -145,8 +147,43 @@ type Rung struct {
 	Step  string    `json:"step"`
 	State RungState `json:"state"`
 	Found string    `json:"found"` // in a few words
-	// Evidence is what that is known from; of an open step, what would tell it.
+	// Evidence is what that is known from; of an open step, what would close it.
 	Evidence string `json:"evidence"`
+	// Needs are the artifacts that would close an open step; each of them would.
+	Needs []string `json:"needs,omitempty"`
+}
+
+// Guessed reports whether the causes are guesses.
+func (r *Report) Guessed() bool { return len(r.Causes) > 0 && r.Causes[0].Later }
+
+// LocusPeers returns whose values stand in the locus: those that were compared first, then
+// others in the order of the session. Every rendering has them in this order.
+func LocusPeers(r *Report) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if r.Compared != nil {
+		add(r.Compared.Peers[0])
+		add(r.Compared.Peers[1])
+	}
+	has := map[string]bool{}
+	for i := range r.Locus {
+		for name := range r.Locus[i].Values {
+			has[name] = true
+		}
+	}
+	for _, p := range r.Peers {
+		if has[p.Name] {
+			add(p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		add(name)
+	}
+	return names
 }
 
 // Compared is which states were compared, and how much of them differs.
@@ -193,11 +230,14 @@ type Cause struct {
 	Title string `json:"title"`
 	// Score says how much speaks for it, 0 to 1; those of all causes add up to 1.
 	Score float64 `json:"score"`
-	// Group is the same for classes that the evidence cannot tell apart, from 1.
+	// Group is the same for classes that the evidence cannot separate, from 1.
 	Group    int      `json:"group"`
 	Evidence []string `json:"evidence"`
-	// Separate says which replay or artifact would tell it from the others of its group.
+	// Separate says which replay or artifact would separate it from the others of its group.
 	Separate string `json:"separate,omitempty"`
+	// Later says that it is a guess: it rests only on states of some time after the peers
+	// parted.
+	Later bool `json:"later,omitempty"`
 }
 
 // TriagedOrder is one order around the divergence.
@@ -349,20 +389,21 @@ func BothNames(native string, n uint64) string {
 
 // PointName names a state point within a sentence.
 func PointName(p snapshot.Point) string {
-	name := BothNames(p.Words(), p.Tick)
 	switch {
-	case strings.Trim(p.Words(), "0123456789abcdef;") == "":
-		return "state point " + name
+	case p.Native == "" || !spoken(p.Native):
+		return "state point " + BothNames(p.Words(), p.Tick)
+	case p.Relation == snapshot.After:
+		return "the state after " + p.Native
 	case p.Relation == snapshot.EndOf:
-		return "the " + name
+		return "the end of " + p.Native
 	}
-	return name
+	return BothNames(p.Native, p.Tick)
 }
 
 // AtPoint says of when a state is.
 func AtPoint(p snapshot.Point) string {
-	if p.Relation == snapshot.After {
-		return BothNames(p.Words(), p.Tick)
+	if p.Relation == snapshot.After && p.Native != "" {
+		return "after " + p.Native
 	}
 	return "at " + PointName(p)
 }
@@ -370,6 +411,21 @@ func AtPoint(p snapshot.Point) string {
 // PointOf returns the state point that a document has by its number and the words of its
 // native name.
 func PointOf(native string, n uint64) snapshot.Point { return snapshot.Point{Tick: n}.Named(native) }
+
+// InTick names a tick within a sentence, by a name that may say itself what it is of:
+// "turn 12", "tick 000adee0".
+func InTick(name string) string {
+	if spoken(name) {
+		return name
+	}
+	return "tick " + name
+}
+
+// spoken reports whether a name says itself what it is of: "frame 600", not "000adee0".
+func spoken(name string) bool {
+	first, _, more := strings.Cut(name, " ")
+	return more && strings.IndexFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+}
 
 // ReportSchema is the schema of a Report.
 const ReportSchema = "desynctool.triage/1"

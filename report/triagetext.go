@@ -142,6 +142,9 @@ func (t *reportText) ladder() {
 			mark = "!"
 		}
 		text, evidence := Safe(g.Found), g.Evidence
+		if g.Step == causeStep && g.State == RungOpen && t.r.Guessed() && !t.all {
+			evidence = "what would narrow it stands below"
+		}
 		if g.State == RungOpen && evidence != "" {
 			evidence = "→ " + evidence
 		}
@@ -172,10 +175,16 @@ func (t *reportText) causes() {
 		return
 	}
 	about := "those of one number look the same in this evidence"
-	for _, g := range t.r.Ladder {
-		if g.Step == "cause" && g.State == RungOpen {
-			about = "that look like what differs some time after the peers parted: no more than guesses"
+	if t.r.Guessed() {
+		if open := openCause(t.r); open != nil && !t.all {
+			t.section("cause", "not known; any of these would narrow it")
+			for _, need := range open.Needs {
+				t.wrap("  → ", 4, need, nil)
+			}
+			t.put("  ", t.s.faint.Sprintf("… and %s from the later states  (--all)", Count(uint64(len(t.r.Causes)), "guess", "guesses")))
+			return
 		}
+		about = "that resemble what differs some time after the peers parted: no more than guesses"
 	}
 	t.section("causes", about)
 	last := 0
@@ -195,6 +204,19 @@ func (t *reportText) causes() {
 	}
 }
 
+// openCause returns the step of the cause if it is open, else nil.
+func openCause(r *Report) *Rung {
+	for i := range r.Ladder {
+		if g := &r.Ladder[i]; g.Step == causeStep && g.State == RungOpen {
+			return g
+		}
+	}
+	return nil
+}
+
+// causeStep is the name of the step that names causes.
+const causeStep = "cause"
+
 // share returns the score of a group of causes.
 func (t *reportText) share(group int) (sum float64) {
 	for _, c := range t.r.Causes {
@@ -205,8 +227,7 @@ func (t *reportText) share(group int) (sum float64) {
 	return sum
 }
 
-// side returns the colour of a peer's values: whether they are right is known from a replay
-// alone.
+// side returns the colour of a peer's values: only a replay shows whether they are right.
 func (t *reportText) side(peer string, otherwise printer) printer {
 	for _, p := range t.r.Peers {
 		if p.Name == peer && p.MatchesReference != nil {
@@ -300,7 +321,7 @@ func (t *reportText) cascade() {
 		if c.Scope == "" {
 			name = c.System
 		} else if c.System != "" {
-			name += " behind " + c.System
+			name += " after " + c.System
 		}
 		at := Safe(BothNames(c.Native, c.Tick))
 		t.put("  ", pad(at, columns(at), wide), "  ", Safe(name))
@@ -376,7 +397,7 @@ func (t *reportText) trouble() {
 	}
 	for i, c := range t.r.Claims {
 		if len(t.r.Claims) == 1 && len(c.Contradictions) == 0 && !t.all {
-			break // a step of the narrowing tells all of it
+			break // a step of the narrowing says all of it
 		}
 		if i == 0 {
 			t.section("claims", "of the engine")
@@ -407,18 +428,18 @@ func (t *reportText) trouble() {
 func claimText(c *ClaimDocument) string {
 	at := "that tick"
 	if c.Tick != nil {
-		at = "tick " + Safe(BothNames(strings.TrimPrefix(c.Native, "tick "), *c.Tick))
+		at = Safe(InTick(BothNames(c.Native, *c.Tick)))
 	}
 	switch c.Standing {
 	case tracediff.Borne:
-		return "borne out: the peers part at " + at + " by the evidence, too"
+		return "borne out: by the evidence the peers part at " + at
 	case tracediff.Late:
 		return "late: the peers had parted before; " + at + " is an upper bound"
 	case tracediff.Contradicted:
 		return "contradicted: the peers agree at " + at
 	}
 	if c.Tick != nil {
-		return "not checked: nothing else here tells of " + at
+		return "not checked: nothing else here is of " + at
 	}
 	return "names no tick; nothing bears it out or contradicts it"
 }

@@ -39,7 +39,7 @@ func run() error {
 		list[i].Shuffled = list[i].Shuffled || *shuffled
 	}
 	measured := accuracy.Measured{
-		Narrow: func(dirs []string) (*playbook.Verdict, error) {
+		Narrow: func(dirs []string) (*playbook.Conclusion, error) {
 			s, err := evidence.OpenPaths(dirs...)
 			if err != nil {
 				return nil, err

@@ -35,7 +35,7 @@ type triageTruth struct {
 }
 
 var triageTruths = []triageTruth{
-	{dir: "openttd/insync", status: report.InSync, verdict: []string{"No difference was found", "the inputs are equal (92 orders)"}},
+	{dir: "openttd/insync", status: report.InSync, verdict: []string{"No difference was found", "the orders are equal (92)"}},
 	{
 		dir: "openttd/rng_poke", exit: 1, status: report.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
 		archetypes: []string{"", "CITY.supplied", "MAP5"}, fields: []string{" RNG.state", "CITY.supplied 1:2 supplied.new_max", "MAP5 1608 MAP5.u8"},
@@ -47,7 +47,7 @@ var triageTruths = []triageTruth{
 		archetypes: []string{"PLYR", "PLYR.old_economy"},
 		fields:     []string{"PLYR 0 PLYR.money", "PLYR.old_economy 0:0 old_economy.company_value", "PLYR.old_economy 0:0 old_economy.performance_history"},
 		groups:     [][]string{{"client"}, {"server"}}, inputs: "failed",
-		verdict: []string{"PLYR 0 and PLYR.old_economy 0:0 differ"}, ladder: []string{"equal until the states parted", "000adef4;2a failed 0x1e CMD_PLANT_TREE of player 0 on client", "000adef4;32"},
+		verdict: []string{"PLYR 0 and PLYR.old_economy 0:0 differ"}, ladder: []string{"equal until the states parted", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
 	},
 	{
 		dir: "openttd/town_poke", exit: 1, status: report.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
@@ -57,13 +57,13 @@ var triageTruths = []triageTruth{
 	{
 		dir: "openttd/dropped_sign", exit: 1, status: report.Diverged, kind: "state", good: "000adee0", bad: "000adf00",
 		archetypes: []string{"SIGN"}, rows: []string{"SIGN 1 server"}, groups: [][]string{{"client"}, {"server"}}, inputs: "missing",
-		verdict: []string{"SIGN 1 exists only on server", "The network layer is to blame: 000adef0;12 (52719986) missing 0x3b CMD_PLACE_SIGN of player 1 on client", "input-dropped"},
+		verdict: []string{"SIGN 1 exists only on server", "in tick 000adef0;12 (52719986) the order 0x3b CMD_PLACE_SIGN of player 1 is missing on client", "input-dropped"},
 	},
 	{
 		dir: "openttd/cache_poke", exit: 1, status: report.Diverged, kind: "stale-cache",
 		verdict: []string{"“town cache mismatch: town 0” after tick 000adf00;00", "no state was compared", "stale-cache"}, ladder: []string{"no state was compared"},
 	},
-	{dir: "0ad/control_mp_orders", status: report.InSync, verdict: []string{"463 pairs of recorded hashes", "the inputs are equal (20 orders)"}},
+	{dir: "0ad/control_mp_orders", status: report.InSync, verdict: []string{"463 pairs of recorded hashes", "the orders are equal (20)"}},
 	{
 		dir: "0ad/mp_late_damage", exit: 1, status: report.Diverged, kind: "state", good: "after turn 23", bad: "after turn 24", tick: 24,
 		archetypes: []string{"BattleDetection", "BattleDetection.damageRecord", "Health"},
@@ -71,7 +71,7 @@ var triageTruths = []triageTruth{
 			"BattleDetection 3 BattleDetection.damage", "BattleDetection.damageRecord 4:0 BattleDetection.damageRecord[]", "Health 35 Health.hitpoints", "Health 148 Health.hitpoints",
 		},
 		groups:  [][]string{{"client"}, {"host"}},
-		verdict: []string{"parted in tick 24 (equal after turn 23 (24), different after turn 24 (25))"}, ladder: []string{"hashes in the order logs differ from state point 40 on"},
+		verdict: []string{"parted in tick 24 (equal after turn 23, different after turn 24)"}, ladder: []string{"hashes in the order logs differ from state point 40 on"},
 	},
 	{
 		dir: "0ad/replay_walkspeed", exit: 1, status: report.Diverged, kind: "state", good: "after turn 16", bad: "after turn 17", tick: 17,
@@ -85,8 +85,8 @@ var triageTruths = []triageTruth{
 	{
 		dir: "spring/silent_health", exit: 1, status: report.Diverged, kind: "blind-checksum", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit"}, fields: []string{"Unit 15920 Unit.health"}, groups: [][]string{{"Alice", "Carol"}, {"Bob"}},
-		verdict: []string{"Unit.health of Unit 15920 (1163.2745 on Alice, 962.3624 on Bob)", "every checksum agrees, so it does not cover that", "Alice = Carol ≠ Bob"},
-		ladder:  []string{"agree, though the states differ", "the majority is not known to be right"},
+		verdict: []string{"Unit.health of Unit 15920 (1163.2745 on Alice, 962.3624 on Bob)", "every checksum agrees, so none of them covers that", "Alice = Carol ≠ Bob"},
+		ladder:  []string{"agree, though the states differ", "the majority may be wrong"},
 	},
 	{
 		dir: "spring/pos_1ulp", exit: 1, status: report.Diverged, kind: "state", good: "frame 600", bad: "frame 630",
@@ -108,7 +108,7 @@ var triageTruths = []triageTruth{
 	{
 		dir: "widelands/cmdact_serial", exit: 1, status: report.Diverged, kind: "state", good: "after tick 161380 ms", bad: "after tick 161431 ms", tick: 161431, system: "Act",
 		groups:  [][]string{{"client 1"}, {"host"}},
-		verdict: []string{"in tick 161431 ms at the latest, in Act, CmdAct: serial 305 on client 1, serial 304 on host"},
+		verdict: []string{"in tick 161431 ms, in Act, CmdAct: serial 305 on client 1, serial 304 on host"},
 		ladder:  []string{"differ from 161600 ms on", "tick 162175 ms is an upper bound"},
 	},
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
-func narrowed(dirs []string) (*playbook.Verdict, error) {
+func narrowed(dirs []string) (*playbook.Conclusion, error) {
 	s, err := evidence.OpenPaths(dirs...)
 	if err != nil {
 		return nil, err

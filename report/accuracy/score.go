@@ -72,7 +72,10 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 	}
 	if !score.Bit {
 		if v.Kind != "" {
-			score.Alarm = fmt.Sprintf("%s at state point %s", v.Kind, v.Bracket.Bad)
+			score.Alarm = string(v.Kind)
+			if v.Bracket != nil {
+				score.Alarm = fmt.Sprintf("%s at state point %s", v.Kind, v.Bracket.Bad)
+			}
 		}
 		return score, nil
 	}
@@ -94,7 +97,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 }
 
 // mark compares a verdict with the truth.
-func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
+func (s *Score) mark(t *session.Truth, h held, v *playbook.Conclusion) {
 	good := func(q Question, held, known, right, bounded bool, said, truth any) {
 		m := markOf(held, known, right, bounded)
 		s.Marks[q] = m
@@ -106,8 +109,12 @@ func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 	if t.Checksum != nil {
 		kind = bisect.Kind(t.Checksum.Kind)
 	}
-	unseen := !h.kind && (v.Kind == bisect.StateDiffers || v.Kind == "")
-	good(WhichKind, h.kind, v.Kind != "" && !unseen, v.Kind == kind, true, v.Kind, kind)
+	told := v.Kind
+	if told == bisect.InputsDiffer {
+		told = "" // of states and checksums that says nothing
+	}
+	unseen := !h.kind && (told == bisect.StateDiffers || told == "")
+	good(WhichKind, h.kind, told != "" && !unseen, told == kind, true, told, kind)
 	if t.Bracket == nil {
 		return // the states never differed
 	}
@@ -118,7 +125,7 @@ func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 		}
 	} else {
 		inside := v.Bracket != nil && v.Bracket.Bad.Tick >= t.Bracket.Bad && (v.Bracket.Good == nil || v.Bracket.Good.Tick <= *t.Bracket.Good)
-		good(WhichTick, h.tick, v.Tick != nil, v.Tick != nil && *v.Tick == *t.Bracket.Good, inside && !v.InitialState, number(v.Tick), *t.Bracket.Good)
+		good(WhichTick, h.tick, v.Tick != nil, v.Tick != nil && v.Tick.Number == *t.Bracket.Good, inside && !v.InitialState, tickOf(v), *t.Bracket.Good)
 		good(WhichSystem, h.system, v.System != "", v.System == *t.System, true, v.System, *t.System)
 	}
 	root, known := v.Root()
@@ -127,12 +134,12 @@ func (s *Score) mark(t *session.Truth, h held, v *playbook.Verdict) {
 	good(WhichComponent, h.component, v.Component != "", v.Component == *t.Component, true, v.Component, *t.Component)
 	blamed := fmt.Sprint(v.Guilty)
 	if s.Session.network() {
-		blamed = fmt.Sprint(v.Guilty, " inputs ", v.Inputs)
+		blamed = fmt.Sprint(v.Guilty, " inputs ", v.Inputs.Differ())
 		logs := s.Session.Lack != LogsGone
-		good(WhichPeer, logs, v.Inputs || len(v.Guilty) > 0, v.Inputs && len(v.Guilty) == 0, true, blamed, "inputs")
+		good(WhichPeer, logs, v.Inputs.Differ() || len(v.Guilty) > 0, v.Inputs.Differ() && len(v.Guilty) == 0, true, blamed, "inputs")
 		return
 	}
-	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs, slices.Equal(v.Guilty, []string{s.Session.guilty()}) && !v.Inputs, true, blamed, s.Session.guilty())
+	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs.Differ(), slices.Equal(v.Guilty, []string{s.Session.guilty()}) && !v.Inputs.Differ(), true, blamed, s.Session.guilty())
 }
 
 // markOf marks an answer: whether the evidence holds it, whether it was given, is right,
@@ -156,4 +163,11 @@ func number(n *uint64) string {
 		return "unknown"
 	}
 	return fmt.Sprint(*n)
+}
+
+func tickOf(c *playbook.Conclusion) string {
+	if c.Tick == nil {
+		return number(nil)
+	}
+	return number(&c.Tick.Number)
 }

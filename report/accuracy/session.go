@@ -165,6 +165,6 @@ func (s Session) network() bool { return strings.HasPrefix(s.Fault, "order-") }
 
 // Measured is what is measured. Both conclude from what the peers in some folders left.
 type Measured struct {
-	Narrow func(dirs []string) (*playbook.Verdict, error)
+	Narrow func(dirs []string) (*playbook.Conclusion, error)
 	Triage func(dirs []string) (*report.Report, error) // nil if only Narrow is measured
 }

@@ -67,14 +67,18 @@ func summary(r *report.Report) []string {
 		if i == 3 {
 			break
 		}
-		lines = append(lines, fmt.Sprintf("cause: %s (%s, %.2f)", safe(c.Title, maxText), safe(c.Class, maxText), c.Score))
+		what := "cause"
+		if c.Later {
+			what = "guess"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s (%s, %.2f)", what, safe(c.Title, maxText), safe(c.Class, maxText), c.Score))
 	}
 	for i := range r.Locus {
 		if i == 3 {
 			lines = append(lines, fmt.Sprintf("differs: and %d more", len(r.Locus)-i))
 			break
 		}
-		lines = append(lines, "differs: "+field(&r.Locus[i]))
+		lines = append(lines, "differs: "+field(r, &r.Locus[i]))
 	}
 	add("contradiction: ", r.Contradictions)
 	add("missing: ", r.Missing)
@@ -96,12 +100,14 @@ func summary(r *report.Report) []string {
 func label(s string) string { return cut(report.LabelName(s), maxText) }
 
 // field is one value of the locus in a line.
-func field(f *report.LocusField) string {
+func field(r *report.Report, f *report.LocusField) string {
 	const most = 100
 	name := fmt.Sprintf("%s %s %s.%s", label(f.Archetype), safe(f.Key, most), safe(f.Component, most), safe(f.Field, most))
 	var values []string
-	for _, peer := range sorted(f.Values) {
-		values = append(values, safe(peer, most)+" "+safe(f.Values[peer], most))
+	for _, peer := range report.LocusPeers(r) {
+		if value, ok := f.Values[peer]; ok {
+			values = append(values, safe(peer, most)+" "+safe(value, most))
+		}
 	}
 	const peers = 4
 	if len(values) > peers {

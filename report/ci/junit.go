@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -67,7 +66,7 @@ const noTime = "0"
 
 // JUnit writes a report as a suite of tests: "verdict", then one of each step of the
 // narrowing. A step fails where it found the divergence, has an error where evidence is lost
-// or contradicts itself, and is skipped where the evidence does not tell; the verdict fails
+// or contradicts itself, and is skipped where it is open; the verdict fails
 // if the peers diverged and has an error if it is inconclusive.
 func JUnit(w io.Writer, r *report.Report) error {
 	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{verdictCase(r)}}
@@ -170,5 +169,3 @@ func text(lines []string) string {
 	}
 	return b.String()
 }
-
-func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

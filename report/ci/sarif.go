@@ -166,9 +166,9 @@ type sarif struct {
 	related []sarifLocation // of the first
 }
 
-// divergence adds a result for each cause, or one if there is none.
+// divergence adds a result for each cause, or one if none is known: guesses are no results.
 func (s *sarif) divergence() {
-	if len(s.r.Causes) == 0 {
+	if len(s.r.Causes) == 0 || s.r.Guessed() {
 		rule := s.rule(sarifRule{ID: ruleDivergence, Short: sarifText{"The peers of a session parted"}, Default: sarifDefault{levelError}})
 		s.add(rule, levelError, summary(s.r)).Fingerprints = s.fingerprints()
 		return

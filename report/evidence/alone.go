@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
 )
 
 // AloneError says that there is nothing to compare the evidence with. It is a
@@ -45,7 +46,7 @@ func (s *Session) alone(kind string) *AloneError {
 	switch kind {
 	case "peers":
 		peers := s.Peers()
-		e.Have = "evidence of " + count(len(peers), "peer", "peers")
+		e.Have = "evidence of " + report.Count(len(peers), "peer", "peers")
 		for _, p := range peers {
 			e.Lost = append(append(e.Lost, p.States.Warnings...), p.Lost...)
 		}
@@ -59,7 +60,7 @@ func (s *Session) alone(kind string) *AloneError {
 	case "order logs":
 		logs, missing := s.logFiles()
 		e.Lost = append(missing, e.Lost...)
-		e.Have = count(len(logs), "order log", "order logs")
+		e.Have = report.Count(len(logs), "order log", "order logs")
 		if len(logs) == 1 && logs[0].engineTrace() && logs[0].Format.Trace.Peers != nil {
 			e.Hint = "tracediff compares the checksums of all peers in it"
 		}
@@ -70,7 +71,7 @@ func (s *Session) alone(kind string) *AloneError {
 				n += len(f.opened.ours) + len(f.opened.foreign)
 			}
 		}
-		e.Have = count(n, "trace", "traces") + " that can be compared"
+		e.Have = report.Count(n, "trace", "traces") + " that can be compared"
 	}
 	return e
 }
@@ -106,13 +107,6 @@ func (s *Session) holdings() (list []string) {
 		list = append(list, name)
 	}
 	return list
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Unknown returns an error if a file that was given is of no known format.

@@ -6,9 +6,12 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/words"
 )
 
-// alone reports evidence that cannot be compared with any other; why says so.
+// alone concludes from evidence that cannot be compared with any other; why says so. What is
+// no evidence at all stays an error.
 func alone(s *evidence.Session, why error) (*report.Report, error) {
 	if !errors.As(why, new(*evidence.AloneError)) {
 		return nil, why
@@ -17,40 +20,21 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 	if err != nil || len(c.Peers) == 0 {
 		return nil, why
 	}
-	r := &report.Report{
-		Head:    report.NewHead("triage", report.Inconclusive, append(c.Warnings, s.Warnings()...)),
-		Verdict: []string{"Nothing can be compared: there is evidence of one peer only."}, Ask: c.Ask,
-		Peers: []report.TriagedPeer{}, Ladder: []report.Rung{}, Locus: []report.LocusField{}, Causes: []report.Cause{},
-		Cascade: []report.CascadeDocument{}, Orders: []report.TriagedOrder{}, Contradictions: []string{}, Missing: []string{}, Notes: []string{},
-		Next: []string{"send the text below to the players"}, Of: []report.Trait{},
-	}
-	if n := len(c.Peers); n > 1 {
-		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: the evidence of %d peers has nothing in common.", n)
-	}
-	if len(c.Peers) == 1 {
-		r.Verdict[0] = fmt.Sprintf("Nothing can be compared: there is evidence of one peer only, %s.", c.Peers[0].Name)
-	}
-	for _, p := range c.Peers {
-		t := report.TriagedPeer{Name: p.Name}
-		for _, x := range p.Covers {
-			switch x.What {
-			case "states":
-				t.Snapshots = int(x.Count)
-			case "orders":
-				t.OrderLog = true
-			case "checkpoints":
-				t.Trace = true
+	e := playbook.Evidence{Facts: c.Facts, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
+	for _, f := range c.Files {
+		for _, t := range f.Trouble {
+			if t.Kind != "misnamed" && t.Kind != "duplicate" {
+				e.Lost = append(e.Lost, fmt.Sprintf("%s: %s: %s", f.Path, t.Kind, t.Text))
 			}
 		}
-		r.Peers = append(r.Peers, t)
 	}
-	r.Missing = append(r.Missing, c.Lost...)
-	for _, step := range c.Steps {
-		state := report.RungOpen
-		if step.Can {
-			state = report.RungFound
-		}
-		r.Ladder = append(r.Ladder, report.Rung{Step: step.Step, State: state, Found: map[bool]string{true: "possible", false: "not possible"}[step.Can], Evidence: step.Why})
+	e.Lost = append(e.Lost, s.Lost()...)
+	for _, p := range c.Peers {
+		e.Covers = append(e.Covers, playbook.Covered{Name: p.Name, Spans: p.Covers})
 	}
-	return r, nil
+	found, err := playbook.Conclude(e)
+	if err != nil {
+		return nil, err
+	}
+	return words.Report(found), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -20,6 +21,13 @@ import (
 // read of order logs and traces, and of all.
 func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
 	g := &gatherer{s: s, sim: sim, whole: true, progress: progress}
+	g.e.Ask = func() string {
+		c, err := evidence.Examine(s, nil)
+		if err != nil {
+			return ""
+		}
+		return c.Ask
+	}
 	defer g.Close()
 	if err := g.compare(); err != nil {
 		return alone(s, err)
@@ -34,13 +42,11 @@ func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int6
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
 	}
-	r, err := playbook.Report(g.e)
-	if err == nil && len(r.Missing) > 0 && (r.FirstDivergence == nil || r.FirstDivergence.Tick == nil) {
-		if c, err := evidence.Examine(s, nil); err == nil {
-			r.Ask = c.Ask
-		}
+	c, err := playbook.Conclude(g.e)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	return words.Report(c), nil
 }
 
 // before compares the states of the two peers at the good end of the bracket, whose caches

@@ -15,7 +15,7 @@ import (
 
 // Narrow looks at all that the peers of a session left, and narrows a desync as far
 // as that goes. With a simulator it says who is wrong.
-func Narrow(s *evidence.Session, sim *bisect.Sim) (*playbook.Verdict, error) {
+func Narrow(s *evidence.Session, sim *bisect.Sim) (*playbook.Conclusion, error) {
 	g := &gatherer{s: s, sim: sim}
 	defer g.Close()
 	if err := g.compare(); err != nil {

@@ -45,14 +45,6 @@ func shorten(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// plural returns "1 row" or "2 rows".
-func plural[N int | uint64 | int64](n N, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // niceStep returns a round number, 1, 2 or 5 times a power of ten, so that a span has about n of
 // them.
 func niceStep(span float64, n int) float64 {

@@ -48,7 +48,7 @@ func newHeat(r *report.Report, peers peers) *heatView {
 		return nil
 	}
 	v := &heatView{
-		picture: picture{"heat-picture", fmt.Sprintf("Heat map of %s at %s", plural(len(h.Rows), "row", "rows"), plural(len(h.Points), "state point", "state points"))},
+		picture: picture{"heat-picture", fmt.Sprintf("Heat map of %s at %s", report.Count(len(h.Rows), "row", "rows"), report.Count(len(h.Points), "state point", "state points"))},
 		By:      h.By, Peers: [2]peer{peers.of(h.Peers[0]), peers.of(h.Peers[1])}, Points: numbers(h.Points), Columns: len(h.Points),
 	}
 	var differs, unknown, dashes strings.Builder

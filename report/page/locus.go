@@ -1,8 +1,6 @@
 package page
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/report"
@@ -48,7 +46,7 @@ func newLocus(r *report.Report, peers peers) *locusView {
 		return nil
 	}
 	v := &locusView{Compared: r.Compared}
-	names := locusPeers(r)
+	names := report.LocusPeers(r)
 	for _, name := range names {
 		v.Peers = append(v.Peers, peers.of(name))
 	}
@@ -94,36 +92,6 @@ func tableName(rows report.LocusRows) string {
 		return "cache " + rows.Archetype
 	}
 	return labelName(rows.Archetype)
-}
-
-// locusPeers returns whose values there are: those that were compared first, then others in
-// the order of the session.
-func locusPeers(r *report.Report) []string {
-	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if r.Compared != nil {
-		add(r.Compared.Peers[0])
-		add(r.Compared.Peers[1])
-	}
-	has := map[string]bool{}
-	for _, f := range r.Locus {
-		for name := range f.Values {
-			has[name] = true
-		}
-	}
-	for _, p := range r.Peers {
-		if has[p.Name] {
-			add(p.Name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(has)) {
-		add(name)
-	}
-	return names
 }
 
 func joined(component, field string) string {

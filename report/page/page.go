@@ -3,7 +3,7 @@
 // gives the same bytes.
 //
 // Each picture is drawn in Go, as SVG, and has a table with the same numbers behind it. The
-// script only adds what needs a hand: the line that tells the number under the pointer or
+// script only adds what needs a hand: the line that names the number under the pointer or
 // the keys, the change between light and dark, and copying. Without it the page still reads.
 //
 // What a report holds came from players' files. Templates escape it by where it stands, and

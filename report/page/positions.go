@@ -81,7 +81,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		return nil
 	}
 	v := &mapView{Peers: [2]peer{peers.of(m.Peers[0]), peers.of(m.Peers[1])}, Point: m.Point, X: m.X, Y: m.Y, Left: m.Left}
-	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", plural(len(m.Entities), "entity", "entities"), m.Point)}
+	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", report.Count(len(m.Entities), "entity", "entities"), m.Point)}
 	if v.Peers[0].Shape%shapes == v.Peers[1].Shape%shapes {
 		v.Peers[1].Shape++
 	}
@@ -118,7 +118,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		}
 		v.Entities = append(v.Entities, row)
 	}
-	v.Line = fmt.Sprintf("%d of %s differ", differ, plural(len(m.Entities)+int(m.Left), "entity", "entities"))
+	v.Line = fmt.Sprintf("%d of %s differ", differ, report.Count(len(m.Entities)+int(m.Left), "entity", "entities"))
 	if moved > 0 {
 		v.Line += fmt.Sprintf(", %d in position, by up to %s", moved, short(farthest))
 	}

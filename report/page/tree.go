@@ -70,7 +70,7 @@ func newTree(r *report.Report, peers peers) *treeView {
 		return nil
 	}
 	v := &treeView{Peers: [2]peer{peers.of(t.Peers[0]), peers.of(t.Peers[1])}, Point: t.Point, Roots: t.Roots}
-	v.picture = picture{"tree-picture", "Hash tree of " + plural(len(t.Leaves), "leaf", "leaves")}
+	v.picture = picture{"tree-picture", "Hash tree of " + report.Count(len(t.Leaves), "leaf", "leaves")}
 	var common []report.TreeLeaf
 	for _, leaf := range t.Leaves {
 		row := treeRow{leaf, labelName(leaf.Label), rowsText(leaf), leaf.Hashes[0] == leaf.Hashes[1], leaf.Hashes[0] == "" || leaf.Hashes[1] == ""}
@@ -96,7 +96,7 @@ func newTree(r *report.Report, peers peers) *treeView {
 		return v
 	}
 	if len(common) < len(t.Leaves) {
-		v.Notes = append(v.Notes, fmt.Sprintf("%s on one peer only: the tree is that of the leaves that both have, as a descent compares them.", plural(len(t.Leaves)-len(common), "leaf is", "leaves are")))
+		v.Notes = append(v.Notes, fmt.Sprintf("%s on one peer only: the tree is that of the leaves that both have, as a descent compares them.", report.Count(len(t.Leaves)-len(common), "leaf is", "leaves are")))
 	} else {
 		v.Checked = true
 		for side, tree := range trees {
@@ -264,7 +264,7 @@ func rowsText(leaf report.TreeLeaf) string {
 		return ""
 	}
 	if leaf.Rows[0] == leaf.Rows[1] {
-		return plural(leaf.Rows[0], "row", "rows")
+		return report.Count(leaf.Rows[0], "row", "rows")
 	}
 	return fmt.Sprintf("%d | %d rows", leaf.Rows[0], leaf.Rows[1])
 }

@@ -71,7 +71,7 @@ type rung struct {
 	Word string
 }
 
-// causeGroup are causes that the evidence cannot tell apart.
+// causeGroup are causes that the evidence cannot separate.
 type causeGroup struct {
 	Number int
 	Causes []cause
@@ -227,7 +227,7 @@ func tiles(r *report.Report) []tile {
 		if f.Detected != nil {
 			more := ""
 			if f.Bracket != nil && *f.Detected > f.Bracket.Bad {
-				more = plural(*f.Detected-f.Bracket.Bad, "tick later", "ticks later")
+				more = report.Count(*f.Detected-f.Bracket.Bad, "tick later", "ticks later")
 			}
 			add("Detected at", strconv.FormatUint(*f.Detected, 10), more)
 		}

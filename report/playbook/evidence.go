@@ -5,26 +5,42 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Evidence is what the comparisons of a session's artifacts found. What is not there is
 // nil.
 type Evidence struct {
+	// Bisect is nil if nothing could be compared, such as the evidence of one peer only.
+	// Then Covers says what there is.
 	Bisect *bisect.Result
 	Orders *orderlog.Comparison
 	Traces []*tracediff.Result
-	// Within tells where the traces of two peers part until the end of a tick, for the
+	// Within returns where the traces of two peers part until the end of a tick, for the
 	// first such tick from one to before another; nil if they are not there, or do not
 	// part.
 	Within func(from, to uint64) (*Within, error)
 	// Diff compares two peers' states at the bad end of the bracket.
 	Diff *snapshot.Diff
 
+	// Lost is evidence that could not be used, besides what Bisect and Orders say: files,
+	// entries of archives, whole archives; a line each. It must be complete before the
+	// conclusion is drawn.
+	Lost []string
+	// Warnings are what is odd about the evidence and harmless, besides what Bisect and
+	// Orders say.
+	Warnings []string
+	// Covers is what each peer's evidence covers; it is used where nothing was compared.
+	Covers []Covered
+	// Ask returns a text that asks the players for what is lacking; nil if there is none.
+	// It is called at most once, and only if the conclusion needs it.
+	Ask func() string
+
 	// What follows is for the report, and changes no verdict.
 
 	// Parted are the states of two peers at the bad end of the bracket, or else at the
-	// first state point behind it at which both left one.
+	// first later state point at which both left one.
 	Parted *Parted
 	// Before compares the same peers' states at the good end: caches may differ there.
 	Before *snapshot.Diff
@@ -49,8 +65,6 @@ type Evidence struct {
 	Contradictions []string
 	// Detected is the first state point at which a peer reported that it was out of sync.
 	Detected *uint64
-	// Lost is evidence that could not be used, besides what Bisect and Orders say.
-	Lost []string
 }
 
 // Parted are two states that differ.
@@ -65,4 +79,19 @@ type Parted struct {
 type Left struct {
 	report.TimelinePeer
 	Log bool
+}
+
+// Within is where traces part in a tick.
+type Within struct {
+	Tick   uint64
+	System string
+	// Index is the number of the system among those of the tick, from 0; below 0 if that
+	// is not known.
+	Index int
+	// Scopes are the parts of the state that were traced and differ after it: RNG, an
+	// archetype's label, label/Component.field.
+	Scopes []string
+	// Ends are the sums of the whole state at the end of the tick, by the path of the
+	// peer's folder.
+	Ends map[string]merkle.Short
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
-// What two peers' savegames tell by themselves, and what would tell more.
+// What two peers' savegames show by themselves, and which questions stay open.
 func ExampleConclude() {
 	formats := []snapshot.Format{openttd.Format()}
 	var peers []*bisect.Peer
@@ -38,18 +38,21 @@ func ExampleConclude() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	verdict, err := playbook.Conclude(playbook.Evidence{Bisect: found, Diff: diff})
+	c, err := playbook.Conclude(playbook.Evidence{Bisect: found, Diff: diff})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("(%s, %s] %q\n", verdict.Bracket.Good, verdict.Bracket.Bad, verdict.Archetypes)
-	for _, open := range verdict.Open {
-		fmt.Println("open:", open)
+	fmt.Printf("(%s, %s] %q\n", c.Bracket.Good, c.Bracket.Bad, c.Archetypes)
+	for _, open := range c.Open() {
+		fmt.Printf("open: %s\n", open.Step)
 	}
 	// Output:
 	// (000adec0, 000adee0] []
-	// open: who is wrong: a simulator would tell it
-	// open: the system: traces of two peers that parted would tell it, or a simulator and the trace of one that is wrong
-	// open: the archetype: snapshots of state point 000adee0, or traces of archetypes, would tell it
-	// open: the tick: order logs with a hash of every tick, or traces, would tell it
+	// open: inputs
+	// open: tick
+	// open: system
+	// open: archetype
+	// open: field
+	// open: peers
+	// open: cause
 }

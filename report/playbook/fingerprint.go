@@ -9,45 +9,45 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-// fingerprint tells reports of one bug from others: by what is the same each time that it
+// fingerprint separates reports of one bug from others: by what is the same each time that it
 // strikes, so by no tick, entity, value, peer or path. The coarse one leaves out the system and
 // the archetype: a mistake may strike another one next time.
-func fingerprint(r *report.Report, t *traits) {
-	r.Of = []report.Trait{}
-	if r.Status != report.Diverged {
+func (c *Conclusion) fingerprint(t *traits) {
+	if !c.Diverged() {
 		return
 	}
 	put := func(name, value string, coarse bool) {
-		r.Of = append(r.Of, report.Trait{Name: name, Value: value, Coarse: coarse})
+		c.Of = append(c.Of, report.Trait{Name: name, Value: value, Coarse: coarse})
 	}
 	var archetype, component, field, kind, cause string
-	put("game", r.Session.Game, true)
-	put("divergence", string(r.Kind), true)
-	if d := r.FirstDivergence; d != nil {
-		if d.Root {
-			archetype = label(d.Archetypes[0])
-		} else if len(d.Archetypes) <= fewArchetypes {
+	put("game", c.Session.Game, true)
+	put("divergence", string(c.Kind), true)
+	first, known := c.Root()
+	if c.Bracket != nil {
+		if known {
+			archetype = label(first)
+		} else if list := c.MayBeFirst(); len(list) <= fewArchetypes {
 			var labels []string
-			for _, l := range d.Archetypes {
+			for _, l := range list {
 				labels = append(labels, label(l))
 			}
 			archetype = strings.Join(labels, "+")
 		}
-		component = d.Component
-		put("system", d.System, false)
+		component = c.Component
+		put("system", c.System, false)
 	}
 	if component == "" {
-		component = onlyComponent(r)
+		component = c.onlyComponent()
 	}
-	for i := range r.Locus {
-		f := &r.Locus[i]
-		if !f.Cache && f.Component == component && (r.FirstDivergence == nil || !r.FirstDivergence.Root || label(f.Archetype) == archetype) {
+	for i := range c.Locus {
+		f := &c.Locus[i]
+		if !f.Cache && f.Component == component && (c.Bracket == nil || !known || label(f.Archetype) == archetype) {
 			field, kind = f.Field, string(f.Kind)
 			break
 		}
 	}
-	if len(r.Causes) > 0 {
-		cause = r.Causes[0].Class
+	if len(c.Causes) > 0 {
+		cause = c.Causes[0].Class
 	}
 	inputs := strings.HasPrefix(cause, "input-")
 	put("archetype", archetype, false)
@@ -56,32 +56,32 @@ func fingerprint(r *report.Report, t *traits) {
 	put("kind", kind, !inputs)
 	put("cause", cause, inputs)
 	put("order", t.order, inputs)
-	if r.Kind == bisect.StateDiffers && archetype == "" && component == "" && t.order == "" && (r.FirstDivergence == nil || r.FirstDivergence.System == "") {
-		r.Of = []report.Trait{} // it would be that of many bugs
+	if c.Kind == bisect.StateDiffers && archetype == "" && component == "" && t.order == "" && (c.Bracket == nil || c.System == "") {
+		c.Of = nil // it would be that of many bugs
 		return
 	}
-	r.Fingerprint, r.Coarse = digest(r.Of, false), digest(r.Of, true)
+	c.Fingerprint, c.Coarse = digest(c.Of, false), digest(c.Of, true)
 }
 
 // onlyComponent returns the component that all differing values of the state are of, if it is
 // one.
-func onlyComponent(r *report.Report) (name string) {
-	if r.Compared == nil {
+func (c *Conclusion) onlyComponent() (name string) {
+	if c.Compared == nil {
 		return ""
 	}
-	for _, c := range r.Compared.Columns {
-		if c.Cache {
+	for _, column := range c.Compared.Columns {
+		if column.Cache {
 			continue
 		}
-		if name != "" && c.Component != name {
+		if name != "" && column.Component != name {
 			return ""
 		}
-		name = c.Component
+		name = column.Component
 	}
 	return name
 }
 
-// fewArchetypes is up to how many archetypes that differ tell a bug from others, where it is
+// fewArchetypes is up to how many archetypes that differ separate a bug from others, where it is
 // not known which was first.
 const fewArchetypes = 4
 

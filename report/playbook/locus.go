@@ -9,7 +9,7 @@ import (
 )
 
 // maxLocus is how many values a report lists, maxLocusTable of how many of one table, and
-// maxLocusKeys how many entities that one side has alone.
+// maxLocusKeys how many entities that only one side has.
 const (
 	maxLocus      = 120
 	maxLocusTable = 24
@@ -18,16 +18,16 @@ const (
 
 // locus lists the values that differ: those of the root first, then of other archetypes,
 // then of caches.
-func locus(r *report.Report, e Evidence, v *Verdict) {
-	p, d := e.Parted, e.Parted.Diff
-	c := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
-	r.Compared = c
+func (c *Conclusion) locus(p *Parted) {
+	d := p.Diff
+	k := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
+	c.Compared, c.ComparedAt = k, MomentOf(d.A.Point)
 	if d.RNG != nil {
-		c.Values++
+		k.Values++
 		f := report.LocusField{FieldDocument: report.Field(d.RNG, "", p.Names)}
 		f.Component, f.Field = RNG, "state"
-		r.Locus = append(r.Locus, f)
-		c.Columns = append(c.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: RNG, Field: "state", Changed: 1}})
+		c.Locus = append(c.Locus, f)
+		k.Columns = append(k.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: RNG, Field: "state", Changed: 1}})
 	}
 	tables := make([]*snapshot.TableDiff, 0, len(d.Tables))
 	for i := range d.Tables {
@@ -35,24 +35,26 @@ func locus(r *report.Report, e Evidence, v *Verdict) {
 			tables = append(tables, &d.Tables[i])
 		}
 	}
-	slices.SortStableFunc(tables, func(a, b *snapshot.TableDiff) int { return place(v, a) - place(v, b) })
+	slices.SortStableFunc(tables, func(a, b *snapshot.TableDiff) int { return c.place(a) - c.place(b) })
 	for _, t := range tables {
 		cache := t.Class == snapshot.Cache
 		for _, col := range t.Columns {
-			c.Values += col.Changed
-			c.Columns = append(c.Columns, report.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: report.ColumnDocument(col)})
+			k.Values += col.Changed
+			k.Columns = append(k.Columns, report.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: report.ColumnDocument(col)})
 		}
 		for side, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 			if count := []uint64{t.OnlyACount, t.OnlyBCount}[side]; count > 0 {
-				c.Rows = append(c.Rows, report.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})
+				k.Rows = append(k.Rows, report.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})
 			}
 		}
 		changes := slices.Clone(t.Changes)
-		if root, known := v.Root(); known && root == t.Label && v.Component != "" {
-			slices.SortStableFunc(changes, func(a, b snapshot.Change) int { return later(a, v) - later(b, v) })
+		if root, known := c.Root(); known && root == t.Label && c.Component != "" { // what diverged first
+			slices.SortStableFunc(changes, func(a, b snapshot.Change) int {
+				return btoi(a.Component != c.Component) - btoi(b.Component != c.Component)
+			})
 		}
 		for i := range changes[:min(len(changes), maxLocusTable)] {
-			if len(r.Locus) == maxLocus {
+			if len(c.Locus) == maxLocus {
 				break
 			}
 			ch := &changes[i]
@@ -60,14 +62,14 @@ func locus(r *report.Report, e Evidence, v *Verdict) {
 			if a, b := raw(ch.A), raw(ch.B); a != "" || b != "" {
 				f.Raw = map[string]string{p.Names[0]: a, p.Names[1]: b}
 			}
-			r.Locus = append(r.Locus, f)
+			c.Locus = append(c.Locus, f)
 		}
 	}
 }
 
 // place orders tables: the root, other archetypes that may be, the rest, caches.
-func place(v *Verdict, t *snapshot.TableDiff) int {
-	i := slices.Index(v.Archetypes, t.Label)
+func (c *Conclusion) place(t *snapshot.TableDiff) int {
+	i := slices.Index(c.Archetypes, t.Label)
 	switch {
 	case t.Class == snapshot.Cache:
 		return 1 << 20
@@ -75,14 +77,6 @@ func place(v *Verdict, t *snapshot.TableDiff) int {
 		return i
 	}
 	return 1 << 16
-}
-
-// later is 0 for values of the component that diverged first.
-func later(c snapshot.Change, v *Verdict) int {
-	if c.Component == v.Component {
-		return 0
-	}
-	return 1
 }
 
 func names(keys []snapshot.Key) []string {

@@ -1,57 +1,56 @@
 package playbook
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// recorded is what games recorded themselves of where the peers parted, within the bracket
-// of the states: values of single systems, and checksums of whole ticks.
-type recorded struct {
-	checkpoint *report.CheckpointDocument
-	values     []string // what each peer has there
-	// sure says that everything before it was compared, too.
-	sure bool
-
-	checksums *tracediff.Result
-	parting   *report.Parting
-}
-
-// recordedOf looks at all traces of engines.
-func recordedOf(e Evidence, v *Verdict) (r recorded) {
-	if v.Bracket == nil {
-		return r
+// recorded looks at what games recorded themselves of where the peers parted, within the
+// bracket of the states: values of single systems, and checksums of whole ticks.
+func (c *Conclusion) recorded(e Evidence) {
+	if c.Bracket == nil {
+		return
 	}
 	for _, t := range slices.Concat(e.Traces, e.Bisect.Traces) {
 		switch first := t.First; {
-		case first == nil || t.Bracket == nil || first.Tick.Epoch > 0 || !v.covers(t, t.Bracket.Bad.Number):
+		case first == nil || t.Bracket == nil || first.Tick.Epoch > 0 || !c.covers(t, t.Bracket.Bad.Number):
 		case t.Dialect().Values || first.System != "" || first.Scope != "":
-			if r.checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
-				r.checkpoint, r.values = report.FirstCheckpoint(t)
-				r.sure = t.Bracket.HasGood
+			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
+				doc, values := report.FirstCheckpoint(t)
+				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood}
 			}
-		case r.parting == nil || t.Bracket.Bad.Number < r.parting.Bad:
-			r.checksums = t
-			r.parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
+		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
+			c.Parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
+			c.Checksums = &Checksums{State: SumsPart, By: c.Parting.By, From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
 			if t.Bracket.HasGood {
-				r.parting.Good = &t.Bracket.Good.Number
+				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)
 			}
 		}
 	}
-	return r
+	if cp := c.Checkpoint; cp != nil && c.Tick == nil && cp.Sure {
+		c.Tick, c.TickBy = &cp.At, TickByCheckpoint
+	}
+	if cp := c.Checkpoint; cp != nil && c.System == "" {
+		c.System, c.SystemBy = cp.System, SystemByCheckpoint
+	}
 }
 
-// covers reports whether the state that a trace tells of at a tick lies in the bracket.
-func (v *Verdict) covers(t *tracediff.Result, tick uint64) bool {
+func tracedTick(t *tracediff.Result, tick tracediff.Tick) *Moment {
+	m := Moment{Number: tick.Number, Native: t.NativeName(tracediff.Tick{Number: tick.Number})}
+	return &m
+}
+
+// covers reports whether the state that a trace has at a tick lies in the bracket.
+func (c *Conclusion) covers(t *tracediff.Result, tick uint64) bool {
 	point := tick
 	if !t.Dialect().AtPoint {
 		point++
 	}
-	return point <= v.Bracket.Bad.Tick && (v.Bracket.Good == nil || point > v.Bracket.Good.Tick)
+	return point <= c.Bracket.Bad.Tick && (c.Bracket.Good == nil || point > c.Bracket.Good.Tick)
 }
 
 // traceGroups returns the names of the peers by what they have where traces first differ.
@@ -69,34 +68,103 @@ func traceGroups(t *tracediff.Result) (groups [][]string) {
 	return groups
 }
 
-// claims returns what engines wrote themselves into their order logs, beside the states.
-func claims(e Evidence, v *Verdict) (list []report.ClaimDocument) {
-	if e.Orders == nil {
-		return nil
+// checkSums holds the games' own checksums beside the states.
+func (c *Conclusion) checkSums(e Evidence) {
+	if c.Checksums != nil && !c.narrowed() {
+		return // they part within the bracket
 	}
-	for i := range e.Orders.Claims {
-		c := &e.Orders.Claims[i]
-		doc := report.ClaimDocument{
-			Text: c.Peer + ": " + c.Text, Files: []string{}, Line: c.Line, Native: c.NativeAfter, Peers: []string{}, Values: []report.ClaimedValueDoc{},
-			Standing: tracediff.Unchecked, Contradictions: []string{},
-		}
-		if c.After > 0 || c.NativeAfter != "" {
-			doc.Tick = &c.After
-		}
-		if b := v.Bracket; b != nil && doc.Tick != nil && c.Kind == orderlog.ClaimDesync {
-			switch {
-			case c.After >= b.Bad.Tick:
-				doc.Standing = tracediff.Late
-			case b.Good == nil || c.After >= b.Good.Tick:
-				doc.Standing = tracediff.Borne
-			default:
-				doc.Standing = tracediff.Contradicted
-				doc.Contradictions = append(doc.Contradictions, fmt.Sprintf("the states are equal %s, after that tick", b.Good.When()))
+	c.Checksums = nil
+	switch c.Kind {
+	case bisect.BlindChecksum:
+		for _, t := range e.Bisect.Traces {
+			if len(t.Traces) > 1 && t.First == nil {
+				c.Checksums = &Checksums{State: SumsBlind, By: t.Traces[0].Kind(), To: tracedTick(t, t.LastCompared)}
+				return
 			}
 		}
-		list = append(list, doc)
+	case bisect.ChecksumOnly:
+		c.Checksums = differingSums(e)
+	default:
+		if h := c.Inputs.Hashes; h != nil && c.Bracket != nil && e.Orders.State.First.Point > c.Bracket.Bad.Tick {
+			c.Checksums = &Checksums{State: SumsLater, From: &h.At, Point: true, Hash: h.Kind}
+		}
 	}
-	return list
+}
+
+// differingSums returns where checksums differ by the first traces of them that do, else by
+// the hashes in order logs; nil if none do.
+func differingSums(e Evidence) *Checksums {
+	for _, t := range e.Bisect.Traces {
+		if t.First == nil || t.Bracket == nil {
+			continue
+		}
+		s := &Checksums{State: SumsOnly, By: t.Traces[0].Kind(), From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
+		if t.EqualFrom.Number > t.LastDiffering.Number {
+			s.To, s.Again = tracedTick(t, t.LastDiffering), tracedTick(t, t.EqualFrom)
+		}
+		return s
+	}
+	if s := e.Bisect.Sums; s != nil {
+		return &Checksums{State: SumsOnly, From: &Moment{Number: s.Bad}, Point: true, Groups: s.Groups}
+	}
+	return nil
+}
+
+// statements takes what engines wrote themselves, into traces first, then into order logs,
+// and holds it against the states.
+func (c *Conclusion) statements(e Evidence) {
+	c.Detected = detected(e)
+	if len(e.Bisect.Traces) > 0 {
+		for _, doc := range report.Claims(e.Bisect.Traces[0]) {
+			c.Statements = append(c.Statements, Statement{ClaimDocument: doc})
+		}
+	}
+	if e.Orders == nil {
+		return
+	}
+	for i := range e.Orders.Claims {
+		said := &e.Orders.Claims[i]
+		s := Statement{ClaimDocument: report.ClaimDocument{
+			Text: said.Peer + ": " + said.Text, Files: []string{}, Line: said.Line, Native: said.NativeAfter, Peers: []string{},
+			Values: []report.ClaimedValueDoc{}, Standing: tracediff.Unchecked, Contradictions: []string{},
+		}}
+		if said.After > 0 || said.NativeAfter != "" {
+			s.Tick = &said.After
+		}
+		if b := c.Bracket; b != nil && s.Tick != nil && said.Kind == orderlog.ClaimDesync {
+			switch {
+			case said.After >= b.Bad.Tick:
+				s.Standing = tracediff.Late
+			case b.Good == nil || said.After >= b.Good.Tick:
+				s.Standing = tracediff.Borne
+			default:
+				equal := MomentOf(*b.Good)
+				s.Standing, s.Equal = tracediff.Contradicted, &equal
+			}
+		}
+		c.Statements = append(c.Statements, s)
+	}
+}
+
+// detected returns when the first peer noticed: the first tick that an engine's own claim
+// names, or the state point of a peer's own report.
+func detected(e Evidence) (first *uint64) {
+	first = e.Detected
+	if e.Orders != nil {
+		for i := range e.Orders.Claims {
+			if c := &e.Orders.Claims[i]; c.Kind == orderlog.ClaimDesync && c.NativeAfter != "" && (first == nil || c.After < *first) {
+				first = &c.After
+			}
+		}
+	}
+	for _, t := range e.Bisect.Traces {
+		for i := range t.Claims {
+			if c := &t.Claims[i]; c.HasTick && (first == nil || c.Tick < *first) {
+				first = &c.Tick
+			}
+		}
+	}
+	return first
 }
 
 // staleCache returns the claim of a game that derived data was stale, nil if there is none.
@@ -112,34 +180,25 @@ func staleCache(e Evidence) *orderlog.PeerClaim {
 	return nil
 }
 
-// hashesOfLogs says where the hashes that games wrote into their order logs differ, "" if
-// they do not.
-func hashesOfLogs(e Evidence) string {
-	if e.Orders == nil {
-		return ""
-	}
-	for _, h := range e.Orders.State.Hashes {
-		if h.First != nil {
-			return fmt.Sprintf("%s hashes in the order logs differ from %s on", h.Kind, report.PointName(report.PointOf(h.First.Native, h.First.Point)))
+// Borne reports whether the evidence bears the statement out.
+func (s *Statement) Borne() bool { return s.Standing == tracediff.Borne }
+
+// Late reports whether the peers had parted before the tick that the statement names.
+func (s *Statement) Late() bool { return s.Standing == tracediff.Late }
+
+// Contradicted reports whether the evidence contradicts the statement.
+func (s *Statement) Contradicted() bool { return s.Standing == tracediff.Contradicted }
+
+// FirstStatement returns the statement that says most: one that is contradicted, else the
+// first that names a tick, else the first; nil if there is none. Wrong counts the statements
+// that are contradicted in part at least.
+func (c *Conclusion) FirstStatement() (first *Statement, wrong int) {
+	for i := range c.Statements {
+		s := &c.Statements[i]
+		if first == nil || s.Tick != nil && (first.Tick == nil || s.Contradicted() && !first.Contradicted()) {
+			first = s
 		}
+		wrong += btoi(len(s.Contradictions) > 0 || s.Equal != nil)
 	}
-	return ""
-}
-
-// hashesCompared counts the pairs of hashes of order logs that were compared.
-func hashesCompared(e Evidence) (n uint64) {
-	if e.Orders == nil {
-		return 0
-	}
-	for _, h := range e.Orders.State.Hashes {
-		n += h.Equal + h.Differ
-	}
-	return n
-}
-
-// statesCompared reports whether any evidence of the states themselves was compared.
-func statesCompared(e Evidence) bool {
-	b := e.Bisect
-	return b.Snapshots+b.Recorded > 0 || hashesCompared(e) > 0 ||
-		slices.ContainsFunc(slices.Concat(b.Traces, e.Traces), func(t *tracediff.Result) bool { return len(t.Traces) > len(t.Uncompared)+1 })
+	return first, wrong
 }

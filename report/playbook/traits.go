@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -27,17 +28,17 @@ type traits struct {
 	// order is the kind of the order that differs, or that names what differs.
 	order string
 
-	// system is the first one behind which the peers differ, opening whether it is the
+	// system is the first one after which the peers differ, opening whether it is the
 	// first of the tick; both need traces.
 	system  string
 	opening bool
 
 	// What follows is of the values that differ: of the columns that the trace shows to
-	// differ behind the first system if it is fine enough, else of all at the end of the
+	// differ after the first system if it is fine enough, else of all at the end of the
 	// tick. Exact is false where the states are of a later point.
 	seen  bool // there are two states to compare
 	exact bool
-	// rng says that the RNG differs, and early that it does behind the first system; it
+	// rng says that the RNG differs, and early that it does after the first system; it
 	// is not known without a trace that has it.
 	rng, early, known bool
 
@@ -62,13 +63,15 @@ type traits struct {
 }
 
 // observe finds the traits of a divergence.
-func observe(e Evidence, v *Verdict) *traits {
+func observe(e Evidence, c *Conclusion) *traits {
 	t := &traits{
-		kind: v.Kind, initial: v.InitialState, healed: e.Bisect.Healed != nil, system: v.System, facts: e.Facts,
-		opening: v.within != nil && v.within.Index == 0,
+		kind: c.Kind, initial: c.InitialState, healed: e.Bisect.Healed != nil, facts: e.Facts,
 	}
-	t.orders(e, v)
-	t.uncompared = len(unheard(e, v)) > 0
+	if c.within != nil {
+		t.system, t.opening = c.within.System, c.within.Index == 0
+	}
+	t.orders(e, c)
+	t.uncompared = len(c.Inputs.Unheard) > 0
 	if e.Before != nil && !e.Before.RootsDiffer() {
 		for i := range e.Before.Tables {
 			if d := &e.Before.Tables[i]; d.Class == snapshot.Cache {
@@ -79,19 +82,19 @@ func observe(e Evidence, v *Verdict) *traits {
 	if e.Parted == nil {
 		return t
 	}
-	t.seen, t.exact = true, e.Diff != nil && (v.Tick != nil || v.InitialState)
-	t.values(e, v)
+	t.seen, t.exact = true, e.Diff != nil && (c.narrowed() || c.InitialState)
+	t.values(e, c)
 	return t
 }
 
 // orders finds the difference of the inputs that is nearest before the divergence.
-func (t *traits) orders(e Evidence, v *Verdict) {
-	if e.Orders == nil || !v.Inputs {
+func (t *traits) orders(e Evidence, c *Conclusion) {
+	if e.Orders == nil || !c.Inputs.Differ() {
 		return
 	}
 	for i := range e.Orders.Differences {
 		d := &e.Orders.Differences[i]
-		if v.Bracket != nil && d.Tick > v.Bracket.Bad.Tick && t.inputs != "" {
+		if c.Bracket != nil && d.Tick > c.Bracket.Bad.Tick && t.inputs != "" {
 			break
 		}
 		if t.inputs == "" {
@@ -101,16 +104,16 @@ func (t *traits) orders(e Evidence, v *Verdict) {
 }
 
 // values looks at what differs.
-func (t *traits) values(e Evidence, v *Verdict) {
+func (t *traits) values(e Evidence, c *Conclusion) {
 	d := e.Parted.Diff
 	t.rng = d.RNG != nil
 	var scopes []string
-	if v.within != nil {
-		scopes = v.within.Scopes
+	if c.within != nil {
+		scopes = c.within.Scopes
 		t.known = len(scopes) > 0
 		t.early = slices.Contains(scopes, RNG)
 	}
-	subjects := subjectsOf(e, v)
+	subjects := subjectsOf(e, c)
 	fields := map[string]bool{}
 	rows := map[string]bool{}
 	zeroes := map[string]*blanks{}
@@ -135,13 +138,13 @@ func (t *traits) values(e Evidence, v *Verdict) {
 		t.only[1] += table.OnlyBCount
 		byColumn := map[string][]*snapshot.Change{}
 		for k := range table.Changes {
-			c := &table.Changes[k]
-			name := c.Component + "." + c.Field
+			change := &table.Changes[k]
+			name := change.Component + "." + change.Field
 			if len(columns) > 0 && !slices.Contains(columns, name) {
 				continue
 			}
-			byColumn[name] = append(byColumn[name], c)
-			rows[table.Label+"/"+c.Key.String()] = true
+			byColumn[name] = append(byColumn[name], change)
+			rows[table.Label+"/"+change.Key.String()] = true
 			fields[name] = true
 		}
 		for name, list := range byColumn {
@@ -150,7 +153,7 @@ func (t *traits) values(e Evidence, v *Verdict) {
 			}
 			t.column(list, zeroes[name])
 		}
-		all += rowsOf(e.Parted, table.Label)
+		all += rowsOf(d.A, table.Label)
 	}
 	t.rows, t.fields = len(rows), len(fields)
 	t.entries = unexplained(d)
@@ -216,8 +219,8 @@ func unexplained(d *snapshot.Diff) (n uint64) {
 }
 
 // rowsOf returns how many entities an archetype has.
-func rowsOf(p *Parted, label string) uint64 {
-	for _, t := range p.States[0].Info().Tables {
+func rowsOf(info *snapshot.Info, label string) uint64 {
+	for _, t := range info.Tables {
 		if t.Class == snapshot.Archetype && t.Label == label {
 			return t.Rows
 		}
@@ -332,12 +335,12 @@ func amount(v snapshot.Value) float64 {
 
 // subjectsOf returns the keys that the orders of the divergent tick name, with the kind of
 // the order.
-func subjectsOf(e Evidence, v *Verdict) map[string]string {
+func subjectsOf(e Evidence, c *Conclusion) map[string]string {
 	out := map[string]string{}
 	for _, o := range e.Around {
-		in := v.Tick != nil && o.Tick == *v.Tick
-		if v.Tick == nil && v.Bracket != nil && v.Bracket.Good != nil {
-			in = v.Bracket.Good.Tick <= o.Tick && o.Tick < v.Bracket.Bad.Tick
+		in := c.narrowed() && o.Tick == c.Tick.Number
+		if !c.narrowed() && c.Bracket != nil && c.Bracket.Good != nil {
+			in = c.Bracket.Good.Tick <= o.Tick && o.Tick < c.Bracket.Bad.Tick
 		}
 		if !in || o.Local {
 			continue
@@ -356,7 +359,7 @@ func numbers(payload string) (list []string) {
 		return nil
 	}
 	for _, n := range orderlog.Numbers(b) {
-		list = append(list, itoa(n.Value))
+		list = append(list, strconv.FormatInt(n.Value, 10))
 	}
 	return list
 }

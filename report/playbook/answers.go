@@ -1,0 +1,220 @@
+package playbook
+
+import (
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report"
+)
+
+// answer goes through the steps. After one at which nothing differs, the steps that would
+// narrow it are left out.
+func (c *Conclusion) answer(e Evidence) {
+	c.answerPreflight()
+	c.answerInputs()
+	if c.Bracket == nil {
+		switch {
+		case !c.Search.Compares():
+			c.put(StepBracket, report.RungOpen, needs(StatesOrHashes)...)
+		default:
+			c.put(StepBracket, report.RungEqual)
+		}
+		c.answerChecksums()
+		if c.Diverged() {
+			c.answerCause()
+		}
+		c.answerClaims()
+		return
+	}
+	switch {
+	case c.InitialState:
+		c.put(StepInitial, report.RungFound)
+	case c.Bracket.Good != nil:
+		c.put(StepInitial, report.RungEqual)
+	default:
+		c.put(StepInitial, report.RungOpen, needs(EarlierState)...)
+	}
+	c.put(StepBracket, report.RungFound)
+	c.answerChecksums()
+	c.answerTick()
+	c.answerArchetype(e)
+	c.answerValues()
+	c.answerPeers()
+	c.answerCause()
+	c.answerClaims()
+}
+
+func (c *Conclusion) answerPreflight() {
+	state := report.RungFound
+	for _, f := range c.Facts {
+		if f.Must {
+			state = report.RungTrouble
+		}
+	}
+	if len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0 {
+		state = report.RungTrouble
+	}
+	c.put(StepPreflight, state)
+}
+
+func (c *Conclusion) answerInputs() {
+	switch c.Inputs.State {
+	case InputsUnknown:
+		c.put(StepInputs, report.RungOpen, needs(OrderLogs)...)
+	case InputsApart:
+		c.put(StepInputs, report.RungOpen, needs(CommonOrderLogs)...)
+	case InputsSameSoFar:
+		c.put(StepInputs, report.RungOpen, Need{What: WholeOrderLogs, Of: c.Inputs.Unheard})
+	case InputsOther:
+		c.put(StepInputs, report.RungFound)
+	default:
+		c.put(StepInputs, report.RungEqual)
+	}
+}
+
+func (c *Conclusion) answerChecksums() {
+	if c.Checksums == nil {
+		return
+	}
+	state := report.RungFound
+	if c.Checksums.State == SumsBlind {
+		state = report.RungTrouble
+	}
+	c.put(StepChecksums, state)
+}
+
+func (c *Conclusion) answerTick() {
+	if c.InitialState {
+		return
+	}
+	if c.Tick != nil {
+		c.put(StepTick, report.RungFound)
+	} else {
+		c.put(StepTick, report.RungOpen, needs(TickHashes, Traces)...)
+	}
+	if c.System != "" || c.Checkpoint != nil {
+		c.put(StepSystem, report.RungFound)
+	} else {
+		c.put(StepSystem, report.RungOpen, needs(Traces, SimulatorTrace)...)
+	}
+}
+
+func (c *Conclusion) answerArchetype(e Evidence) {
+	bad := MomentOf(c.Bracket.Bad)
+	root, known := c.Root()
+	switch list := c.MayBeFirst(); {
+	case known:
+		c.put(StepArchetype, report.RungFound)
+		switch {
+		case root == "":
+		case c.Component != "":
+			c.put(StepComponent, report.RungFound)
+		default:
+			c.put(StepComponent, report.RungOpen, needs(ColumnTraces)...)
+		}
+	case len(c.Archetypes) > 1:
+		c.put(StepArchetype, report.RungOpen, needs(ArchetypeTraces)...)
+	case len(list) == 1:
+		c.put(StepArchetype, report.RungFound)
+	case len(list) > 0 && !c.valuesDiffer():
+		c.put(StepArchetype, report.RungOpen, needs(SameColumns)...)
+	case len(list) > 1:
+		c.put(StepArchetype, report.RungOpen, needs(NearerStates, ArchetypeTraces)...)
+	default:
+		c.put(StepArchetype, report.RungOpen, Need{What: States, At: &bad}, Need{What: ArchetypeTraces})
+	}
+}
+
+// answerValues says whether the entities and the fields are known.
+func (c *Conclusion) answerValues() {
+	if c.Compared == nil {
+		if c.Checkpoint == nil {
+			bad := MomentOf(c.Bracket.Bad)
+			c.put(StepField, report.RungOpen, Need{What: States, At: &bad})
+		}
+		return
+	}
+	entities, fields := c.first()
+	if entities {
+		c.put(StepEntity, report.RungFound)
+	}
+	if root, known := c.Root(); fields || known && root == "" {
+		c.put(StepField, report.RungFound)
+	}
+}
+
+// first reports whether entities, and fields of them, are known that differ in what diverged
+// first.
+func (c *Conclusion) first() (entities, fields bool) {
+	root, known := c.Root()
+	for i := range c.Locus {
+		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
+			entities, fields = true, true
+		}
+	}
+	for _, rows := range c.Compared.Rows {
+		if !rows.Cache && (!known || rows.Archetype == root) && len(rows.Keys) > 0 {
+			entities = true
+		}
+	}
+	return entities, fields
+}
+
+func (c *Conclusion) answerPeers() {
+	switch {
+	case len(c.Guilty) > 0 || c.Inputs.Differ():
+		c.put(StepPeers, report.RungFound)
+	case len(c.Groups) < 2:
+		c.put(StepPeers, report.RungOpen, needs(MorePeers)...)
+	case c.Replayed:
+		c.put(StepPeers, report.RungOpen) // the replay departs from no peer there, or from every one
+	default:
+		c.put(StepPeers, report.RungOpen, needs(c.replay())...)
+	}
+}
+
+// replay returns what a replay of the orders needs.
+func (c *Conclusion) replay() Artifact {
+	if c.Held.Logs == 0 {
+		return SimulatorOrders
+	}
+	return Simulator
+}
+
+func (c *Conclusion) answerCause() {
+	bad, replay := c.Bracket, c.replay()
+	switch {
+	case c.Grounded():
+		c.put(StepCause, report.RungFound)
+	case c.Tick != nil && c.Tick.Number+1 != pointOf(c.Compared) && bad != nil:
+		after := Moment{Number: c.Tick.Number + 1}
+		if bad.Bad.Tick == after.Number {
+			after = MomentOf(bad.Bad)
+		}
+		c.put(StepCause, report.RungOpen, Need{What: States, At: &after}, Need{What: ColumnTraces}, Need{What: replay})
+	default:
+		c.put(StepCause, report.RungOpen, needs(NearerStates, ColumnTraces, replay)...)
+	}
+}
+
+// pointOf returns the state point that was compared, 0 if there is none.
+func pointOf(k *report.Compared) uint64 {
+	if k == nil {
+		return 0
+	}
+	return k.Point
+}
+
+// answerClaims holds the first word of the engine against the evidence.
+func (c *Conclusion) answerClaims() {
+	first, wrong := c.FirstStatement()
+	if first == nil || c.Kind == bisect.StaleCache {
+		return
+	}
+	switch {
+	case first.Contradicted() || first.Late() || wrong > 0:
+		c.put(StepClaims, report.RungTrouble)
+	case first.Borne():
+		c.put(StepClaims, report.RungFound)
+	default:
+		c.put(StepClaims, report.RungOpen)
+	}
+}

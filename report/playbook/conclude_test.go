@@ -1,0 +1,316 @@
+package playbook
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// inSync is evidence of two peers whose states agree.
+func inSync() Evidence {
+	return Evidence{Bisect: &bisect.Result{
+		Peers:     []bisect.PeerInfo{{Name: "client", Snapshots: 3, Log: true}, {Name: "host", Snapshots: 3, Log: true}},
+		Snapshots: 3, Probes: 3,
+	}}
+}
+
+// partedIn is evidence of two peers who parted between two state points.
+func partedIn(good, bad uint64) Evidence {
+	e := inSync()
+	e.Bisect.Kind = bisect.StateDiffers
+	e.Bisect.Bracket = &bisect.Bracket{Good: &snapshot.Point{Tick: good}, Bad: snapshot.Point{Tick: bad}, By: "snapshots", A: "client", B: "host"}
+	e.Bisect.Exact, e.Bisect.Tick = bad == good+1, good
+	e.Bisect.Groups = [][]string{{"client"}, {"host"}}
+	return e
+}
+
+// differAt adds states of a state point that differ in one value.
+func differAt(e Evidence, point uint64) Evidence {
+	info := func() *snapshot.Info {
+		return &snapshot.Info{Head: snapshot.Head{Point: snapshot.Point{Tick: point}}, Tables: []snapshot.TableInfo{{Label: "Tank", Rows: 10}}}
+	}
+	change := snapshot.Change{
+		Key: snapshot.Key{A: 7}, Component: "Health", Field: "hp", Kind: snapshot.KindInteger, BitsChanged: 3,
+		A: snapshot.Value{Type: snapshot.I32, Raw: []byte{5, 0, 0, 0}}, B: snapshot.Value{Type: snapshot.I32, Raw: []byte{8, 0, 0, 0}},
+	}
+	d := &snapshot.Diff{A: info(), B: info(), Tables: []snapshot.TableDiff{{
+		Label: "Tank", Class: snapshot.Archetype, Changes: []snapshot.Change{change},
+		Columns: []snapshot.ColumnCount{{Component: "Health", Field: "hp", Changed: 1}},
+	}}}
+	d.B.Root[0] = 1
+	e.Parted = &Parted{Names: [2]string{"client", "host"}, Diff: d}
+	if point == e.Bisect.Bracket.Bad.Tick {
+		e.Diff = d
+	}
+	return e
+}
+
+func conclude(t *testing.T, e Evidence) *Conclusion {
+	t.Helper()
+	c, err := Conclude(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Conclude(e)
+	if err != nil || !reflect.DeepEqual(c, again) {
+		t.Errorf("the same evidence gives two conclusions (%v)", err)
+	}
+	return c
+}
+
+func states(c *Conclusion) map[Step]report.RungState {
+	out := map[Step]report.RungState{}
+	for _, a := range c.Answers {
+		out[a.Step] = a.State
+	}
+	return out
+}
+
+// TestStatus pins status, and what the first step says, for each kind of evidence.
+func TestStatus(t *testing.T) {
+	lost := inSync()
+	lost.Lost = []string{"evil.zip: ../evil.sav was left out"}
+	contradicts := inSync()
+	contradicts.Contradictions = []string{"a: not b"}
+	orders := inSync()
+	orders.Orders = &orderlog.Comparison{Verdict: orderlog.InputsDiffer, DifferenceCount: 1, Differences: []orderlog.Difference{{Kind: orderlog.Missing, Tick: 4}}}
+	nothing := inSync()
+	nothing.Bisect.Snapshots = 0
+	lostAndParted := partedIn(60, 90)
+	lostAndParted.Lost = lost.Lost
+	traced := inSync()
+	traced.Bisect.Snapshots = 0
+	traced.Bisect.Traces = []*tracediff.Result{{Traces: make([]tracediff.TraceInfo, 2), First: &tracediff.Difference{}}}
+	for _, test := range []struct {
+		name      string
+		e         Evidence
+		status    report.Status
+		kind      bisect.Kind
+		preflight report.RungState
+	}{
+		{"in sync", inSync(), report.InSync, "", report.RungFound},
+		{"in sync, an entry of an archive lost", lost, report.Inconclusive, "", report.RungTrouble},
+		{"in sync, a contradiction", contradicts, report.Inconclusive, "", report.RungTrouble},
+		{"orders differ", orders, report.Diverged, bisect.InputsDiffer, report.RungFound},
+		{"no states", nothing, report.Inconclusive, "", report.RungTrouble},
+		{"parted", partedIn(60, 90), report.Diverged, bisect.StateDiffers, report.RungFound},
+		{"parted, and something lost", lostAndParted, report.Diverged, bisect.StateDiffers, report.RungTrouble},
+		{"traces differ", traced, report.Diverged, bisect.StateDiffers, report.RungFound},
+		{"one peer", Evidence{Covers: []Covered{{Name: "host"}}}, report.Inconclusive, "", report.RungTrouble},
+	} {
+		c := conclude(t, test.e)
+		if got := report.StatusOf(c); got != test.status || c.Kind != test.kind {
+			t.Errorf("%s: %s %q, expected %s %q", test.name, got, c.Kind, test.status, test.kind)
+		}
+		if got := states(c)[StepPreflight]; got != test.preflight {
+			t.Errorf("%s: the first step is %s, expected %s", test.name, got, test.preflight)
+		}
+	}
+}
+
+// TestOneFactOfTheInputs checks that orders that differ are one fact, whoever found it.
+func TestOneFactOfTheInputs(t *testing.T) {
+	e := partedIn(60, 61)
+	point := uint64(61)
+	e.Bisect.Replay = &bisect.Replay{InputsDiffer: &point, Peers: []bisect.ReplayedPeer{{Name: "client"}, {Name: "host"}}}
+	c := conclude(t, e)
+	if !c.Inputs.Differ() || states(c)[StepInputs] != report.RungFound || states(c)[StepPeers] != report.RungFound {
+		t.Errorf("the replays of two peers' orders differ: %+v, %v", c.Inputs, states(c))
+	}
+	if c.Kind != bisect.StateDiffers {
+		t.Errorf("states that differ are called %q", c.Kind)
+	}
+}
+
+// TestGuilty says who is wrong by a replay.
+func TestGuilty(t *testing.T) {
+	e := partedIn(60, 61)
+	point := uint64(61)
+	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{{Name: "client", Departs: &point, Compared: 5, Borrowed: "host"}, {Name: "host", Compared: 5}}}
+	c := conclude(t, e)
+	if !slices.Equal(c.Guilty, []string{"client"}) || c.Borrowed == nil || *c.Borrowed != (Borrowed{"client", "host"}) {
+		t.Errorf("guilty are %v, %+v", c.Guilty, c.Borrowed)
+	}
+	e.Bisect.Replay.Peers[1].Departs = &point
+	if c = conclude(t, e); c.Guilty != nil || states(c)[StepPeers] != report.RungOpen {
+		t.Errorf("both depart, and guilty are %v", c.Guilty)
+	}
+}
+
+// TestGrounded checks that only evidence of the divergent tick is a ground for a cause.
+func TestGrounded(t *testing.T) {
+	build := differAt(partedIn(60, 90), 90)
+	build.Facts = []report.Fact{{Name: "build", Must: true, Values: map[string]string{"client": "1", "host": "2"}}}
+	for _, test := range []struct {
+		name     string
+		e        Evidence
+		grounded bool
+		later    uint64
+	}{
+		{"the end of the tick", differAt(partedIn(60, 61), 61), true, 0},
+		{"hundreds of ticks later", differAt(partedIn(60, 61), 360), false, 299},
+		{"the end of a wide bracket", differAt(partedIn(60, 90), 90), false, 29},
+		{"another build", build, true, 29},
+		{"nothing to look at", partedIn(60, 61), false, 0},
+	} {
+		c := conclude(t, test.e)
+		if c.Grounded() != test.grounded || c.Later != test.later {
+			t.Errorf("%s: grounded is %v, %d ticks later, expected %v, %d", test.name, c.Grounded(), c.Later, test.grounded, test.later)
+		}
+		want := report.RungOpen
+		if test.grounded {
+			want = report.RungFound
+		}
+		if got := states(c)[StepCause]; got != want {
+			t.Errorf("%s: the step of the cause is %s", test.name, got)
+		}
+	}
+}
+
+// TestOpenStepsNeedSomething checks that each open step says what would close it.
+func TestOpenStepsNeedSomething(t *testing.T) {
+	for name, e := range map[string]Evidence{
+		"parted":     partedIn(60, 90),
+		"one tick":   partedIn(60, 61),
+		"later":      differAt(partedIn(60, 61), 360),
+		"one peer":   {Covers: []Covered{{Name: "host", Spans: []report.Coverage{{What: CoversOrders, First: 0, Last: 99}}}}},
+		"nobody":     {},
+		"two apart":  {Covers: []Covered{{Name: "a", Points: []uint64{5}, Spans: []report.Coverage{{What: CoversStates, First: 5, Last: 5}}}, {Name: "b"}}},
+		"no history": {Bisect: &bisect.Result{}},
+	} {
+		for _, a := range conclude(t, e).Open() {
+			if len(a.Needs) == 0 {
+				t.Errorf("%s: nothing closes the step %s", name, a.Step)
+			}
+		}
+	}
+}
+
+// TestAlone checks that evidence that cannot be compared has the steps of any other.
+func TestAlone(t *testing.T) {
+	asked := 0
+	c := conclude(t, Evidence{
+		Covers: []Covered{{Name: "host", Spans: []report.Coverage{{What: CoversStates, Count: 3}, {What: CoversOrders, Last: 99}}}},
+		Lost:   []string{"a: corrupt"},
+		Ask:    func() string { asked++; return "please" },
+	})
+	var names []string
+	for _, a := range c.Answers {
+		names = append(names, a.Step.String())
+	}
+	if want := []string{"preflight", "inputs", "bracket", "tick", "system", "field"}; !slices.Equal(names, want) {
+		t.Errorf("the steps are %v, expected %v", names, want)
+	}
+	if c.Ask != "please" || asked != 2 { // conclude concludes twice
+		t.Errorf("asked %d times for %q", asked, c.Ask)
+	}
+	if want := []report.TriagedPeer{{Name: "host", Snapshots: 3, OrderLog: true}}; !reflect.DeepEqual(c.Peers, want) {
+		t.Errorf("the peers are %+v", c.Peers)
+	}
+}
+
+// TestProspects judges what evidence can answer before it is compared.
+func TestProspects(t *testing.T) {
+	span := func(what string, first, last uint64) report.Coverage {
+		return report.Coverage{What: what, First: first, Last: last}
+	}
+	type can map[Step]bool
+	for _, test := range []struct {
+		name  string
+		peers []Covered
+		want  can
+	}{
+		{"nobody", nil, can{}},
+		{"one", []Covered{{Name: "a", Spans: []report.Coverage{span(CoversOrders, 0, 9), span(CoversHashes, 0, 9)}}}, can{}},
+		{
+			"logs apart",
+			[]Covered{{Name: "a", Spans: []report.Coverage{span(CoversOrders, 0, 9)}}, {Name: "b", Spans: []report.Coverage{span(CoversOrders, 10, 19)}}},
+			can{},
+		},
+		{
+			"logs to replay",
+			[]Covered{{Name: "a", FromStart: true, Spans: []report.Coverage{span(CoversOrders, 0, 9)}}, {Name: "b", Spans: []report.Coverage{span(CoversOrders, 5, 19)}}},
+			can{StepInputs: true, StepTick: true},
+		},
+		{
+			"one state in common",
+			[]Covered{{Name: "a", Points: []uint64{0, 30}, Spans: []report.Coverage{span(CoversStates, 0, 30)}}, {Name: "b", Points: []uint64{30, 60}, Spans: []report.Coverage{span(CoversStates, 30, 60)}}},
+			can{StepBracket: true, StepField: true},
+		},
+		{
+			"traces inside ticks",
+			[]Covered{{Name: "a", Systems: true, Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}, {Name: "b", Systems: true, Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}},
+			can{StepTick: true, StepSystem: true},
+		},
+		{
+			"traces of whole ticks",
+			[]Covered{{Name: "a", Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}, {Name: "b", Systems: true, Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}},
+			can{StepTick: true},
+		},
+	} {
+		var steps []Step
+		for _, p := range Prospects(test.peers) {
+			steps = append(steps, p.Step)
+			if p.Can != test.want[p.Step] {
+				t.Errorf("%s: %s is %v", test.name, p.Step, p.Can)
+			}
+			if !p.Can && len(p.Needs) == 0 {
+				t.Errorf("%s: nothing closes %s", test.name, p.Step)
+			}
+		}
+		if want := []Step{StepInputs, StepBracket, StepTick, StepSystem, StepField}; !slices.Equal(steps, want) {
+			t.Errorf("%s: the steps are %v", test.name, steps)
+		}
+	}
+}
+
+// TestMoment takes names apart and puts them together again.
+func TestMoment(t *testing.T) {
+	for name, want := range map[string]Moment{
+		"":                 {Number: 13},
+		"000adee0":         {Number: 13, Native: "000adee0"},
+		"after turn 12":    {Number: 13, Native: "turn 12", Relation: snapshot.After},
+		"end of frame 600": {Number: 13, Native: "frame 600", Relation: snapshot.EndOf},
+	} {
+		got := MomentOf(snapshot.Point{Tick: 13}.Named(name))
+		if got != want || got.Words() != name {
+			t.Errorf("%q is %+v, called %q", name, got, got.Words())
+		}
+	}
+}
+
+// TestSteps pins the names that documents have.
+func TestSteps(t *testing.T) {
+	var names []string
+	for _, s := range Steps() {
+		names = append(names, s.String())
+	}
+	if len(names) != int(steps) || slices.Contains(names, "") || names[StepClaims] != "claims" || names[StepBracket] != "bracket" {
+		t.Errorf("the steps are called %q", names)
+	}
+}
+
+// TestFingerprint pins what separates one bug from others, and that it is the same each time.
+func TestFingerprint(t *testing.T) {
+	e := differAt(partedIn(60, 61), 61)
+	e.Session.Game = "refsim"
+	c := conclude(t, e)
+	const exact, coarse = "75fb78004fd06e60", "90812659ddf9ad12"
+	if c.Fingerprint != exact || c.Coarse != coarse {
+		t.Errorf("the fingerprints are %s and %s of %+v, expected %s and %s", c.Fingerprint, c.Coarse, c.Of, exact, coarse)
+	}
+	again := differAt(partedIn(900, 901), 901) // another time
+	again.Session.Game, again.Lost = "refsim", []string{"x"}
+	if d := conclude(t, again); d.Fingerprint != c.Fingerprint {
+		t.Errorf("the same bug in another tick is %s", d.Fingerprint)
+	}
+	if d := conclude(t, inSync()); d.Fingerprint != "" || d.Of != nil {
+		t.Errorf("without a divergence the fingerprint is %q", d.Fingerprint)
+	}
+}

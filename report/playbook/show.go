@@ -1,0 +1,238 @@
+package playbook
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// show takes over what a report draws.
+func (c *Conclusion) show(e Evidence) {
+	c.search(e)
+	c.peers(e)
+	c.Heat, c.Map, c.Cascade = e.Heat, e.Map, cascade(e)
+	if c.Timeline = timeline(e); c.Timeline != nil {
+		c.Session.First, c.Session.Last = c.Timeline.From, c.Timeline.To
+	}
+	if e.Parted != nil {
+		c.locus(e.Parted)
+		c.Tree = tree(e.Parted)
+		c.later()
+	}
+	c.around(e)
+}
+
+// later counts the ticks from the earliest moment at which the peers may have differed to the
+// states that were compared.
+func (c *Conclusion) later() {
+	point := c.Compared.Point
+	from := uint64(0)
+	switch {
+	case c.Tick != nil:
+		from = c.Tick.Number + 1
+	case c.Bracket.Good != nil:
+		from = c.Bracket.Good.Tick + 1
+	}
+	if point > from {
+		c.Later = point - from
+	}
+}
+
+// search counts what was compared.
+func (c *Conclusion) search(e Evidence) {
+	b := e.Bisect
+	s := &c.Search
+	*s = Search{Peers: len(b.Peers), Pairs: b.Probes, Points: b.Snapshots, Recorded: b.Recorded}
+	if e.Orders != nil {
+		for _, h := range e.Orders.State.Hashes {
+			s.Hashes += h.Equal + h.Differ
+		}
+	}
+	for _, t := range b.Traces {
+		if len(t.Traces) > 1 {
+			s.TracePeers = max(s.TracePeers, len(t.Traces))
+			if kind := t.Traces[0].Kind(); !slices.Contains(s.Kinds, kind) {
+				s.Kinds = append(s.Kinds, kind)
+			}
+		}
+	}
+	s.Traced = slices.ContainsFunc(slices.Concat(b.Traces, e.Traces), func(t *tracediff.Result) bool { return len(t.Traces) > len(t.Uncompared)+1 })
+}
+
+// peers says of each peer what it left, and with whom it agrees where they parted.
+func (c *Conclusion) peers(e Evidence) {
+	for _, info := range e.Bisect.Peers {
+		p := report.TriagedPeer{Name: info.Name, Snapshots: info.Snapshots, OrderLog: info.Log}
+		for i, group := range c.Groups {
+			if slices.Contains(group, info.Name) {
+				p.Group = i + 1
+			}
+		}
+		for _, left := range e.Peers {
+			if left.Name == info.Name {
+				p.OrderLog, p.Trace = p.OrderLog || left.Log, left.Trace != nil
+			}
+		}
+		if rep := e.Bisect.Replay; rep != nil {
+			for i := range rep.Peers {
+				if q := &rep.Peers[i]; q.Name == info.Name && q.Compared > 0 {
+					matches := q.MatchesReference()
+					p.MatchesReference = &matches
+				}
+			}
+		}
+		c.Peers = append(c.Peers, p)
+		c.Held.States += p.Snapshots
+		c.Held.Logs += btoi(p.OrderLog)
+		c.Held.Traces += btoi(p.Trace)
+	}
+	c.Held.Logs = max(c.Held.Logs, c.Inputs.Logs)
+	for _, t := range slices.Concat(e.Bisect.Traces, e.Traces) {
+		c.Held.Traces = max(c.Held.Traces, len(t.Traces))
+	}
+}
+
+func timeline(e Evidence) *report.Timeline {
+	t := &report.Timeline{From: e.BinFrom, Bin: e.Bin, Peers: []report.TimelinePeer{}, Detected: detected(e)}
+	any := e.Bin > 0
+	reach := func(from, to uint64) {
+		if !any || from < t.From {
+			t.From = from
+		}
+		t.To, any = max(t.To, to), true
+	}
+	for i := range e.Peers {
+		p := e.Peers[i].TimelinePeer
+		if n := len(p.Snapshots); n > 0 {
+			reach(p.Snapshots[0], p.Snapshots[n-1])
+		}
+		for _, s := range []*report.TimelineSpan{p.Hashes, p.Trace} {
+			if s != nil {
+				reach(s.First, s.Last)
+			}
+		}
+		if len(p.Orders) > 0 {
+			reach(e.BinFrom, e.BinFrom+uint64(len(p.Orders))*e.Bin)
+		}
+		t.Peers = append(t.Peers, p)
+	}
+	if e.Bin == 0 {
+		t.Bin = 1
+	}
+	if len(t.Peers) == 0 {
+		return nil
+	}
+	return t
+}
+
+// tree returns the leaves of both states.
+func tree(p *Parted) *report.HashTree {
+	a, b := p.Diff.A, p.Diff.B
+	t := &report.HashTree{Peers: p.Names, Point: a.Point.Tick, Roots: [2]string{a.Root.String(), b.Root.String()}}
+	index := map[string]int{}
+	for side, info := range []*snapshot.Info{a, b} {
+		for _, l := range leaves(info) {
+			i, ok := index[l.label]
+			if !ok {
+				i = len(t.Leaves)
+				index[l.label] = i
+				t.Leaves = append(t.Leaves, report.TreeLeaf{Label: l.label})
+			}
+			t.Leaves[i].Hashes[side], t.Leaves[i].Rows[side] = l.hash, l.rows
+		}
+	}
+	slices.SortStableFunc(t.Leaves, func(x, y report.TreeLeaf) int { return cmp.Compare(x.Label, y.Label) })
+	return t
+}
+
+type leaf struct {
+	label, hash string
+	rows        uint64
+}
+
+func leaves(info *snapshot.Info) (list []leaf) {
+	rows := map[string]uint64{}
+	for _, t := range info.Tables {
+		if t.Class == 0 {
+			rows[t.Label] = t.Rows
+		}
+	}
+	for _, l := range info.Leaves() {
+		n := rows[l.Label]
+		if l.Label == "" {
+			n = 1
+		}
+		list = append(list, leaf{l.Label, l.Hash.String(), n})
+	}
+	return list
+}
+
+// cascade returns where parts of the state first differed: by traces where they go on after
+// the divergence, else by snapshots.
+func cascade(e Evidence) []report.CascadeDocument {
+	list := []report.CascadeDocument{}
+	for _, t := range e.Traces {
+		if len(t.Cascade) <= len(list) {
+			continue
+		}
+		list = list[:0]
+		for _, c := range t.Cascade {
+			list = append(list, report.CascadeDocument{
+				Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,
+			})
+		}
+	}
+	if len(list) > maxCascade {
+		list = list[:maxCascade]
+	}
+	if len(list) > 0 || e.Heat == nil {
+		return list
+	}
+	for _, row := range e.Heat.Rows {
+		first := strings.IndexByte(row.Differs, '1')
+		if first < 0 {
+			continue
+		}
+		name := cmp.Or(row.Label, RNG)
+		list = append(list, report.CascadeDocument{
+			Scope: name, Tick: e.Heat.Points[first], Native: nameOf(e.PointName, e.Heat.Points[first]), Count: int64(strings.Count(row.Differs, "1")), Last: e.Heat.Points[strings.LastIndexByte(row.Differs, '1')],
+		})
+	}
+	slices.SortStableFunc(list, func(a, b report.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
+	return list
+}
+
+func nameOf(name func(uint64) string, n uint64) string {
+	if name == nil {
+		return ""
+	}
+	return name(n)
+}
+
+// maxCascade is how many parts of the state a report's cascade names.
+const maxCascade = 200
+
+// around adds the orders around the divergence, with what is known of each.
+func (c *Conclusion) around(e Evidence) {
+	for _, o := range e.Around {
+		o.Native = nameOf(e.TickName, o.Tick)
+		for i := range c.Inputs.Differences {
+			d := &c.Inputs.Differences[i]
+			if !d.Marker && d.Tick == o.Tick && d.Player == o.Player && d.Order == o.Kind && (d.Sequence == o.Sequence || len(o.Peers) < len(e.Peers)) {
+				o.Difference = d.Kind
+			}
+		}
+		for _, key := range numbers(o.Payload) {
+			for i := range c.Locus {
+				if f := &c.Locus[i]; f.Key == key && !f.Cache && o.Names == "" {
+					o.Names = cmp.Or(f.Archetype, RNG) + " " + key
+				}
+			}
+		}
+		c.Orders = append(c.Orders, o)
+	}
+}

@@ -1,0 +1,422 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// Ladder writes the narrowing step by step.
+func Ladder(c *playbook.Conclusion) []report.Rung {
+	rungs := []report.Rung{}
+	for _, a := range c.Answers {
+		found, evidence := answer(c, a)
+		if a.State == report.RungOpen && len(a.Needs) > 0 {
+			if evidence != "" {
+				evidence = "; " + evidence
+			}
+			evidence = "needs " + Needs(a.Needs) + evidence
+		}
+		rung := report.Rung{Step: a.Step.String(), State: a.State, Found: found, Evidence: evidence}
+		for _, n := range a.Needs {
+			rung.Needs = append(rung.Needs, Need(n))
+		}
+		rungs = append(rungs, rung)
+	}
+	return rungs
+}
+
+// answer says what a step found, and what that is known from; what an open step needs is said
+// elsewhere.
+func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) {
+	open := a.State == report.RungOpen
+	switch a.Step {
+	case playbook.StepPreflight:
+		return preflight(c)
+	case playbook.StepInputs:
+		return inputs(c)
+	case playbook.StepInitial:
+		switch {
+		case open:
+			return "not known", ""
+		case c.InitialState:
+			return "differs before any tick", searched(c)
+		}
+		return "equal", "the states agree " + at(playbook.MomentOf(*c.Bracket.Good))
+	case playbook.StepBracket:
+		return bracket(c, open)
+	case playbook.StepChecksums:
+		return checksums(c.Checksums)
+	case playbook.StepTick:
+		if open && c.Bracket == nil {
+			return "not known", ""
+		} else if open {
+			return "within the bracket", ""
+		}
+		return divergentTick(c), [...]string{
+			playbook.TickByBracket:    "the bracket is one tick wide",
+			playbook.TickByTraces:     "the traces part there, within the bracket",
+			playbook.TickByCheckpoint: "the first value that differs in the traces is of that tick",
+		}[c.TickBy]
+	case playbook.StepSystem:
+		if open {
+			return "not known", ""
+		}
+		return system(c)
+	case playbook.StepArchetype:
+		return archetype(c, open)
+	case playbook.StepComponent:
+		if open {
+			return "not known", ""
+		}
+		return c.Component, "column digests"
+	case playbook.StepEntity:
+		return entityList(c)
+	case playbook.StepField:
+		if open {
+			return "not known", ""
+		}
+		return fieldList(c)
+	case playbook.StepPeers:
+		return peers(c)
+	case playbook.StepCause:
+		switch {
+		case !open:
+			return join(likeliest(c), "or"), strings.Join(signs(c.Causes[0].Signs), "; ")
+		case len(c.Causes) > 0 && c.Later > 0:
+			return "not known", tooLate(c)
+		}
+		return "not known", ""
+	case playbook.StepClaims:
+		return claims(c)
+	}
+	return "", ""
+}
+
+func preflight(c *playbook.Conclusion) (found, evidence string) {
+	parts := []string{report.Count(len(c.Peers), "peer", "peers")}
+	var names []string
+	for _, f := range c.Facts {
+		names = append(names, f.Name)
+	}
+	if len(names) > 0 {
+		parts = append(parts, "differing in "+strings.Join(names, ", "))
+	}
+	if n := len(c.Lost) + len(c.Lacking); n > 0 {
+		parts = append(parts, report.Count(n, "piece", "pieces")+" of evidence lost or lacking")
+	}
+	if n := len(c.Contradictions); n > 0 {
+		parts = append(parts, report.Count(n, "contradiction", "contradictions"))
+	}
+	h := c.Held
+	have := []string{report.Count(h.States, "state", "states"), report.Count(h.Logs, "order log", "order logs"), report.Count(h.Traces, "trace", "traces")}
+	if h.Checked > 0 {
+		have = append(have, fmt.Sprintf("hashes of %s computed again from the content", report.Count(h.Checked, "file", "files")))
+	}
+	return strings.Join(parts, ", "), strings.Join(have, ", ")
+}
+
+func inputs(c *playbook.Conclusion) (found, evidence string) {
+	in := &c.Inputs
+	switch in.State {
+	case playbook.InputsUnknown:
+		return "not compared", ""
+	case playbook.InputsApart:
+		return "not compared", "no two logs cover a common tick"
+	case playbook.InputsSameSoFar:
+		return "equal as far as they are there", logs(in) + " were compared"
+	case playbook.InputsSameUntil:
+		return "equal until the states parted", fmt.Sprintf("%s; later %s, the first: %s", logs(in), report.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0]))
+	case playbook.InputsSame:
+		return "equal", logs(in)
+	case playbook.InputsOther:
+		switch {
+		case len(in.Differences) == 0 && in.Replayed:
+			return "differ", "the replays of the peers' own orders differ from each other"
+		case len(in.Differences) == 0:
+			return "differ", in.Basis
+		}
+		return report.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0])
+	}
+	return "", ""
+}
+
+// logs says how many orders were compared, of which ticks.
+func logs(in *playbook.Inputs) string {
+	w := in.Window
+	if w == nil {
+		return ""
+	}
+	ticks := fmt.Sprintf("%d to %d", w.From, w.To)
+	if w.NativeFrom != "" {
+		ticks = fmt.Sprintf("%s to %s (%s)", w.NativeFrom, w.NativeTo, ticks)
+	}
+	return fmt.Sprintf("%s in ticks %s of %s", report.Count(w.Orders, "order", "orders"), ticks, report.Count(in.Logs, "log", "logs"))
+}
+
+// Difference says how one order differs between two peers.
+func Difference(d *orderlog.Difference) string {
+	what := "the order " + d.Order
+	if d.Marker {
+		what = "the marker " + d.Order
+	}
+	what += fmt.Sprintf(" of player %d", d.Player)
+	when := tick(playbook.Moment{Number: d.Tick, Native: d.Native})
+	var how string
+	switch d.Kind {
+	case orderlog.Missing:
+		how = fmt.Sprintf("%s is missing on %s", what, d.Peer)
+	case orderlog.Extra:
+		how = fmt.Sprintf("%s is on %s only", what, d.Peer)
+		if len(d.Lack) > 0 {
+			how = fmt.Sprintf("%s is on %s and not on %s", what, d.Peer, join(d.Lack, "and"))
+		}
+	case orderlog.Duplicated:
+		how = fmt.Sprintf("%s is there twice on %s", what, d.Peer)
+	case orderlog.Reordered:
+		how = fmt.Sprintf("%s comes in another order on %s", what, d.Peer)
+	case orderlog.Late:
+		if len(d.At) == 2 {
+			a, b := d.At[0], d.At[1]
+			return fmt.Sprintf("%s is in %s on %s and in %s on %s", what,
+				tick(playbook.Moment{Number: a.Tick, Native: a.Native}), a.Peer, tick(playbook.Moment{Number: b.Tick, Native: b.Native}), b.Peer)
+		}
+		how = fmt.Sprintf("%s is in another tick on %s", what, d.Peer)
+	case orderlog.Altered:
+		how = fmt.Sprintf("%s is another one on %s", what, d.Peer)
+	case orderlog.Failed:
+		how = fmt.Sprintf("%s failed on %s", what, d.Peer)
+	default:
+		how = fmt.Sprintf("%s %s on %s", d.Kind, what, d.Peer)
+	}
+	if d.Diff != nil {
+		how += fmt.Sprintf(" (byte %d: %s on %s, %s on %s", d.Diff.Offset, d.Diff.Base, d.Base, d.Diff.Peer, d.Peer)
+		for _, f := range d.Diff.Fields {
+			how += fmt.Sprintf("; %s: %s, %s", f.Path, f.Base, f.Peer)
+		}
+		how += ")"
+	}
+	return "in " + when + " " + how
+}
+
+// searched says what of the states was compared.
+func searched(c *playbook.Conclusion) string {
+	s := &c.Search
+	var parts []string
+	if s.Points > 0 {
+		if s.Peers == 2 {
+			parts = append(parts, fmt.Sprintf("%d of %s of states opened", s.Pairs, report.Count(s.Points, "pair", "pairs")))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s of states opened at %s", report.Count(s.Pairs, "pair", "pairs"), report.Count(s.Points, "state point", "state points")))
+		}
+	}
+	if s.Recorded > 0 {
+		parts = append(parts, report.Count(s.Recorded, "recorded hash", "recorded hashes"))
+	} else if s.Hashes > 0 {
+		parts = append(parts, report.Count(s.Hashes, "pair", "pairs")+" of recorded hashes")
+	}
+	if len(s.Kinds) > 0 {
+		parts = append(parts, fmt.Sprintf("checksums of %d peers (%s)", s.TracePeers, strings.Join(s.Kinds, ", ")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
+	b := c.Bracket
+	switch {
+	case open:
+		return "no state was compared", ""
+	case b == nil && c.Kind == bisect.ChecksumOnly:
+		return "no state differs", searched(c)
+	case b == nil:
+		return "no difference found", searched(c)
+	}
+	good, numbers := "…", fmt.Sprintf("at or before %d", b.Bad.Tick)
+	bad := playbook.MomentOf(b.Bad)
+	if b.Good != nil {
+		good, numbers = short(playbook.MomentOf(*b.Good)), fmt.Sprintf("%d to %d", b.Good.Tick, b.Bad.Tick)
+	}
+	parts := []string{fmt.Sprintf("by %v", b.By)}
+	if bad.Native != "" {
+		parts = []string{"state points " + numbers, parts[0]}
+	}
+	if s := searched(c); s != "" {
+		parts = append(parts, s)
+	}
+	return fmt.Sprintf("(%s, %s]", good, short(bad)), strings.Join(parts, "; ")
+}
+
+// checksums says what the games' own checksums say beside the states.
+func checksums(s *playbook.Checksums) (found, evidence string) {
+	by := s.By
+	if by == "" {
+		by = "recorded hashes"
+	}
+	switch s.State {
+	case playbook.SumsPart:
+		evidence = groups(s.Groups) + ", by the " + by
+		if s.Good != nil {
+			evidence += fmt.Sprintf("; they agree in %s", tick(*s.Good))
+		}
+		return span(s), evidence
+	case playbook.SumsBlind:
+		return "agree, though the states differ", fmt.Sprintf("up to %s, by the %s: they do not cover what differs", tick(*s.To), by)
+	case playbook.SumsLater:
+		return "differ later", fmt.Sprintf("%s hashes in the order logs differ from %s on; the states part before", s.Hash, from(s))
+	}
+	return span(s), groups(s.Groups) + ", by the " + by
+}
+
+// span says in which ticks checksums differ.
+func span(s *playbook.Checksums) string {
+	if s.Point {
+		return "differ from " + from(s) + " on"
+	}
+	if s.To != nil && s.Again != nil {
+		return fmt.Sprintf("differ from %s to %s and agree again from %s on", tick(*s.From), both(*s.To), both(*s.Again))
+	}
+	return "differ from " + tick(*s.From) + " on"
+}
+
+// from names the first moment at which checksums differ.
+func from(s *playbook.Checksums) string {
+	switch {
+	case !s.Point:
+		return tick(*s.From)
+	case s.From.Native != "":
+		return both(*s.From)
+	}
+	return point(*s.From)
+}
+
+func system(c *playbook.Conclusion) (found, evidence string) {
+	if c.SystemBy == playbook.SystemByCheckpoint {
+		cp := c.Checkpoint
+		return checkpoint(cp), fmt.Sprintf("the first that differs in the traces, in %s: %s", tick(cp.At), strings.Join(cp.Values, ", "))
+	}
+	evidence = "the first after which the traces of two peers part until the end of the tick"
+	if c.SystemBy == playbook.SystemByReplay {
+		evidence = "the first after which the replay departs from the peer's trace"
+	}
+	if p := c.Passing; p != nil {
+		evidence += fmt.Sprintf("; in %s the peers differed after %s, and no longer at its end", tick(p.Tick), p.System)
+	}
+	return c.System, evidence
+}
+
+func archetype(c *playbook.Conclusion, open bool) (found, evidence string) {
+	root, known := c.Root()
+	list := c.MayBeFirst()
+	switch n := len(c.Archetypes); {
+	case known && n > 1 && c.InitialState:
+		return label(root), fmt.Sprintf("the first of %d that differ", n)
+	case known && n > 1:
+		return label(root), fmt.Sprintf("the first of %d that differ after the system", n)
+	case known:
+		return label(root), "the only one that differs"
+	case n > 1:
+		return "one of " + labels(list, 4), ""
+	case !open:
+		return label(list[0]), "the only one that differs " + at(playbook.MomentOf(c.Bracket.Bad))
+	case len(list) > 1 && (c.Compared == nil || c.Compared.Values+uint64(len(c.Compared.Rows)) > 0):
+		return labels(list, 4), "all of them differ " + at(playbook.MomentOf(c.Bracket.Bad))
+	case len(list) > 0:
+		return "not known", "no value differs in these"
+	}
+	return "not known", ""
+}
+
+// entityList names the entities of what diverged first.
+func entityList(c *playbook.Conclusion) (found, evidence string) {
+	root, known := c.Root()
+	var keys []string
+	for i := range c.Locus {
+		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
+			keys = add(keys, f.Archetype+" "+f.Key)
+		}
+	}
+	for _, rows := range c.Compared.Rows {
+		if !rows.Cache && (!known || rows.Archetype == root) {
+			for _, key := range rows.Keys {
+				keys = append(keys, fmt.Sprintf("%s %s (only on %s)", rows.Archetype, key, rows.Peer))
+			}
+		}
+	}
+	return listed(keys), comparedText(c)
+}
+
+// fieldList names the fields of what diverged first.
+func fieldList(c *playbook.Conclusion) (found, evidence string) {
+	root, known := c.Root()
+	var fields, kinds []string
+	for i := range c.Locus {
+		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
+			fields, kinds = add(fields, fieldName(f)), add(kinds, string(f.Kind))
+		}
+	}
+	if len(fields) == 0 {
+		return "RNG.state", comparedText(c)
+	}
+	return listed(fields), strings.Join(kinds, ", ")
+}
+
+func listed(names []string) string {
+	const most = 3
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// comparedText says which states were compared.
+func comparedText(c *playbook.Conclusion) string {
+	k := c.Compared
+	text := fmt.Sprintf("%s of %s and %s compared", point(c.ComparedAt), k.Peers[0], k.Peers[1])
+	if k.Point != c.Bracket.Bad.Tick {
+		text += fmt.Sprintf(", %s after the first point that is known to differ: what followed is in it", report.Count(k.Point-c.Bracket.Bad.Tick, "tick", "ticks"))
+	}
+	return text
+}
+
+func peers(c *playbook.Conclusion) (found, evidence string) {
+	list := groups(c.Groups)
+	switch {
+	case len(c.Guilty) > 0:
+		return join(c.Guilty, "and") + " departed", "from the replay of the orders; " + list
+	case c.Inputs.Differ():
+		return "given different orders", list
+	case len(c.Groups) < 2:
+		return "not known", ""
+	case c.Replayed:
+		return list, "the replay departs from no peer there, or from every one"
+	case c.Majority > 0:
+		return list, "the majority may be wrong"
+	}
+	return list, ""
+}
+
+// claims holds the first word of the engine against the evidence.
+func claims(c *playbook.Conclusion) (found, evidence string) {
+	first, wrong := c.FirstStatement()
+	text := "“" + first.Text + "”"
+	switch {
+	case first.Contradicted():
+		return "the engine is wrong", strings.Join(append([]string{text}, contradictionsOf(first)...), "; ")
+	case first.Late():
+		when := ""
+		if first.Tick != nil {
+			when = tick(playbook.Moment{Number: *first.Tick, Native: first.Native})
+		}
+		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
+	case wrong > 0:
+		return "the engine is partly wrong", fmt.Sprintf("of %s the evidence contradicts %d; the first is %s", report.Count(len(c.Statements), "claim", "claims"), wrong, text)
+	case first.Borne():
+		return "the engine says the same", text
+	}
+	return "not checked", text
+}

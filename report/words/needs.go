@@ -1,0 +1,72 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// Need names what would close a step.
+func Need(n playbook.Need) string {
+	switch n.What {
+	case playbook.OrderLogs:
+		return "order logs of two peers"
+	case playbook.CommonOrderLogs:
+		return "order logs of two peers that have ticks in common"
+	case playbook.WholeOrderLogs:
+		if len(n.Of) == 1 {
+			return "the whole order log of " + n.Of[0]
+		}
+		return "the whole order logs of " + join(n.Of, "and")
+	case playbook.States:
+		if n.At == nil {
+			return "states of two peers"
+		}
+		return "the states of two peers " + at(*n.At)
+	case playbook.CommonStates:
+		return "states of one state point from two peers"
+	case playbook.StatesOrHashes:
+		return "states of two peers or hashes of them"
+	case playbook.EarlierState:
+		return "states of two peers, or hashes of them, from before they parted"
+	case playbook.NearerStates:
+		return "states of two peers from nearer to the split"
+	case playbook.SameColumns:
+		return "states that have the same columns"
+	case playbook.TickHashes:
+		return "order logs with a hash of every tick"
+	case playbook.TickChecks:
+		return "hashes or checkpoints of the same ticks from two peers"
+	case playbook.Traces:
+		return "traces of two peers that parted"
+	case playbook.SystemTraces:
+		return "traces with checkpoints inside ticks"
+	case playbook.ArchetypeTraces:
+		return "traces that record each archetype"
+	case playbook.ColumnTraces:
+		return "traces that record each column"
+	case playbook.Simulator:
+		return "a replay of the orders (--sim)"
+	case playbook.SimulatorOrders:
+		return "an order log and a replay of it (--sim)"
+	case playbook.SimulatorTrace:
+		return "a replay (--sim) and the trace of a peer that is wrong"
+	case playbook.MorePeers:
+		return "states of more peers or hashes of them"
+	case playbook.OtherPeer:
+		if len(n.Of) == 0 {
+			return "the files of two players of one match"
+		}
+		return "the same files from another player: these are of " + join(n.Of, "and") + " only"
+	}
+	return ""
+}
+
+// Needs names what would close a step, each of which would.
+func Needs(list []playbook.Need) string {
+	var parts []string
+	for _, n := range list {
+		parts = append(parts, Need(n))
+	}
+	return strings.Join(parts, "; or ")
+}

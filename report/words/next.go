@@ -1,0 +1,59 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// toLearn are the steps of which Next says what would close them.
+var toLearn = []playbook.Step{
+	playbook.StepInputs, playbook.StepInitial, playbook.StepTick, playbook.StepSystem, playbook.StepArchetype, playbook.StepComponent,
+}
+
+// Next says what to do, the most useful first.
+func Next(c *playbook.Conclusion) []string {
+	out := []string{}
+	if !c.Diverged() {
+		switch {
+		case c.Ask != "":
+			out = append(out, "send the text below to the players")
+		case c.Alone:
+			out = append(out, "ask for "+Needs(c.Lacking))
+		case len(c.Lost)+len(c.Lacking) > 0:
+			out = append(out, "ask the players for what is missing: desynctool doctor PATH… writes the text")
+		}
+		if len(c.Contradictions) > 0 {
+			out = append(out, "desynctool verify FILE… computes hashes again from content: one of two pieces that contradict each other is wrong")
+		}
+		return out
+	}
+	switch {
+	case c.Bracket == nil:
+	case c.Inputs.Differ():
+		out = append(out, "desynctool orders PATH… --all lists every order that differs")
+	case !c.Replayed && c.Held.Logs > 0 && c.Session.Game == "refsim":
+		out = append(out, "desynctool triage PATH… --sim builtin replays the orders and shows which peer is wrong")
+	case !c.Replayed && c.Held.Logs > 0:
+		out = append(out, "desynctool triage PATH… --sim exec:GAME replays the orders in the game and shows which peer is wrong (docs/extsim.md)")
+	}
+	if c.Grounded() {
+		for i := range c.Causes {
+			if from := &c.Causes[i]; from.Group == 1 {
+				out = append(out, fmt.Sprintf("check for %s: %s", from.Class, classes[from.Class].confirm))
+			}
+		}
+	}
+	if k := c.Compared; k != nil && k.Values > uint64(len(c.Locus)) {
+		out = append(out, fmt.Sprintf("desynctool diff A@%d B@%d --all lists all %d values that differ", k.Point, k.Point, k.Values))
+	}
+	for _, a := range c.Answers {
+		if a.State == report.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
+			out = append(out, fmt.Sprintf("to learn the %s: get %s", strings.ReplaceAll(a.Step.String(), "-", " "), Needs(a.Needs)))
+		}
+	}
+	return out
+}

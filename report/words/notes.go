@@ -1,0 +1,75 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// Missing lists the evidence that is lost or lacking.
+func Missing(c *playbook.Conclusion) []string {
+	out := append([]string{}, c.Lost...)
+	for _, n := range c.Lacking {
+		switch n.What {
+		case playbook.StatesOrHashes:
+			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
+		case playbook.OtherPeer:
+			out = append(out, fmt.Sprintf("evidence of a second peer: there is that of %s only", report.Count(len(n.Of), "peer", "peers")))
+		default:
+			out = append(out, Need(n))
+		}
+	}
+	return out
+}
+
+// Contradictions lists the pieces of evidence that cannot both be right.
+func Contradictions(c *playbook.Conclusion) []string {
+	out := []string{}
+	for i := range c.Contradictions {
+		out = append(out, Contradiction(&c.Contradictions[i]))
+	}
+	return out
+}
+
+// Contradiction says what contradicts what.
+func Contradiction(k *playbook.Contradiction) string {
+	switch k.Kind {
+	case playbook.InputHash:
+		return fmt.Sprintf("%s: the recorded input hash of %s is not that of its orders (%s)", k.Peers[0], tick(k.At), report.Count(k.Count, "such tick", "such ticks"))
+	case playbook.TraceEnd:
+		return fmt.Sprintf("the trace of %s at the end of %s has %s, the state that it left there has the root %s", k.Peers[0], tick(k.At), k.Sums[0], k.Sums[1])
+	case playbook.Collision:
+		return fmt.Sprintf("the sync hashes of %s and %s %s are equal and their roots are not: a collision of the first 8 bytes", k.Peers[0], k.Peers[1], at(k.At))
+	}
+	return k.Text
+}
+
+// Notes lists what limits the answer.
+func Notes(c *playbook.Conclusion) []string {
+	out := full(slices.Clone(c.Notes))
+	if n := c.Inputs.Misplaced; n > 0 {
+		out = append(out, report.Count(n, "order was", "orders were")+" applied out of order")
+	}
+	return out
+}
+
+// Claims lists what engines said themselves, beside what the evidence says.
+func Claims(c *playbook.Conclusion) (out []report.ClaimDocument) {
+	for i := range c.Statements {
+		doc := c.Statements[i].ClaimDocument
+		doc.Contradictions = contradictionsOf(&c.Statements[i])
+		out = append(out, doc)
+	}
+	return out
+}
+
+// contradictionsOf says what contradicts a statement.
+func contradictionsOf(s *playbook.Statement) []string {
+	out := full(slices.Clone(s.Contradictions))
+	if s.Equal != nil {
+		out = append(out, fmt.Sprintf("the states are equal %s, after that tick", at(*s.Equal)))
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// Prospect says why evidence can answer a step, or why it cannot.
+func Prospect(p *playbook.Prospect) string {
+	switch p.Step {
+	case playbook.StepBracket, playbook.StepField:
+		switch {
+		case p.Can:
+			return fmt.Sprintf("states of %s that two peers or more have, %d to %d", report.Count(p.Points, "state point", "state points"), p.From, p.To)
+		case len(p.Have) > 1:
+			return "the states of no two peers are of the same state point"
+		}
+		return lacking("states", p)
+	case playbook.StepSystem:
+		switch {
+		case p.Can:
+			return fmt.Sprintf("traces of %d peers with checkpoints inside ticks", len(p.Have))
+		case len(p.Needs) > 0 && p.Needs[0].What == playbook.SystemTraces:
+			return "the checkpoints are of whole ticks"
+		}
+		return "no traces of the same ticks from two peers; a simulator may replay the tick (bisect --sim --drill)"
+	case playbook.StepTick:
+		switch {
+		case p.Can && p.By == "":
+			return "by replaying the orders in a simulator (bisect --sim)"
+		case !p.Can:
+			return "no hashes or checkpoints of the same ticks from two peers"
+		}
+	}
+	switch {
+	case p.Can && len(p.Lack) > 0:
+		return fmt.Sprintf("%s of %d peers, ticks %d to %d in common; %s", p.By, len(p.Have), p.From, p.To, lackText(p))
+	case p.Can:
+		return fmt.Sprintf("%s of %d peers, ticks %d to %d in common", p.By, len(p.Have), p.From, p.To)
+	case len(p.Have) > 1:
+		return fmt.Sprintf("the %s of no two peers are of the same ticks", p.By)
+	}
+	return lacking(p.By, p)
+}
+
+func lacking(what string, p *playbook.Prospect) string {
+	if len(p.Have) == 1 {
+		return fmt.Sprintf("%s of %s only; %s", what, p.Have[0], lackText(p))
+	}
+	return fmt.Sprintf("no %s of any peer", what)
+}
+
+func lackText(p *playbook.Prospect) string {
+	if len(p.Lack) == 0 {
+		return "there are no other peers"
+	}
+	return strings.Join(p.Lack, ", ") + " left none"
+}

@@ -1,0 +1,356 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Verdict says what happened in at most three sentences: what is known, then what is not.
+func Verdict(c *playbook.Conclusion) []string {
+	switch {
+	case c.Alone:
+		return []string{alone(c)}
+	case !c.Diverged():
+		return undiverged(c)
+	case c.Bracket == nil:
+		return withoutBracket(c)
+	}
+	return []string{parted(c), why(c), who(c)}
+}
+
+func alone(c *playbook.Conclusion) string {
+	switch n := len(c.Covers); n {
+	case 0:
+		return "Nothing can be compared: there is evidence of one peer only."
+	case 1:
+		return fmt.Sprintf("Nothing can be compared: there is evidence of one peer only, %s.", c.Covers[0].Name)
+	default:
+		return fmt.Sprintf("Nothing can be compared: the evidence of %d peers has nothing in common.", n)
+	}
+}
+
+// undiverged says that nothing is known to differ.
+func undiverged(c *playbook.Conclusion) []string {
+	text := "No difference was found"
+	lost := len(c.Lost) + len(c.Lacking)
+	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 {
+		text += " in what could be read"
+	}
+	if !c.Search.Compares() {
+		text = "No state was compared"
+	} else if s := searched(c); s != "" {
+		text += ": " + s
+	}
+	switch in := &c.Inputs; {
+	case in.Line == "":
+	case in.Count == 0 && in.Window != nil:
+		text += fmt.Sprintf("; the orders are equal (%d)", in.Window.Orders)
+	default:
+		text += "; " + in.Line
+	}
+	out := []string{text + "."}
+	for i := range c.Statements {
+		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
+			out = append(out, fmt.Sprintf("Yet the game says “%s”, and nothing here bears that out.", s.Text))
+			break
+		}
+	}
+	if lost > 0 {
+		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", report.Count(lost, "piece of evidence is", "pieces of evidence are")))
+	} else if n := len(c.Contradictions); n > 0 {
+		out = append(out, fmt.Sprintf("%s, so that this is not certain.", report.Count(n, "piece of evidence contradicts another", "pieces of evidence contradict others")))
+	}
+	return out
+}
+
+// withoutBracket says of a divergence that is not one of states what it is of.
+func withoutBracket(c *playbook.Conclusion) []string {
+	switch {
+	case c.Kind == bisect.ChecksumOnly:
+		text := "Only checksums differ, the states are equal"
+		if n := c.Search.Points; n > 0 {
+			text += fmt.Sprintf(" at all %s", report.Count(n, "common state point", "common state points"))
+		}
+		out := []string{text + "."}
+		if s := c.Checksums; s != nil {
+			what := "checksums"
+			if s.By == "" {
+				what = "recorded hashes"
+			}
+			out = append(out, fmt.Sprintf("The %s %s: %s.", what, span(s), groups(s.Groups)))
+		}
+		return append(out, why(c))
+	case c.Kind == bisect.InputsDiffer:
+		text := "The peers were given different orders"
+		if !c.Search.Compares() {
+			text += "; no state was compared"
+		} else {
+			text += "; no state is known to differ"
+		}
+		out := []string{text + "."}
+		if s := blamed(c); s != "" {
+			out = append(out, s)
+		}
+		return append(out, why(c))
+	case c.Kind == bisect.StaleCache:
+		k := c.Cache
+		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says “%s” after %s", k.Peer, k.Text,
+			tick(playbook.Moment{Number: k.After, Native: k.NativeAfter}))
+		if k.Before != nil {
+			text += fmt.Sprintf(", before %s", both(playbook.Moment{Number: *k.Before, Native: k.NativeBefore}))
+		}
+		out := []string{text + "."}
+		if c.Search.Compares() {
+			out = append(out, "The states are equal: "+searched(c)+".")
+		} else {
+			out = append(out, "The orders are equal, and no state was compared.")
+		}
+		return append(out, why(c))
+	case c.Inputs.Line != "" && c.Inputs.Hashes != nil:
+		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
+	case len(c.Statements) > 0:
+		return []string{fmt.Sprintf("The engine says that the peers parted: “%s”.", c.Statements[0].Text)}
+	case c.Inputs.Line != "" && c.Inputs.State != playbook.InputsUnknown && c.Inputs.State != playbook.InputsApart:
+		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
+	}
+	return []string{"The checksums of the peers differ."}
+}
+
+// parted says where the peers parted, and what differs there.
+func parted(c *playbook.Conclusion) string {
+	b := c.Bracket
+	bad := playbook.MomentOf(b.Bad)
+	var text strings.Builder
+	who := "The peers"
+	if b.A != "" && len(c.Peers) == 2 {
+		who = b.A + " and " + b.B
+	}
+	text.WriteString(who)
+	switch {
+	case c.InitialState:
+		text.WriteString(" differ from the start, before any tick")
+	case c.Tick != nil:
+		text.WriteString(" parted in " + report.InTick(divergentTick(c)))
+		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
+			fmt.Fprintf(&text, " (equal %s, different %s)", at(playbook.MomentOf(*b.Good)), at(bad))
+		}
+	case b.Good != nil:
+		text.WriteString(" parted " + between(playbook.MomentOf(*b.Good), bad))
+	default:
+		text.WriteString(" differ " + at(bad))
+	}
+	if cp := c.Checkpoint; cp != nil && c.SystemBy == playbook.SystemByCheckpoint {
+		text.WriteString(", in " + checkpoint(cp))
+	} else if c.System != "" {
+		text.WriteString(", in " + c.System)
+	}
+	if b.Good == nil && !c.InitialState {
+		text.WriteString(", and nothing before is known to be equal")
+	}
+	switch what := where(c); {
+	case what != "":
+		text.WriteString(": " + what)
+	case c.Checkpoint != nil:
+		text.WriteString(": " + strings.Join(c.Checkpoint.Values, ", "))
+	}
+	switch p := c.Parting; {
+	case c.Kind == bisect.BlindChecksum:
+		text.WriteString("; every checksum agrees, so none of them covers that")
+	case p != nil && c.Tick == nil:
+		fmt.Fprintf(&text, "; checksums differ from %s on", tick(playbook.Moment{Number: p.Bad, Native: p.Native}))
+	}
+	if c.Healed != nil {
+		fmt.Fprintf(&text, "; the states are equal again %s", at(*c.Healed))
+	}
+	return text.String() + "."
+}
+
+// between says between which two state points something lies.
+func between(good, bad playbook.Moment) string {
+	switch {
+	case good.Native != "" && bad.Native != "" && good.Relation == snapshot.After && bad.Relation == snapshot.After:
+		return fmt.Sprintf("after %s, in %s at the latest", good.Native, bad.Native)
+	case coded(good) && coded(bad):
+		return fmt.Sprintf("between state points %s and %s", both(good), both(bad))
+	}
+	return fmt.Sprintf("between %s and %s", point(good), point(bad))
+}
+
+// checkpoint names the place of a checkpoint inside its tick.
+func checkpoint(cp *playbook.Checkpoint) string {
+	var parts []string
+	for _, part := range []string{cp.System, cp.Scope} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// where names what differs.
+func where(c *playbook.Conclusion) string {
+	root, known := c.Root()
+	if list := c.MayBeFirst(); !known {
+		switch {
+		case c.Compared == nil || len(list) == 0:
+			return ""
+		case c.Compared.Values+uint64(len(c.Compared.Rows)) == 0:
+			return "the files of the states do not have the same columns, and no value differs"
+		case len(list) > 1:
+			return several(c, list) + " differ"
+		}
+		root = list[0]
+	}
+	if root == "" {
+		return "the RNG"
+	}
+	var fields, keys, only []string
+	var values string
+	for i := range c.Locus {
+		f := &c.Locus[i]
+		if f.Archetype != root || f.Cache || c.Component != "" && f.Component != c.Component {
+			continue
+		}
+		fields, keys = add(fields, fieldName(f)), add(keys, f.Key)
+		a, b := c.Compared.Peers[0], c.Compared.Peers[1]
+		values = fmt.Sprintf(" (%s on %s, %s on %s)", f.Values[a], a, f.Values[b], b)
+	}
+	if c.Compared != nil {
+		for _, rows := range c.Compared.Rows {
+			if rows.Archetype == root && !rows.Cache {
+				exist := "exist"
+				if rows.Count == 1 {
+					exist = "exists"
+				}
+				only = append(only, fmt.Sprintf("%s %s only on %s", entities(root, rows.Keys, rows.Count), exist, rows.Peer))
+			}
+		}
+	}
+	switch {
+	case len(keys) == 0 && len(only) > 0:
+		return join(only, "and")
+	case len(keys) == 0 && c.Component != "" && c.Component != root:
+		return c.Component + " of " + root
+	case len(keys) == 0:
+		return root
+	case len(fields) == 1 && len(keys) == 1 && len(values) < 80:
+		return fields[0] + " of " + entities(root, keys, 1) + values
+	case len(fields) == 1:
+		return fields[0] + " of " + entities(root, keys, uint64(len(keys)))
+	}
+	text := entities(root, keys, uint64(len(keys)))
+	if c.Component != "" && c.Component != root {
+		return c.Component + " of " + text
+	}
+	return text
+}
+
+// several names archetypes, by their entity where only one differs.
+func several(c *playbook.Conclusion, list []string) string {
+	const most = 3
+	var names []string
+	for _, l := range list[:min(len(list), most)] {
+		var keys []string
+		for i := range c.Locus {
+			if f := &c.Locus[i]; f.Archetype == l && l != "" && !f.Cache {
+				keys = add(keys, f.Key)
+			}
+		}
+		for _, rows := range c.Compared.Rows {
+			if rows.Archetype == l && !rows.Cache {
+				keys = append(keys, rows.Keys...)
+			}
+		}
+		name := label(l)
+		if len(keys) == 1 {
+			name += " " + keys[0]
+		}
+		names = append(names, name)
+	}
+	if n := len(list) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), n)
+	}
+	return join(names, "and")
+}
+
+// why names the likeliest cause, or says why none is known.
+func why(c *playbook.Conclusion) string {
+	first := likeliest(c)
+	switch {
+	case len(first) == 0:
+		return "The cause is not known."
+	case !c.Grounded():
+		return "The cause is not known: " + tooLate(c) + "."
+	case len(first) == 1:
+		return fmt.Sprintf("Likely cause: %s (%s).", lower(title(first[0])), first[0])
+	}
+	return fmt.Sprintf("Likely cause: %s; this evidence does not separate them.", join(first, "or"))
+}
+
+// tooLate says why states show no cause.
+func tooLate(c *playbook.Conclusion) string {
+	switch {
+	case c.Later == 0:
+		return "no state of the end of the divergent tick was compared"
+	case c.Tick != nil:
+		return fmt.Sprintf("the nearest states that differ were saved %s later", report.Count(c.Later, "tick", "ticks"))
+	case c.Bracket != nil && c.Bracket.Good == nil:
+		return "the peers may have parted long before these states were saved"
+	}
+	return fmt.Sprintf("the states that differ were saved up to %s after the split", report.Count(c.Later, "tick", "ticks"))
+}
+
+// likeliest returns the classes of the first group of causes.
+func likeliest(c *playbook.Conclusion) (classes []string) {
+	for i := range c.Causes {
+		if c.Causes[i].Group == 1 {
+			classes = append(classes, c.Causes[i].Class)
+		}
+	}
+	return classes
+}
+
+// who says which peer is wrong, as far as that is known.
+func who(c *playbook.Conclusion) string {
+	switch {
+	case len(c.Guilty) > 0:
+		verb := "departs"
+		if len(c.Guilty) > 1 {
+			verb = "depart"
+		}
+		text := fmt.Sprintf("Wrong: %s, which %s from a replay of the orders", join(c.Guilty, "and"), verb)
+		if b := c.Borrowed; b != nil {
+			text += fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
+		}
+		return text + "."
+	case c.Inputs.Differ():
+		if s := blamed(c); s != "" {
+			return s
+		}
+		return "The peers were given different orders."
+	case c.Replayed:
+		return "Which peer is wrong is not known: the replay departs from none there, or from every one."
+	}
+	would := "a replay of the orders would show it (--sim)"
+	if c.Held.Logs == 0 {
+		would = "an order log and a replay of it would show it (--sim)"
+	}
+	if len(c.Groups) > 1 && len(c.Peers) > 2 {
+		would = groups(c.Groups) + "; " + would
+	}
+	return "Which peer is wrong is not known: " + would + "."
+}
+
+// blamed says how the orders differ, "" if that is not known.
+func blamed(c *playbook.Conclusion) string {
+	if len(c.Inputs.Differences) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The network layer is to blame: %s.", Difference(&c.Inputs.Differences[0]))
+}

@@ -1,0 +1,137 @@
+// Package words makes English of a conclusion. It is the only place where the sentences of a
+// triage stand: its first lines, the steps of the narrowing, what speaks for a cause, what is
+// missing, what to do next. It decides nothing and reads no files; each sentence follows from
+// a playbook.Conclusion, which can be written down as a literal.
+//
+// A sentence says what is known first, then what is not, in words that somebody knows who has
+// never used the tool. It names the engine's own moments, with our numbers beside them.
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// Report writes a conclusion as a document.
+func Report(c *playbook.Conclusion) *report.Report {
+	r := &report.Report{
+		Head:    report.NewHead("triage", report.StatusOf(c), c.Warnings),
+		Verdict: Verdict(c), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
+		Ladder: Ladder(c), Locus: full(c.Locus), Compared: c.Compared, Causes: Causes(c), Cascade: full(c.Cascade), Orders: full(c.Orders),
+		Contradictions: Contradictions(c), Missing: Missing(c), Notes: Notes(c), Claims: Claims(c), Facts: c.Facts,
+		Next: Next(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Coarse: c.Coarse, Of: full(c.Of),
+		Timeline: c.Timeline, Heat: c.Heat, Tree: c.Tree, Map: c.Map,
+	}
+	if in := &c.Inputs; in.Line != "" {
+		r.Inputs = &report.Inputs{Line: in.Line, Count: in.Count, Differences: full(in.Differences)}
+	}
+	return r
+}
+
+// full returns an empty list instead of nil.
+func full[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+func divergence(c *playbook.Conclusion) *report.FirstDivergence {
+	b := c.Bracket
+	if b == nil {
+		return nil
+	}
+	_, root := c.Root()
+	d := &report.FirstDivergence{
+		Exact: c.Tick != nil && c.TickBy != playbook.TickByCheckpoint, InitialState: c.InitialState, System: c.System,
+		Archetypes: full(c.MayBeFirst()), Root: root, Component: c.Component, Checksums: c.Parting, Detected: c.Detected, Majority: c.Majority,
+		Bracket: report.Bracket(b),
+	}
+	native := report.Native{State: playbook.MomentOf(b.Bad).Words()}
+	if c.Tick != nil {
+		d.Tick, native.Step = &c.Tick.Number, c.Tick.Words()
+	}
+	if native != (report.Native{}) {
+		d.Native = &native
+	}
+	if c.Healed != nil {
+		d.Healed = &c.Healed.Number
+	}
+	if c.Checkpoint != nil {
+		d.Checkpoint = &c.Checkpoint.CheckpointDocument
+	}
+	return d
+}
+
+// join joins words by commas, and the last two by another word.
+func join(list []string, last string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	n := len(list) - 1
+	return strings.Join(list[:n], ", ") + " " + last + " " + list[n]
+}
+
+// upTo joins the first words of a list, and counts the rest.
+func upTo(list []string, most int) string {
+	if n := len(list) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), n)
+	}
+	return join(list, "and")
+}
+
+// lower begins a text with a small letter.
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// groups shows who agrees with whom: "host = server ≠ client".
+func groups(list [][]string) string {
+	var parts []string
+	for _, g := range list {
+		parts = append(parts, strings.Join(g, " = "))
+	}
+	return strings.Join(parts, " ≠ ")
+}
+
+// label names an archetype; the RNG has none.
+func label(name string) string {
+	if name == "" {
+		return playbook.RNG
+	}
+	return name
+}
+
+func labels(list []string, most int) string {
+	var names []string
+	for _, l := range list {
+		names = append(names, label(l))
+	}
+	return upTo(names, most)
+}
+
+// fieldName names a column of an archetype, whose only component may have its name.
+func fieldName(f *report.LocusField) string {
+	if f.Component == f.Archetype || strings.HasSuffix(f.Archetype, "."+f.Component) {
+		return f.Archetype + "." + f.Field
+	}
+	return f.Component + "." + f.Field
+}
+
+// entities names the only entity of an archetype, or says how many there are.
+func entities(archetype string, keys []string, n uint64) string {
+	if n == 1 && len(keys) == 1 {
+		return archetype + " " + keys[0]
+	}
+	return report.Count(n, "entity", "entities") + " of " + archetype
+}
+
+// add appends a text that is not in a list.
+func add(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}

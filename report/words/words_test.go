@@ -1,0 +1,383 @@
+package words
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+func number(n uint64) *playbook.Moment { return &playbook.Moment{Number: n} }
+
+func bracketOf(good, bad snapshot.Point) *bisect.Bracket {
+	return &bisect.Bracket{Good: &good, Bad: bad, By: bisect.BySnapshots, A: "client", B: "host"}
+}
+
+// duel is a conclusion of two peers that parted in tick 90.
+func duel() *playbook.Conclusion {
+	return &playbook.Conclusion{
+		Kind: bisect.StateDiffers, Bracket: bracketOf(snapshot.Point{Tick: 90}, snapshot.Point{Tick: 91}), Exact: true, Tick: number(90),
+		Peers: []report.TriagedPeer{{Name: "client"}, {Name: "host"}}, Groups: [][]string{{"client"}, {"host"}}, Held: playbook.Held{Logs: 2},
+	}
+}
+
+// with returns a conclusion after a change.
+func with(c *playbook.Conclusion, change func(c *playbook.Conclusion)) *playbook.Conclusion {
+	change(c)
+	return c
+}
+
+// later makes the states those of some ticks after the divergent one.
+func later(ticks uint64) func(c *playbook.Conclusion) {
+	return func(c *playbook.Conclusion) {
+		c.Later = ticks
+		c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: c.Bracket.Bad.Tick + ticks}
+		c.ComparedAt = playbook.Moment{Number: c.Compared.Point}
+		c.Causes = []playbook.Cause{{Class: playbook.RNGLeak, Group: 1, Later: true}}
+	}
+}
+
+// TestVerdict pins the first lines, for each way that a session can end.
+func TestVerdict(t *testing.T) {
+	frame := func(n uint64, name string, relation snapshot.Relation) snapshot.Point {
+		return snapshot.Point{Tick: n, Native: name, Relation: relation}
+	}
+	missing := orderlog.Difference{Kind: orderlog.Missing, Tick: 90, Player: 1, Order: "move", Peer: "client", Base: "host"}
+	for _, test := range []struct {
+		name string
+		c    *playbook.Conclusion
+		want []string
+	}{
+		{"one peer", &playbook.Conclusion{Alone: true, Covers: []playbook.Covered{{Name: "host"}}}, []string{
+			"Nothing can be compared: there is evidence of one peer only, host.",
+		}},
+		{"two peers apart", &playbook.Conclusion{Alone: true, Covers: make([]playbook.Covered, 2)}, []string{
+			"Nothing can be compared: the evidence of 2 peers has nothing in common.",
+		}},
+		{"in sync", &playbook.Conclusion{Search: playbook.Search{Peers: 2, Pairs: 2, Points: 3}}, []string{
+			"No difference was found: 2 of 3 pairs of states opened.",
+		}},
+		{"in sync, and orders", &playbook.Conclusion{
+			Search: playbook.Search{Hashes: 463}, Inputs: playbook.Inputs{State: playbook.InputsSame, Line: "equal", Window: &orderlog.Window{Orders: 20}},
+		}, []string{
+			"No difference was found: 463 pairs of recorded hashes; the orders are equal (20).",
+		}},
+		{"in sync, and something lost", &playbook.Conclusion{Search: playbook.Search{Recorded: 1}, Lost: []string{"evil.zip: ../evil.sav was left out"}}, []string{
+			"No difference was found in what could be read: 1 recorded hash.",
+			"1 piece of evidence is lost or lacking, which may hide a difference.",
+		}},
+		{"in sync, and the game disagrees", &playbook.Conclusion{
+			Search:     playbook.Search{Recorded: 3},
+			Statements: []playbook.Statement{{ClaimDocument: report.ClaimDocument{Text: "Out of sync!", Standing: tracediff.Unchecked}}},
+		}, []string{
+			"No difference was found: 3 recorded hashes.",
+			"Yet the game says “Out of sync!”, and nothing here bears that out.",
+		}},
+		{"in sync, and a contradiction", &playbook.Conclusion{Search: playbook.Search{Recorded: 3}, Contradictions: make([]playbook.Contradiction, 1)}, []string{
+			"No difference was found: 3 recorded hashes.",
+			"1 piece of evidence contradicts another, so that this is not certain.",
+		}},
+		{"no states", &playbook.Conclusion{Lacking: []playbook.Need{{What: playbook.StatesOrHashes}}}, []string{
+			"No state was compared.",
+			"1 piece of evidence is lost or lacking, which may hide a difference.",
+		}},
+		{"checksums only", &playbook.Conclusion{
+			Kind: bisect.ChecksumOnly, Search: playbook.Search{Points: 151},
+			Checksums: &playbook.Checksums{State: playbook.SumsOnly, By: "table of checksums", From: number(3500), To: number(4096), Again: number(4097), Groups: [][]string{{"Alice"}, {"Bob", "Carol"}}},
+			Causes:    []playbook.Cause{{Class: playbook.ChecksumDefect, Group: 1}},
+		}, []string{
+			"Only checksums differ, the states are equal at all 151 common state points.",
+			"The checksums differ from tick 3500 to 4096 and agree again from 4097 on: Alice ≠ Bob = Carol.",
+			"Likely cause: the checksum is wrong, or does not cover what differs (checksum-defect).",
+		}},
+		{"orders only", &playbook.Conclusion{
+			Kind: bisect.InputsDiffer, Inputs: playbook.Inputs{State: playbook.InputsOther, Count: 1, Differences: []orderlog.Difference{missing}},
+			Causes: []playbook.Cause{{Class: playbook.InputDropped, Group: 1}},
+		}, []string{
+			"The peers were given different orders; no state was compared.",
+			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client.",
+			"Likely cause: an order was lost on its way to a peer (input-dropped).",
+		}},
+		{"a cache", &playbook.Conclusion{
+			Kind: bisect.StaleCache, Cache: &orderlog.PeerClaim{Peer: "client", Text: "town cache mismatch", After: 52721152, NativeAfter: "000adf00;00"},
+			Causes: []playbook.Cause{{Class: playbook.StaleCache, Group: 1}},
+		}, []string{
+			"Data that client derives from its state was stale: its game says “town cache mismatch” after tick 000adf00;00 (52721152).",
+			"The orders are equal, and no state was compared.",
+			"Likely cause: derived data was not brought up to date (stale-cache).",
+		}},
+		{"one tick", duel(), []string{
+			"client and host parted in tick 90.",
+			"The cause is not known.",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
+		}},
+		{"a system, and what differs", with(duel(), func(c *playbook.Conclusion) {
+			c.System, c.Archetypes, c.Component = "Economy", []string{"Player"}, "Market"
+			c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: 91, Values: 1}
+			f := report.LocusField{Archetype: "Player"}
+			f.Key, f.Component, f.Field, f.Values = "240", "Market", "index", map[string]string{"client": "1", "host": "2"}
+			c.Locus = []report.LocusField{f}
+			c.Causes = []playbook.Cause{{Class: playbook.IterationOrder, Group: 1}, {Class: playbook.UnstableSort, Group: 1}, {Class: playbook.Float, Group: 2}}
+			c.Guilty, c.Replayed = []string{"client"}, true
+		}), []string{
+			"client and host parted in tick 90, in Economy: Market.index of Player 240 (1 on client, 2 on host).",
+			"Likely cause: iteration-order or unstable-sort; this evidence does not separate them.",
+			"Wrong: client, which departs from a replay of the orders.",
+		}},
+		{"orders of another", with(duel(), func(c *playbook.Conclusion) {
+			c.Guilty, c.Replayed, c.Borrowed = []string{"client"}, true, &playbook.Borrowed{Peer: "client", From: "host"}
+		}), []string{
+			"client and host parted in tick 90.",
+			"The cause is not known.",
+			"Wrong: client, which departs from a replay of the orders of host; the log of client is not there, so it may have been given others.",
+		}},
+		{"states of later", with(duel(), later(299)), []string{
+			"client and host parted in tick 90.",
+			"The cause is not known: the nearest states that differ were saved 299 ticks later.",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
+		}},
+		{"a wide bracket", with(duel(), func(c *playbook.Conclusion) {
+			c.Tick, c.Exact, c.Held.Logs, c.Bracket = nil, false, 0, bracketOf(frame(600, "frame 600", snapshot.At), frame(630, "frame 630", snapshot.At))
+			later(29)(c)
+			c.Bracket.Bad.Tick = 630
+			c.Suspects = nil
+		}), []string{
+			"client and host parted between frame 600 and frame 630.",
+			"The cause is not known: the states that differ were saved up to 29 ticks after the split.",
+			"Which peer is wrong is not known: an order log and a replay of it would show it (--sim).",
+		}},
+		{"turns", with(duel(), func(c *playbook.Conclusion) {
+			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(12, "turn 11", snapshot.After), frame(20, "turn 19", snapshot.After))
+			c.Parting = &report.Parting{Bad: 15, Native: "turn 15"}
+		}), []string{
+			"client and host parted after turn 11, in turn 19 at the latest; checksums differ from turn 15 on.",
+			"The cause is not known.",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
+		}},
+		{"codes", with(duel(), func(c *playbook.Conclusion) {
+			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(52718784, "000adee0", snapshot.At), frame(52721152, "000adf00", snapshot.At))
+			c.Healed = number(52721154)
+		}), []string{
+			"client and host parted between state points 000adee0 (52718784) and 000adf00 (52721152); the states are equal again at state point 52721154.",
+			"The cause is not known.",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
+		}},
+		{"from the start", with(duel(), func(c *playbook.Conclusion) {
+			c.Tick, c.InitialState, c.Archetypes, c.Replayed = nil, true, []string{""}, true
+			c.Bracket.Good = nil
+		}), []string{
+			"client and host differ from the start, before any tick: the RNG.",
+			"The cause is not known.",
+			"Which peer is wrong is not known: the replay departs from none there, or from every one.",
+		}},
+		{"nothing before", with(duel(), func(c *playbook.Conclusion) {
+			c.Tick, c.Exact, c.Bracket.Good, c.Bracket.A = nil, false, nil, ""
+			c.Peers, c.Groups = make([]report.TriagedPeer, 3), [][]string{{"a", "b"}, {"c"}}
+		}), []string{
+			"The peers differ at state point 91, and nothing before is known to be equal.",
+			"The cause is not known.",
+			"Which peer is wrong is not known: a = b ≠ c; a replay of the orders would show it (--sim).",
+		}},
+		{"a checksum that is blind", with(duel(), func(c *playbook.Conclusion) {
+			c.Kind, c.Causes = bisect.BlindChecksum, []playbook.Cause{{Class: playbook.ChecksumDefect, Group: 1}}
+		}), []string{
+			"client and host parted in tick 90; every checksum agrees, so none of them covers that.",
+			"Likely cause: the checksum is wrong, or does not cover what differs (checksum-defect).",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
+		}},
+	} {
+		if got := Verdict(test.c); !slices.Equal(got, test.want) {
+			t.Errorf("%s:\n%s\nexpected\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+		}
+		if n := len(Verdict(test.c)); n > 3 {
+			t.Errorf("%s: the verdict has %d sentences", test.name, n)
+		}
+	}
+}
+
+// TestDifference pins how each kind of difference reads.
+func TestDifference(t *testing.T) {
+	d := orderlog.Difference{Tick: 12, Player: 1, Order: "move", Peer: "client", Base: "host", Lack: []string{"host"}}
+	for kind, want := range map[orderlog.DifferenceKind]string{
+		orderlog.Missing:    "in tick 12 the order move of player 1 is missing on client",
+		orderlog.Extra:      "in tick 12 the order move of player 1 is on client and not on host",
+		orderlog.Duplicated: "in tick 12 the order move of player 1 is there twice on client",
+		orderlog.Reordered:  "in tick 12 the order move of player 1 comes in another order on client",
+		orderlog.Late:       "the order move of player 1 is in tick 12 on host and in tick 13 on client",
+		orderlog.Altered:    "in tick 12 the order move of player 1 is another one on client (byte 3: 0x04 on host, 0x05 on client)",
+		orderlog.Failed:     "in tick 12 the order move of player 1 failed on client",
+	} {
+		d := d
+		d.Kind = kind
+		switch kind {
+		case orderlog.Late:
+			d.At = []orderlog.Place{{Peer: "host", Tick: 12}, {Peer: "client", Tick: 13}}
+		case orderlog.Altered:
+			d.Diff = &orderlog.PayloadDiff{Offset: 3, Base: orderlog.Bytes{4}, Peer: orderlog.Bytes{5}}
+		}
+		if got := Difference(&d); got != want {
+			t.Errorf("%s: %q, expected %q", kind, got, want)
+		}
+	}
+	d.Kind, d.Marker, d.Order, d.Native = orderlog.Missing, true, "join", "turn 12"
+	if got, want := Difference(&d), "in turn 12 the marker join of player 1 is missing on client"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
+// TestLadder pins what is said of steps.
+func TestLadder(t *testing.T) {
+	bad := number(91)
+	differs := report.LocusField{Archetype: "Tank"}
+	differs.Key, differs.Component, differs.Field, differs.Kind = "7", "Health", "hp", snapshot.KindInteger
+	for _, test := range []struct {
+		name   string
+		c      *playbook.Conclusion
+		answer playbook.Answer
+		want   string
+	}{
+		{"lost", with(duel(), func(c *playbook.Conclusion) { c.Lost = []string{"x"} }), playbook.Answer{Step: playbook.StepPreflight, State: report.RungTrouble},
+			"preflight trouble: 2 peers, 1 piece of evidence lost or lacking | 0 states, 2 order logs, 0 traces"},
+		{"no logs", duel(), playbook.Answer{Step: playbook.StepInputs, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.OrderLogs}}},
+			"inputs open: not compared | needs order logs of two peers"},
+		{"short logs", with(duel(), func(c *playbook.Conclusion) {
+			c.Inputs = playbook.Inputs{State: playbook.InputsSameSoFar, Logs: 2, Window: &orderlog.Window{From: 0, To: 9, Orders: 1}}
+		}), playbook.Answer{Step: playbook.StepInputs, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.WholeOrderLogs, Of: []string{"Bob"}}}},
+			"inputs open: equal as far as they are there | needs the whole order log of Bob; 1 order in ticks 0 to 9 of 2 logs were compared"},
+		{"replays differ", with(duel(), func(c *playbook.Conclusion) { c.Inputs = playbook.Inputs{State: playbook.InputsOther, Replayed: true} }),
+			playbook.Answer{Step: playbook.StepInputs, State: report.RungFound}, "inputs found: differ | the replays of the peers' own orders differ from each other"},
+		{"the bracket", duel(), playbook.Answer{Step: playbook.StepBracket, State: report.RungFound}, "bracket found: (90, 91] | by snapshots"},
+		{"the tick", duel(), playbook.Answer{Step: playbook.StepTick, State: report.RungFound}, "tick found: 90 | the bracket is one tick wide"},
+		{"no tick", duel(), playbook.Answer{Step: playbook.StepTick, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.TickHashes}, {What: playbook.Traces}}},
+			"tick open: within the bracket | needs order logs with a hash of every tick; or traces of two peers that parted"},
+		{"a difference that passed", with(duel(), func(c *playbook.Conclusion) {
+			c.System, c.Passing = "Combat", &playbook.Passing{Tick: playbook.Moment{Number: 80}, System: "Fog"}
+		}), playbook.Answer{Step: playbook.StepSystem, State: report.RungFound},
+			"system found: Combat | the first after which the traces of two peers part until the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
+		{"one of several", with(duel(), func(c *playbook.Conclusion) { c.Archetypes = []string{"", "Tank"} }),
+			playbook.Answer{Step: playbook.StepArchetype, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.ArchetypeTraces}}},
+			"archetype open: one of RNG and Tank | needs traces that record each archetype"},
+		{"no states", duel(), playbook.Answer{Step: playbook.StepField, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.States, At: bad}}},
+			"field open: not known | needs the states of two peers at state point 91"},
+		{"entities of later", with(duel(), func(c *playbook.Conclusion) { later(30)(c); c.Locus = []report.LocusField{differs} }), playbook.Answer{Step: playbook.StepEntity, State: report.RungFound},
+			"entity found: Tank 7 | state point 121 of client and host compared, 30 ticks after the first point that is known to differ: what followed is in it"},
+		{"fields", with(duel(), func(c *playbook.Conclusion) { later(0)(c); c.Locus = []report.LocusField{differs} }), playbook.Answer{Step: playbook.StepField, State: report.RungFound},
+			"field found: Health.hp | integer"},
+		{"nobody departs", with(duel(), func(c *playbook.Conclusion) { c.Replayed = true }), playbook.Answer{Step: playbook.StepPeers, State: report.RungOpen},
+			"peers open: client ≠ host | the replay departs from no peer there, or from every one"},
+		{"a cause", with(duel(), func(c *playbook.Conclusion) {
+			c.Causes = []playbook.Cause{{Class: playbook.Float, Group: 1, Signs: []playbook.Sign{{Kind: playbook.OnlyFloats, Numbers: []uint64{1}}, {Kind: playbook.Extent, Numbers: []uint64{1, 1, 2}}}}}
+		}), playbook.Answer{Step: playbook.StepCause, State: report.RungFound},
+			"cause found: float | only floats differ, by at most 1 in the last place; 1 entity of 1 archetype differs, in 2 columns"},
+		{"a late statement", with(duel(), func(c *playbook.Conclusion) {
+			n := uint64(95)
+			c.Statements = []playbook.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Late}}}
+		}), playbook.Answer{Step: playbook.StepClaims, State: report.RungTrouble},
+			"claims trouble: the engine noticed later | “desync”: tick 95 is an upper bound, the peers had parted before"},
+		{"a wrong statement", with(duel(), func(c *playbook.Conclusion) {
+			n := uint64(50)
+			c.Statements = []playbook.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Contradicted}, Equal: number(90)}}
+		}), playbook.Answer{Step: playbook.StepClaims, State: report.RungTrouble},
+			"claims trouble: the engine is wrong | “desync”; the states are equal at state point 90, after that tick"},
+	} {
+		test.c.Answers = []playbook.Answer{test.answer}
+		g := Ladder(test.c)[0]
+		if got := g.Step + " " + string(g.State) + ": " + g.Found + " | " + g.Evidence; got != test.want {
+			t.Errorf("%s:\n%s\nexpected\n%s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestNext pins what to do next.
+func TestNext(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		c    *playbook.Conclusion
+		want []string
+	}{
+		{"in sync", &playbook.Conclusion{}, nil},
+		{"lost, with a text", &playbook.Conclusion{Lost: []string{"x"}, Ask: "please"}, []string{"send the text below to the players"}},
+		{"lost", &playbook.Conclusion{Lost: []string{"x"}}, []string{"ask the players for what is missing: desynctool doctor PATH… writes the text"}},
+		{"one peer", &playbook.Conclusion{Alone: true, Lacking: []playbook.Need{{What: playbook.OtherPeer, Of: []string{"host"}}}}, []string{
+			"ask for the same files from another player: these are of host only",
+		}},
+		{"guesses", with(duel(), later(299)), []string{"desynctool triage PATH… --sim exec:GAME replays the orders in the game and shows which peer is wrong (docs/extsim.md)"}},
+		{"a cause", with(duel(), func(c *playbook.Conclusion) {
+			c.Session.Game, c.Causes = "refsim", []playbook.Cause{{Class: playbook.StaleCache, Group: 1}, {Class: playbook.Float, Group: 2}}
+			c.Answers = []playbook.Answer{{Step: playbook.StepSystem, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.Traces}}}}
+		}), []string{
+			"desynctool triage PATH… --sim builtin replays the orders and shows which peer is wrong",
+			"check for stale-cache: replay --check-caches",
+			"to learn the system: get traces of two peers that parted",
+		}},
+	} {
+		if got := Next(test.c); !slices.Equal(got, test.want) {
+			t.Errorf("%s:\n%s\nexpected\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+		}
+	}
+}
+
+// TestLostBeforeTheConclusion follows evidence of which an archive lost an entry: status, first
+// line, first step and next step say so alike.
+func TestLostBeforeTheConclusion(t *testing.T) {
+	c, err := playbook.Conclude(playbook.Evidence{
+		Bisect: &bisect.Result{Peers: []bisect.PeerInfo{{Name: "client"}, {Name: "host"}}, Snapshots: 15, Probes: 15},
+		Lost:   []string{"a.zip: ../evil.sav was left out: its name leads out of the archive"},
+		Ask:    func() string { return "Hello!" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Report(c)
+	if r.Status != report.Inconclusive || !strings.HasPrefix(r.Verdict[0], "No difference was found in what could be read") {
+		t.Errorf("%s: %q", r.Status, r.Verdict)
+	}
+	if g := r.Ladder[0]; g.Step != "preflight" || g.State != report.RungTrouble {
+		t.Errorf("the first step is %+v", g)
+	}
+	if !slices.Equal(r.Next, []string{"send the text below to the players"}) || r.Ask != "Hello!" {
+		t.Errorf("next is %q, ask is %q", r.Next, r.Ask)
+	}
+	if !slices.Equal(r.Missing, c.Lost) {
+		t.Errorf("missing is %q", r.Missing)
+	}
+}
+
+// TestEverythingHasWords checks that no class, sign, need, prospect or contradiction is mute,
+// and that none speaks as nobody does.
+func TestEverythingHasWords(t *testing.T) {
+	stumble := regexp.MustCompile(`\bbehind\b|\btells?\b|\bis no [a-z]|, too\b|has .* alone`)
+	say := func(what string, text string) {
+		if text == "" || stumble.MatchString(text) {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	for _, name := range playbook.Classes() {
+		say(name, title(name))
+		say(name, classes[name].confirm)
+	}
+	if len(classes) != len(playbook.Classes()) {
+		t.Errorf("%d classes have words, of %d", len(classes), len(playbook.Classes()))
+	}
+	for kind := playbook.OnlySumsDiffer; kind <= playbook.NotExcluded; kind++ {
+		say("sign", Sign(playbook.Sign{Kind: kind, Names: []string{"a", "b"}, Numbers: []uint64{1, 1, 1}, Order: orderlog.Missing}))
+		Sign(playbook.Sign{Kind: kind}) // an incomplete one is no reason to fail
+	}
+	for what := playbook.OrderLogs; what <= playbook.OtherPeer; what++ {
+		say("need", Need(playbook.Need{What: what, Of: []string{"a"}, At: number(3)}))
+		say("need", Need(playbook.Need{What: what}))
+	}
+	for kind := playbook.InputHash; kind <= playbook.Collision; kind++ {
+		say("contradiction", Contradiction(&playbook.Contradiction{Kind: kind, Peers: [2]string{"a", "b"}, Count: 2}))
+	}
+	for _, p := range playbook.Prospects([]playbook.Covered{{Name: "a", Spans: []report.Coverage{{What: playbook.CoversOrders}}}}) {
+		say(p.Step.String(), Prospect(&p))
+	}
+}
