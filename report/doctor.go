@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -72,16 +71,14 @@ type NarrowingStep struct {
 	Why  string `json:"why"`
 }
 
-// CheckupStatus returns the outcome: doctor does not judge a divergence.
-func CheckupStatus(c *Checkup) Status {
-	if len(c.Lost) > 0 {
-		return Inconclusive
-	}
-	return InSync
-}
+// Diverged reports false: a checkup does not compare states.
+func (c *Checkup) Diverged() bool { return false }
 
-// DoctorDocument is desynctool.doctor/1.
-type DoctorDocument struct {
+// Incomplete reports whether evidence is lost or lacks.
+func (c *Checkup) Incomplete() bool { return len(c.Lost) > 0 }
+
+// doctorDocument is desynctool.doctor/1.
+type doctorDocument struct {
 	Head
 	Peers     []doctorPeer    `json:"peers"`
 	Files     []doctorFile    `json:"files"`
@@ -106,10 +103,18 @@ type doctorFile struct {
 	Trouble []FileTrouble `json:"trouble"`
 }
 
-// Doctor returns the JSON document of a checkup.
-func Doctor(c *Checkup) *DoctorDocument {
-	doc := &DoctorDocument{
-		Head: head("doctor", CheckupStatus(c), c.Warnings), Missing: list(c.Lost), Ask: c.Ask,
+// Doctor returns the document of a checkup.
+func Doctor(c *Checkup) Document {
+	return Document{
+		StatusOf(c),
+		func() any { return doctorJSON(c) },
+		func(out *Text, all bool) { doctorText(out, c, all) },
+	}
+}
+
+func doctorJSON(c *Checkup) *doctorDocument {
+	doc := &doctorDocument{
+		Head: head("doctor", StatusOf(c), c.Warnings), Missing: list(c.Lost), Ask: c.Ask,
 		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
 	}
 	for _, p := range c.Peers {
@@ -124,14 +129,13 @@ func Doctor(c *Checkup) *DoctorDocument {
 // shownTroubles is how many files with trouble doctor's text names.
 const shownTroubles = 40
 
-// DoctorText writes a checkup for a person.
-func DoctorText(w io.Writer, c *Checkup, s Style, everything bool) error {
-	out := lines{w: w}
+func doctorText(out *Text, c *Checkup, everything bool) {
+	s := out.Style
 	row := func(key string, parts ...string) {
 		out.put(append([]string{"  ", pad(key, columns(key), 9)}, parts...)...)
 	}
 	verdict := s.good.Sprint("COMPLETE")
-	if CheckupStatus(c) != InSync {
+	if c.Incomplete() {
 		verdict = s.warn.Sprint("LACKING")
 	}
 	bad := 0
@@ -208,7 +212,6 @@ func DoctorText(w io.Writer, c *Checkup, s Style, everything bool) error {
 			out.put("    ", Safe(strings.TrimSuffix(line, "\n")))
 		}
 	}
-	return out.err
 }
 
 func firstValue(values map[string]string) string {

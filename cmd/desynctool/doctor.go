@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
@@ -55,11 +53,5 @@ func doDoctor(e *env, paths []string, all bool, format *outputs) error {
 		return tree.Explain(err)
 	}
 	e.warn(c.Warnings)
-	err = e.render(format,
-		func(w io.Writer, s report.Style) error { return report.DoctorText(w, c, s, all) },
-		func() any { return report.Doctor(c) })
-	if err != nil {
-		return err
-	}
-	return ended(report.CheckupStatus(c))
+	return e.finish(format, report.Doctor(c), all)
 }

@@ -66,23 +66,6 @@ func (d *doctor) with(what string) (have []*patient, lack []string) {
 	return have, lack
 }
 
-// shared returns the most ticks of which two peers have something of a kind.
-func shared(peers []*patient, what string) (first, last uint64, ok bool) {
-	for i, p := range peers {
-		for _, q := range peers[:i] {
-			a, b := coverage(p, what), coverage(q, what)
-			from, to := max(a.First, b.First), min(a.Last, b.Last)
-			if from > to {
-				continue
-			}
-			if !ok || to-from > last-first {
-				first, last, ok = from, to, true
-			}
-		}
-	}
-	return first, last, ok
-}
-
 func coverage(p *patient, what string) report.Coverage {
 	return p.Covers[slices.IndexFunc(p.Covers, func(c report.Coverage) bool { return c.What == what })]
 }

@@ -26,7 +26,7 @@ func examine(t testing.TB, paths ...string) *report.Checkup {
 func checkupText(t testing.TB, c *report.Checkup) string {
 	t.Helper()
 	var out strings.Builder
-	if err := report.DoctorText(&out, c, report.NewStyle(false), true); err != nil {
+	if err := report.Doctor(c).Text(&out, report.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -58,7 +58,7 @@ func TestDoctorComplete(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, dir, "")))
 	for _, at := range []string{dir, path} {
 		c := examine(t, at)
-		if report.CheckupStatus(c) != report.InSync || c.Ask != "" || len(c.Peers) != 2 || c.Peers[0].Name != "client" || c.Peers[1].Name != "host" {
+		if report.StatusOf(c) != report.InSync || c.Ask != "" || len(c.Peers) != 2 || c.Peers[0].Name != "client" || c.Peers[1].Name != "host" {
 			t.Errorf("%s", checkupText(t, c))
 		}
 		if steps := can(c); !slices.Equal(steps, []string{"inputs", "window", "tick", "system", "values"}) {
@@ -118,7 +118,7 @@ func TestDoctorTrouble(t *testing.T) {
 			t.Errorf("%s: %q, expected %q", file, got[file], kinds)
 		}
 	}
-	if len(got) != len(want) || report.CheckupStatus(c) != report.Inconclusive {
+	if len(got) != len(want) || report.StatusOf(c) != report.Inconclusive {
 		t.Errorf("%v\n%s", got, checkupText(t, c))
 	}
 	client, host, _ := strings.Cut(c.Ask, "From host:")
@@ -153,7 +153,7 @@ func TestDoctorLacks(t *testing.T) {
 		{"no states", bundle(append(archivetest.Entries(t, host, "host/"), without...)...), "client: no states, which host has", "the saved states"},
 	} {
 		c := examine(t, test.path)
-		if lost := strings.Join(c.Lost, "\n"); report.CheckupStatus(c) != report.Inconclusive || !strings.Contains(lost, test.lost) || !strings.Contains(c.Ask, test.ask) {
+		if lost := strings.Join(c.Lost, "\n"); report.StatusOf(c) != report.Inconclusive || !strings.Contains(lost, test.lost) || !strings.Contains(c.Ask, test.ask) {
 			t.Errorf("%s: lacks %q\n%s", test.what, lost, c.Ask)
 		}
 	}
@@ -176,7 +176,7 @@ func TestDoctorFacts(t *testing.T) {
 	}
 	c := examine(t, dir)
 	var out bytes.Buffer
-	if err := report.WriteJSON(&out, report.Doctor(c)); err != nil {
+	if err := report.Doctor(c).JSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range c.Facts {

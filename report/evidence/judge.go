@@ -1,13 +1,14 @@
 package evidence
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/words"
 )
 
 // judge says what was lost, what can be narrowed, and what to ask for.
@@ -65,15 +66,22 @@ func (d *doctor) troubled(x *examined, t report.FileTrouble) {
 	}
 }
 
+// stepNames are the names that a checkup has for the steps of a triage.
+var stepNames = map[playbook.Step]string{
+	playbook.StepInputs: "inputs", playbook.StepBracket: "window", playbook.StepTick: "tick", playbook.StepSystem: "system", playbook.StepField: "values",
+}
+
 // narrowing says which steps the evidence allows, and what is asked for to allow more.
 func (d *doctor) narrowing() {
-	orders := d.overlap("inputs", "orders")
-	states := d.window()
-	hashes, checkpoints := d.tick(orders)
-	if states {
-		d.step("values", true, "states of the same state points")
-	} else {
-		d.step("values", false, "no states of the same state point from two peers")
+	var states, hashes, checkpoints bool
+	for _, p := range playbook.Prospects(d.covered()) {
+		d.checkup.Steps = append(d.checkup.Steps, report.NarrowingStep{Step: stepNames[p.Step], Can: p.Can, Why: words.Prospect(&p)})
+		switch p.Step {
+		case playbook.StepBracket:
+			states = p.Can
+		case playbook.StepTick:
+			hashes, checkpoints = p.By == playbook.CoversHashes && p.Can, p.By == playbook.CoversCheckpoints && p.Can
+		}
 	}
 	if len(d.peers) < 2 {
 		return
@@ -88,93 +96,12 @@ func (d *doctor) narrowing() {
 	}
 }
 
-func (d *doctor) step(name string, can bool, format string, args ...any) {
-	d.checkup.Steps = append(d.checkup.Steps, report.NarrowingStep{Step: name, Can: can, Why: fmt.Sprintf(format, args...)})
-}
-
-// overlap judges a step for which two peers must have evidence of a kind of the same ticks.
-func (d *doctor) overlap(name, what string) bool {
-	have, lack := d.with(what)
-	first, last, ok := shared(have, what)
-	switch {
-	case ok && len(lack) > 0:
-		d.step(name, true, "%s of %d peers, ticks %d to %d in common; %s", what, len(have), first, last, lackText(lack))
-	case ok:
-		d.step(name, true, "%s of %d peers, ticks %d to %d in common", what, len(have), first, last)
-	case len(have) > 1:
-		d.step(name, false, "the %s of no two peers are of the same ticks", what)
-	case len(have) == 1:
-		d.step(name, false, "%s of %s alone; %s", what, have[0].Name, lackText(lack))
-	default:
-		d.step(name, false, "no %s of any peer", what)
-	}
-	return ok
-}
-
-// window judges whether states can bracket the tick: whether two peers have the same
-// state point.
-func (d *doctor) window() bool {
-	counts := map[uint64]int{}
+// covered returns what the peers' evidence covers.
+func (d *doctor) covered() (list []playbook.Covered) {
 	for _, p := range d.peers {
-		for point := range p.points {
-			counts[point]++
-		}
+		list = append(list, playbook.Covered{
+			Name: p.Name, Spans: p.Covers, Points: slices.Sorted(maps.Keys(p.points)), FromStart: p.first, Systems: p.systems,
+		})
 	}
-	var common []uint64
-	for _, point := range slices.Sorted(maps.Keys(counts)) {
-		if counts[point] > 1 {
-			common = append(common, point)
-		}
-	}
-	have, _ := d.with("states")
-	switch {
-	case len(common) > 0:
-		d.step("window", true, "states of %d state points that two peers or more have, %d to %d", len(common), common[0], common[len(common)-1])
-	case len(have) > 1:
-		d.step("window", false, "the states of no two peers are of the same state point")
-	default:
-		d.step("window", false, "states of %d peer(s)", len(have))
-	}
-	return len(common) > 0
-}
-
-// tick judges whether the tick can be found, and the system in it. It reports whether two
-// peers have hashes, and checkpoints, of the same ticks; orders says that they have orders.
-func (d *doctor) tick(orders bool) (hashes, checkpoints bool) {
-	hashed, _ := d.with("hashes")
-	_, _, hashes = shared(hashed, "hashes")
-	traced, _ := d.with("checkpoints")
-	_, _, checkpoints = shared(traced, "checkpoints")
-	switch {
-	case hashes:
-		d.overlap("tick", "hashes")
-	case checkpoints:
-		d.overlap("tick", "checkpoints")
-	case orders && slices.ContainsFunc(d.peers, func(p *patient) bool { return p.first }):
-		d.step("tick", true, "by replaying the orders in a simulator (bisect --sim)")
-	default:
-		d.step("tick", false, "no hashes or checkpoints of the same ticks from two peers")
-	}
-	inside := 0
-	for _, p := range traced {
-		if p.systems {
-			inside++
-		}
-	}
-	switch {
-	case inside > 1 && checkpoints:
-		d.step("system", true, "traces of %d peers with checkpoints inside ticks", inside)
-	case checkpoints:
-		d.step("system", false, "the checkpoints are of whole ticks")
-	default:
-		d.step("system", false, "no traces of the same ticks from two peers; a simulator may replay the tick (bisect --sim --drill)")
-	}
-	return hashes, checkpoints
-}
-
-func lackText(lack []string) string {
-	if len(lack) == 0 {
-		return "there is no other peer"
-	}
-	return strings.Join(lack, ", ") + " left none"
+	return list
 }

@@ -70,7 +70,7 @@ func triageAll(tree *archive.Tree, paths []string) (*report.Report, error) {
 func checkupText(t testing.TB, c *report.Checkup) string {
 	t.Helper()
 	var out strings.Builder
-	if err := report.DoctorText(&out, c, report.NewStyle(false), true); err != nil {
+	if err := report.Doctor(c).Text(&out, report.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

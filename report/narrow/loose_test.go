@@ -61,7 +61,7 @@ func TestLooseFiles(t *testing.T) {
 			t.Errorf("%s: %s", given, bisectText(t, open(t, given...), given...))
 		}
 		c, err := evidence.Examine(walked(t, open(t, given...), given), nil)
-		if err != nil || len(c.Peers) != 2 || c.Peers[0].Name != "client" || report.CheckupStatus(c) != report.InSync {
+		if err != nil || len(c.Peers) != 2 || c.Peers[0].Name != "client" || report.StatusOf(c) != report.InSync {
 			t.Errorf("%s: %v\n%s", given, err, checkupText(t, c))
 		}
 	}
