@@ -421,10 +421,12 @@ func TestSalvage(t *testing.T) {
 			}
 			f.Close()
 		}
-		if got := strings.ReplaceAll(bisectText(t, tree, path), path, folder); got != want {
+		lost := strings.Join(tree.Lost(), "; ")
+		got := strings.ReplaceAll(strings.ReplaceAll(bisectText(t, tree, path), "  lost     "+lost+"\n", ""), path, folder)
+		if got != want {
 			t.Errorf("%s\nexpected\n%s", got, want)
 		}
-		if lost := strings.Join(tree.Lost(), "; "); !strings.Contains(lost, fmt.Sprintf("after %d entries the archive is cut off", len(list))) {
+		if !strings.Contains(lost, fmt.Sprintf("after %d entries the archive is cut off", len(list))) {
 			t.Errorf("told %q", lost)
 		}
 	}
