@@ -25,12 +25,6 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 	return archive.Open(given, options)
 }
 
-// session walks the paths of the command line once. The tree is open until it is closed.
-func (e *env) session(tree *archive.Tree, paths []string) (*evidence.Session, error) {
-	s, err := evidence.Open(tree, paths)
-	return s, tree.Explain(err)
-}
-
 // openRecording reads one order log, whole.
 func (e *env) openRecording(path string) (*evidence.Recording, error) {
 	tree, err := e.open(path)

@@ -77,12 +77,6 @@ func trace(f tracediff.Format, files string, gives ...string) Format {
 	return Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Sniff: f.Sniff, Trace: &f}
 }
 
-// native marks a format of our own.
-func native(f Format) Format {
-	f.Native = true
-	return f
-}
-
 // Snapshots returns the formats that hold states, in the order of the list.
 func Snapshots() []snapshot.Format {
 	var out []snapshot.Format
