@@ -12,6 +12,9 @@ func RunLogs(c *orderlog.Comparison) *Result {
 	for _, p := range c.Peers {
 		r.Peers = append(r.Peers, PeerInfo{Name: p.Name, Log: true})
 	}
+	for _, h := range c.State.Hashes {
+		r.Recorded += int(h.Equal + h.Differ)
+	}
 	first := c.State.First
 	if first == nil {
 		return r

@@ -108,7 +108,8 @@ func (f *folder) holds() bool {
 // settle decides whose a folder that was given is. Those of several sessions are an error.
 func (s *Session) settle(f *folder) error {
 	below := s.below(f)
-	if f.ofOnePeer() && len(below) < 2 || len(f.set.ByPeer()) > 1 {
+	switch {
+	case len(below) == 0, f.ofOnePeer() && len(below) == 1, len(f.set.ByPeer()) > 1:
 		s.take(f) // with the states of several peers in it, it is the session's folder
 		return nil
 	}

@@ -74,6 +74,7 @@ type Tree struct {
 	held   atomic.Int64 // bytes of content in memory
 	meter  meter
 	watch  *watch
+	keeper keeper
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -163,7 +164,7 @@ func (t *Tree) Archives() (paths []string) {
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var first error
+	first := t.keeper.Close()
 	for _, c := range t.closers {
 		if err := c.Close(); err != nil && first == nil {
 			first = err
@@ -274,20 +275,26 @@ func (t *Tree) Open(path string) (files.File, error) {
 		return nil, err
 	}
 	if n == nil {
-		f, err := files.Disk.Open(path)
+		f, err := t.keeper.get(path, func() (files.File, error) {
+			f, err := files.Disk.Open(path)
+			return t.meter.count(path, f, err)
+		})
 		if err != nil {
 			return nil, err
 		}
-		return t.meter.count(path, f, t.watch)
+		return t.watch.file(f)
 	}
 	if n.folder != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
 	}
-	f, err := n.open(n)
+	f, err := t.keeper.get(path, func() (files.File, error) {
+		f, err := n.open(n)
+		return t.meter.count(path, f, err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return t.meter.count(path, f, t.watch)
+	return t.watch.file(f)
 }
 
 // Names implements files.Tree.

@@ -13,6 +13,7 @@ import (
 type Usage struct {
 	Given, Files int64 // bytes and files below the paths; those of archives are unpacked ones
 	Read, Opened int64 // bytes that were read, some more than once, and files that were opened
+	Opens        int64 // how often, those included that were opened again
 }
 
 // String says it in a line.
@@ -21,12 +22,12 @@ func (u Usage) String() string {
 	if u.Given > 0 {
 		share = float64(u.Read) / float64(u.Given)
 	}
-	return fmt.Sprintf("read %d bytes, %.2f times the %d that were given; opened %d of %d files", u.Read, share, u.Given, u.Opened, u.Files)
+	return fmt.Sprintf("read %d bytes, %.2f times the %d that were given; opened %d of %d files, %.2f times each", u.Read, share, u.Given, u.Opened, u.Files, float64(u.Opens)/float64(max(u.Opened, 1)))
 }
 
 // Usage returns how much of what lies below some paths was read, if Options.Count is set.
 func (t *Tree) Usage(paths []string) Usage {
-	u := Usage{Read: t.meter.read.Load()}
+	u := Usage{Read: t.meter.read.Load(), Opens: t.meter.opens.Load()}
 	t.meter.opened.Range(func(any, any) bool { u.Opened++; return true })
 	for _, path := range paths {
 		t.weigh(filepath.Clean(path), maxFolders, &u)
@@ -58,13 +59,15 @@ type meter struct {
 	on     bool
 	read   atomic.Int64
 	opened sync.Map // paths
+	opens  atomic.Int64
 }
 
-// count counts what is read of a file, if that is asked for, and lets the watch see it.
-func (m *meter) count(path string, f files.File, w *watch) (files.File, error) {
-	if m.on {
-		m.opened.Store(filepath.Clean(path), true)
-		f = files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}
+// count counts what is read of a file that was opened, if that is asked for.
+func (m *meter) count(path string, f files.File, err error) (files.File, error) {
+	if err != nil || !m.on {
+		return f, err
 	}
-	return w.file(f)
+	m.opened.Store(filepath.Clean(path), true)
+	m.opens.Add(1)
+	return files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}, nil
 }

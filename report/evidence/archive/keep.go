@@ -1,0 +1,170 @@
+package archive
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// Files that are small are opened once and read once, however many readers they have: what
+// was read of them is kept, page by page. Larger ones are read as they are.
+const (
+	keptFile  = 16 << 20 // bytes of the largest file that is kept
+	keptTotal = 48 << 20 // bytes that are kept of all files
+	keptPage  = 32 << 10 // bytes of a page
+	keptOpen  = 256      // files that stay open for pages that nobody has read yet
+)
+
+// keeper holds what was read of small files.
+type keeper struct {
+	mu    sync.Mutex
+	files map[string]*kept
+	bytes int64
+	open  int
+}
+
+// kept is a small file.
+type kept struct {
+	keeper *keeper
+	info   fs.FileInfo
+	reopen func() (files.File, error)
+
+	mu    sync.Mutex
+	file  files.File // nil if it is not open
+	pages map[int64][]byte
+}
+
+// get returns the file at a path, if it is small. Open opens it.
+func (k *keeper) get(path string, open func() (files.File, error)) (files.File, error) {
+	path = filepath.Clean(path)
+	k.mu.Lock()
+	one := k.files[path]
+	k.mu.Unlock()
+	if one != nil {
+		return &reader{kept: one}, nil
+	}
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > keptFile {
+		return f, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if again := k.files[path]; again != nil {
+		f.Close()
+		return &reader{kept: again}, nil
+	}
+	one = &kept{keeper: k, info: info, reopen: open, pages: map[int64][]byte{}}
+	if k.open < keptOpen {
+		k.open++
+		one.file = f
+	} else {
+		f.Close()
+	}
+	if k.files == nil {
+		k.files = map[string]*kept{}
+	}
+	k.files[path] = one
+	return &reader{kept: one}, nil
+}
+
+// Close closes the files that are open.
+func (k *keeper) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var err error
+	for _, one := range k.files {
+		if one.file != nil {
+			err = errors.Join(err, one.file.Close())
+			one.file = nil
+		}
+	}
+	k.files = nil
+	return err
+}
+
+// page returns a page, perhaps shorter than others, and the error that ended it.
+func (f *kept) page(n int64) ([]byte, error) {
+	if p, ok := f.pages[n]; ok {
+		return p, nil
+	}
+	from := f.file
+	if from == nil {
+		var err error
+		if from, err = f.reopen(); err != nil {
+			return nil, err
+		}
+		defer from.Close()
+	}
+	p := make([]byte, min(keptPage, f.info.Size()-n*keptPage))
+	got, err := from.ReadAt(p, n*keptPage)
+	if got < len(p) {
+		if err == nil || err == io.EOF { // it has become shorter
+			err = io.EOF
+		}
+		return p[:got], err
+	}
+	f.keeper.mu.Lock()
+	room := f.keeper.bytes+int64(len(p)) <= keptTotal
+	if room {
+		f.keeper.bytes += int64(len(p))
+	}
+	f.keeper.mu.Unlock()
+	if room {
+		f.pages[n] = p
+	}
+	return p, nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (f *kept) ReadAt(p []byte, at int64) (n int, err error) {
+	if at < 0 {
+		return 0, errors.New("negative offset")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n < len(p) && at < f.info.Size() {
+		page, err := f.page(at / keptPage)
+		if skip := int(at % keptPage); skip < len(page) {
+			c := copy(p[n:], page[skip:])
+			n, at = n+c, at+int64(c)
+		} else if err == nil {
+			err = io.EOF
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// reader is an open file that is kept.
+type reader struct {
+	*kept
+	offset int64
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := r.ReadAt(p, r.offset)
+	r.offset += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+func (r *reader) Stat() (fs.FileInfo, error) { return r.info, nil }
+func (r *reader) Close() error               { return nil }
