@@ -2,6 +2,7 @@ package narrow
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/hex"
 	"io"
 	"slices"
@@ -20,10 +21,10 @@ type logSummary struct {
 	hashed  report.TimelineSpan
 	marks   []report.TimelineMark
 
-	held      []heldOrder
-	size      int  // of held, in bytes
-	overflown bool // there were too many to hold
-	loads     bool // a tick comes more than once
+	held      []byte // orders, see hold
+	room      int    // bytes that held may have
+	overflown bool   // there were too many to hold
+	loads     bool   // a tick comes more than once
 }
 
 // maxBins is how many stretches of a log are counted apart, and maxMarks how many events are
@@ -33,9 +34,9 @@ const (
 	maxMarks = 100
 )
 
-// newSummary returns one for a log with that header.
-func newSummary(source orderlog.Source) *logSummary {
-	s := &logSummary{header: source.Header(), perBin: map[uint64]uint64{}, bin: 1}
+// newSummary returns one for an opened log, one of so many.
+func newSummary(source orderlog.Source, logs int) *logSummary {
+	s := &logSummary{room: maxHeld / logs, header: source.Header(), perBin: map[uint64]uint64{}, bin: 1}
 	if f, ok := source.(orderlog.Foreign); ok {
 		s.dialect = f.Dialect()
 	}
@@ -55,41 +56,51 @@ func (s *logSummary) add(rec *orderlog.Record) {
 	}
 }
 
-// maxHeld is how many bytes of orders of a log are held until it is known which of them are
-// of interest; of a log with more, that part is read again.
-const maxHeld = 8 << 20
+// maxHeld is how many bytes of orders of all logs are held until it is known which of them
+// are of interest; of a log with more than its part, they are read again.
+const maxHeld = 16 << 20
 
-// heldOrder is an order that may be of interest.
-type heldOrder struct {
-	tick    uint64
-	order   orderlog.Order
-	payload string
-}
+// heldHead is the size of what stands before the payload of a held order: tick, number
+// within the tick, player, sequence, kind, length.
+const heldHead = 8 + 5*4
 
-// hold keeps the orders of a tick.
+// hold keeps the orders of a tick, one after the other in a single piece of memory.
 func (s *logSummary) hold(t *orderlog.Tick) {
-	if s.overflown {
-		return
-	}
-	for _, o := range t.Orders {
-		if s.size += 96 + len(o.Payload); s.size > maxHeld {
+	le := binary.LittleEndian
+	for i := range t.Orders {
+		o := &t.Orders[i]
+		if s.overflown || len(s.held)+heldHead+len(o.Payload) > s.room {
 			s.held, s.overflown = nil, true
 			return
 		}
-		h := heldOrder{t.Number, o, string(o.Payload)}
-		h.order.Payload = nil
-		s.held = append(s.held, h)
+		s.held = le.AppendUint64(s.held, t.Number)
+		for _, n := range []uint32{o.SubTick, o.Player, o.Sequence, o.Kind, uint32(len(o.Payload))} {
+			s.held = le.AppendUint32(s.held, n)
+		}
+		s.held = append(s.held, o.Payload...)
+	}
+}
+
+// eachHeld calls f with the orders that are held.
+func (s *logSummary) eachHeld(f func(tick uint64, o *orderlog.Order)) {
+	le := binary.LittleEndian
+	for b := s.held; len(b) > 0; {
+		n := int(le.Uint32(b[24:]))
+		f(le.Uint64(b), &orderlog.Order{
+			SubTick: le.Uint32(b[8:]), Player: le.Uint32(b[12:]), Sequence: le.Uint32(b[16:]), Kind: le.Uint32(b[20:]), Payload: b[heldHead : heldHead+n],
+		})
+		b = b[heldHead+n:]
 	}
 }
 
 // between returns the orders of ticks from one to before another. Again opens the log anew.
 func (s *logSummary) between(from, to uint64, again func() (orderlog.Source, io.Closer, error)) (list []report.ReportedOrder) {
 	if !s.overflown {
-		for i := range s.held {
-			if h := &s.held[i]; from <= h.tick && h.tick < to {
-				list = append(list, reported(h.tick, &h.order, []byte(h.payload), s.header.Kinds))
+		s.eachHeld(func(tick uint64, o *orderlog.Order) {
+			if from <= tick && tick < to {
+				list = append(list, reported(tick, o, s.header.Kinds))
 			}
-		}
+		})
 		return list
 	}
 	source, closer, err := again()
@@ -111,14 +122,14 @@ func (s *logSummary) between(from, to uint64, again func() (orderlog.Source, io.
 		}
 		if from <= t.Number && t.Number < to {
 			for i := range t.Orders {
-				list = append(list, reported(t.Number, &t.Orders[i], t.Orders[i].Payload, source.Header().Kinds))
+				list = append(list, reported(t.Number, &t.Orders[i], source.Header().Kinds))
 			}
 		}
 	}
 }
 
-func reported(tick uint64, o *orderlog.Order, payload []byte, kinds []orderlog.OrderKind) report.ReportedOrder {
-	r := report.ReportedOrder{Tick: tick, SubTick: o.SubTick, Player: o.Player, Sequence: o.Sequence, Payload: hex.EncodeToString(payload)}
+func reported(tick uint64, o *orderlog.Order, kinds []orderlog.OrderKind) report.ReportedOrder {
+	r := report.ReportedOrder{Tick: tick, SubTick: o.SubTick, Player: o.Player, Sequence: o.Sequence, Payload: hex.EncodeToString(o.Payload)}
 	if int(o.Kind) < len(kinds) {
 		r.Kind, r.Local = kinds[o.Kind].Name, kinds[o.Kind].Local
 	}

@@ -24,7 +24,7 @@ type readLog struct {
 
 // newReadLog returns the reader of an opened log.
 func newReadLog(s *evidence.Session, f *evidence.File, source orderlog.Source) *readLog {
-	r := &readLog{logSummary: newSummary(source), file: f, source: source}
+	r := &readLog{logSummary: newSummary(source, len(s.LogFiles())), file: f, source: source}
 	r.again = func() (orderlog.Source, io.Closer, error) { return s.OpenLog(f) }
 	if f.Format.Native {
 		r.hashes = bisect.NewHashes(source.Header())
