@@ -31,10 +31,10 @@ type CheckedPeer struct {
 
 // Coverage is which ticks or state points the files of one kind are of.
 type Coverage struct {
-	What  string `json:"what"` // states, orders, hashes or checkpoints
+	What  string `json:"what"` // states, orders, hashes, checkpoints or claims
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
-	Count uint64 `json:"count"` // of states, orders, hashes or checkpoints
+	Count uint64 `json:"count"` // of what there is; claims without a tick count too
 }
 
 // CheckedFile is one file.
@@ -50,7 +50,7 @@ type CheckedFile struct {
 
 // FileTrouble is something wrong with a file.
 type FileTrouble struct {
-	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, lacking, stale, duplicate or misnamed
+	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, lacking, several (matches in it), stale, duplicate or misnamed
 	Text string `json:"text"`
 }
 

@@ -15,6 +15,9 @@ type ClaimLog struct {
 	// Trouble is what is wrong with the file, empty if nothing is: it breaks off,
 	// or holds lines that begin like a claim and are none.
 	Trouble string
+	// Lost says what of the file was not read, such as another match that follows the
+	// first, empty if all was.
+	Lost string
 }
 
 // Claim is what an engine wrote of a desync. It is evidence of a third kind,

@@ -21,12 +21,22 @@ type Infolog struct {
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
+	// Next is where another game begins in the same file, nil if none does. Nothing of it
+	// was read.
+	Next *NextGame
+
 	// Malformed is the number of lines that begin like a SyncError but are not one,
 	// FirstMalformed the number of the first of them.
 	Malformed      int
 	FirstMalformed int64
 	// Dropped is the number of errors after those that are kept.
 	Dropped int
+}
+
+// NextGame is a line that names another game than the one before it.
+type NextGame struct {
+	GameID string // 32 hex digits
+	Line   int64
 }
 
 // SyncError is a line by which the engine claims a desync:
@@ -75,7 +85,7 @@ func IsInfolog(head []byte) bool {
 	return false
 }
 
-// ReadInfolog reads a log to its end. The name is what errors call it. Of a log
+// ReadInfolog reads a log to its end, or to where another game begins. The name is what errors call it. Of a log
 // that ends inside a line, as that of a game that crashed or still runs does, or
 // that holds a line longer than orderlog.MaxLine, it returns what precedes that
 // line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
@@ -97,6 +107,9 @@ func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 			return nil, err
 		}
 		p.line(line, lines.Number(), lines.Offset())
+		if log.Next != nil {
+			return log, nil
+		}
 	}
 }
 
@@ -153,8 +166,12 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 		}
 	case 'G':
 		id, ok := bytes.CutPrefix(said, gameIDMark)
-		if ok && p.log.GameID == "" && len(id) == 32 && len(bytes.Trim(id, "0123456789abcdef")) == 0 {
+		switch {
+		case !ok || len(id) != 32 || len(bytes.Trim(id, "0123456789abcdef")) > 0:
+		case p.log.GameID == "":
 			p.log.GameID = string(id)
+		case p.log.GameID != string(id):
+			p.log.Next = &NextGame{string(id), number}
 		}
 	case 'C':
 		if player, ok := bytes.CutPrefix(said, attemptMark); ok {

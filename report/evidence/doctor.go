@@ -17,7 +17,7 @@ func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, err
 	found := s.everything()
 	for i, at := range found {
 		x := d.examine(at)
-		if x.format != nil || len(x.Trouble) > 0 {
+		if x.format != nil || len(x.Trouble) > 0 || len(x.Covers) > 0 {
 			d.files = append(d.files, x)
 		}
 		if progress != nil {

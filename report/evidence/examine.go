@@ -132,6 +132,11 @@ func (d *doctor) examine(f *File) *examined {
 
 // unknown says what a file of no known format should be.
 func (x *examined) unknown(tree files.Tree) {
+	if log := x.file.log(tree); log != nil {
+		x.What = "log with messages of " + log.Dialect.Engine
+		x.claimed(log)
+		return
+	}
 	if head, err := formats.Head(tree, x.Path); err == nil && archive.Unread(head) != "" {
 		x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", archive.Unread(head))
 	} else if expected := expectedBy(x.Path); expected != "" {
@@ -297,6 +302,10 @@ func (x *examined) checkpoints(s *Session) {
 		if log.Trouble != "" {
 			x.trouble("truncated", "%s", log.Trouble)
 		}
+		if log.Lost != "" {
+			x.trouble("several", "%s", strings.TrimPrefix(log.Lost, x.Path+": "))
+		}
+		x.claimed(log)
 		x.session = log.Dialect.Session
 		for peer, values := range log.Start {
 			for name, value := range values {
@@ -319,6 +328,19 @@ func (x *examined) checkpoints(s *Session) {
 			x.session = t.Dialect.Session
 		}
 	}
+}
+
+// claimed adds the desyncs that the engine itself wrote of.
+func (x *examined) claimed(log *tracediff.ClaimLog) {
+	var s span
+	for i := range log.Claims {
+		if c := &log.Claims[i]; c.HasTick {
+			s.add(c.Tick)
+		} else {
+			s.count++
+		}
+	}
+	x.covered(log.Peer, s.as("claims"))
 }
 
 // traceOf adds what a trace covers; shared says that the file holds those of several

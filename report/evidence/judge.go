@@ -56,7 +56,7 @@ func (d *doctor) troubled(x *examined, t report.FileTrouble) {
 	switch t.Kind {
 	case "stale":
 		d.ask(x.Peer, "your files of this match: those that we have are of another one")
-	case "lacking": // it is all that there was
+	case "lacking", "several": // it is all that there was
 	case "empty":
 		d.ask(x.Peer, "%s once more: the one that we have is empty. Please close the game before you copy it", name)
 	case "truncated":

@@ -150,6 +150,9 @@ func (t *Traces) took(o *opened) {
 		c := *o.claims
 		c.Claims = slices.Clone(c.Claims)
 		t.Claims = append(t.Claims, &c)
+		if c.Lost != "" {
+			t.Missing = append(t.Missing, c.Lost)
+		}
 	}
 	switch {
 	case o.misfit != nil:

@@ -166,6 +166,9 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		e := &in.Errors[i]
 		log.Claims = append(log.Claims, claim(name, tracediff.Position{Line: e.Line, Offset: e.Offset}, e))
 	}
+	if next := in.Next; next != nil {
+		log.Lost = fmt.Sprintf("%s: line %d: game %s begins after game %s; what follows was not read: give it in a file of its own", name, next.Line, next.GameID, in.GameID)
+	}
 	switch {
 	case err != nil:
 		log.Trouble = err.Error()
