@@ -119,7 +119,7 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 	for _, leaf := range held.Info().Leaves() {
 		label := leaf.Label
 		if label == "" {
-			label = "RNG"
+			label = snapshot.RNG
 		}
 		differs(label, leaf.Hash)
 	}

@@ -115,7 +115,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
 			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{Field(d.RNG, "", names)},
-			Counts: tableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{"RNG", "state", 1}}},
+			Counts: tableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{snapshot.RNG, "state", 1}}},
 		})
 	}
 	for i := range d.Tables {
@@ -212,7 +212,7 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 		out.put("  ", s.bad.Sprint(f))
 	}
 	if d.RNG != nil {
-		out.put(s.bold.Sprint("RNG"))
+		out.put(s.bold.Sprint(snapshot.RNG))
 		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(out)
 	}
 	perTable, tables := budget(d, all)
@@ -340,7 +340,7 @@ func (c changes) put(out *Text) {
 	row := func(i int) []string {
 		ch := &c.list[i]
 		r := []string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
-		if ch.Component == "RNG" && ch.Key == (snapshot.Key{}) {
+		if ch.Component == snapshot.RNG && ch.Key == (snapshot.Key{}) {
 			r[0] = ""
 		}
 		return r

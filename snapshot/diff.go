@@ -175,15 +175,15 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 		}
 	}
 	if !bytes.Equal(d.A.RNG, d.B.RNG) || (d.A.RNG == nil) != (d.B.RNG == nil) {
-		change := newChange(Key{}, "RNG", "state",
+		change := newChange(Key{}, RNG, "state",
 			Value{Type: Bytes, Absent: d.A.RNG == nil, Raw: d.A.RNG}, Value{Type: Bytes, Absent: d.B.RNG == nil, Raw: d.B.RNG})
-		rule := opts.Ignore.table("RNG")
+		rule := opts.Ignore.table(RNG)
 		if rule == "" {
-			rule = opts.Ignore.column("RNG", "RNG", "state")
+			rule = opts.Ignore.column(RNG, RNG, "state")
 		}
 		if d.RNG = &change; rule != "" {
 			d.RNG = nil
-			d.Hidden = append(d.Hidden, Hidden{Rule: rule, Label: "RNG", Column: "RNG.state", Changed: 1})
+			d.Hidden = append(d.Hidden, Hidden{Rule: rule, Label: RNG, Column: RNG + ".state", Changed: 1})
 		}
 	}
 	c := comparer{a: a, b: b, opts: opts, diff: d}

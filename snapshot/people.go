@@ -14,10 +14,14 @@ func (p Point) Names() string {
 	return fmt.Sprintf("%s (%d)", p, p.Tick)
 }
 
+// RNG is what the RNG is called where an archetype, a component or the scope of a checkpoint is
+// named. Its own label, as a leaf, is empty.
+const RNG = "RNG"
+
 // LabelName returns the label of a leaf for people: the RNG has none.
 func LabelName(label string) string {
 	if label == "" {
-		return "RNG"
+		return RNG
 	}
 	return label
 }

@@ -27,7 +27,7 @@ func Prove(s State, label string) (*Proof, error) {
 	for i := range tree.Len() {
 		labels = append(labels, tree.Label(i))
 	}
-	if label == "RNG" && !slices.Contains(labels, label) {
+	if label == RNG && !slices.Contains(labels, label) {
 		label = ""
 	}
 	i := slices.Index(labels, label)

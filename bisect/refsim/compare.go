@@ -55,7 +55,7 @@ func (f *field) equal(g *field) bool {
 func Differences(a, b *Sim) []Difference {
 	var list []Difference
 	if a.rng != b.rng {
-		list = append(list, Difference{Component: "RNG"})
+		list = append(list, Difference{Component: snapshot.RNG})
 	}
 	for i, t := range a.byLabel {
 		if u := b.byLabel[i]; !t.equal(u) {

@@ -39,9 +39,11 @@ func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, err
 // everything lists all files, those included that their names make states, and states that
 // were left out for others.
 func (s *Session) everything() (list []*File) {
+	seen := map[*File]bool{}
 	for _, p := range s.places {
 		if f := p.loose(); f != nil {
 			list = append(list, f)
+			seen[f] = true
 		}
 	}
 	for _, w := range s.walked {
@@ -61,7 +63,7 @@ func (s *Session) everything() (list []*File) {
 				f = recognise(s.tree, path, s.list)
 				f.place = w.place
 			}
-			if w.place != nil || f.place == nil && !slices.Contains(list, f) {
+			if w.place != nil || f.place == nil && !seen[f] {
 				list = append(list, f)
 			}
 		}

@@ -204,22 +204,20 @@ func (x *examined) states(tree files.Tree) {
 	}
 }
 
-// log reads an order log to its end.
+// log adds what an order log covers, and what its header says.
 func (x *examined) log(tree files.Tree) {
-	source, closer, err := openLog(tree, x.file, nil)
-	if err != nil {
-		x.failed(err)
-		return
+	r := x.file.read
+	if r == nil {
+		r = readLog(tree, x.file)
 	}
-	defer closer.Close()
-	h := source.Header()
-	if foreign, ok := source.(orderlog.Foreign); ok {
-		x.session = foreign.Dialect().Session
+	if r.Foreign {
+		x.session = r.Session
 	} else {
-		x.seed = h.Seed
+		x.seed = r.Header.Seed
 	}
+	h := &r.Header
 	x.Peer = h.Peer
-	x.start = h.FirstPoint == 0
+	x.start = h.FirstPoint == 0 && r.Ticks.Count > 0
 	x.know("", "build", h.Build, true)
 	if h.TickRate.Den > 0 {
 		x.know("", "tick rate", fmt.Sprintf("%d/%d a second", h.TickRate.Num, h.TickRate.Den), true)
@@ -232,14 +230,45 @@ func (x *examined) log(tree files.Tree) {
 			x.know("", "parameter "+name, value, true)
 		}
 	}
+	if r.Err != nil {
+		x.failed(r.Err)
+	}
+	x.covered(x.Peer, r.Ticks)
+	x.covered(x.Peer, r.Hashes)
+}
+
+// LogRead is what an order log said that was read to its end.
+type LogRead struct {
+	Header        orderlog.Header
+	Foreign       bool   // an engine's
+	Session       string // the engine's own name of the match, empty if it does not say
+	Ticks, Hashes report.Coverage
+	Err           error // that it ended with, nil at a clean end
+}
+
+// WasRead keeps what an order log said for whoever asks next.
+func (f *File) WasRead(r LogRead) { f.read = &r }
+
+// readLog reads an order log to its end.
+func readLog(tree files.Tree, f *File) *LogRead {
+	r := &LogRead{}
+	source, closer, err := openLog(tree, f, nil)
+	if err != nil {
+		r.Err = err
+		return r
+	}
+	defer closer.Close()
+	r.Header = source.Header()
+	if foreign, ok := source.(orderlog.Foreign); ok {
+		r.Foreign, r.Session = true, foreign.Dialect().Session
+	}
 	var ticks, hashes span
 	for {
 		rec, err := source.Next()
-		if err == io.EOF {
-			break
-		}
 		if err != nil {
-			x.failed(err)
+			if err != io.EOF {
+				r.Err = err
+			}
 			break
 		}
 		observed := rec.Observed
@@ -251,8 +280,8 @@ func (x *examined) log(tree files.Tree) {
 			hashes.add(observed[i].Point)
 		}
 	}
-	x.covered(x.Peer, ticks.as("orders"))
-	x.covered(x.Peer, hashes.as("hashes"))
+	r.Ticks, r.Hashes = ticks.as("orders"), hashes.as("hashes")
+	return r
 }
 
 // trace reads a trace of ours, or lines of text, to the end.

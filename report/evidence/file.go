@@ -25,6 +25,7 @@ type File struct {
 	table bool   // it is named as a table, and begins like one of checksums
 	other bool   // not a regular file
 
+	read    *LogRead            // as an order log, once it was
 	opened  *opened             // as traces, once it was
 	claims  *tracediff.ClaimLog // of a log of any program, once scanned
 	scanned bool

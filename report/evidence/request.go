@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// maxNeeds is how many things one player is asked for.
+const maxNeeds = 40
+
 // need is something to ask a player for.
 type need struct{ peer, text string }
 
@@ -71,9 +74,10 @@ func (d *doctor) text() string {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "Hello! Your game went out of sync%s, and we are looking for the reason.\nThank you for what you sent. This is still missing:\n", d.match())
-	byPeer := map[string][]string{}
+	byPeer, seen := map[string][]string{}, map[need]bool{}
 	for _, n := range d.needs {
-		if !slices.Contains(byPeer[n.peer], n.text) {
+		if !seen[n] {
+			seen[n] = true
 			byPeer[n.peer] = append(byPeer[n.peer], n.text)
 		}
 	}
@@ -83,8 +87,12 @@ func (d *doctor) text() string {
 		} else {
 			fmt.Fprintf(&out, "\nFrom %s:\n", peer)
 		}
-		for _, text := range byPeer[peer] {
+		list := byPeer[peer]
+		for _, text := range list[:min(len(list), maxNeeds)] {
 			fmt.Fprintf(&out, "  - %s.\n", text)
+		}
+		if n := len(list) - maxNeeds; n > 0 {
+			fmt.Fprintf(&out, "  - and %d more.\n", n)
 		}
 	}
 	out.WriteString("\nPlease do not open or rename the files. Put those of one computer into one folder or\nzip archive without a password, and call it by the player's name.\n")

@@ -3,6 +3,7 @@ package narrow
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -10,14 +11,14 @@ import (
 	"github.com/desynctool/desynctool/report/words"
 )
 
-// alone concludes from evidence that cannot be compared with any other; why says so. What is
-// no evidence at all stays an error.
+// alone concludes from evidence that cannot be compared with any other; why says so. Without
+// any that can be used it stays an error.
 func alone(s *evidence.Session, why error) (*report.Report, error) {
 	if !errors.As(why, new(*evidence.AloneError)) {
 		return nil, why
 	}
 	c, err := evidence.Examine(s, nil)
-	if err != nil || len(c.Peers) == 0 {
+	if err != nil || !slices.ContainsFunc(c.Peers, func(p report.CheckedPeer) bool { return len(p.Covers) > 0 }) {
 		return nil, why
 	}
 	e := playbook.Evidence{Facts: c.Facts, Warnings: c.Warnings, Ask: func() string { return c.Ask }}

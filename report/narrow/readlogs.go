@@ -7,7 +7,9 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/playbook"
 )
 
 // readLog is what one order log says, read once for all purposes.
@@ -43,6 +45,11 @@ func (r *readLog) Next() (orderlog.Record, error) {
 			r.err = err
 		}
 		r.header = r.source.Header()
+		r.file.WasRead(evidence.LogRead{
+			Header: r.header, Foreign: r.hashes == nil, Session: r.dialect.Session, Err: r.err,
+			Ticks:  report.Coverage{What: playbook.CoversOrders, First: r.span.First, Last: r.span.Last, Count: r.span.Count},
+			Hashes: report.Coverage{What: playbook.CoversHashes, First: r.hashed.First, Last: r.hashed.Last, Count: r.hashed.Count},
+		})
 		return rec, err
 	}
 	r.add(&rec)

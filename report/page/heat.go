@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // heatView shows which row differs at which state point. Its cells are two paths over a grid
@@ -114,7 +115,7 @@ func span(from, to uint64) string {
 // labelName returns the label of a leaf; the RNG has none.
 func labelName(label string) string {
 	if label == "" {
-		return "RNG"
+		return snapshot.RNG
 	}
 	return label
 }

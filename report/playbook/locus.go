@@ -25,9 +25,9 @@ func (c *Conclusion) locus(p *Parted) {
 	if d.RNG != nil {
 		k.Values++
 		f := report.LocusField{FieldDocument: report.Field(d.RNG, "", p.Names)}
-		f.Component, f.Field = RNG, "state"
+		f.Component, f.Field = snapshot.RNG, "state"
 		c.Locus = append(c.Locus, f)
-		k.Columns = append(k.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: RNG, Field: "state", Changed: 1}})
+		k.Columns = append(k.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: snapshot.RNG, Field: "state", Changed: 1}})
 	}
 	tables := make([]*snapshot.TableDiff, 0, len(d.Tables))
 	for i := range d.Tables {

@@ -152,7 +152,7 @@ func (c *Conclusion) narrowArchetype(d *snapshot.Diff, within *Within) {
 	var written []string
 	for _, scope := range within.scopes() {
 		label, _, _ := strings.Cut(scope, "/")
-		if label == RNG {
+		if label == snapshot.RNG {
 			label = ""
 		}
 		if !slices.Contains(written, label) && (d == nil || slices.Contains(left, label)) {
@@ -191,7 +191,7 @@ func (c *Conclusion) narrowComponent(d *snapshot.Diff, within *Within) {
 		return
 	}
 	if root == "" {
-		c.Component = RNG
+		c.Component = snapshot.RNG
 		return
 	}
 	var traced []string

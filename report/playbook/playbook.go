@@ -11,16 +11,13 @@
 package playbook
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
 )
-
-// RNG is the component of the RNG, whose archetype is "".
-const RNG = "RNG"
 
 // Conclude draws the conclusion. Without a divergence it says so; without anything that
 // could be compared it says what would be needed. The same evidence gives the same
@@ -181,4 +178,4 @@ func (c *Conclusion) valuesDiffer() bool {
 }
 
 // label names an archetype, or the RNG.
-func label(name string) string { return cmp.Or(name, RNG) }
+func label(name string) string { return snapshot.LabelName(name) }

@@ -197,7 +197,7 @@ func cascade(e Evidence) []report.CascadeDocument {
 		if first < 0 {
 			continue
 		}
-		name := cmp.Or(row.Label, RNG)
+		name := cmp.Or(row.Label, snapshot.RNG)
 		list = append(list, report.CascadeDocument{
 			Scope: name, Tick: e.Heat.Points[first], Native: nameOf(e.PointName, e.Heat.Points[first]), Count: int64(strings.Count(row.Differs, "1")), Last: e.Heat.Points[strings.LastIndexByte(row.Differs, '1')],
 		})
@@ -229,7 +229,7 @@ func (c *Conclusion) around(e Evidence) {
 		for _, key := range numbers(o.Payload) {
 			for i := range c.Locus {
 				if f := &c.Locus[i]; f.Key == key && !f.Cache && o.Names == "" {
-					o.Names = cmp.Or(f.Archetype, RNG) + " " + key
+					o.Names = cmp.Or(f.Archetype, snapshot.RNG) + " " + key
 				}
 			}
 		}

@@ -111,7 +111,7 @@ func (t *traits) values(e Evidence, c *Conclusion) {
 	if c.within != nil {
 		scopes = c.within.Scopes
 		t.known = len(scopes) > 0
-		t.early = slices.Contains(scopes, RNG)
+		t.early = slices.Contains(scopes, snapshot.RNG)
 	}
 	subjects := subjectsOf(e, c)
 	fields := map[string]bool{}

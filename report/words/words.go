@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Report writes a conclusion as a document.
@@ -99,7 +100,7 @@ func groups(list [][]string) string {
 // label names an archetype; the RNG has none.
 func label(name string) string {
 	if name == "" {
-		return playbook.RNG
+		return snapshot.RNG
 	}
 	return name
 }

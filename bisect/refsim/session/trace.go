@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -74,7 +75,7 @@ func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
 		for _, leaf := range leaves {
 			label := leaf.Label
 			if label == "" {
-				label = "RNG"
+				label = snapshot.RNG
 			}
 			err = errors.Join(err, t.checkpoint(tick, system, label, leaf.Hash, 0, false))
 		}
