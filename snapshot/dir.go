@@ -67,7 +67,7 @@ func readPeer(tree files.Tree, path string, formats []Format) (*Set, []string, e
 	}
 	var rest []string
 	for _, folder := range folders {
-		if !slices.Contains(partFolders, folder) {
+		if !slices.ContainsFunc(formats, func(f Format) bool { return slices.Contains(f.Folders, folder) }) {
 			rest = append(rest, folder)
 			continue
 		}
@@ -182,10 +182,6 @@ func (s *Set) peers() []*Set {
 	}
 	return out
 }
-
-// partFolders are folders in which an engine keeps a peer's states beside its
-// other files.
-var partFolders = []string{"oos_logs", "ooslog"}
 
 // ReadDir returns the snapshots in a folder, and the names of the folders in it.
 //

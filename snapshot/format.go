@@ -34,6 +34,10 @@ type Format struct {
 	// format's pattern.
 	ParseName func(base string) (name FileName, ok bool)
 
+	// Folders are the names of folders in which the game keeps a peer's states beside the
+	// peer's other files.
+	Folders []string
+
 	// Usual reports whether a name that ParseName makes nothing of is one that
 	// the game gives all the same. Nil means that there are none.
 	Usual func(base string) bool

@@ -79,6 +79,7 @@ func Format() snapshot.Format {
 		Name:      "0ad-dump",
 		Title:     "0 A.D. state dump (oos_dump.txt, ooslog)",
 		ParseName: ParseName,
+		Folders:   []string{"oos_logs", "ooslog"},
 		Usual:     func(base string) bool { return strings.HasPrefix(base, "oos_dump.txt") },
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
