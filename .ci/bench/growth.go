@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -10,13 +11,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
-// A curve is how a command grows with one quantity of a session of order logs.
+// A curve is how a command grows with one quantity of a session.
 type curve struct {
 	command, by string
 	sizes       []int
@@ -31,13 +34,19 @@ func (b *bench) growth() error {
 	ticks := []int{54_000, 216_000, 864_000}
 	orders := []int{1_000_000, 10_000_000, 30_000_000}
 	peers := []int{8, 16, 32, 64}
+	snapshots, files := []int{2_500, 5_000, 10_000}, []int{1_000, 2_000, 4_000}
+	values := []int{250_000, 500_000, 1_000_000}
 	if b.quick {
 		ticks, orders, peers = []int{13_500, 54_000}, []int{250_000, 1_000_000}, []int{4, 16}
+		snapshots, files, values = []int{1_000, 2_000}, []int{250, 500}, []int{50_000, 100_000}
 	}
 	for _, c := range []curve{
 		{"bisect", "ticks", ticks, "6 s, 128 MiB"}, {"orders", "ticks", ticks, "6 s, 128 MiB"}, {"triage", "ticks", ticks, "6 s, 128 MiB"},
 		{"bisect", "orders", orders, "8 s, 128 MiB"}, {"orders", "orders", orders, "8 s, 128 MiB"}, {"triage", "orders", orders, "8 s, 128 MiB"},
 		{"bisect", "peers", peers, ""}, {"orders", "peers", peers, ""}, {"triage", "peers", peers, ""},
+		{"bisect", "snapshots", snapshots, ""}, {"triage", "snapshots", snapshots, ""},
+		{"bisect", "files", files, ""}, {"triage", "files", files, ""},
+		{"diff --format json", "values", values, ""}, {"diff --all", "values", values, ""},
 	} {
 		if err := b.curve(c); err != nil {
 			return err
@@ -58,7 +67,13 @@ func (b *bench) curve(c curve) error {
 		var cpu float64 // the least of some runs: what disturbs them only adds to it
 		var rss int64
 		for k := range 3 {
-			once, most, err := cpuOf(b.tool, c.command, dir)
+			args := strings.Fields(c.command)
+			if args[0] == "diff" {
+				args = append(args, filepath.Join(dir, "peer00"), filepath.Join(dir, "peer01"))
+			} else {
+				args = append(args, dir)
+			}
+			once, most, err := cpuOf(b.tool, args...)
 			if err != nil {
 				return err
 			}
@@ -83,15 +98,24 @@ func (b *bench) curve(c curve) error {
 	return nil
 }
 
-// writeSession writes a session of order logs that grows in one quantity:
+// writeSession writes a session that grows in one quantity:
 //
-//	ticks   2 peers, an order of 8 bytes in every tick
-//	orders  2 peers, 54,000 ticks; so many orders in each log
-//	peers   3,600 ticks, four orders in each
+//	ticks      2 peers, an order of 8 bytes in every tick
+//	orders     2 peers, 54,000 ticks; so many orders in each log
+//	peers      3,600 ticks, four orders in each
+//	snapshots  2 peers, no logs; so many small snapshots of each
+//	files      the same, with names that say nothing, so that each is opened
+//	values     2 peers, one snapshot each, which differ in so many values
 //
 // Each log has the sync hash of every tick and the state hash of every 30th. The
 // last peer has another state in the second half.
 func writeSession(by string, n int, dir string) error {
+	switch by {
+	case "snapshots", "files":
+		return writeStates(by == "snapshots", n, 16, dir)
+	case "values":
+		return writeStates(true, 1, n, dir)
+	}
 	peers, ticks, orders := 2, 0, 0 // orders of all ticks
 	switch by {
 	case "ticks":
@@ -111,6 +135,42 @@ func writeSession(by string, n int, dir string) error {
 		header.Peer = name
 		if err := writeOne(filepath.Join(dir, name), header, uint32(i), ticks, orders); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// writeStates writes so many snapshots of each of two peers, with a table of so many rows.
+// In the second half, or in the only one, all values differ.
+func writeStates(named bool, count, rows int, dir string) error {
+	for peer := range 2 {
+		name := fmt.Sprintf("peer%02d", peer)
+		folder := filepath.Join(dir, name)
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return err
+		}
+		for i := range count {
+			hp := snapshot.NewColumn("Health", "hp", snapshot.I32, 0)
+			var keys []uint64
+			for row := range rows {
+				value := int64(row + i)
+				if peer == 1 && i >= count/2 {
+					value++
+				}
+				hp.AppendInt(value)
+				keys = append(keys, uint64(row))
+			}
+			w := &snapshot.World{
+				Head:   snapshot.Head{Seed: 7, Point: snapshot.Point{Tick: uint64(i) * 30}, Peer: name},
+				Tables: []snapshot.Table{{Label: "Infantry", Keys: snapshot.Keys{A: keys}, Columns: []snapshot.Column{hp}}},
+			}
+			file := fmt.Sprintf("state%06d", i)
+			if named {
+				file = snapshot.Name(w.Seed, w.Point.Tick)
+			}
+			if err := snapshot.WriteFile(filepath.Join(folder, file), w, snapshot.WriteOptions{}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -163,13 +223,14 @@ func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) (err
 // took, and its peak memory in bytes.
 func cpuOf(name string, args ...string) (cpu float64, rss int64, err error) {
 	cmd := exec.Command(name, args...)
-	cmd.Stdout, cmd.Stderr = drain{}, os.Stderr
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = drain{}, &said
 	err = cmd.Run()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
 		err = nil
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", name, err)
+		return 0, 0, fmt.Errorf("%s: %w: %s", name, err, &said)
 	}
 	state := cmd.ProcessState
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
