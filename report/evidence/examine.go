@@ -107,7 +107,7 @@ func (s *span) as(what string) report.Coverage {
 // examine reads a file to its end.
 func (d *doctor) examine(f *File) *examined {
 	x := &examined{CheckedFile: report.CheckedFile{Path: f.Path}, file: f, format: f.Format, size: f.Size}
-	if f.place != nil {
+	if f.place != nil && !f.place.shared {
 		x.group = f.place.path
 	} else if f.given {
 		x.group = f.Path

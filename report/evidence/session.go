@@ -68,6 +68,9 @@ type place struct {
 	files []*File
 	// traced are states whose files are traces besides.
 	traced []*File
+	// shared says that it is the only folder, and no file in it is of one peer: they are of
+	// whom they name.
+	shared bool
 	// stray says that the states lie beside the folders of peers.
 	stray bool
 }

@@ -110,7 +110,8 @@ func (s *Session) settle(f *folder) error {
 	below := s.below(f)
 	switch {
 	case len(below) == 0, f.ofOnePeer() && len(below) == 1, len(f.set.ByPeer()) > 1:
-		s.take(f) // with the states of several peers in it, it is the session's folder
+		p := s.take(f) // with the states of several peers in it, it is the session's folder
+		p.shared = !f.ofOnePeer()
 		return nil
 	}
 	if list := s.sessions(f); len(list) > 1 {
@@ -187,11 +188,12 @@ func (s *Session) loosen(f *File) {
 }
 
 // take makes a place of a folder and of all below it.
-func (s *Session) take(f *folder) {
+func (s *Session) take(f *folder) *place {
 	p := &place{path: f.path, set: f.set}
 	s.gather(p, f)
 	s.places = append(s.places, p)
 	s.trace(p)
+	return p
 }
 
 // trace finds the states of a place whose files are traces besides.
