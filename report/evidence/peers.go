@@ -48,6 +48,11 @@ func (s *Session) Peers() []*Peer {
 			s.adopt(s.placePeers(p))
 		}
 	}
+	for _, p := range s.peers {
+		if len(stray) > 0 && p.Name == "" && len(p.States.Entries) > 0 {
+			p.Name = nameIn(p.States.Entries[0])
+		}
+	}
 	for _, p := range stray {
 		if !p.joins(s.peers) {
 			s.warnings = append(s.warnings, fmt.Sprintf("%s: left out, since it lies beside the peers' folders and not in one", p.States.Entries[0].Path()))

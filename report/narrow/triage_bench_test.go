@@ -1,6 +1,8 @@
 package narrow_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
@@ -49,6 +51,37 @@ func TestTriageReadsLittle(t *testing.T) {
 	u := triage(t, recorded(t, 2000))
 	if share := float64(u.Read) / float64(u.Given); share > 0.5 || share == 0 {
 		t.Errorf("%s: that is %.2f of it, expected 0.5 at most", u, share)
+	}
+}
+
+// TestTriageReadsOnce pins that over the cases of real games no file is opened more than twice
+// on average, and no byte read more than once and a quarter.
+func TestTriageReadsOnce(t *testing.T) {
+	cases, err := filepath.Glob("../../testdata/*/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, path := range cases {
+		dir := filepath.Dir(path)
+		if stat, err := os.Stat(path); err != nil || tried[dir] || !stat.IsDir() && filepath.Base(dir) != "cache_poke" && filepath.Base(dir) != "replay_output" {
+			continue
+		}
+		tried[dir] = true
+		tree, err := archive.Open([]string{dir}, archive.Options{Count: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := triageAll(tree, []string{dir}); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+		if u := tree.Usage([]string{dir}); 4*u.Read > 5*u.Given || u.Opens > 2*u.Opened || u.Opened == 0 {
+			t.Errorf("%s: %s", dir, u)
+		}
+		tree.Close()
+	}
+	if len(tried) < 15 {
+		t.Errorf("only %d cases were tried", len(tried))
 	}
 }
 
