@@ -54,8 +54,8 @@ func troubles(c *report.Checkup) map[string]string {
 
 // TestDoctorComplete: of whole evidence nothing is asked, in folders and archives.
 func TestDoctorComplete(t *testing.T) {
-	dir := record(t, filepath.Join(t.TempDir(), "s"), 1)
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, dir, "")))
+	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, dir, "")))
 	for _, at := range []string{dir, path} {
 		c := examine(t, at)
 		if report.StatusOf(c) != report.InSync || c.Ask != "" || len(c.Peers) != 2 || c.Peers[0].Name != "client" || c.Peers[1].Name != "host" {
@@ -79,8 +79,8 @@ func TestDoctorComplete(t *testing.T) {
 // TestDoctorTrouble: each kind of damage has its name, and the text asks for what is
 // lost of whom.
 func TestDoctorTrouble(t *testing.T) {
-	dir := record(t, filepath.Join(t.TempDir(), "s"), 1)
-	stale := record(t, filepath.Join(t.TempDir(), "s"), 2)
+	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
+	stale := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	snap := func(peer string, tick uint64) string { return filepath.Join(dir, peer, snapshot.Name(1, tick)) }
 	change := func(path string, f func(b []byte) []byte) {
 		t.Helper()
@@ -88,7 +88,7 @@ func TestDoctorTrouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, path, f(b))
+		archivetest.Write(t, path, f(b))
 	}
 	change(snap("host", 30), func(b []byte) []byte { return nil })
 	change(snap("host", 60), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
@@ -99,12 +99,12 @@ func TestDoctorTrouble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, snap("client", 77), b)
+	archivetest.Write(t, snap("client", 77), b)
 	b, err = os.ReadFile(filepath.Join(stale, "host", snapshot.Name(2, 90)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "host", snapshot.Name(2, 90)), b)
+	archivetest.Write(t, filepath.Join(dir, "host", snapshot.Name(2, 90)), b)
 
 	c := examine(t, dir)
 	want := map[string]string{
@@ -137,10 +137,10 @@ func TestDoctorTrouble(t *testing.T) {
 // TestDoctorLacks: one peer alone, two matches, one player's files given twice, and a
 // peer without states.
 func TestDoctorLacks(t *testing.T) {
-	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
+	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	host := filepath.Join(one, "host")
 	bundle := func(list ...archivetest.Entry) string {
-		return write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
+		return archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
 	}
 	without := slices.DeleteFunc(archivetest.Entries(t, filepath.Join(one, "client"), "client/"), func(e archivetest.Entry) bool { return strings.HasSuffix(e.Name, ".snap") })
 	for _, test := range []struct {
@@ -172,7 +172,7 @@ func TestDoctorFacts(t *testing.T) {
 		if err := os.Mkdir(folder, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(folder, snapshot.Name(5, 0)), b)
+		archivetest.Write(t, filepath.Join(folder, snapshot.Name(5, 0)), b)
 	}
 	c := examine(t, dir)
 	var out bytes.Buffer
@@ -191,9 +191,9 @@ func TestDoctorFacts(t *testing.T) {
 
 // TestDoctorUnread: what cannot be read in a folder is named.
 func TestDoctorUnread(t *testing.T) {
-	dir := record(t, filepath.Join(t.TempDir(), "s"), 1)
-	write(t, filepath.Join(dir, "host", "more.7z"), []byte("7z\xbc\xaf\x27\x1c and more"))
-	write(t, filepath.Join(dir, "client", "more.zip"), []byte("<html>404</html>"))
+	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
+	archivetest.Write(t, filepath.Join(dir, "host", "more.7z"), []byte("7z\xbc\xaf\x27\x1c and more"))
+	archivetest.Write(t, filepath.Join(dir, "client", "more.zip"), []byte("<html>404</html>"))
 	got := troubles(examine(t, dir))
 	if len(got) != 2 || got["host/more.7z"] != "unreadable " || got["client/more.zip"] != "unreadable " {
 		t.Errorf("%v", got)

@@ -32,35 +32,35 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 // TestLooseFiles: files that lie beside each other, or are given one by one, belong to
 // the peers that they name.
 func TestLooseFiles(t *testing.T) {
-	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
+	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	dir := t.TempDir()
 	var list []archivetest.Entry
 	var paths []string
 	for _, peer := range []string{"host", "client"} {
 		for _, e := range archivetest.Entries(t, filepath.Join(folder, peer), peer+"-") {
 			list = append(list, e)
-			path := write(t, filepath.Join(dir, e.Name), e.Content)
+			path := archivetest.Write(t, filepath.Join(dir, e.Name), e.Content)
 			if strings.HasSuffix(path, ".snap") || strings.HasSuffix(path, ".bin") {
 				paths = append(paths, path)
 			}
 		}
 	}
 	slices.Reverse(paths)
-	archive := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	want, err := narrow.Bisect(walked(t, open(t, folder), []string{folder}), nil, false)
+	archive := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
+	want, err := narrow.Bisect(walked(t, archivetest.Open(t, folder), []string{folder}), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, given := range [][]string{paths, {dir}, {archive}} {
-		r, err := narrow.Bisect(walked(t, open(t, given...), given), nil, false)
+		r, err := narrow.Bisect(walked(t, archivetest.Open(t, given...), given), nil, false)
 		if err != nil {
 			t.Errorf("%s: %v", given, err)
 			continue
 		}
 		if !r.Exact || r.Tick != want.Tick || r.Snapshots != want.Snapshots || len(r.Peers) != 2 || len(r.Groups) != 2 || len(r.Lost) > 0 {
-			t.Errorf("%s: %s", given, bisectText(t, open(t, given...), given...))
+			t.Errorf("%s: %s", given, bisectText(t, archivetest.Open(t, given...), given...))
 		}
-		c, err := evidence.Examine(walked(t, open(t, given...), given), nil)
+		c, err := evidence.Examine(walked(t, archivetest.Open(t, given...), given), nil)
 		if err != nil || len(c.Peers) != 2 || c.Peers[0].Name != "client" || report.StatusOf(c) != report.InSync {
 			t.Errorf("%s: %v\n%s", given, err, checkupText(t, c))
 		}
@@ -70,25 +70,25 @@ func TestLooseFiles(t *testing.T) {
 // TestTwoMatches: a bundle with artifacts of two matches is about one of them and says
 // so; one peer's evidence is not enough and says so.
 func TestTwoMatches(t *testing.T) {
-	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
+	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	list := append(archivetest.Entries(t, filepath.Join(one, "host"), "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	_, err := narrow.Bisect(walked(t, open(t, path), []string{path}), nil, false)
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
+	_, err := narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), nil, false)
 	var other *bisect.OtherGameError
 	if !errors.As(err, &other) {
 		t.Errorf("two matches: %v", err)
 	}
 	list = append(archivetest.Entries(t, one, ""), archivetest.Entries(t, filepath.Join(two, "client"), "client/old-")...)
-	path = write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	r, err := narrow.Bisect(walked(t, open(t, path), []string{path}), nil, false)
+	path = archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
+	r, err := narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text := strings.Join(r.Warnings, "\n"); r.Bracket == nil || !strings.Contains(text, "stale") {
 		t.Errorf("files of another match: bracket %v, warnings %q", r.Bracket, text)
 	}
-	path = write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, filepath.Join(one, "host"), "host/")))
-	if _, err = narrow.Bisect(walked(t, open(t, path), []string{path}), nil, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
+	path = archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, filepath.Join(one, "host"), "host/")))
+	if _, err = narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), nil, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
 		t.Errorf("one peer: %v", err)
 	}
 }

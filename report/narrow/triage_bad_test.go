@@ -60,7 +60,7 @@ func textOf(t *testing.T, r *report.Report) string {
 // TestTriageBadBundles: whatever a bundle holds, triage gives one line that says what is
 // wrong with it, or a report.
 func TestTriageBadBundles(t *testing.T) {
-	folder := record(t, filepath.Join(t.TempDir(), "s"), 5)
+	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 5)
 	good := archivetest.Entries(t, folder, "")
 	zeros := archivetest.Entry{Name: "zeros", Content: make([]byte, 64<<20)}
 	with := func(list ...archivetest.Entry) []archivetest.Entry { return append(slices.Clone(good), list...) }
@@ -114,7 +114,7 @@ func TestTriageBadBundles(t *testing.T) {
 			if strings.Contains(name, "bomb") {
 				limits = archive.Options{Total: 24 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
 			}
-			path := write(t, filepath.Join(t.TempDir(), c.file), c.b)
+			path := archivetest.Write(t, filepath.Join(t.TempDir(), c.file), c.b)
 			var r *report.Report
 			var said string
 			if grown := archivetest.Heap(func() { r, said = triaged(t, limits, path) }); grown > 512<<20 {
@@ -161,7 +161,7 @@ func TestTriageDamage(t *testing.T) {
 					b[n] ^= 0x40
 				}
 				damaged[i].Content = b
-				path := write(t, filepath.Join(dir, "x.zip"), archivetest.Zip(t, zip.Store, damaged))
+				path := archivetest.Write(t, filepath.Join(dir, "x.zip"), archivetest.Zip(t, zip.Store, damaged))
 				r, said := triaged(t, archive.Options{}, path)
 				switch {
 				case r == nil && said == "":
@@ -181,8 +181,8 @@ func TestTriageDamage(t *testing.T) {
 
 // TestTriageOnePeer: one peer's evidence is inconclusive, with the text that asks for more.
 func TestTriageOnePeer(t *testing.T) {
-	folder := record(t, filepath.Join(t.TempDir(), "s"), 5)
-	path := write(t, filepath.Join(t.TempDir(), "host.zip"), archivetest.Zip(t, zip.Deflate, archivetest.Entries(t, filepath.Join(folder, "host"), "")))
+	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 5)
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "host.zip"), archivetest.Zip(t, zip.Deflate, archivetest.Entries(t, filepath.Join(folder, "host"), "")))
 	r, said := triaged(t, archive.Options{}, path)
 	if r == nil {
 		t.Fatal(said)
@@ -194,9 +194,9 @@ func TestTriageOnePeer(t *testing.T) {
 
 // TestTriageTwoMatches: artifacts of two matches are an error of one line that names both.
 func TestTriageTwoMatches(t *testing.T) {
-	one, two := record(t, filepath.Join(t.TempDir(), "s"), 1), record(t, filepath.Join(t.TempDir(), "s"), 2)
+	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	list := append(archivetest.Entries(t, filepath.Join(one, "host"), "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Zip(t, zip.Deflate, list))
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Zip(t, zip.Deflate, list))
 	if r, said := triaged(t, archive.Options{}, path); r != nil || !strings.Contains(said, "client: nothing of the session with seed 0000000000000001") {
 		t.Errorf("%v, %q", r, said)
 	}
@@ -216,7 +216,7 @@ func TestTriageTwoMatches(t *testing.T) {
 // format.
 func TestTriageEscapes(t *testing.T) {
 	const evil = "\x1b]0;x\a\u202e<script>alert(1)</script>`|**[x](javascript:y)::error::%0A\n"
-	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
+	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	dir := filepath.Join(t.TempDir(), "m")
 	for peer, name := range map[string]string{"host": evil[:len(evil)-1] + "h", "client": "c" + strings.ReplaceAll(evil, "/", "_")} {
 		for _, e := range archivetest.Entries(t, filepath.Join(folder, peer), "") {
@@ -227,7 +227,7 @@ func TestTriageEscapes(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			write(t, path, e.Content)
+			archivetest.Write(t, path, e.Content)
 		}
 	}
 	r, said := triaged(t, archive.Options{}, dir)

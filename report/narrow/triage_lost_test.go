@@ -17,7 +17,7 @@ func TestTriageLostEntry(t *testing.T) {
 	dir := t.TempDir()
 	recordCalm(t, filepath.Join(dir, "calm"))
 	list := append(archivetest.Entries(t, filepath.Join(dir, "calm"), ""), archivetest.Entry{Name: "../evil.sav", Content: []byte("x")})
-	r, said := triaged(t, archive.Options{}, write(t, filepath.Join(dir, "x.zip"), archivetest.Zip(t, zip.Deflate, list)))
+	r, said := triaged(t, archive.Options{}, archivetest.Write(t, filepath.Join(dir, "x.zip"), archivetest.Zip(t, zip.Deflate, list)))
 	if r == nil {
 		t.Fatal(said)
 	}

@@ -10,38 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 	"github.com/desynctool/desynctool/report/narrow"
 )
-
-func write(t testing.TB, path string, b []byte) string {
-	t.Helper()
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// record plays a session with a fault and returns its folder.
-func record(t testing.TB, dir string, seed uint64) string {
-	t.Helper()
-	fault, err := session.ParseFault("map-order/Combat@60")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = session.RecordTo(dir, session.Options{
-		Config: refsim.Config{Seed: seed, Entities: 200}, Ticks: 120, SnapshotEvery: 30, Faults: []session.Fault{fault},
-	}, session.TraceSystem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
 
 // bisectText returns what bisect prints about paths in a tree.
 func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
@@ -61,23 +35,13 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	return out.String()
 }
 
-func open(t testing.TB, paths ...string) *archive.Tree {
-	t.Helper()
-	tree, err := archive.Open(paths, archive.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tree.Close() })
-	return tree
-}
-
 // TestLikeFolders: of evidence in archives of all kinds, one a peer or one with a
 // folder for each, bisect says what it says of the folders, but for their names.
 func TestLikeFolders(t *testing.T) {
 	sessions := map[string][]string{ // of the peers' folders
-		record(t, filepath.Join(t.TempDir(), "s"), 1): {"client", "host"},
-		"../../../testdata/openttd/town_poke":         {"client", "server"},
-		"../../../testdata/spring/silent_health":      {"Alice", "Bob", "Carol"},
+		archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1): {"client", "host"},
+		"../../../testdata/openttd/town_poke":                     {"client", "server"},
+		"../../../testdata/spring/silent_health":                  {"Alice", "Bob", "Carol"},
 	}
 	for folder, peers := range sessions {
 		for ext, packed := range archivetest.Packings {
@@ -95,25 +59,25 @@ func TestLikeFolders(t *testing.T) {
 					t.Errorf("%s%s, %s: %q", folder, ext, what, lost)
 				}
 			}
-			want := bisectText(t, open(t, folder), folder)
+			want := bisectText(t, archivetest.Open(t, folder), folder)
 			for _, wrapped := range []string{"", "a folder/with all/"} {
-				path := write(t, filepath.Join(dir, "session"+ext), packed(t, archivetest.Entries(t, folder, wrapped)))
-				same("one archive", want, open(t, path), path)
+				path := archivetest.Write(t, filepath.Join(dir, "session"+ext), packed(t, archivetest.Entries(t, folder, wrapped)))
+				same("one archive", want, archivetest.Open(t, path), path)
 			}
 			var apart, onDisk []string
 			var nested []archivetest.Entry
 			for _, p := range peers {
 				b := packed(t, archivetest.Entries(t, filepath.Join(folder, p), ""))
-				apart = append(apart, write(t, filepath.Join(dir, p+ext), b))
+				apart = append(apart, archivetest.Write(t, filepath.Join(dir, p+ext), b))
 				onDisk = append(onDisk, filepath.Join(folder, p))
 				nested = append(nested, archivetest.Entry{Name: p + ext, Content: b})
 			}
 			if folder == "../../../testdata/spring/silent_health" {
 				continue // what is told of the whole session lies beside the peers
 			}
-			same("one a peer", bisectText(t, open(t, onDisk...), onDisk...), open(t, apart...), apart...)
-			path := write(t, filepath.Join(dir, "session.zip"), archivetest.Packings[".zip"](t, nested))
-			got := strings.ReplaceAll(bisectText(t, open(t, path), path), dir, folder)
+			same("one a peer", bisectText(t, archivetest.Open(t, onDisk...), onDisk...), archivetest.Open(t, apart...), apart...)
+			path := archivetest.Write(t, filepath.Join(dir, "session.zip"), archivetest.Packings[".zip"](t, nested))
+			got := strings.ReplaceAll(bisectText(t, archivetest.Open(t, path), path), dir, folder)
 			if !strings.HasPrefix(got, strings.SplitAfter(want, "\n")[0]) {
 				t.Errorf("%s%s, nested:\n%s", folder, ext, got)
 			}
@@ -123,7 +87,7 @@ func TestLikeFolders(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "session"+ext)); err != nil && ext != ".zip" {
 				t.Fatal(err)
 			}
-			same("a folder of archives", want, open(t, dir), dir)
+			same("a folder of archives", want, archivetest.Open(t, dir), dir)
 		}
 	}
 }
@@ -134,8 +98,8 @@ func TestInPlace(t *testing.T) {
 	content := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
 	for ext, packed := range archivetest.Packings {
-		path := write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, []archivetest.Entry{{Name: "a/small", Content: []byte("hello")}, {Name: "b/large", Content: content}}))
-		tree := open(t, path)
+		path := archivetest.Write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, []archivetest.Entry{{Name: "a/small", Content: []byte("hello")}, {Name: "b/large", Content: content}}))
+		tree := archivetest.Open(t, path)
 		f, err := tree.Open(path + "/b/large")
 		if err != nil {
 			t.Fatalf("%s: %v", ext, err)

@@ -100,7 +100,7 @@ func TestNames(t *testing.T) {
 		{Name: "twice/below", Content: []byte("9")},
 	}
 	for ext, packed := range archivetest.Packings {
-		path := write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, list))
+		path := archivetest.Write(t, filepath.Join(t.TempDir(), "x"+ext), packed(t, list))
 		tree := openBad(t, archive.Options{}, path, []string{"abs/x", "dot/z", "twice", "win/y"},
 			"../../evil was left out: its name leads out of the archive (and 1 more)", "has an absolute name; it is taken for one inside the archive (and 1 more)",
 			"its name is too long (and 1 more)", "twice is there twice; the last one was used", "twice/below was left out: a file and a folder have the same name")
@@ -131,8 +131,8 @@ func TestLinksAndDevices(t *testing.T) {
 	}
 	w.Close()
 	dir := t.TempDir()
-	openBad(t, small, write(t, filepath.Join(dir, "x.tar"), out.Bytes()), []string{"plain"}, "passwd is a link, which is not followed (and 1 more)", "null is no file and no folder (and 1 more)")
-	openBad(t, small, write(t, filepath.Join(dir, "x.tar.gz"), archivetest.Pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is no file")
+	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.tar"), out.Bytes()), []string{"plain"}, "passwd is a link, which is not followed (and 1 more)", "null is no file and no folder (and 1 more)")
+	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.tar.gz"), archivetest.Pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is no file")
 
 	out.Reset()
 	z := zip.NewWriter(&out)
@@ -144,7 +144,7 @@ func TestLinksAndDevices(t *testing.T) {
 	}
 	fmt.Fprint(f, "/etc/passwd")
 	z.Close()
-	openBad(t, small, write(t, filepath.Join(dir, "x.zip"), out.Bytes()), nil, "passwd is a link")
+	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.zip"), out.Bytes()), nil, "passwd is a link")
 }
 
 func TestEncrypted(t *testing.T) {
@@ -156,14 +156,14 @@ func TestEncrypted(t *testing.T) {
 	}
 	fmt.Fprint(w, "xxxxx")
 	z.Close()
-	openBad(t, small, write(t, filepath.Join(t.TempDir(), "x.zip"), out.Bytes()), nil, "host/order-log.bin is encrypted; ask for it without a password")
+	openBad(t, small, archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), out.Bytes()), nil, "host/order-log.bin is encrypted; ask for it without a password")
 }
 
 func TestBombs(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	dir := t.TempDir()
 	for ext, packed := range archivetest.Packings {
-		path := write(t, filepath.Join(dir, "bomb"+ext), packed(t, []archivetest.Entry{{Name: "small", Content: []byte("x")}, {Name: "zeros", Content: zeros}}))
+		path := archivetest.Write(t, filepath.Join(dir, "bomb"+ext), packed(t, []archivetest.Entry{{Name: "small", Content: []byte("x")}, {Name: "zeros", Content: zeros}}))
 		grown := archivetest.Heap(func() {
 			switch ext {
 			case ".tar", ".0.zip": // as large as it says, and read in place
@@ -183,7 +183,7 @@ func TestBombs(t *testing.T) {
 	for i := range 200 {
 		many = append(many, archivetest.Entry{Name: fmt.Sprint(i), Content: zeros[:60<<10]})
 	}
-	path := write(t, filepath.Join(dir, "many.tar.gz"), archivetest.Packings[".tar.gz"](t, many))
+	path := archivetest.Write(t, filepath.Join(dir, "many.tar.gz"), archivetest.Packings[".tar.gz"](t, many))
 	tree, err := archive.Open([]string{path}, small)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestLyingSizes(t *testing.T) {
 	at := bytes.LastIndex(b, []byte("PK\x01\x02"))
 	lying := slices.Clone(b)
 	binary.LittleEndian.PutUint32(lying[at+24:], 100) // uncompressed size
-	tree, err := archive.Open([]string{write(t, filepath.Join(dir, "lying.zip"), lying)}, small)
+	tree, err := archive.Open([]string{archivetest.Write(t, filepath.Join(dir, "lying.zip"), lying)}, small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,8 +217,8 @@ func TestLyingSizes(t *testing.T) {
 	}
 	damaged := slices.Clone(b)
 	binary.LittleEndian.PutUint32(damaged[at+16:], 7) // checksum
-	path := write(t, filepath.Join(dir, "sum.zip"), damaged)
-	sum := open(t, path)
+	path := archivetest.Write(t, filepath.Join(dir, "sum.zip"), damaged)
+	sum := archivetest.Open(t, path)
 	if _, bad := all(t, sum, path); len(bad) != 1 {
 		t.Errorf("a wrong checksum: %v", bad)
 	}
@@ -229,7 +229,7 @@ func TestLyingSizes(t *testing.T) {
 	binary.LittleEndian.PutUint16(end[8:], 10)
 	binary.LittleEndian.PutUint16(end[10:], 10)
 	binary.LittleEndian.PutUint32(end[12:], uint32(10*len(record)))
-	path = write(t, filepath.Join(dir, "overlap.zip"), append(overlapping, end...))
+	path = archivetest.Write(t, filepath.Join(dir, "overlap.zip"), append(overlapping, end...))
 	if _, err := archive.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "overlap") {
 		t.Errorf("overlapping entries: %v", err)
 	}
@@ -242,7 +242,7 @@ func TestManyEntries(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, ext := range []string{".zip", ".tar.gz", ".tar"} {
-		path := write(t, filepath.Join(dir, "x"+ext), archivetest.Packings[ext](t, list))
+		path := archivetest.Write(t, filepath.Join(dir, "x"+ext), archivetest.Packings[ext](t, list))
 		tree, err := archive.Open([]string{path}, archive.Options{})
 		switch {
 		case ext == ".zip":
@@ -267,17 +267,17 @@ func TestNoLoop(t *testing.T) {
 	for depth, name := 0, "x.txt"; depth < 4; depth, name = depth+1, fmt.Sprintf("%d.zip", depth) {
 		b = archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: name, Content: b}, {Name: "beside", Content: nil}})
 	}
-	openBad(t, small, write(t, filepath.Join(t.TempDir(), "x.zip"), b), []string{"2.zip/1.zip", "2.zip/beside", "beside"}, "1.zip is an archive, 3 deep, and was not looked into")
+	openBad(t, small, archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), b), []string{"2.zip/1.zip", "2.zip/beside", "beside"}, "1.zip is an archive, 3 deep, and was not looked into")
 }
 
 // TestCutOff: an archive that ends too early is an error, or what precedes is used and
 // the rest told.
 func TestCutOff(t *testing.T) {
-	list := archivetest.Entries(t, record(t, filepath.Join(t.TempDir(), "s"), 3), "")
+	list := archivetest.Entries(t, archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 3), "")
 	for ext, packed := range archivetest.Packings {
 		whole := packed(t, list)
 		for _, n := range []int{0, 1, 511, 513, len(whole) / 2, len(whole) - 30, len(whole) - 1} {
-			path := write(t, filepath.Join(t.TempDir(), "x"+ext), whole[:n])
+			path := archivetest.Write(t, filepath.Join(t.TempDir(), "x"+ext), whole[:n])
 			tree, err := archive.Open([]string{path}, archive.Options{})
 			if err != nil {
 				if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut off") {
@@ -301,11 +301,11 @@ func TestCutOff(t *testing.T) {
 // TestEscapes: names that would command a terminal are shown and do not.
 func TestEscapes(t *testing.T) {
 	var list []archivetest.Entry
-	for _, e := range archivetest.Entries(t, record(t, filepath.Join(t.TempDir(), "s"), 1), "") {
+	for _, e := range archivetest.Entries(t, archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), "") {
 		list = append(list, archivetest.Entry{Name: "\x1b[2J\u202e" + e.Name, Content: e.Content})
 	}
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, append(list, archivetest.Entry{Name: "\x1b[31m/../..", Content: nil})))
-	tree := open(t, path)
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, append(list, archivetest.Entry{Name: "\x1b[31m/../..", Content: nil})))
+	tree := archivetest.Open(t, path)
 	text := bisectText(t, tree, path)
 	if strings.ContainsAny(text, "\x1b\u202e") || !strings.HasPrefix(text, "DIVERGED") {
 		t.Errorf("%q", text)
@@ -318,17 +318,17 @@ func TestEscapes(t *testing.T) {
 }
 
 func TestOtherArchives(t *testing.T) {
-	unnamed := write(t, filepath.Join(t.TempDir(), "upload"), archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "a/x", Content: nil}, {Name: "b/y", Content: nil}}))
+	unnamed := archivetest.Write(t, filepath.Join(t.TempDir(), "upload"), archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "a/x", Content: nil}, {Name: "b/y", Content: nil}}))
 	for _, path := range []string{unnamed, unnamed + "@100", unnamed + "/a/x", unnamed + "/a@7"} {
-		if got := open(t, path).Archives(); !slices.Equal(got, []string{unnamed}) {
+		if got := archivetest.Open(t, path).Archives(); !slices.Equal(got, []string{unnamed}) {
 			t.Errorf("%s: archives %q", path, got)
 		}
 	}
-	path := write(t, filepath.Join(t.TempDir(), "x.zip"), []byte("7z\xbc\xaf\x27\x1c and more"))
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), []byte("7z\xbc\xaf\x27\x1c and more"))
 	if _, err := archive.Open([]string{path}, small); err == nil || !strings.Contains(err.Error(), "7z archive, which is not read; unpack it") {
 		t.Errorf("7z: %v", err)
 	}
-	same := write(t, filepath.Join(t.TempDir(), "y.zip"), archivetest.Zip(t, zip.Store, nil))
+	same := archivetest.Write(t, filepath.Join(t.TempDir(), "y.zip"), archivetest.Zip(t, zip.Store, nil))
 	if _, err := archive.Open([]string{same, same}, small); err == nil || !strings.Contains(err.Error(), "given twice") {
 		t.Errorf("twice: %v", err)
 	}
@@ -347,7 +347,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(archivetest.Zip(f, zip.Store, []archivetest.Entry{{Name: "in.zip", Content: b}, {Name: "in.tar", Content: b}}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		path := write(t, filepath.Join(t.TempDir(), "x"), b)
+		path := archivetest.Write(t, filepath.Join(t.TempDir(), "x"), b)
 		tree, err := archive.Open([]string{path}, small)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path) {
@@ -379,7 +379,7 @@ func FuzzOpen(f *testing.F) {
 // TestSalvage: of a zip archive without its list all entries that are whole are read,
 // whether their sizes stand before them or behind.
 func TestSalvage(t *testing.T) {
-	folder := record(t, filepath.Join(t.TempDir(), "s"), 1)
+	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	list := archivetest.Entries(t, folder, "")
 	list = slices.DeleteFunc(list, func(e archivetest.Entry) bool { return !strings.Contains(e.Name, "/") })
 	var before bytes.Buffer // sizes before the data, as most programs write them
@@ -406,10 +406,10 @@ func TestSalvage(t *testing.T) {
 		}
 	}
 	z.Close()
-	want := bisectText(t, open(t, folder), folder)
+	want := bisectText(t, archivetest.Open(t, folder), folder)
 	for _, b := range [][]byte{before.Bytes(), archivetest.Packings[".zip"](t, list)} {
-		path := write(t, filepath.Join(t.TempDir(), "x.zip"), b[:bytes.Index(b, []byte("PK\x01\x02"))+20])
-		tree := open(t, path)
+		path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), b[:bytes.Index(b, []byte("PK\x01\x02"))+20])
+		tree := archivetest.Open(t, path)
 		for _, e := range list {
 			f, err := tree.Open(filepath.Join(path, filepath.FromSlash(e.Name)))
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 )
 
 // TestKeptFiles reads a file by many readers, in any pieces and order, and compares with its
@@ -23,7 +24,7 @@ func TestKeptFiles(t *testing.T) {
 	for i := range content {
 		content[i] = byte(source.Uint32())
 	}
-	write(t, path, content)
+	archivetest.Write(t, path, content)
 	rapid.Check(t, func(r *rapid.T) {
 		tree, err := archive.Open([]string{path}, archive.Options{Count: true})
 		if err != nil {
@@ -67,7 +68,7 @@ func TestKeptFiles(t *testing.T) {
 
 // TestKeptTogether lets many readers begin at the same time.
 func TestKeptTogether(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "x"), bytes.Repeat([]byte("0123456789"), 50_000))
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x"), bytes.Repeat([]byte("0123456789"), 50_000))
 	tree, err := archive.Open([]string{path}, archive.Options{Count: true})
 	if err != nil {
 		t.Fatal(err)

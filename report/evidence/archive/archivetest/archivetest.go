@@ -1,4 +1,5 @@
-// Package archivetest makes archives for tests.
+// Package archivetest has what tests of evidence share: archives of all kinds, recorded
+// sessions.
 package archivetest
 
 import (
@@ -13,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
@@ -142,4 +146,40 @@ func Heap(f func()) int64 {
 	f()
 	close(done)
 	return int64(<-most) - int64(before.HeapInuse)
+}
+
+// Write writes a file and returns its path.
+func Write(t testing.TB, path string, b []byte) string {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Record plays a session of two peers with a mistake in tick 60 into a folder, and returns it.
+func Record(t testing.TB, dir string, seed uint64) string {
+	t.Helper()
+	fault, err := session.ParseFault("map-order/Combat@60")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = session.RecordTo(dir, session.Options{
+		Config: refsim.Config{Seed: seed, Entities: 200}, Ticks: 120, SnapshotEvery: 30, Faults: []session.Fault{fault},
+	}, session.TraceSystem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Open opens the tree of some paths until the test ends.
+func Open(t testing.TB, paths ...string) *archive.Tree {
+	t.Helper()
+	tree, err := archive.Open(paths, archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tree.Close() })
+	return tree
 }
