@@ -63,7 +63,7 @@ var triageTruths = []triageTruth{
 		dir: "openttd/cache_poke", exit: 1, status: report.Diverged, kind: "stale-cache",
 		verdict: []string{"“town cache mismatch: town 0” after tick 000adf00;00", "no state was compared", "stale-cache"}, ladder: []string{"no state was compared"},
 	},
-	{dir: "0ad/control_mp_orders", status: report.InSync, verdict: []string{"463 pairs of recorded hashes", "the orders are equal (20)"}},
+	{dir: "0ad/control_mp_orders", status: report.InSync, verdict: []string{"463 recorded hashes", "the orders are equal (20)"}},
 	{
 		dir: "0ad/mp_late_damage", exit: 1, status: report.Diverged, kind: "state", good: "after turn 23", bad: "after turn 24", tick: 24,
 		archetypes: []string{"BattleDetection", "BattleDetection.damageRecord", "Health"},

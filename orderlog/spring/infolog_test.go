@@ -109,15 +109,16 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestStart pins what lines of the start become.
+// TestStart pins what lines of the start become, and that another game is not read.
 func TestStart(t *testing.T) {
 	log, err := spring.ReadInfolog(strings.NewReader(strings.Join([]string{
-		"", "[t=0][f=-000001] GameID: 0123456789abcdef0123456789abcdef", "[t=0][f=-000001] GameID: 1123456789abcdef0123456789abcdef",
+		"", "[t=0][f=-000001] GameID: 0123456789abcdef0123456789abcdef", "[t=0][f=-000001] GameID: 0123456789abcdef0123456789abcdef",
 		"[t=0] [GameServer] Connection attempt from Ann", "[t=0] [GameServer]  -> Version: 1", "[t=0] [GameServer]  -> Connection established (given id 3)",
 		"[t=0] [GameServer]  -> Connection established (given id 4)",
 		`[t=0][f=-000001] [Game::ClientReadNet][LOGMSG] sender="Ann" string="[PreGame::GameDataReceived][map-checksums]`, "\tserver=aa", "\tclient=bb", `"`,
 		`[t=0][f=-000001] [Game::ClientReadNet][LOGMSG] sender="Bob" string="[PE::CalcChecksum][BLK_SIZE=16][SHA_DATA=cc]`,
-		"\tclient=dd", "",
+		"\tclient=dd", "[t=9][f=-000001] GameID: 1123456789abcdef0123456789abcdef", "[t=9] [GameServer] Connection attempt from Eve",
+		"[t=9] [GameServer]  -> Connection established (given id 5)", "",
 	}, "\r\n")), "x")
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +126,7 @@ func TestStart(t *testing.T) {
 	want := &spring.Infolog{
 		GameID: "0123456789abcdef0123456789abcdef", Players: map[uint32]string{3: "Ann"},
 		Start: map[string]map[string]string{"Ann": {"map checksum": "bb"}, "Bob": {"path data of block size 16": "cc"}},
+		Next:  &spring.NextGame{GameID: "1123456789abcdef0123456789abcdef", Line: 14},
 	}
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Error(diff)
