@@ -40,40 +40,54 @@ func (e *AloneError) Error() string {
 // Is reports whether evidence lacks, rather than that there is none.
 func (e *AloneError) Is(target error) bool { return target == frame.ErrLacking && len(e.Found) > 0 }
 
-// alone returns the error for too few of a kind of evidence: "peers", "order logs" or "traces".
-func (s *Session) alone(kind string) *AloneError {
-	e := &AloneError{Paths: s.paths, Found: s.holdings(), Lost: s.Lost()}
-	switch kind {
-	case "peers":
-		peers := s.Peers()
-		e.Have = "evidence of " + report.Count(len(peers), "peer", "peers")
-		for _, p := range peers {
-			e.Lost = append(append(e.Lost, p.States.Warnings...), p.Lost...)
+// Alone returns the error for evidence of fewer than two peers.
+func (s *Session) Alone() *AloneError {
+	peers := s.Peers()
+	e := s.alone("evidence of " + report.Count(len(peers), "peer", "peers"))
+	for _, p := range peers {
+		e.Lost = slices.Concat(e.Lost, p.States.Warnings, p.Lost)
+	}
+	for _, path := range s.paths {
+		if len(s.paths) > 1 && IsDir(s.tree, path) && !s.holdsPeer(path) {
+			e.Lost = append(e.Lost, path+": no snapshots and no "+LogName)
 		}
-		for _, path := range s.paths {
-			if len(s.paths) > 1 && IsDir(s.tree, path) && !slices.ContainsFunc(s.places, func(p *place) bool {
-				return (p.path == path || strings.HasPrefix(p.path, path+string(filepath.Separator))) && p.own()
-			}) {
-				e.Lost = append(e.Lost, path+": no snapshots and no "+LogName)
-			}
-		}
-	case "order logs":
-		logs, missing := s.logFiles()
-		e.Lost = append(missing, e.Lost...)
-		e.Have = report.Count(len(logs), "order log", "order logs")
-		if len(logs) == 1 && logs[0].engineTrace() && logs[0].Format.Trace.Peers != nil {
-			e.Hint = "tracediff compares the checksums of all peers in it"
-		}
-	default:
-		n := 0
-		for _, f := range s.files {
-			if f.opened != nil {
-				n += len(f.opened.ours) + len(f.opened.foreign)
-			}
-		}
-		e.Have = report.Count(n, "trace", "traces") + " that can be compared"
 	}
 	return e
+}
+
+// holdsPeer reports whether a folder, or one below it, has what one peer leaves.
+func (s *Session) holdsPeer(path string) bool {
+	below := path + string(filepath.Separator)
+	return slices.ContainsFunc(s.places, func(p *place) bool {
+		return (p.path == path || strings.HasPrefix(p.path, below)) && p.own()
+	})
+}
+
+// aloneLogs returns the error for fewer than two order logs.
+func (s *Session) aloneLogs() *AloneError {
+	logs, missing := s.logFiles()
+	e := s.alone(report.Count(len(logs), "order log", "order logs"))
+	e.Lost = append(missing, e.Lost...)
+	if len(logs) == 1 && logs[0].engineTrace() && logs[0].Format.Trace.Peers != nil {
+		e.Hint = "tracediff compares the checksums of all peers in it"
+	}
+	return e
+}
+
+// aloneTraces returns the error for traces of which no two can be compared.
+func (s *Session) aloneTraces() *AloneError {
+	n := 0
+	for _, f := range s.files {
+		if f.opened != nil {
+			n += len(f.opened.ours) + len(f.opened.foreign)
+		}
+	}
+	return s.alone(report.Count(n, "trace", "traces") + " that can be compared")
+}
+
+// alone returns the error for having too little of something.
+func (s *Session) alone(have string) *AloneError {
+	return &AloneError{Paths: s.paths, Found: s.holdings(), Have: have, Lost: s.Lost()}
 }
 
 // holdings lists what was found, by format.
@@ -150,6 +164,3 @@ func (s *Session) Unused() (lost, warnings []string) {
 	}
 	return lost, warnings
 }
-
-// Alone returns the error for evidence of fewer than two peers.
-func (s *Session) Alone() error { return s.alone("peers") }

@@ -25,7 +25,7 @@ func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, err
 		}
 	}
 	if len(d.files) == 0 {
-		return nil, s.alone("peers")
+		return nil, s.Alone()
 	}
 	d.assign()
 	d.session()

@@ -52,7 +52,7 @@ func (s *Session) Logs(progress func(done, total int64)) (*Logs, error) {
 		if err := s.Unknown(); err != nil {
 			return nil, err
 		}
-		return nil, s.alone("order logs")
+		return nil, s.aloneLogs()
 	}
 	l := &Logs{progress: progress, Missing: missing, Files: list}
 	var told, paths []string

@@ -148,12 +148,6 @@ func distinct(tree files.Tree, paths []string) error {
 // Tree returns where the files are read from.
 func (s *Session) Tree() *archive.Tree { return s.tree }
 
-// Paths returns the paths that were given.
-func (s *Session) Paths() []string { return s.paths }
-
-// Files returns the files that were found, but for those that their names make states.
-func (s *Session) Files() []*File { return s.files }
-
 // Lost says what could not be used: entries of archives, files that cannot be read, folders
 // that were not looked into.
 func (s *Session) Lost() []string { return slices.Concat(s.lost, s.tree.Lost()) }

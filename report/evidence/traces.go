@@ -126,7 +126,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 		return nil, err
 	}
 	if t.enough(); len(t.Groups)+len(t.Claims) == 0 && opts.Which != Beside {
-		err := error(s.alone("traces"))
+		err := error(s.aloneTraces())
 		for _, m := range t.Missing {
 			err = fmt.Errorf("%w; %s", err, m)
 		}
