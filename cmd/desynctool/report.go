@@ -19,7 +19,6 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -244,7 +243,7 @@ func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State,
 	}
 	path := at(flags.peer)
 	if flags.tick == "" && evidence.IsDir(tree, path) {
-		sets, err := snapshot.Find(tree, path, formats.Snapshots())
+		sets, err := evidence.StatesOf(tree, path)
 		if err != nil {
 			return nil, "", nil, "", err
 		}

@@ -70,6 +70,9 @@ func (f *File) ownTrace() bool { return f.ext() == ".trace" }
 // engineTrace reports whether it holds an engine's checkpoints or claims.
 func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }
 
+// isOwnLog reports whether it is an order log of ours.
+func (f *File) isOwnLog() bool { return f.IsLog() && f.Format.Native }
+
 // isState reports whether it holds a state.
 func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
 

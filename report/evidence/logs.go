@@ -85,7 +85,7 @@ func (s *Session) logFiles() (list []*File, missing []string) {
 		switch f := p.loose(); {
 		case len(list) > before:
 			beside = beside || f != nil && !f.given
-		case f == nil && !p.stray:
+		case f == nil && !p.stray && len(p.files)+len(p.set.Entries) > 0:
 			missing = append(missing, p.path+": no order log")
 		case f != nil && f.given:
 			missing = append(missing, f.Path+": not an order log")

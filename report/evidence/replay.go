@@ -31,6 +31,9 @@ func OpenReplay(tree *archive.Tree, path string) (*Replayable, error) {
 		return nil, err
 	}
 	peers := s.Peers()
+	if len(peers) == 0 {
+		return nil, s.Alone()
+	}
 	if len(peers) != 1 {
 		return nil, fmt.Errorf("%s: the evidence of %d peers, expected the folder of one", path, len(peers))
 	}

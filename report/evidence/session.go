@@ -46,12 +46,13 @@ type Session struct {
 	paths []string
 	list  []formats.Format
 
-	places []*place
-	files  []*File // all, in the order of the paths and their names
-	byPath map[string]*File
-	walked []*walked
-	stdin  bool   // - is among the paths
-	game   string // whose artifacts these are
+	places  []*place
+	files   []*File // all, in the order of the paths and their names
+	byPath  map[string]*File
+	walked  []*walked
+	visited []string // folders that were given, without links
+	stdin   bool     // - is among the paths
+	game    string   // whose artifacts these are
 
 	digests  map[string][sha256.Size]byte
 	peers    []*Peer // once found

@@ -14,7 +14,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// lay writes files of a tree: PATH=snap:PEER@TICK, PATH=log:PEER or PATH=text.
+// lay writes files of a tree: PATH=snap:PEER@TICK, PATH=log:PEER, PATH=link:TARGET or
+// PATH=text.
 func lay(t *testing.T, dir string, files []string) {
 	t.Helper()
 	for _, f := range files {
@@ -40,6 +41,8 @@ func lay(t *testing.T, dir string, files []string) {
 					err = os.WriteFile(path, []byte(out.String()), 0o666)
 				}
 			}
+		case "link":
+			err = os.Symlink(rest, path)
 		default:
 			err = os.WriteFile(path, []byte("hello\n"), 0o666)
 		}
@@ -95,6 +98,23 @@ func TestFolders(t *testing.T) {
 		"several sessions": {
 			files: []string{"one/host/x=snap:host@0", "one/client/x=snap:client@0", "two/host/x=snap:host@0", "two/client/x=snap:client@0"},
 			err:   "the folders of several sessions: ",
+		},
+		"states and logs in folders of their own": {
+			files: []string{"host/saves/x=snap:host@0", "host/logs/order-log.bin=log:host", "client/saves/x=snap:client@0", "client/logs/order-log.bin=log:client"},
+			peers: []string{"client client 1 true", "host host 1 true"},
+		},
+		"states below a peer's log": {
+			files: []string{"host/order-log.bin=log:host", "host/saves/x=snap:host@0", "client/x=snap:client@0"},
+			peers: []string{"client client 1 false", "host host 1 true"},
+		},
+		"a backup beside the peers": {
+			files: []string{"host/x=snap:host@0", "client/x=snap:client@0", "backup/host/x=snap:host@0", "backup/client/x=snap:client@0"},
+			peers: []string{"client client 1 false", "host host 1 false"},
+			lost:  "backup: holds evidence too, and was not looked into; name it",
+		},
+		"a link to itself": {
+			files: []string{"host/x=snap:host@0", "client/x=snap:client@0", "again=link:."},
+			peers: []string{"client client 1 false", "host host 1 false"},
 		},
 		"twice": {files: []string{"x=text"}, given: []string{"x", "x"}, err: "given twice"},
 		"too deep": {

@@ -103,6 +103,23 @@ func firstDifferent(tree *archive.Tree, a, b string) (paths [2]string, warnings,
 	return bisect.FirstDifferent(peers[0], peers[1])
 }
 
+// StatesOf returns the snapshots below a path, one set for each peer that left any.
+func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error) {
+	if !IsDir(tree, path) {
+		return snapshot.FindFile(tree, path, formats.Snapshots())
+	}
+	s, err := Open(tree, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.Peers() {
+		if len(p.States.Entries) > 0 {
+			sets = append(sets, p.States)
+		}
+	}
+	return sets, nil
+}
+
 // OpenState opens FILE, or the snapshot of a state point in FOLDER@TICK or
 // FILE@TICK.
 func OpenState(tree *archive.Tree, arg string) (snapshot.State, string, error) {
@@ -114,7 +131,7 @@ func OpenState(tree *archive.Tree, arg string) (snapshot.State, string, error) {
 		s, err := snapshot.OpenAny(tree, path, formats.Snapshots())
 		return s, path, err
 	}
-	sets, err := snapshot.Find(tree, path, formats.Snapshots())
+	sets, err := StatesOf(tree, path)
 	if err != nil {
 		return nil, "", err
 	}

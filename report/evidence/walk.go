@@ -13,6 +13,7 @@ import (
 // folder is a folder as it was walked.
 type folder struct {
 	path    string
+	real    string // path without links, empty in an archive
 	set     *snapshot.Set
 	files   []*File
 	folders []*folder
@@ -37,6 +38,7 @@ func (s *Session) add(path string) error {
 		s.loosen(f)
 		return nil
 	}
+	s.visited = append(s.visited, realPath(path))
 	f, err := s.walk(path, MaxDepth)
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path: path, set: set}
+	f := &folder{path: path, set: set, real: realPath(path)}
 	w := &walked{path: path}
 	s.walked = append(s.walked, w)
 	f.walked = append(f.walked, w)
@@ -84,7 +86,14 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 			s.lose("%s: lies too deep, and was not looked into; name it", at)
 			continue
 		}
-		below, err := s.walk(at, deeper-1)
+		left := deeper - 1
+		if real := realPath(at); f.real != "" && real != "" && real != filepath.Join(f.real, name) {
+			if within(real, s.visited) {
+				continue // a link to what is walked anyway
+			}
+			left = 0 // of what a link leads to outside, only the folder itself
+		}
+		below, err := s.walk(at, left)
 		if err != nil {
 			s.lose("%v", err)
 			continue
@@ -92,6 +101,26 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		f.folders = append(f.folders, below)
 	}
 	return f, nil
+}
+
+// realPath returns a path without links, empty for what is not on the disk.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return ""
+	}
+	return real
+}
+
+// within reports whether a path is one of some, below one, or above one.
+func within(path string, roots []string) bool {
+	const slash = string(filepath.Separator)
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, slash)+slash) || strings.HasPrefix(root, strings.TrimSuffix(path, slash)+slash)
+	})
 }
 
 // ofOnePeer reports whether a folder itself has what one peer leaves.
@@ -114,11 +143,29 @@ func (s *Session) settle(f *folder) error {
 		p.shared = !f.ofOnePeer()
 		return nil
 	}
-	if list := s.sessions(f); len(list) > 1 {
+	list := s.sessions(f)
+	if len(list) > 1 {
 		return fmt.Errorf("%s: the folders of several sessions: %s; give one of them", f.path, strings.Join(list, ", "))
 	}
-	s.beside(f, below)
+	s.beside(f, s.apart(f, below, list))
 	return nil
+}
+
+// apart leaves a folder of a session, such as a backup, out where the folders of two peers or
+// more lie beside it, and says so. It returns the peers that are left.
+func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder {
+	var beside []*folder
+	for _, p := range peers {
+		if slices.Contains(f.folders, p) {
+			beside = append(beside, p)
+		}
+	}
+	if len(beside) < 2 || len(sessions) == 0 {
+		return peers
+	}
+	f.folders = slices.DeleteFunc(f.folders, func(sub *folder) bool { return sub.path == sessions[0] })
+	s.lose("%s: holds evidence too, and was not looked into; name it", sessions[0])
+	return beside
 }
 
 // sessions returns the folders below one that hold those of several peers each.
@@ -127,7 +174,7 @@ func (s *Session) sessions(f *folder) (paths []string) {
 	for _, sub := range f.folders {
 		switch {
 		case sub.ofOnePeer():
-		case len(s.below(sub)) > 1:
+		case len(s.from(sub)) > 1:
 			paths = append(paths, sub.path)
 		case len(sub.set.ByPeer()) > 1:
 			few = append(few, sub.path)
@@ -151,16 +198,59 @@ func (s *Session) sessions(f *folder) (paths []string) {
 // below returns the folders of peers below one.
 func (s *Session) below(f *folder) (peers []*folder) {
 	for _, sub := range f.folders {
-		switch deeper := s.below(sub); {
-		case sub.ofOnePeer():
-			peers = append(peers, sub)
-		case len(deeper) > 0:
-			peers = append(peers, deeper...)
-		case sub.holds() || len(sub.files) > 0:
-			peers = append(peers, sub)
-		}
+		peers = append(peers, s.from(sub)...)
 	}
 	return peers
+}
+
+// from returns the folder itself if it is one peer's, else those of peers below it.
+func (s *Session) from(sub *folder) []*folder {
+	deeper := s.below(sub)
+	switch {
+	case sub.ofOnePeer(),
+		len(deeper) > 1 && s.samePeer(deeper), // with its states in one folder, and its logs in another
+		len(deeper) == 0 && (sub.holds() || len(sub.files) > 0):
+		return []*folder{sub}
+	}
+	return deeper
+}
+
+// samePeer reports whether folders hold different things of one peer, whom the files of each
+// name: no two of them have states, or order logs.
+func (s *Session) samePeer(folders []*folder) bool {
+	states, logs, name := 0, 0, ""
+	for _, f := range folders {
+		if len(f.set.Entries) > 0 {
+			states++
+		}
+		for _, file := range f.files {
+			if file.isOwnLog() {
+				logs++
+			}
+		}
+		told := s.nameOf(f)
+		if told == "" || name != "" && told != name {
+			return false
+		}
+		name = told
+	}
+	return states <= 1 && logs <= 1
+}
+
+// nameOf returns the peer that the files of a folder name, empty if they name none.
+func (s *Session) nameOf(f *folder) string {
+	if len(f.set.Entries) > 0 {
+		return nameIn(f.set.Entries[0])
+	}
+	for _, file := range f.files {
+		if file.isOwnLog() {
+			if source, closer, err := openLog(s.tree, file, nil); err == nil {
+				closer.Close()
+				return source.Header().Peer
+			}
+		}
+	}
+	return ""
 }
 
 // beside makes places of the folders of peers; all other files that were found are loose.
@@ -217,7 +307,7 @@ func (s *Session) gather(p *place, f *folder) {
 		p.files = append(p.files, file)
 	}
 	for _, sub := range f.folders {
-		if p.own() && (sub.ofOnePeer() || len(sub.set.Entries) > 0) {
+		if len(sub.set.Entries) > 0 && len(p.set.Entries) > 0 || sub.hasLog() && slices.ContainsFunc(p.files, (*File).isOwnLog) {
 			s.lose("%s: holds evidence too, and was not looked into; name it", sub.path)
 			continue
 		}
@@ -228,6 +318,9 @@ func (s *Session) gather(p *place, f *folder) {
 		s.gather(p, sub)
 	}
 }
+
+// hasLog reports whether a folder itself has an order log of ours.
+func (f *folder) hasLog() bool { return slices.ContainsFunc(f.files, (*File).isOwnLog) }
 
 // own reports whether the place has what one peer leaves.
 func (p *place) own() bool {

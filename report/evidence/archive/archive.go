@@ -322,7 +322,9 @@ func (t *Tree) Explain(err error) error {
 		return nil
 	}
 	for _, lost := range t.Lost() {
-		err = fmt.Errorf("%w; %s", err, lost)
+		if !strings.Contains(err.Error(), lost) {
+			err = fmt.Errorf("%w; %s", err, lost)
+		}
 	}
 	return err
 }
