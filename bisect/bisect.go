@@ -176,14 +176,14 @@ func (r *Result) limits(peers []*peer) {
 	}
 	end := slices.MinFunc(last, snapshot.Point.Compare)
 	for _, p := range peers {
-		alone := 0
+		later := 0
 		for _, e := range p.set.Entries {
 			if e.Point.Compare(end) > 0 {
-				alone++
+				later++
 			}
 		}
-		if alone > 0 {
-			r.note("another peer's snapshots end %s; nothing is known of %d later one(s) of %s", end.When(), alone, p)
+		if later > 0 {
+			r.note("another peer's snapshots end %s; nothing is known of %d later one(s) of %s", end.When(), later, p)
 		}
 	}
 }
@@ -216,8 +216,8 @@ func (r *Result) contradict(format string, args ...any) {
 	r.contradictions = append(r.contradictions, say(format, args...))
 }
 
-// tell puts into words what was noted, now that the peers have their names.
-func (r *Result) tell() {
+// phrase puts into words what was noted, now that the peers have their names.
+func (r *Result) phrase() {
 	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
 	r.notes, r.lost, r.contradictions, r.partings = nil, nil, nil, nil
 }
@@ -226,7 +226,7 @@ func (r *Result) tell() {
 func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
 	r.weigh(traces, nil)
-	r.tell()
+	r.phrase()
 	if len(traces) > 0 {
 		for i := range traces[0].Traces {
 			t := &traces[0].Traces[i]
@@ -303,12 +303,12 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)
 		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil, p.set})
 	}
-	r.tell()
+	r.phrase()
 	return r, nil
 }
 
-// compare searches every two peers and returns the pair that parted first, and the one
-// whose recorded hashes alone did.
+// compare searches every two peers. It returns the pair that parted first, and the one
+// of which only the recorded hashes parted.
 func (r *Result) compare(peers []*peer) (first, sums *pair) {
 	for i, a := range peers {
 		for _, b := range peers[i+1:] {

@@ -291,13 +291,13 @@ func TestCorruptSnapshotsAreLostEvidence(t *testing.T) {
 func TestWrongCutsAreLostEvidence(t *testing.T) {
 	same := state{value: 1}
 	for _, c := range []struct {
-		behind [2]state
-		want   string
+		after [2]state
+		want  string
 	}{
 		{[2]state{{value: 1}, {value: 1}}, "in sync"},
 		{[2]state{{value: 1}, {value: 2}}, "(100,300]"},
 	} {
-		dirs := peersOf(t, t.TempDir(), list(same, same, same, c.behind[0]), list(same, same, same, c.behind[1]))
+		dirs := peersOf(t, t.TempDir(), list(same, same, same, c.after[0]), list(same, same, same, c.after[1]))
 		var path string
 		for i, name := range []string{"right", "wrong"} {
 			b, err := os.ReadFile("../testdata/cuts/" + name + ".snap")

@@ -24,10 +24,10 @@ const (
 	// came in another order, or what differs is not in the states.
 	ChecksumOnly Kind = "checksum-only"
 	// InputsDiffer: the peers were given different orders; no state is known to
-	// differ. Order logs alone show it.
+	// differ. Only order logs show it.
 	InputsDiffer Kind = "inputs"
 	// StaleCache: a game found data wrong that it derives from the state; the states
-	// agree. Order logs alone show it.
+	// agree. Only order logs show it.
 	StaleCache Kind = "stale-cache"
 )
 

@@ -59,7 +59,7 @@ func TestFourVerdicts(t *testing.T) {
 		{"both differ", other, checksums(t, 300, 150, 300), StateDiffers, true, ""},
 		{"blind", other, checksums(t, 300, none, none), BlindChecksum, true, "every recorded checksum agrees, up to tick 300"},
 		{"only the checksum", same, checksums(t, 300, 150, 300), ChecksumOnly, true, "equal at all 3 state points"},
-		{"too short to tell", other, checksums(t, 120, none, none), StateDiffers, true, "end with tick 120, before they could show it"},
+		{"too short to show it", other, checksums(t, 120, none, none), StateDiffers, true, "end with tick 120, before they could show it"},
 	} {
 		dirs := peersOf(t, t.TempDir(), same, c.b)
 		r := run1(t, dirs, Options{Traces: []*tracediff.Result{c.traces}})

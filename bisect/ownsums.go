@@ -33,7 +33,7 @@ func (p *peer) notRoots() bool {
 }
 
 // blind deals with peers whose hashes and histories are the game's own checksums: the
-// search begins again by states alone, and what the logs say comes beside it.
+// search begins again by states only, and what the logs say comes beside it.
 func (p *pair) blind() {
 	r := p.result
 	p.unlike = nil
@@ -68,7 +68,7 @@ func (p *pair) onlySums() {
 		if point.Phase != "" || !okA || !okB || ha == hb {
 			continue
 		}
-		// Where snapshots alone would say in sync, one is read for this.
+		// Where the snapshots by themselves would say in sync, one is read for this.
 		if !seen && (p.pairs[i].read || p.bracket == nil) && p.probe(i) && p.pairs[i].a.Root == p.pairs[i].b.Root {
 			seen = true
 		}

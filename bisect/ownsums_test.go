@@ -58,11 +58,11 @@ func TestRecordedHashesBesideStates(t *testing.T) {
 		{"a wrong checksum", [2][]merkle.Short{roots, wrong}, [2]map[uint64]state{same, tainted}, "in sync", ChecksumOnly, "equal at all 4 state points", "2 3 [[host] [client]]"},
 		{"a wrong checksum, the histories of the states", [2][]merkle.Short{roots, wrong}, [2]map[uint64]state{same, same}, "in sync", ChecksumOnly, "the log has sync hash 04", "2 3 [[host] [client]]"},
 		{"own checksums, in sync", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 6, 7)}, [2]map[uint64]state{same, same}, "in sync", "", "a checksum of the game's own", ""},
-		{"own checksums that differ alone", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 9, 9, 9)}, [2]map[uint64]state{same, same}, "in sync", ChecksumOnly, "a checksum of the game's own", "3 4 [[host] [client]]"},
+		{"only own checksums differ", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 9, 9, 9)}, [2]map[uint64]state{same, same}, "in sync", ChecksumOnly, "a checksum of the game's own", "3 4 [[host] [client]]"},
 		{"a blind checksum", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 6, 7)}, [2]map[uint64]state{same, other}, "(2,4]", BlindChecksum, "every recorded sync hash agrees, up to state point 6", ""},
 		{"a blind checksum, states that heal", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 6, 7)}, [2]map[uint64]state{same, healed}, "(2,4]", BlindChecksum, "it does not cover what differs", ""},
 		{"own checksums that end before", [2][]merkle.Short{own(1, 2, 3), own(1, 2, 3)}, [2]map[uint64]state{same, other}, "(2,4]", StateDiffers, "end with state point 2, before they could show it", ""},
-		{"own checksums that tell late", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 9, 9)}, [2]map[uint64]state{same, other}, "(2,4]", StateDiffers, "from state point 5 on: they do not cover what differs first", ""},
+		{"own checksums that show it late", [2][]merkle.Short{own(1, 2, 3, 4, 5, 6, 7), own(1, 2, 3, 4, 5, 9, 9)}, [2]map[uint64]state{same, other}, "(2,4]", StateDiffers, "from state point 5 on: they do not cover what differs first", ""},
 	} {
 		r := run1(t, twoPeers(t, c.syncs, c.states), Options{})
 		if span(r) != c.span || r.Kind != c.kind || r.Diverged() != (c.kind != "") || len(r.Contradictions) > 0 {
@@ -82,7 +82,7 @@ func TestRecordedHashesBesideStates(t *testing.T) {
 }
 
 // TestWrongChecksumBeforeStatesPart: a checksum that is wrong first is not all, if states
-// differ later that no history tells of.
+// differ later that no history shows.
 func TestWrongChecksumBeforeStatesPart(t *testing.T) {
 	one := rootAtPoint(t, state{1, 0, 0}, 0)
 	host := []merkle.Short{one, one, one, one, one, one, rootAtPoint(t, state{2, 0, 0}, 6)}
@@ -98,7 +98,7 @@ func TestWrongChecksumBeforeStatesPart(t *testing.T) {
 }
 
 // TestTrialByRoots: a replay of a log with a checksum of the game's own is held against
-// the snapshots, and a peer whose checksum alone is wrong did not go wrong.
+// the snapshots, and a peer of which only the checksum is wrong did not go wrong.
 func TestTrialByRoots(t *testing.T) {
 	healthy, wrong := countingSim("", 0, 5), countingSim("wrong", 17, 5)
 	for _, c := range []struct {

@@ -375,7 +375,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 }
 
 // between returns the sync hashes that a peer is known to have had at state points: as
-// it recorded them, or else of its snapshots; of these alone if what it recorded are not
+// it recorded them, or else of its snapshots; only of these if what it recorded are not
 // roots.
 func (p *peer) between(first, last uint64) map[uint64]merkle.Short {
 	known := make(map[uint64]merkle.Short)

@@ -102,7 +102,7 @@ func (p *pair) confirmed() bool {
 	pr := &p.pairs[p.bad]
 	ea, eb := p.a.set.At(p.points[p.bad]), p.b.set.At(p.points[p.bad])
 	if pr.a.Root == pr.b.Root || !ea.Format.Light && !eb.Format.Light {
-		return true // where heads are not read alone, blocks are cut by the reader
+		return true // where heads are not read by themselves, blocks are cut by the reader
 	}
 	cutsA, cutsB := cuts{ea, pr.b.Root}, cuts{eb, pr.a.Root}
 	if p.a.sound[cutsA] && p.b.sound[cutsB] {

@@ -38,7 +38,7 @@ const (
 	// CheckCaches computes all caches again in every tick.
 	CheckCaches TrialMode = "check-caches"
 	// CheckPurity tests each order before its tick: only the machine of the player
-	// who gives it does so, and the test must leave the state alone.
+	// who gives it does so, and the test must not change the state.
 	CheckPurity TrialMode = "check-purity"
 	// Predict predicts another player's orders in each of two instances, as the
 	// machines of these players do: what the taking back of a prediction forgets.

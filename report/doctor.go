@@ -12,7 +12,7 @@ type Checkup struct {
 	Peers []CheckedPeer
 	Files []CheckedFile
 	Facts []Fact
-	// Unknown are facts of the game and the machines that no file tells.
+	// Unknown are facts of the game and the machines that no file states.
 	Unknown []string
 	Steps   []NarrowingStep
 	// Lost says what of the evidence cannot be used or is lacking, Warnings what is odd

@@ -130,7 +130,7 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 		cost += fmt.Sprintf("; %d began in the middle", m.Resumed)
 	}
 	if m.Unknown > 0 {
-		cost += fmt.Sprintf("; of %s nothing can be told", Count(m.Unknown, "candidate", "candidates"))
+		cost += fmt.Sprintf("; nothing is known of %s", Count(m.Unknown, "candidate", "candidates"))
 	}
 	row("cost", cost)
 	switch m.Stopped {

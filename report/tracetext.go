@@ -202,7 +202,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 	}
 	text += fmt.Sprintf(", from %s", tickText(r, t.First))
 	if n := t.Malformed; n > 0 {
-		text += fmt.Sprintf(", %s", Count(n, "line is no record", "lines are no records"))
+		text += fmt.Sprintf(", %s", Count(n, "line is not a record", "lines are not records"))
 	}
 	if t.Running {
 		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
@@ -236,7 +236,7 @@ func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
 	case why == tracediff.Over:
 		return "ended at " + tickText(r, t.Last)
 	case why == tracediff.Unreadable:
-		return "not compared: lines are no records here"
+		return "not compared: lines are not records here"
 	case why == tracediff.NotTraced:
 		return "does not trace it"
 	case why == tracediff.NotCompared:

@@ -34,7 +34,7 @@ const (
 
 // meanBlockRows and maxBlockRows say where blocks are cut: before each row
 // whose key's cutHash is a multiple of meanBlockRows, and after maxBlockRows
-// rows. The cut depends on keys alone, so that an inserted or removed row
+// rows. The cut depends only on keys, so that an inserted or removed row
 // moves no other row to another block (but for the runs of more than
 // maxBlockRows rows, of which there is one in e¹⁶).
 const (

@@ -85,7 +85,7 @@ func checkFrame(b []byte) error {
 	case at > len(b):
 		return io.ErrUnexpectedEOF
 	case at < len(b):
-		return fmt.Errorf("%d bytes behind the zstd frame", len(b)-at)
+		return fmt.Errorf("%d bytes after the zstd frame", len(b)-at)
 	}
 	return nil
 }

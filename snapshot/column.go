@@ -199,7 +199,7 @@ func (c *Column) validate(rows int) error {
 			end = e
 		}
 		if int(end) != len(c.Data) {
-			return fmt.Errorf("%d bytes behind the last value", len(c.Data)-int(end))
+			return fmt.Errorf("%d bytes after the last value", len(c.Data)-int(end))
 		}
 	}
 	if c.Present != nil && len(c.Present) != (rows+7)/8 {
@@ -222,7 +222,7 @@ func (c *Column) validateValues(rows int) error {
 		return nil
 	}
 	if n := rows % 8; n != 0 && c.Present[rows/8]>>n != 0 {
-		return fmt.Errorf("presence bits behind the last row")
+		return fmt.Errorf("presence bits after the last row")
 	}
 	for i := range rows {
 		if c.Has(i) {

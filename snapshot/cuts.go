@@ -6,15 +6,15 @@ import (
 )
 
 // checkCut checks that a block of a .snap begins where the rule cuts: its first key is
-// a cut, or the block before is full. Where no block begins is not known from the
-// index; checkUncut tells that of keys.
+// a cut, or the block before is full. The index does not show where no
+// block begins; checkUncut finds that from keys.
 func (t *fileTable) checkCut(block int) error {
 	if block == 0 {
 		return nil
 	}
 	first, before := t.Blocks[block].First, t.Blocks[block-1].Rows
 	if before < maxBlockRows && cutHash(first.A, first.B)%meanBlockRows != 0 {
-		return fmt.Errorf("no block begins at key %s, as block %d does behind one of %d rows", first, block, before)
+		return fmt.Errorf("no block begins at key %s, as block %d does after one of %d rows", first, block, before)
 	}
 	return nil
 }
@@ -35,10 +35,10 @@ func checkUncut(keys Keys) error {
 
 // CompareCuts checks that tables which differ by their hashes are cut into blocks
 // where the rule says. A table that is cut otherwise has another leaf hash for the
-// same rows, so that hashes alone would take damage for a difference. The error of
+// same rows, so that hashes by themselves would take damage for a difference. The error of
 // such a file is a *frame.Error.
 //
-// Of tables that differ it reads the indexes, and the keys of those blocks alone
+// Of tables that differ it reads the indexes, and the keys of only those blocks
 // that the states cut differently. Noise is left out.
 func CompareCuts(a, b State) error {
 	tablesA, tablesB := a.Info().Tables, b.Info().Tables

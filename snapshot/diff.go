@@ -6,7 +6,7 @@ import (
 )
 
 // DefaultLimit is how many changes and how many rows of one side only a diff
-// keeps of each table unless told otherwise. It always counts all.
+// keeps of each table by default. It always counts all.
 const DefaultLimit = 1000
 
 // DiffOptions says how states are compared. The zero value compares

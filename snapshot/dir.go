@@ -225,7 +225,7 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 	for _, base := range strangers {
 		set.stranger(tree, path, base, formats)
 	}
-	if len(strangers) > 0 { // a file that holds several states is known by its content alone
+	if len(strangers) > 0 { // a file that holds several states is known only by its content
 		set.partPeers()
 	}
 	set.order()

@@ -54,7 +54,7 @@ type Format struct {
 	// the whole file only where it holds one state.
 	Parts func(r io.ReaderAt, size int64, name string) ([]Part, error)
 
-	// NamesPeer says that the content of such files tells whose state it is, and
+	// NamesPeer says that the content of such files shows whose state it is, and
 	// that a folder may hold those of several peers.
 	NamesPeer bool
 
@@ -64,7 +64,7 @@ type Format struct {
 
 	// Checksummed says that files of this format carry checksums of their
 	// content, so that a state that opens and loads is what its writer wrote.
-	// Where only some files do, ChecksummedFile tells by the leading bytes.
+	// Where only some files do, ChecksummedFile decides by the leading bytes.
 	Checksummed     bool
 	ChecksummedFile func(head []byte) bool
 }
@@ -83,7 +83,7 @@ type Part struct {
 	Offset, Size int64
 }
 
-// State is a state that is read piece by piece: the head alone, then the index
+// State is a state that is read piece by piece: only the head, then the index
 // of one table, then single blocks of single columns. A *File reads them from
 // a .snap; Hold gives them for a World in memory.
 type State interface {

@@ -52,10 +52,10 @@ func SnapFormat() Format {
 }
 
 // PeerNames returns a distinct name for each of some peers: what its files say,
-// told, where that is not empty; else the shortest end of its path that tells
-// it from the others, after the ends that all paths share (such as the name of
+// said, where that is not empty; else the shortest end of its path that sets
+// it apart from the others, after the ends that all paths share (such as the name of
 // a file that each peer has) are cut off. A name that is taken gets #2, #3, ….
-func PeerNames(told, paths []string) []string {
+func PeerNames(said, paths []string) []string {
 	parts := make([][]string, len(paths))
 	for i, path := range paths {
 		parts[i] = strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
@@ -64,7 +64,7 @@ func PeerNames(told, paths []string) []string {
 	names := make([]string, len(paths))
 	taken := map[string]bool{}
 	for i := range names {
-		if names[i] = told[i]; names[i] == "" {
+		if names[i] = said[i]; names[i] == "" {
 			names[i] = distinctEnd(parts, i)
 		}
 		base := names[i]

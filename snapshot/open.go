@@ -150,7 +150,7 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 	return nil, nil
 }
 
-// OpenAny opens a state in a file whose format is told by its leading bytes.
+// OpenAny opens a state in a file. The leading bytes decide its format.
 func OpenAny(tree files.Tree, path string, formats []Format) (State, error) {
 	format, err := recognized(tree, path, formats)
 	if err != nil {

@@ -61,7 +61,7 @@ func Open(r io.ReaderAt, size int64, name string) (*File, error) {
 		if length > uint64(size) {
 			return nil, f.torn(fmt.Sprintf("file ends at %d of %d bytes", size, length))
 		}
-		return nil, corrupt(name, int64(length), fmt.Sprintf("%d bytes behind the end", uint64(size)-length))
+		return nil, corrupt(name, int64(length), fmt.Sprintf("%d bytes after the end", uint64(size)-length))
 	}
 	length := int64(binary.LittleEndian.Uint32(head[12:]))
 	if length > maxHeader || preambleSize+length+int64(len(endMarker)) > size {

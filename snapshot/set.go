@@ -17,7 +17,7 @@ type Set struct {
 	Path     string   // the folder or file
 	Peer     string   // whose they are, if the files' names or contents say so
 	Entries  []*Entry // ascending by seed, then point, one for each
-	Others   []string // paths of the folder's files that are no snapshots
+	Others   []string // paths of the folder's files that are not snapshots
 	Warnings []string // files left out, and why
 	Folders  []string // paths of folders in it that were not looked into
 

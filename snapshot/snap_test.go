@@ -212,7 +212,7 @@ func TestEveryTruncationIsNoticed(t *testing.T) {
 			}
 		}
 		if err := whole(append(slices.Clone(b), 0)); !errors.Is(err, frame.ErrCorrupt) {
-			t.Errorf("a byte behind the end: %v", err)
+			t.Errorf("a byte after the end: %v", err)
 		}
 	}
 }
@@ -253,7 +253,7 @@ func TestHostileHeaders(t *testing.T) {
 		"a string of 2^32 bytes":   {0x9b, 1, 1, 0xdb, 0xff, 0xff, 0xff, 0xff},
 		"a map of 2^31 pairs":      {0x9b, 1, 1, 0xa0, 0xa0, 0xa0, 1, 0xc0, 0xc0, 0xc0, 0xdf, 0x80, 0, 0, 0},
 		"arrays in arrays":         bytes.Repeat([]byte{0x91}, 1<<20),
-		"another value behind it":  {0x90, 0x90},
+		"another value after it":   {0x90, 0x90},
 		"a float as seed":          {0x9b, 0xca, 0, 0, 0, 0, 1, 0xa0, 0xa0, 0xa0, 1, 0xc0, 0xc0, 0xc0, 0x80, 0x90},
 		"a negative seed":          {0x9b, 0xff, 1, 0xa0, 0xa0, 0xa0, 1, 0xc0, 0xc0, 0xc0, 0x80, 0x90},
 		"a root of 3 bytes":        {0x9b, 1, 1, 0xa0, 0xa0, 0xa0, 1, 0xc0, 0xc0, 0xc4, 3, 1, 2, 3, 0x80, 0x90},
@@ -397,8 +397,8 @@ func TestOneFrame(t *testing.T) {
 	}
 	skippable := []byte{0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2}
 	for what, b := range map[string][]byte{
-		"two frames": slices.Concat(one, one), "a skippable frame before": slices.Concat(skippable, one), "one behind": slices.Concat(one, skippable),
-		"a byte behind": append(slices.Clone(one), 0), "cut off": one[:len(one)-1], "nothing": nil, "a skippable frame": skippable, "a magic": one[:4],
+		"two frames": slices.Concat(one, one), "a skippable frame before": slices.Concat(skippable, one), "one after": slices.Concat(one, skippable),
+		"a byte after": append(slices.Clone(one), 0), "cut off": one[:len(one)-1], "nothing": nil, "a skippable frame": skippable, "a magic": one[:4],
 	} {
 		if err := checkFrame(b); err == nil {
 			t.Errorf("%s is accepted", what)
@@ -433,7 +433,7 @@ func encodeAll(t *testing.T, b []byte) []byte {
 }
 
 // TestLoadBudget: what a sound file expands to is bounded by memory, not by its own
-// size, and what is beyond that is no damage.
+// size, and what is beyond that is not damage.
 func TestLoadBudget(t *testing.T) {
 	const cells, cell = 1 << 13, 1 << 20 // a file of 0.5 MB
 	file := func(cells int) *File {
@@ -458,7 +458,7 @@ func TestOneFormOfABlock(t *testing.T) {
 	for what, raw := range map[string][]byte{
 		"a bitmap of values that are all there": {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b11, 7, 8},
 		"a value under an absent row":           {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b01, 7, 8},
-		"a bit behind the last row":             {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b101, 7, 0},
+		"a bit after the last row":              {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b101, 7, 0},
 		"a bitmap flag of 2":                    {domainValueBlock, 2, 0, 0, 2, 0, 0, 0, 0b01, 7, 0},
 	} {
 		c := NewColumn("A", "b", U8, 0)

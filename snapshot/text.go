@@ -24,8 +24,8 @@ func IsText(head []byte) bool {
 	return strings.HasPrefix(string(head), textHeader+"\n") || strings.HasPrefix(string(head), textHeader+"\r\n")
 }
 
-// WriteText writes the text twin of a state: one variable a line, each line
-// telling by itself whose value it is, so that line tools such as diff and grep
+// WriteText writes the text twin of a state: one variable a line. Each line
+// says by itself whose value it is, so that line tools such as diff and grep
 // serve. ReadText undoes it. The notation is specified in docs/snapshot.md.
 func WriteText(w io.Writer, s State) error {
 	out := bufio.NewWriterSize(w, 1<<16)
@@ -404,7 +404,7 @@ func (p *textParser) row(line string) error {
 	rest := line[len(p.prefixes[p.table]):]
 	end := strings.IndexByte(rest, ']')
 	if end < 0 {
-		return errors.New("expected ] behind the key")
+		return errors.New("expected ] after the key")
 	}
 	key, err := ParseKey(rest[:end])
 	if err != nil {
@@ -429,13 +429,13 @@ func (p *textParser) row(line string) error {
 	}
 	if len(p.paths) == 0 {
 		if rest != "]" {
-			return fmt.Errorf("expected a line that ends behind the key, got %.60q", rest)
+			return fmt.Errorf("expected a line that ends after the key, got %.60q", rest)
 		}
 		return nil
 	}
 	text, ok := strings.CutPrefix(rest, p.paths[p.column])
 	if !ok {
-		return fmt.Errorf("expected %q behind the key, got %.60q", p.paths[p.column], rest)
+		return fmt.Errorf("expected %q after the key, got %.60q", p.paths[p.column], rest)
 	}
 	c := &p.rows.Columns[p.column]
 	v, err := ParseValue(c.Type, c.Scale, text)

@@ -7,7 +7,7 @@ type ClaimLog struct {
 	Peer    string // whose file it is, if it says
 	Claims  []Claim
 	// Players are the names of the session's players by their numbers, as far as
-	// the file tells.
+	// the file says.
 	Players map[uint32]string
 	// Start is what the file says of the game at its start that has to be the same
 	// on all peers, such as checksums of maps and mods, by peer and name.
@@ -34,7 +34,7 @@ type Claim struct {
 	HasTick bool
 	// Peers are those that it accuses, by name.
 	Peers []string
-	// Values are the checksums of that tick that it tells, by peer; an empty name
+	// Values are the checksums of that tick that it states, by peer; an empty name
 	// is a peer that it does not name.
 	Values []ClaimedValue
 }
@@ -42,7 +42,7 @@ type Claim struct {
 // ClaimedValue is a checksum in a claim.
 type ClaimedValue struct{ Peer, Value string }
 
-// Proves reports whether the claim tells two different checksums of one tick.
+// Proves reports whether the claim states two different checksums of one tick.
 func (c *Claim) Proves() bool {
 	for _, v := range c.Values {
 		if !equalSum([]byte(v.Value), []byte(c.Values[0].Value)) {

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxPeers = 64
-	// settleAfter is how many ticks a trace may go back unless told otherwise.
+	// settleAfter is how many ticks a trace may go back by default.
 	settleAfter = 256
 	// progressStep is how many bytes of a trace are read at most between two calls
 	// of Options.Progress, unless it is read in larger pieces.
@@ -186,7 +186,7 @@ func (c *comparer) plain() error {
 			}
 		}
 		if live < 2 {
-			// What one trace alone goes on with is no difference, except for the
+			// What only one trace goes on with is not a difference, except for the
 			// rest of a tick that the others have.
 			if live == 0 || !c.open || tick != c.tick {
 				c.closeTick()
@@ -275,7 +275,7 @@ func (c *comparer) openTick(t Tick) {
 	}
 }
 
-// follow has the progress told by the largest file whose size is known.
+// follow has the progress reported by the largest file whose size is known.
 func (c *comparer) follow() {
 	if c.opts.Progress == nil {
 		return

@@ -179,8 +179,8 @@ func TestCompare(t *testing.T) {
 		{name: "limit", texts: []string{whole, strings.ReplaceAll(whole, "sum=bb2", "sum=bc2")}, opts: Options{Limit: 2},
 			want: "first changed tick 2 Fight/Health#0 line 6:=bb2, line 6:=bc2,\nbracket {Good:1 HasGood:true Bad:2} exact true\nchanged 11 missing 0 last 29 of 30\n" +
 				"cascade Fight/Health tick 2 to 29: 11\ngroups 2 [[0] [1]]\ngroups 30 [[0 1]]\n"},
-		{name: "a damaged line is no difference", texts: []string{whole, strings.Replace(whole, "tick=20 system=Fight", "tick=2\x00 system=Fight", 1)},
-			want: "warning b.txt: 1 line is no record: b.txt:42: \"\\x00 system=Fight scope=Health sum=bb20\", expected key=value\n"},
+		{name: "a damaged line is not a difference", texts: []string{whole, strings.Replace(whole, "tick=20 system=Fight", "tick=2\x00 system=Fight", 1)},
+			want: "warning b.txt: 1 line is not a record: b.txt:42: \"\\x00 system=Fight scope=Health sum=bb20\", expected key=value\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			check(t, openAll(t, test.texts...), test.opts, test.want)
@@ -222,7 +222,7 @@ func TestRollback(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		{"a misprediction is no desync", []string{rolled, ticksOf(0, 9, 1, move)}, "rollback 0 " + stats + "rollback 1 " + none},
+		{"a misprediction is not a desync", []string{rolled, ticksOf(0, 9, 1, move)}, "rollback 0 " + stats + "rollback 1 " + none},
 		{"confirmed otherwise", []string{rolled, strings.Replace(ticksOf(0, 9, 1, move), "sum=aa5", "sum=ab5", 1)},
 			"first changed tick 5 Move/#0 line 11:=aa5, line 6:=ab5,\nbracket {Good:4 HasGood:true Bad:5} exact true\nchanged 1 missing 0 last 5 of 9\ncascade Move/ tick 5 to 5: 1\n" +
 				"groups 5 [[0] [1]]\ngroups 6 [[0 1]]\nrollback 0 " + stats + "rollback 1 " + none},

@@ -38,8 +38,8 @@ type ContextLine struct {
 type Span struct{ Begin, End int }
 
 // DiffContext compares what surrounds a record in two traces, line by line and
-// within changed lines character by character. The answer depends on the lines
-// alone, never on time.
+// within changed lines character by character. The answer depends only on
+// the lines, never on time.
 func DiffContext(a, b *Context) []ContextLine {
 	d := diffmatchpatch.New()
 	d.DiffTimeout = 0 // else a busy machine gets a coarser answer

@@ -33,8 +33,8 @@ func (c *comparer) regroup() {
 	c.result.Groups = append(list, Groups{c.tick, groups})
 }
 
-// groups returns who agrees with whom at the tick at hand. Not to be told apart
-// is no agreement yet: who has only some of the checkpoints may be like two peers
+// groups returns who agrees with whom at the tick at hand. Peers that cannot be
+// told apart do not agree yet: who has only some of the checkpoints may be like two peers
 // that differ. Such a peer is in no group, and the others then fall into groups
 // whatever their order.
 func (c *comparer) groups() (groups [][]int) {
@@ -74,7 +74,7 @@ func (c *comparer) changed(k *keyInfo, occurrence int64) {
 	c.differ(k, occurrence, Changed, 0)
 }
 
-// tellApart notes which peers the checkpoint at hand tells apart: those that have
+// tellApart notes which peers the checkpoint at hand separates: those that have
 // it by its value, and those that have it from the peers of lack.
 func (c *comparer) tellApart(lack uint64) {
 	for i := range c.peers {
@@ -272,9 +272,9 @@ func (c *comparer) finish() *Result {
 		case t.Trouble == "":
 			continue
 		case t.Malformed == 1:
-			text = fmt.Sprintf("%s: 1 line is no record: %s", t.File, t.What())
+			text = fmt.Sprintf("%s: 1 line is not a record: %s", t.File, t.What())
 		case t.Malformed > 1:
-			text = fmt.Sprintf("%s: %d lines are no records, the first is %s", t.File, t.Malformed, t.What())
+			text = fmt.Sprintf("%s: %d lines are not records, the first is %s", t.File, t.Malformed, t.What())
 		default:
 			text = fmt.Sprintf("%s: %s", t.File, t.What())
 		}

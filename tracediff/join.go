@@ -93,7 +93,7 @@ func (s *joinedSource) Header() Header   { return s.now.header }
 func (s *joinedSource) Dialect() Dialect { return s.now.source.Dialect() }
 
 // Next returns the next record. A file that is torn does not keep the next ones
-// from being read, but the end of the last one then is no clean end.
+// from being read, but the end of the last one then is not a clean end.
 func (s *joinedSource) Next() (*Record, error) {
 	for {
 		rec, err := s.now.read()

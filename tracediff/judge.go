@@ -20,7 +20,7 @@ type witness struct {
 // maxClaims bounds how many different claims are kept. All are counted.
 const maxClaims = 1 << 16
 
-// collectClaims merges the claims of all logs: engines repeat what they were told.
+// collectClaims merges the claims of all logs: engines repeat what they heard.
 func (c *comparer) collectClaims() {
 	type same struct{ text, values string }
 	index := map[same]int{}
@@ -136,7 +136,7 @@ func (c *comparer) keepSums() {
 	}
 }
 
-// judge tells how each claim stands beside the traces.
+// judge decides how each claim stands beside the traces.
 func (c *comparer) judge() {
 	res := &c.result
 	for i := range res.Claims {
@@ -171,7 +171,7 @@ func (c *comparer) judge() {
 	}
 }
 
-// judgeCumulative tells how a claim of checksums stands that cover all that came
+// judgeCumulative decides how a claim of checksums stands that cover all that came
 // before: what traces have at its very tick does not matter.
 func (c *comparer) judgeCumulative(j *JudgedClaim) {
 	res, t := &c.result, Tick{Number: j.Tick}
@@ -237,11 +237,11 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 	}
 }
 
-// checkValues looks for the checksums that a claim tells among those of the
+// checkValues looks for the checksums that a claim states among those of the
 // traces.
 func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
 	if c.result.Dialect().Values {
-		return // values of the game are no checksums
+		return // values of the game are not checksums
 	}
 	for _, v := range j.Values {
 		i := slices.IndexFunc(c.list, func(t *Trace) bool { return t.Name == v.Peer && v.Peer != "" })
@@ -257,7 +257,7 @@ func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
 	}
 }
 
-// claimed is a Result of claims alone.
+// claimed is a Result of claims only.
 func claimed(list []*Trace, opts Options) *Result {
 	c := &comparer{opts: opts, list: list}
 	for _, t := range list {

@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 			calls, last := 0, int64(0)
 			_, err = Compare(append(list, large...), Options{Progress: func(done, total int64) {
 				if calls++; done < last || total != int64(len(b)) {
-					t.Errorf("%d of %d behind %d, expected growth up to %d", done, total, last, len(b))
+					t.Errorf("%d of %d after %d, expected growth up to %d", done, total, last, len(b))
 				}
 				last = done
 			}})

@@ -44,7 +44,7 @@ type ReadOptions struct {
 	MaxUnpacked int64
 }
 
-// SyntaxError is a line that is no record. The lines after it can still be
+// SyntaxError is a line that is not a record. The lines after it can still be
 // read.
 type SyntaxError struct {
 	Name string
@@ -59,7 +59,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.Name, e.Pos.Line, e.Msg)
 }
 
-// ErrUnrecognized says that a file is no trace.
+// ErrUnrecognized says that a file is not a trace.
 var ErrUnrecognized = errors.New("not a trace")
 
 // Reader reads a trace as a stream.
@@ -349,7 +349,7 @@ func (r *Reader) parse(line []byte) (bool, error) {
 			return false, r.parsePercent(line)
 		}
 		if r.text.ended {
-			return false, errors.New("line behind the end")
+			return false, errors.New("line after the end")
 		}
 		err := r.f.parse(line, r.names)
 		if err == nil && r.f.event {

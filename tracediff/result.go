@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultLimit is how many differences, findings and changes of groups a Result
-// keeps unless told otherwise. All are counted.
+// keeps by default. All are counted.
 const DefaultLimit = 1000
 
 // Options says how traces are compared. The zero value finds all differences.
@@ -31,8 +31,8 @@ type Options struct {
 	// fewer than two traces will do.
 	Claims []*ClaimLog
 	// Progress, if not nil, is called now and then with the bytes that are read of
-	// the largest file, compressed or not, and their total. Of streams alone
-	// nothing is told.
+	// the largest file, compressed or not, and their total. Where all
+	// are streams it is not called.
 	Progress func(done, total int64)
 }
 
@@ -87,18 +87,18 @@ type Result struct {
 	Uncompared []int
 
 	// Unsure counts ticks that a trace lacks of which too little is known to say
-	// whether it should have them. They are no differences.
+	// whether it should have them. They are not differences.
 	Unsure int64
 
 	// Untraced are systems and scopes that some traces do not have at all, which
-	// is no difference.
+	// is not a difference.
 	Untraced []Untraced
 
 	Warnings []string
 }
 
 // Diverged reports whether the traces differ, or, where none of them has the
-// tick, an engine tells two checksums of one.
+// tick, an engine states two checksums of one.
 func (r *Result) Diverged() bool {
 	return r.First != nil || slices.ContainsFunc(r.Claims, func(c JudgedClaim) bool { return c.Standing == Unchecked && c.Proves() })
 }
@@ -168,7 +168,7 @@ type TraceInfo struct {
 	Ended, Torn, Running bool
 	Trouble              string
 
-	// Malformed counts lines that are no records.
+	// Malformed counts lines that are not records.
 	Malformed int64
 
 	// Rollback is nil if the trace has neither predictions nor rollbacks.
@@ -238,7 +238,7 @@ type Value struct {
 	HasCount bool
 }
 
-// Absence says why a trace does not have a checkpoint. Lacking alone is a
+// Absence says why a trace does not have a checkpoint. Only Lacking is a
 // difference.
 type Absence string
 
@@ -247,7 +247,7 @@ const (
 	Lacking     Absence = "lacking"      // it should have it
 	NotBegun    Absence = "not-begun"    // it begins later
 	Over        Absence = "over"         // it ends before
-	Unreadable  Absence = "unreadable"   // it may stand in lines that are no records
+	Unreadable  Absence = "unreadable"   // it may stand in lines that are not records
 	NotTraced   Absence = "untraced"     // it never has this system and scope
 	NotCompared Absence = "not-compared" // it has them at other ticks
 )

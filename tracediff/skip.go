@@ -234,7 +234,7 @@ func (c *comparer) rewind(live []*peer, n int64) error {
 			p.info.Last = p.last
 		}
 		if p := live[0]; p.last.Epoch > c.tick.Epoch {
-			c.warn("%s: tick %d of line %d comes behind tick %d: taken for a state that was loaded, epoch %d", p.info.File, tick, line, c.tick.Number, p.last.Epoch)
+			c.warn("%s: tick %d of line %d comes after tick %d: taken for a state that was loaded, epoch %d", p.info.File, tick, line, c.tick.Number, p.last.Epoch)
 		}
 		if over {
 			c.prev, c.hasPrev = live[0].last, true

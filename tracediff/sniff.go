@@ -15,7 +15,7 @@ func Sniff(head []byte) Grammar {
 	return g.kind
 }
 
-// sniff tells what a file is; whole says that head is all of it. Without an
+// sniff finds what a file is; whole says that head is all of it. Without an
 // answer it gives the reason.
 func sniff(head []byte, whole bool) (grammar, string) {
 	if len(head) == 0 {
@@ -57,11 +57,11 @@ func sniff(head []byte, whole bool) (grammar, string) {
 			return g, ""
 		}
 		if misfit >= 0 {
-			return grammar{}, fmt.Sprintf("line %d, %s, is no row of the table of %d columns above it: a tick and %d checksums, some perhaps empty",
+			return grammar{}, fmt.Sprintf("line %d, %s, is not a row of the table of %d columns above it: a tick and %d checksums, some perhaps empty",
 				numbers[misfit], quoteShort(lines[misfit]), len(g.columns)+1, len(g.columns))
 		}
 	}
-	return grammar{}, fmt.Sprintf("line %s has no pairs of tick and sum, is no checksum and no row of a table; a pattern may find a checksum in it", quoteShort(lines[0]))
+	return grammar{}, fmt.Sprintf("line %s has no pairs of tick and sum, and is neither a checksum nor a row of a table; a pattern may find a checksum in it", quoteShort(lines[0]))
 }
 
 // sniffLines returns the first whole lines that are not empty and no comment, and

@@ -52,10 +52,10 @@ type Dialect struct {
 
 	// TickName returns the engine's own name of a tick, nil if that is the number.
 	TickName func(tick uint64) string
-	// Unit is what ticks count where they are no steps of the sim: "ms".
+	// Unit is what ticks count where they are not steps of the sim: "ms".
 	Unit string
 
-	// Session tells the match from others, such as a game id; empty if the file
+	// Session sets the match apart from others, such as a game id; empty if the file
 	// does not say.
 	Session string
 
@@ -108,7 +108,7 @@ type Format struct {
 	Peers func(r io.Reader, name string) ([]string, error)
 
 	// Read begins to read the checkpoints of one peer, a number in Peers or 0.
-	// It is nil if files of the format hold claims alone.
+	// It is nil if files of the format hold only claims.
 	Read func(r io.Reader, name string, peer int) (Source, error)
 
 	// Verify reads a file to find out whether its own checksums hold, where these
@@ -138,7 +138,7 @@ func (e *MisfitError) Error() string { return e.Msg }
 const SniffLen = 4096
 
 // OpenForeign opens a file of an engine's format, which may be compressed: a
-// trace for each of its peers. There is none if the format has claims alone.
+// trace for each of its peers. There is none if the format has only claims.
 func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	if f.Read == nil {
 		return nil, nil
@@ -313,8 +313,8 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		}
 	}
 	var lines [][]byte
-	behind := -1 // records kept from the one at hand on
-	for behind < n {
+	kept := -1 // records kept from the one at hand on
+	for kept < n {
 		rec, err := r.read()
 		if errors.As(err, new(*SyntaxError)) {
 			continue
@@ -322,13 +322,13 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		if err != nil {
 			break
 		}
-		if behind < 0 && r.file() == file && (rec.Pos.Offset > at.Offset || rec.Pos == at) {
+		if kept < 0 && r.file() == file && (rec.Pos.Offset > at.Offset || rec.Pos == at) {
 			lines = lines[max(0, len(lines)-n):]
-			out.At, behind = len(lines), 0
-		} else if behind >= 0 {
-			behind++
+			out.At, kept = len(lines), 0
+		} else if kept >= 0 {
+			kept++
 		}
-		if behind < 0 && len(lines) > 4*n {
+		if kept < 0 && len(lines) > 4*n {
 			lines = append(lines[:0], lines[len(lines)-n:]...)
 		}
 		lines = append(lines, p.line(rec))

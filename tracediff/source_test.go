@@ -267,9 +267,9 @@ func TestClaims(t *testing.T) {
 	}{
 		{"true", differFrom(40, 100), value, claim(40, "ffffffff", value(40), "peer1"), Borne, nil},
 		{"late", differFrom(40, 100), value, claim(60, "ffffffff", value(60), "peer1"), Late, nil},
-		{"behind the traces", differFrom(40, 100), value, claim(200, "ffffffff", value(60), "peer1"), Late, nil},
+		{"after the traces", differFrom(40, 100), value, claim(200, "ffffffff", value(60), "peer1"), Late, nil},
 		{"in sync", value, value, claim(60, "ffffffff", value(60), "peer1"), Contradicted, []string{"agree at tick turn 60", "says that peer1 had ffffffff"}},
-		{"in sync, behind the traces", value, value, claim(200, "ffffffff", value(60), "peer1"), Unchecked, nil},
+		{"in sync, after the traces", value, value, claim(200, "ffffffff", value(60), "peer1"), Unchecked, nil},
 		{"before the split", differFrom(40, 100), value, claim(20, "ffffffff", value(20), "peer1"), Contradicted, []string{"agree at tick", "peer1 had"}},
 		{"one of two that agree", differFrom(40, 100), differFrom(40, 100), claim(40, "ffffffff", value(40), "peer1"), Borne, []string{"accuses peer1 and not peer2"}},
 		{"both that agree", differFrom(40, 100), differFrom(40, 100), claim(40, "ffffffff", value(40), "peer1", "peer2"), Borne, nil},
@@ -293,7 +293,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestClaimsAlone: an engine's log without a trace proves a divergence if it tells
+// TestClaimsAlone: an engine's log without a trace proves a divergence if it states
 // two checksums of one tick, and only claims one otherwise.
 func TestClaimsAlone(t *testing.T) {
 	bare := Claim{Text: "desync on frame 7", Tick: 7, HasTick: true}

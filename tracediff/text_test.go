@@ -80,7 +80,7 @@ func TestSpecification(t *testing.T) {
 	if got, err := decodeText(want); err != nil || got != text {
 		t.Errorf("bytes are decoded as\n%s (error %v), the specification says\n%s", got, err, text)
 	}
-	// Text is read and written without change, too.
+	// Text is also read and written without change.
 	if got, err := decodeText([]byte(text)); err != nil || got != text {
 		t.Errorf("text is written as\n%s (error %v), expected\n%s", got, err, text)
 	}
@@ -237,8 +237,8 @@ func TestGrammars(t *testing.T) {
 		{name: "pattern without a sum", in: "a\n", want: "x: not a trace: the pattern has no group named sum\n", opts: ReadOptions{Pattern: regexp.MustCompile(`(?P<tick>\d+)`)}},
 		{name: "empty", in: "", want: "x: not a trace: empty file\n"},
 		{name: "binary file", in: "\x7fELF\x00\x00", want: "x: not a trace: binary file of another kind\n"},
-		{name: "prose", in: "once upon a time\n", want: "x: not a trace: line \"once upon a time\" has no pairs of tick and sum, is no checksum and no row of a table; a pattern may find a checksum in it\n"},
-		{name: "line behind the end", in: "%desynctool trace 1\ntick=1 sum=a\n%end\ntick=2 sum=b\n", want: "2 tick=1 sum=a\nx:4: line behind the end\n"},
+		{name: "prose", in: "once upon a time\n", want: "x: not a trace: line \"once upon a time\" has no pairs of tick and sum, and is neither a checksum nor a row of a table; a pattern may find a checksum in it\n"},
+		{name: "line after the end", in: "%desynctool trace 1\ntick=1 sum=a\n%end\ntick=2 sum=b\n", want: "2 tick=1 sum=a\nx:4: line after the end\n"},
 		{name: "other version", in: "%desynctool trace 2\n", want: "x:1: \"%desynctool trace 2\", expected %desynctool trace 1\n"},
 		{name: "seed twice", in: "%desynctool trace 1\n%seed 1\n%seed 2\n", want: "x:3: %seed a second time\n"},
 	} {

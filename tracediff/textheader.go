@@ -29,7 +29,7 @@ type textHeader struct {
 func (h *textHeader) line(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	if h.ended {
-		return fmt.Errorf("line behind the end")
+		return fmt.Errorf("line after the end")
 	}
 	switch word {
 	case "%meta":
@@ -145,7 +145,7 @@ func (r *Reader) readHeader() error {
 func (r *Reader) parsePercent(line []byte) error {
 	word, _, _ := strings.Cut(string(line), " ")
 	if word != textEnd && word != textTorn && word != textCorrupt {
-		return fmt.Errorf("%s behind the first record", quoteShort(line))
+		return fmt.Errorf("%s after the first record", quoteShort(line))
 	}
 	return r.text.line(string(line))
 }

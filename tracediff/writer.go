@@ -295,7 +295,7 @@ func (t *TextWriter) close(last string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	t.err = errors.New("write behind the end of a trace")
+	t.err = errors.New("write after the end of a trace")
 	return nil
 }
 

@@ -40,8 +40,8 @@ logs) are weighed against these; without states they alone give the bracket.
 ` + simulators.Help + `
 
 --run 'CMD {}' takes one order log instead (order-log.bin, its text twin, 0 A.D.'s
-commands.txt), and has a command, such as the game itself, tell of ever closer
-prefixes of it whether they diverge; {} is the path of the prefix.
+commands.txt), and runs a command, such as the game itself, on ever closer
+prefixes of it to learn whether they diverge; {} is the path of the prefix.
 ` + runHelp + `
 ` + exitHelp,
 		Example: `  desynctool bisect report/host report/client
@@ -64,7 +64,7 @@ prefixes of it whether they diverge; {} is the path of the prefix.
 		}
 		switch {
 		case flags.sim != "" || flags.drill:
-			return errors.New("--sim and --run: a simulator or a command tells what diverges, give one of them")
+			return errors.New("--sim and --run: a simulator or a command decides what diverges, give one of them")
 		case len(args) > 1:
 			return errors.New("--run takes one order log")
 		}
@@ -104,7 +104,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 	return e.bisected(r, format)
 }
 
-// doBisectRun has a command tell of prefixes of a log whether they diverge.
+// doBisectRun has a command decide which prefixes of a log diverge.
 func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
 	session, err := e.openRecording(path)
 	if err != nil {

@@ -45,7 +45,7 @@ they hid is listed.
 	cmd.Flags().StringArrayVar(&flags.ignore, "ignore", nil, "hide what this rule matches (repeatable)")
 	cmd.Flags().StringArrayVar(&flags.ignoreFile, "ignore-file", nil, "read rules from a file, one a line")
 	cmd.Flags().BoolVar(&flags.all, "all", false, "print every difference")
-	cmd.Flags().BoolVar(&flags.noise, "noise", false, "compare what is known to differ in sync, too")
+	cmd.Flags().BoolVar(&flags.noise, "noise", false, "also compare what is known to differ in sync")
 	cmd.Flags().BoolVar(&flags.force, "force", false, "compare states of different sessions or state points")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDiff(e, args[0], args[1], flags, format) }

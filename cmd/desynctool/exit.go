@@ -37,7 +37,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	return status.ExitCode()
 }
 
-// failedJSON tells a script that reads JSON from stdout that there is no result.
+// failedJSON writes, for a script that reads JSON from stdout, that there is no result.
 func (e *env) failedJSON(cmd *cobra.Command, err error, status report.Status) {
 	flag := cmd.Flags().Lookup("format")
 	if flag == nil {

@@ -11,8 +11,8 @@ import (
 // given, and its mistake shows if the log holds all the words that it is given.
 //
 //	game status N LOG WORD...   ends with exit status N if it makes the mistake
-//	game say LOG WORD...        tells its progress, and the mistake, and ends with 0
-//	game state LOG WORD...      tells a state for each tick, another one from the mistake on
+//	game say LOG WORD...        prints its progress, and the mistake, and ends with 0
+//	game state LOG WORD...      prints a state for each tick, another one from the mistake on
 //	game now-and-then N FILE LOG WORD...  makes the mistake in every Nth run, which FILE counts
 //	game slowly LOG WORD...     takes its time, and ends with 1 if it makes the mistake
 //	game hang LOG               does not end

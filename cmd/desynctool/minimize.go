@@ -35,11 +35,11 @@ func newMinimize(e *env) *cobra.Command {
 		Short: "Find the fewest orders and the shortest session that still diverge in the same way",
 		Long: `minimize leaves out orders and ticks of a session as long as it still diverges in
 the same way: in the same archetype, component, field and kind of change. It
-finds the shortest prefix, then a set of orders of which none can be left out
-alone, then smaller numbers in their payloads and lower players.
+finds the shortest prefix, then a set of orders of which no single one can be
+left out, then smaller numbers in their payloads and lower players.
 
-What diverges is told by one of these, never by the hashes that were recorded,
-which are void once an order is left out:
+One of these decides what diverges, never the hashes that were recorded, which
+are void once an order is left out:
 
   --against SIM    two simulators side by side
   --dual, --serialize, --rollback N, --check-caches, --check-purity
@@ -86,14 +86,14 @@ Exit status:
 			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
 		}
 		if flags.run.line != "" && cmd.Flags().Changed("sim") {
-			return errors.New("--sim and --run: a simulator or a command tells what diverges, give one of them")
+			return errors.New("--sim and --run: a simulator or a command decides what diverges, give one of them")
 		}
 		return doMinimize(e, args[0], flags, format)
 	}
 	return cmd
 }
 
-// test returns what tells whether a candidate diverges.
+// test returns what decides whether a candidate diverges.
 func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error) {
 	var live *minimize.Live
 	for _, m := range []struct {
@@ -113,11 +113,11 @@ func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error)
 	}
 	switch {
 	case live != nil && f.run.line != "":
-		return nil, fmt.Errorf("--%s and --run: a simulator or a command tells what diverges, give one of them", live.Mode)
+		return nil, fmt.Errorf("--%s and --run: a simulator or a command decides what diverges, give one of them", live.Mode)
 	case f.run.line != "":
 		return f.run.command(session)
 	case live == nil:
-		return nil, errors.New("what is to tell that a session diverges? Give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity or --run CMD")
+		return nil, errors.New("what is to decide whether a session diverges? Give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity or --run CMD")
 	}
 	if err := f.run.unused(); err != nil {
 		return nil, err

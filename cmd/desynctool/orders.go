@@ -35,7 +35,7 @@ Widelands, Spring; see formats) are recognised by content, compressed or not.
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.options.Reference, "against", "", "name of the peer that the others are told against")
+	f.StringVar(&flags.options.Reference, "against", "", "name of the peer that the others are compared with")
 	f.StringArrayVar(&flags.options.LocalKinds, "local", nil, "a kind of orders that need not be the same on all peers (repeatable)")
 	f.Uint64Var(&flags.options.LateWindow, "late", 4096, "ticks that an order may be late and still be the same")
 	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")

@@ -28,7 +28,7 @@ func newRecord(e *env) *cobra.Command {
 		Use:   "record -o DIR",
 		Short: "Play the reference sim as two or more peers, with faults, and write their artifacts",
 		Long: `record plays the built-in reference sim as several peers in lockstep, makes the
-faults that it is told, and writes what each peer would leave behind: an order
+faults that --fault names, and writes what each peer would leave behind: an order
 log, a trace of checksums, snapshots at the start, every so many ticks, where the
 difference is first detected and at the end, and a report. truth.json says what really happened,
 found by comparing the peers' states after every system.
@@ -85,7 +85,7 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 			return err
 		}
 		if fault.From >= o.Ticks && fault.Name != "initial-state" {
-			return fmt.Errorf("--fault %s begins behind the end: the session has %d ticks", text, o.Ticks)
+			return fmt.Errorf("--fault %s begins after the end: the session has %d ticks", text, o.Ticks)
 		}
 		o.Faults = append(o.Faults, fault)
 	}

@@ -84,7 +84,7 @@ func TestFormatFlag(t *testing.T) {
 	}{
 		{addFormat, []string{"junit"}, "expected text or json"},
 		{addReportFormats, []string{"xml"}, "expected text, json, html, markdown, junit, sarif or github"},
-		{addReportFormats, []string{"junit="}, "expected a file behind ="},
+		{addReportFormats, []string{"junit="}, "expected a file after ="},
 		{addReportFormats, []string{"junit", "sarif"}, "two formats for stdout"},
 		{addReportFormats, []string{"junit=a", "sarif=b", "json=a"}, "two formats for a"},
 	} {
@@ -102,8 +102,8 @@ func TestFormatFlag(t *testing.T) {
 	}
 }
 
-// TestOtherResults: a command that reads reports of several kinds writes those of triage
-// alone in the formats of CI systems.
+// TestOtherResults: a command that reads reports of several kinds writes only those of
+// triage in the formats of CI systems.
 func TestOtherResults(t *testing.T) {
 	var stdout bytes.Buffer
 	e := &env{stdout: &stdout, stderr: &stdout, color: "never"}

@@ -49,7 +49,7 @@ of mistake; several may be given, and without one it is the plain replay:
   --check-caches        all caches computed again in each tick
   --check-purity        each order tested before its tick, which must change nothing
   --predict P,Q         the orders of player P predicted in one of two instances, of Q in
-                        the other: predictions must be taken back; P alone: nobody's in the other
+                        the other: predictions must be taken back; only P: nobody's in the other
 
 PATH is an order log, or the folder of one peer with its snapshots.
 

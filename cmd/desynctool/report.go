@@ -132,7 +132,7 @@ func doReport(e *env, paths []string, flags reportFlags, format *outputs) error 
 			return e.renderSaved(format, saved, flags)
 		}
 		if !ok {
-			return fmt.Errorf("%s is no peer's report, which are merged; give a report of another kind by itself", found[i])
+			return fmt.Errorf("%s is not the report of a peer, and only those are merged; give a report of another kind by itself", found[i])
 		}
 		reports = append(reports, peer)
 	}
@@ -333,7 +333,7 @@ func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportF
 	}
 	if stat, err := os.Stat(path); path == "" || err == nil && stat.IsDir() {
 		if flags.redact {
-			return errors.New("--redact: the usual name of a report tells the seed; name the file with -o FILE")
+			return errors.New("--redact: the usual name of a report shows the seed; name the file with -o FILE")
 		}
 		path = filepath.Join(path, name)
 	}

@@ -109,7 +109,7 @@ func (o *outputs) Set(s string) error {
 		return fmt.Errorf("expected %s", alternatives(o.allowed))
 	}
 	if toFile && file == "" {
-		return errors.New("expected a file behind =")
+		return errors.New("expected a file after =")
 	}
 	for _, other := range o.list {
 		switch {

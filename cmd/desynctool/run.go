@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/report/evidence"
 )
 
-// runFlags are the flags of commands that let another command tell what diverges.
+// runFlags are the flags of commands that let another command decide what diverges.
 type runFlags struct {
 	line, against  string
 	diverges, keep string
@@ -33,7 +33,7 @@ of a shell write sh -c '…'.
 `
 
 func (f *runFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.line, "run", "", "a command that tells what diverges; {} is the path of a log")
+	flags.StringVar(&f.line, "run", "", "a command that decides what diverges; {} is the path of a log")
 	flags.StringVar(&f.diverges, "run-diverges", "", "with --run: it diverges if a line of the output matches this")
 	flags.StringVar(&f.against, "run-against", "", "with --run: it diverges if this command prints otherwise")
 	flags.StringVar(&f.keep, "run-keep", "", "with --run-against: compare only what matches this")
@@ -60,7 +60,7 @@ func untilInterrupted() (context.Context, context.CancelFunc) {
 func (f *runFlags) command(session *evidence.Recording) (*minimize.Command, error) {
 	switch {
 	case f.diverges != "" && f.against != "":
-		return nil, errors.New("--run-diverges and --run-against: one output tells, or two are compared, give one of them")
+		return nil, errors.New("--run-diverges and --run-against: one output decides, or two are compared, give one of them")
 	case f.keep != "" && f.against == "":
 		return nil, errors.New("--run-keep is for --run-against CMD")
 	case f.timeout < 0:

@@ -192,7 +192,7 @@ func checkSession(t *testing.T, seed int, fault string) bool {
 	return true
 }
 
-// checkChecksum checks what is said of a session whose checksums do not tell of its
+// checkChecksum checks what is said of a session whose checksums do not show its
 // states: that by name, and no more than the evidence gives.
 func checkChecksum(t *testing.T, name, dir string, tr truth) {
 	t.Helper()
@@ -282,8 +282,8 @@ func checkGuilt(t *testing.T, name, fault string, b *bisectJSON, tr truth) {
 	}
 }
 
-// checkReplay checks that replaying each peer's own orders blames the one with the
-// fault alone, and that drilling names the tick and the system.
+// checkReplay checks that replaying each peer's own orders blames only the one
+// with the fault, and that drilling names the tick and the system.
 func checkReplay(t *testing.T, name, fault, host, client string, tr truth) {
 	t.Helper()
 	desynctool(t, 0, nil, "replay", host)
@@ -413,7 +413,7 @@ func TestNoFalseAlarm(t *testing.T) {
 
 // departing is in which ways of replaying a sim with each mistake departs, see
 // docs/refsim.md. Of those with a question mark nothing is expected: it depends on
-// the machine, or a mistake that is made once is not made again behind loading.
+// the machine, or a mistake that is made once is not made again after loading.
 var departing = map[string]string{
 	"rng-leak":          "against",
 	"map-order":         "against dual runs predict? serialize? rollback?",

@@ -72,7 +72,7 @@ func newSimCheck(e *env) *cobra.Command {
 		Short: "Test whether a simulator speaks the protocol, and agrees with itself",
 		Long: `check starts a simulator of your own several times and tests all that it says it
 supports: the same run twice, ticks in batches and one by one, a second session in
-one process, the state it tells against its hash, save and restore and load against a
+one process, the state it reports against its hash, save and restore and load against a
 straight run, steps system by system, caches, tests of orders, bad requests, and
 that it leaves when its connection is closed.
 

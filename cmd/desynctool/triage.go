@@ -36,9 +36,9 @@ func newTriage(e *env) *cobra.Command {
 savegames, order logs, traces, logs of engines, in any mixture) and narrows the desync
 down: the tick, the system, the archetype, the component, the entities, the values, the
 peers, and the kinds of mistakes that look like this. Every step is shown with the
-evidence for it, or with what would tell it. docs/causes.md describes the kinds.
+evidence for it, or with what would answer it. docs/causes.md describes the kinds.
 
-With --sim the orders are replayed, which tells which peer is wrong.
+With --sim the orders are replayed, which shows which peer is wrong.
 
 ` + simulators.Help + `
 
@@ -46,8 +46,8 @@ With --sim the orders are replayed, which tells which peer is wrong.
 "fingerprint: …" in their header; --write-up FILE starts one.
 
 --fail-on decides which outcomes end with an exit status other than 0: diverged, new (a
-divergence that no write-up in --known has), inconclusive, never; diverged,inconclusive
-unless told otherwise. docs/ci.md has the table.
+divergence that no write-up in --known has), inconclusive, never. The default is
+diverged,inconclusive. docs/ci.md has the table.
 
 ` + exitHelp,
 		Example: `  desynctool triage report.zip

@@ -113,7 +113,7 @@ var triageTruths = []triageTruth{
 	},
 }
 
-// TestTriageTruth: the report of each real match tells its truth, from a folder, from a
+// TestTriageTruth: the report of each real match states its truth, from a folder, from a
 // folder of each peer, and from archives.
 func TestTriageTruth(t *testing.T) {
 	for i, tr := range triageTruths {

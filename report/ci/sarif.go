@@ -127,12 +127,12 @@ const (
 
 // SARIF writes a report as a log of SARIF 2.1.0. The rules are classes of causes. A
 // divergence is an error of the class that most speaks for; classes that the evidence cannot
-// tell from it are warnings, the others notes. Missing evidence that leaves no verdict, and
+// separate from it are warnings, the others notes. Missing evidence that leaves no verdict, and
 // contradictions, are warnings. Places in the state are logical locations
 // (System/Archetype/Component.field), files of evidence physical ones.
 //
 // The partial fingerprints are those of the report; GitHub's code scanning reads
-// primaryLocationLineHash alone, which is the exact one again.
+// only primaryLocationLineHash, which is the exact one again.
 func SARIF(w io.Writer, r *report.Report) error {
 	s := sarif{r: r, run: sarifRun{
 		Tool:             sarifTool{sarifDriver{Name: "desynctool", InformationURI: home, Rules: []sarifRule{}}},
@@ -166,7 +166,7 @@ type sarif struct {
 	related []sarifLocation // of the first
 }
 
-// divergence adds a result for each cause, or one if none is known: guesses are no results.
+// divergence adds a result for each cause, or one if none is known: guesses are not results.
 func (s *sarif) divergence() {
 	if len(s.r.Causes) == 0 || s.r.Guessed() {
 		rule := s.rule(sarifRule{ID: ruleDivergence, Short: sarifText{"The peers of a session parted"}, Default: sarifDefault{levelError}})

@@ -12,22 +12,22 @@ import (
 // assign finds out whose each file is: by what it says, where the files of one folder
 // say it of several, and else by its folder.
 func (d *doctor) assign() {
-	told := map[string]map[string]bool{} // the names in a group
+	said := map[string]map[string]bool{} // the names in a group
 	var groups []string
 	for _, x := range d.files {
 		if x.group == "" {
 			continue
 		}
-		if told[x.group] == nil {
-			told[x.group] = map[string]bool{}
+		if said[x.group] == nil {
+			said[x.group] = map[string]bool{}
 			groups = append(groups, x.group)
 		}
 		if x.Peer != "" {
-			told[x.group][x.Peer] = true
+			said[x.group][x.Peer] = true
 		}
 		for name := range x.peers {
 			if name != "" && x.format.Snapshot != nil {
-				told[x.group][name] = true
+				said[x.group][name] = true
 			}
 		}
 	}
@@ -37,11 +37,11 @@ func (d *doctor) assign() {
 	loose := map[string]bool{}
 	for _, g := range groups {
 		one := ""
-		if len(told[g]) == 1 {
-			one = slices.Collect(maps.Keys(told[g]))[0]
+		if len(said[g]) == 1 {
+			one = slices.Collect(maps.Keys(said[g]))[0]
 		}
 		stat, err := d.tree.Stat(g)
-		if len(told[g]) > 1 || one != "" && err == nil && !stat.IsDir() {
+		if len(said[g]) > 1 || one != "" && err == nil && !stat.IsDir() {
 			loose[g] = true
 			continue
 		}

@@ -134,7 +134,7 @@ func TestDoctorTrouble(t *testing.T) {
 	}
 }
 
-// TestDoctorLacks: one peer alone, two matches, one player's files given twice, and a
+// TestDoctorLacks: only one peer, two matches, one player's files given twice, and a
 // peer without states.
 func TestDoctorLacks(t *testing.T) {
 	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)

@@ -60,7 +60,7 @@ func (x *examined) trouble(kind, format string, args ...any) {
 	x.Trouble = append(x.Trouble, report.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
-// failed tells of an error that reading the file ended with. What it says of the file is
+// failed notes an error that reading the file ended with. What it says of the file is
 // without its path.
 func (x *examined) failed(err error) {
 	kind := "corrupt"
@@ -375,7 +375,7 @@ func (x *examined) claimed(log *tracediff.ClaimLog) {
 // traceOf adds what a trace covers; shared says that the file holds those of several
 // peers.
 func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
-	peer, of := t.Header.Peer, "" // whose it is, and whom it tells facts of
+	peer, of := t.Header.Peer, "" // whose it is, and whom its facts are of
 	if shared {
 		peer, of = t.Name, t.Name
 	} else if x.Peer == "" {

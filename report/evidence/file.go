@@ -152,7 +152,7 @@ func expectedBy(path string) string {
 	return ""
 }
 
-// ownExtension reports whether a name ends as those of one format alone do.
+// ownExtension reports whether a name ends as only those of one format do.
 func ownExtension(path string) bool {
 	ext := filepath.Ext(packed.PlainName(path))
 	return ext != "" && slices.ContainsFunc(formats.All(), func(f formats.Format) bool { return slices.Contains(f.Extensions, ext) })

@@ -29,12 +29,12 @@ func (d *doctor) judge() {
 		}
 	}
 	if len(d.peers) < 2 {
-		who := "nobody"
+		known := ""
 		if len(d.peers) == 1 {
-			who = d.peers[0].Name
+			known = ": we have only those of " + d.peers[0].Name
 		}
 		d.lose("evidence of %d peer(s), at least 2 are needed", len(d.peers))
-		d.ask("", "the same files from another player of that match, best of all the host: what we have is of %s alone", who)
+		d.ask("", "the same files from another player of that match, best of all the host%s", known)
 	}
 	d.narrowing()
 	d.checkup.Ask = d.text()

@@ -55,7 +55,7 @@ func (s *Session) Logs(progress func(done, total int64)) (*Logs, error) {
 		return nil, s.aloneLogs()
 	}
 	l := &Logs{progress: progress, Missing: missing, Files: list}
-	var told, paths []string
+	var said, paths []string
 	for _, f := range list {
 		l.total += f.Size
 		source, closer, err := openLog(s.tree, f, l.read)
@@ -64,9 +64,9 @@ func (s *Session) Logs(progress func(done, total int64)) (*Logs, error) {
 		}
 		l.closers = append(l.closers, closer)
 		l.Named = append(l.Named, orderlog.Named{Source: source})
-		told, paths = append(told, source.Header().Peer), append(paths, f.Path)
+		said, paths = append(said, source.Header().Peer), append(paths, f.Path)
 	}
-	for i, name := range snapshot.PeerNames(told, paths) {
+	for i, name := range snapshot.PeerNames(said, paths) {
 		l.Named[i].Name = name
 	}
 	return l, nil

@@ -13,7 +13,7 @@ import (
 // Replayable is what one peer left that can be replayed.
 type Replayable struct {
 	Log *orderlog.Log
-	// Snapshots are the peer's, nil if a log alone was given.
+	// Snapshots are the peer's, nil if only a log was given.
 	Snapshots *snapshot.Set
 	Trace     string   // path of the peer's trace, empty if there is none
 	Lost      []string // what of the log could not be read

@@ -17,7 +17,7 @@ func (d *doctor) ask(peer, format string, args ...any) {
 	d.needs = append(d.needs, need{peer, fmt.Sprintf(format, args...)})
 }
 
-// askForStates asks for states where one peer alone has some, or where no two peers have
+// askForStates asks for states where only one peer has some, or where no two peers have
 // the same state point.
 func (d *doctor) askForStates(common bool) {
 	have, lack := d.with("states")
@@ -37,7 +37,7 @@ func (d *doctor) askForStates(common bool) {
 	}
 }
 
-// askForThoseOfOne asks all others for evidence of a kind that one peer alone has.
+// askForThoseOfOne asks all others for evidence of a kind that only one peer has.
 func (d *doctor) askForThoseOfOne(what, name, files string) {
 	have, lack := d.with(what)
 	if len(have) != 1 {
@@ -61,7 +61,7 @@ func (d *doctor) match() string {
 	return ""
 }
 
-// playersKnow are the facts that a player can tell where no file does.
+// playersKnow are the facts that a player knows where no file states them.
 var playersKnow = []struct{ fact, text string }{
 	{"build", "the version of the game"}, {"mods", "your mods"}, {"os", "your operating system"},
 	{"locale", "the language that it is set to"}, {"cpu", "your processor"},

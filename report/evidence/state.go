@@ -41,7 +41,7 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 		paths, warnings, lost = files, slices.Concat(w, l), l
 	}
 	p := &Pair{tree: tree, Warnings: warnings, Lost: lost}
-	var told []string
+	var said []string
 	for i, path := range paths {
 		s, file, err := OpenState(tree, path)
 		if err != nil {
@@ -51,14 +51,14 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 			return nil, err
 		}
 		p.Paths[i] = file
-		told = append(told, s.Info().Peer)
+		said = append(said, s.Info().Peer)
 		if i == 0 {
 			p.A = s
 		} else {
 			p.B = s
 		}
 	}
-	p.Names = [2]string(snapshot.PeerNames(told, p.Paths[:]))
+	p.Names = [2]string(snapshot.PeerNames(said, p.Paths[:]))
 	return p, nil
 }
 

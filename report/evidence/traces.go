@@ -296,7 +296,7 @@ func (t *Traces) enough() {
 			continue
 		}
 		t.single++
-		t.Missing = append(t.Missing, fmt.Sprintf("%s: a trace of one peer alone (%s)", g[0].File, kindOf(g[0])))
+		t.Missing = append(t.Missing, fmt.Sprintf("%s: a trace of only one peer (%s)", g[0].File, kindOf(g[0])))
 	}
 }
 
@@ -309,11 +309,11 @@ func kindOf(t *tracediff.Trace) string {
 
 // nameTraces gives every trace a distinct name.
 func nameTraces(list []*tracediff.Trace) {
-	told, files := make([]string, len(list)), make([]string, len(list))
+	said, files := make([]string, len(list)), make([]string, len(list))
 	for i, t := range list {
-		told[i], files[i] = toldName(t), t.File
+		said[i], files[i] = saidName(t), t.File
 	}
-	for i, name := range snapshot.PeerNames(told, files) {
+	for i, name := range snapshot.PeerNames(said, files) {
 		list[i].Name = name
 	}
 }

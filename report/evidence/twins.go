@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// toldName returns whose trace it is if its content says so.
-func toldName(t *tracediff.Trace) string {
+// saidName returns whose trace it is if its content says so.
+func saidName(t *tracediff.Trace) string {
 	if t.Grammar == tracediff.Table || t.Shared {
 		return t.Name
 	}
@@ -25,7 +25,7 @@ func (t *Traces) merge(list []*tracediff.Trace) ([]*tracediff.Trace, error) {
 	index := map[string]int{}
 	var parts [][]*tracediff.Trace
 	for _, one := range list {
-		name := toldName(one)
+		name := saidName(one)
 		i, ok := index[name]
 		if !ok || name == "" {
 			i = len(parts)
@@ -123,9 +123,9 @@ func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
 		t.Missing = append(t.Missing, fmt.Sprintf("%s was left out: %v", twin.File, err))
 	case r.First != nil:
 		t.Missing = append(t.Missing, fmt.Sprintf("%s and %s contradict each other about %s, at tick %s; the latter was left out",
-			kept.File, twin.File, toldName(kept), r.TickName(r.First.Tick)))
+			kept.File, twin.File, saidName(kept), r.TickName(r.First.Tick)))
 	default:
-		t.Copies = append(t.Copies, fmt.Sprintf("%s says the same of %s as %s", twin.File, toldName(kept), kept.File))
+		t.Copies = append(t.Copies, fmt.Sprintf("%s says the same of %s as %s", twin.File, saidName(kept), kept.File))
 	}
 	return nil
 }

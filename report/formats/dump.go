@@ -71,7 +71,7 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 	return &frame.Error{Name: name, Msg: msg, Err: frame.ErrUnrecognized}
 }
 
-// dumpStates writes the states in a file one behind the other.
+// dumpStates writes the states in a file one after the other.
 func dumpStates(w io.Writer, f *snapshot.Format, r io.Reader, in *bufio.Reader, packing, name string) error {
 	at, size, done, err := readerAt(r, in, packing)
 	if err != nil {
@@ -161,8 +161,8 @@ func dumpClaims(w io.Writer, log *tracediff.ClaimLog) error {
 
 // DumpJSON writes the text twin of a file as one JSON document, desynctool.dump/1:
 // each line is an object with the name and the value of its variable, the value
-// as it stands in the text. Comments are left out; a line that is no variable,
-// such as a checkpoint of a trace, has a name alone.
+// as it stands in the text. Comments are left out; a line that is not a variable,
+// such as a checkpoint of a trace, has only a name.
 func DumpJSON(w io.Writer, r io.Reader, name string) error {
 	return TextJSON(w, func(w io.Writer) error { return Dump(w, r, name) })
 }
@@ -213,7 +213,7 @@ func variable(line string) []byte {
 }
 
 // readerAt returns r, whose content begins with what is in, for reading at any
-// offset. What is no regular file, or compressed, is copied to a temporary one,
+// offset. What is not a regular file, or is compressed, is copied to a temporary one,
 // which done removes.
 func readerAt(r, content io.Reader, packing string) (at io.ReaderAt, size int64, done func(), err error) {
 	if f, ok := r.(files.File); ok && packing == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// HeadLen is how many leading bytes of a file tell its format.
+// HeadLen is how many leading bytes of a file show its format.
 const HeadLen = tracediff.SniffLen
 
 // Head returns the leading bytes, at most [HeadLen], of what is in a file, which may be

@@ -120,7 +120,7 @@ func (t *traced) Tick(tick uint64) ([]bisect.TracedSystem, error) {
 	}
 }
 
-// next reads up to the next checkpoint behind a system. An error is told once.
+// next reads up to the next checkpoint after a system. An error is reported once.
 func (t *traced) next() error {
 	for !t.done {
 		rec, err := t.r.Next()

@@ -21,7 +21,7 @@ func TestVerifyEmptyFile(t *testing.T) {
 	}
 }
 
-// TestUnchecked: it is told once for each format, and of OpenTTD by the container.
+// TestUnchecked: it is reported once for each format, and of OpenTTD by the container.
 func TestUnchecked(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, head string) string {

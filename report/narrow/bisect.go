@@ -16,7 +16,7 @@ import (
 )
 
 // Bisect finds when the peers of a session parted: by their states, with the checksums that
-// engines recorded beside them, or, where no two peers left states, by these alone. With
+// engines recorded beside them, or, where no two peers left states, by only these. With
 // drill, peers that depart from sim are replayed system by system beside the traces that
 // they left. Evidence of fewer than two peers is an evidence.AloneError.
 func Bisect(s *evidence.Session, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
@@ -30,7 +30,7 @@ func Bisect(s *evidence.Session, sim *bisect.Sim, drill bool) (*bisect.Result, e
 	return r, err
 }
 
-// byLogs bisects by the hashes in order logs alone; why says why nothing else will do.
+// byLogs bisects by only the hashes in order logs; why says why nothing else will do.
 func byLogs(s *evidence.Session, why error) (*bisect.Result, error) {
 	logs, err := s.Logs(nil)
 	if err != nil {
@@ -98,7 +98,7 @@ func conclude(r *bisect.Result, s *evidence.Session, traces *evidence.Traces) {
 	r.Warnings = slices.Concat(r.Warnings, warnings, s.Warnings())
 }
 
-// byTraces bisects by traces alone, where fewer than two peers left a state or a log of ours.
+// byTraces bisects by only the traces, where fewer than two peers left a state or a log of ours.
 func byTraces(s *evidence.Session) (*bisect.Result, error) {
 	traces, err := s.Traces(evidence.TraceOptions{})
 	if errors.As(err, new(*evidence.AloneError)) {

@@ -54,7 +54,7 @@ func (g *gatherer) compare() error {
 		return nil
 	}
 	if len(g.peers) < 2 {
-		g.peers = nil // the traces alone gave the result, and its peers
+		g.peers = nil // only the traces gave the result, and its peers
 	}
 	g.e.Bisect = r
 	g.nameLogs()
@@ -83,7 +83,7 @@ func (g *gatherer) advance(size int64) func(done, total int64) {
 }
 
 // maxCascade is how many bytes of traces are read to their end to see how a divergence
-// spreads. Of larger ones only what tells where the peers parted is read.
+// spreads. Of larger ones only what shows where the peers parted is read.
 const maxCascade = 64 << 20
 
 // traces compares the traces of ours; those of engines have been compared with the states.
@@ -108,7 +108,7 @@ func (g *gatherer) traces() error {
 }
 
 // states opens the states of the first two peers that differ at the bad end of the bracket,
-// or else at the first state point behind it that both have.
+// or else at the first state point after it that both have.
 func (g *gatherer) states() error {
 	bad := g.e.Bisect.Bracket.Bad
 	sets := g.sets()
@@ -120,7 +120,7 @@ func (g *gatherer) states() error {
 		g.e.Diff, g.e.Parted = parted.Diff, parted
 		return nil
 	}
-	for _, point := range behind(sets, bad) {
+	for _, point := range after(sets, bad) {
 		if parted, err = g.differing(sets, point); parted != nil || err != nil {
 			g.e.Parted = parted
 			return err
@@ -143,11 +143,11 @@ func (g *gatherer) sets() (list []named) {
 	return list
 }
 
-// maxBehind is how many state points behind the bad end are looked at for states.
-const maxBehind = 4
+// maxAfter is how many state points after the bad end are looked at for states.
+const maxAfter = 4
 
-// behind returns the first state points behind one of which two peers have a state.
-func behind(sets []named, bad snapshot.Point) (points []snapshot.Point) {
+// after returns the first state points after one of which two peers have a state.
+func after(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 	count := map[uint64]int{}
 	for _, s := range sets {
 		for _, e := range s.set.Entries {
@@ -160,7 +160,7 @@ func behind(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 		}
 	}
 	slices.SortFunc(points, snapshot.Point.Compare)
-	return points[:min(len(points), maxBehind)]
+	return points[:min(len(points), maxAfter)]
 }
 
 // differing opens and compares the states of the first two peers that have different ones
@@ -177,7 +177,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 			if state != nil {
 				state.Close()
 			}
-			continue // bisect has told that it is lost
+			continue // bisect has reported that it is lost
 		}
 		switch {
 		case p.States[0] == nil:

@@ -73,7 +73,7 @@ func (g *gatherer) before() error {
 		}
 	}
 	if errA != nil || errB != nil {
-		return nil // bisect has told that they are lost
+		return nil // bisect has reported that they are lost
 	}
 	g.verify(a, b)
 	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{Limit: 16})
@@ -175,7 +175,7 @@ func (g *gatherer) left() {
 		if s := g.logOf(info.Name); s != nil {
 			l.Log = true
 			l.Hashes, l.Marks = s.logSummary.hashes(), s.marks
-			tell(facts, info.Name, s.header.Build, s.header.Params)
+			addFacts(facts, info.Name, s.header.Build, s.header.Params)
 			g.about(&s.header, s.dialect)
 		}
 		for _, t := range slices.Concat(g.e.Bisect.Traces, g.e.Traces) {
@@ -186,7 +186,7 @@ func (g *gatherer) left() {
 			}
 		}
 		if meta := g.meta(info.Name, set); meta != nil {
-			tell(facts, info.Name, "", meta)
+			addFacts(facts, info.Name, "", meta)
 		}
 		g.e.Peers = append(g.e.Peers, l)
 	}
@@ -276,8 +276,8 @@ func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
 	return nil
 }
 
-// tell adds what a file says of a peer.
-func tell(facts map[string]map[string]string, peer, build string, meta map[string]string) {
+// addFacts adds what a file says of a peer.
+func addFacts(facts map[string]map[string]string, peer, build string, meta map[string]string) {
 	if facts[peer] == nil {
 		facts[peer] = map[string]string{}
 	}
@@ -292,9 +292,9 @@ func tell(facts map[string]map[string]string, peer, build string, meta map[strin
 }
 
 // facts keeps what differs between the peers.
-func (g *gatherer) facts(told map[string]map[string]string) {
+func (g *gatherer) facts(said map[string]map[string]string) {
 	values := map[string]map[string]string{}
-	for peer, list := range told {
+	for peer, list := range said {
 		for name, value := range list {
 			if values[name] == nil {
 				values[name] = map[string]string{}

@@ -90,13 +90,13 @@ func TestTriageBadBundles(t *testing.T) {
 		file   string
 		b      []byte
 		status report.Status // Failed for an error
-		told   string
+		words  string
 	}{
 		"tricks, zip":         {"x.zip", archivetest.Zip(t, zip.Deflate, with(tricks...)), report.Diverged, "leads out of the archive"},
 		"tricks, tar":         {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(tricks...))), report.Diverged, "leads out of the archive"},
 		"a bomb beside":       {"x.zip", archivetest.Zip(t, zip.Deflate, with(zeros)), report.Diverged, "zeros unpacks to far too much"},
 		"a bomb in a stream":  {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(zeros))), report.Diverged, "zeros was not read"},
-		"a bomb alone":        {"x.zip", archivetest.Zip(t, zip.Deflate, []archivetest.Entry{zeros}), report.Failed, "zeros unpacks to far too much"},
+		"only a bomb":         {"x.zip", archivetest.Zip(t, zip.Deflate, []archivetest.Entry{zeros}), report.Failed, "zeros unpacks to far too much"},
 		"too many files, zip": {"x.zip", archivetest.Zip(t, zip.Store, many), report.Failed, "100001 entries"},
 		"too many files, tar": {"x.tar", archivetest.Tar(t, many), report.Failed, ""},
 		"encrypted":           {"x.zip", encrypted.Bytes(), report.Failed, "encrypted; ask for it without a password"},
@@ -125,8 +125,8 @@ func TestTriageBadBundles(t *testing.T) {
 				status, said = r.Status, textOf(t, r)+strings.Join(r.Warnings, "\n")
 			}
 			t.Logf("%s: %.300s", status, report.Safe(said))
-			if c.status != "" && status != c.status || !strings.Contains(strings.Join(strings.Fields(said), " "), c.told) {
-				t.Errorf("%s: %s\nexpected %s, %q", status, said, c.status, c.told)
+			if c.status != "" && status != c.status || !strings.Contains(strings.Join(strings.Fields(said), " "), c.words) {
+				t.Errorf("%s: %s\nexpected %s, %q", status, said, c.status, c.words)
 			}
 		})
 	}
@@ -212,7 +212,7 @@ func TestTriageTwoMatches(t *testing.T) {
 	}
 }
 
-// TestTriageEscapes: what comes from files commands no terminal and is no markup, in any
+// TestTriageEscapes: what comes from files commands no terminal and is not markup, in any
 // format.
 func TestTriageEscapes(t *testing.T) {
 	const evil = "\x1b]0;x\a\u202e<script>alert(1)</script>`|**[x](javascript:y)::error::%0A\n"

@@ -45,8 +45,8 @@ func triage(t testing.TB, dir string) archive.Usage {
 	return tree.Usage([]string{dir})
 }
 
-// TestTriageReadsLittle pins how much of a session's files is read: of most snapshots the
-// header alone.
+// TestTriageReadsLittle pins how much of a session's files is read: of most snapshots only
+// the header.
 func TestTriageReadsLittle(t *testing.T) {
 	u := triage(t, recorded(t, 2000))
 	if share := float64(u.Read) / float64(u.Given); share > 0.5 || share == 0 {

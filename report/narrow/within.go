@@ -25,7 +25,7 @@ func Narrow(s *evidence.Session, sim *bisect.Sim) (*playbook.Conclusion, error) 
 }
 
 // within finds the first of some ticks at whose end the first peer's trace and another
-// peer's differ, and the system behind which they began to; of several peers the earliest
+// peer's differ, and the system after which they began to; of several peers the earliest
 // system counts.
 func (g *gatherer) within(from, to uint64) (found *playbook.Within, err error) {
 	var traces []bisect.Traced
@@ -73,7 +73,7 @@ func (g *gatherer) within(from, to uint64) (found *playbook.Within, err error) {
 }
 
 // parts returns the index of the system from which on the whole states differ until the
-// end of the tick, below 0 if they do not, or are not traced behind the same systems.
+// end of the tick, below 0 if they do not, or are not traced after the same systems.
 func parts(a, b []bisect.TracedSystem) int {
 	if len(a) != len(b) {
 		return -1

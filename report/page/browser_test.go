@@ -218,11 +218,11 @@ func TestKeyboard(t *testing.T) {
 		const visible = getComputedStyle(e).outlineStyle !== "none";
 		return (visible ? "" : "unseen ") + (e.className === "skip" ? "skip" : e.closest(".picture")?.id || e.id || e.tagName);
 	})()`
-	const told = `document.activeElement.closest(".picture").querySelector(".line").textContent`
+	const shown = `document.activeElement.closest(".picture").querySelector(".line").textContent`
 	for range 200 {
 		b.do(chromedp.KeyEvent(kb.Tab))
 		at := eval[string](b, focused)
-		if at == "unseen BODY" { // behind the last
+		if at == "unseen BODY" { // after the last
 			break
 		}
 		if strings.HasPrefix(at, "unseen ") {
@@ -233,14 +233,14 @@ func TestKeyboard(t *testing.T) {
 			continue
 		}
 		reached[at] = true
-		texts := []string{eval[string](b, told)}
+		texts := []string{eval[string](b, shown)}
 		for _, key := range []string{kb.ArrowRight, kb.ArrowDown, kb.ArrowLeft, kb.End, kb.ArrowUp, kb.Home} {
 			b.do(chromedp.KeyEvent(key))
-			texts = append(texts, eval[string](b, told))
+			texts = append(texts, eval[string](b, shown))
 		}
 		slices.Sort(texts)
 		if different := slices.Compact(texts); len(different) < 3 {
-			t.Errorf("picture %s tells only %q", at, different)
+			t.Errorf("picture %s says only %q", at, different)
 		}
 	}
 	for _, id := range append(slices.Clone(pictures), "skip", "theme", "ask") {
@@ -269,15 +269,15 @@ func TestPointer(t *testing.T) {
 	}
 	point("#heat-picture .cells", 0.999, 0.01)
 	if got := eval[string](b, line); got != "RNG at state point 3000: differs" {
-		t.Errorf("the last cell of the first row tells %q", got)
+		t.Errorf("the last cell of the first row says %q", got)
 	}
 	point("#heat-picture .cells", 5.5/71, 0.01)
 	if got := eval[string](b, line); got != "RNG at state point 1050: not known" {
-		t.Errorf("a cell that is not known tells %q", got)
+		t.Errorf("a cell that is not known says %q", got)
 	}
 	point("#map-picture .at [data-tip] path", 0.5, 0.5)
 	if got := eval[string](b, `document.querySelector("#map-picture .line").textContent`); !strings.Contains(got, "host at ") || !strings.Contains(got, "apart") {
-		t.Errorf("an entity tells %q", got)
+		t.Errorf("an entity says %q", got)
 	}
 	b.do(chromedp.Click(chromedp.CSS("#theme")))
 	if got := eval[string](b, `getComputedStyle(document.documentElement).colorScheme + " " + document.getElementById("theme").textContent`); got != "dark Light" {

@@ -52,13 +52,13 @@ func newLocus(r *report.Report, peers peers) *locusView {
 	}
 	for _, f := range r.Locus {
 		row := locusRow{LocusField: f, Label: labelName(f.Archetype), Name: joined(f.Component, f.Field), Span: 4 + len(names)}
-		told := []string{row.Label + " " + f.Key + " " + row.Name}
+		tip := []string{row.Label + " " + f.Key + " " + row.Name}
 		var raw []int
 		for i, name := range names {
 			text, has := f.Values[name]
 			row.Values = append(row.Values, locusValue{text, has})
 			if has {
-				told = append(told, name+" "+shorten(text, 40))
+				tip = append(tip, name+" "+shorten(text, 40))
 			}
 			if f.Raw[name] != "" {
 				raw = append(raw, i)
@@ -69,9 +69,9 @@ func newLocus(r *report.Report, peers peers) *locusView {
 			row.Bits = newBits(f.Raw[names[raw[0]]], f.Raw[names[raw[1]]], f.Kind)
 		}
 		if row.Bits != nil {
-			told = append(told, row.Bits.Tip)
+			tip = append(tip, row.Bits.Tip)
 		}
-		row.Tip = strings.Join(told, "; ")
+		row.Tip = strings.Join(tip, "; ")
 		if len(v.Shown) < shownValues {
 			v.Shown = append(v.Shown, row)
 		} else {

@@ -176,7 +176,7 @@ func hostileReport(t testing.TB) *report.Report {
 	return full
 }
 
-// TestHostile puts hostile text into every field of a report, once alone and once among those
+// TestHostile puts hostile text into every field of a report, once by itself and once among those
 // of the sample, and looks for any of it in the page as it was.
 func TestHostile(t *testing.T) {
 	empty := new(report.Report)
@@ -320,7 +320,7 @@ func TestLittle(t *testing.T) {
 	odd.Map.Entities = []report.MapEntity{{At: [2]*[2]float64{{1e308, -1e308}, {-1e308, 1e308}}}, {At: [2]*[2]float64{{5, 5}, nil}, Differs: true}, {}}
 	odd.Inputs.Differences = []orderlog.Difference{{Kind: orderlog.Altered}}
 	if html := render(t, odd); strings.Contains(html, "NaN") || strings.Contains(html, "Inf,") || strings.Contains(html, "+Inf") {
-		t.Error("a place is no number")
+		t.Error("a place is not a number")
 	}
 }
 

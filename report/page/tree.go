@@ -201,9 +201,9 @@ func (d *drawing) node(level, i int) (x, y int) {
 	if a != b {
 		n.Class = "diff"
 	}
-	told := fmt.Sprintf("%s on both", a)
+	hashes := fmt.Sprintf("%s on both", a)
 	if a != b {
-		told = fmt.Sprintf("%s %s…; %s %s…", d.v.Peers[0].Name, a.String()[:16], d.v.Peers[1].Name, b.String()[:16])
+		hashes = fmt.Sprintf("%s %s…; %s %s…", d.v.Peers[0].Name, a.String()[:16], d.v.Peers[1].Name, b.String()[:16])
 	}
 	under := d.below(level, i)
 	if !d.folded(level, i) {
@@ -213,9 +213,9 @@ func (d *drawing) node(level, i int) (x, y int) {
 		d.edge(n, x1, y1, level-1, 2*i)
 		d.edge(n, x2, y2, level-1, 2*i+1)
 		n.Path = shape(0, float64(n.X), float64(n.Y), 6)
-		n.Tip = fmt.Sprintf("node %d of level %d, over %d leaves: %s", i, level, len(under), told)
+		n.Tip = fmt.Sprintf("node %d of level %d, over %d leaves: %s", i, level, len(under), hashes)
 		if level == len(d.sizes)-1 {
-			n.Tip = "root: " + told
+			n.Tip = "root: " + hashes
 		}
 		d.v.Nodes = append(d.v.Nodes, n)
 		return n.X, n.Y
@@ -229,7 +229,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 			n.Class += " first"
 		}
 		n.Path = shape(2, float64(n.X), float64(n.Y), 6)
-		n.Tip = strings.TrimSuffix(labelName(leaf.Label)+", "+n.Sub, ", ") + ": " + told
+		n.Tip = strings.TrimSuffix(labelName(leaf.Label)+", "+n.Sub, ", ") + ": " + hashes
 	} else {
 		differ := 0
 		for _, leaf := range under {
@@ -243,7 +243,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 		}
 		n.Sub = shorten(labelName(under[0].Label), 14) + " … " + shorten(labelName(under[len(under)-1].Label), 14)
 		n.Path = fmt.Sprintf("M%d %dl12-7v14z", n.X-4, n.Y)
-		n.Tip = fmt.Sprintf("%s (%s to %s): %s", n.Label, labelName(under[0].Label), labelName(under[len(under)-1].Label), told)
+		n.Tip = fmt.Sprintf("%s (%s to %s): %s", n.Label, labelName(under[0].Label), labelName(under[len(under)-1].Label), hashes)
 	}
 	d.v.Nodes = append(d.v.Nodes, n)
 	return n.X, n.Y

@@ -36,7 +36,7 @@ func (r *Report) open(name string) error {
 		}
 		info := world.Info()
 		if len(info.Tables) != 1 || info.Tables[0].Class != snapshot.Archetype || info.Tables[0].Label != a.Label {
-			return fmt.Errorf("%s.world: expected a snapshot that holds the archetype %q alone", what, a.Label)
+			return fmt.Errorf("%s.world: expected a snapshot that holds only the archetype %q", what, a.Label)
 		}
 		n, err := world.ContentSize()
 		if err != nil {

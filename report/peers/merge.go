@@ -68,7 +68,7 @@ func (m *merger) take(reports []*Report, files []string) {
 	}
 	states := map[moment]string{}
 	var order, kept []identity
-	var told, paths []string
+	var said, paths []string
 	for i, r := range reports {
 		who := identity{peer: r.Peer, player: r.Player}
 		if r.Peer == "" {
@@ -87,12 +87,12 @@ func (m *merger) take(reports []*Report, files []string) {
 		}
 		states[moment{who, r.Tick, r.Phase}] = r.StateHash
 		if !slices.Contains(order, who) {
-			order, told, paths = append(order, who), append(told, r.Peer), append(paths, files[i])
+			order, said, paths = append(order, who), append(said, r.Peer), append(paths, files[i])
 		}
 		kept, m.reports = append(kept, who), append(m.reports, r)
 		m.doc.Peers = append(m.doc.Peers, Peer{Player: r.Player, File: files[i], Point: r.Tick, Phase: r.Phase, Native: r.Native, StateHash: r.StateHash})
 	}
-	names := snapshot.PeerNames(told, paths)
+	names := snapshot.PeerNames(said, paths)
 	for i, who := range kept {
 		name := names[slices.Index(order, who)]
 		m.names = append(m.names, name)

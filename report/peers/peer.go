@@ -40,7 +40,7 @@ type Report struct {
 // Archetype is one archetype that differs, with its content.
 type Archetype struct {
 	Label string `json:"label"`
-	World string `json:"world"` // base64 of a .snap that holds the archetype alone
+	World string `json:"world"` // base64 of a .snap that holds only the archetype
 }
 
 // New makes the report of one peer. Status is Diverged if it is known that

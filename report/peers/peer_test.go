@@ -214,7 +214,7 @@ func TestBadPeerReports(t *testing.T) {
 		begin + `,"diverged_archetypes":[{"label":"Infantry","world":"?"}]}`:                     "diverged_archetypes[0].world: expected base64",
 		begin + world(nil):            "empty file, expected a snapshot",
 		begin + world(twoTables[:99]): "diverged_archetypes[0].world: torn",
-		begin + world(twoTables):      `expected a snapshot that holds the archetype "Infantry" alone`,
+		begin + world(twoTables):      `expected a snapshot that holds only the archetype "Infantry"`,
 		begin + `,"merkle_nodes":[` + strings.Repeat(`[],`, 1<<20) + `[]]}`: "merkle_nodes[0] has 0 elements",
 		begin + `,"warnings":[` + strings.Repeat(`"",`, 1<<20) + `""]}`:     "warnings has more than 1000 elements",
 		strings.Repeat("[", 1<<20):                                          "expected a report",

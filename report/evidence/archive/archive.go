@@ -9,7 +9,7 @@
 //
 // Nothing in an archive is trusted: [Options] bounds what it may grow to, and entries
 // whose names lead elsewhere, links, encrypted entries and the like are left out and
-// told by Lost.
+// listed by Lost.
 package archive
 
 import (
@@ -209,7 +209,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 	} else {
 		f.Close()
 	}
-	a.tell()
+	a.report()
 	if err != nil && given {
 		return nil, err
 	}

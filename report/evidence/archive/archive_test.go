@@ -73,7 +73,7 @@ func TestLikeFolders(t *testing.T) {
 				nested = append(nested, archivetest.Entry{Name: p + ext, Content: b})
 			}
 			if folder == "../../../testdata/spring/silent_health" {
-				continue // what is told of the whole session lies beside the peers
+				continue // what is said of the whole session lies beside the peers
 			}
 			same("one a peer", bisectText(t, archivetest.Open(t, onDisk...), onDisk...), archivetest.Open(t, apart...), apart...)
 			path := archivetest.Write(t, filepath.Join(dir, "session.zip"), archivetest.Packings[".zip"](t, nested))

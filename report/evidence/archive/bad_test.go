@@ -61,8 +61,8 @@ func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[st
 }
 
 // openBad opens an archive with limits; what is in it must be what is expected, and what
-// was lost, and odd, must be told in these words.
-func openBad(t *testing.T, limits archive.Options, path string, want []string, told ...string) *archive.Tree {
+// was lost, and odd, must be reported in these words.
+func openBad(t *testing.T, limits archive.Options, path string, want []string, said ...string) *archive.Tree {
 	t.Helper()
 	tree, err := archive.Open([]string{path}, limits)
 	if err != nil {
@@ -80,13 +80,13 @@ func openBad(t *testing.T, limits archive.Options, path string, want []string, t
 		t.Errorf("%s: %v", file, err)
 	}
 	text := strings.Join(append(tree.Lost(), tree.Warnings()...), "\n")
-	for _, words := range told {
+	for _, words := range said {
 		if !strings.Contains(text, words) {
-			t.Errorf("%s: told %q, expected %q", filepath.Base(path), text, words)
+			t.Errorf("%s: reported %q, expected %q", filepath.Base(path), text, words)
 		}
 	}
-	if len(told) == 0 && text != "" {
-		t.Errorf("%s: told %q", filepath.Base(path), text)
+	if len(said) == 0 && text != "" {
+		t.Errorf("%s: reported %q", filepath.Base(path), text)
 	}
 	return tree
 }
@@ -131,8 +131,8 @@ func TestLinksAndDevices(t *testing.T) {
 	}
 	w.Close()
 	dir := t.TempDir()
-	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.tar"), out.Bytes()), []string{"plain"}, "passwd is a link, which is not followed (and 1 more)", "null is no file and no folder (and 1 more)")
-	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.tar.gz"), archivetest.Pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is no file")
+	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.tar"), out.Bytes()), []string{"plain"}, "passwd is a link, which is not followed (and 1 more)", "null is neither a file nor a folder (and 1 more)")
+	openBad(t, small, archivetest.Write(t, filepath.Join(dir, "x.tar.gz"), archivetest.Pack(t, ".gz", out.Bytes())), []string{"plain"}, "is a link", "is neither a file")
 
 	out.Reset()
 	z := zip.NewWriter(&out)
@@ -190,7 +190,7 @@ func TestBombs(t *testing.T) {
 	}
 	defer tree.Close()
 	if lost := strings.Join(tree.Lost(), "; "); !strings.Contains(lost, "bytes unpack to more than") {
-		t.Errorf("told %q", lost)
+		t.Errorf("reported %q", lost)
 	}
 }
 
@@ -254,14 +254,14 @@ func TestManyEntries(t *testing.T) {
 		default:
 			names, err := tree.Names(path)
 			if lost := strings.Join(tree.Lost(), "; "); err != nil || len(names) != 100_000 || !strings.Contains(lost, "more than 100000 entries") {
-				t.Errorf("%s: %d names, %v, told %q", ext, len(names), err, lost)
+				t.Errorf("%s: %d names, %v, reported %q", ext, len(names), err, lost)
 			}
 			tree.Close()
 		}
 	}
 }
 
-// TestNoLoop: archives in archives are read to a depth that is told.
+// TestNoLoop: archives in archives are read to a depth that is reported.
 func TestNoLoop(t *testing.T) {
 	b := []byte("evidence")
 	for depth, name := 0, "x.txt"; depth < 4; depth, name = depth+1, fmt.Sprintf("%d.zip", depth) {
@@ -271,7 +271,7 @@ func TestNoLoop(t *testing.T) {
 }
 
 // TestCutOff: an archive that ends too early is an error, or what precedes is used and
-// the rest told.
+// the rest reported.
 func TestCutOff(t *testing.T) {
 	list := archivetest.Entries(t, archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 3), "")
 	for ext, packed := range archivetest.Packings {
@@ -290,7 +290,7 @@ func TestCutOff(t *testing.T) {
 					t.Errorf("%s cut to %d: %v", ext, n, bad)
 				}
 				if lost := tree.Lost(); len(lost) == 0 && n < len(whole)-1024 {
-					t.Errorf("%s cut to %d of %d: nothing is told", ext, n, len(whole))
+					t.Errorf("%s cut to %d of %d: nothing is reported", ext, n, len(whole))
 				}
 			}
 			tree.Close()
@@ -377,7 +377,7 @@ func FuzzOpen(f *testing.F) {
 }
 
 // TestSalvage: of a zip archive without its list all entries that are whole are read,
-// whether their sizes stand before them or behind.
+// whether their sizes stand before them or after.
 func TestSalvage(t *testing.T) {
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	list := archivetest.Entries(t, folder, "")
@@ -427,7 +427,7 @@ func TestSalvage(t *testing.T) {
 			t.Errorf("%s\nexpected\n%s", got, want)
 		}
 		if !strings.Contains(lost, fmt.Sprintf("after %d entries the archive is cut off", len(list))) {
-			t.Errorf("told %q", lost)
+			t.Errorf("reported %q", lost)
 		}
 	}
 }

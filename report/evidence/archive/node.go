@@ -92,7 +92,7 @@ func (n *node) unwrapped() *node {
 var (
 	errLeadsOut = errors.New("leads out of the archive")
 	errLongName = errors.New("is too long")
-	errBadName  = errors.New("is no name")
+	errBadName  = errors.New("is not a name")
 )
 
 // cleanName returns the path that an entry has in the tree, and whether it was given

@@ -98,7 +98,7 @@ type leftOut struct {
 // leave leaves an entry out: "an entry REASON".
 func (a *archive) leave(entry, reason string) { a.keep(entry, reason).harmless = false }
 
-// remark tells of an entry that is odd.
+// remark notes an entry that is odd.
 func (a *archive) remark(entry, reason string) { a.keep(entry, reason).harmless = true }
 
 func (a *archive) keep(entry, reason string) *leftOut {
@@ -119,8 +119,8 @@ func (a *archive) keep(entry, reason string) *leftOut {
 	return l
 }
 
-// tell gives what was left out to the tree, one line for each reason.
-func (a *archive) tell() {
+// report gives what was left out to the tree, one line for each reason.
+func (a *archive) report() {
 	for _, reason := range a.reasons {
 		l := a.left[reason]
 		line := fmt.Sprintf("%s: %s %s", a.path, l.first, reason)
@@ -192,7 +192,7 @@ func (a *archive) nested(folder *node, path string) {
 				f.Close()
 			}
 		}
-		inner.tell()
+		inner.report()
 		if err != nil {
 			a.tree.lost = append(a.tree.lost, err.Error())
 		}

@@ -25,11 +25,11 @@ const (
 
 // local is an entry as its own header has it.
 type local struct {
-	name           string
-	flags, method  uint16
-	sum            uint32
-	packed, size   int64
-	offset, behind int64 // of the data, and of what follows the entry
+	name          string
+	flags, method uint16
+	sum           uint32
+	packed, size  int64
+	offset, after int64 // of the data, and of what follows the entry
 }
 
 var errNoEntry = errors.New("no entry")
@@ -48,7 +48,7 @@ func (a *archive) salvage(root *node, r io.ReaderAt, size int64) (count int) {
 			}
 			return count
 		}
-		at = e.behind
+		at = e.after
 		a.addLocal(root, r, e)
 	}
 	return count
@@ -86,14 +86,14 @@ func (a *archive) measure(e *local, r io.ReaderAt, size int64) error {
 	case !follow && e.offset+e.packed > size:
 		return io.ErrUnexpectedEOF
 	case !follow && e.flags&encrypted != 0:
-		e.behind = e.offset + e.packed
+		e.after = e.offset + e.packed
 		return nil
 	case e.method == zip.Deflate:
 		content = flate.NewReader(packed)
 	case e.method == zip.Store && !follow && e.packed == e.size:
 		content = io.LimitReader(packed, e.size)
 	case !follow:
-		e.behind = e.offset + e.packed
+		e.after = e.offset + e.packed
 		return nil
 	default:
 		return errNoEntry
@@ -110,7 +110,7 @@ func (a *archive) measure(e *local, r io.ReaderAt, size int64) error {
 		return err
 	}
 	used := in.n - int64(packed.Buffered())
-	e.behind = e.offset + used
+	e.after = e.offset + used
 	if follow {
 		e.packed, e.size = used, n
 		head, _ := packed.Peek(24)
@@ -125,7 +125,7 @@ func (a *archive) measure(e *local, r io.ReaderAt, size int64) error {
 		if int64(binary.LittleEndian.Uint32(head[4:])) != used || int64(binary.LittleEndian.Uint32(head[8:])) != n {
 			skip += 8 // sizes of 8 bytes
 		}
-		e.behind += skip
+		e.after += skip
 	}
 	if n != e.size || used != e.packed || sum.Sum32() != e.sum {
 		return zip.ErrChecksum

@@ -58,10 +58,10 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 			limits.Progress(packedBytes.n, size)
 		}
 		if read > limits.Free && read/limits.Ratio > packedBytes.n {
-			return fmt.Errorf("%d bytes unpack to more than %d: what is behind that was not read", packedBytes.n, read)
+			return fmt.Errorf("%d bytes unpack to more than %d: the rest was not read", packedBytes.n, read)
 		}
 		if read > 4*limits.Total { // what is not kept is read over
-			return fmt.Errorf("it unpacks to more than %d bytes: what is behind that was not read", 4*limits.Total)
+			return fmt.Errorf("it unpacks to more than %d bytes: the rest was not read", 4*limits.Total)
 		}
 		return nil
 	}}
@@ -132,7 +132,7 @@ func (a *archive) addTar(root *node, in io.Reader, h *tar.Header, take func(io.R
 		a.leave(h.Name, "is a sparse file, which is not read")
 		return nil
 	case h.Typeflag != tar.TypeReg:
-		a.remark(h.Name, "is no file and no folder")
+		a.remark(h.Name, "is neither a file nor a folder")
 		return nil
 	}
 	n, err := take(in, h)

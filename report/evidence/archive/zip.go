@@ -80,7 +80,7 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 		a.leave(f.Name, "is a link, which is not followed")
 		return
 	case !mode.IsRegular():
-		a.remark(f.Name, "is no file and no folder")
+		a.remark(f.Name, "is neither a file nor a folder")
 		return
 	case f.Flags&encrypted != 0:
 		a.leave(f.Name, "is encrypted; ask for it without a password")
@@ -130,7 +130,7 @@ type inflating struct {
 	mu    sync.Mutex
 	again io.ReadCloser // of ReadAt
 	buf   []byte
-	err   error // behind buf
+	err   error // after buf
 }
 
 func (f *inflating) Stat() (fs.FileInfo, error) { return f.info, nil }
@@ -202,7 +202,7 @@ func (f *inflating) inflate(end int64) error {
 	n, err := io.ReadFull(f.again, f.buf[len(f.buf):cap(f.buf)])
 	f.buf = f.buf[:len(f.buf)+n]
 	if err == nil && int64(len(f.buf)) == f.info.size {
-		// The checksum is compared behind the last byte.
+		// The checksum is compared after the last byte.
 		if n, err = f.again.Read(make([]byte, 1)); n > 0 {
 			err = errors.New("it is longer than it says")
 		}
