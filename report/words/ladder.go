@@ -400,7 +400,17 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 	return list, ""
 }
 
-// claims holds the first word of the engine against the evidence.
+// firstContradicted quotes the first claim that the evidence contradicts, with why.
+func firstContradicted(c *playbook.Conclusion) string {
+	for i := range c.Statements {
+		if s := &c.Statements[i]; len(contradictionsOf(s)) > 0 {
+			return strings.Join(append([]string{"“" + s.Text + "”"}, contradictionsOf(s)...), "; ")
+		}
+	}
+	return ""
+}
+
+// claims compares the first word of the engine with the evidence.
 func claims(c *playbook.Conclusion) (found, evidence string) {
 	first, wrong := c.FirstStatement()
 	text := "“" + first.Text + "”"
@@ -414,7 +424,7 @@ func claims(c *playbook.Conclusion) (found, evidence string) {
 		}
 		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
 	case wrong > 0:
-		return "the engine is partly wrong", fmt.Sprintf("of %s the evidence contradicts %d; the first is %s", report.Count(len(c.Statements), "claim", "claims"), wrong, text)
+		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, report.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
 	case first.Borne():
 		return "the engine says the same", text
 	}
