@@ -97,15 +97,12 @@ func leavesDiffer(a, b *snapshot.Entry) map[string]byte {
 }
 
 func leavesOf(e *snapshot.Entry) map[string]merkle.Hash {
-	s, err := e.Open()
-	if s != nil {
-		defer s.Close()
-	}
+	info, err := e.Info() // of those that the search opened, it is kept
 	if err != nil {
 		return nil
 	}
 	out := map[string]merkle.Hash{}
-	for _, leaf := range s.Info().Leaves() {
+	for _, leaf := range info.Leaves() {
 		out[leaf.Label] = leaf.Hash
 	}
 	return out

@@ -265,12 +265,8 @@ func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
 		if e.Format == nil || !e.Format.Checksummed {
 			return nil
 		}
-		s, err := e.Open()
-		if s != nil {
-			defer s.Close()
-		}
-		if err == nil {
-			return s.Info().Meta
+		if info, err := e.Info(); err == nil {
+			return info.Meta
 		}
 	}
 	return nil
