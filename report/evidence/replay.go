@@ -32,6 +32,14 @@ func OpenReplay(tree *archive.Tree, path string) (*Replayable, error) {
 	}
 	peers := s.Peers()
 	if len(peers) == 0 {
+		for _, f := range s.files {
+			if !f.isOwnLog() {
+				continue
+			}
+			if _, _, err := openLog(tree, f, nil); err != nil {
+				return nil, err // why it is nobody's
+			}
+		}
 		return nil, s.Alone()
 	}
 	if len(peers) != 1 {
