@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"snapshot", "orderlog"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files"},
 	{"internal/sample"}, // of tests alone
+	{"internal/prose"},
 }
 
 // standardOnly are packages that import nothing but the standard library and

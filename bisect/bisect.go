@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -183,7 +184,7 @@ func (r *Result) limits(peers []*peer) {
 			}
 		}
 		if later > 0 {
-			r.note("another peer's snapshots end %s; nothing is known of %d later one(s) of %s", end.When(), later, p)
+			r.note("another peer's snapshots end %s; nothing is known of %s of %s", end.When(), prose.Count(later, "later one", "later ones"), p)
 		}
 	}
 }
@@ -240,7 +241,7 @@ func RunTraces(traces []*tracediff.Result) *Result {
 // that there is nothing to compare.
 func Run(list []*Peer, opts Options) (*Result, error) {
 	if len(list) < 2 {
-		return nil, fmt.Errorf("%d peer(s), at least 2 are needed", len(list))
+		return nil, fmt.Errorf("%s, at least 2 are needed", prose.Count(len(list), "peer", "peers"))
 	}
 	r := &Result{}
 	peers := newPeers(list)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -14,7 +15,7 @@ import (
 // replay with the first.
 func (p *player) repeat() error {
 	if p.opts.Runs < 2 {
-		return fmt.Errorf("%d run(s), expected at least 2", p.opts.Runs)
+		return fmt.Errorf("%s, expected at least 2", prose.Count(p.opts.Runs, "run", "runs"))
 	}
 	p.all = int64(p.opts.Runs) * p.length()
 	first, err := p.hashes(nil)

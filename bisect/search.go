@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -320,7 +321,7 @@ func (p *pair) found(good, bad int) {
 			}
 		}
 		if skipped > 0 {
-			p.result.note("%d pair(s) of snapshots between %s and %s could not be read; the bracket would be narrower with them", skipped, point, b.Bad)
+			p.result.note("%s of snapshots between %s and %s could not be read; the bracket would be narrower with them", prose.Count(skipped, "pair", "pairs"), point, b.Bad)
 		}
 	}
 	p.bracket, p.bad = &b, bad

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -207,9 +208,9 @@ func bisectText(out *Text, r *bisect.Result) {
 	out.put(s.Verdict(StatusOf(r)), bisectHeadline(r))
 	row := out.Row
 	if b := r.Bracket; b != nil {
-		width := columns(bothNames(b.Bad))
+		width := prose.Columns(bothNames(b.Bad))
 		if b.Good != nil {
-			width = max(width, columns(bothNames(*b.Good)))
+			width = max(width, prose.Columns(bothNames(*b.Good)))
 			end(row, "good", s.good, *b.Good, width, "equal", b.GoodFiles)
 		} else if !r.InitialState {
 			row("good", "no pair before is known to be equal")
@@ -224,14 +225,14 @@ func bisectText(out *Text, r *bisect.Result) {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
 	}
 	if p := r.Prefix; p != nil {
-		row("search", fmt.Sprintf("%s tested, of state points %d to %d", Count(r.Probes, "prefix", "prefixes"), p.From, p.To))
+		row("search", fmt.Sprintf("%s tested, of state points %d to %d", prose.Count(r.Probes, "prefix", "prefixes"), p.From, p.To))
 		row("test", Safe(p.Test))
 	}
 	if r.Snapshots > 0 {
 		if len(r.Peers) == 2 {
-			row("search", fmt.Sprintf("%s opened of %d", Count(r.Probes, "pair", "pairs"), r.Snapshots))
+			row("search", fmt.Sprintf("%s opened of %d", prose.Count(r.Probes, "pair", "pairs"), r.Snapshots))
 		} else {
-			row("search", fmt.Sprintf("%s opened at %s", Count(r.Probes, "pair", "pairs"), Count(r.Snapshots, "state point", "state points")))
+			row("search", fmt.Sprintf("%s opened at %s", prose.Count(r.Probes, "pair", "pairs"), prose.Count(r.Snapshots, "state point", "state points")))
 		}
 	}
 	for _, t := range r.Traces {
@@ -326,7 +327,7 @@ const shownTexts = 8
 func bisectHeadline(r *bisect.Result) string {
 	switch b := r.Bracket; {
 	case r.Kind == bisect.ChecksumOnly:
-		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", Count(r.Snapshots, "state point", "state points"))
+		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", prose.Count(r.Snapshots, "state point", "state points"))
 	case r.Kind == bisect.BlindChecksum && b.Good != nil:
 		return fmt.Sprintf("  in (%s, %s], with a blind checksum", pointName(*b.Good), pointName(b.Bad))
 	case r.Snapshots+r.Recorded == 0 && len(r.Traces) > 0:
@@ -338,12 +339,12 @@ func bisectHeadline(r *bisect.Result) string {
 	case b == nil && r.Snapshots+r.Recorded == 0:
 		return "  nothing to compare"
 	case b == nil && r.Snapshots == 0:
-		return fmt.Sprintf("  no difference in %s", Count(r.Recorded, "recorded hash", "recorded hashes"))
+		return fmt.Sprintf("  no difference in %s", prose.Count(r.Recorded, "recorded hash", "recorded hashes"))
 	case b == nil && r.Recorded == 0:
-		return fmt.Sprintf("  no difference at %s", Count(r.Snapshots, "common state point", "common state points"))
+		return fmt.Sprintf("  no difference at %s", prose.Count(r.Snapshots, "common state point", "common state points"))
 	case b == nil:
-		return fmt.Sprintf("  no difference at %s, nor in %s", Count(r.Snapshots, "common state point", "common state points"),
-			Count(r.Recorded, "recorded hash", "recorded hashes"))
+		return fmt.Sprintf("  no difference at %s, nor in %s", prose.Count(r.Snapshots, "common state point", "common state points"),
+			prose.Count(r.Recorded, "recorded hash", "recorded hashes"))
 	case r.InitialState:
 		return "  in the initial state, before any tick"
 	case r.Exact && b.Good != nil && b.Good.Native != "" && strings.Trim(b.Good.Words()+b.Bad.Words(), "0123456789") == "":
@@ -372,7 +373,7 @@ func departed(p *bisect.ReplayedPeer) string {
 
 func end(row func(string, ...string), name string, color printer, p snapshot.Point, width int, what string, files []string) {
 	at := bothNames(p)
-	line := []string{color.Sprint(pad(at, columns(at), width)), "  ", what}
+	line := []string{color.Sprint(pad(at, prose.Columns(at), width)), "  ", what}
 	for _, f := range files {
 		line = append(line, "  ", Safe(f))
 	}

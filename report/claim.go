@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -60,7 +61,7 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 	const shown = 3
 	for i := range r.Claims {
 		if i == shown && !all {
-			row("", s.faint.Sprintf("… and %s  (%s)", Count(len(r.Claims)-i, "more claim", "more claims"), more))
+			row("", s.faint.Sprintf("… and %s  (%s)", prose.Count(len(r.Claims)-i, "more claim", "more claims"), more))
 			break
 		}
 		c := &r.Claims[i]
@@ -69,9 +70,9 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 			from += fmt.Sprintf(":%d", c.Pos.Line)
 		}
 		if n := len(c.Files) - 1; n > 0 {
-			from += fmt.Sprintf(" and %s", Count(n, "other file", "other files"))
+			from += fmt.Sprintf(" and %s", prose.Count(n, "other file", "other files"))
 		}
-		row("claim", s.warn.Sprint("“"+shorten(Safe(c.Text), claimWidth)+"”"), s.faint.Sprint("  "+from))
+		row("claim", s.warn.Sprint("“"+prose.Shorten(Safe(c.Text), claimWidth)+"”"), s.faint.Sprint("  "+from))
 		if c.Standing != tracediff.Contradicted {
 			row("", standingText(r, c))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -161,7 +162,7 @@ func schemaTexts(schema []snapshot.SchemaChange, names [2]string) []string {
 	for _, c := range schema {
 		switch {
 		case c.Column == "":
-			out = append(out, fmt.Sprintf("keys have %d part(s) in one state and %d in the other", c.PartsA, c.PartsB))
+			out = append(out, fmt.Sprintf("keys have %s in one state and %d in the other", prose.Count(c.PartsA, "part", "parts"), c.PartsB))
 		case c.B == nil:
 			out = append(out, fmt.Sprintf("column %s only on %s", c.Column, names[0]))
 		case c.A == nil:
@@ -218,13 +219,13 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 	perTable, tables := budget(d, all)
 	for i := range d.Tables {
 		if i == tables {
-			out.put(s.faint.Sprintf("… and %s  (--all)", Count(len(d.Tables)-i, "more table", "more tables")))
+			out.put(s.faint.Sprintf("… and %s  (--all)", prose.Count(len(d.Tables)-i, "more table", "more tables")))
 			break
 		}
 		tableText(out, &d.Tables[i], names, perTable)
 	}
 	if d.NoisyTables > 0 {
-		out.put(s.faint.Sprintf("noise: %s here  (--noise)", Count(d.NoisyTables, "table that always differs also differs", "tables that always differ also differ")))
+		out.put(s.faint.Sprintf("noise: %s here  (--noise)", prose.Count(d.NoisyTables, "table that always differs also differs", "tables that always differ also differ")))
 	}
 	for _, h := range d.Hidden {
 		what := h.Label
@@ -233,7 +234,7 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 		}
 		n := ""
 		if h.Changed > 0 {
-			n = ", " + Count(h.Changed, "value", "values")
+			n = ", " + prose.Count(h.Changed, "value", "values")
 		}
 		out.put(s.warn.Sprintf("hidden by rule %s: %s%s", Safe(h.Rule), Safe(what), n))
 	}
@@ -266,11 +267,11 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 	s := out.Style
 	var parts []string
 	if n := t.Changed(); n > 0 {
-		parts = append(parts, Count(n, "value differs", "values differ"))
+		parts = append(parts, prose.Count(n, "value differs", "values differ"))
 	}
 	for i, count := range []uint64{t.OnlyACount, t.OnlyBCount} {
 		if count > 0 {
-			parts = append(parts, Count(count, "row", "rows")+" only on "+Safe(names[i]))
+			parts = append(parts, prose.Count(count, "row", "rows")+" only on "+Safe(names[i]))
 		}
 	}
 	switch {
@@ -295,7 +296,7 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 		for i, c := range t.Columns {
 			counts[i] = fmt.Sprintf("%s.%s %d", Safe(c.Component), Safe(c.Field), c.Changed)
 		}
-		out.put("  ", s.faint.Sprint(shorten("by column: "+strings.Join(counts, ", "), 110)))
+		out.put("  ", s.faint.Sprint(prose.Shorten("by column: "+strings.Join(counts, ", "), 110)))
 	}
 	for i, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 		total := []uint64{t.OnlyACount, t.OnlyBCount}[i]
@@ -339,7 +340,7 @@ func (c changes) put(out *Text) {
 	}
 	row := func(i int) []string {
 		ch := &c.list[i]
-		r := []string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), shorten(ch.A.String(), valueWidth), shorten(ch.B.String(), valueWidth), describe(ch)}
+		r := []string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), prose.Shorten(ch.A.String(), valueWidth), prose.Shorten(ch.B.String(), valueWidth), describe(ch)}
 		if ch.Component == snapshot.RNG && ch.Key == (snapshot.Key{}) {
 			r[0] = ""
 		}
@@ -374,7 +375,7 @@ func describe(c *snapshot.Change) string {
 		text += fmt.Sprintf(", from byte %d of %d and %d", e.Offset, e.LenA, e.LenB)
 	}
 	if c.BitsChanged > 0 {
-		text += ", " + Count(c.BitsChanged, "bit", "bits")
+		text += ", " + prose.Count(c.BitsChanged, "bit", "bits")
 	}
 	return text
 }

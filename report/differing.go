@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // Differing writes what differs in a table between two peers: the first rows and values, or
@@ -10,11 +12,11 @@ import (
 func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 	var parts []string
 	if d.Counts.Fields > 0 {
-		parts = append(parts, Count(d.Counts.Fields, "value differs", "values differ"))
+		parts = append(parts, prose.Count(d.Counts.Fields, "value differs", "values differ"))
 	}
 	for _, peer := range peers {
 		if n := d.Counts.Only[peer]; n > 0 {
-			parts = append(parts, Count(n, "row", "rows")+" only on "+Safe(peer))
+			parts = append(parts, prose.Count(n, "row", "rows")+" only on "+Safe(peer))
 		}
 	}
 	t.put("  ", t.bold.Sprint(LabelName(d.Label)), t.faint.Sprint("  "+strings.Join(parts, ", ")))
@@ -47,7 +49,7 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 			key = Safe(f.Key) + "  "
 		}
 		t.put("    ", key, Safe(f.Component), ".", Safe(f.Field), "  ",
-			t.good.Sprint(shorten(Safe(f.Values[peers[0]]), valueWidth)), t.faint.Sprint(" | "), t.bad.Sprint(shorten(Safe(f.Values[peers[1]]), valueWidth)),
+			t.good.Sprint(prose.Shorten(Safe(f.Values[peers[0]]), valueWidth)), t.faint.Sprint(" | "), t.bad.Sprint(prose.Shorten(Safe(f.Values[peers[1]]), valueWidth)),
 			"  ", t.faint.Sprint(f.describe()))
 	}
 	if n := d.Counts.Fields; n > uint64(len(fields)) {
@@ -62,7 +64,7 @@ func (f *FieldDocument) describe() string {
 		text += fmt.Sprintf(", %d ulp", *f.ULP)
 	}
 	if f.Bits > 0 {
-		text += ", " + Count(f.Bits, "bit", "bits")
+		text += ", " + prose.Count(f.Bits, "bit", "bits")
 	}
 	return text
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // Checkup is what doctor finds out about evidence before anything is compared.
@@ -132,7 +134,7 @@ const shownTroubles = 40
 func doctorText(out *Text, c *Checkup, everything bool) {
 	s := out.Style
 	row := func(key string, parts ...string) {
-		out.put(append([]string{"  ", pad(key, columns(key), 9)}, parts...)...)
+		out.put(append([]string{"  ", pad(key, prose.Columns(key), 9)}, parts...)...)
 	}
 	verdict := s.good.Sprint("COMPLETE")
 	if c.Incomplete() {
@@ -144,7 +146,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 			bad++
 		}
 	}
-	headline := fmt.Sprintf("  %s, %s, %d with trouble", Count(uint64(len(c.Peers)), "peer", "peers"), Count(uint64(len(c.Files)), "file", "files"), bad)
+	headline := fmt.Sprintf("  %s, %s, %d with trouble", prose.Count(uint64(len(c.Peers)), "peer", "peers"), prose.Count(uint64(len(c.Files)), "file", "files"), bad)
 	for _, f := range c.Facts {
 		if f.Must && !f.Same {
 			headline += s.bad.Sprint("; the peers differ in " + Safe(f.Name))
@@ -174,7 +176,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	}
 	for _, f := range c.Facts {
 		if f.Same {
-			row("same", Safe(f.Name), "  ", Safe(shorten(firstValue(f.Values), 60)))
+			row("same", Safe(f.Name), "  ", Safe(prose.Shorten(firstValue(f.Values), 60)))
 		}
 	}
 	for _, f := range c.Facts {
@@ -187,7 +189,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		}
 		var values []string
 		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
-			values = append(values, Safe(peer)+": "+Safe(shorten(f.Values[peer], 60)))
+			values = append(values, Safe(peer)+": "+Safe(prose.Shorten(f.Values[peer], 60)))
 		}
 		row("differs", s.warn.Sprint(Safe(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
 	}

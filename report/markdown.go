@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub
@@ -202,7 +204,7 @@ func (m *markdown) locus(r *Report) {
 	}
 	m.heading("What differs")
 	if c != nil {
-		m.block(fmt.Sprintf("%s against %s %s: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), markdownText(AtPoint(PointOf(c.Native, c.Point))), Count(c.Values, "value", "values")))
+		m.block(fmt.Sprintf("%s against %s %s: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), markdownText(AtPoint(PointOf(c.Native, c.Point))), prose.Count(c.Values, "value", "values")))
 	}
 	head := []string{"Archetype", "Key", "Field"}
 	peers := LocusPeers(r)
@@ -246,7 +248,7 @@ func (m *markdown) locus(r *Report) {
 		for _, k := range rows.Keys[:min(len(rows.Keys), maxMarkdownList)] {
 			keys = append(keys, markdownCode(k))
 		}
-		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), Count(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
+		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), prose.Count(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
 		if uint64(len(keys)) < rows.Count {
 			text += ", …"
 		}
@@ -408,7 +410,7 @@ func (m *markdown) fingerprint(r *Report) {
 // bounded returns at most maxMarkdownText characters of a text, without control characters.
 func bounded(s string) string {
 	s = s[:min(len(s), maxMarkdownText*utf8.UTFMax)] // no fewer characters than are shown
-	return shorten(Safe(s), maxMarkdownText)
+	return prose.Shorten(Safe(s), maxMarkdownText)
 }
 
 // markdownEntities are the characters that mean something to Markdown or HTML. As entities

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // minimizeDocument is desynctool.minimize/1.
@@ -105,7 +106,7 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 	if m.Stopped == minimize.Interrupted {
 		word = s.warn.Sprint("INTERRUPTED")
 	}
-	out.put(word, fmt.Sprintf("  %d of %s, %d of %s", d.Orders.Left, Count(d.Orders.Given, "order", "orders"), d.Ticks.Left, Count(d.Ticks.Given, "tick", "ticks")))
+	out.put(word, fmt.Sprintf("  %d of %s, %d of %s", d.Orders.Left, prose.Count(d.Orders.Given, "order", "orders"), d.Ticks.Left, prose.Count(d.Ticks.Given, "tick", "ticks")))
 	way := Safe(m.Signature.String())
 	if m.Point != nil {
 		way += fmt.Sprintf(", at state point %d", *m.Point)
@@ -117,20 +118,20 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 			row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Kept)-i))
 			break
 		}
-		row("order", fmt.Sprintf("tick %d  player %d  #%d  %s  ", o.Tick, o.Player, o.Sequence, Safe(o.Kind)), shorten(Safe(o.Payload), 80))
+		row("order", fmt.Sprintf("tick %d  player %d  #%d  %s  ", o.Tick, o.Player, o.Sequence, Safe(o.Kind)), prose.Shorten(Safe(o.Payload), 80))
 	}
 	if m.Changed > 0 {
-		row("", Count(m.Changed, "order has", "orders have"), " smaller numbers than in the input")
+		row("", prose.Count(m.Changed, "order has", "orders have"), " smaller numbers than in the input")
 	}
 	if m.Runs > 1 {
 		row("rate", fmt.Sprintf("%d of %d runs diverge in this way: %.2g to %.2g of all, with 95 %% confidence; of the input %d", m.BestHits, m.Runs, m.Low, m.High, m.InputHits))
 	}
-	cost := fmt.Sprintf("%s, %s simulated", Count(m.Replays, "replay", "replays"), Count(m.Ticks, "tick", "ticks"))
+	cost := fmt.Sprintf("%s, %s simulated", prose.Count(m.Replays, "replay", "replays"), prose.Count(m.Ticks, "tick", "ticks"))
 	if m.Resumed > 0 {
 		cost += fmt.Sprintf("; %d began in the middle", m.Resumed)
 	}
 	if m.Unknown > 0 {
-		cost += fmt.Sprintf("; nothing is known of %s", Count(m.Unknown, "candidate", "candidates"))
+		cost += fmt.Sprintf("; nothing is known of %s", prose.Count(m.Unknown, "candidate", "candidates"))
 	}
 	row("cost", cost)
 	switch m.Stopped {

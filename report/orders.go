@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -46,7 +47,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 	}
 	if c.Window != nil {
 		row("compared", fmt.Sprintf("%s to %s, %s alike", tickName(c.Window.From, c.Window.NativeFrom), tickName(c.Window.To, c.Window.NativeTo),
-			Count(c.Window.Orders, "order", "orders")))
+			prose.Count(c.Window.Orders, "order", "orders")))
 	}
 	limit := 20
 	if all {
@@ -97,7 +98,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 		{c.State.ContradictionCount, "hash contradicts another", "hashes contradict each other"},
 	} {
 		if part.count > 0 {
-			row("note", Count(part.count, part.one, part.many), s.faint.Sprint("  (--format json)"))
+			row("note", prose.Count(part.count, part.one, part.many), s.faint.Sprint("  (--format json)"))
 		}
 	}
 }
@@ -110,11 +111,11 @@ func coverage(p *orderlog.PeerRange) string {
 			parts = append(parts, fmt.Sprintf("… %d more stretches", len(p.Stretches)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s to %s, %s", tickName(st.From, st.NativeFrom), tickName(st.To, st.NativeTo), Count(st.Orders, "order", "orders")))
+		parts = append(parts, fmt.Sprintf("%s to %s, %s", tickName(st.From, st.NativeFrom), tickName(st.To, st.NativeTo), prose.Count(st.Orders, "order", "orders")))
 	}
 	text := strings.Join(parts, "; ")
 	if n := p.Before + p.Between + p.After; n > 0 {
-		text += fmt.Sprintf("; %s of others outside", Count(n, "order", "orders"))
+		text += fmt.Sprintf("; %s of others outside", prose.Count(n, "order", "orders"))
 	}
 	if p.Error != "" {
 		text += "; " + Safe(p.Error)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // recordDocument is desynctool.record/1. Its status says whether the peers
@@ -48,7 +49,7 @@ func recordedFiles(p *session.Recorded) []string {
 	if p.Trace != "" {
 		files = append(files, filepath.Base(p.Trace))
 	}
-	return append(files, Count(len(p.Snapshots), "snapshot", "snapshots"))
+	return append(files, prose.Count(len(p.Snapshots), "snapshot", "snapshots"))
 }
 
 func recordText(out *Text, r *session.Recording, dir string) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -134,14 +135,14 @@ func TestSchemaNames(t *testing.T) {
 // cannot make a line endless.
 func TestWideText(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "host": 4, "höst": 4, "鉱石": 4, "e\u0301": 1, "…": 1, "≠": 1, "▀": 1} {
-		if got := columns(text); got != want {
+		if got := prose.Columns(text); got != want {
 			t.Errorf("%q takes %d columns, want %d", text, got, want)
 		}
 	}
 	for _, c := range []struct {
 		text, want string
 	}{{"host", "host"}, {"hosts", "hos…"}, {"鉱石鉱石", "鉱…"}, {"鉱石", "鉱石"}, {strings.Repeat("\u0301", 20), strings.Repeat("\u0301", 16) + "…"}} {
-		if got := shorten(c.text, 4); got != c.want {
+		if got := prose.Shorten(c.text, 4); got != c.want {
 			t.Errorf("%q is cut to %q, want %q", c.text, got, c.want)
 		}
 	}

@@ -2,11 +2,9 @@ package report
 
 import (
 	"io"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // Text is a text for a person that is being written, line by line.
@@ -74,7 +72,7 @@ func (l *lines) table(count int, row func(n int) []string, form table) {
 			if i == len(wide) {
 				wide = append(wide, 0)
 			}
-			wide[i] = max(wide[i], columns(cell))
+			wide[i] = max(wide[i], prose.Columns(cell))
 		}
 	}
 	for n := range count {
@@ -84,7 +82,7 @@ func (l *lines) table(count int, row func(n int) []string, form table) {
 			painted = form.paint(n, r)
 		}
 		for i, cell := range r {
-			text, colour := pad(painted[i], columns(cell), wide[i]), form.colours[i]
+			text, colour := pad(painted[i], prose.Columns(cell), wide[i]), form.colours[i]
 			if n == 0 && form.heading != nil {
 				colour = form.heading
 			}
@@ -110,42 +108,4 @@ func pad(s string, width, n int) string {
 		return s
 	}
 	return s + strings.Repeat(" ", n-width)
-}
-
-// terminal is the same whatever the locale is.
-var terminal = runewidth.Condition{StrictEmojiNeutral: true}
-
-// columns returns how many columns of a terminal s takes, which is printable and has no
-// colours.
-func columns(s string) int {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return terminal.StringWidth(s)
-		}
-	}
-	return len(s)
-}
-
-// shorten cuts s to n columns at most, and to four characters for each of them: many take
-// no column of their own.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	left := 4 * n
-	for i := range s {
-		if left--; left < 0 {
-			s = s[:i] + "…"
-			break
-		}
-	}
-	return terminal.Truncate(s, n, "…")
-}
-
-// Count returns "1 row" or "2 rows".
-func Count[N ~int | ~int64 | ~uint64](n N, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatUint(uint64(n), 10) + " " + many
 }

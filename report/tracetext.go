@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -29,7 +30,7 @@ func traceText(out *Text, t *tracediff.Set, all bool) {
 		out.Row("note", Safe(note))
 	}
 	if n := len(t.Copies); n > 0 && !all {
-		out.Row("note", fmt.Sprintf("%s left out, since others say the same", Count(n, "file is", "files are")), s.faint.Sprint("  (--all)"))
+		out.Row("note", fmt.Sprintf("%s left out, since others say the same", prose.Count(n, "file is", "files are")), s.faint.Sprint("  (--all)"))
 	} else {
 		for _, c := range t.Copies {
 			out.Row("note", Safe(c))
@@ -43,11 +44,11 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	out.put(verdict, traceHeadline(r))
 	wide := 0
 	for i := range r.Traces {
-		wide = max(wide, columns(Safe(r.Traces[i].Name)))
+		wide = max(wide, prose.Columns(Safe(r.Traces[i].Name)))
 	}
 	peer := func(i int) string {
 		name := Safe(r.Traces[i].Name)
-		return s.name.Sprint(pad(name, columns(name), wide))
+		return s.name.Sprint(pad(name, prose.Columns(name), wide))
 	}
 	for i := range r.Traces {
 		row("trace", peer(i), "  ", traceInfo(r, &r.Traces[i]))
@@ -56,7 +57,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		row("lost", s.warn.Sprint(Safe(r.Traces[i].Name)+" has no checksum in common with any other trace"))
 	}
 	if r.Unsure > 0 {
-		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", Count(r.Unsure, "tick", "ticks")))
+		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", prose.Count(r.Unsure, "tick", "ticks")))
 	}
 	for _, m := range missing {
 		row("lost", s.warn.Sprint(Safe(m)))
@@ -64,7 +65,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	for _, start := range r.Start {
 		row("start", s.bad.Sprint(Safe(start.Name)+" is not the same on all peers:"))
 		for _, name := range slices.Sorted(maps.Keys(start.Values)) {
-			row("", "  ", s.name.Sprint(Safe(name)), "  ", shorten(Safe(start.Values[name]), valueWidth))
+			row("", "  ", s.name.Sprint(Safe(name)), "  ", prose.Shorten(Safe(start.Values[name]), valueWidth))
 		}
 	}
 	if d := r.First; d != nil {
@@ -144,7 +145,7 @@ func persistence(row func(string, ...string), r *tracediff.Result) {
 func traceHeadline(r *tracediff.Result) string {
 	switch b := r.Bracket; {
 	case r.First == nil && r.FindingCount > 0:
-		return fmt.Sprintf("  %s, no checksum differs", Count(r.FindingCount, "finding", "findings"))
+		return fmt.Sprintf("  %s, no checksum differs", prose.Count(r.FindingCount, "finding", "findings"))
 	case r.First == nil && len(r.Start) > 0:
 		return "  what the peers started from is not the same"
 	case r.First == nil && r.Diverged():
@@ -153,7 +154,7 @@ func traceHeadline(r *tracediff.Result) string {
 	case r.First == nil && len(r.Traces) < 2 && len(r.Claims) == 0:
 		return "  no traces to compare, and no claim of an engine"
 	case r.First == nil && len(r.Traces) < 2:
-		return fmt.Sprintf("  %s of an engine, and no traces to compare", Count(len(r.Claims), "claim", "claims"))
+		return fmt.Sprintf("  %s of an engine, and no traces to compare", prose.Count(len(r.Claims), "claim", "claims"))
 	case r.First == nil && !compared(r):
 		return "  nothing compared: the traces have no checksum of the same tick in common"
 	case r.First == nil:
@@ -202,7 +203,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 	}
 	text += fmt.Sprintf(", from %s", tickText(r, t.First))
 	if n := t.Malformed; n > 0 {
-		text += fmt.Sprintf(", %s", Count(n, "line is not a record", "lines are not records"))
+		text += fmt.Sprintf(", %s", prose.Count(n, "line is not a record", "lines are not records"))
 	}
 	if t.Running {
 		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
@@ -214,8 +215,8 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 		text += ", " + Safe(t.What())
 	}
 	if b := t.Rollback; b != nil {
-		text += fmt.Sprintf(", %s, %s of %d predicted", Count(b.Rollbacks, "rollback", "rollbacks"),
-			Count(b.Mispredictions, "misprediction", "mispredictions"), b.Predicted)
+		text += fmt.Sprintf(", %s, %s of %d predicted", prose.Count(b.Rollbacks, "rollback", "rollbacks"),
+			prose.Count(b.Mispredictions, "misprediction", "mispredictions"), b.Predicted)
 	}
 	return text
 }
@@ -282,7 +283,7 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 		case sum.Name != "":
 			name += "." + Safe(sum.Name)
 		}
-		parts = append(parts, name+" "+shorten(Safe(string(sum.Value)), valueWidth))
+		parts = append(parts, name+" "+prose.Shorten(Safe(string(sum.Value)), valueWidth))
 	}
 	if v.HasCount {
 		parts = append(parts, fmt.Sprintf("n %d", v.Count))
@@ -324,7 +325,7 @@ func contextText(out *Text, r *tracediff.Result) {
 		case tracediff.Added:
 			plain, mark = s.bad, s.badMark
 		}
-		out.put("  ", s.faint.Sprint(pad(label, columns(label), 9)), plain.Sprint(string(line.Op)+" "), marked(line, plain, mark))
+		out.put("  ", s.faint.Sprint(pad(label, prose.Columns(label), 9)), plain.Sprint(string(line.Op)+" "), marked(line, plain, mark))
 	}
 }
 
@@ -413,7 +414,7 @@ func cascadeText(out *Text, r *tracediff.Result, all bool) {
 	if len(r.Cascade) == 0 {
 		return
 	}
-	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s, %d missing", Count(r.Changed, "checkpoint differs", "checkpoints differ"), r.Missing))
+	out.put("  ", s.faint.Sprint(pad("cascade", 7, 9)), fmt.Sprintf("%s, %d missing", prose.Count(r.Changed, "checkpoint differs", "checkpoints differ"), r.Missing))
 	const shown = 16
 	rows := [][]string{{"TICK", "SYSTEM", "SCOPE", "DIFFERENCES", "LAST"}}
 	for i, c := range r.Cascade {
@@ -443,7 +444,7 @@ func findingText(r *tracediff.Result, f *tracediff.Finding) string {
 		text += " (" + Safe(strings.TrimSpace(f.System+" "+f.Scope)) + ")"
 	}
 	if f.Expected != "" || f.Got != "" {
-		text += fmt.Sprintf(": expected %s, got %s", shorten(Safe(f.Expected), valueWidth), shorten(Safe(f.Got), valueWidth))
+		text += fmt.Sprintf(": expected %s, got %s", prose.Shorten(Safe(f.Expected), valueWidth), prose.Shorten(Safe(f.Got), valueWidth))
 	}
 	if f.Pos.Line > 0 {
 		text += fmt.Sprintf(", line %d", f.Pos.Line)
@@ -454,7 +455,7 @@ func findingText(r *tracediff.Result, f *tracediff.Finding) string {
 func noticedText(n *tracediff.Noticed) string {
 	switch {
 	case n.Noticed:
-		return fmt.Sprintf("%s would have noticed at tick %s, %s late", Safe(n.Schedule.Name), n.Tick, Count(n.Late, "tick", "ticks"))
+		return fmt.Sprintf("%s would have noticed at tick %s, %s late", Safe(n.Schedule.Name), n.Tick, prose.Count(n.Late, "tick", "ticks"))
 	case n.Open:
 		return fmt.Sprintf("%s would have compared next at tick %s, after the traces' end", Safe(n.Schedule.Name), n.Tick)
 	}

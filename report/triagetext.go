@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -86,7 +87,7 @@ func wrapped(text string, width int) (out []string) {
 		switch {
 		case line == "":
 			line = word
-		case columns(line)+1+columns(word) > width:
+		case prose.Columns(line)+1+prose.Columns(word) > width:
 			out = append(out, line)
 			line = word
 		default:
@@ -128,8 +129,8 @@ func (t *reportText) ladder() {
 	t.put()
 	wide, found := 0, 0
 	for _, g := range t.r.Ladder {
-		wide = max(wide, columns(g.Step))
-		found = max(found, min(columns(Safe(g.Found)), 28))
+		wide = max(wide, prose.Columns(g.Step))
+		found = max(found, min(prose.Columns(Safe(g.Found)), 28))
 	}
 	for _, g := range t.r.Ladder {
 		mark, colour := "?", t.s.warn
@@ -152,13 +153,13 @@ func (t *reportText) ladder() {
 		if g.State == RungFound {
 			color = t.s.bold
 		}
-		before := "  " + colour.Sprint(mark) + " " + pad(g.Step, columns(g.Step), wide) + "  "
+		before := "  " + colour.Sprint(mark) + " " + pad(g.Step, prose.Columns(g.Step), wide) + "  "
 		indent := 4 + wide + 2
-		if columns(text) > found || evidence == "" {
+		if prose.Columns(text) > found || evidence == "" {
 			t.wrap(before, indent, g.Found, color)
 			before = strings.Repeat(" ", indent+found+2)
 		} else {
-			padding := strings.Repeat(" ", found-columns(text)+2)
+			padding := strings.Repeat(" ", found-prose.Columns(text)+2)
 			if color != nil {
 				text = color.Sprint(text)
 			}
@@ -181,7 +182,7 @@ func (t *reportText) causes() {
 			for _, need := range open.Needs {
 				t.wrap("  → ", 4, need, nil)
 			}
-			t.put("  ", t.s.faint.Sprintf("… and %s from the later states  (--all)", Count(uint64(len(t.r.Causes)), "guess", "guesses")))
+			t.put("  ", t.s.faint.Sprintf("… and %s from the later states  (--all)", prose.Count(uint64(len(t.r.Causes)), "guess", "guesses")))
 			return
 		}
 		about = "that resemble what differs some time after the peers parted: no more than guesses"
@@ -259,7 +260,7 @@ func (t *reportText) values() {
 		if f.Archetype == "" {
 			field = "state"
 		}
-		rows = append(rows, []string{name, Safe(f.Key), field, shorten(Safe(f.Values[a]), 28), shorten(Safe(f.Values[b]), 28), bitsText(f)})
+		rows = append(rows, []string{name, Safe(f.Key), field, prose.Shorten(Safe(f.Values[a]), 28), prose.Shorten(Safe(f.Values[b]), 28), bitsText(f)})
 	}
 	if n > 0 {
 		t.rows(rows, table{indent: "  ", heading: t.s.faint, colours: map[int]printer{3: t.side(a, t.s.name), 4: t.side(b, t.s.warn)}})
@@ -285,13 +286,13 @@ func differing(k *Compared) string {
 	for i := range k.Rows {
 		rows += k.Rows[i].Count
 	}
-	switch text := Count(k.Values, "value differs", "values differ"); {
+	switch text := prose.Count(k.Values, "value differs", "values differ"); {
 	case rows == 0:
 		return text
 	case k.Values == 0:
-		return Count(rows, "entity is", "entities are") + " on one side only"
+		return prose.Count(rows, "entity is", "entities are") + " on one side only"
 	default:
-		return text + ", " + Count(rows, "entity is", "entities are") + " on one side only"
+		return text + ", " + prose.Count(rows, "entity is", "entities are") + " on one side only"
 	}
 }
 
@@ -303,7 +304,7 @@ func bitsText(f *LocusField) string {
 	if f.Bits == 0 {
 		return string(f.Kind)
 	}
-	return Count(uint64(f.Bits), "bit", "bits")
+	return prose.Count(uint64(f.Bits), "bit", "bits")
 }
 
 func (t *reportText) cascade() {
@@ -314,7 +315,7 @@ func (t *reportText) cascade() {
 	n := t.shown(len(t.r.Cascade), shownCascade)
 	wide := 0
 	for _, c := range t.r.Cascade[:n] {
-		wide = max(wide, columns(Safe(BothNames(c.Native, c.Tick))))
+		wide = max(wide, prose.Columns(Safe(BothNames(c.Native, c.Tick))))
 	}
 	for _, c := range t.r.Cascade[:n] {
 		name := c.Scope
@@ -324,7 +325,7 @@ func (t *reportText) cascade() {
 			name += " after " + c.System
 		}
 		at := Safe(BothNames(c.Native, c.Tick))
-		t.put("  ", pad(at, columns(at), wide), "  ", Safe(name))
+		t.put("  ", pad(at, prose.Columns(at), wide), "  ", Safe(name))
 	}
 	t.more(len(t.r.Cascade), n)
 }
@@ -357,8 +358,8 @@ func (t *reportText) orders() {
 		if o.Difference != "" {
 			note = t.s.bad.Sprint(string(o.Difference)) + " " + note
 		}
-		t.put("  ", pad(at, columns(at), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
-			pad(Safe(o.Kind), columns(Safe(o.Kind)), 10), "  ", t.s.faint.Sprint(shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+Safe(strings.Join(o.Peers, ", "))))
+		t.put("  ", pad(at, prose.Columns(at), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
+			pad(Safe(o.Kind), prose.Columns(Safe(o.Kind)), 10), "  ", t.s.faint.Sprint(prose.Shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+Safe(strings.Join(o.Peers, ", "))))
 	}
 	t.more(len(list), n)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // replayedDocument is desynctool.replay/1: what the first trial that departs found,
@@ -119,15 +120,15 @@ func trialText(out *Text, t *bisect.Trial, all bool) {
 	if t.Against != "" {
 		sim += " against " + t.Against
 	}
-	row("replay", fmt.Sprintf("%s, state points %d to %d, %s simulated, %d compared", Safe(sim), t.From, t.To, Count(t.Ticks, "tick", "ticks"), t.Compared))
+	row("replay", fmt.Sprintf("%s, state points %d to %d, %s simulated, %d compared", Safe(sim), t.From, t.To, prose.Count(t.Ticks, "tick", "ticks"), t.Compared))
 	if d := t.First; d != nil && t.Mode == bisect.Rollback {
 		row("", fmt.Sprintf("rolled back to state point %d", d.From))
 	}
 	if t.Snapshots > 0 {
-		row("", Count(t.Snapshots, "snapshot", "snapshots"), " resumed")
+		row("", prose.Count(t.Snapshots, "snapshot", "snapshots"), " resumed")
 	}
 	if t.Mode == bisect.Repeat {
-		row("rate", fmt.Sprintf("%d of %s after the first depart: %.2g to %.2g of all, with 95 %% confidence", t.Hits, Count(t.Runs, "replay", "replays"), t.Low, t.High))
+		row("rate", fmt.Sprintf("%d of %s after the first depart: %.2g to %.2g of all, with 95 %% confidence", t.Hits, prose.Count(t.Runs, "replay", "replays"), t.Low, t.High))
 	}
 	if d := t.First; d != nil {
 		if d.Caches == nil {

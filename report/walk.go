@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -67,15 +68,15 @@ func walkJSON(w *snapshot.Walk, names [2]string, warnings []string) *walkDocumen
 func walkText(out *Text, w *snapshot.Walk, names [2]string, all bool) {
 	c := &w.Comparison
 	out.put(out.Verdict(StatusOf(w)), fmt.Sprintf("  at state point %s: %d of %s", bothNames(w.A.Point), len(c.Diverged)+len(c.OnlyA)+len(c.OnlyB),
-		Count(w.TreeA.Len(), "leaf", "leaves")))
-	wide := max(columns(names[0]), columns(names[1]))
+		prose.Count(w.TreeA.Len(), "leaf", "leaves")))
+	wide := max(prose.Columns(names[0]), prose.Columns(names[1]))
 	for i, info := range []*snapshot.Info{w.A, w.B} {
-		out.put("  root  ", out.name.Sprint(pad(Safe(names[i]), columns(Safe(names[i])), wide)), "  ", info.Root.String())
+		out.put("  root  ", out.name.Sprint(pad(Safe(names[i]), prose.Columns(Safe(names[i])), wide)), "  ", info.Root.String())
 	}
 	const shown = 20
 	for i, label := range c.Diverged {
 		if i == shown && !all {
-			out.put("  leaf  … and ", Count(len(c.Diverged)-shown, "more leaf", "more leaves"), out.faint.Sprint("  (--all)"))
+			out.put("  leaf  … and ", prose.Count(len(c.Diverged)-shown, "more leaf", "more leaves"), out.faint.Sprint("  (--all)"))
 			break
 		}
 		out.put("  leaf  ", out.bad.Sprint(LabelName(label)))
@@ -85,7 +86,7 @@ func walkText(out *Text, w *snapshot.Walk, names [2]string, all bool) {
 			out.put("  leaf  ", out.bad.Sprint(LabelName(label)), " only on ", out.name.Sprint(Safe(names[i])))
 		}
 	}
-	out.put(fmt.Sprintf("  exchanged %s, %d bytes", Count(c.Hashes, "hash", "hashes"), c.Bytes))
+	out.put(fmt.Sprintf("  exchanged %s, %d bytes", prose.Count(c.Hashes, "hash", "hashes"), c.Bytes))
 	child := func(differs bool, hash [2]merkle.Hash) string {
 		a, b := hash[0].String()[:16], hash[1].String()[:16]
 		if !differs {
@@ -95,7 +96,7 @@ func walkText(out *Text, w *snapshot.Walk, names [2]string, all bool) {
 	}
 	for i, s := range w.Steps {
 		if i == shown && !all {
-			out.put("  … and ", Count(len(c.Steps)-shown, "more node", "more nodes"), out.faint.Sprint("  (--all)"))
+			out.put("  … and ", prose.Count(len(c.Steps)-shown, "more node", "more nodes"), out.faint.Sprint("  (--all)"))
 			break
 		}
 		indent := strings.Repeat("  ", c.Steps[0].Level-s.Level)

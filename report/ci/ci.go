@@ -9,21 +9,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
-
-// cut returns at most n characters of a text.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
 
 // safe returns a text on one line without control characters, at most n characters of it.
 func safe(s string, n int) string {
 	s = s[:min(len(s), n*utf8.UTFMax)] // at least n characters, which escaping makes no fewer
-	return cut(report.Safe(s), n)
+	return prose.Cut(report.Safe(s), n)
 }
 
 // title says in a few words what a report says.
@@ -97,7 +90,7 @@ func summary(r *report.Report) []string {
 }
 
 // label is the name of a leaf of the state.
-func label(s string) string { return cut(report.LabelName(s), maxText) }
+func label(s string) string { return prose.Cut(report.LabelName(s), maxText) }
 
 // field is one value of the locus in a line.
 func field(r *report.Report, f *report.LocusField) string {

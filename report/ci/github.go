@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -64,7 +65,7 @@ func annotate(b *strings.Builder, kind, title, message string) {
 	if message == "" {
 		message = title
 	}
-	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, escapeProperty(cut("desynctool: "+title, maxTitle)), escapeData(cut(message, maxAnnotation)))
+	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, escapeProperty(prose.Cut("desynctool: "+title, maxTitle)), escapeData(prose.Cut(message, maxAnnotation)))
 }
 
 var (

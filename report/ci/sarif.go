@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -379,7 +380,7 @@ func message(s string) sarifText {
 	for _, line := range strings.Split(s, "\n") {
 		lines = append(lines, safe(line, maxText))
 	}
-	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(cut(strings.Join(lines, "\n"), 4*maxText))
+	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(prose.Cut(strings.Join(lines, "\n"), 4*maxText))
 	if text == "" {
 		text = "no verdict"
 	}

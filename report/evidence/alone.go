@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/report"
 )
 
 // AloneError says that there is nothing to compare the evidence with. It is a
@@ -43,7 +43,7 @@ func (e *AloneError) Is(target error) bool { return target == frame.ErrLacking &
 // Alone returns the error for evidence of fewer than two peers.
 func (s *Session) Alone() *AloneError {
 	peers := s.Peers()
-	e := s.alone("evidence of " + report.Count(len(peers), "peer", "peers"))
+	e := s.alone("evidence of " + prose.Count(len(peers), "peer", "peers"))
 	for _, p := range peers {
 		e.Lost = slices.Concat(e.Lost, p.States.Warnings, p.Lost)
 	}
@@ -66,7 +66,7 @@ func (s *Session) holdsPeer(path string) bool {
 // aloneLogs returns the error for fewer than two order logs.
 func (s *Session) aloneLogs() *AloneError {
 	logs, missing := s.logFiles()
-	e := s.alone(report.Count(len(logs), "order log", "order logs"))
+	e := s.alone(prose.Count(len(logs), "order log", "order logs"))
 	e.Lost = append(missing, e.Lost...)
 	if len(logs) == 1 && logs[0].engineTrace() && logs[0].Format.Trace.Peers != nil {
 		e.Hint = "tracediff compares the checksums of all peers in it"
@@ -82,7 +82,7 @@ func (s *Session) aloneTraces() *AloneError {
 			n += len(f.opened.ours) + len(f.opened.foreign)
 		}
 	}
-	return s.alone(report.Count(n, "trace", "traces") + " that can be compared")
+	return s.alone(prose.Count(n, "trace", "traces") + " that can be compared")
 }
 
 // alone returns the error for having too little of something.

@@ -147,7 +147,7 @@ func TestDoctorLacks(t *testing.T) {
 		what, path string
 		lost, ask  string
 	}{
-		{"one peer", host, "evidence of 1 peer(s)", "from another player of that match"},
+		{"one peer", host, "evidence of 1 peer,", "from another player of that match"},
 		{"two matches", bundle(append(archivetest.Entries(t, host, "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)...), "stale: of the match with seed", "your files of this match"},
 		{"the same twice", bundle(append(archivetest.Entries(t, host, "a/"), archivetest.Entries(t, host, "b/")...)...), "one player's evidence was given twice", "are copies of"},
 		{"no states", bundle(append(archivetest.Entries(t, host, "host/"), without...)...), "client: no states, which host has", "the saved states"},

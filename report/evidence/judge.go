@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/report/words"
@@ -33,7 +34,7 @@ func (d *doctor) judge() {
 		if len(d.peers) == 1 {
 			known = ": we have only those of " + d.peers[0].Name
 		}
-		d.lose("evidence of %d peer(s), at least 2 are needed", len(d.peers))
+		d.lose("evidence of %s, at least 2 are needed", prose.Count(len(d.peers), "peer", "peers"))
 		d.ask("", "the same files from another player of that match, best of all the host%s", known)
 	}
 	d.narrowing()

@@ -4,9 +4,9 @@ package narrow
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -118,7 +118,7 @@ func byTraces(s *evidence.Session) (*bisect.Result, error) {
 	}
 	conclude(r, s, traces)
 	if n := len(traces.Copies); n > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d file(s) are left out, since others say the same", n))
+		r.Notes = append(r.Notes, "left out, since others say the same: "+prose.Count(n, "file", "files"))
 	}
 	return r, nil
 }

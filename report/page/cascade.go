@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -28,7 +29,7 @@ func newCascade(r *report.Report) *strip {
 		x, end := place(c.Tick, from, to), place(max(c.Last, c.Tick), from, to)
 		s.label(i*height+14, scopeName(c), "")
 		s.Rows = append(s.Rows, []bar{{num(x), num(max(end-x, 0.4)) + "%", i*height + 4, height - 8, "spread",
-			fmt.Sprintf("%s: from tick %d in %s; %s, the last in tick %d", scopeName(c), c.Tick, systemName(c.System), report.Count(c.Count, "difference", "differences"), max(c.Last, c.Tick))}})
+			fmt.Sprintf("%s: from tick %d in %s; %s, the last in tick %d", scopeName(c), c.Tick, systemName(c.System), prose.Count(c.Count, "difference", "differences"), max(c.Last, c.Tick))}})
 	}
 	s.AxisY = len(shown)*height + 4
 	s.Height = s.AxisY + 22

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // num returns a coordinate with at most three decimals.
@@ -35,14 +34,6 @@ func shape(kind int, x, y, r float64) string {
 	}
 	r *= 1.15 // triangle
 	return fmt.Sprintf("M%s %sl%s %sh%sz", num(x), num(y-r), num(r), num(1.8*r), num(-2*r))
-}
-
-// shorten cuts a label that a picture has no room for; the table has all of it.
-func shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }
 
 // niceStep returns a round number, 1, 2 or 5 times a power of ten, so that a span has about n of

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -49,7 +50,7 @@ func newHeat(r *report.Report, peers peers) *heatView {
 		return nil
 	}
 	v := &heatView{
-		picture: picture{"heat-picture", fmt.Sprintf("Heat map of %s at %s", report.Count(len(h.Rows), "row", "rows"), report.Count(len(h.Points), "state point", "state points"))},
+		picture: picture{"heat-picture", fmt.Sprintf("Heat map of %s at %s", prose.Count(len(h.Rows), "row", "rows"), prose.Count(len(h.Points), "state point", "state points"))},
 		By:      h.By, Peers: [2]peer{peers.of(h.Peers[0]), peers.of(h.Peers[1])}, Points: numbers(h.Points), Columns: len(h.Points),
 	}
 	var differs, unknown, dashes strings.Builder
@@ -59,8 +60,8 @@ func newHeat(r *report.Report, peers peers) *heatView {
 			continue
 		}
 		label, n := labelName(row.Label), len(v.Rows)
-		one := heatRow{Label: label, Short: shorten(label, labelWidth), Y: n*heatHeight + 14, Cells: row.Differs}
-		v.LabelW = max(v.LabelW, 0.6*float64(len([]rune(one.Short)))+1)
+		one := heatRow{Label: label, Short: prose.Shorten(label, labelWidth), Y: n*heatHeight + 14, Cells: row.Differs}
+		v.LabelW = max(v.LabelW, 0.6*float64(prose.Columns(one.Short))+1)
 		var spans []string
 		for i := 0; i < len(row.Differs); {
 			end := i + 1

@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -58,7 +59,7 @@ func newLocus(r *report.Report, peers peers) *locusView {
 			text, has := f.Values[name]
 			row.Values = append(row.Values, locusValue{text, has})
 			if has {
-				tip = append(tip, name+" "+shorten(text, 40))
+				tip = append(tip, name+" "+prose.Shorten(text, 40))
 			}
 			if f.Raw[name] != "" {
 				raw = append(raw, i)

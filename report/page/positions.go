@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -81,7 +82,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		return nil
 	}
 	v := &mapView{Peers: [2]peer{peers.of(m.Peers[0]), peers.of(m.Peers[1])}, Point: m.Point, X: m.X, Y: m.Y, Left: m.Left}
-	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", report.Count(len(m.Entities), "entity", "entities"), m.Point)}
+	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", prose.Count(len(m.Entities), "entity", "entities"), m.Point)}
 	if v.Peers[0].Shape%shapes == v.Peers[1].Shape%shapes {
 		v.Peers[1].Shape++
 	}
@@ -118,7 +119,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		}
 		v.Entities = append(v.Entities, row)
 	}
-	v.Line = fmt.Sprintf("%d of %s differ", differ, report.Count(len(m.Entities)+int(m.Left), "entity", "entities"))
+	v.Line = fmt.Sprintf("%d of %s differ", differ, prose.Count(len(m.Entities)+int(m.Left), "entity", "entities"))
 	if moved > 0 {
 		v.Line += fmt.Sprintf(", %d in position, by up to %s", moved, short(farthest))
 	}
@@ -255,7 +256,7 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent, nam
 			size := sizes[side]
 			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), size)
 			if (side == 0 || e.At[0] == nil) && named && len(p.Names) < maxNames {
-				text := mapText{num(round(x) + 9), num(round(y) - 9), "start", shorten(labelName(e.Archetype)+" "+e.Key, 24)}
+				text := mapText{num(round(x) + 9), num(round(y) - 9), "start", prose.Shorten(labelName(e.Archetype)+" "+e.Key, 24)}
 				if x > mapLeft+w*0.7 {
 					text.X, text.Anchor = num(round(x)-9), "end"
 				}

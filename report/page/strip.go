@@ -1,5 +1,7 @@
 package page
 
+import "github.com/desynctool/desynctool/internal/prose"
+
 // strip is a picture of lanes above each other along an axis of ticks. It takes the width
 // that there is: places are in percent of it, heights in pixels.
 type strip struct {
@@ -58,7 +60,7 @@ type flag struct {
 const labelWidth = 22
 
 func (s *strip) label(y int, text, class string) {
-	text = shorten(text, labelWidth)
-	s.LabelW = max(s.LabelW, 0.6*float64(len([]rune(text)))+1)
+	text = prose.Shorten(text, labelWidth)
+	s.LabelW = max(s.LabelW, 0.6*float64(prose.Columns(text))+1)
 	s.Labels = append(s.Labels, stripLabel{y, text, class})
 }

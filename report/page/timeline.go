@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -48,7 +49,7 @@ func newTimeline(r *report.Report, peers peers) *timelineView {
 		return nil
 	}
 	v := &timelineView{Bin: t.Bin}
-	v.Strip.picture = picture{"timeline-picture", "Timeline of " + report.Count(len(t.Peers), "peer", "peers")}
+	v.Strip.picture = picture{"timeline-picture", "Timeline of " + prose.Count(len(t.Peers), "peer", "peers")}
 	y := v.flags(r) + 6
 	top := y
 	for i := range t.Peers {
@@ -185,7 +186,7 @@ func orderBars(t *report.Timeline, p *report.TimelinePeer, y int, class string, 
 		}
 		h := max(int(float64(orderHeight)*float64(sum)/float64(most)), 1)
 		out = append(out, bar{num(x), num((end-x)*0.9) + "%", y + orderHeight - h, h, "orders " + class,
-			fmt.Sprintf("%s: %s in ticks %d to %d", p.Name, report.Count(sum, "order", "orders"), from, from+bin-1)})
+			fmt.Sprintf("%s: %s in ticks %d to %d", p.Name, prose.Count(sum, "order", "orders"), from, from+bin-1)})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -70,7 +71,7 @@ func newTree(r *report.Report, peers peers) *treeView {
 		return nil
 	}
 	v := &treeView{Peers: [2]peer{peers.of(t.Peers[0]), peers.of(t.Peers[1])}, Point: t.Point, Roots: t.Roots}
-	v.picture = picture{"tree-picture", "Hash tree of " + report.Count(len(t.Leaves), "leaf", "leaves")}
+	v.picture = picture{"tree-picture", "Hash tree of " + prose.Count(len(t.Leaves), "leaf", "leaves")}
 	var common []report.TreeLeaf
 	for _, leaf := range t.Leaves {
 		row := treeRow{leaf, labelName(leaf.Label), rowsText(leaf), leaf.Hashes[0] == leaf.Hashes[1], leaf.Hashes[0] == "" || leaf.Hashes[1] == ""}
@@ -96,7 +97,7 @@ func newTree(r *report.Report, peers peers) *treeView {
 		return v
 	}
 	if len(common) < len(t.Leaves) {
-		v.Notes = append(v.Notes, fmt.Sprintf("%s on one peer only: the tree is that of the leaves that both have, as a descent compares them.", report.Count(len(t.Leaves)-len(common), "leaf is", "leaves are")))
+		v.Notes = append(v.Notes, fmt.Sprintf("%s on one peer only: the tree is that of the leaves that both have, as a descent compares them.", prose.Count(len(t.Leaves)-len(common), "leaf is", "leaves are")))
 	} else {
 		v.Checked = true
 		for side, tree := range trees {
@@ -224,7 +225,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 	d.line++
 	if len(under) == 1 {
 		leaf := under[0]
-		n.Label, n.Sub = shorten(labelName(leaf.Label), 24), rowsText(leaf)
+		n.Label, n.Sub = prose.Shorten(labelName(leaf.Label), 24), rowsText(leaf)
 		if slices.Contains(d.roots, leaf.Label) && a != b {
 			n.Class += " first"
 		}
@@ -241,7 +242,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 		if differ > 0 {
 			n.Label = fmt.Sprintf("%d leaves, %d differ", len(under), differ)
 		}
-		n.Sub = shorten(labelName(under[0].Label), 14) + " … " + shorten(labelName(under[len(under)-1].Label), 14)
+		n.Sub = prose.Shorten(labelName(under[0].Label), 14) + " … " + prose.Shorten(labelName(under[len(under)-1].Label), 14)
 		n.Path = fmt.Sprintf("M%d %dl12-7v14z", n.X-4, n.Y)
 		n.Tip = fmt.Sprintf("%s (%s to %s): %s", n.Label, labelName(under[0].Label), labelName(under[len(under)-1].Label), hashes)
 	}
@@ -264,7 +265,7 @@ func rowsText(leaf report.TreeLeaf) string {
 		return ""
 	}
 	if leaf.Rows[0] == leaf.Rows[1] {
-		return report.Count(leaf.Rows[0], "row", "rows")
+		return prose.Count(leaf.Rows[0], "row", "rows")
 	}
 	return fmt.Sprintf("%d | %d rows", leaf.Rows[0], leaf.Rows[1])
 }

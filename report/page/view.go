@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 )
@@ -227,7 +228,7 @@ func tiles(r *report.Report) []tile {
 		if f.Detected != nil {
 			more := ""
 			if f.Bracket != nil && *f.Detected > f.Bracket.Bad {
-				more = report.Count(*f.Detected-f.Bracket.Bad, "tick later", "ticks later")
+				more = prose.Count(*f.Detected-f.Bracket.Bad, "tick later", "ticks later")
 			}
 			add("Detected at", strconv.FormatUint(*f.Detected, 10), more)
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
@@ -109,7 +110,7 @@ func (p *reader) document() error {
 	}
 	p.at = 0
 	if p.report.Schema != Schema {
-		return p.fail("its schema is %q, expected %q", cut(p.report.Schema, 80), Schema)
+		return p.fail("its schema is %q, expected %q", prose.Cut(p.report.Schema, 80), Schema)
 	}
 	for _, key := range []string{"seed", "tick", "state_hash"} {
 		if !seen[key] {
@@ -240,7 +241,7 @@ func (p *reader) status(key string) error {
 	case report.InSync, report.Diverged, report.Failed, report.Inconclusive:
 		return nil
 	}
-	return p.fail("%s is %q, expected in-sync, diverged, inconclusive or error", key, cut(string(p.report.Status), 80))
+	return p.fail("%s is %q, expected in-sync, diverged, inconclusive or error", key, prose.Cut(string(p.report.Status), 80))
 }
 
 func (p *reader) seed(key string) error {
@@ -250,7 +251,7 @@ func (p *reader) seed(key string) error {
 	}
 	seed, err := strconv.ParseUint(text, 16, 64)
 	if err != nil {
-		return p.fail("%s is %q, expected up to 16 hex digits", key, cut(text, 80))
+		return p.fail("%s is %q, expected up to 16 hex digits", key, prose.Cut(text, 80))
 	}
 	p.report.Seed = fmt.Sprintf("%016x", seed)
 	return nil
@@ -291,7 +292,7 @@ func (p *reader) phase(key string) error {
 		return err
 	}
 	if p.report.Phase != "" && p.report.Phase != snapshot.AfterOrders {
-		return p.fail("%s is %q, expected none or %q", key, cut(p.report.Phase, 80), snapshot.AfterOrders)
+		return p.fail("%s is %q, expected none or %q", key, prose.Cut(p.report.Phase, 80), snapshot.AfterOrders)
 	}
 	return nil
 }
@@ -314,7 +315,7 @@ func (p *reader) short(path, text string, most int) error {
 func (p *reader) hex(path string, text *string) error {
 	b, err := hex.DecodeString(*text)
 	if err != nil {
-		return p.fail("%s is %q, expected pairs of hex digits", path, cut(*text, 80))
+		return p.fail("%s is %q, expected pairs of hex digits", path, prose.Cut(*text, 80))
 	}
 	*text = hex.EncodeToString(b)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
 )
@@ -66,7 +67,7 @@ func ReadSaved(r io.Reader, name string) (any, error) {
 	case Schema:
 		return Read(bytes.NewReader(b), name)
 	}
-	msg := fmt.Sprintf("its schema is %q", cut(schema, 80))
+	msg := fmt.Sprintf("its schema is %q", prose.Cut(schema, 80))
 	switch {
 	case len(b) == 0:
 		msg = "empty file"
@@ -98,12 +99,4 @@ func schemaOf(b []byte) string {
 		}
 	}
 	return ""
-}
-
-// cut cuts a text to n characters at most.
-func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -47,16 +48,16 @@ func mergedLine(m *Merged) string {
 	for i := range m.Points {
 		p := &m.Points[i]
 		if n := len(p.Groups); n > 1 {
-			return fmt.Sprintf("at state point %s: %d states among %s", p.name(), n, report.Count(count(p.Groups), "peer", "peers"))
+			return fmt.Sprintf("at state point %s: %d states among %s", p.name(), n, prose.Count(count(p.Groups), "peer", "peers"))
 		}
 	}
 	if m.OrderCount > 0 {
-		return fmt.Sprintf("inputs differ: %s", report.Count(m.OrderCount, "order", "orders"))
+		return fmt.Sprintf("inputs differ: %s", prose.Count(m.OrderCount, "order", "orders"))
 	}
 	if n := len(m.Points); n > 0 {
-		return fmt.Sprintf("the reports agree at %s", report.Count(n, "state point", "state points"))
+		return fmt.Sprintf("the reports agree at %s", prose.Count(n, "state point", "state points"))
 	}
-	return fmt.Sprintf("%s, no two of the same state point", report.Count(len(m.Peers), "report", "reports"))
+	return fmt.Sprintf("%s, no two of the same state point", prose.Count(len(m.Peers), "report", "reports"))
 }
 
 func count(groups [][]string) int {
@@ -107,7 +108,7 @@ func (t *mergedText) peers(list []Peer) {
 		}
 		var state []string
 		if p.StateHash != "" {
-			state = append(state, cut(report.Safe(p.StateHash), 17))
+			state = append(state, prose.Cut(report.Safe(p.StateHash), 17))
 		}
 		if p.Group > 0 {
 			state = append(state, fmt.Sprintf("group %d", p.Group))
@@ -146,7 +147,7 @@ func (t *mergedText) point(p *Point) {
 	const shown = 10
 	for i := range p.Archetypes {
 		if i == shown && !t.all {
-			t.more("", report.Count(len(p.Archetypes)-i, "more archetype", "more archetypes"))
+			t.more("", prose.Count(len(p.Archetypes)-i, "more archetype", "more archetypes"))
 			break
 		}
 		a := &p.Archetypes[i]
@@ -157,7 +158,7 @@ func (t *mergedText) point(p *Point) {
 		t.Line(t.Paint(report.Bold, "differs"), "  ", t.Paint(report.Name, report.Safe(d.Peers[0])), " | ", t.Paint(report.Name, report.Safe(d.Peers[1])))
 		for k := range d.Archetypes {
 			if k == shown && !t.all {
-				t.Line("  ", t.Paint(report.Faint, "… and "+report.Count(len(d.Archetypes)-k, "more archetype", "more archetypes")+"  (--all)"))
+				t.Line("  ", t.Paint(report.Faint, "… and "+prose.Count(len(d.Archetypes)-k, "more archetype", "more archetypes")+"  (--all)"))
 				break
 			}
 			t.Differing(&d.Archetypes[k], d.Peers, t.all)
@@ -169,7 +170,7 @@ func (t *mergedText) orders(m *Merged) {
 	if w := m.OrderWindow; w != nil {
 		text := "alike"
 		if m.OrderCount > 0 {
-			text = t.Paint(report.Bad, fmt.Sprintf("%s not on all peers", report.Count(m.OrderCount, "order is", "orders are")))
+			text = t.Paint(report.Bad, fmt.Sprintf("%s not on all peers", prose.Count(m.OrderCount, "order is", "orders are")))
 		}
 		t.Row("orders", fmt.Sprintf("of ticks %d to %d: ", w.From, w.To), text)
 	}

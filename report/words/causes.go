@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -103,7 +104,7 @@ func Sign(s playbook.Sign) string {
 		if number(0) == 1 {
 			verb = "differs"
 		}
-		return fmt.Sprintf("%s of %s %s, in %s", report.Count(number(0), "entity", "entities"), report.Count(number(1), "archetype", "archetypes"), verb, report.Count(number(2), "column", "columns"))
+		return fmt.Sprintf("%s of %s %s, in %s", prose.Count(number(0), "entity", "entities"), prose.Count(number(1), "archetype", "archetypes"), verb, prose.Count(number(2), "column", "columns"))
 	case playbook.EqualAgain:
 		return "the states are equal again later"
 	case playbook.OnlyFloats:
@@ -117,11 +118,11 @@ func Sign(s playbook.Sign) string {
 	case playbook.OneBit:
 		return "one bit of one value differs"
 	case playbook.ZeroOnOneSide:
-		return fmt.Sprintf("%s of one field %s zero on one side", report.Count(number(0), "value", "values"), map[bool]string{true: "is", false: "are"}[number(0) == 1])
+		return fmt.Sprintf("%s of one field %s zero on one side", prose.Count(number(0), "value", "values"), map[bool]string{true: "is", false: "are"}[number(0) == 1])
 	case playbook.ValuesInOtherRows:
-		return fmt.Sprintf("values of %s are the same on both sides, but in other rows", report.Count(number(0), "column", "columns"))
+		return fmt.Sprintf("values of %s are the same on both sides, but in other rows", prose.Count(number(0), "column", "columns"))
 	case playbook.CacheEntries:
-		return fmt.Sprintf("%s of derived data differ, though no entity came or went", report.Count(number(0), "entry", "entries"))
+		return fmt.Sprintf("%s of derived data differ, though no entity came or went", prose.Count(number(0), "entry", "entries"))
 	case playbook.EachOthersKeys:
 		return fmt.Sprintf("new entities have each other's keys: %d and %d are on one side only", number(0), number(1))
 	case playbook.RNGFirst:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -98,7 +99,7 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 }
 
 func preflight(c *playbook.Conclusion) (found, evidence string) {
-	parts := []string{report.Count(len(c.Peers), "peer", "peers")}
+	parts := []string{prose.Count(len(c.Peers), "peer", "peers")}
 	var names []string
 	for _, f := range c.Facts {
 		names = append(names, f.Name)
@@ -107,15 +108,15 @@ func preflight(c *playbook.Conclusion) (found, evidence string) {
 		parts = append(parts, "differing in "+strings.Join(names, ", "))
 	}
 	if n := len(c.Lost) + len(c.Lacking); n > 0 {
-		parts = append(parts, report.Count(n, "piece", "pieces")+" of evidence lost or lacking")
+		parts = append(parts, prose.Count(n, "piece", "pieces")+" of evidence lost or lacking")
 	}
 	if n := len(c.Contradictions); n > 0 {
-		parts = append(parts, report.Count(n, "contradiction", "contradictions"))
+		parts = append(parts, prose.Count(n, "contradiction", "contradictions"))
 	}
 	h := c.Held
-	have := []string{report.Count(h.States, "state", "states"), report.Count(h.Logs, "order log", "order logs"), report.Count(h.Traces, "trace", "traces")}
+	have := []string{prose.Count(h.States, "state", "states"), prose.Count(h.Logs, "order log", "order logs"), prose.Count(h.Traces, "trace", "traces")}
 	if h.Checked > 0 {
-		have = append(have, fmt.Sprintf("hashes of %s computed again from the content", report.Count(h.Checked, "file", "files")))
+		have = append(have, fmt.Sprintf("hashes of %s computed again from the content", prose.Count(h.Checked, "file", "files")))
 	}
 	return strings.Join(parts, ", "), strings.Join(have, ", ")
 }
@@ -130,7 +131,7 @@ func inputs(c *playbook.Conclusion) (found, evidence string) {
 	case playbook.InputsSameSoFar:
 		return "equal as far as they are there", logs(in) + " were compared"
 	case playbook.InputsSameUntil:
-		return "equal until the states parted", fmt.Sprintf("%s; later %s, the first: %s", logs(in), report.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0]))
+		return "equal until the states parted", fmt.Sprintf("%s; later %s, the first: %s", logs(in), prose.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0]))
 	case playbook.InputsSame:
 		return "equal", logs(in)
 	case playbook.InputsOther:
@@ -140,7 +141,7 @@ func inputs(c *playbook.Conclusion) (found, evidence string) {
 		case len(in.Differences) == 0:
 			return "differ", in.Basis
 		}
-		return report.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0])
+		return prose.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0])
 	}
 	return "", ""
 }
@@ -155,7 +156,7 @@ func logs(in *playbook.Inputs) string {
 	if w.NativeFrom != "" {
 		ticks = fmt.Sprintf("%s to %s (%s)", w.NativeFrom, w.NativeTo, ticks)
 	}
-	return fmt.Sprintf("%s in ticks %s of %s", report.Count(w.Orders, "order", "orders"), ticks, report.Count(in.Logs, "log", "logs"))
+	return fmt.Sprintf("%s in ticks %s of %s", prose.Count(w.Orders, "order", "orders"), ticks, prose.Count(in.Logs, "log", "logs"))
 }
 
 // Difference says how one order differs between two peers.
@@ -209,15 +210,15 @@ func searched(c *playbook.Conclusion) string {
 	var parts []string
 	if s.Points > 0 {
 		if s.Peers == 2 {
-			parts = append(parts, fmt.Sprintf("%d of %s of states opened", s.Pairs, report.Count(s.Points, "pair", "pairs")))
+			parts = append(parts, fmt.Sprintf("%d of %s of states opened", s.Pairs, prose.Count(s.Points, "pair", "pairs")))
 		} else {
-			parts = append(parts, fmt.Sprintf("%s of states opened at %s", report.Count(s.Pairs, "pair", "pairs"), report.Count(s.Points, "state point", "state points")))
+			parts = append(parts, fmt.Sprintf("%s of states opened at %s", prose.Count(s.Pairs, "pair", "pairs"), prose.Count(s.Points, "state point", "state points")))
 		}
 	}
 	if s.Recorded > 0 {
-		parts = append(parts, report.Count(s.Recorded, "recorded hash", "recorded hashes"))
+		parts = append(parts, prose.Count(s.Recorded, "recorded hash", "recorded hashes"))
 	} else if s.Hashes > 0 {
-		parts = append(parts, report.Count(s.Hashes, "pair", "pairs")+" of recorded hashes")
+		parts = append(parts, prose.Count(s.Hashes, "pair", "pairs")+" of recorded hashes")
 	}
 	if len(s.Kinds) > 0 {
 		parts = append(parts, fmt.Sprintf("checksums of %d peers (%s)", s.TracePeers, strings.Join(s.Kinds, ", ")))
@@ -378,7 +379,7 @@ func comparedText(c *playbook.Conclusion) string {
 	k := c.Compared
 	text := fmt.Sprintf("%s of %s and %s compared", point(c.ComparedAt), k.Peers[0], k.Peers[1])
 	if k.Point != c.Bracket.Bad.Tick {
-		text += fmt.Sprintf(", %s after the first point that is known to differ: what followed is in it", report.Count(k.Point-c.Bracket.Bad.Tick, "tick", "ticks"))
+		text += fmt.Sprintf(", %s after the first point that is known to differ: what followed is in it", prose.Count(k.Point-c.Bracket.Bad.Tick, "tick", "ticks"))
 	}
 	return text
 }
@@ -424,7 +425,7 @@ func claims(c *playbook.Conclusion) (found, evidence string) {
 		}
 		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
 	case wrong > 0:
-		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, report.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
+		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, prose.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
 	case first.Borne():
 		return "the engine says the same", text
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 )
@@ -16,7 +17,7 @@ func Missing(c *playbook.Conclusion) []string {
 		case playbook.StatesOrHashes:
 			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
 		case playbook.OtherPeer:
-			out = append(out, fmt.Sprintf("evidence of a second peer: there is that of %s only", report.Count(len(n.Of), "peer", "peers")))
+			out = append(out, fmt.Sprintf("evidence of a second peer: there is that of %s only", prose.Count(len(n.Of), "peer", "peers")))
 		default:
 			out = append(out, Need(n))
 		}
@@ -37,7 +38,7 @@ func Contradictions(c *playbook.Conclusion) []string {
 func Contradiction(k *playbook.Contradiction) string {
 	switch k.Kind {
 	case playbook.InputHash:
-		return fmt.Sprintf("%s: the recorded input hash of %s is not that of its orders (%s)", k.Peers[0], tick(k.At), report.Count(k.Count, "such tick", "such ticks"))
+		return fmt.Sprintf("%s: the recorded input hash of %s is not that of its orders (%s)", k.Peers[0], tick(k.At), prose.Count(k.Count, "such tick", "such ticks"))
 	case playbook.TraceEnd:
 		return fmt.Sprintf("the trace of %s at the end of %s has %s, the state that it left there has the root %s", k.Peers[0], tick(k.At), k.Sums[0], k.Sums[1])
 	case playbook.Collision:
@@ -50,7 +51,7 @@ func Contradiction(k *playbook.Contradiction) string {
 func Notes(c *playbook.Conclusion) []string {
 	out := full(slices.Clone(c.Notes))
 	if n := c.Inputs.Misplaced; n > 0 {
-		out = append(out, report.Count(n, "order was", "orders were")+" applied out of order")
+		out = append(out, prose.Count(n, "order was", "orders were")+" applied out of order")
 	}
 	return out
 }

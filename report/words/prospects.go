@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
@@ -14,7 +14,7 @@ func Prospect(p *playbook.Prospect) string {
 	case playbook.StepBracket, playbook.StepField:
 		switch {
 		case p.Can:
-			return fmt.Sprintf("states of %s that two peers or more have, %d to %d", report.Count(p.Points, "state point", "state points"), p.From, p.To)
+			return fmt.Sprintf("states of %s that two peers or more have, %d to %d", prose.Count(p.Points, "state point", "state points"), p.From, p.To)
 		case len(p.Have) > 1:
 			return "the states of no two peers are of the same state point"
 		}

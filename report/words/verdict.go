@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
@@ -62,9 +63,9 @@ func undiverged(c *playbook.Conclusion) []string {
 		}
 	}
 	if lost > 0 {
-		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", report.Count(lost, "piece of evidence is", "pieces of evidence are")))
+		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", prose.Count(lost, "piece of evidence is", "pieces of evidence are")))
 	} else if n := len(c.Contradictions); n > 0 {
-		out = append(out, fmt.Sprintf("%s, so that this is not certain.", report.Count(n, "piece of evidence contradicts another", "pieces of evidence contradict others")))
+		out = append(out, fmt.Sprintf("%s, so that this is not certain.", prose.Count(n, "piece of evidence contradicts another", "pieces of evidence contradict others")))
 	}
 	return out
 }
@@ -75,7 +76,7 @@ func withoutBracket(c *playbook.Conclusion) []string {
 	case c.Kind == bisect.ChecksumOnly:
 		text := "Only checksums differ, the states are equal"
 		if n := c.Search.Points; n > 0 {
-			text += fmt.Sprintf(" at all %s", report.Count(n, "common state point", "common state points"))
+			text += fmt.Sprintf(" at all %s", prose.Count(n, "common state point", "common state points"))
 		}
 		out := []string{text + "."}
 		if s := c.Checksums; s != nil {
@@ -299,11 +300,11 @@ func tooLate(c *playbook.Conclusion) string {
 	case c.Later == 0:
 		return "no state of the end of the divergent tick was compared"
 	case c.Tick != nil:
-		return fmt.Sprintf("the nearest states that differ were saved %s later", report.Count(c.Later, "tick", "ticks"))
+		return fmt.Sprintf("the nearest states that differ were saved %s later", prose.Count(c.Later, "tick", "ticks"))
 	case c.Bracket != nil && c.Bracket.Good == nil:
 		return "the peers may have parted long before these states were saved"
 	}
-	return fmt.Sprintf("the states that differ were saved up to %s after the split", report.Count(c.Later, "tick", "ticks"))
+	return fmt.Sprintf("the states that differ were saved up to %s after the split", prose.Count(c.Later, "tick", "ticks"))
 }
 
 // likeliest returns the classes of the first group of causes.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
@@ -126,7 +127,7 @@ func entities(archetype string, keys []string, n uint64) string {
 	if n == 1 && len(keys) == 1 {
 		return archetype + " " + keys[0]
 	}
-	return report.Count(n, "entity", "entities") + " of " + archetype
+	return prose.Count(n, "entity", "entities") + " of " + archetype
 }
 
 // add appends a text that is not in a list.

@@ -1,0 +1,18 @@
+package prose_test
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/internal/prose"
+)
+
+// A character of Chinese takes two columns, and is one character all the same.
+func Example() {
+	fmt.Println(prose.Count(1, "peer", "peers"), prose.Count(0, "peer", "peers"))
+	fmt.Println(prose.Columns("Fußvolk"), prose.Columns("步兵"))
+	fmt.Println(prose.Shorten("步兵步兵步兵", 7), prose.Cut("步兵步兵步兵", 5))
+	// Output:
+	// 1 peer 0 peers
+	// 7 4
+	// 步兵步… 步兵步兵…
+}

@@ -1,0 +1,56 @@
+// Package prose has what sentences and labels need in every package: numbers with their nouns,
+// and texts cut to a width.
+package prose
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Count returns "1 row" or "2 rows".
+func Count[N ~int | ~int64 | ~uint64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatUint(uint64(n), 10) + " " + many
+}
+
+// terminal is the same whatever the locale is.
+var terminal = runewidth.Condition{StrictEmojiNeutral: true}
+
+// Columns returns how many columns of a terminal s takes, which is printable and has no
+// colours.
+func Columns(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return terminal.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
+// Shorten cuts s to n columns at most, and to four characters for each of them: many take
+// no column of their own.
+func Shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	left := 4 * n
+	for i := range s {
+		if left--; left < 0 {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return terminal.Truncate(s, n, "…")
+}
+
+// Cut cuts s to n characters at most, whatever their width is.
+func Cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
