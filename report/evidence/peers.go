@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report/formats"
@@ -63,7 +64,7 @@ func (s *Session) Peers() []*Peer {
 	}
 	for _, p := range s.peers {
 		if n := p.States.Copies; n > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: %d file(s) are copies of others and were left out", p.States.Peer, n))
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: left out as copies of others: %s", p.States.Peer, prose.Count(n, "file", "files")))
 		}
 	}
 	return s.peers
