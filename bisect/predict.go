@@ -16,7 +16,7 @@ func (p *player) predict() error {
 	var own [2]map[uint64][]orderlog.Order // by tick
 	names := [2]string{"", "predicting nobody"}
 	for i, player := range p.opts.Predict {
-		if own[i] = p.ordersOf(player); len(own[i]) == 0 {
+		if own[i] = p.ordersOf(player); len(own[i]) == 0 && p.opts.Since == nil {
 			return fmt.Errorf("%s: player %d gives no orders between state points %d and %d, there is nothing to predict", p.log.Name, player, p.out.From, p.out.To)
 		}
 		names[i] = fmt.Sprintf("predicting player %d", player)
@@ -56,7 +56,8 @@ func (p *player) predict() error {
 		}
 		predicted := false
 		for i, s := range list {
-			if orders := own[i][point]; len(orders) > 0 {
+			orders, due := own[i][point], p.opts.Since != nil && point >= *p.opts.Since && i < len(p.opts.Predict)
+			if len(orders) > 0 && p.opts.Since == nil || due {
 				predicted = true
 				if err := s.Predict(p.opts.Predict[i], orders); err != nil {
 					return fmt.Errorf("%s, tick %d of %s, %s: %w", p.sim.Name, point, p.log.Name, names[i], err)

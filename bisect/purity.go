@@ -2,7 +2,9 @@ package bisect
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -24,7 +26,7 @@ func (p *player) purity() error {
 		if point == p.out.To {
 			return nil
 		}
-		orders := p.orders[point]
+		orders := p.tested(point)
 		clean := tester.SyncHash()
 		for i := range orders {
 			if _, err := tester.Test(&orders[i]); err != nil {
@@ -60,17 +62,34 @@ func (p *player) impure(tested Tester, clean merkle.Short) error {
 	if err := p.between(x, s, tested); err != nil {
 		return err
 	}
-	orders := p.orders[s.Point()]
+	orders := p.tested(s.Point())
 	for i := range orders {
 		if _, err := s.(Tester).Test(&orders[i]); err != nil {
 			return err
 		}
-		if s.SyncHash() != clean {
-			x.Order = fmt.Sprintf("%s of player %d, number %d of the tick", p.kind(&orders[i]), orders[i].Player, i+1)
-			return nil
+		if s.SyncHash() == clean {
+			continue
 		}
+		x.Order = fmt.Sprintf("%s of player %d, number %d of the tick", p.kind(&orders[i]), orders[i].Player, i+1)
+		if n := len(p.orders[s.Point()]); i >= n {
+			x.Order = fmt.Sprintf("%s of player %d, which is played up to %s later", p.kind(&orders[i]), orders[i].Player, prose.Count(p.opts.Ahead, "tick", "ticks"))
+		}
+		return nil
 	}
 	return nil
+}
+
+// tested returns the orders to test before a tick: its own, and then those of the ticks
+// after it that may be given by then.
+func (p *player) tested(tick uint64) []orderlog.Order {
+	if !p.due(tick) {
+		return nil
+	}
+	orders := p.orders[tick]
+	for n := range uint64(p.opts.Ahead) {
+		orders = slices.Concat(orders, p.orders[tick+n+1])
+	}
+	return orders
 }
 
 // kind names what an order is.

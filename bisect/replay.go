@@ -29,6 +29,8 @@ type Replay struct {
 
 	peers  []*peer // of Peers
 	lender *peer   // whose orders those without a log borrow
+	runs   []run   // of Peers
+	world  *snapshot.World
 }
 
 // name gives the peers their names.
@@ -183,6 +185,7 @@ func replay(r *Result, peers []*peer, opts Options) error {
 			r.note("the orders in %s are known up to state point %d only", runs[i].log.Name, runs[i].end)
 		}
 	}
+	rep.runs, rep.world = runs, world
 	r.Replay = rep
 	r.narrowByReplay()
 	return nil

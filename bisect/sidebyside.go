@@ -34,6 +34,11 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 			return err
 		}
 	}
+	if serialize && p.opts.Since != nil && p.due(b.Point()) {
+		if b, spare, err = p.reload(simB, b, spare); err != nil {
+			return err
+		}
+	}
 	ha, hb := []merkle.Short{a.SyncHash()}, []merkle.Short{b.SyncHash()}
 	for first := a.Point(); ; first = a.Point() - uint64(len(ha)) + 1 {
 		for i := range ha {
@@ -56,7 +61,7 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 			if err := p.stepTogether(a, b, nameA, nameB); err != nil || p.out.First != nil {
 				return err
 			}
-			if serialize {
+			if serialize && p.due(b.Point()) {
 				if b, spare, err = p.reload(simB, b, spare); err != nil {
 					return err
 				}
@@ -82,7 +87,10 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 			if errs[1] = p.play(b, b.Point()+1); errs[1] != nil {
 				return
 			}
-			if b, spare, errs[1] = p.reload(simB, b, spare); errs[1] == nil {
+			if p.due(b.Point()) {
+				b, spare, errs[1] = p.reload(simB, b, spare)
+			}
+			if errs[1] == nil {
 				hb = append(hb[:0], b.SyncHash())
 			}
 		})
@@ -92,6 +100,9 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 		}
 	}
 }
+
+// due reports whether what a mode does in each tick is done at a state point.
+func (p *player) due(point uint64) bool { return p.opts.Since == nil || point >= *p.opts.Since }
 
 // pairAgain plays two instances once more to where they departed, to find what departs:
 // the first two have gone on.
@@ -224,15 +235,17 @@ func (p *player) rollback() error {
 			return err
 		}
 		kept = append(kept, state)
-		back := len(kept) == depth
-		if back {
+		back, due := len(kept) == depth, p.due(s.Point())
+		if back && due {
 			l.again(p, kept[0], s.Point()+1)
+		}
+		if back {
 			kept = kept[1:]
 		}
 		if err := p.step(s); err != nil {
 			return err
 		}
-		if !back {
+		if !back || !due {
 			continue
 		}
 		point, want := s.Point(), s.SyncHash()

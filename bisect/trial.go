@@ -55,6 +55,14 @@ type TrialOptions struct {
 	// Predict are one or two players for the mode Predict; of one, the second
 	// instance predicts nobody's orders.
 	Predict []uint32
+	// Since is the first tick whose orders CheckPurity tests and Predict predicts, the first
+	// state point at which Serialize saves and loads and the first from which Rollback goes
+	// back; what is before is only played. If it is set, Predict plays ahead in each tick from
+	// then on, also in those for which the player gives no orders.
+	Since *uint64
+	// Ahead is of how many more ticks CheckPurity tests the orders before each tick: of
+	// games in which an order takes effect so long after it was given.
+	Ahead int
 	// Runs is how often the log is replayed, 2 at least.
 	Runs int
 	// From is the state to begin with; nil is the start of the session.

@@ -259,20 +259,26 @@ func (m *markdown) locus(r *Report) {
 }
 
 func (m *markdown) causes(r *Report) {
-	if len(r.Causes) == 0 {
-		return
+	if len(r.Causes) > 0 {
+		m.heading("Cause")
+		m.table([]string{"Cause", "Standing", "Evidence", "What would confirm it", "What would refute it"}, len(r.Causes), func(i int) []string {
+			c := &r.Causes[i]
+			standing := c.Standing
+			if c.Of > 0 {
+				standing += fmt.Sprintf(", right in %d of %d measured sessions", c.Right, c.Of)
+			}
+			return []string{
+				markdownText(c.Title) + " (" + markdownCode(c.Class) + ")", markdownText(standing),
+				markdownText(strings.Join(c.Evidence, "; ")), markdownText(c.Confirm), markdownText(c.Refute),
+			}
+		})
 	}
-	m.heading("Causes")
-	m.table([]string{"Cause", "Score", "Group", "Evidence", "What would confirm it"}, len(r.Causes), func(i int) []string {
-		c := &r.Causes[i]
-		return []string{
-			markdownText(c.Title) + " (" + markdownCode(c.Class) + ")", strconv.FormatFloat(c.Score, 'f', 2, 64), strconv.Itoa(c.Group),
-			markdownText(strings.Join(c.Evidence, "; ")), markdownText(c.Separate),
-		}
-	})
-	m.block("\nThe evidence cannot separate causes of one group.")
-	if r.Guessed() {
-		m.block("\nAll of these are guesses: the states are of some time after the peers parted.")
+	if len(r.Experiments) > 0 {
+		m.heading("Experiments")
+		m.table([]string{"Replay", "Result"}, len(r.Experiments), func(i int) []string {
+			x := &r.Experiments[i]
+			return []string{markdownCode(x.Mode), markdownText(x.Text)}
+		})
 	}
 }
 

@@ -38,8 +38,12 @@ type Report struct {
 	// show something; Compared says of which states they are.
 	Locus    []LocusField `json:"locus"`
 	Compared *Compared    `json:"compared,omitempty"` // nil if no two states were compared
-	// Causes are what may have made the mistake, the likeliest first.
-	Causes []Cause `json:"cause"`
+	// Causes are what may have made the mistake, the likeliest first; empty if that is not
+	// known. Excluded says of other classes why they are none.
+	Causes   []Cause           `json:"cause"`
+	Excluded map[string]string `json:"excluded,omitempty"`
+	// Experiments are the replays that were made to find it, in order.
+	Experiments []Experiment `json:"experiments,omitempty"`
 	// Cascade is which system, or part of the state, differed when, in order.
 	Cascade []CascadeDocument `json:"cascade"`
 	// Orders are those around the divergence, Inputs how the orders of the peers differ.
@@ -153,9 +157,6 @@ type Rung struct {
 	Needs []string `json:"needs,omitempty"`
 }
 
-// Guessed reports whether the causes are guesses.
-func (r *Report) Guessed() bool { return len(r.Causes) > 0 && r.Causes[0].Later }
-
 // LocusPeers returns whose values stand in the locus: those that were compared first, then
 // others in the order of the session. Every rendering has them in this order.
 func LocusPeers(r *Report) []string {
@@ -228,16 +229,35 @@ type LocusRows struct {
 type Cause struct {
 	Class string `json:"class"` // a heading of docs/causes.md
 	Title string `json:"title"`
-	// Score says how much speaks for it, 0 to 1; those of all causes add up to 1.
+	// Standing is "shown" by experiments, "seen" in the evidence itself, or "looks-like".
+	Standing string `json:"standing"`
+	// Score is 1 of what is shown or seen, and else Right of Of: in how many of the measured
+	// sessions with such evidence it was one of the classes that are listed.
 	Score float64 `json:"score"`
-	// Group is the same for classes that the evidence cannot separate, from 1.
+	Right int     `json:"measured_right,omitempty"`
+	Of    int     `json:"measured_of,omitempty"`
+	// Group is 1: the evidence does not separate the classes that are listed.
 	Group    int      `json:"group"`
 	Evidence []string `json:"evidence"`
-	// Separate says which replay or artifact would separate it from the others of its group.
-	Separate string `json:"separate,omitempty"`
-	// Later says that it is a guess: it rests only on states of some time after the peers
-	// parted.
-	Later bool `json:"later,omitempty"`
+	// Confirm is what would show it, a command where there is one; Refute what would exclude
+	// it.
+	Confirm string `json:"confirm,omitempty"`
+	Refute  string `json:"refute,omitempty"`
+}
+
+// Experiment is a replay that was made to find the cause.
+type Experiment struct {
+	Mode  string `json:"mode"` // as replay has it
+	Sim   string `json:"sim"`
+	Peer  string `json:"peer"` // whose orders were replayed
+	Whole bool   `json:"whole,omitempty"`
+	// Result is "agrees", "departs" as the peers did, "elsewhere", "impossible" or "not-made".
+	Result string   `json:"result"`
+	Tick   *uint64  `json:"tick"` // in which it departs
+	System string   `json:"system,omitempty"`
+	Labels []string `json:"archetypes,omitempty"` // that differ then
+	Shows  []string `json:"shows,omitempty"`      // classes of causes
+	Text   string   `json:"text"`
 }
 
 // TriagedOrder is one order around the divergence.

@@ -8,26 +8,35 @@ import (
 	"testing"
 )
 
-// TestGuesses checks that the text of a report shows guesses only if all is asked for, and what
-// would narrow the cause in their place.
-func TestGuesses(t *testing.T) {
-	r := &Report{
-		Ladder: []Rung{{Step: "cause", State: RungOpen, Found: "not known", Evidence: "needs a state", Needs: []string{"a state of the tick"}}},
-		Causes: []Cause{{Class: "rng-leak", Title: "The RNG leaks", Score: 1, Group: 1, Later: true}},
-	}
-	for all, want := range map[bool]string{false: "a state of the tick", true: "The RNG leaks"} {
+// TestCauses checks that the text says what a cause rests on, and the experiments.
+func TestCauses(t *testing.T) {
+	likeness := Cause{Class: "rng-leak", Title: "The RNG leaks", Standing: "looks-like", Right: 49, Of: 50, Confirm: "desynctool replay", Refute: "a value"}
+	shown := Cause{Class: "rng-leak", Title: "The RNG leaks", Standing: "shown", Score: 1, Confirm: "desynctool replay"}
+	for _, test := range []struct {
+		r        *Report
+		all      bool
+		has, not []string
+	}{
+		{&Report{Causes: []Cause{likeness}}, false, []string{"looks like it: right in 49 of 50", "The RNG leaks", "confirm: desynctool replay", "refuted by: a value"}, []string{"not told apart"}},
+		{&Report{Causes: []Cause{shown, shown}}, false, []string{"shown by experiments; these are not told apart"}, []string{"confirm:"}},
+		{&Report{Experiments: []Experiment{{Mode: "runs", Result: "agrees", Text: "six replays: nothing departs"}}, Excluded: map[string]string{"stale-cache": "because"}}, false,
+			[]string{"six replays: nothing departs", "1 class is excluded"}, []string{"because"}},
+		{&Report{Excluded: map[string]string{"stale-cache": "because"}}, true, []string{"not stale-cache", "because"}, nil},
+	} {
 		var out bytes.Buffer
-		if err := r.Text(&out, NewStyle(false), all); err != nil {
+		if err := test.r.Text(&out, NewStyle(false), test.all); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "The RNG leaks") != all {
-			t.Errorf("with all %v the text is\n%s", all, &out)
+		for _, text := range test.has {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%q is not in\n%s", text, &out)
+			}
 		}
-	}
-	r.Causes[0].Later = false
-	var out bytes.Buffer
-	if err := r.Text(&out, NewStyle(false), false); err != nil || !strings.Contains(out.String(), "The RNG leaks") {
-		t.Errorf("a cause is not in\n%s", &out)
+		for _, text := range test.not {
+			if strings.Contains(out.String(), text) {
+				t.Errorf("%q is in\n%s", text, &out)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,9 +145,6 @@ func (t *reportText) ladder() {
 			mark = "!"
 		}
 		text, evidence := Safe(g.Found), g.Evidence
-		if g.Step == causeStep && g.State == RungOpen && t.r.Guessed() && !t.all {
-			evidence = "what would narrow it stands below"
-		}
 		if g.State == RungOpen && evidence != "" {
 			evidence = "→ " + evidence
 		}
@@ -172,60 +171,67 @@ func (t *reportText) ladder() {
 }
 
 func (t *reportText) causes() {
-	if len(t.r.Causes) == 0 {
+	if len(t.r.Causes) > 0 {
+		first := &t.r.Causes[0]
+		about := map[string]string{"shown": "shown by experiments", "seen": "the evidence shows it"}[first.Standing]
+		if about == "" {
+			about = "looks like it, nothing more"
+			if first.Of > 0 {
+				about = fmt.Sprintf("looks like it: right in %d of %d measured sessions with such evidence", first.Right, first.Of)
+			}
+		}
+		if len(t.r.Causes) > 1 {
+			about += "; these are not told apart"
+		}
+		t.section("cause", about)
+		for i := range t.r.Causes {
+			t.cause(&t.r.Causes[i], i == 0)
+		}
+	}
+	t.experiments()
+	if t.all {
+		for _, class := range slices.Sorted(maps.Keys(t.r.Excluded)) {
+			t.wrap("  "+pad("not "+class, len(class)+4, 26)+" ", 29, t.r.Excluded[class], t.s.faint)
+		}
+	} else if n := len(t.r.Excluded); n > 0 {
+		t.put("  ", t.s.faint.Sprintf("%s excluded  (--all)", prose.Count(uint64(n), "class is", "classes are")))
+	}
+}
+
+func (t *reportText) cause(c *Cause, first bool) {
+	t.put("  ", t.s.name.Sprint(pad(c.Class, len(c.Class), 20)), "  ", c.Title)
+	if first && len(c.Evidence) > 0 {
+		t.wrap("    ", 4, strings.Join(c.Evidence, "; "), t.s.faint)
+	}
+	if c.Standing == "shown" || c.Standing == "seen" {
 		return
 	}
-	about := "those of one number look the same in this evidence"
-	if t.r.Guessed() {
-		if open := openCause(t.r); open != nil && !t.all {
-			t.section("cause", "not known; any of these would narrow it")
-			for _, need := range open.Needs {
-				t.wrap("  → ", 4, need, nil)
-			}
-			t.put("  ", t.s.faint.Sprintf("… and %s from the later states  (--all)", prose.Count(uint64(len(t.r.Causes)), "guess", "guesses")))
-			return
-		}
-		about = "that resemble what differs some time after the peers parted: no more than guesses"
+	if c.Confirm != "" {
+		t.wrap("    confirm: ", 13, c.Confirm, nil)
 	}
-	t.section("causes", about)
-	last := 0
-	for _, c := range t.r.Causes {
-		if c.Group > 2 && !t.all {
-			break
-		}
-		share := "      "
-		if c.Group != last {
-			share = fmt.Sprintf(" %3.0f %%", 100*t.share(c.Group))
-		}
-		t.put("  ", strconv.Itoa(c.Group), share, "  ", t.s.name.Sprint(pad(c.Class, len(c.Class), 20)), "  ", c.Title)
-		if c.Group != last && len(c.Evidence) > 0 {
-			t.wrap("       ", 7, strings.Join(c.Evidence, "; "), t.s.faint)
-		}
-		last = c.Group
+	if c.Refute != "" {
+		t.wrap("    refuted by: ", 16, c.Refute, t.s.faint)
 	}
 }
 
-// openCause returns the step of the cause if it is open, else nil.
-func openCause(r *Report) *Rung {
-	for i := range r.Ladder {
-		if g := &r.Ladder[i]; g.Step == causeStep && g.State == RungOpen {
-			return g
-		}
+func (t *reportText) experiments() {
+	if len(t.r.Experiments) == 0 {
+		return
 	}
-	return nil
-}
-
-// causeStep is the name of the step that names causes.
-const causeStep = "cause"
-
-// share returns the score of a group of causes.
-func (t *reportText) share(group int) (sum float64) {
-	for _, c := range t.r.Causes {
-		if c.Group == group {
-			sum += c.Score
+	t.section("experiments", "replays of the orders, each to tell classes of causes apart")
+	for i := range t.r.Experiments {
+		x := &t.r.Experiments[i]
+		mark, colour := "?", t.s.warn
+		switch x.Result {
+		case "agrees":
+			mark, colour = "=", t.s.good
+		case "departs":
+			mark, colour = "✗", t.s.bad
+		case "elsewhere":
+			mark, colour = "~", t.s.warn
 		}
+		t.wrap("  "+colour.Sprint(mark)+" ", 4, x.Text, nil)
 	}
-	return sum
 }
 
 // side returns the colour of a peer's values: only a replay shows whether they are right.

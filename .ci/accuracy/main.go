@@ -1,16 +1,19 @@
-// Command accuracy plays seeded sessions and prints how often the verdicts on them are
-// right, as docs/accuracy.md has it:
+// Command accuracy plays seeded sessions of three games and prints how often the verdicts on
+// them are right, as docs/accuracy.md has it:
 //
-//	go run ./.ci/accuracy -sessions 600 -clean 200
+//	go run ./.ci/accuracy -sessions 240 -clean 60 -games refsim,arena,trade
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 
-	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -25,46 +28,87 @@ func main() {
 }
 
 func run() error {
-	faulty := flag.Int("sessions", 600, "sessions with a mistake")
-	clean := flag.Int("clean", 200, "sessions without one")
-	shuffled := flag.Bool("shuffled", false, "all sessions have shuffled names, not every second")
+	faulty := flag.Int("sessions", 240, "sessions of each game with a mistake")
+	clean := flag.Int("clean", 60, "sessions of each game without one")
+	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade")
+	half := flag.String("half", "", "only the odd or the even seeds")
+	only := flag.String("only", "", "only mistakes whose names begin so")
+	rules := flag.Bool("rules", false, "print how often each rule of likeness is right")
+	tested := flag.Bool("tested", false, "print the experiments on each session")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "accuracy-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	list := append(accuracy.Faulty(*faulty), accuracy.Clean(*clean)...)
-	for i := range list {
-		list[i].Shuffled = list[i].Shuffled || *shuffled
+	var list []accuracy.Session
+	for _, name := range strings.Split(*names, ",") {
+		game, err := gameOf(name, dir)
+		if err != nil {
+			return err
+		}
+		list = append(append(list, accuracy.Faulty(game, *faulty)...), accuracy.Clean(game, *clean)...)
 	}
-	measured := accuracy.Measured{
-		Narrow: func(dirs []string) (*playbook.Conclusion, error) {
-			s, err := evidence.OpenPaths(dirs...)
-			if err != nil {
-				return nil, err
-			}
-			defer s.Close()
-			return narrow.Narrow(s, refsim.Simulator())
-		},
-		Triage: func(dirs []string) (*report.Report, error) {
-			s, err := evidence.OpenPaths(dirs...)
-			if err != nil {
-				return nil, err
-			}
-			defer s.Close()
-			return narrow.Triage(s, nil, nil)
-		},
-	}
-	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
+	list = slices.DeleteFunc(list, func(s accuracy.Session) bool {
+		odd := s.Seed*0x9e3779b97f4a7c15>>63 == 1 // whatever its mistake, which comes by turns
+		other := *half == "odd" && !odd || *half == "even" && odd
+		return other || *only != "" && !strings.HasPrefix(s.Fault, *only)
+	})
+	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, conclude,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {
 		return err
+	}
+	if *tested {
+		for _, s := range scores {
+			for _, c := range s.Causes {
+				fmt.Println(s.Session, "|", c.Shape, "|", c.Outcome, c.Said, c.Tested)
+			}
+		}
+	}
+	if *rules {
+		return accuracy.RuleTable(os.Stdout, scores)
 	}
 	if err := accuracy.Table(os.Stdout, scores); err != nil {
 		return err
 	}
 	fmt.Println()
 	return accuracy.CauseTable(os.Stdout, scores)
+}
+
+func conclude(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
+	s, err := evidence.OpenPaths(dirs...)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return narrow.Conclude(s, narrow.Builds{Sim: sim, Own: own}, nil)
+}
+
+// gameOf returns a game; the examples of docs/sdk are compiled to dir.
+func gameOf(name, dir string) (accuracy.Game, error) {
+	out := filepath.Join(dir, name)
+	switch name {
+	case "refsim":
+		return accuracy.Reference{}, nil
+	case "arena":
+		if err := compile("cc", "-std=c99", "-O2", "-o", out, "docs/sdk/c/arena.c", "-lm", "-lpthread"); err != nil {
+			return nil, err
+		}
+		return accuracy.NewProgram(name, out)
+	case "trade":
+		if err := compile("mcs", "-out:"+out+".exe", "docs/sdk/csharp/Trade.cs", "docs/sdk/csharp/Desynctool.cs"); err != nil {
+			return nil, err
+		}
+		return accuracy.NewProgram(name, "mono", out+".exe")
+	}
+	return nil, fmt.Errorf("no game %q: refsim, arena, trade", name)
+}
+
+func compile(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
 }

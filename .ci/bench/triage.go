@@ -82,7 +82,7 @@ func (b *bench) report(what, goal, dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := narrow.Triage(s, nil, nil); err != nil {
+	if _, err := narrow.Triage(s, narrow.Builds{}, nil); err != nil {
 		return err
 	}
 	u := tree.Usage([]string{dir})

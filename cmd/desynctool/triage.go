@@ -20,11 +20,12 @@ import (
 type triageFlags struct {
 	all, stats, redact bool
 
-	sim    string
-	sims   simFlags
-	known  string
-	start  string // of a write-up
-	failOn string
+	sim, own string
+	replays  int
+	sims     simFlags
+	known    string
+	start    string // of a write-up
+	failOn   string
 }
 
 func newTriage(e *env) *cobra.Command {
@@ -38,7 +39,11 @@ down: the tick, the system, the archetype, the component, the entities, the valu
 peers, and the kinds of mistakes that look like this. Every step is shown with the
 evidence for it, or with what would answer it. docs/causes.md describes the kinds.
 
-With --sim the orders are replayed, which shows which peer is wrong.
+With --sim the orders are replayed, which shows which peer is wrong. Then replays in other
+modes are made to find out why: orders tested, predicted, states saved and loaded, caches
+computed again, the same played several times. They show what that build does wrong. --own
+names the build that the peer had, if it is another one: then what they do not show is
+excluded. --replays N is how many may be made; without it they are begun for a minute.
 
 ` + simulators.Help + `
 
@@ -52,6 +57,7 @@ diverged,inconclusive. docs/ci.md has the table.
 ` + exitHelp,
 		Example: `  desynctool triage report.zip
   desynctool triage host client --sim builtin
+  desynctool triage host client --sim exec:game-1.3 --own "exec:game-1.2 --locale de"
   desynctool triage artifacts --format html=report.html --format junit=report.xml --format text
   desynctool triage report.zip --known bugs --fail-on new`,
 		Args: cobra.MinimumNArgs(1),
@@ -59,6 +65,8 @@ diverged,inconclusive. docs/ci.md has the table.
 	f := cmd.Flags()
 	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
 	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVar(&flags.own, "own", "", "the build that the peer had which is wrong, if it is not that of --sim")
+	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for those of a minute")
 	flags.sims.addTimeout(cmd)
 	f.StringVar(&flags.known, "known", "", "a folder with earlier write-ups")
 	f.StringVar(&flags.start, "write-up", "", "start a write-up in this file, which must not be there yet")
@@ -68,6 +76,43 @@ diverged,inconclusive. docs/ci.md has the table.
 	format := addReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTriage(e, args, flags, format) }
 	return cmd
+}
+
+// builds returns the simulators that the flags name.
+func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
+	switch {
+	case f.own != "" && f.sim == "":
+		return b, errors.New("--own is the build of the peer that is wrong; who that is needs --sim, the build that is trusted")
+	case f.replays < 0:
+		return b, fmt.Errorf("--replays is %d, expected 0 or more", f.replays)
+	case f.replays > 0 && f.sim == "":
+		return b, errors.New("--replays is for --sim: without a simulator nothing is replayed")
+	}
+	b.Replays = f.replays
+	if b.Sim, err = f.sims.parse("--sim", f.sim); err != nil {
+		return b, err
+	}
+	b.Own, err = f.sims.parse("--own", f.own)
+	return b, err
+}
+
+// experiments returns a function that shows the progress of one experiment after another,
+// which first ends what is shown before, and one that ends the last.
+func (e *env) experiments(before func()) (report func(what string, done, total int64), end func()) {
+	if !isTerminal(e.stderr) {
+		return nil, before
+	}
+	over, now := before, ""
+	var bar func(done, total int64)
+	report = func(what string, done, total int64) {
+		if what != now {
+			over()
+			now = what
+			bar, over = e.progress("experiment, "+what, "ticks")
+		}
+		bar(done, total)
+	}
+	return report, func() { over() }
 }
 
 func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error {
@@ -88,7 +133,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 			return fmt.Errorf("--write-up %s: it is there already", flags.start)
 		}
 	}
-	sim, err := flags.sims.parse("--sim", flags.sim)
+	builds, err := flags.builds(e)
 	if err != nil {
 		return err
 	}
@@ -99,11 +144,12 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	}
 	defer tree.Close()
 	progress, end := e.progress("comparing", "")
+	builds.Progress, end = e.experiments(end)
 	s, err := evidence.Open(tree, paths)
 	if err != nil {
 		return tree.Explain(err)
 	}
-	r, err := narrow.Triage(s, sim, progress)
+	r, err := narrow.Triage(s, builds, progress)
 	end()
 	if err != nil {
 		return tree.Explain(err)

@@ -1,7 +1,6 @@
 package accuracy
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -9,118 +8,161 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
 )
 
-// What a report answers besides the questions of narrowing.
+// What a verdict answers besides the questions of narrowing.
 const (
-	// WhichLocus is where the report has the first divergence: tick, system, archetype
-	// and component at once.
+	// WhichLocus is where a verdict without a simulator has the first divergence: tick, system,
+	// archetype and component at once.
 	WhichLocus Question = "locus"
-	// WhichCause is what the mistake was: its class must be in the first group of causes.
-	WhichCause Question = "cause"
 )
 
-var ofReports = []Question{WhichLocus, WhichCause}
+var ofReports = []Question{WhichLocus}
 
 // maxGroup is how many classes may be named as indistinguishable.
 const maxGroup = 3
 
-// classes are the classes of docs/causes.md that the reference sim's faults are of.
-var classes = map[string]string{
-	"rng-leak":          "rng-leak",
-	"map-order":         "iteration-order",
-	"unsorted-merge":    "iteration-order",
-	"unstable-sort":     "unstable-sort",
-	"float-fma":         "float",
-	"float-reassoc":     "float",
-	"uninitialized":     "uninitialized-memory",
-	"stale-cache":       "stale-cache",
-	"impure-validation": "impure-validation",
-	"prediction-leak":   "prediction-leak",
-	"save-omits-field":  "save-forgets",
-	"initial-state":     "initial-state",
-	"locale-sort":       "locale",
-	"wall-clock":        "wall-clock",
-	"order-dropped":     "input-dropped",
-	"order-duplicated":  "input-duplicated",
-	"order-reordered":   "input-reordered",
-	"order-altered":     "input-altered",
-	"order-late":        "input-late",
-	"bit-flip":          "bit-flip",
-	"reconverge":        "self-healed",
-	"data-mismatch":     "different-data",
-	"blind-checksum":    "checksum-defect",
-	"checksum-only":     "checksum-defect",
+// classes are the classes of docs/causes.md that the games' mistakes are of.
+var classes = map[string][]string{
+	"rng-leak":          {playbook.RNGLeak},
+	"map-order":         {playbook.IterationOrder},
+	"unsorted-merge":    {playbook.IterationOrder, playbook.ThreadTiming},
+	"unstable-sort":     {playbook.UnstableSort},
+	"float-fma":         {playbook.Float},
+	"float-reassoc":     {playbook.Float},
+	"uninitialized":     {playbook.Uninitialized},
+	"stale-cache":       {playbook.StaleCache},
+	"impure-validation": {playbook.ImpureValidation},
+	"prediction-leak":   {playbook.PredictionLeak},
+	"save-omits-field":  {playbook.SaveForgets},
+	"load-loses":        {playbook.SaveForgets},
+	"timer-off":         {playbook.TimerOff},
+	"initial-state":     {playbook.InitialState},
+	"locale-sort":       {playbook.Locale},
+	"locale-number":     {playbook.Locale},
+	"wall-clock":        {playbook.WallClock},
+	"order-dropped":     {playbook.InputDropped},
+	"order-duplicated":  {playbook.InputDuplicated},
+	"order-reordered":   {playbook.InputReordered},
+	"order-altered":     {playbook.InputAltered},
+	"order-late":        {playbook.InputLate},
+	"bit-flip":          {playbook.BitFlip},
+	"foreign-write":     {playbook.ForeignWrite},
+	"host-only":         {playbook.HostOnly},
+	"reconverge":        {playbook.SelfHealed},
+	"data-mismatch":     {playbook.DifferentData},
+	"blind-checksum":    {playbook.ChecksumDefect},
+	"checksum-only":     {playbook.ChecksumDefect},
 }
 
-// CauseScore is how the causes of one report did.
+// Shape is what evidence of the cause there is.
+type Shape string
+
+// Shapes. In all of them but the last two nothing is replayed.
+const (
+	OfTick   Shape = "states of the end of the tick"
+	Traced   Shape = "none of that moment, traces"
+	Untraced Shape = "none of that moment, no traces"
+	LogsOnly Shape = "order logs alone"
+	WithSim  Shape = "`--sim`"
+	WithOwn  Shape = "`--sim --own`"
+)
+
+// Shapes returns all shapes.
+func Shapes() []Shape { return []Shape{OfTick, Traced, Untraced, LogsOnly, WithSim, WithOwn} }
+
+// Outcome is what was said of a cause.
+type Outcome string
+
+// Outcomes. Right is a group of at most three classes with the true one in it.
+const (
+	Right    Outcome = "right"
+	NotKnown Outcome = "not known"
+	False    Outcome = "wrong"
+)
+
+// CauseScore is how the causes of one verdict did.
 type CauseScore struct {
-	Truth string   // the class of the session's mistake
-	First []string // the classes of the first group, the likeliest first
-	Right bool     // the truth is in the first group, and that is small enough
-	Held  bool     // the evidence shows the cause
+	Shape   Shape
+	Truth   []string // the classes that count as that of the session's mistake
+	Said    []string
+	Outcome Outcome
+	Tested  []string // the experiments that were made, and how they ended
 }
 
-// cause scores the causes of a report.
-func (s *Score) cause(h held, r *report.Report) {
-	c := &CauseScore{Truth: classes[s.fault()], Held: h.cause}
-	for i := range r.Causes {
-		if r.Causes[i].Group == r.Causes[0].Group {
-			c.First = append(c.First, r.Causes[i].Class)
-		}
-	}
-	c.Right = len(c.First) <= maxGroup && slices.Contains(c.First, c.Truth)
-	s.Cause = c
+// RuleScore is how one rule did that fits what differs, whether or not it was said.
+type RuleScore struct {
+	Sign  playbook.SignKind
+	Right bool
+}
+
+// shape says what evidence of the cause there is.
+func (s Session) shape(r *session.Recording) Shape {
 	switch {
-	case !c.Held:
-		s.Marks[WhichCause] = Unknown // right or wrong, nobody could know
-	case c.Right:
-		s.Marks[WhichCause] = Exact
-	case len(c.First) == 0:
-		s.Marks[WhichCause] = Missed
-	default:
-		s.Marks[WhichCause] = Wrong
+	case s.Lack == NoStates && s.Trace == session.TraceNone:
+		return LogsOnly
+	case s.showsTick(r):
+		return OfTick
+	case s.Trace == session.TraceNone:
+		return Untraced
 	}
-	if !s.Marks[WhichCause].Good() {
-		s.Answers[WhichCause] = fmt.Sprintf("said %s, is %s", said(c.First), c.Truth)
+	return Traced
+}
+
+// cause scores the causes of a verdict.
+func (s *Score) cause(shape Shape, c *playbook.Conclusion) {
+	x := CauseScore{Shape: shape, Truth: classes[s.fault()], Outcome: NotKnown}
+	for i := range c.Causes {
+		x.Said = append(x.Said, c.Causes[i].Class)
+	}
+	switch {
+	case len(x.Said) == 0:
+	case len(x.Said) <= maxGroup && overlap(x.Said, x.Truth):
+		x.Outcome = Right
+	default:
+		x.Outcome = False
+	}
+	for i := range c.Experiments {
+		e := &c.Experiments[i]
+		x.Tested = append(x.Tested, fmt.Sprintf("%s %s", e.Mode, [...]string{"agrees", "departs", "departs elsewhere", "impossible: " + e.Why, "not made"}[e.Result]))
+	}
+	s.Causes = append(s.Causes, x)
+	if shape == WithSim || shape == WithOwn {
+		return
+	}
+	for i := range c.Likenesses {
+		l := &c.Likenesses[i]
+		s.Rules = append(s.Rules, RuleScore{l.Sign.Kind, overlap(l.Classes, x.Truth)})
 	}
 }
 
-// said returns the classes of a group as one text.
-func said(group []string) string {
-	if len(group) == 0 {
-		return "nothing"
-	}
-	return strings.Join(group, " or ")
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
 // locus scores where a report has the first divergence. It is exact if each of its parts
 // that the evidence shows is, and it names none of the others.
-func (s *Score) locus(t *session.Truth, h held, r *report.Report) {
+func (s *Score) locus(t *session.Truth, h held, c *playbook.Conclusion) {
 	if t.Bracket == nil || t.Checksum != nil {
 		return
 	}
-	d := r.FirstDivergence
-	if d == nil {
+	if c.Bracket == nil {
 		s.Marks[WhichLocus], s.Answers[WhichLocus] = Missed, "said nothing"
 		return
 	}
 	initial := *t.InitialState
 	var parts []Mark
 	if initial {
-		parts = append(parts, markOf(true, true, d.InitialState && d.Tick == nil, true))
+		parts = append(parts, markOf(true, true, c.InitialState && c.Tick == nil, true))
 	} else {
-		parts = append(parts, markOf(h.tick, d.Tick != nil, d.Tick != nil && *d.Tick == *t.Bracket.Good, !d.InitialState),
-			markOf(h.system, d.System != "", d.System == *t.System, true))
+		parts = append(parts, markOf(h.tick, c.Tick != nil, c.Tick != nil && c.Tick.Number == *t.Bracket.Good, !c.InitialState),
+			markOf(h.system, c.System != "", c.System == *t.System, true))
 	}
-	root := ""
-	if len(d.Archetypes) > 0 {
-		root = d.Archetypes[0]
-	}
-	known := d.Root
-	parts = append(parts, markOf(h.archetype, known, known && root == *t.Archetype, len(d.Archetypes) == 0 || slices.Contains(d.Archetypes, *t.Archetype)),
-		markOf(h.component, d.Component != "", d.Component == *t.Component, true))
+	root, known := c.Root()
+	list := c.MayBeFirst()
+	parts = append(parts, markOf(h.archetype, known, known && root == *t.Archetype, len(list) == 0 || slices.Contains(list, *t.Archetype)),
+		markOf(h.component, c.Component != "", c.Component == *t.Component, true))
 	m := slices.MaxFunc(parts, func(a, b Mark) int { return slices.Index(severity, a) - slices.Index(severity, b) })
 	s.Marks[WhichLocus] = m
 	if m.Good() {
@@ -131,41 +173,43 @@ func (s *Score) locus(t *session.Truth, h held, r *report.Report) {
 		system, good = *t.System, number(t.Bracket.Good)
 	}
 	s.Answers[WhichLocus] = fmt.Sprintf("said tick %s, %q, %q %q, is tick %s, %q, %q %q",
-		number(d.Tick), d.System, d.Archetypes, d.Component, good, system, *t.Archetype, *t.Component)
+		tickOf(c), c.System, list, c.Component, good, system, *t.Archetype, *t.Component)
 }
 
 // severity orders marks, the worst last.
 var severity = []Mark{Exact, Unknown, Missed, Guessed, Wrong}
 
-// CauseTable writes a table in Markdown of what reports say about causes, a row for each fault,
-// and below it how often by what the sessions left.
+// CauseTable writes two tables in Markdown: what is said of causes by what there was to go by,
+// and by mistakes; and below them each verdict that is wrong.
 func CauseTable(w io.Writer, scores []*Score) error {
 	var b strings.Builder
-	b.WriteString("| Fault | class | evidence shows it | all sessions | classes in the group | locus | said instead |\n|---|---|---|---|---|---|---|\n")
-	row := func(fault, class string, only func(*Score) bool) {
-		c := countCauses(scores, only)
-		locus := Count(scores, func(s *Score) bool { return s.Cause != nil && only(s) }).Marks[WhichLocus]
-		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s | %s |\n", fault, class, of(c.heldRight, c.held), c.right, c.all, c.mean(), cell(locus), c.instead())
+	b.WriteString("| Evidence | sessions | right | not known | wrong |\n|---|---|---|---|---|\n")
+	for _, shape := range Shapes() {
+		n := tallyCauses(scores, func(_ *Score, c *CauseScore) bool { return c.Shape == shape })
+		if all := n.all(); all > 0 {
+			fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", shape, all, n[Right], n[NotKnown], percent(n[False], all))
+		}
 	}
-	for _, name := range faults(scores) {
-		row("`"+name+"`", classes[name], func(s *Score) bool { return s.fault() == name })
+	b.WriteString("\n| Mistake |")
+	for _, shape := range Shapes() {
+		fmt.Fprintf(&b, " %s |", shape)
 	}
-	row("all", "", func(*Score) bool { return true })
-	for _, part := range []struct {
-		title string
-		only  func(*Score) bool
-	}{
-		{"own names", func(s *Score) bool { return !s.Session.Shuffled }},
-		{"shuffled names", func(s *Score) bool { return s.Session.Shuffled }},
-	} {
-		row(part.title, "", part.only)
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(Shapes())) + "\n")
+	names := faults(scores)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		fmt.Fprintf(&b, "| `%s` |", name)
+		for _, shape := range Shapes() {
+			n := tallyCauses(scores, func(s *Score, c *CauseScore) bool { return c.Shape == shape && s.fault() == name })
+			fmt.Fprintf(&b, " %s |", n)
+		}
+		b.WriteString("\n")
 	}
-	b.WriteString("\n| Left behind | evidence shows it | all sessions |\n|---|---|---|\n")
-	for _, trace := range traces {
-		for _, lack := range []Lack{Nothing, StateGone, LogsGone, Sparse} {
-			c := countCauses(scores, func(s *Score) bool { return s.Session.Trace == trace && s.Session.Lack == lack })
-			if c.all > 0 {
-				fmt.Fprintf(&b, "| trace %s, %s | %s | %d of %d |\n", trace, cmp.Or(string(lack), "nothing missing"), of(c.heldRight, c.held), c.right, c.all)
+	b.WriteString("\n")
+	for _, s := range scores {
+		for _, c := range s.Causes {
+			if c.Outcome == False {
+				fmt.Fprintf(&b, "- %s, %s: said %s\n", s.Session, c.Shape, strings.Join(c.Said, " or "))
 			}
 		}
 	}
@@ -173,63 +217,54 @@ func CauseTable(w io.Writer, scores []*Score) error {
 	return err
 }
 
-// causeTally counts CauseScores.
-type causeTally struct {
-	all, right, held, heldRight int
-	named, groups               int            // classes in all first groups, and how many groups there are
-	wrong                       map[string]int // what was said though the evidence shows the truth
-}
-
-func countCauses(scores []*Score, only func(*Score) bool) causeTally {
-	t := causeTally{wrong: map[string]int{}}
+// RuleTable writes how often each rule was right by which causes are told from likenesses, as
+// Go source.
+func RuleTable(w io.Writer, scores []*Score) error {
+	right, all := map[playbook.SignKind]int{}, map[playbook.SignKind]int{}
 	for _, s := range scores {
-		c := s.Cause
-		if c == nil || !only(s) {
-			continue
-		}
-		t.all++
-		if len(c.First) > 0 {
-			t.named += len(c.First)
-			t.groups++
-		}
-		if c.Right {
-			t.right++
-		}
-		if !c.Held {
-			continue
-		}
-		t.held++
-		if c.Right {
-			t.heldRight++
-		} else {
-			t.wrong[said(c.First)]++
+		for _, r := range s.Rules {
+			all[r.Sign]++
+			if r.Right {
+				right[r.Sign]++
+			}
 		}
 	}
-	return t
+	for _, kind := range slices.Sorted(maps.Keys(all)) {
+		if _, err := fmt.Fprintf(w, "%-18s {%d, %d},\n", kind.String()+":", right[kind], all[kind]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// mean returns how many classes a first group has.
-func (t *causeTally) mean() string {
-	if t.groups == 0 {
+// causeTally counts outcomes.
+type causeTally map[Outcome]int
+
+func tallyCauses(scores []*Score, only func(*Score, *CauseScore) bool) causeTally {
+	n := causeTally{}
+	for _, s := range scores {
+		for i := range s.Causes {
+			if c := &s.Causes[i]; only(s, c) {
+				n[c.Outcome]++
+			}
+		}
+	}
+	return n
+}
+
+func (n causeTally) all() int { return n[Right] + n[NotKnown] + n[False] }
+
+// String is right of all; wrong ones are told as well.
+func (n causeTally) String() string {
+	switch {
+	case n.all() == 0:
 		return "–"
+	case n[False] > 0:
+		return fmt.Sprintf("%d of %d, %d wrong", n[Right], n.all(), n[False])
 	}
-	return fmt.Sprintf("%.1f", float64(t.named)/float64(t.groups))
+	return fmt.Sprintf("%d of %d", n[Right], n.all())
 }
 
-// instead lists what was said that was wrong, the most frequent first.
-func (t *causeTally) instead() string {
-	list := slices.SortedFunc(maps.Keys(t.wrong), func(a, b string) int {
-		return cmp.Or(t.wrong[b]-t.wrong[a], strings.Compare(a, b))
-	})
-	for i, group := range list {
-		list[i] = fmt.Sprintf("%s: %d", group, t.wrong[group])
-	}
-	return strings.Join(list, "; ")
-}
-
-func of(n, all int) string {
-	if all == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%d of %d", n, all)
+func percent(n, all int) string {
+	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(all))
 }

@@ -9,7 +9,7 @@ import (
 // Some of the sessions that are played, and how marks are counted.
 func ExampleCount() {
 	var scores []*accuracy.Score
-	for i, s := range accuracy.Faulty(3) {
+	for i, s := range accuracy.Faulty(accuracy.Reference{}, 3) {
 		fmt.Println(s)
 		mark := accuracy.Exact
 		if i == 2 {
@@ -20,8 +20,8 @@ func ExampleCount() {
 	tally := accuracy.Count(scores, func(*accuracy.Score) bool { return true })
 	fmt.Println(tally.Bit, "of", tally.Sessions, "showed;", tally.Marks[accuracy.WhichKind][accuracy.Exact], "kinds are exact")
 	// Output:
-	// seed 1, rng-leak/Movement@20, 6 peers, 200 entities, trace column
-	// seed 2, map-order/Combat@25, 4 peers, 700 entities, trace none, every second snapshot lost, shuffled names
-	// seed 3, unsorted-merge/Combat@30, 2 peers, 200 entities, trace system, no snapshots where the peers first differ
+	// refsim, seed 1, rng-leak/Movement@20, 6 peers, 200 entities, trace column
+	// refsim, seed 2, map-order/Combat@25, 4 peers, 700 entities, trace none, no snapshots, shuffled names
+	// refsim, seed 3, unsorted-merge/Combat@30, 2 peers, 200 entities, trace system, no snapshots where the peers first differ
 	// 3 of 3 showed; 2 kinds are exact
 }

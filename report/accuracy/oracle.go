@@ -14,7 +14,16 @@ import (
 
 // held says which questions a session's artifacts can answer at all.
 type held struct {
-	kind, tick, system, archetype, component, guilty, cause bool
+	kind, tick, system, archetype, component, guilty bool
+}
+
+// shows reports whether anything that was recorded and not taken away differs: only snapshots
+// do where the game's checksums are blind.
+func (s Session) shows(r *session.Recording) bool {
+	if c := r.Truth.Checksum; c != nil && c.Kind == string(bisect.BlindChecksum) && s.Lack == NoStates {
+		return false
+	}
+	return r.Truth.Bracket != nil || r.Truth.Checksum != nil
 }
 
 // holds works out from what was recorded and taken away what the rest can show. Where no
@@ -32,12 +41,10 @@ func (s Session) holds(r *session.Recording) (held, error) {
 				return h, err
 			}
 		}
-		h.cause = h.kind
 		return h, nil
 	}
 	initial := *t.InitialState
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
-	h.cause = s.showsCause(r, h.tick || initial)
 	h.system = !initial && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
 	h.component = h.archetype && s.Trace == session.TraceColumn
@@ -55,19 +62,17 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	return h, nil
 }
 
-// showsCause reports whether the evidence that shows a cause is there, if the tick is known:
-// the states of both sides right after it; where inputs differ, the logs instead.
-func (s Session) showsCause(r *session.Recording, tick bool) bool {
-	if s.network() {
-		return s.Lack != LogsGone
+// showsTick reports whether the states of both sides right after the divergent tick are there.
+func (s Session) showsTick(r *session.Recording) bool {
+	if r.Truth.Bracket == nil {
+		return false
 	}
 	for i := range r.Peers[:2] {
-		path := r.Peers[i].At(r.Truth.Bracket.Bad)
-		if _, err := os.Stat(path); err != nil {
+		if _, err := os.Stat(r.Peers[i].At(r.Truth.Bracket.Bad)); err != nil {
 			return false
 		}
 	}
-	return tick
+	return true
 }
 
 // contradicted reports whether two peers left snapshots of a state point at which their

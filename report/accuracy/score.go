@@ -51,7 +51,8 @@ type Score struct {
 	Marks   map[Question]Mark
 	Answers map[Question]string // that are not good: what was said, and the truth
 	Alarm   string              // of a clean session: what was said
-	Cause   *CauseScore         // nil if no causes were asked for, or nothing showed
+	Causes  []CauseScore        // without a simulator, with one, with the peer's own
+	Rules   []RuleScore         // that fit without a simulator
 }
 
 // Measure plays a session in dir and scores what is concluded.
@@ -61,22 +62,21 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	defer os.RemoveAll(filepath.Join(dir, "s"))
-	score := &Score{Session: s, Bit: r.Truth.Bracket != nil || r.Truth.Checksum != nil, Marks: map[Question]Mark{}, Answers: map[Question]string{}}
+	score := &Score{Session: s, Bit: s.shows(r), Marks: map[Question]Mark{}, Answers: map[Question]string{}}
 	var dirs []string
 	for _, p := range r.Peers {
 		dirs = append(dirs, p.Dir)
 	}
-	v, err := m.Narrow(dirs)
+	sim, err := s.Game.Sim("")
+	if err != nil {
+		return nil, err
+	}
+	v, err := m(dirs, sim, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	if !score.Bit {
-		if v.Kind != "" {
-			score.Alarm = string(v.Kind)
-			if v.Bracket != nil {
-				score.Alarm = fmt.Sprintf("%s at state point %s", v.Kind, v.Bracket.Bad)
-			}
-		}
+		score.alarm(v)
 		return score, nil
 	}
 	h, err := s.holds(r)
@@ -84,16 +84,37 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	score.mark(r.Truth, h, v)
-	if m.Triage == nil {
-		return score, nil
-	}
-	rep, err := m.Triage(dirs)
+	without, err := m(dirs, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
-	score.locus(r.Truth, h, rep)
-	score.cause(h, rep)
+	score.locus(r.Truth, h, without)
+	score.cause(s.shape(r), without)
+	if s.Lack == LogsGone {
+		return score, nil // there is nothing to replay
+	}
+	score.cause(WithSim, v)
+	own, err := s.Game.Sim(s.Fault)
+	if err != nil {
+		return nil, err
+	}
+	v, err = m(dirs, sim, own)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	score.cause(WithOwn, v)
 	return score, nil
+}
+
+// alarm notes what is said of a session in which nothing went wrong.
+func (s *Score) alarm(v *playbook.Conclusion) {
+	if v.Kind == "" {
+		return
+	}
+	s.Alarm = string(v.Kind)
+	if v.Bracket != nil {
+		s.Alarm = fmt.Sprintf("%s at state point %s", v.Kind, v.Bracket.Bad)
+	}
 }
 
 // mark compares a verdict with the truth.

@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
@@ -27,10 +26,12 @@ const (
 	LogsGone  Lack = "no order logs"
 	StateGone Lack = "no snapshots where the peers first differ"
 	Sparse    Lack = "every second snapshot lost"
+	NoStates  Lack = "no snapshots"
 )
 
 // Session is one session to play.
 type Session struct {
+	Game     Game
 	Seed     uint64
 	Fault    string // NAME/PLACE@TICK, empty for a clean one
 	Peers    int
@@ -53,7 +54,7 @@ func (s Session) String() string {
 	if fault == "" {
 		fault = "clean"
 	}
-	text := fmt.Sprintf("seed %d, %s, %d peers, %d entities, trace %s", s.Seed, fault, s.Peers, s.Entities, s.Trace)
+	text := fmt.Sprintf("%s, seed %d, %s, %d peers, %d entities, trace %s", s.Game.Name(), s.Seed, fault, s.Peers, s.Entities, s.Trace)
 	if s.Lack != Nothing {
 		text += ", " + string(s.Lack)
 	}
@@ -63,21 +64,13 @@ func (s Session) String() string {
 	return text
 }
 
-// Faulty returns n sessions with every fault in every place, in several sizes, with and
-// without traces, with artifacts missing, half of them with shuffled names. The same number
-// is the same session.
-func Faulty(n int) []Session {
-	var places []string
-	for round := range 8 {
-		for _, kind := range refsim.Faults() {
-			if round < len(kind.Places) {
-				places = append(places, kind.Name+"/"+kind.Places[round])
-			}
-		}
-	}
-	list := Clean(n)
+// Faulty returns n sessions of a game with every mistake in every place, in several sizes, with
+// and without traces, with artifacts missing, half of them with shuffled names where the game
+// can do that. The same number is the same session.
+func Faulty(g Game, n int) []Session {
+	list, mistakes := Clean(g, n), g.Mistakes()
 	for i := range list {
-		list[i].Fault = fmt.Sprintf("%s@%d", places[i%len(places)], 20+5*(i%29))
+		list[i].Fault = fmt.Sprintf("%s@%d", mistakes[i%len(mistakes)], 20+5*(i%29))
 	}
 	return list
 }
@@ -85,22 +78,25 @@ func Faulty(n int) []Session {
 // traces are the levels of traces that sessions have.
 var traces = []session.TraceLevel{session.TraceColumn, session.TraceSystem, session.TraceArchetype, session.TraceNone}
 
-// Clean returns n sessions without a fault.
-func Clean(n int) []Session {
-	lacks := []Lack{Nothing, Nothing, StateGone, LogsGone, Sparse}
+// Clean returns n sessions of a game without a mistake.
+func Clean(g Game, n int) []Session {
+	lacks := []Lack{Nothing, Nothing, StateGone, LogsGone, Sparse, NoStates}
 	sizes := []int{200, 400, 700}
 	list := make([]Session, n)
 	for i := range list {
 		// What a session is like must not depend on its fault, which comes by turns.
 		dice := rand.New(rand.NewPCG(uint64(i), 1))
 		list[i] = Session{
-			Seed: uint64(1 + i), Peers: 2, Entities: sizes[dice.IntN(len(sizes))],
+			Game: g, Seed: uint64(1 + i), Peers: 2, Entities: sizes[dice.IntN(len(sizes))],
 			Trace: traces[dice.IntN(len(traces))], Lack: lacks[dice.IntN(len(lacks))],
 		}
 		if dice.IntN(4) == 0 { // the cost of a session is that of its peers
 			list[i].Peers = 3 + dice.IntN(6)
 		}
 		list[i].Shuffled = dice.IntN(2) == 0
+		if _, own := g.(Reference); !own { // other games have peers and names of their own
+			list[i].Peers, list[i].Entities, list[i].Shuffled = 0, 0, false
+		}
 	}
 	return list
 }
@@ -110,24 +106,7 @@ func (s Session) guilty() string { return "client" }
 
 // play plays a session to dir and takes away what it is to lack.
 func (s Session) play(dir string) (*session.Recording, error) {
-	o := session.Options{
-		Config: refsim.Config{Seed: s.Seed, Entities: s.Entities}, Ticks: Ticks, SnapshotEvery: snapshotEvery,
-		Peers: []string{"host", "client"},
-	}
-	if s.Shuffled {
-		o.Config.Names = s.Seed + 1
-	}
-	for i := 2; i < s.Peers; i++ {
-		o.Peers = append(o.Peers, fmt.Sprintf("client%d", i))
-	}
-	if s.Fault != "" {
-		f, err := session.ParseFault(s.Fault + ":" + s.guilty())
-		if err != nil {
-			return nil, err
-		}
-		o.Faults = []session.Fault{f}
-	}
-	r, err := session.RecordTo(dir, o, s.Trace)
+	r, err := s.Game.Play(s, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +126,7 @@ func (s Session) take(r *session.Recording) error {
 		}
 		for i, point := range p.Points {
 			first := r.Truth.Bracket != nil && point == r.Truth.Bracket.Bad && point > 0
-			if s.Lack == StateGone && first || s.Lack == Sparse && i%2 == 1 {
+			if s.Lack == StateGone && first || s.Lack == Sparse && i%2 == 1 || s.Lack == NoStates {
 				gone = append(gone, p.Snapshots[i])
 			}
 		}
@@ -163,8 +142,6 @@ func (s Session) take(r *session.Recording) error {
 // network reports whether the mistake is made on the way of an order.
 func (s Session) network() bool { return strings.HasPrefix(s.Fault, "order-") }
 
-// Measured is what is measured. Both conclude from what the peers in some folders left.
-type Measured struct {
-	Narrow func(dirs []string) (*playbook.Conclusion, error)
-	Triage func(dirs []string) (*report.Report, error) // nil if only Narrow is measured
-}
+// Measured concludes from what the peers in some folders left; sim and own are the builds to
+// replay it in, nil if there are none.
+type Measured func(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error)

@@ -60,11 +60,7 @@ func summary(r *report.Report) []string {
 		if i == 3 {
 			break
 		}
-		what := "cause"
-		if c.Later {
-			what = "guess"
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s (%s, %.2f)", what, safe(c.Title, maxText), safe(c.Class, maxText), c.Score))
+		lines = append(lines, fmt.Sprintf("cause: %s (%s, %s)", safe(c.Title, maxText), safe(c.Class, maxText), safe(standing(&c), maxText)))
 	}
 	for i := range r.Locus {
 		if i == 3 {
@@ -107,4 +103,12 @@ func field(r *report.Report, f *report.LocusField) string {
 		values = append(values[:peers], fmt.Sprintf("and %d more", len(values)-peers))
 	}
 	return name + ": " + strings.Join(values, ", ")
+}
+
+// standing says what a cause rests on.
+func standing(c *report.Cause) string {
+	if c.Of > 0 {
+		return fmt.Sprintf("%s, right in %d of %d measured sessions", c.Standing, c.Right, c.Of)
+	}
+	return c.Standing
 }

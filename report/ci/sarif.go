@@ -169,7 +169,7 @@ type sarif struct {
 
 // divergence adds a result for each cause, or one if none is known: guesses are not results.
 func (s *sarif) divergence() {
-	if len(s.r.Causes) == 0 || s.r.Guessed() {
+	if len(s.r.Causes) == 0 {
 		rule := s.rule(sarifRule{ID: ruleDivergence, Short: sarifText{"The peers of a session parted"}, Default: sarifDefault{levelError}})
 		s.add(rule, levelError, summary(s.r)).Fingerprints = s.fingerprints()
 		return
@@ -193,8 +193,8 @@ func (s *sarif) divergence() {
 			for _, text := range c.Evidence[:min(len(c.Evidence), 10)] {
 				lines = append(lines, safe(text, maxText))
 			}
-			if c.Separate != "" {
-				lines = append(lines, safe(c.Separate, maxText))
+			if c.Confirm != "" {
+				lines = append(lines, safe(c.Confirm, maxText))
 			}
 		}
 		rank := min(max(c.Score, 0), 1) * 100

@@ -13,10 +13,8 @@ import (
 
 // gatherer runs the comparisons that the evidence of a session allows.
 type gatherer struct {
-	s   *evidence.Session
-	sim *bisect.Sim
-	// whole reads traces to their end, to see how a divergence spreads.
-	whole bool
+	s      *evidence.Session
+	builds Builds
 	// progress, if not nil, is called with the bytes read of logs and traces, and of all.
 	progress    func(done, total int64)
 	read, total int64
@@ -35,7 +33,7 @@ func (g *gatherer) compare() error {
 		return err
 	}
 	otherGame := g.readLogs()
-	r, err := bisected(g.s, g.sim, g.sim != nil, g.hashes())
+	r, err := bisected(g.s, g.builds.Sim, g.builds.Sim != nil, g.hashes())
 	alone := errors.As(err, new(*evidence.AloneError))
 	if err != nil && !alone {
 		return err
@@ -57,6 +55,7 @@ func (g *gatherer) compare() error {
 		g.peers = nil // only the traces gave the result, and its peers
 	}
 	g.e.Bisect = r
+	g.e.Lab = g.lab()
 	g.nameLogs()
 	if r.Bracket == nil {
 		return nil
@@ -102,7 +101,7 @@ func (g *gatherer) traces() error {
 		}
 	}
 	traces.Claims = nil
-	rest, err := traces.Compare(tracediff.Options{FirstOnly: !g.whole || size > maxCascade, Context: -1, Limit: 100, Progress: g.advance(size)})
+	rest, err := traces.Compare(tracediff.Options{FirstOnly: size > maxCascade, Context: -1, Limit: 100, Progress: g.advance(size)})
 	g.e.Traces = evidence.SortTraces(slices.Concat(rest, g.e.Bisect.Traces))
 	return err
 }

@@ -26,7 +26,7 @@ func triageAll(tree *archive.Tree, paths []string) (*report.Report, error) {
 	if err != nil {
 		return nil, tree.Explain(err)
 	}
-	r, err := narrow.Triage(s, nil, nil)
+	r, err := narrow.Triage(s, narrow.Builds{}, nil)
 	return r, tree.Explain(err)
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -17,10 +16,20 @@ import (
 )
 
 // Triage looks at all that the peers of a session left and reports what happened. With
-// a simulator it says who is wrong. Progress, if not nil, is called with the bytes that are
-// read of order logs and traces, and of all.
-func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
-	g := &gatherer{s: s, sim: sim, whole: true, progress: progress}
+// a simulator it says who is wrong, and makes experiments that show the cause. Progress, if
+// not nil, is called with the bytes that are read of order logs and traces, and of all.
+func Triage(s *evidence.Session, builds Builds, progress func(done, total int64)) (*report.Report, error) {
+	c, err := Conclude(s, builds, progress)
+	if err != nil {
+		return alone(s, err)
+	}
+	return words.Report(c), nil
+}
+
+// Conclude is Triage before it is put into words. An error of evidence that is of fewer than
+// two peers is an evidence.AloneError.
+func Conclude(s *evidence.Session, builds Builds, progress func(done, total int64)) (*playbook.Conclusion, error) {
+	g := &gatherer{s: s, builds: builds, progress: progress}
 	g.e.Ask = func() string {
 		c, err := evidence.Examine(s, nil)
 		if err != nil {
@@ -30,7 +39,7 @@ func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int6
 	}
 	defer g.Close()
 	if err := g.compare(); err != nil {
-		return alone(s, err)
+		return nil, err
 	}
 	if err := g.before(); err != nil {
 		return nil, err
@@ -42,11 +51,7 @@ func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int6
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
 	}
-	c, err := playbook.Conclude(g.e)
-	if err != nil {
-		return nil, err
-	}
-	return words.Report(c), nil
+	return playbook.Conclude(g.e)
 }
 
 // before compares the states of the two peers at the good end of the bracket, whose caches

@@ -7,22 +7,10 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
-
-// Narrow looks at all that the peers of a session left, and narrows a desync as far
-// as that goes. With a simulator it says who is wrong.
-func Narrow(s *evidence.Session, sim *bisect.Sim) (*playbook.Conclusion, error) {
-	g := &gatherer{s: s, sim: sim}
-	defer g.Close()
-	if err := g.compare(); err != nil {
-		return nil, err
-	}
-	return playbook.Conclude(g.e)
-}
 
 // within finds the first of some ticks at whose end the first peer's trace and another
 // peer's differ, and the system after which they began to; of several peers the earliest

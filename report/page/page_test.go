@@ -74,7 +74,7 @@ func TestSections(t *testing.T) {
 	}
 	for _, text := range []string{
 		"parted in tick 1234", "3 entities: 4711, 4743, 4775", "exponent -2; mantissa 0x3333333333334 | 0x3333333333333",
-		"3 changed bits of 64: 2, 1, 0", "iteration-order", "tells it from unstable-sort", "Seen before",
+		"3 changed bits of 64: 2, 1, 0", "iteration-order", "--sim builtin --runs 10", "Seen before",
 		"5a1f00c2d3e4b596", "9b2233aa00ff1122", "Please send the order-log.bin of client2.", "client2: no order log",
 	} {
 		if !strings.Contains(html, text) {
@@ -303,7 +303,7 @@ func TestLittle(t *testing.T) {
 	}
 	full := saved(t)
 	full.Status, full.FirstDivergence, full.Locus, full.Compared, full.Heat, full.Tree, full.Map = report.InSync, nil, nil, nil, nil, nil, nil
-	full.Causes, full.Cascade = nil, nil
+	full.Causes, full.Experiments, full.Cascade = nil, nil, nil
 	if html := render(t, full); !strings.Contains(html, `id="timeline"`) || strings.Contains(html, `id="causes"`) {
 		t.Error("a report of peers in sync has a timeline and no causes")
 	}

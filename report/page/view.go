@@ -33,7 +33,7 @@ type view struct {
 	Heat     *heatView
 	Tree     *treeView
 	Map      *mapView
-	Causes   []causeGroup
+	Measured string // how often a likeness was right
 	Spread   *strip
 	Orders   []orderRow
 	Changes  []difference
@@ -70,17 +70,6 @@ type rung struct {
 	Name string
 	Sign string
 	Word string
-}
-
-// causeGroup are causes that the evidence cannot separate.
-type causeGroup struct {
-	Number int
-	Causes []cause
-}
-
-type cause struct {
-	report.Cause
-	Percent string
 }
 
 type orderRow struct {
@@ -134,7 +123,9 @@ func newView(r *report.Report) *view {
 		sign, word := rungSign(step.State)
 		v.Ladder = append(v.Ladder, rung{step, strings.ReplaceAll(step.Step, "-", " "), sign, word})
 	}
-	v.Causes = causes(r)
+	if len(r.Causes) > 0 && r.Causes[0].Of > 0 {
+		v.Measured = fmt.Sprintf("right in %d of %d measured sessions with such evidence", r.Causes[0].Right, r.Causes[0].Of)
+	}
 	for _, o := range r.Orders {
 		v.Orders = append(v.Orders, orderRow{o, peers.all(o.Peers)})
 	}
@@ -285,21 +276,6 @@ func groups(r *report.Report, peers peers) []group {
 	return out
 }
 
-func causes(r *report.Report) []causeGroup {
-	var out []causeGroup
-	for _, c := range r.Causes {
-		i := 0
-		for i < len(out) && out[i].Number != c.Group {
-			i++
-		}
-		if i == len(out) {
-			out = append(out, causeGroup{Number: c.Group})
-		}
-		out[i].Causes = append(out[i].Causes, cause{c, num(100 * min(max(c.Score, 0), 1))})
-	}
-	return out
-}
-
 func differences(in *report.Inputs, peers peers) []difference {
 	var out []difference
 	for _, d := range in.Differences {
@@ -359,7 +335,7 @@ func (v *view) absent() []string {
 		{v.Heat != nil, "a heat map: it needs snapshots, or traces, of two peers at the same state points"},
 		{v.Tree != nil, "a hash tree: it needs snapshots of two peers at one state point at which they differ"},
 		{v.Map != nil, "a map: it needs states of two peers whose entities have positions"},
-		{len(v.Causes) > 0, "causes: nothing that differs points to a class of mistakes"},
+		{len(v.Causes) > 0, "a cause: nothing shows one, and nothing that differs looks enough like a class of mistakes"},
 		{v.Spread != nil, "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
 		{v.Inputs != nil, "a comparison of inputs: it needs the order logs of two peers"},
 	} {
@@ -385,7 +361,7 @@ func (v *view) contents() []section {
 	add(v.Heat != nil, "heat", "Heat map")
 	add(v.Tree != nil, "tree", "Hash tree")
 	add(v.Map != nil, "map", "Map")
-	add(len(v.Causes) > 0, "causes", "Causes")
+	add(len(v.Causes)+len(v.Experiments) > 0, "causes", "Cause")
 	add(v.Spread != nil, "cascade", "Cascade")
 	add(v.Inputs != nil || len(v.Orders) > 0, "inputs", "Inputs and orders")
 	add(len(v.Who) > 0, "peers", "Peers")

@@ -182,7 +182,7 @@ func (c *Conclusion) replay() Artifact {
 func (c *Conclusion) answerCause() {
 	bad, replay := c.Bracket, c.replay()
 	switch {
-	case c.Grounded():
+	case len(c.Causes) > 0:
 		c.put(StepCause, report.RungFound)
 	case c.Tick != nil && c.Tick.Number+1 != pointOf(c.Compared) && bad != nil:
 		after := Moment{Number: c.Tick.Number + 1}

@@ -1,6 +1,8 @@
 package playbook
 
 import (
+	"cmp"
+
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
@@ -71,8 +73,18 @@ type Conclusion struct {
 	Statements []Statement
 	Detected   *uint64 // the first state point at which a peer noticed
 
-	// Causes are what may have made the mistake, the likeliest first.
-	Causes []Cause
+	// Causes are what may have made the mistake, the likeliest first: the evidence does not
+	// separate them. Excluded are classes that it excludes, Experiments what was tried.
+	Causes      []Cause
+	Excluded    []Exclusion
+	Experiments []Experiment
+	// Likenesses are all rules that fit what differs, whether or not they are right often
+	// enough to be said.
+	Likenesses []Likeness
+
+	// Simulators are those that were given; Paths of the peers' folders or files, by name.
+	Simulators Simulators
+	Paths      map[string]string
 
 	// Answers are the steps that were asked, in order.
 	Answers []Answer
@@ -144,9 +156,22 @@ func (c *Conclusion) MayBeFirst() []string {
 	return c.Suspects
 }
 
-// Grounded reports whether the likeliest causes rest on evidence of the divergence itself,
-// and not only on states of some time after it.
-func (c *Conclusion) Grounded() bool { return len(c.Causes) > 0 && !c.Causes[0].Later }
+// Simulators are the builds that were given: the one that is trusted, and the one that the
+// peer had; "" if none was.
+type Simulators struct{ Sim, Own string }
+
+// PathOfWrong returns the path of the first peer that is wrong, or, if that is not known, of
+// the first one; PEER if that left no folder or file of its own.
+func (c *Conclusion) PathOfWrong() string {
+	name := ""
+	switch {
+	case len(c.Guilty) > 0:
+		name = c.Guilty[0]
+	case len(c.Peers) > 0:
+		name = c.Peers[0].Name
+	}
+	return cmp.Or(c.Paths[name], "PEER")
+}
 
 // Open returns the steps that the evidence does not answer.
 func (c *Conclusion) Open() (list []Answer) {

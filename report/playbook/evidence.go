@@ -24,6 +24,9 @@ type Evidence struct {
 	// Diff compares two peers' states at the bad end of the bracket.
 	Diff *snapshot.Diff
 
+	// Lab makes experiments; nil without a simulator.
+	Lab *Lab
+
 	// Lost is evidence that could not be used, besides what Bisect and Orders say: files,
 	// entries of archives, whole archives; a line each. It must be complete before the
 	// conclusion is drawn.

@@ -24,10 +24,20 @@ import (
 // Conclusion. An error is one of Evidence.Within.
 func Conclude(e Evidence) (*Conclusion, error) {
 	c := &Conclusion{Session: e.Session, Facts: differing(e.Facts), Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
+	if l := e.Lab; l != nil {
+		c.Simulators.Sim = l.Sim
+		if l.Given {
+			c.Simulators.Own = l.Own
+		}
+	}
 	if e.Bisect == nil {
 		c.alone()
 		c.lastly(e)
 		return c, nil
+	}
+	c.Paths = map[string]string{}
+	for _, p := range e.Bisect.Peers {
+		c.Paths[p.Name] = p.Path
 	}
 	c.kind(e)
 	c.inputs(e)
@@ -43,7 +53,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.show(e)
 	c.lost(e)
 	t := observe(e, c)
-	c.causes(t)
+	c.causes(e, t)
 	c.answer(e)
 	c.fingerprint(t)
 	c.lastly(e)
@@ -158,16 +168,6 @@ func (c *Conclusion) lost(e Evidence) {
 	c.Lost = unique(list)
 	if !c.Search.Compares() {
 		c.Lacking = needs(StatesOrHashes)
-	}
-}
-
-// causes ranks what may have made the mistake.
-func (c *Conclusion) causes(t *traits) {
-	switch {
-	case c.Kind == bisect.StaleCache:
-		c.Causes = []Cause{{Class: StaleCache, Score: 1, Group: 1, Signs: []Sign{signOf(CacheRecomputed, c.Cache.Peer, c.Cache.Text)}}}
-	case c.Compared == nil || c.valuesDiffer():
-		c.Causes = rank(t)
 	}
 }
 

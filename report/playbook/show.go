@@ -226,11 +226,9 @@ func (c *Conclusion) around(e Evidence) {
 				o.Difference = d.Kind
 			}
 		}
-		for _, key := range numbers(o.Payload) {
-			for i := range c.Locus {
-				if f := &c.Locus[i]; f.Key == key && !f.Cache && o.Names == "" {
-					o.Names = cmp.Or(f.Archetype, snapshot.RNG) + " " + key
-				}
+		for i := range c.Locus {
+			if f := &c.Locus[i]; !f.Cache && o.Names == "" && mentions(o.Payload, f.Key) {
+				o.Names = cmp.Or(f.Archetype, snapshot.RNG) + " " + f.Key
 			}
 		}
 		c.Orders = append(c.Orders, o)

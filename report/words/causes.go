@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
@@ -13,50 +14,175 @@ import (
 // class is what is said of a class of causes.
 type class struct {
 	title string
-	// confirm is what would separate it from classes that look alike.
-	confirm string
+	// confirm is what would show it: a command with PEER for the path of the peer that is
+	// wrong and OWN for its build, or a text. Refute is what would exclude it.
+	confirm, refute string
 }
 
+const (
+	ownLog  = "the relay's or the server's own log of orders"
+	ownRuns = "desynctool replay PEER --sim OWN --runs 10"
+)
+
 var classes = map[string]class{
-	playbook.InputDropped:     {"An order was lost on its way to a peer", "the relay's or the server's own log of orders"},
-	playbook.InputDuplicated:  {"An order was applied twice", "the relay's or the server's own log of orders"},
-	playbook.InputReordered:   {"Orders of a tick were applied in another order", "the relay's or the server's own log of orders"},
-	playbook.InputAltered:     {"An order was changed on its way", "the relay's or the server's own log of orders"},
-	playbook.InputLate:        {"An order was applied in another tick", "the relay's or the server's own log of orders"},
-	playbook.InitialState:     {"The peers did not begin with the same state", "the settings of the lobby that each peer began with"},
-	playbook.DifferentData:    {"The peers play by different data or code", "hashes of the data files; replay --against a simulator with the other data"},
-	playbook.RNGLeak:          {"The sim's random numbers are drawn by something that is not part of it", "replay --drill, in which the RNG departs after a system, with or before what is drawn from it"},
-	playbook.IterationOrder:   {"Results are applied in the order of a map, or of threads that finish", "replay --runs 10, in which two replays of one peer differ"},
-	playbook.UnstableSort:     {"A sort leaves equal elements in no certain order", "replay --against the other platform's build, while --runs 10 of one build agrees"},
-	playbook.Float:            {"Floating-point arithmetic rounds differently", "replay --against the other platform's build; compiler flags (contraction, fast math)"},
-	playbook.Uninitialized:    {"Memory is read that was not set", "replay --from-each-snapshot, in which a peer that has just loaded does not repeat it; a memory sanitizer"},
-	playbook.StaleCache:       {"Derived data was not brought up to date", "replay --check-caches"},
-	playbook.ImpureValidation: {"Testing whether an order is possible changes the state", "replay --check-purity"},
-	playbook.PredictionLeak:   {"What was predicted is not taken back completely", "replay --predict P,Q"},
-	playbook.SaveForgets:      {"A save or a restore leaves a part of the state out", "replay --serialize, replay --from-each-snapshot"},
-	playbook.ThreadTiming:     {"The result depends on the timing of threads", "replay --runs 10, in which two replays of one peer differ, now and then"},
-	playbook.Locale:           {"The result depends on the machine's language", "the peers' locales, as doctor lists them; a replay under each of them"},
-	playbook.WallClock:        {"The sim reads the machine's clock", "replay --runs 10, in which two replays of one peer differ, each time"},
-	playbook.BitFlip:          {"A bit of memory flipped", "replay of that peer's own log, which does not repeat it; a memory test of the machine"},
-	playbook.SelfHealed:       {"A value was wrong for a while and was computed anew", "replay of that peer's own log; what computes the value from scratch"},
-	playbook.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", "verify, which computes hashes again from the states"},
+	playbook.InputDropped:     {"An order was lost on its way to a peer", ownLog, "a log of the relay in which the order is not, either"},
+	playbook.InputDuplicated:  {"An order was applied twice", ownLog, "a log of the relay that has the order twice"},
+	playbook.InputReordered:   {"Orders of a tick were applied in another order", ownLog, "a log of the relay with that same order of orders"},
+	playbook.InputAltered:     {"An order was changed on its way", ownLog, "a log of the relay with the same content"},
+	playbook.InputLate:        {"An order was applied in another tick", ownLog, "a log of the relay with the same tick"},
+	playbook.InitialState:     {"The peers did not begin with the same state", "the settings of the lobby that each peer began with", "a state from before the one that was compared in which the peers are equal"},
+	playbook.DifferentData:    {"The peers play by different data or code", "desynctool replay PEER --sim SIM --against OWN", "a replay in the peer's own build and data that comes to what the others have"},
+	playbook.RNGLeak:          {"The sim's random numbers are drawn by something that is not part of it", "desynctool replay PEER --sim SIM --against OWN --drill", "another value that differs before the RNG does"},
+	playbook.IterationOrder:   {"Results are applied in the order of a map, or of threads that finish", ownRuns, "replays that are all the same, with as many threads as the peer had"},
+	playbook.UnstableSort:     {"A sort leaves equal elements in no certain order", "desynctool replay PEER --sim SIM --against OWN --drill", "two replays of one build that differ: then it is the order of work"},
+	playbook.Float:            {"Floating-point arithmetic rounds differently", "desynctool replay PEER --sim SIM --against OWN --drill", "in the same step, an integer that differs, or a float that does by more than rounding"},
+	playbook.Uninitialized:    {"Memory is read that was not set", "desynctool replay PEER --sim OWN --serialize --runs 10", "a replay with a memory sanitizer that is silent"},
+	playbook.StaleCache:       {"Derived data was not brought up to date", "desynctool replay PEER --sim OWN --check-caches", "caches that are what the state gives, in every tick until then"},
+	playbook.ImpureValidation: {"Testing whether an order is possible changes the state", "desynctool replay PEER --sim OWN --check-purity", "the tests of all orders of that tick, after which the state is as before"},
+	playbook.PredictionLeak:   {"What was predicted is not taken back completely", "desynctool replay PEER --sim OWN --predict 0,1", "predictions of all players in that tick, after which the state is as before"},
+	playbook.SaveForgets:      {"A save or a restore leaves a part of the state out", "desynctool replay PEER --sim OWN --serialize", "a state that is saved and loaded in that tick and goes on as the others do"},
+	playbook.TimerOff:         {"A timer or counter is off after a reconnect", "desynctool replay PEER --sim OWN --from-each-snapshot", "values that are off by another number than that of the ticks missed"},
+	playbook.ThreadTiming:     {"The result depends on the timing of threads", "desynctool replay PEER --sim OWN --runs 100", "the same divergence with one thread"},
+	playbook.Locale:           {"The result depends on the machine's language", "the peers' locales, as doctor lists them; a replay under each of them", "the same divergence between machines of one locale"},
+	playbook.WallClock:        {"The sim reads the machine's clock", ownRuns, "replays that are all the same"},
+	playbook.HostOnly:         {"Something that runs on one machine only changed the state", "a replay of the host's orders in a build without that script or bot", "the same divergence of a peer that is not the host"},
+	playbook.ForeignWrite:     {"A value was overwritten from outside: a memory editor, a cheat, a broken memory", "desynctool replay PEER --sim SIM --against OWN, in which nothing departs", "the peer's own build making the same value again"},
+	playbook.BitFlip:          {"A bit of memory flipped", "desynctool replay PEER --sim SIM --against OWN, in which nothing departs; a memory test of the machine", "the peer's own build making the same value again; the same field in another report"},
+	playbook.SelfHealed:       {"A value was wrong for a while and was computed anew", "desynctool replay PEER --sim SIM --against OWN --drill", "something later that depends on the value and differs"},
+	playbook.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", "desynctool verify PEER", "states that differ, with checksums that differ as well"},
 }
 
 // title says what a class of causes is.
 func title(name string) string { return classes[name].title }
+
+// standings are the names that documents have for what a cause rests on.
+var standings = map[playbook.Standing]string{playbook.Looks: "looks-like", playbook.Seen: "seen", playbook.Shown: "shown"}
 
 // Causes writes what may have made the mistake, the likeliest first.
 func Causes(c *playbook.Conclusion) []report.Cause {
 	list := []report.Cause{}
 	for i := range c.Causes {
 		from := &c.Causes[i]
-		cause := report.Cause{Class: from.Class, Title: title(from.Class), Score: from.Score, Group: from.Group, Evidence: full(signs(from.Signs)), Later: from.Later}
-		if from.Alike {
-			cause.Separate = classes[from.Class].confirm
+		cause := report.Cause{
+			Class: from.Class, Title: title(from.Class), Standing: standings[from.Standing], Group: 1, Evidence: full(signs(from.Signs)),
+			Confirm: command(c, classes[from.Class].confirm), Refute: classes[from.Class].refute,
+		}
+		if from.Confirmed() {
+			cause.Score = 1
+		} else if r := from.Rate; r != nil && r.Of > 0 {
+			cause.Right, cause.Of, cause.Score = r.Right, r.Of, float64(1000*r.Right/r.Of)/1000
 		}
 		list = append(list, cause)
 	}
 	return list
+}
+
+// Excluded says of classes of causes why they are none.
+func Excluded(c *playbook.Conclusion) map[string]string {
+	out := map[string]string{}
+	for i := range c.Excluded {
+		x := &c.Excluded[i]
+		out[x.Class] = "nothing departs in " + Sign(x.By)
+	}
+	return out
+}
+
+// Experiments writes the replays that were made to find the cause.
+func Experiments(c *playbook.Conclusion) []report.Experiment {
+	list := []report.Experiment{}
+	for i := range c.Experiments {
+		x := &c.Experiments[i]
+		out := report.Experiment{
+			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Result: results[x.Result], System: x.System,
+			Shows: x.Shows, Text: experiment(x),
+		}
+		for _, l := range x.Labels {
+			out.Labels = append(out.Labels, label(l))
+		}
+		if x.At != nil {
+			out.Tick = &x.At.Number
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+var results = map[playbook.ExperimentResult]string{
+	playbook.Agrees: "agrees", playbook.DepartsSo: "departs", playbook.Elsewhere: "elsewhere", playbook.Impossible: "impossible", playbook.NotMade: "not-made",
+}
+
+// modes say what a replay does.
+var modes = map[bisect.TrialMode]string{
+	bisect.Plain: "its orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "its orders played several times",
+	bisect.Serialize: "saved and loaded in each tick", bisect.Rollback: "rolled back in each tick", bisect.CheckCaches: "all caches computed again",
+	bisect.CheckPurity: "the orders of the tick tested before", bisect.Predict: "the tick predicted and taken back",
+}
+
+// experiment says how an experiment ended.
+func experiment(x *playbook.Experiment) string {
+	text := fmt.Sprintf("%s, in %s", modes[x.Mode], x.Sim)
+	if x.Whole {
+		text += ", from the start"
+	}
+	text += ": "
+	where := ""
+	if x.At != nil {
+		where = " " + report.InTick(tick(*x.At))
+	}
+	if x.System != "" {
+		where += ", in " + x.System
+	}
+	if len(x.Labels) > 0 {
+		where += ": " + labels(x.Labels, 3)
+	}
+	switch x.Result {
+	case playbook.DepartsSo:
+		if x.Mode == bisect.Plain {
+			return text + "it comes to the peer's states"
+		}
+		text += "it departs as the peer did" + where
+	case playbook.Elsewhere:
+		text += "it departs, but not as the peer did" + where
+	case playbook.Agrees:
+		if x.Mode == bisect.Plain {
+			return text + "it comes to what the others have, and not to the peer's state"
+		}
+		text += "nothing departs"
+	case playbook.Impossible:
+		return text + "not possible: " + x.Why
+	default:
+		return text + "not made, no more replays were allowed (--replays)"
+	}
+	if x.Runs > 0 {
+		text += fmt.Sprintf(", in %d of %d replays", x.Hits, x.Runs)
+	}
+	return text
+}
+
+// command fills in the path of the peer and the names of the builds.
+func command(c *playbook.Conclusion, text string) string {
+	sim := c.Simulators.Sim
+	if sim == "" {
+		sim = "exec:GAME"
+		if c.Session.Game == "refsim" {
+			sim = "builtin"
+		}
+	}
+	own := c.Simulators.Own
+	if own == "" {
+		own = sim
+	}
+	return strings.NewReplacer("PEER", quote(c.PathOfWrong()), "OWN", quote(own), "SIM", quote(sim)).Replace(text)
+}
+
+// quote quotes a word for a shell where it needs that.
+func quote(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/:=@%+,-", r))
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // signs says what speaks for a cause.
@@ -88,6 +214,8 @@ func Sign(s playbook.Sign) string {
 		return "the states differ while every checksum agrees: none of them covers what differs"
 	case playbook.CacheRecomputed:
 		return fmt.Sprintf("%s's game computed derived data anew and found it wrong: “%s”", name(0), name(1))
+	case playbook.CachesUnderEqual:
+		return "derived data differs under equal states"
 	case playbook.OrdersDiffer:
 		return orders[s.Order]
 	case playbook.CachesBefore:
@@ -96,21 +224,16 @@ func Sign(s playbook.Sign) string {
 		return "the states differ before any tick was played"
 	case playbook.FactDiffers:
 		return fmt.Sprintf("%s differs: %s", name(0), strings.Join(s.Names[min(1, len(s.Names)):], ", "))
-	case playbook.Extent:
-		if number(0) == 0 {
-			return "no entity differs"
-		}
-		verb := "differ"
-		if number(0) == 1 {
-			verb = "differs"
-		}
-		return fmt.Sprintf("%s of %s %s, in %s", prose.Count(number(0), "entity", "entities"), prose.Count(number(1), "archetype", "archetypes"), verb, prose.Count(number(2), "column", "columns"))
+	case playbook.LoadedThere:
+		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
+	case playbook.Experimented:
+		return fmt.Sprintf("%s (%s)", modes[bisect.TrialMode(name(0))], name(1))
+	case playbook.OwnIsSound:
+		return fmt.Sprintf("the peer's own build, %s, comes to what the others have in every experiment", name(0))
 	case playbook.EqualAgain:
 		return "the states are equal again later"
 	case playbook.OnlyFloats:
-		return fmt.Sprintf("only floats differ, by at most %d in the last place", number(0))
-	case playbook.FarFloats:
-		return "floats differ by much, in several entities"
+		return fmt.Sprintf("only floats differ, by no more than rounding makes of them, in %s", prose.Count(number(0), "entity", "entities"))
 	case playbook.NamedByOrder:
 		return fmt.Sprintf("every entity that differs is named by an order of the tick (%s), and the orders are equal", name(0))
 	case playbook.NamedByUncompared:
@@ -121,32 +244,10 @@ func Sign(s playbook.Sign) string {
 		return fmt.Sprintf("%s of one field %s zero on one side", prose.Count(number(0), "value", "values"), map[bool]string{true: "is", false: "are"}[number(0) == 1])
 	case playbook.ValuesInOtherRows:
 		return fmt.Sprintf("values of %s are the same on both sides, but in other rows", prose.Count(number(0), "column", "columns"))
-	case playbook.CacheEntries:
-		return fmt.Sprintf("%s of derived data differ, though no entity came or went", prose.Count(number(0), "entry", "entries"))
 	case playbook.EachOthersKeys:
 		return fmt.Sprintf("new entities have each other's keys: %d and %d are on one side only", number(0), number(1))
 	case playbook.RNGFirst:
-		return "the RNG differs after the first system"
-	case playbook.RNGAtEnd:
-		return "the RNG differs at the end of the tick"
-	case playbook.RNGLater:
-		return "the RNG differs where the states are compared"
-	case playbook.ColumnOneWay:
-		return "the values of one column all differ one way"
-	case playbook.OneColumn:
-		return "one column differs"
-	case playbook.NearlyAll:
-		return "nearly all entities of one archetype differ"
-	case playbook.SeveralKinds:
-		return "entities of several archetypes differ"
-	case playbook.FewEntities:
-		return "few entities differ"
-	case playbook.FewEntitiesMuch:
-		return "few entities differ, in many columns"
-	case playbook.OneKind:
-		return "entities of one archetype differ"
-	case playbook.NotExcluded:
-		return "nothing excludes it"
+		return "the RNG differs first, and nothing else"
 	}
 	return ""
 }

@@ -29,6 +29,6 @@ func ExampleReport() {
 	// Output:
 	// diverged
 	// client and host parted in tick 90.
-	// The cause is not known.
+	// The cause is not known: no states of the moment at which the peers parted were compared.
 	// Which peer is wrong is not known: a replay of the orders would show it (--sim).
 }

@@ -88,8 +88,8 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 		switch {
 		case !open:
 			return join(likeliest(c), "or"), strings.Join(signs(c.Causes[0].Signs), "; ")
-		case len(c.Causes) > 0 && c.Later > 0:
-			return "not known", tooLate(c)
+		case c.Compared != nil:
+			return "not known", unfit(c)
 		}
 		return "not known", ""
 	case playbook.StepClaims:

@@ -40,11 +40,9 @@ func Next(c *playbook.Conclusion) []string {
 	case !c.Replayed && c.Held.Logs > 0:
 		out = append(out, "desynctool triage PATH… --sim exec:GAME replays the orders in the game and shows which peer is wrong (docs/extsim.md)")
 	}
-	if c.Grounded() {
-		for i := range c.Causes {
-			if from := &c.Causes[i]; from.Group == 1 {
-				out = append(out, fmt.Sprintf("check for %s: %s", from.Class, classes[from.Class].confirm))
-			}
+	for i := range c.Causes {
+		if from := &c.Causes[i]; !from.Confirmed() || strings.HasPrefix(from.Class, "input-") { // where an order is lost is open still
+			out = append(out, fmt.Sprintf("check for %s: %s", from.Class, command(c, classes[from.Class].confirm)))
 		}
 	}
 	if k := c.Compared; k != nil && k.Values > uint64(len(c.Locus)) {

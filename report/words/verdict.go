@@ -280,25 +280,41 @@ func several(c *playbook.Conclusion, list []string) string {
 	return join(names, "and")
 }
 
-// why names the likeliest cause, or says why none is known.
+// why names the cause, or what the divergence looks like, or says why none is known.
 func why(c *playbook.Conclusion) string {
-	first := likeliest(c)
-	switch {
-	case len(first) == 0:
-		return "The cause is not known."
-	case !c.Grounded():
-		return "The cause is not known: " + tooLate(c) + "."
-	case len(first) == 1:
-		return fmt.Sprintf("Likely cause: %s (%s).", lower(title(first[0])), first[0])
+	names := likeliest(c)
+	if len(names) == 0 {
+		return "The cause is not known: " + unfit(c) + "."
 	}
-	return fmt.Sprintf("Likely cause: %s; this evidence does not separate them.", join(first, "or"))
+	first := &c.Causes[0]
+	text := join(names, "or")
+	if len(names) == 1 {
+		text = fmt.Sprintf("%s (%s)", lower(title(names[0])), names[0])
+	}
+	switch first.Standing {
+	case playbook.Shown:
+		text = "Cause, by experiment: " + text
+	case playbook.Seen:
+		text = "Cause: " + text
+	default:
+		text = "It looks like this: " + text
+		if r := first.Rate; r != nil {
+			text += fmt.Sprintf("; of %d measured sessions with such evidence that was right in %d", r.Of, r.Right)
+		}
+	}
+	if len(names) > 1 {
+		text += "; this evidence does not separate them"
+	}
+	return text + "."
 }
 
-// tooLate says why states show no cause.
-func tooLate(c *playbook.Conclusion) string {
+// unfit says why no cause is known.
+func unfit(c *playbook.Conclusion) string {
 	switch {
+	case c.Compared == nil:
+		return "no states of the moment at which the peers parted were compared"
 	case c.Later == 0:
-		return "no state of the end of the divergent tick was compared"
+		return "what differs does not look enough like any class of mistakes"
 	case c.Tick != nil:
 		return fmt.Sprintf("the nearest states that differ were saved %s later", prose.Count(c.Later, "tick", "ticks"))
 	case c.Bracket != nil && c.Bracket.Good == nil:
@@ -307,12 +323,10 @@ func tooLate(c *playbook.Conclusion) string {
 	return fmt.Sprintf("the states that differ were saved up to %s after the split", prose.Count(c.Later, "tick", "ticks"))
 }
 
-// likeliest returns the classes of the first group of causes.
+// likeliest returns the classes of the causes.
 func likeliest(c *playbook.Conclusion) (classes []string) {
 	for i := range c.Causes {
-		if c.Causes[i].Group == 1 {
-			classes = append(classes, c.Causes[i].Class)
-		}
+		classes = append(classes, c.Causes[i].Class)
 	}
 	return classes
 }

@@ -1,0 +1,64 @@
+package bisect
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Again says how a peer's orders are replayed once more.
+type Again struct {
+	Peer string // by its name in the result
+	// Whole begins with the session; else the replay begins where the first one did.
+	Whole bool
+	// Until is the last state point; the orders may end before.
+	Until uint64
+	// Options has the mode, and what it takes. Where the replay begins and ends, and what
+	// a plain one is held against, is filled in.
+	Options TrialOptions
+}
+
+// Again replays the orders of a peer in another mode, or in another build: an experiment on
+// what the first replay found. An error says that the simulator cannot do it.
+func (rep *Replay) Again(sim *Sim, a Again) (*Trial, error) {
+	i := slices.IndexFunc(rep.Peers, func(p ReplayedPeer) bool { return p.Name == a.Peer })
+	if i < 0 {
+		return nil, fmt.Errorf("%s has no orders that were replayed", a.Peer)
+	}
+	run, opts := &rep.runs[i], a.Options
+	opts.Force = true
+	from := run.log.Header.FirstPoint
+	if !a.Whole && rep.world != nil {
+		opts.From, from = rep.world, rep.world.Point.Tick
+	}
+	_, end := ordersFrom(run.log, from)
+	until := min(a.Until, end)
+	opts.Until = &until
+	if opts.Mode == Plain && opts.Expect == nil {
+		opts.Expect = run.peer.between(from, until)
+	}
+	return Try(run.log, sim, opts)
+}
+
+// OrdersFrom returns the players who give orders to all peers in the ticks from one to
+// before another, ascending, by the log of a peer.
+func (rep *Replay) OrdersFrom(peer string, from, to uint64) (players []uint32) {
+	i := slices.IndexFunc(rep.Peers, func(p ReplayedPeer) bool { return p.Name == peer })
+	if i < 0 {
+		return nil
+	}
+	log := rep.runs[i].log
+	for k := range log.Ticks {
+		t := &log.Ticks[k]
+		if t.Number < from || t.Number >= to {
+			continue
+		}
+		for _, o := range t.Orders {
+			local := int(o.Kind) < len(log.Header.Kinds) && log.Header.Kinds[o.Kind].Local
+			if !local && !slices.Contains(players, o.Player) {
+				players = append(players, o.Player)
+			}
+		}
+	}
+	slices.Sort(players)
+	return players
+}

@@ -1,0 +1,210 @@
+package accuracy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+
+	"context"
+)
+
+// Game is a game whose sessions are played, with mistakes.
+type Game interface {
+	Name() string
+	// Mistakes returns what it can do wrong, with the places, in rounds: the first place of
+	// each mistake, then the second of each that has one, and so on.
+	Mistakes() []string
+	// Play plays a session to a folder that is not there.
+	Play(s Session, dir string) (*session.Recording, error)
+	// Sim returns the sound build, or, with a fault, that of the peer who makes it. A fault
+	// that is not of the code leaves the build sound.
+	Sim(fault string) (*bisect.Sim, error)
+}
+
+// rounds brings places of mistakes into the order that Game.Mistakes has.
+func rounds(names []string, places map[string][]string) (list []string) {
+	for round := range 8 {
+		for _, name := range names {
+			if round < len(places[name]) {
+				list = append(list, name+"/"+places[name][round])
+			}
+		}
+	}
+	return list
+}
+
+// Reference is the reference sim.
+type Reference struct{}
+
+// Name implements Game.
+func (Reference) Name() string { return "refsim" }
+
+// Mistakes implements Game.
+func (Reference) Mistakes() []string {
+	places := map[string][]string{}
+	var names []string
+	for _, kind := range refsim.Faults() {
+		names, places[kind.Name] = append(names, kind.Name), kind.Places
+	}
+	return rounds(names, places)
+}
+
+// Sim implements Game.
+func (Reference) Sim(fault string) (*bisect.Sim, error) {
+	if fault == "" || strings.HasPrefix(fault, "order-") || strings.HasPrefix(fault, "bit-flip") {
+		return refsim.Simulator(), nil
+	}
+	return refsim.ParseSimulator("builtin:fault=" + fault)
+}
+
+// Play implements Game.
+func (Reference) Play(s Session, dir string) (*session.Recording, error) {
+	o := session.Options{
+		Config: refsim.Config{Seed: s.Seed, Entities: s.Entities}, Ticks: Ticks, SnapshotEvery: snapshotEvery,
+		Peers: []string{"host", "client"},
+	}
+	if s.Shuffled {
+		o.Config.Names = s.Seed + 1
+	}
+	for i := 2; i < s.Peers; i++ {
+		o.Peers = append(o.Peers, fmt.Sprintf("client%d", i))
+	}
+	if s.Fault != "" {
+		f, err := session.ParseFault(s.Fault + ":" + s.guilty())
+		if err != nil {
+			return nil, err
+		}
+		o.Faults = []session.Fault{f}
+	}
+	return session.RecordTo(dir, o, s.Trace)
+}
+
+// Program is a game that is a program of its own: one of the examples of docs/sdk. It plays
+// with "record DIR", replays with "serve", and lists its mistakes with "faults".
+type Program struct {
+	name     string
+	command  []string
+	mistakes []string
+}
+
+// NewProgram asks a command for the mistakes that it can make.
+func NewProgram(name string, command ...string) (*Program, error) {
+	p := &Program{name: name, command: command}
+	out, err := p.run("faults")
+	if err != nil {
+		return nil, err
+	}
+	places := map[string][]string{}
+	var names []string
+	for line := range strings.Lines(out) {
+		if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) >= 2 {
+			names, places[parts[0]] = append(names, parts[0]), strings.Split(parts[1], ",")
+		}
+	}
+	if p.mistakes = rounds(names, places); len(p.mistakes) == 0 {
+		return nil, fmt.Errorf("%s knows no mistakes", name)
+	}
+	return p, nil
+}
+
+func (p *Program) run(args ...string) (string, error) {
+	out, err := exec.Command(p.command[0], append(slices.Clone(p.command[1:]), args...)...).Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("%s %s: %w: %s", p.name, strings.Join(args, " "), err, failed.Stderr)
+	}
+	return string(out), err
+}
+
+// Name implements Game.
+func (p *Program) Name() string { return p.name }
+
+// Mistakes implements Game.
+func (p *Program) Mistakes() []string { return slices.Clone(p.mistakes) }
+
+// Sim implements Game.
+func (p *Program) Sim(fault string) (*bisect.Sim, error) {
+	argv := append(slices.Clone(p.command), "serve")
+	if fault != "" {
+		argv = append(argv, "--fault", fault)
+	}
+	return extsim.New(context.Background(), strings.Join(argv, " "), argv, extsim.Options{})
+}
+
+// Play implements Game.
+func (p *Program) Play(s Session, dir string) (*session.Recording, error) {
+	args := []string{"record", dir, "--seed", fmt.Sprint(s.Seed), "--ticks", fmt.Sprint(Ticks), "--snapshot-every", fmt.Sprint(snapshotEvery), "--trace", string(s.Trace)}
+	if s.Fault != "" {
+		args = append(args, "--fault", s.Fault+":"+s.guilty())
+	}
+	if _, err := p.run(args...); err != nil {
+		return nil, err
+	}
+	return recording(dir)
+}
+
+// recording reads what a program left.
+func recording(dir string) (*session.Recording, error) {
+	r := &session.Recording{Truth: &session.Truth{}}
+	text, err := os.ReadFile(filepath.Join(dir, session.TruthName))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, r.Truth); err != nil {
+		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		peer := session.Recorded{Name: e.Name(), Dir: filepath.Join(dir, e.Name())}
+		if err := peerFiles(&peer); err != nil {
+			return nil, err
+		}
+		r.Peers = append(r.Peers, peer)
+	}
+	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { // the host comes first, then who makes the mistake
+		return rankOf(a.Name) - rankOf(b.Name)
+	})
+	return r, nil
+}
+
+func rankOf(peer string) int {
+	if i := slices.Index([]string{"host", "client"}, peer); i >= 0 {
+		return i
+	}
+	return 2
+}
+
+// peerFiles finds the files of a peer.
+func peerFiles(p *session.Recorded) error {
+	p.Log = filepath.Join(p.Dir, session.LogName)
+	files, err := filepath.Glob(filepath.Join(p.Dir, "desync_*.snap"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files { // by their names in the order of their points
+		tick := strings.TrimSuffix(file[strings.LastIndex(file, "_")+1:], ".snap")
+		point, err := strconv.ParseUint(tick, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		p.Snapshots, p.Points = append(p.Snapshots, file), append(p.Points, point)
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package playbook
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Lab makes experiments: it replays the orders of one peer once more, from the last state
+// in which the peers were equal until the end of the divergent tick.
+type Lab struct {
+	// Sim is the build that is trusted, Own the one that the peer had. Given says that Own
+	// was named: else it is Sim, and that an experiment shows nothing excludes nothing.
+	Sim, Own string
+	Given    bool
+	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
+	// others with Own. An error says that the simulator cannot do it.
+	Try func(x Trying) (*bisect.Trial, error)
+	// Left returns how many replays may still be made.
+	Left func() int
+}
+
+// Trying is an experiment to make.
+type Trying struct {
+	Mode bisect.TrialMode
+	Peer string
+	Tick uint64
+	// Whole begins with the session: what a build keeps beside its state may be older than
+	// the last state in which the peers were equal.
+	Whole bool
+}
+
+// Experiment is one that was made, or could not be.
+type Experiment struct {
+	Trying
+	Sim    string // the build, or the two that were held against each other
+	Result ExperimentResult
+	// At is the tick in which it departs, System the first in it, if they are known; Labels
+	// are the archetypes that differ then.
+	At     *Moment
+	System string
+	Labels []string
+	Why    string // of Impossible
+	Shows  []string
+	Hits   int // of Repeat: how many replays departed, of Runs
+	Runs   int
+
+	trial *bisect.Trial // nil if none was made
+}
+
+// ExperimentResult is how an experiment ended.
+type ExperimentResult int
+
+// Results of experiments.
+const (
+	Agrees     ExperimentResult = iota // nothing departs
+	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
+	Elsewhere                          // it departs, in another tick or in other columns
+	Impossible                         // the simulator cannot do it; Why
+	NotMade                            // as many replays as were allowed had been made
+)
+
+// bench makes the experiments on one divergence and keeps what they show.
+type bench struct {
+	c    *Conclusion
+	e    Evidence
+	lab  *Lab
+	peer string
+	seen *shape // what differs between the peers at the end of the tick, nil if that is not known
+}
+
+// ownBuild is what the peer's own build does with the peer's orders.
+type ownBuild int
+
+const (
+	ownUnknown  ownBuild = iota
+	ownRepeats           // it comes to the peer's state
+	ownAgrees            // it comes to the state of the trusted build
+	ownOther             // it comes to neither
+	ownEarlier           // it departs from the peer before
+	ownNoReplay          // it cannot replay the orders
+)
+
+// experiment chooses experiments whose outcomes separate the classes that are open, the
+// cheapest first, and stops when one shows the cause. It reports whether any is shown.
+func (c *Conclusion) experiment(e Evidence, t *traits) bool {
+	if e.Lab == nil || c.Tick == nil || c.InitialState || e.Bisect.Replay == nil {
+		return false
+	}
+	b := &bench{c: c, e: e, lab: e.Lab}
+	switch {
+	case len(c.Guilty) > 0:
+		b.peer = c.Guilty[0]
+	case len(e.Bisect.Replay.Peers) > 0:
+		b.peer = e.Bisect.Replay.Peers[0].Name
+	default:
+		return false
+	}
+	if t.exact {
+		b.seen = shapeOf(e.Diff, nil)
+	}
+	if !e.Lab.Given || len(c.Guilty) == 0 {
+		return b.inPassing() || b.inReplay(false)
+	}
+	own := b.own(false)
+	if own == ownAgrees { // what it keeps beside its state may be older
+		own = b.own(true)
+	}
+	switch own {
+	case ownRepeats:
+		return b.repeats(t)
+	case ownAgrees:
+		return b.inPassing() || b.outside(t)
+	case ownOther:
+		return b.inReplay(true)
+	}
+	return b.inPassing() || b.inReplay(false)
+}
+
+// own replays the peer's orders in its own build, held against what it recorded.
+func (b *bench) own(whole bool) ownBuild {
+	trial, x := b.try(bisect.Plain, whole)
+	if trial == nil {
+		return ownNoReplay
+	}
+	tick := b.c.Tick.Number
+	switch d := trial.First; {
+	case d == nil && trial.Compared > 0:
+		x.Result = DepartsSo
+		return ownRepeats
+	case d == nil:
+		return ownUnknown
+	case d.Point != tick+1:
+		return ownEarlier
+	default:
+		for _, p := range b.e.Bisect.Replay.Peers {
+			if p.Name == b.peer && p.Departs != nil && *p.Departs == d.Point && p.Expected == d.Got {
+				x.Result = Agrees
+				return ownAgrees
+			}
+		}
+		return ownOther
+	}
+}
+
+// inPassing looks for what a build does beside playing: testing orders, predicting them,
+// saving and loading.
+func (b *bench) inPassing() bool {
+	if b.so(bisect.CheckPurity, false) {
+		return b.show(ImpureValidation)
+	}
+	if b.so(bisect.CheckCaches, false) {
+		return b.show(StaleCache)
+	}
+	for _, m := range []struct {
+		mode    bisect.TrialMode
+		classes []string
+	}{
+		{bisect.Predict, []string{PredictionLeak}},
+		{bisect.Serialize, []string{SaveForgets, Uninitialized}},
+		{bisect.Rollback, []string{SaveForgets, PredictionLeak, Uninitialized}},
+	} {
+		if !b.so(m.mode, false) {
+			continue
+		}
+		if b.so(bisect.Repeat, false) { // two instances depart without that, too
+			return b.show(b.unsteady()...)
+		}
+		return b.show(m.classes...)
+	}
+	return false
+}
+
+// inReplay looks for a build that does not come to the same state twice; sure says that its
+// replay has been seen to come to another state than the peer.
+func (b *bench) inReplay(sure bool) bool {
+	if b.so(bisect.Repeat, false) || sure && b.so(bisect.Repeat, true) {
+		return b.show(b.unsteady()...)
+	}
+	return false
+}
+
+// unsteady are the classes of mistakes by which two replays in one build differ.
+func (b *bench) unsteady() []string {
+	if s := b.seen; s != nil && (s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]) {
+		return []string{IterationOrder, ThreadTiming, Uninitialized}
+	}
+	return []string{WallClock, IterationOrder, Uninitialized}
+}
+
+// repeats separates the classes of mistakes that the build makes again with the same orders.
+func (b *bench) repeats(t *traits) bool {
+	if b.so(bisect.CheckCaches, false) || b.so(bisect.CheckCaches, true) {
+		return b.show(StaleCache)
+	}
+	if b.so(bisect.Repeat, false) {
+		return b.show(b.unsteady()...)
+	}
+	if b.so(bisect.Serialize, false) {
+		if t.healed {
+			return b.show(SelfHealed, Uninitialized)
+		}
+		return b.show(Uninitialized, IterationOrder) // six replays exclude no rare race
+	}
+	trial, x := b.try(bisect.Against, false)
+	s := b.seen
+	if trial != nil && trial.First != nil && trial.First.Diff != nil {
+		if trial.First.Point == b.c.Tick.Number+1 {
+			x.Result = DepartsSo
+		}
+		s = shapeOf(trial.First.Diff, nil)
+	}
+	switch {
+	case s == nil:
+		return b.show(DifferentData)
+	case t.healed:
+		return b.show(SelfHealed, DifferentData)
+	case s.rng && s.rows == 0:
+		return b.show(RNGLeak)
+	case s.floats && s.near:
+		return b.show(Float)
+	case s.rng:
+		return b.show(RNGLeak, DifferentData, IterationOrder)
+	case s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]:
+		return b.show(UnstableSort, IterationOrder, Locale)
+	}
+	return b.show(DifferentData, UnstableSort, IterationOrder)
+}
+
+// outside is what is left where the peer's own build is sound in every way: what did not come
+// from it.
+func (b *bench) outside(t *traits) bool {
+	if b.e.Lab.Left() <= 0 || b.seen == nil {
+		return false
+	}
+	switch one := b.seen.single; {
+	case one == nil:
+		return false
+	case one.BitsChanged == 1:
+		return b.show(BitFlip, ForeignWrite)
+	}
+	return b.show(ForeignWrite)
+}
+
+// show takes classes as shown by the experiments that were made.
+func (b *bench) show(classes ...string) bool {
+	var signs []Sign
+	var last *Experiment
+	for i := range b.c.Experiments {
+		if x := &b.c.Experiments[i]; x.Result == DepartsSo {
+			signs, last = append(signs, x.sign()), x
+		}
+	}
+	if last != nil {
+		last.Shows = classes
+	} else {
+		signs = append(signs, signOf(OwnIsSound, b.lab.Own))
+	}
+	return b.c.caused(Shown, nil, signs, classes...)
+}
+
+// sign is the experiment as what speaks for a cause.
+func (x *Experiment) sign() Sign { return signOf(Experimented, string(x.Mode), x.Sim) }
+
+// excludes are the classes that one mode excludes if nothing departs in it, where the build is
+// known to be the peer's.
+var excludes = map[bisect.TrialMode][]string{
+	bisect.CheckCaches: {StaleCache},
+	bisect.CheckPurity: {ImpureValidation},
+	bisect.Predict:     {PredictionLeak},
+	bisect.Serialize:   {SaveForgets},
+}
+
+// so makes an experiment and reports whether it departs where the peers parted.
+func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
+	trial, x := b.try(mode, whole)
+	if trial == nil {
+		return false
+	}
+	if trial.First == nil {
+		if b.lab.Given && trial.Compared > 0 {
+			b.c.exclude(x.sign(), excludes[mode]...)
+		}
+		return false
+	}
+	x.Result = Elsewhere
+	switch tick := b.c.Tick.Number; {
+	case mode == bisect.CheckCaches && trial.First.Point <= tick+1: // it is read later than it goes stale
+		x.Result = DepartsSo
+	case mode == bisect.Serialize && trial.First.Point == tick && b.meets(trial.First.Diff): // loading shows at once
+		x.Result = DepartsSo
+	case trial.First.Point == tick+1 && b.meets(trial.First.Diff):
+		x.Result = DepartsSo
+	}
+	return x.Result == DepartsSo
+}
+
+// meets reports whether what departs in an experiment is among what differs between the
+// peers, as far as both are known.
+func (b *bench) meets(d *snapshot.Diff) bool {
+	return d == nil || b.seen == nil || shapeOf(d, nil).meets(b.seen)
+}
+
+// try makes an experiment. The trial is nil if it could not be made.
+func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experiment) {
+	x := Experiment{Trying: Trying{Mode: mode, Peer: b.peer, Tick: b.c.Tick.Number, Whole: whole}, Sim: b.lab.Own}
+	if mode == bisect.Against {
+		x.Sim = b.lab.Sim + " against " + b.lab.Own
+	}
+	for i := range b.c.Experiments { // it was made already
+		if y := &b.c.Experiments[i]; y.Trying == x.Trying && y.trial != nil {
+			return y.trial, y
+		}
+	}
+	b.c.Experiments = append(b.c.Experiments, x)
+	at := &b.c.Experiments[len(b.c.Experiments)-1]
+	if b.lab.Left() <= 0 {
+		at.Result = NotMade
+		return nil, at
+	}
+	trial, err := b.lab.Try(x.Trying)
+	if err != nil {
+		at.Result, at.Why = Impossible, err.Error()
+		return nil, at
+	}
+	at.trial, at.Hits, at.Runs = trial, trial.Hits, trial.Runs
+	if d := trial.First; d != nil {
+		at.Result = Elsewhere
+		if d.Point > 0 {
+			at.At = b.c.tick(b.e, d.Point-1)
+		}
+		at.System = d.System
+		if d.Diff != nil {
+			at.Labels = changed(d.Diff)
+		}
+		slices.Sort(at.Labels)
+	}
+	return trial, at
+}

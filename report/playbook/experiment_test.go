@@ -1,0 +1,136 @@
+package playbook
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Sums that peers and simulators come to at the end of the divergent tick.
+var (
+	soundSum = merkle.Short{1}
+	peerSum  = merkle.Short{2}
+	otherSum = merkle.Short{3}
+)
+
+// outcome is how one replay ends: at a point with a sum, 0 for one in which nothing departs.
+type outcome struct {
+	point uint64
+	got   merkle.Short
+	diff  *snapshot.Diff
+	err   error
+}
+
+// fakeLab answers experiments from a table, and notes which were made.
+type fakeLab struct {
+	outcomes map[bisect.TrialMode]outcome
+	made     []string
+	left     int
+}
+
+func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
+	l.made = append(l.made, string(x.Mode))
+	l.left--
+	o := l.outcomes[x.Mode]
+	if o.err != nil {
+		return nil, o.err
+	}
+	t := &bisect.Trial{Mode: x.Mode, Compared: 5}
+	if o.point > 0 {
+		t.First = &bisect.Departure{Point: o.point, Got: o.got, Diff: o.diff}
+	}
+	return t, nil
+}
+
+// experimented concludes of peers who parted in tick 60 in Health.hp of Tank 7, the client
+// being wrong.
+func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
+	t.Helper()
+	e := differAt(partedIn(60, 61), 61)
+	point := uint64(61)
+	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{
+		{Name: "client", Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: "host", Compared: 2},
+	}}
+	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Left: func() int { return l.left }}
+	c, err := Conclude(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestExperiments pins which experiments are made after which outcomes, and what they show.
+func TestExperiments(t *testing.T) {
+	here := differAt(partedIn(60, 61), 61).Diff
+	elsewhere := diffOf(change(1, "x", f64(1), f64(2)))
+	agrees := outcome{point: 61, got: soundSum} // of the peer's own build: not what the peer recorded
+	type outcomes = map[bisect.TrialMode]outcome
+	for _, test := range []struct {
+		name     string
+		given    bool
+		outcomes outcomes
+		left     int
+		want     []string
+		made     []string
+	}{
+		{"tests of orders change the state", false, outcomes{bisect.CheckPurity: {point: 61, diff: here}}, 50, []string{ImpureValidation}, []string{"check-purity"}},
+		{"tests of orders change something else", false, outcomes{bisect.CheckPurity: {point: 61, diff: elsewhere}}, 50, nil, nil},
+		{"nothing departs in the trusted build", false, outcomes{}, 50, nil, []string{"check-purity", "check-caches", "predict", "serialize", "rollback", "runs"}},
+		{"a prediction is not taken back", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 50, []string{PredictionLeak}, nil},
+		{"a prediction departs, and so does every replay", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Repeat: {point: 61}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"a save forgets", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here}}, 50, []string{SaveForgets, Uninitialized}, nil},
+		{"the own build repeats it, and caches are stale", true, outcomes{bisect.CheckCaches: {point: 50}}, 50, []string{StaleCache}, []string{"plain", "check-caches"}},
+		{"the own build repeats it, and nothing else departs", true, outcomes{bisect.Against: {point: 61, diff: here}}, 50, []string{DifferentData, UnstableSort, IterationOrder}, nil},
+		{"the own build repeats it, and rounds otherwise", true, outcomes{bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float}, nil},
+		{"the own build repeats it only until it is loaded", true, outcomes{bisect.Serialize: {point: 61, diff: here}}, 50, []string{Uninitialized, IterationOrder}, nil},
+		{"the own build comes to something else each time", true, outcomes{bisect.Plain: {point: 61, got: otherSum}, bisect.Repeat: {point: 61}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "runs"}},
+		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, []string{ForeignWrite}, nil},
+		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
+		{"the own build is another one", true, outcomes{bisect.Plain: {point: 12, got: otherSum}}, 50, nil, nil},
+		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, nil},
+	} {
+		l := &fakeLab{outcomes: test.outcomes, left: test.left}
+		c := experimented(t, l, test.given)
+		var got []string
+		for i := range c.Causes {
+			got = append(got, c.Causes[i].Class)
+			if c.Causes[i].Standing != Shown || len(c.Causes[i].Signs) == 0 {
+				t.Errorf("%s: %+v", test.name, c.Causes[i])
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, expected %v; made %v", test.name, got, test.want, l.made)
+		}
+		if test.made != nil && !slices.Equal(l.made, test.made) {
+			t.Errorf("%s: made %v, expected %v", test.name, l.made, test.made)
+		}
+		if n := len(c.Excluded); !test.given && n > 0 {
+			t.Errorf("%s: %d classes are excluded, though nobody knows what the peer ran", test.name, n)
+		}
+	}
+}
+
+// TestBudget checks that no more replays are made than are allowed, and that those left out
+// are named.
+func TestBudget(t *testing.T) {
+	for left := range 6 {
+		l := &fakeLab{left: left}
+		c := experimented(t, l, false)
+		notMade := 0
+		for _, x := range c.Experiments {
+			if x.Result == NotMade {
+				notMade++
+			}
+		}
+		if len(l.made) != left || notMade != 6-left {
+			t.Errorf("%s: %d made, %d said not to be", fmt.Sprint(left), len(l.made), notMade)
+		}
+	}
+}
