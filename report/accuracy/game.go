@@ -1,6 +1,7 @@
 package accuracy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,6 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-
-	"context"
 )
 
 // Game is a game whose sessions are played, with mistakes.
@@ -144,6 +143,9 @@ func (p *Program) Sim(fault string) (*bisect.Sim, error) {
 
 // Play implements Game.
 func (p *Program) Play(s Session, dir string) (*session.Recording, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
 	args := []string{"record", dir, "--seed", fmt.Sprint(s.Seed), "--ticks", fmt.Sprint(Ticks), "--snapshot-every", fmt.Sprint(snapshotEvery), "--trace", string(s.Trace)}
 	if s.Fault != "" {
 		args = append(args, "--fault", s.Fault+":"+s.guilty())
