@@ -29,8 +29,8 @@ func Conclude(e Evidence) (*Conclusion, error) {
 		c.lastly(e)
 		return c, nil
 	}
-	c.kind(e)
 	c.inputs(e)
+	c.kind(e)
 	if c.Bracket != nil {
 		if err := c.narrow(e); err != nil {
 			return nil, err
@@ -68,10 +68,12 @@ func (c *Conclusion) kind(e Evidence) {
 			c.Healed = &healed
 		}
 	}
-	diverged := b.Diverged() || e.Orders != nil && e.Orders.Diverged() || slices.ContainsFunc(b.Traces, diverged) || slices.ContainsFunc(e.Traces, diverged)
+	c.SimFailed = b.SimFailed
+	logs := e.Orders != nil && (e.Orders.Verdict == orderlog.Simulation || e.Orders.Verdict == orderlog.InitialState || e.Orders.State.First != nil)
+	diverged := b.Diverged() || logs || c.Inputs.Differ() || slices.ContainsFunc(b.Traces, diverged) || slices.ContainsFunc(e.Traces, diverged)
 	switch {
 	case c.Kind != "" || !diverged:
-	case c.Bracket == nil && ordersDiffer(e):
+	case c.Bracket == nil && c.Inputs.Differ():
 		c.Kind = bisect.InputsDiffer
 	case c.Cache != nil:
 		c.Kind = bisect.StaleCache
