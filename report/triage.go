@@ -46,6 +46,9 @@ type Report struct {
 	Orders []TriagedOrder `json:"orders"`
 	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
 
+	// SimFailed says how the simulator failed that was asked for, empty if it did not.
+	SimFailed string `json:"simulator_failed,omitempty"`
+
 	Contradictions []string `json:"contradictions"`
 	Missing        []string `json:"missing"` // evidence that is lost or lacking
 	Notes          []string `json:"notes"`

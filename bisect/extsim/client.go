@@ -128,7 +128,7 @@ func (s *simulator) send(limit uint32) error {
 		return err
 	}
 	if err := s.reply.read(b); err != nil {
-		return s.link.broken(fmt.Sprintf("its answer is not MessagePack: %v", err))
+		return s.link.broken(fmt.Sprintf("its answer, which begins with %+q, is not MessagePack: %v", b[:min(len(b), maxStray)], err))
 	}
 	s.reply.tuple(3, "reply")
 	id := s.reply.uint("id of the reply")

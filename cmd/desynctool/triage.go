@@ -114,6 +114,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		}
 	}
 	e.warn(r.Warnings)
+	e.simFailed(r.SimFailed)
 	if flags.start != "" {
 		if r.Fingerprint == "" {
 			e.warn([]string{"--write-up: no divergence is known closely enough, so there is nothing to write up"})
