@@ -412,6 +412,9 @@ func (t *reportText) trouble() {
 		for _, no := range c.Contradictions {
 			t.wrap("    ", 4, no, t.s.bad)
 		}
+		for _, text := range c.Omits {
+			t.wrap("    ", 4, text, nil)
+		}
 	}
 	for i, f := range t.r.Facts {
 		if i == 0 {
@@ -436,6 +439,8 @@ func claimText(c *ClaimDocument) string {
 		return "borne out: by the evidence the peers part at " + at
 	case tracediff.Late:
 		return "late: the peers had parted before; " + at + " is an upper bound"
+	case tracediff.Fits:
+		return "fits: nothing else here is of " + at + ", which lies where the peers parted"
 	case tracediff.Contradicted:
 		return "contradicted: the peers agree at " + at
 	}

@@ -221,7 +221,7 @@ func (c *Conclusion) answerClaims() {
 	switch {
 	case first.Contradicted() || first.Late() || wrong > 0:
 		c.put(StepClaims, report.RungTrouble)
-	case first.Borne():
+	case first.Borne() || first.Fits():
 		c.put(StepClaims, report.RungFound)
 	default:
 		c.put(StepClaims, report.RungOpen)

@@ -449,7 +449,7 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 // firstContradicted quotes the first claim that the evidence contradicts, with why.
 func firstContradicted(c *playbook.Conclusion) string {
 	for i := range c.Statements {
-		if s := &c.Statements[i]; len(contradictionsOf(s)) > 0 {
+		if s := &c.Statements[i]; s.Wrong() {
 			return strings.Join(append([]string{"“" + s.Text + "”"}, contradictionsOf(s)...), "; ")
 		}
 	}
@@ -461,18 +461,20 @@ func claims(c *playbook.Conclusion) (found, evidence string) {
 	first, wrong := c.FirstStatement()
 	text := "“" + first.Text + "”"
 	switch {
-	case first.Contradicted():
+	case first.Contradicted() && wrong == len(c.Statements):
 		return "the engine is wrong", strings.Join(append([]string{text}, contradictionsOf(first)...), "; ")
+	case wrong > 0:
+		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, prose.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
 	case first.Late():
 		when := ""
 		if first.Tick != nil {
 			when = tick(playbook.Moment{Number: *first.Tick, Native: first.Native})
 		}
 		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
-	case wrong > 0:
-		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, prose.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
 	case first.Borne():
 		return "the engine says the same", text
+	case first.Fits():
+		return "the engine may be right", text + ": that tick lies where the peers parted"
 	}
 	return "not checked", text
 }

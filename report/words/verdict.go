@@ -49,7 +49,7 @@ func alone(c *playbook.Conclusion) string {
 func undiverged(c *playbook.Conclusion) []string {
 	text := "No difference was found"
 	lost := len(c.Lost) + len(c.Lacking)
-	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 {
+	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 && c.Inputs.State != playbook.InputsLogs {
 		text += " in what could be read"
 	}
 	if !c.Search.Compares() {
