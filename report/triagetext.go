@@ -114,11 +114,7 @@ func (t *reportText) verdict() {
 		t.put(word)
 	}
 	for _, b := range t.r.Seen {
-		how := "seen before: "
-		if !b.Exact {
-			how = "perhaps seen before (the same kind of difference): "
-		}
-		t.put("  ", t.s.warn.Sprint(how), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
+		t.put("  ", t.s.warn.Sprint(Safe(b.How()), ": "), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
 	}
 }
 
@@ -465,8 +461,20 @@ func (t *reportText) next() {
 			t.wrap("  ", 2, strings.TrimRight(line, "\n"), nil)
 		}
 	}
-	if t.r.Fingerprint != "" {
+	if len(t.r.Fingerprints) > 0 {
 		t.put()
-		t.put(t.s.faint.Sprint("fingerprint ", t.r.Fingerprint, ", coarse ", t.r.Coarse))
+		text := "fingerprint " + t.r.Fingerprint
+		if t.r.Fingerprint == "" {
+			text = "no strict fingerprint: too little is known of what differs first"
+		}
+		for _, f := range t.r.Fingerprints {
+			if t.all {
+				text += fmt.Sprintf("; %s %s (%s)", f.Level, f.Digest, Safe(f.Name))
+			}
+		}
+		if last := t.r.Fingerprints[len(t.r.Fingerprints)-1]; !t.all {
+			text += fmt.Sprintf("; by its %s %s", last.Level, last.Digest)
+		}
+		t.wrap("", 0, text, t.s.faint)
 	}
 }

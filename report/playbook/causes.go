@@ -52,6 +52,8 @@ type Cause struct {
 	Group int
 	Alike bool
 	Signs []Sign
+	// Confirmed says that an experiment, such as a replay, showed it.
+	Confirmed bool
 	// Later says that nothing speaks for it but states of some time after the peers
 	// parted: what they show may have followed from something else.
 	Later bool

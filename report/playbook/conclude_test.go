@@ -295,22 +295,3 @@ func TestSteps(t *testing.T) {
 		t.Errorf("the steps are called %q", names)
 	}
 }
-
-// TestFingerprint pins what separates one bug from others, and that it is the same each time.
-func TestFingerprint(t *testing.T) {
-	e := differAt(partedIn(60, 61), 61)
-	e.Session.Game = "refsim"
-	c := conclude(t, e)
-	const exact, coarse = "75fb78004fd06e60", "90812659ddf9ad12"
-	if c.Fingerprint != exact || c.Coarse != coarse {
-		t.Errorf("the fingerprints are %s and %s of %+v, expected %s and %s", c.Fingerprint, c.Coarse, c.Of, exact, coarse)
-	}
-	again := differAt(partedIn(900, 901), 901) // another time
-	again.Session.Game, again.Lost = "refsim", []string{"x"}
-	if d := conclude(t, again); d.Fingerprint != c.Fingerprint {
-		t.Errorf("the same bug in another tick is %s", d.Fingerprint)
-	}
-	if d := conclude(t, inSync()); d.Fingerprint != "" || d.Of != nil {
-		t.Errorf("without a divergence the fingerprint is %q", d.Fingerprint)
-	}
-}

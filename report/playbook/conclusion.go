@@ -110,10 +110,10 @@ type Conclusion struct {
 	Heat       *report.Heat
 	Map        *report.PositionsMap
 
-	// Fingerprint and Coarse are hex digits, "" if too little is known; Of is what they
-	// are made of.
-	Fingerprint, Coarse string
-	Of                  []report.Trait
+	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
+	// coarse to fine.
+	Fingerprint string
+	Levels      []report.Fingerprint
 
 	within *Within // nil if it is not known where in the tick they part
 }

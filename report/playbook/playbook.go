@@ -45,7 +45,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	t := observe(e, c)
 	c.causes(t)
 	c.answer(e)
-	c.fingerprint(t)
+	c.fingerprints(t)
 	c.lastly(e)
 	return c, nil
 }
