@@ -36,6 +36,12 @@ func (p *printed) digest(level report.Level) string {
 	return ""
 }
 
+// holdsTick reports whether the states of the divergent tick were compared.
+func (p *printed) holdsTick() bool {
+	d, k := p.r.FirstDivergence, p.r.Compared
+	return d != nil && k != nil && (d.InitialState || d.Tick != nil && k.Point == *d.Tick+1)
+}
+
 // seen reports whether two reports would be taken for reports of one bug.
 func seen(a, b *printed) bool {
 	for _, level := range report.Levels() {
@@ -91,7 +97,7 @@ func TestFingerprints(t *testing.T) {
 			case a.fault != b.fault && equal:
 				shared++
 				t.Errorf("%s and %s have the same strict fingerprint: %v", a, b, names(a.r))
-			case a.fault == b.fault && a.place == b.place:
+			case a.fault == b.fault && a.place == b.place && a.holdsTick() && b.holdsTick():
 				pairs++
 				if equal {
 					same++

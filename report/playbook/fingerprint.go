@@ -3,6 +3,8 @@ package playbook
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -59,12 +61,27 @@ func (c *Conclusion) fingerprints(t *traits) {
 		return slices.Index(order, a.Level) - slices.Index(order, b.Level)
 	})
 	if has[report.LevelStep] && has[report.LevelField] || c.InitialState && has[report.LevelField] || c.Inputs.Differ() && has[report.LevelOrder] || has[report.LevelCause] {
-		var all []string
+		all := []string{t.shape()}
 		for _, f := range c.Levels {
 			all = append(all, string(f.Level), f.Name)
 		}
 		c.Fingerprint = digest(all)
 	}
+}
+
+// shape says how values differ, in steps so coarse that most strikes of one bug have the same: how
+// many entities, how far floats are apart, whether a column differs one way or both. Bugs that meet
+// in a place part in it.
+func (t *traits) shape() string {
+	if !t.seen || !t.exact {
+		return "not known"
+	}
+	rows := min(bits.Len(uint(t.rows)), 6)
+	ulp := bits.Len64(t.ulp)
+	if ulp > 2 {
+		ulp = 2 + (ulp+9)/10
+	}
+	return fmt.Sprint(rows, ulp, t.archetypes, t.bothWays > 0, t.bits == 1, t.floats, t.only[0] > 0, t.only[1] > 0)
 }
 
 // level adds a level.
