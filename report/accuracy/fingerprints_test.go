@@ -56,12 +56,13 @@ func seen(a, b *printed) bool {
 // fingerprint, and reports of one mistake find each other by a level that counts, where both
 // have the state of the divergent tick.
 func TestFingerprints(t *testing.T) {
-	seeds, entities := sample.Of(2, 12), 200
+	const entities = 200
+	seeds := sample.Of(2, 12)
 	var plays []*printed
 	for _, kind := range refsim.Faults() {
 		for seed := range seeds {
 			plays = append(plays, &printed{
-				fault: kind.Name, place: kind.Places[seed%2], seed: 1 + seed,
+				fault: kind.Name, place: kind.Places[seed%sample.Of(1, 2)], seed: 1 + seed,
 				trace: []session.TraceLevel{session.TraceSystem, session.TraceArchetype}[seed/2%2],
 			})
 		}
@@ -77,7 +78,7 @@ func TestFingerprints(t *testing.T) {
 	}
 	wait.Wait()
 
-	var pairs, found, strict, diverged, same, shared, without int
+	var pairs, found, loose, diverged, same, shared, without int
 	for i, a := range plays {
 		if a.r == nil || a.r.Status != report.Diverged {
 			continue
@@ -109,13 +110,13 @@ func TestFingerprints(t *testing.T) {
 				}
 			}
 			if a.fault != b.fault && seen(a, b) {
-				strict++
+				loose++
 			}
 		}
 	}
 	t.Logf("%d sessions diverged, %d without a strict fingerprint; %d pairs of one fault and place, %d found by step or field, %d by the strict one; %d false matches of strict ones, %d pairs of different faults share a step or a field",
-		diverged, without, pairs, found, same, shared, strict)
-	if diverged < len(plays)*3/4 || 100*found < 98*pairs {
+		diverged, without, pairs, found, same, shared, loose)
+	if diverged < len(plays)*3/4 || pairs < len(plays)/4 || 100*found < 98*pairs {
 		t.Errorf("%d of %d sessions diverged, %d of %d pairs are found, expected 98 %%", diverged, len(plays), found, pairs)
 	}
 }

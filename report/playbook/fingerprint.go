@@ -20,8 +20,8 @@ const maxNames = 8
 // strikes: by no tick, entity, value, peer or path. Each level is of one question of the
 // narrowing, and is there if that is answered by evidence of the divergence itself; states of
 // later show what followed from it. The strict one is of all levels together, and takes at least
-// a place inside the tick and the fields that differ first there, or the orders that differ, or
-// an experiment that confirms the cause.
+// a place inside the tick and the fields that differ first there, which look like one class of mistakes
+// only, or the orders that differ, or an experiment that confirms the cause.
 func (c *Conclusion) fingerprints(t *traits) {
 	if !c.Diverged() {
 		return
@@ -60,7 +60,8 @@ func (c *Conclusion) fingerprints(t *traits) {
 	slices.SortStableFunc(c.Levels, func(a, b report.Fingerprint) int {
 		return slices.Index(order, a.Level) - slices.Index(order, b.Level)
 	})
-	if has[report.LevelStep] && has[report.LevelField] || c.InitialState && has[report.LevelField] || c.Inputs.Differ() && has[report.LevelOrder] || has[report.LevelCause] {
+	place := has[report.LevelStep] && has[report.LevelField] || c.InitialState && has[report.LevelField]
+	if place && !c.alike() || c.Inputs.Differ() && has[report.LevelOrder] || has[report.LevelCause] {
 		all := []string{t.shape()}
 		for _, f := range c.Levels {
 			all = append(all, string(f.Level), f.Name)
@@ -69,19 +70,23 @@ func (c *Conclusion) fingerprints(t *traits) {
 	}
 }
 
-// shape says how values differ, in steps so coarse that most strikes of one bug have the same: how
-// many entities, how far floats are apart, whether a column differs one way or both. Bugs that meet
-// in a place part in it.
+// shape says how values differ: about how many entities, how far floats are apart, whether a column
+// differs one way or both. Bugs that meet in a place part in it.
 func (t *traits) shape() string {
 	if !t.seen || !t.exact {
 		return "not known"
 	}
 	rows := min(bits.Len(uint(t.rows)), 6)
-	ulp := bits.Len64(t.ulp)
-	if ulp > 2 {
-		ulp = 2 + (ulp+9)/10
+	if t.floats {
+		rows = t.rows // roundings look alike but for how many there are
 	}
-	return fmt.Sprint(rows, ulp, t.archetypes, t.bothWays > 0, t.bits == 1, t.floats, t.only[0] > 0, t.only[1] > 0)
+	return fmt.Sprint(rows, t.ulp, t.archetypes, t.bothWays > 0, t.bits == 1, t.floats, t.only[0] > 0, t.only[1] > 0)
+}
+
+// alike reports whether several classes of mistakes look like this and no experiment has separated
+// them: two bugs of the same place could not be told apart.
+func (c *Conclusion) alike() bool {
+	return len(c.Causes) > 0 && c.Causes[0].Alike && !c.Causes[0].Confirmed
 }
 
 // level adds a level.

@@ -22,6 +22,7 @@ func digests(c *Conclusion) map[report.Level]string {
 func inSystem(tick uint64, system string) Evidence {
 	e := differAt(partedIn(tick, tick+1), tick+1)
 	e.Session.Game = "refsim"
+	e.Diff.Tables[0].Changes[0].BitsChanged = 1 // which looks like one class only
 	e.Traces = []*tracediff.Result{{
 		Traces: make([]tracediff.TraceInfo, 2), First: &tracediff.Difference{System: system, Tick: tracediff.Tick{Number: tick}},
 		Bracket: &tracediff.Bracket{HasGood: true, Good: tracediff.Tick{Number: tick - 1}, Bad: tracediff.Tick{Number: tick}},
@@ -48,7 +49,7 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("level %d is %+v, expected %+v", i, f, want[i])
 		}
 	}
-	const strict = "6e638f1c98bd5dde"
+	const strict = "d5dc750d38207713"
 	if c.Fingerprint != strict {
 		t.Errorf("the strict one is %s of %+v, expected %s", c.Fingerprint, c.Levels, strict)
 	}
@@ -69,6 +70,8 @@ func TestFingerprint(t *testing.T) {
 // TestFingerprintOfWhatIsKnown: states of later, or a wide bracket, have no field; each diverged
 // verdict has the levels that it knows.
 func TestFingerprintOfWhatIsKnown(t *testing.T) {
+	several := inSystem(60, "Combat")
+	several.Diff.Tables[0].Changes[0].BitsChanged = 3
 	for _, test := range []struct {
 		name   string
 		e      Evidence
@@ -76,6 +79,7 @@ func TestFingerprintOfWhatIsKnown(t *testing.T) {
 		has    []report.Level
 	}{
 		{"the tick's state and system", inSystem(60, "Combat"), true, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelStep, report.LevelField}},
+		{"several classes look like it", several, false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelStep, report.LevelField}},
 		{"the tick's state", differAt(partedIn(60, 61), 61), false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelField}},
 		{"states of later", differAt(partedIn(60, 61), 361), false, []report.Level{report.LevelKind}},
 		{"a wide bracket", differAt(partedIn(60, 90), 90), false, []report.Level{report.LevelKind}},
