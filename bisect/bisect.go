@@ -65,6 +65,10 @@ type Result struct {
 	// sync hash.
 	Recorded int
 
+	// Equal is the last state point at which states of two peers, or the recorded sync
+	// hashes, were compared and agree; nil if there is none, or if states differ.
+	Equal *uint64
+
 	// Groups are the names of the peers by their state at Bracket.Bad, in the
 	// order of Peers. A peer whose state there is not known is in none.
 	Groups [][]string
@@ -83,6 +87,9 @@ type Result struct {
 
 	// Replay is what the simulator said, nil if none ran.
 	Replay *Replay
+	// SimFailed says how the simulator of Options failed: it did not start, refused the
+	// session, or died. Empty if it did not fail.
+	SimFailed string
 
 	// Prefix is what was searched where a test judged prefixes of one log, nil
 	// elsewhere. Then Probes counts the prefixes that were tested.
@@ -192,6 +199,9 @@ func (r *Result) limits(peers []*peer) {
 // Diverged reports whether a divergence is proven.
 func (r *Result) Diverged() bool { return r.Bracket != nil || r.Kind != "" }
 
+// Failed reports whether the simulator that was asked for failed.
+func (r *Result) Failed() bool { return r.SimFailed != "" }
+
 // Incomplete reports whether evidence was lost or contradicts itself.
 func (r *Result) Incomplete() bool { return len(r.Lost)+len(r.Contradictions) > 0 }
 
@@ -266,6 +276,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	switch {
 	case first != nil:
+		r.Equal = nil
 		r.set(*first.bracket)
 		r.Healed, r.Kind = first.healedAt(), first.kind
 		if opts.Sim != nil {
@@ -275,13 +286,11 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		}
 	case sums != nil:
 		r.checksumOnly(sums)
-		if opts.Sim != nil {
-			r.note("no replay: the states do not part")
-		}
+		r.unused(opts.Sim, peers, "the states do not part")
 	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces) == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
-	case opts.Sim != nil:
-		r.note("no replay: the peers do not part")
+	default:
+		r.unused(opts.Sim, peers, "the peers do not part")
 	}
 	r.limits(peers)
 
@@ -317,6 +326,7 @@ func (r *Result) compare(peers []*peer) (first, sums *pair) {
 			p.search()
 			p.scanLogs()
 			p.combine()
+			r.agree(p)
 			if p.bracket != nil && (first == nil || p.before(first)) {
 				first = p
 			}
@@ -326,4 +336,17 @@ func (r *Result) compare(peers []*peer) (first, sums *pair) {
 		}
 	}
 	return first, sums
+}
+
+// agree notes the last point at which a pair was compared and is equal.
+func (r *Result) agree(p *pair) {
+	last := p.equal
+	for i := range p.pairs {
+		if pr := &p.pairs[i]; pr.ok && pr.a.Root == pr.b.Root && p.points[i].Phase == "" && (last == nil || p.points[i].Tick > *last) {
+			last = &p.points[i].Tick
+		}
+	}
+	if last != nil && (r.Equal == nil || *last > *r.Equal) {
+		r.Equal = last
+	}
 }

@@ -220,8 +220,7 @@ func (r *Result) judge(t *tracediff.Result) {
 		}
 		switch {
 		case c.Tick >= b.Bad.Tick:
-			c.Standing = tracediff.Late
-			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states differ %s, before that tick", b.Bad.When()))
+			c.Standing = tracediff.Late // an upper bound, which is true
 		case b.Good != nil && c.Tick < b.Good.Tick:
 			c.Standing = tracediff.Contradicted
 			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal %s, after that tick", b.Good.When()))

@@ -36,7 +36,7 @@ type drill struct {
 func (p *player) driller(s Simulator) (*drill, error) {
 	stepper, ok := As[Stepper](s, CanSystems)
 	if !ok {
-		return nil, fmt.Errorf("%s cannot be stepped system by system", p.sim.Name)
+		return nil, fmt.Errorf("%s cannot be stepped system by system: %w", p.sim.Name, ErrUnsupported)
 	}
 	if p.opts.Traced == nil {
 		return nil, fmt.Errorf("%s left no trace to drill by; two simulators side by side need none", p.source())
@@ -149,7 +149,7 @@ func (p *player) stepTogether(a, b Simulator, nameA, nameB string) error {
 	x, ok1 := As[Stepper](a, CanSystems)
 	y, ok2 := As[Stepper](b, CanSystems)
 	if !ok1 || !ok2 {
-		return fmt.Errorf("%s or %s cannot be stepped system by system", nameA, nameB)
+		return fmt.Errorf("%s or %s cannot be stepped system by system: %w", nameA, nameB, ErrUnsupported)
 	}
 	tick := a.Point()
 	for _, s := range []Stepper{x, y} {

@@ -2,7 +2,6 @@ package bisect
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -23,10 +22,15 @@ type Replay struct {
 	Peers []ReplayedPeer
 
 	// InputsDiffer is the first point at which two peers' replays differ from
-	// each other: then their orders do, in the tick before. Nil if they never
-	// do.
+	// each other, each as far as its peer had these states: then they were given
+	// different orders, in the tick before or earlier. Nil if they never do.
 	InputsDiffer *uint64
 
+	// Unsteady says that replays of the same orders differ: the simulator is not
+	// deterministic, and nothing follows from it.
+	Unsteady bool
+
+	end    uint64  // how far the orders of any peer are known, To at most
 	peers  []*peer // of Peers
 	lender *peer   // whose orders those without a log borrow
 	runs   []run   // of Peers
@@ -158,22 +162,28 @@ func replay(r *Result, peers []*peer, opts Options) error {
 		world, rep.From, rep.FromState = nil, lender.Header.FirstPoint, false
 		err = rep.play(runs, sim, nil)
 	}
-	if err != nil {
-		return err
-	}
-	if world != nil {
-		held, err := snapshot.Hold(world)
-		if err != nil {
-			return err
+	if err == nil && world != nil {
+		held, err2 := snapshot.Hold(world)
+		if err2 != nil {
+			return err2
 		}
 		if got, want := runs[0].hashes[0], held.Info().Root.Short(); got != want {
-			return fmt.Errorf("%s loads the state at point %d with hash %s, the snapshot has %s: not this build, or the save forgets something",
+			r.note("%s loads the state at point %d with hash %s, the snapshot has %s: not this build, or the save forgets something; it replays from the start of the session",
 				sim.Name, rep.From, got, want)
+			world, rep.From, rep.FromState = nil, lender.Header.FirstPoint, false
+			err = rep.play(runs, sim, nil)
 		}
 	}
-	if opts.Traced != nil {
+	if err != nil {
+		r.SimFailed = err.Error()
+		return nil
+	}
+	if rep.inputs(runs); rep.Unsteady {
+		r.note("%s is not deterministic: replays of the same orders differ, so nothing follows from them", sim.Name)
+	}
+	if opts.Traced != nil && !rep.Unsteady {
 		if err := rep.drill(r, runs, opts, world); err != nil {
-			return err
+			r.SimFailed = err.Error()
 		}
 	}
 	for i := range runs {
@@ -293,23 +303,16 @@ func (rep *Replay) play(runs []run, sim *Sim, world *snapshot.World) error {
 		wait.Go(func() { errs[i] = rep.playOne(run, sim, world) })
 	}
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
+	for _, err := range errs {
+		if err != nil {
+			return err // those of others are the same
+		}
 	}
 	last := rep.From
 	for i := range runs {
 		last = max(last, min(rep.To, runs[i].end))
-		for at := range runs[i].hashes[:min(len(runs[0].hashes), len(runs[i].hashes))] {
-			if runs[0].hashes[at] == runs[i].hashes[at] {
-				continue
-			}
-			if point := rep.From + uint64(at); rep.InputsDiffer == nil || point < *rep.InputsDiffer {
-				rep.InputsDiffer = &point
-			}
-			break
-		}
 	}
-	rep.To = last
+	rep.end = last
 	return nil
 }
 
@@ -317,6 +320,7 @@ func (rep *Replay) play(runs []run, sim *Sim, world *snapshot.World) error {
 // its snapshots.
 func (rep *Replay) playOne(run *run, sim *Sim, world *snapshot.World) error {
 	until := min(rep.To, run.end)
+	run.hashes, run.out = nil, ReplayedPeer{} // of a replay that began elsewhere
 	t, err := Try(run.log, sim, TrialOptions{
 		Mode: Plain, From: world, Force: true, Until: &until, Expect: run.peer.between(rep.From, rep.To),
 		Observe: func(_ uint64, hash merkle.Short) error {
@@ -367,6 +371,10 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
 			Mode: Plain, From: world, Force: true, Until: run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
 		})
+		if errors.Is(err, ErrUnsupported) {
+			r.note("%s is not drilled into: %s cannot be stepped system by system", run.peer, rep.Sim)
+			err = nil
+		}
 		if err = errors.Join(err, traced.Close()); err != nil {
 			return err
 		}
@@ -410,12 +418,22 @@ func (r *Result) narrowByReplay() {
 	inside := func(point uint64) bool {
 		return point <= b.Bad.Tick && (b.Good == nil || point > b.Good.Tick)
 	}
+	if rep.Unsteady {
+		return
+	}
 	departed := 0
 	bad, agreed, known := b.Bad.Tick, b.Bad.Tick, true
 	for i := range rep.Peers {
 		p := &rep.Peers[i]
 		if p.Compared == 0 {
 			r.note("%s left no hash in the replayed ticks: whether it departs is not known", rep.peers[i])
+		}
+		early := p.Departs != nil && !inside(*p.Departs)
+		if early && rep.agreesElsewhere(i) {
+			r.note("%s departs at state point %d from what its own log gives, where the replay of others gives its states: its log is not all that it was given, and %s is not at fault",
+				rep.peers[i], *p.Departs, rep.Sim)
+			known = false
+			continue
 		}
 		if p.LastAgreed == nil {
 			known = false
@@ -426,7 +444,7 @@ func (r *Result) narrowByReplay() {
 			continue
 		}
 		departed++
-		if !inside(*p.Departs) {
+		if early {
 			r.note("%s departs from %s at state point %d, before the peers part: %s is another build or has other data than the game", rep.peers[i], rep.Sim, *p.Departs, rep.Sim)
 			return
 		}
@@ -454,4 +472,12 @@ func (r *Result) narrowByReplay() {
 	case departed == len(rep.Peers):
 		r.note("every peer departs from %s: it is another build or set of data than the game's, or all peers are wrong", rep.Sim)
 	}
+}
+
+// agreesElsewhere reports whether a peer's departure, before the peers part, is not the
+// simulator's fault: another peer, which has the same states there, is as its orders give.
+func (rep *Replay) agreesElsewhere(i int) bool {
+	return slices.ContainsFunc(rep.Peers, func(q ReplayedPeer) bool {
+		return q.LastAgreed != nil && *q.LastAgreed >= *rep.Peers[i].Departs && (q.Departs == nil || *q.Departs > *rep.Peers[i].Departs)
+	})
 }

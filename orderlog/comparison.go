@@ -29,6 +29,10 @@ const (
 	// InputsDiffer says that the peers were given different orders while
 	// nothing recorded says that their states differed before.
 	InputsDiffer Verdict = "network"
+	// LogsDiffer says that orders differ between the logs, while the hashes that the
+	// peers recorded later agree: nothing shows that they applied different orders. A
+	// log may lack a line that its peer applied.
+	LogsDiffer Verdict = "logs-differ"
 	// Simulation says that from equal orders different states came.
 	Simulation Verdict = "simulation"
 	// InitialState says that the peers' states differ at the first state point
@@ -175,6 +179,8 @@ type State struct {
 	// Good is the highest point below First at which hashes over the whole
 	// state agree. Hashes over parts prove no agreement.
 	Good *uint64 `json:"good"`
+	// Agreed is the highest point at which any hashes agree, nil if none do.
+	Agreed *uint64 `json:"agreed,omitempty"`
 	// Contradictions are points for which two logs, or one, have different
 	// hashes of one peer.
 	Contradictions     []HashDifference `json:"contradictions,omitempty"`
@@ -249,14 +255,15 @@ func (c *Comparison) Diverged() bool {
 
 // Incomplete reports whether evidence was lost or lacking: a log that is not there, could
 // not be read to its end, has lines of no known kind, contradicts itself, or overlaps with
-// no other, or a claim of the game that nothing bears out.
+// no other, orders that differ while hashes agree, or a claim of the game that nothing bears
+// out.
 func (c *Comparison) Incomplete() bool {
 	for i := range c.Peers {
 		if p := &c.Peers[i]; p.Err != nil || p.Unknown > 0 || p.Alone > 0 {
 			return true
 		}
 	}
-	return len(c.Lost) > 0 || c.Verdict == NoOverlap || c.Verdict == InputsEqual && c.ClaimCount > 0 || c.InputHashCount > 0 || c.State.ContradictionCount > 0
+	return len(c.Lost) > 0 || c.Verdict == NoOverlap || c.Verdict == LogsDiffer || c.Verdict == InputsEqual && c.ClaimCount > 0 || c.InputHashCount > 0 || c.State.ContradictionCount > 0
 }
 
 // Line is the verdict in one line.
@@ -264,6 +271,8 @@ func (c *Comparison) Line() string {
 	switch c.Verdict {
 	case InputsDiffer:
 		return "inputs differ: network layer: " + c.Basis
+	case LogsDiffer:
+		return "logs differ, states do not: " + c.Basis
 	case Simulation:
 		return "state differs: simulation: " + c.Basis
 	case InitialState:

@@ -21,6 +21,8 @@ type stateLedger struct {
 	recent int32 // where the last hash belonged
 
 	good           []hashPlace // the last points at which hashes of the whole state agree
+	agreed         hashPlace   // the highest point at which any agree, if any is set
+	any            bool
 	contradictions []HashDifference
 	count          int
 }
@@ -123,6 +125,9 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 	sum := &s.sums[part]
 	if h.value == 0 {
 		sum.Equal++
+		if !s.any || s.agreed.generation < at.generation || s.agreed.generation == at.generation && s.agreed.point < at.point {
+			s.agreed, s.any = at, true
+		}
 		if o.Coverage == Full {
 			if len(s.good) == 2*maxGood {
 				s.good = slices.Delete(s.good, 0, maxGood)
@@ -230,6 +235,9 @@ func (s *stateLedger) summary(c *comparer) State {
 		if o := out.First; o == nil || f.generation < o.generation || f.generation == o.generation && f.Point < o.Point {
 			out.First = f
 		}
+	}
+	if s.any {
+		out.Agreed = &s.agreed.point
 	}
 	var best *hashPlace
 	for i := range s.good {

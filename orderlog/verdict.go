@@ -42,6 +42,13 @@ func (c *comparer) verdict() {
 	case input.known && state.known && !input.before(state.generation, state.tick):
 		out.Verdict = Simulation
 		out.Basis = basis + "; orders differ later: " + input.text
+	case input.known && state.known:
+		out.Verdict, out.Basis = InputsDiffer, input.text+"; "+basis+later(input, state)
+	case input.known && c.complaint(input) != nil:
+		out.Verdict, out.Basis = InputsDiffer, input.text+"; "+c.complaint(input).says()
+	case input.known && c.agreedAfter(input):
+		out.Verdict = LogsDiffer
+		out.Basis = fmt.Sprintf("%s; the recorded hashes agree up to state point %s", input.text, namedTick(*out.State.Agreed, c.native(*out.State.Agreed)))
 	case input.known:
 		out.Verdict, out.Basis = InputsDiffer, input.text
 	case state.known:
@@ -59,6 +66,32 @@ func (c *comparer) verdict() {
 			out.Basis += "; " + out.Claims[0].says() + ", which nothing here bears out"
 		}
 	}
+}
+
+// agreedAfter reports whether hashes agree at a point that the tick of a difference leads to,
+// or later.
+func (c *comparer) agreedAfter(input moment) bool {
+	s := &c.state
+	return s.any && input.before(int(s.agreed.generation), s.agreed.point)
+}
+
+// complaint returns the first word of a game itself that the peers parted, of no tick before
+// an order that differs; nil if there is none.
+func (c *comparer) complaint(input moment) *PeerClaim {
+	for i := range c.out.Claims {
+		if p := &c.out.Claims[i]; p.Kind == ClaimDesync && (p.NativeAfter == "" || p.After >= input.tick) {
+			return p
+		}
+	}
+	return nil
+}
+
+// later says how much after an order the states are seen to differ, empty if in its tick.
+func later(input, state moment) string {
+	if n := state.tick - input.tick; state.generation == input.generation && n > 1 {
+		return fmt.Sprintf(", %d ticks after the order", n-1)
+	}
+	return ""
 }
 
 // says returns the claim in one line.

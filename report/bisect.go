@@ -24,6 +24,7 @@ type bisectDocument struct {
 	Peers          []bisectPeer      `json:"peers"`
 	Healed         *uint64           `json:"healed_at"`
 	Replay         *replayDocument   `json:"replay,omitempty"`
+	SimFailed      string            `json:"simulator_failed,omitempty"` // how
 	Contradictions []string          `json:"contradictions"`
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
@@ -120,7 +121,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	d := &bisectDocument{
 		Head:  head("bisect", StatusOf(r), r.Warnings),
 		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
-		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes),
+		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), SimFailed: r.SimFailed,
 	}
 	if r.Exact {
 		d.Tick = &r.Tick
@@ -207,6 +208,9 @@ func bisectText(out *Text, r *bisect.Result) {
 	s := out.Style
 	out.put(s.Verdict(StatusOf(r)), bisectHeadline(r))
 	row := out.Row
+	if r.SimFailed != "" {
+		row("sim", s.bad.Sprint("failed: "), Safe(r.SimFailed))
+	}
 	if b := r.Bracket; b != nil {
 		width := prose.Columns(bothNames(b.Bad))
 		if b.Good != nil {

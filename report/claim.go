@@ -19,6 +19,7 @@ type ClaimDocument struct {
 	Values         []ClaimedValueDoc  `json:"values"`
 	Standing       tracediff.Standing `json:"standing"`
 	Contradictions []string           `json:"contradictions"`
+	Omits          []string           `json:"omits,omitempty"` // what it leaves out; that does not make it wrong
 }
 
 // ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
@@ -44,7 +45,7 @@ func Claims(r *tracediff.Result) (out []ClaimDocument) {
 func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
 	doc := ClaimDocument{
 		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
-		Standing: c.Standing, Contradictions: list(c.Contradictions),
+		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits,
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)
@@ -79,6 +80,9 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 		for _, text := range c.Contradictions {
 			row("", s.bad.Sprint("contradicted: "), Safe(text))
 		}
+		for _, text := range c.Omits {
+			row("", Safe(text))
+		}
 	}
 }
 
@@ -106,6 +110,8 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 		return fmt.Sprintf("the traces also first differ at %s", tick)
 	case c.Standing == tracediff.Late && r.First != nil:
 		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
+	case c.Standing == tracediff.Late:
+		return fmt.Sprintf("late: the states differ before; %s is an upper bound", tick)
 	case c.Proves():
 		return fmt.Sprintf("no two traces have %s; it shows two checksums, so the peers had parted by then", tick)
 	}

@@ -28,14 +28,18 @@ func (d Document) Text(w io.Writer, s Style, all bool) error {
 }
 
 // StatusOf returns the status of a result: that of the command which found it, and of its
-// document.
+// document. One that also has Failed says by it that an argument was unusable, such as a
+// simulator, which a proven divergence outweighs.
 func StatusOf(result interface {
 	Diverged() bool
 	Incomplete() bool
 }) Status {
+	failing, ok := result.(interface{ Failed() bool })
 	switch {
 	case result.Diverged():
 		return Diverged
+	case ok && failing.Failed():
+		return Failed
 	case result.Incomplete():
 		return Inconclusive
 	}

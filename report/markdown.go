@@ -398,17 +398,19 @@ func (m *markdown) fingerprint(r *Report) {
 	if m.cut {
 		m.WriteString("\n… The rest is left out; the JSON report has all.\n")
 	}
-	if r.Fingerprint == "" {
+	if len(r.Fingerprints) == 0 {
 		return
 	}
-	fmt.Fprintf(m, "\nFingerprint %s, coarse %s\n", markdownCode(r.Fingerprint), markdownCode(r.Coarse))
-	var traits []string
-	for _, t := range r.Of {
-		if t.Value != "" {
-			traits = append(traits, markdownText(t.Name)+" "+markdownCode(t.Value))
-		}
+	if r.Fingerprint == "" {
+		m.WriteString("\nNo strict fingerprint: too little is known of what differs first.\n")
+	} else {
+		fmt.Fprintf(m, "\nFingerprint %s\n", markdownCode(r.Fingerprint))
 	}
-	if text := "\nOf " + strings.Join(traits, ", ") + "\n"; len(traits) > 0 && m.Len()+len(text) <= maxMarkdown {
+	var levels []string
+	for _, f := range r.Fingerprints {
+		levels = append(levels, markdownText(string(f.Level))+" "+markdownCode(f.Digest)+" ("+markdownCode(f.Name)+")")
+	}
+	if text := "\nBy level: " + strings.Join(levels, ", ") + "\n"; m.Len()+len(text) <= maxMarkdown {
 		m.WriteString(text)
 	}
 }

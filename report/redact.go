@@ -18,7 +18,7 @@ func (r *Report) Redact() *Report {
 		Kind:    knownKind(r.Kind),
 		Session: Session{TickRate: r.Session.TickRate, First: r.Session.First, Last: r.Session.Last},
 		Peers:   []TriagedPeer{}, Ladder: []Rung{}, Locus: []LocusField{}, Causes: []Cause{}, Cascade: []CascadeDocument{}, Orders: []TriagedOrder{},
-		Contradictions: []string{}, Missing: []string{}, Notes: []string{}, Next: []string{}, Of: []Trait{},
+		Contradictions: []string{}, Missing: []string{}, Notes: []string{}, Next: []string{}, Fingerprints: []Fingerprint{},
 	}
 	for i := range r.Peers {
 		out.Peers = append(out.Peers, TriagedPeer{Name: playerName(i), Group: r.Peers[i].Group})

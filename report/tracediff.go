@@ -1,6 +1,9 @@
 package report
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -68,6 +71,34 @@ type CheckpointDocument struct {
 	// Absent says of the others why: lacking, not-begun, over, unreadable, untraced
 	// or not-compared. Only lacking is a difference.
 	Absent map[string]string `json:"absent,omitempty"`
+}
+
+// Differing returns the names of the sums that are not the same on all peers, "" for the main
+// one; nothing if it is lacking on one.
+func (c *CheckpointDocument) Differing() (names []string) {
+	all := map[string]map[string]bool{}
+	add := func(name, value string) {
+		if all[name] == nil {
+			all[name] = map[string]bool{}
+		}
+		all[name][value] = true
+	}
+	for _, v := range c.Values {
+		add("", v.Sum)
+		for name, sum := range v.Sums {
+			add(name, sum)
+		}
+		if v.Count != nil {
+			add("count", strconv.FormatUint(*v.Count, 10))
+		}
+	}
+	for name, values := range all {
+		if len(values) > 1 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // valueDocument is what one peer has at a checkpoint.

@@ -50,6 +50,9 @@ type Report struct {
 	Orders []TriagedOrder `json:"orders"`
 	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
 
+	// SimFailed says how the simulator failed that was asked for, empty if it did not.
+	SimFailed string `json:"simulator_failed,omitempty"`
+
 	Contradictions []string `json:"contradictions"`
 	Missing        []string `json:"missing"` // evidence that is lost or lacking
 	Notes          []string `json:"notes"`
@@ -63,16 +66,16 @@ type Report struct {
 	Next []string `json:"next"`
 	Ask  string   `json:"ask,omitempty"`
 
-	// Fingerprint is the same for reports of the same bug, Coarse for those of the same
-	// place. Of is what they are made of.
-	Fingerprint string        `json:"fingerprint"`
-	Coarse      string        `json:"fingerprint_coarse"`
-	Of          []Trait       `json:"fingerprint_of"`
-	Seen        []SeenBefore  `json:"seen_before,omitempty"`
-	Timeline    *Timeline     `json:"timeline,omitempty"`
-	Heat        *Heat         `json:"heat,omitempty"`
-	Tree        *HashTree     `json:"tree,omitempty"`
-	Map         *PositionsMap `json:"map,omitempty"`
+	// Fingerprint is the strict one: that of reports of which as much is known, and all of it
+	// is the same; empty if too little is known. Fingerprints are of one level each, from
+	// coarse to fine, as many as are known.
+	Fingerprint  string        `json:"fingerprint"`
+	Fingerprints []Fingerprint `json:"fingerprints"`
+	Seen         []SeenBefore  `json:"seen_before,omitempty"`
+	Timeline     *Timeline     `json:"timeline,omitempty"`
+	Heat         *Heat         `json:"heat,omitempty"`
+	Tree         *HashTree     `json:"tree,omitempty"`
+	Map          *PositionsMap `json:"map,omitempty"`
 }
 
 // Session is which game the evidence is of.
@@ -278,18 +281,55 @@ type Inputs struct {
 	Differences []orderlog.Difference `json:"differences"` // the first
 }
 
-// Trait is one part of a fingerprint.
-type Trait struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Coarse bool   `json:"coarse"` // it is part of the coarse fingerprint too
+// Level is which question of the narrowing a fingerprint is of.
+type Level string
+
+// Levels, from coarse to fine. Each is of the game and the kind of the divergence, and of its own
+// answer.
+const (
+	LevelKind      Level = "kind"
+	LevelArchetype Level = "archetype" // that differ first
+	LevelOrder     Level = "order"     // the kind of the order that differs, or that names what does
+	LevelComponent Level = "component" // that differ first
+	LevelStep      Level = "step"      // the system, or the engine's own name of the step
+	LevelField     Level = "field"     // that differ first, and the kinds of their values
+	LevelCause     Level = "cause"     // if an experiment confirmed it
+)
+
+// Levels returns all levels, from coarse to fine.
+func Levels() []Level {
+	return []Level{LevelKind, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause}
+}
+
+// Seen reports whether reports that have this level in common are taken for reports of one
+// bug; those that have less in common are similar.
+func (l Level) Seen() bool { return l == LevelStep || l == LevelField || l == LevelCause }
+
+// Fingerprint is one level of what separates a bug from others.
+type Fingerprint struct {
+	Level  Level  `json:"level"`
+	Name   string `json:"name"`   // what it is made of
+	Digest string `json:"digest"` // 16 hex digits
 }
 
 // SeenBefore is an earlier write-up that has a fingerprint in common.
 type SeenBefore struct {
 	Title string `json:"title"`
 	File  string `json:"file"`
-	Exact bool   `json:"exact"` // else only the coarse fingerprint is the same
+	Exact bool   `json:"exact"` // the strict fingerprint is the same
+	// Level is the finest that they have in common, empty if only the strict one is.
+	Level Level `json:"level,omitempty"`
+}
+
+// How says in a few words how far the write-up is of the same bug.
+func (s SeenBefore) How() string {
+	switch {
+	case s.Exact:
+		return "seen before"
+	case s.Level.Seen():
+		return "seen before by its " + string(s.Level)
+	}
+	return "similar by its " + string(s.Level)
 }
 
 // Timeline is what there is of each peer, by state point.

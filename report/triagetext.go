@@ -116,11 +116,7 @@ func (t *reportText) verdict() {
 		t.put(word)
 	}
 	for _, b := range t.r.Seen {
-		how := "seen before: "
-		if !b.Exact {
-			how = "perhaps seen before (the same kind of difference): "
-		}
-		t.put("  ", t.s.warn.Sprint(how), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
+		t.put("  ", t.s.warn.Sprint(Safe(b.How()), ": "), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
 	}
 }
 
@@ -418,6 +414,9 @@ func (t *reportText) trouble() {
 		for _, no := range c.Contradictions {
 			t.wrap("    ", 4, no, t.s.bad)
 		}
+		for _, text := range c.Omits {
+			t.wrap("    ", 4, text, nil)
+		}
 	}
 	for i, f := range t.r.Facts {
 		if i == 0 {
@@ -442,6 +441,8 @@ func claimText(c *ClaimDocument) string {
 		return "borne out: by the evidence the peers part at " + at
 	case tracediff.Late:
 		return "late: the peers had parted before; " + at + " is an upper bound"
+	case tracediff.Fits:
+		return "fits: nothing else here is of " + at + ", which lies where the peers parted"
 	case tracediff.Contradicted:
 		return "contradicted: the peers agree at " + at
 	}
@@ -466,8 +467,20 @@ func (t *reportText) next() {
 			t.wrap("  ", 2, strings.TrimRight(line, "\n"), nil)
 		}
 	}
-	if t.r.Fingerprint != "" {
+	if len(t.r.Fingerprints) > 0 {
 		t.put()
-		t.put(t.s.faint.Sprint("fingerprint ", t.r.Fingerprint, ", coarse ", t.r.Coarse))
+		text := "fingerprint " + t.r.Fingerprint
+		if t.r.Fingerprint == "" {
+			text = "no strict fingerprint: too little is known of what differs first"
+		}
+		for _, f := range t.r.Fingerprints {
+			if t.all {
+				text += fmt.Sprintf("; %s %s (%s)", f.Level, f.Digest, Safe(f.Name))
+			}
+		}
+		if last := t.r.Fingerprints[len(t.r.Fingerprints)-1]; !t.all {
+			text += fmt.Sprintf("; by its %s %s", last.Level, last.Digest)
+		}
+		t.wrap("", 0, text, t.s.faint)
 	}
 }

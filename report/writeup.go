@@ -13,9 +13,10 @@ import (
 )
 
 // A write-up is what somebody wrote of a bug: Markdown that begins with a header of
-// "name: value" lines between two lines of three dashes. The header has one line
-// "fingerprint:" or more, and may have "fingerprint_coarse:" and "title:"; without a title
-// the first heading is it.
+// "name: value" lines between two lines of three dashes. The header has lines
+// "fingerprint:", with a strict one, and "fingerprint_LEVEL:", with that of a level, as many
+// of each as there are reports of the bug that look different, and may have "title:"; without a
+// title the first heading is it.
 
 // Limits of write-ups.
 const (
@@ -31,7 +32,14 @@ func (r *Report) WriteUp(w io.Writer) error {
 		title = strings.TrimSuffix(r.Verdict[0], ".")
 	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "---\ntitle: %s\nfingerprint: %s\nfingerprint_coarse: %s\n---\n\n", oneLine(title), r.Fingerprint, r.Coarse)
+	fmt.Fprintf(&out, "---\ntitle: %s\n", oneLine(title))
+	if r.Fingerprint != "" {
+		fmt.Fprintf(&out, "fingerprint: %s\n", r.Fingerprint)
+	}
+	for _, f := range r.Fingerprints {
+		fmt.Fprintf(&out, "fingerprint_%s: %s\n", f.Level, f.Digest)
+	}
+	out.WriteString("---\n\n")
 	if err := r.Markdown(&out); err != nil {
 		return err
 	}
@@ -43,9 +51,10 @@ func (r *Report) WriteUp(w io.Writer) error {
 func oneLine(s string) string { return strings.Join(strings.Fields(Safe(s)), " ") }
 
 // FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint
-// of the report, the exact ones first.
+// of the report, those that have the most in common first. The kind of the divergence alone is
+// nothing in common.
 func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
-	if r.Fingerprint == "" {
+	if len(r.Fingerprints) == 0 {
 		return nil, nil
 	}
 	n := 0
@@ -71,28 +80,35 @@ func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		exact := slices.Contains(h.prints, r.Fingerprint)
-		if exact || slices.Contains(h.coarse, r.Coarse) {
-			seen = append(seen, SeenBefore{cmp.Or(h.title, name), name, exact})
+		s := SeenBefore{Title: cmp.Or(h.title, name), File: name, Exact: r.Fingerprint != "" && slices.Contains(h.prints, r.Fingerprint)}
+		for _, f := range r.Fingerprints {
+			if f.Level != LevelKind && slices.Contains(h.levels[f.Level], f.Digest) {
+				s.Level = f.Level // the last is the finest
+			}
+		}
+		if s.Exact || s.Level != "" {
+			seen = append(seen, s)
 		}
 		return nil
 	})
-	slices.SortStableFunc(seen, func(a, b SeenBefore) int {
-		if a.Exact != b.Exact {
-			if a.Exact {
-				return -1
-			}
-			return 1
+	much := func(s SeenBefore) int {
+		n := slices.Index(Levels(), s.Level)
+		if s.Exact {
+			n += len(Levels())
 		}
-		return cmp.Compare(a.File, b.File)
+		return n
+	}
+	slices.SortStableFunc(seen, func(a, b SeenBefore) int {
+		return cmp.Or(cmp.Compare(much(b), much(a)), cmp.Compare(a.File, b.File))
 	})
 	return seen, err
 }
 
 // writeUpHead is what the header of a write-up says.
 type writeUpHead struct {
-	title          string
-	prints, coarse []string
+	title  string
+	prints []string
+	levels map[Level][]string
 }
 
 // readHead reads the header of a write-up; one without a header has no fingerprints.
@@ -125,8 +141,14 @@ func readHead(r io.Reader) (h writeUpHead, err error) {
 			h.title = value
 		case "fingerprint":
 			h.prints = append(h.prints, value)
-		case "fingerprint_coarse":
-			h.coarse = append(h.coarse, value)
+		default:
+			level, ok := strings.CutPrefix(strings.TrimSpace(name), "fingerprint_")
+			if ok && slices.Contains(Levels(), Level(level)) {
+				if h.levels == nil {
+					h.levels = map[Level][]string{}
+				}
+				h.levels[Level(level)] = append(h.levels[Level(level)], value)
+			}
 		}
 	}
 	return h, in.Err()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -31,10 +32,22 @@ func TestSeenBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	print := func(level Level) string {
+		for _, f := range r.Fingerprints {
+			if f.Level == level {
+				return f.Digest
+			}
+		}
+		t.Fatalf("the report has no level %s", level)
+		return ""
+	}
 	folder := fstest.MapFS{
 		"started.md":      {Data: started.Bytes()},
 		"deep/by-hand.md": file("---\r\nfingerprint: 0000\r\nfingerprint: \"" + r.Fingerprint + "\"\r\n---\r\n# A race in the merge\r\n"),
-		"near.md":         file("---\ntitle: Same place\nfingerprint_coarse: " + r.Coarse + "\n---\n"),
+		"near.md":         file("---\ntitle: Same place\nfingerprint_archetype: " + print(LevelArchetype) + "\n---\n"),
+		"step.md":         file("---\ntitle: Same step\nfingerprint_kind: " + print(LevelKind) + "\nfingerprint_step: " + print(LevelStep) + "\n---\n"),
+		"kind.md":         file("---\ntitle: Same kind\nfingerprint_kind: " + print(LevelKind) + "\n---\n"),
+		"crossed.md":      file("---\ntitle: Another level's\nfingerprint_field: " + print(LevelStep) + "\n---\n"),
 		"other.md":        file("---\nfingerprint: 1234\n---\n# Other\n"),
 		"mention.md":      file("# Not a header\n\nfingerprint: " + r.Fingerprint + "\n"),
 		"untitled.md":     file("---\nfingerprint: 1\n---\nfingerprint: " + r.Fingerprint + "\n# Later\n"),
@@ -49,12 +62,20 @@ func TestSeenBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []SeenBefore{
-		{"A race in the merge", "deep/by-hand.md", true},
-		{strings.TrimSuffix(r.Verdict[0], "."), "started.md", true},
-		{"Same place", "near.md", false},
+		{strings.TrimSuffix(r.Verdict[0], "."), "started.md", true, LevelField},
+		{"A race in the merge", "deep/by-hand.md", true, ""},
+		{"Same step", "step.md", false, LevelStep},
+		{"Same place", "near.md", false, LevelArchetype},
 	}
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("found %+v\nexpected %+v", seen, want)
+	}
+	var how []string
+	for _, s := range seen {
+		how = append(how, s.How())
+	}
+	if want := []string{"seen before", "seen before", "seen before by its step", "similar by its archetype"}; !slices.Equal(how, want) {
+		t.Errorf("they are %q, expected %q", how, want)
 	}
 	if seen, err := new(Report).FindSeen(folder); err != nil || len(seen) > 0 {
 		t.Errorf("a report without a fingerprint was seen before: %v, %v", seen, err)

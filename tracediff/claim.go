@@ -1,5 +1,7 @@
 package tracediff
 
+import "strconv"
+
 // ClaimLog is what an engine wrote of desyncs into one file.
 type ClaimLog struct {
 	File    string
@@ -63,6 +65,8 @@ const (
 	Borne Standing = "borne-out"
 	// Late: the traces differ at the tick that it names, and before.
 	Late Standing = "late"
+	// Fits: nothing is of the tick that it names, which lies where the peers parted.
+	Fits Standing = "fits"
 	// Contradicted: the traces agree at the tick that it names.
 	Contradicted Standing = "contradicted"
 )
@@ -75,12 +79,19 @@ type JudgedClaim struct {
 	// Contradictions say where the traces have it otherwise: who agrees with whom
 	// at that tick, and which checksums they have.
 	Contradictions []string
+	// Omits say what it leaves out, which does not make it wrong.
+	Omits []string
 
 	dialect *Dialect
 }
 
 // TickName returns the name that the claim's engine has for its tick.
-func (c *JudgedClaim) TickName() string { return c.dialect.name(Tick{Number: c.Tick}) }
+func (c *JudgedClaim) TickName() string {
+	if c.dialect == nil {
+		return strconv.FormatUint(c.Tick, 10)
+	}
+	return c.dialect.name(Tick{Number: c.Tick})
+}
 
 // Start is something that had to be the same on all peers at the start, and that
 // engines' logs say was not.

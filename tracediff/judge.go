@@ -215,7 +215,13 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 	if !slices.ContainsFunc(c.list, func(t *Trace) bool { return slices.Contains(j.Peers, t.Name) }) {
 		return
 	}
-	innocent := 0
+	innocent, most := 0, 0
+	for _, group := range w.groups {
+		most = max(most, len(group))
+	}
+	alone := func(group []int) bool { // no other is as large
+		return len(group) == most && !slices.ContainsFunc(w.groups, func(g []int) bool { return len(g) == most && g[0] != group[0] })
+	}
 	for _, group := range w.groups {
 		var blamed, not []string
 		for _, i := range group {
@@ -228,13 +234,31 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 		if len(not) > 0 && len(blamed) == 0 {
 			innocent++
 		}
-		if len(blamed) > 0 && len(not) > 0 {
-			j.Contradictions = append(j.Contradictions, fmt.Sprintf("it accuses %s and not %s, which have the same checksum", strings.Join(blamed, ", "), strings.Join(not, ", ")))
+		switch names := strings.Join(not, ", "); {
+		case len(blamed) == 0 || len(not) == 0:
+		case alone(group) && !statesOther(j, w, group):
+			j.Contradictions = append(j.Contradictions, fmt.Sprintf("it accuses %s and not %s, which have the same checksum as most", strings.Join(blamed, ", "), names))
+		default:
+			j.Omits = append(j.Omits, fmt.Sprintf("it does not accuse %s, with the same checksum as %s", names, strings.Join(blamed, ", ")))
 		}
 	}
 	if innocent > 1 {
-		j.Contradictions = append(j.Contradictions, "the peers that it does not accuse do not agree with each other either")
+		j.Omits = append(j.Omits, "the peers that it does not accuse do not agree with each other either")
 	}
+}
+
+// statesOther reports whether a claim states the checksum of a peer that is not in a group: then
+// it says itself from whom those that it accuses differ.
+func statesOther(j *JudgedClaim, w *witness, group []int) bool {
+	for i, have := range w.values {
+		if have == nil || slices.Contains(group, i) {
+			continue
+		}
+		if slices.ContainsFunc(j.Values, func(v ClaimedValue) bool { return equalSum(have, []byte(v.Value)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkValues looks for the checksums that a claim states among those of the

@@ -128,7 +128,11 @@ func (s *simulator) send(limit uint32) error {
 		return err
 	}
 	if err := s.reply.read(b); err != nil {
-		return s.link.broken(fmt.Sprintf("its answer is not MessagePack: %v", err))
+		what := "its answer"
+		if len(b) > 0 {
+			what += fmt.Sprintf(", which begins with %+q,", b[:min(len(b), maxStray)])
+		}
+		return s.link.broken(fmt.Sprintf("%s is not MessagePack: %v", what, err))
 	}
 	s.reply.tuple(3, "reply")
 	id := s.reply.uint("id of the reply")

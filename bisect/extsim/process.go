@@ -110,7 +110,11 @@ func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byt
 		p.conn.Close() // a process outside of the group may hold the other end
 	})
 	defer timer.Stop()
-	if _, err := p.conn.Write(frame); err != nil {
+	_, err := p.conn.Write(frame)
+	if text := strayText(p.r, limit); text != "" && !p.late.Load() {
+		return nil, p.broken(text)
+	}
+	if err != nil {
 		return nil, p.lost(err, timeout)
 	}
 	b, err := readFrame(p.r, &p.buf, limit)

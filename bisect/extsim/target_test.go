@@ -68,6 +68,8 @@ func target(mode string, args []string) {
 		for {
 			fmt.Print("Engine 1.0 starting up, version of the renderer is unknown\n")
 		}
+	case "a word":
+		fmt.Print("Hi")
 	case "deaf":
 		time.Sleep(time.Hour)
 	case "greedy":

@@ -90,6 +90,13 @@ func (e *env) warn(warnings []string) {
 	}
 }
 
+// simFailed says on stderr how a simulator failed, if it did.
+func (e *env) simFailed(how string) {
+	if how != "" {
+		fmt.Fprintf(e.stderr, "%s --sim: %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(how))
+	}
+}
+
 // outputs is the flag --format: formats, each with the file it goes to, "" for
 // stdout. The first of those allowed is the default.
 type outputs struct {

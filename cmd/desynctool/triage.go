@@ -160,9 +160,10 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		}
 	}
 	e.warn(r.Warnings)
+	e.simFailed(r.SimFailed)
 	if flags.start != "" {
-		if r.Fingerprint == "" {
-			e.warn([]string{"--write-up: no divergence is known closely enough, so there is nothing to write up"})
+		if len(r.Fingerprints) == 0 {
+			e.warn([]string{"--write-up: no divergence is known, so there is nothing to write up"})
 		} else if err := files.Replace(flags.start, func(f *os.File) error { return r.WriteUp(f) }); err != nil {
 			return err
 		}

@@ -72,11 +72,7 @@ func summary(r *report.Report) []string {
 	add("contradiction: ", r.Contradictions)
 	add("missing: ", r.Missing)
 	for _, s := range r.Seen {
-		how := "seen before: "
-		if !s.Exact {
-			how = "seen before in the same place: "
-		}
-		add(how, []string{s.Title + " (" + s.File + ")"})
+		add(safe(s.How(), maxText)+": ", []string{s.Title + " (" + s.File + ")"})
 	}
 	add("next: ", r.Next)
 	if r.Fingerprint != "" {

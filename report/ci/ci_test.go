@@ -63,14 +63,14 @@ func reports(t *testing.T) map[string]*report.Report {
 		{Step: "inputs", State: report.RungOpen, Found: "one log", Evidence: "the order log of another peer"},
 	}
 	lacking.Contradictions = []string{"client/desync.snap: its hash is another than that of its content"}
-	lacking.Fingerprint, lacking.Coarse, lacking.Of, lacking.Seen = "", "", nil, nil
+	lacking.Fingerprint, lacking.Fingerprints, lacking.Seen = "", nil, nil
 
 	same := saved(t)
 	same.Status, same.Kind, same.Warnings = report.InSync, "", nil
 	same.Verdict = []string{"host and client are in sync up to state point 3000."}
 	same.FirstDivergence, same.Locus, same.Compared, same.Causes, same.Cascade, same.Missing, same.Seen = nil, nil, nil, nil, nil, nil, nil
 	same.Ladder = same.Ladder[:3]
-	same.Fingerprint, same.Coarse, same.Of = "", "", nil
+	same.Fingerprint, same.Fingerprints = "", nil
 
 	files := saved(t)
 	if err := json.Unmarshal([]byte(`{"files": {

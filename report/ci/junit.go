@@ -94,7 +94,9 @@ func JUnit(w io.Writer, r *report.Report) error {
 	property("seed", r.Session.Seed)
 	property("build", r.Session.Build)
 	property("fingerprint", r.Fingerprint)
-	property("fingerprint_coarse", r.Coarse)
+	for _, f := range r.Fingerprints {
+		property("fingerprint_"+safe(string(f.Level), maxText), f.Digest)
+	}
 	for _, p := range r.Peers {
 		property("peer", p.Name)
 	}

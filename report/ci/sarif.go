@@ -133,7 +133,7 @@ const (
 // (System/Archetype/Component.field), files of evidence physical ones.
 //
 // The partial fingerprints are those of the report; GitHub's code scanning reads
-// only primaryLocationLineHash, which is the exact one again.
+// only primaryLocationLineHash, which is the strict one again, or else the finest.
 func SARIF(w io.Writer, r *report.Report) error {
 	s := sarif{r: r, run: sarifRun{
 		Tool:             sarifTool{sarifDriver{Name: "desynctool", InformationURI: home, Rules: []sarifRule{}}},
@@ -257,11 +257,21 @@ func (s *sarif) places() (where, related []sarifLocation) {
 }
 
 func (s *sarif) fingerprints() map[string]string {
-	if s.r.Fingerprint == "" {
+	if len(s.r.Fingerprints) == 0 {
 		return nil
 	}
-	exact := safe(s.r.Fingerprint, maxText)
-	return map[string]string{"desynctool/v1": exact, "desynctoolCoarse/v1": safe(s.r.Coarse, maxText), "primaryLocationLineHash": exact + ":1"}
+	prints := map[string]string{}
+	most := ""
+	for _, f := range s.r.Fingerprints {
+		most = safe(f.Digest, maxText)
+		prints["desynctool/"+safe(string(f.Level), maxText)+"/v2"] = most
+	}
+	if s.r.Fingerprint != "" {
+		most = safe(s.r.Fingerprint, maxText)
+		prints["desynctool/v2"] = most
+	}
+	prints["primaryLocationLineHash"] = most + ":1"
+	return prints
 }
 
 // logical returns the places of what diverged first: the fields of the locus in the system,

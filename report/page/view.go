@@ -367,7 +367,7 @@ func (v *view) contents() []section {
 	add(len(v.Who) > 0, "peers", "Peers")
 	add(v.evidence(), "evidence", "Evidence")
 	add(len(v.Next) > 0 || len(v.Ask) > 0, "next", "Next steps")
-	add(v.Fingerprint != "" || v.Coarse != "", "fingerprint", "Fingerprint")
+	add(len(v.Fingerprints) > 0, "fingerprint", "Fingerprint")
 	return out
 }
 

@@ -65,6 +65,8 @@ func (c *Conclusion) answerInputs() {
 		c.put(StepInputs, report.RungOpen, Need{What: WholeOrderLogs, Of: c.Inputs.Unheard})
 	case InputsOther:
 		c.put(StepInputs, report.RungFound)
+	case InputsLogs:
+		c.put(StepInputs, report.RungTrouble)
 	default:
 		c.put(StepInputs, report.RungEqual)
 	}
@@ -93,7 +95,11 @@ func (c *Conclusion) answerTick() {
 	if c.System != "" || c.Checkpoint != nil {
 		c.put(StepSystem, report.RungFound)
 	} else {
-		c.put(StepSystem, report.RungOpen, needs(Traces, SimulatorTrace)...)
+		trace := SimulatorTrace
+		if c.SimFailed != "" || c.Unsteady {
+			trace = OtherSimulator
+		}
+		c.put(StepSystem, report.RungOpen, needs(Traces, trace)...)
 	}
 }
 
@@ -164,7 +170,7 @@ func (c *Conclusion) answerPeers() {
 		c.put(StepPeers, report.RungFound)
 	case len(c.Groups) < 2:
 		c.put(StepPeers, report.RungOpen, needs(MorePeers)...)
-	case c.Replayed:
+	case c.Replayed && !c.Unsteady:
 		c.put(StepPeers, report.RungOpen) // the replay departs from no peer there, or from every one
 	default:
 		c.put(StepPeers, report.RungOpen, needs(c.replay())...)
@@ -173,7 +179,10 @@ func (c *Conclusion) answerPeers() {
 
 // replay returns what a replay of the orders needs.
 func (c *Conclusion) replay() Artifact {
-	if c.Held.Logs == 0 {
+	switch {
+	case c.SimFailed != "" || c.Unsteady:
+		return OtherSimulator
+	case c.Held.Logs == 0:
 		return SimulatorOrders
 	}
 	return Simulator
@@ -212,7 +221,7 @@ func (c *Conclusion) answerClaims() {
 	switch {
 	case first.Contradicted() || first.Late() || wrong > 0:
 		c.put(StepClaims, report.RungTrouble)
-	case first.Borne():
+	case first.Borne() || first.Fits():
 		c.put(StepClaims, report.RungFound)
 	default:
 		c.put(StepClaims, report.RungOpen)

@@ -58,6 +58,10 @@ type Conclusion struct {
 	Majority int
 	Guilty   []string
 	Replayed bool
+	// SimFailed says how the simulator failed, "" if it did not; Unsteady that it does not
+	// agree with itself, so that nothing follows from it.
+	SimFailed string
+	Unsteady  bool
 	// Borrowed is whose orders were replayed for a guilty peer that left none.
 	Borrowed *Borrowed
 
@@ -118,10 +122,10 @@ type Conclusion struct {
 	Heat       *report.Heat
 	Map        *report.PositionsMap
 
-	// Fingerprint and Coarse are hex digits, "" if too little is known; Of is what they
-	// are made of.
-	Fingerprint, Coarse string
-	Of                  []report.Trait
+	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
+	// coarse to fine.
+	Fingerprint string
+	Levels      []report.Fingerprint
 
 	within *Within // nil if it is not known where in the tick they part
 }
@@ -129,10 +133,13 @@ type Conclusion struct {
 // Diverged reports whether it is proven that the peers parted.
 func (c *Conclusion) Diverged() bool { return c.Kind != "" }
 
+// Failed reports whether the simulator that was asked for failed.
+func (c *Conclusion) Failed() bool { return c.SimFailed != "" }
+
 // Incomplete reports whether evidence was lost or lacking, or contradicts itself, so that a
 // difference may be hidden.
 func (c *Conclusion) Incomplete() bool {
-	return c.Alone || c.LogsUnsure || len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0
+	return c.Alone || c.LogsUnsure || c.Inputs.State == InputsLogs || len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0
 }
 
 // narrowed reports whether the tick is known from the states themselves, or from traces of
@@ -232,7 +239,25 @@ const (
 	InputsSameUntil                    // they are equal until the states parted, and differ later
 	InputsSameSoFar                    // they are equal as far as the logs of Unheard reach
 	InputsOther                        // the peers were given different orders
+	InputsLogs                         // the logs differ, and nothing shows that the peers were given different orders
+	InputsEarlier                      // they differ long before the states parted, which agreed in between
+	InputsHarmless                     // they differ before the states parted, and replays of both lead to the same states
 )
+
+// BorneBy is what shows that orders which differ between logs were different inputs.
+type BorneBy int
+
+// What bears different inputs out.
+const (
+	BorneByNothing BorneBy = iota
+	BorneByState           // the states part after the order
+	BorneByHash            // recorded hashes, or checksums, part after it
+	BorneByReplay          // replays of the logs lead to different states
+	BorneByGame            // a game itself says that the peers parted
+)
+
+// Lag is how many ticks after an order, 0 for its own tick, the peers parted.
+type Lag struct{ Least, Most uint64 }
 
 // Inputs is what is known of the orders that the peers were given.
 type Inputs struct {
@@ -243,6 +268,15 @@ type Inputs struct {
 	// Count is how many orders differ, Differences are the first of them.
 	Count       int
 	Differences []orderlog.Difference
+	// Parting is the order, or marker, that may have parted the peers: the one that differs
+	// nearest to where they did; nil if none differs before. By is what bears it out, Lag how
+	// much later that shows, nil if that is not known. AgreedTo is the last state point at
+	// which everything else agrees, if nothing bears it out; nil if nothing was compared
+	// after it.
+	Parting  *orderlog.Difference
+	By       BorneBy
+	Lag      *Lag
+	AgreedTo *uint64
 	// Line is the comparison in one line, by itself.
 	Line string
 	// Basis is what the comparison rests on where no order differs.

@@ -59,7 +59,9 @@ func (c *Conclusion) blame(e Evidence) {
 	if rep == nil {
 		return
 	}
-	c.Replayed = true
+	if c.Replayed, c.Unsteady = true, rep.Unsteady; rep.Unsteady {
+		return
+	}
 	for i := range rep.Peers {
 		if p := &rep.Peers[i]; p.Departs != nil && *p.Departs == c.Bracket.Bad.Tick {
 			c.Guilty = append(c.Guilty, p.Name)

@@ -39,8 +39,8 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	for _, p := range e.Bisect.Peers {
 		c.Paths[p.Name] = p.Path
 	}
-	c.kind(e)
 	c.inputs(e)
+	c.kind(e)
 	if c.Bracket != nil {
 		if err := c.narrow(e); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	t := observe(e, c)
 	c.causes(e, t)
 	c.answer(e)
-	c.fingerprint(t)
+	c.fingerprints(t)
 	c.lastly(e)
 	return c, nil
 }
@@ -78,10 +78,12 @@ func (c *Conclusion) kind(e Evidence) {
 			c.Healed = &healed
 		}
 	}
-	diverged := b.Diverged() || e.Orders != nil && e.Orders.Diverged() || slices.ContainsFunc(b.Traces, diverged) || slices.ContainsFunc(e.Traces, diverged)
+	c.SimFailed = b.SimFailed
+	logs := e.Orders != nil && (e.Orders.Verdict == orderlog.Simulation || e.Orders.Verdict == orderlog.InitialState || e.Orders.State.First != nil)
+	diverged := b.Diverged() || logs || c.Inputs.Differ() || slices.ContainsFunc(b.Traces, diverged) || slices.ContainsFunc(e.Traces, diverged)
 	switch {
 	case c.Kind != "" || !diverged:
-	case c.Bracket == nil && ordersDiffer(e):
+	case c.Bracket == nil && c.Inputs.Differ():
 		c.Kind = bisect.InputsDiffer
 	case c.Cache != nil:
 		c.Kind = bisect.StaleCache

@@ -110,42 +110,6 @@ func differingSums(e Evidence) *Checksums {
 	return nil
 }
 
-// statements takes what engines wrote themselves, into traces first, then into order logs,
-// and holds it against the states.
-func (c *Conclusion) statements(e Evidence) {
-	c.Detected = detected(e)
-	if len(e.Bisect.Traces) > 0 {
-		for _, doc := range report.Claims(e.Bisect.Traces[0]) {
-			c.Statements = append(c.Statements, Statement{ClaimDocument: doc})
-		}
-	}
-	if e.Orders == nil {
-		return
-	}
-	for i := range e.Orders.Claims {
-		said := &e.Orders.Claims[i]
-		s := Statement{ClaimDocument: report.ClaimDocument{
-			Text: said.Peer + ": " + said.Text, Files: []string{}, Line: said.Line, Native: said.NativeAfter, Peers: []string{},
-			Values: []report.ClaimedValueDoc{}, Standing: tracediff.Unchecked, Contradictions: []string{},
-		}}
-		if said.After > 0 || said.NativeAfter != "" {
-			s.Tick = &said.After
-		}
-		if b := c.Bracket; b != nil && s.Tick != nil && said.Kind == orderlog.ClaimDesync {
-			switch {
-			case said.After >= b.Bad.Tick:
-				s.Standing = tracediff.Late
-			case b.Good == nil || said.After >= b.Good.Tick:
-				s.Standing = tracediff.Borne
-			default:
-				equal := MomentOf(*b.Good)
-				s.Standing, s.Equal = tracediff.Contradicted, &equal
-			}
-		}
-		c.Statements = append(c.Statements, s)
-	}
-}
-
 // detected returns when the first peer noticed: the first tick that an engine's own claim
 // names, or the state point of a peer's own report.
 func detected(e Evidence) (first *uint64) {
@@ -178,27 +142,4 @@ func staleCache(e Evidence) *orderlog.PeerClaim {
 		}
 	}
 	return nil
-}
-
-// Borne reports whether the evidence bears the statement out.
-func (s *Statement) Borne() bool { return s.Standing == tracediff.Borne }
-
-// Late reports whether the peers had parted before the tick that the statement names.
-func (s *Statement) Late() bool { return s.Standing == tracediff.Late }
-
-// Contradicted reports whether the evidence contradicts the statement.
-func (s *Statement) Contradicted() bool { return s.Standing == tracediff.Contradicted }
-
-// FirstStatement returns the statement that says most: one that is contradicted, else the
-// first that names a tick, else the first; nil if there is none. Wrong counts the statements
-// that are contradicted in part at least.
-func (c *Conclusion) FirstStatement() (first *Statement, wrong int) {
-	for i := range c.Statements {
-		s := &c.Statements[i]
-		if first == nil || s.Tick != nil && (first.Tick == nil || s.Contradicted() && !first.Contradicted()) {
-			first = s
-		}
-		wrong += btoi(len(s.Contradictions) > 0 || s.Equal != nil)
-	}
-	return first, wrong
 }

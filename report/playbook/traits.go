@@ -55,7 +55,7 @@ func observe(e Evidence, c *Conclusion) *traits {
 	if c.within != nil {
 		t.system, t.opening, t.scopes = c.within.System, c.within.Index == 0, c.within.Scopes
 	}
-	t.orders(e, c)
+	t.orders(c)
 	t.uncompared = len(c.Inputs.Unheard) > 0
 	if e.Before != nil && !e.Before.RootsDiffer() {
 		for i := range e.Before.Tables {
@@ -85,19 +85,10 @@ func (t *traits) rngAlone() bool {
 	return t.shape.rng && t.shape.rows == 0
 }
 
-// orders finds the difference of the inputs that is nearest before the divergence.
-func (t *traits) orders(e Evidence, c *Conclusion) {
-	if e.Orders == nil || !c.Inputs.Differ() {
-		return
-	}
-	for i := range e.Orders.Differences {
-		d := &e.Orders.Differences[i]
-		if c.Bracket != nil && d.Tick > c.Bracket.Bad.Tick && t.inputs != "" {
-			break
-		}
-		if t.inputs == "" {
-			t.inputs, t.order = d.Kind, d.Order
-		}
+// orders takes the difference of the inputs that parted the peers.
+func (t *traits) orders(c *Conclusion) {
+	if in := &c.Inputs; in.Differ() && in.Parting != nil {
+		t.inputs, t.order = in.Parting.Kind, in.Parting.Order
 	}
 }
 

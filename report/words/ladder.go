@@ -136,14 +136,55 @@ func inputs(c *playbook.Conclusion) (found, evidence string) {
 		return "equal", logs(in)
 	case playbook.InputsOther:
 		switch {
-		case len(in.Differences) == 0 && in.Replayed:
+		case in.Parting == nil && in.Replayed:
 			return "differ", "the replays of the peers' own orders differ from each other"
-		case len(in.Differences) == 0:
+		case in.Parting == nil:
 			return "differ", in.Basis
 		}
-		return prose.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0])
+		return prose.Count(in.Count, "order differs", "orders differ"), partingOrder(in)
+	case playbook.InputsLogs:
+		return "the logs differ", Difference(in.Parting) + "; " + unborne(in)
+	case playbook.InputsEarlier:
+		return "the logs differ earlier", fmt.Sprintf("%s; the states agree for %s after that", Difference(in.Parting), prose.Count(in.Lag.Least, "tick", "ticks"))
+	case playbook.InputsHarmless:
+		return "the logs differ", Difference(in.Parting) + "; replays of both logs lead to the same states"
 	}
 	return "", ""
+}
+
+// partingOrder says how the order differs that parted the peers, and how much later that shows.
+func partingOrder(in *playbook.Inputs) string {
+	text := Difference(in.Parting)
+	if in.By == playbook.BorneByGame {
+		return text + "; the game says that the peers parted"
+	}
+	if s := lag(in.Lag); s != "" {
+		text += "; " + s
+	}
+	return text
+}
+
+// lag says how much after an order the peers parted.
+func lag(l *playbook.Lag) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.Most == 0:
+		return "the peers parted in its tick"
+	case l.Least == l.Most:
+		return fmt.Sprintf("the peers parted %s after the order", prose.Count(l.Most, "tick", "ticks"))
+	case l.Least == 0:
+		return fmt.Sprintf("the peers parted at most %s after the order", prose.Count(l.Most, "tick", "ticks"))
+	}
+	return fmt.Sprintf("the peers parted %d to %d ticks after the order", l.Least, l.Most)
+}
+
+// unborne says why logs that differ are no inputs that differ.
+func unborne(in *playbook.Inputs) string {
+	if in.AgreedTo == nil {
+		return "no state or hash after that tick was compared"
+	}
+	return fmt.Sprintf("everything else agrees up to state point %d", *in.AgreedTo)
 }
 
 // logs says how many orders were compared, of which ticks.
@@ -393,6 +434,10 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 		return "given different orders", list
 	case len(c.Groups) < 2:
 		return "not known", ""
+	case c.SimFailed != "":
+		return list, "the simulator failed"
+	case c.Unsteady:
+		return list, "the simulator does not agree with itself"
 	case c.Replayed:
 		return list, "the replay departs from no peer there, or from every one"
 	case c.Majority > 0:
@@ -404,7 +449,7 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 // firstContradicted quotes the first claim that the evidence contradicts, with why.
 func firstContradicted(c *playbook.Conclusion) string {
 	for i := range c.Statements {
-		if s := &c.Statements[i]; len(contradictionsOf(s)) > 0 {
+		if s := &c.Statements[i]; s.Wrong() {
 			return strings.Join(append([]string{"“" + s.Text + "”"}, contradictionsOf(s)...), "; ")
 		}
 	}
@@ -416,18 +461,20 @@ func claims(c *playbook.Conclusion) (found, evidence string) {
 	first, wrong := c.FirstStatement()
 	text := "“" + first.Text + "”"
 	switch {
-	case first.Contradicted():
+	case first.Contradicted() && wrong == len(c.Statements):
 		return "the engine is wrong", strings.Join(append([]string{text}, contradictionsOf(first)...), "; ")
+	case wrong > 0:
+		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, prose.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
 	case first.Late():
 		when := ""
 		if first.Tick != nil {
 			when = tick(playbook.Moment{Number: *first.Tick, Native: first.Native})
 		}
 		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
-	case wrong > 0:
-		return "the engine is partly wrong", fmt.Sprintf("the evidence contradicts %d of %s: %s", wrong, prose.Count(len(c.Statements), "claim", "claims"), firstContradicted(c))
 	case first.Borne():
 		return "the engine says the same", text
+	case first.Fits():
+		return "the engine may be right", text + ": that tick lies where the peers parted"
 	}
 	return "not checked", text
 }

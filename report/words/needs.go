@@ -49,6 +49,8 @@ func Need(n playbook.Need) string {
 		return "a replay of the orders (--sim)"
 	case playbook.SimulatorOrders:
 		return "an order log and a replay of it (--sim)"
+	case playbook.OtherSimulator:
+		return "a simulator that replays the orders: the one that was given cannot"
 	case playbook.SimulatorTrace:
 		return "a replay (--sim) and the trace of a peer that is wrong"
 	case playbook.MorePeers:

@@ -26,6 +26,9 @@ func Next(c *playbook.Conclusion) []string {
 		case len(c.Lost)+len(c.Lacking) > 0:
 			out = append(out, "ask the players for what is missing: desynctool doctor PATH… writes the text")
 		}
+		if c.Inputs.State == playbook.InputsLogs {
+			out = append(out, "desynctool orders PATH… --all lists every order that differs between the logs")
+		}
 		if len(c.Contradictions) > 0 {
 			out = append(out, "desynctool verify FILE… computes hashes again from content: one of two pieces that contradict each other is wrong")
 		}
@@ -35,6 +38,8 @@ func Next(c *playbook.Conclusion) []string {
 	case c.Bracket == nil:
 	case c.Inputs.Differ():
 		out = append(out, "desynctool orders PATH… --all lists every order that differs")
+	case c.SimFailed != "":
+		out = append(out, "desynctool sim check -- GAME tests the simulator, which failed (docs/extsim.md)")
 	case !c.Replayed && c.Held.Logs > 0 && c.Session.Game == "refsim":
 		out = append(out, "desynctool triage PATH… --sim builtin replays the orders and shows which peer is wrong")
 	case !c.Replayed && c.Held.Logs > 0:

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -18,11 +19,19 @@ func Verdict(c *playbook.Conclusion) []string {
 	case c.Alone:
 		return []string{alone(c)}
 	case !c.Diverged():
-		return undiverged(c)
+		return failed(c, undiverged(c))
 	case c.Bracket == nil:
-		return withoutBracket(c)
+		return failed(c, withoutBracket(c))
 	}
 	return []string{parted(c), why(c), who(c)}
+}
+
+// failed says after the first sentence that the simulator failed, if it did.
+func failed(c *playbook.Conclusion, sentences []string) []string {
+	if c.SimFailed == "" {
+		return sentences
+	}
+	return slices.Insert(sentences, 1, "The simulator failed: "+c.SimFailed+".")
 }
 
 func alone(c *playbook.Conclusion) string {
@@ -40,7 +49,7 @@ func alone(c *playbook.Conclusion) string {
 func undiverged(c *playbook.Conclusion) []string {
 	text := "No difference was found"
 	lost := len(c.Lost) + len(c.Lacking)
-	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 {
+	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 && c.Inputs.State != playbook.InputsLogs {
 		text += " in what could be read"
 	}
 	if !c.Search.Compares() {
@@ -52,10 +61,15 @@ func undiverged(c *playbook.Conclusion) []string {
 	case in.Line == "":
 	case in.Count == 0 && in.Window != nil:
 		text += fmt.Sprintf("; the orders are equal (%d)", in.Window.Orders)
+	case in.State == playbook.InputsLogs:
+		text += "; the order logs differ"
 	default:
 		text += "; " + in.Line
 	}
 	out := []string{text + "."}
+	if in := &c.Inputs; in.State == playbook.InputsLogs {
+		out = append(out, fmt.Sprintf("Nothing shows that the peers were given different orders: %s; %s. A log may lack what its peer applied.", Difference(in.Parting), unborne(in)))
+	}
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
 			out = append(out, fmt.Sprintf("Yet the game says “%s”, and nothing here bears that out.", s.Text))
@@ -89,7 +103,11 @@ func withoutBracket(c *playbook.Conclusion) []string {
 		return append(out, why(c))
 	case c.Kind == bisect.InputsDiffer:
 		text := "The peers were given different orders"
-		if !c.Search.Compares() {
+		if in := &c.Inputs; in.By == playbook.BorneByGame {
+			text += ", and a game says that they parted"
+		} else if in.By == playbook.BorneByHash {
+			text += ", and recorded hashes differ after that"
+		} else if !c.Search.Compares() {
 			text += "; no state was compared"
 		} else {
 			text += "; no state is known to differ"
@@ -349,6 +367,10 @@ func who(c *playbook.Conclusion) string {
 			return s
 		}
 		return "The peers were given different orders."
+	case c.SimFailed != "":
+		return "Which peer is wrong is not known: the simulator failed: " + c.SimFailed + "."
+	case c.Unsteady:
+		return "Which peer is wrong is not known: the simulator does not agree with itself, replays of the same orders differ."
 	case c.Replayed:
 		return "Which peer is wrong is not known: the replay departs from none there, or from every one."
 	}
@@ -364,8 +386,8 @@ func who(c *playbook.Conclusion) string {
 
 // blamed says how the orders differ, "" if that is not known.
 func blamed(c *playbook.Conclusion) string {
-	if len(c.Inputs.Differences) == 0 {
+	if c.Inputs.Parting == nil {
 		return ""
 	}
-	return fmt.Sprintf("The network layer is to blame: %s.", Difference(&c.Inputs.Differences[0]))
+	return fmt.Sprintf("The network layer is to blame: %s.", partingOrder(&c.Inputs))
 }

@@ -49,6 +49,7 @@ func TestVerdict(t *testing.T) {
 		return snapshot.Point{Tick: n, Native: name, Relation: relation}
 	}
 	missing := orderlog.Difference{Kind: orderlog.Missing, Tick: 90, Player: 1, Order: "move", Peer: "client", Base: "host"}
+	agreed := uint64(300)
 	for _, test := range []struct {
 		name string
 		c    *playbook.Conclusion
@@ -97,12 +98,39 @@ func TestVerdict(t *testing.T) {
 			"Cause: the checksum is wrong, or does not cover what differs (checksum-defect).",
 		}},
 		{"orders only", &playbook.Conclusion{
-			Kind: bisect.InputsDiffer, Inputs: playbook.Inputs{State: playbook.InputsOther, Count: 1, Differences: []orderlog.Difference{missing}},
+			Kind: bisect.InputsDiffer, Inputs: playbook.Inputs{State: playbook.InputsOther, Count: 1, Differences: []orderlog.Difference{missing}, Parting: &missing},
 			Causes: []playbook.Cause{{Class: playbook.InputDropped, Standing: playbook.Seen}},
 		}, []string{
 			"The peers were given different orders; no state was compared.",
 			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client.",
 			"Cause: an order was lost on its way to a peer (input-dropped).",
+		}},
+		{"orders, some ticks before", with(duel(), func(c *playbook.Conclusion) {
+			c.Inputs = playbook.Inputs{State: playbook.InputsOther, Count: 1, Parting: &missing, By: playbook.BorneByState, Lag: &playbook.Lag{Least: 3, Most: 3}}
+		}), []string{
+			"client and host parted in tick 90.",
+			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client; the peers parted 3 ticks after the order.",
+		}},
+		{"logs that differ, and states that do not", &playbook.Conclusion{
+			Search: playbook.Search{Recorded: 300}, Inputs: playbook.Inputs{State: playbook.InputsLogs, Line: "x", Count: 1, Parting: &missing, AgreedTo: &agreed},
+		}, []string{
+			"No difference was found: 300 recorded hashes; the order logs differ.",
+			"Nothing shows that the peers were given different orders: in tick 90 the order move of player 1 is missing on client; everything else agrees up to state point 300. A log may lack what its peer applied.",
+		}},
+		{"a simulator that fails, in sync", &playbook.Conclusion{Search: playbook.Search{Recorded: 3}, SimFailed: "exec:x cannot replay host: no such file"}, []string{
+			"No difference was found: 3 recorded hashes.",
+			"The simulator failed: exec:x cannot replay host: no such file.",
+		}},
+		{"a simulator that fails", with(duel(), func(c *playbook.Conclusion) { c.SimFailed = "exec:x cannot replay host: no such file" }), []string{
+			"client and host parted in tick 90.",
+			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"Which peer is wrong is not known: the simulator failed: exec:x cannot replay host: no such file.",
+		}},
+		{"a simulator that is not deterministic", with(duel(), func(c *playbook.Conclusion) { c.Replayed, c.Unsteady = true, true }), []string{
+			"client and host parted in tick 90.",
+			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"Which peer is wrong is not known: the simulator does not agree with itself, replays of the same orders differ.",
 		}},
 		{"a cache", &playbook.Conclusion{
 			Kind: bisect.StaleCache, Cache: &orderlog.PeerClaim{Peer: "client", Text: "town cache mismatch", After: 52721152, NativeAfter: "000adf00;00"},

@@ -1,0 +1,45 @@
+package extsim
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxStray is how many bytes of what is not a reply are shown.
+const maxStray = 60
+
+// strayText says that what comes next is not a reply but something that the target printed
+// where only replies belong; it is empty if a reply may follow, or nothing.
+func strayText(r *bufio.Reader, limit uint32) string {
+	head, _ := r.Peek(lengthSize)
+	if !isText(head) {
+		return ""
+	}
+	if len(head) == lengthSize && binary.LittleEndian.Uint32(head) <= limit { // a very large state may come
+		if head, _ = r.Peek(lengthSize + 1); len(head) > lengthSize && isArray(head[lengthSize]) {
+			return ""
+		}
+	}
+	all, _ := r.Peek(min(r.Buffered(), maxStray))
+	text := strconv.Quote(string(all))
+	if r.Buffered() > maxStray {
+		text += "…"
+	}
+	return fmt.Sprintf("it printed %s where only replies belong: what a target has to say goes to stderr", text)
+}
+
+// isArray reports whether a value that begins with a byte is an array, as replies are.
+func isArray(first byte) bool { return first>>4 == 9 || first == 0xdc || first == 0xdd }
+
+// isText reports whether bytes may be printed text.
+func isText(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != 0x1b || c == 0x7f {
+			return false
+		}
+	}
+	return len(b) > 0 && (utf8.Valid(b) || b[0] == 0xef)
+}
