@@ -50,6 +50,7 @@ type lacking struct {
 	prev       Tick
 	hasPrev    bool
 	wholeTicks bool // of ticks of which the peer has nothing
+	last       Tick
 }
 
 func gcd(a, b uint64) uint64 {
@@ -73,6 +74,10 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 			cad = &p.cadence
 		}
 		switch {
+		case !inTick && cad.ticks >= settledCadence:
+			if !cad.off(c.tick) {
+				p.info.gap(c.tick, cad.last)
+			}
 		case k.seen&(1<<i) == 0 || cad.ticks < settledCadence:
 			c.lack(k, occurrence, i, !inTick)
 		case !cad.off(c.tick):
@@ -97,6 +102,7 @@ func (c *comparer) lack(k *keyInfo, occurrence int64, i int, wholeTick bool) {
 	if wholeTick {
 		l = &k.lacking[2*i+1]
 	}
+	l.last = c.tick
 	if l.count++; l.count > 1 {
 		return
 	}
@@ -136,7 +142,9 @@ func (c *comparer) resolve() {
 				}
 				untraced.Count = max(untraced.Count, k.lacking[i&^1].count+k.lacking[i|1].count)
 			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
-			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
+			case l.wholeTicks:
+				c.peers[i/2].info.early(l.first.Tick, l.last)
+			case k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
 			default:
 				l.first.lack = 1 << (i / 2)
 				c.late(k, l)
