@@ -402,7 +402,4 @@ func (run *run) say(r *Result, bad uint64) {
 	if n := len(run.list); n > 0 && run.list[n-1].To < bad {
 		r.note("the orders in %s are known up to state point %d only", run.log.Name, run.list[n-1].To)
 	}
-	if run.loaded {
-		r.note("%s departs at state point %d, where it loaded a state: what it had then is not what the others had; loading lost something, or it was another save", run.peer, *run.out.Departs)
-	}
 }
