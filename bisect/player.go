@@ -46,6 +46,10 @@ func (p *player) start(sim *Sim) (Simulator, error) {
 
 // begin starts an instance where an origin leads to.
 func (p *player) begin(sim *Sim, from origin) (s Simulator, err error) {
+	header := &p.log.Header
+	if from.header != nil {
+		header = from.header
+	}
 	switch {
 	case from.lead != nil:
 		if s, err = p.begin(sim, from.lead.from); err != nil {
@@ -57,9 +61,9 @@ func (p *player) begin(sim *Sim, from origin) (s Simulator, err error) {
 		p.orders = own
 		return s, err
 	case from.world != nil:
-		s, err = sim.Resume(from.world, &p.log.Header)
+		s, err = sim.Resume(from.world, header)
 	default:
-		s, err = sim.Start(&p.log.Header)
+		s, err = sim.Start(header)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot replay %s: %w", sim.Name, p.log.Name, err)

@@ -296,7 +296,9 @@ func (rep *Replay) hashesOf(run *run, s *played, begin, end uint64, ref *referen
 			for tick, orders := range ref.orders {
 				own.orders[tick] = renumber(orders, &ref.log.Header, &run.log.Header)
 			}
-			lead.played = &own
+			header := ref.log.Header // it begins as the lender's does
+			header.Kinds = run.log.Header.Kinds
+			lead.played, lead.from.header = &own, &header
 		}
 		where.from = origin{lead: &lead, until: begin}
 	}

@@ -16,6 +16,8 @@ type origin struct {
 	world *snapshot.World
 	lead  *part
 	until uint64 // to which the lead is played
+	// header is what instances are started with, nil the log's own.
+	header *orderlog.Header
 }
 
 // part is what of a stretch is replayed.

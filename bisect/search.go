@@ -214,6 +214,11 @@ func (p *pair) epochs(i int) [2]uint32 {
 	return [2]uint32{p.pairs[i].a.Epoch, p.pairs[i].b.Epoch}
 }
 
+// loadedBetween reports whether the peer loaded a state at a point from one to another.
+func (p *peer) loadedBetween(from, to uint64) bool {
+	return p.log != nil && slices.ContainsFunc(p.log.Stretches, func(s Stretch) bool { return s.Loaded() && s.From >= from && s.From <= to })
+}
+
 // next returns the first readable pair from i to end, or -1; step is 1 or -1.
 func (p *pair) next(i, end, step int) int {
 	for ; i != end+step; i += step {

@@ -3,6 +3,7 @@ package bisect
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -82,8 +83,12 @@ func newCutter(h *orderlog.Header) cutter {
 	return cutter{first: h.FirstPoint, own: uint32(max(own, 0)), known: own > 0}
 }
 
-// add takes the record of a tick.
+// add takes the record of a tick. That of the highest number there is leads to no state
+// point.
 func (c *cutter) add(epoch uint32, t *orderlog.Tick) {
+	if t.Number == math.MaxUint64 {
+		return
+	}
 	opening := t.NewEpoch()
 	comes, goes := c.moves(t)
 	var last *piece
@@ -301,7 +306,9 @@ func wholeOf(log *orderlog.Log) Stretch {
 	c := newCutter(&log.Header)
 	s := Stretch{From: c.first, To: c.first, Began: c.begins(), Epoch: log.Header.Epoch}
 	for i := range log.Ticks {
-		s.To = max(s.To, log.Ticks[i].Number+1)
+		if n := log.Ticks[i].Number; n < math.MaxUint64 {
+			s.To = max(s.To, n+1)
+		}
 	}
 	return s
 }
