@@ -132,7 +132,7 @@ func (t *Trial) Departed() bool { return t.First != nil }
 // Tick returns the tick that departs, false if there is none: then the states were
 // not the same before any tick, or nothing departs.
 func (t *Trial) Tick() (uint64, bool) {
-	if t.First == nil || t.First.Point <= t.From || t.Agreed == nil || *t.Agreed+1 != t.First.Point {
+	if t.First == nil || t.First.Loaded || t.First.Point <= t.From || t.Agreed == nil || *t.Agreed+1 != t.First.Point {
 		return 0, false
 	}
 	return t.First.Point - 1, true
