@@ -388,6 +388,47 @@ func TestCompareHashes(t *testing.T) {
 	}
 }
 
+// TestCompareHistories: history hashes of epochs of other numbers count from where they were
+// seen to be one chain.
+func TestCompareHistories(t *testing.T) {
+	peers := []string{"host", "client"}
+	log := func(peer uint32, epoch uint64, values ...byte) []byte {
+		var ticks []Tick
+		for i, v := range values {
+			tick := Tick{Number: uint64(i), Hashes: []Observed{{Point: uint64(i), Peer: peer, Kind: HistoryHash, Bytes: []byte{v}}}}
+			if uint64(i) == epoch {
+				tick.Markers = []Marker{{Kind: Load, Point: uint64(i), NewEpoch: true}}
+			}
+			ticks = append(ticks, tick)
+		}
+		return peerLog(t, Header{Peer: peers[peer], Peers: peers}, ticks)
+	}
+	for name, c := range map[string]struct {
+		client []byte
+		first  string
+		good   string
+	}{
+		"one chain":                {log(1, 2, 1, 2, 3, 4, 5), "none", "4"},
+		"parts after the load":     {log(1, 2, 1, 2, 3, 4, 9), "4", "3"},
+		"parts right after it":     {log(1, 2, 1, 2, 3, 9, 9), "3", "1"}, // at 2 it has what it took over
+		"a chain of its own":       {log(1, 2, 1, 2, 7, 8, 9), "none", "1"},
+		"parts before the load":    {log(1, 2, 1, 9, 3, 4, 5), "1", "0"},
+		"without a load, it parts": {log(1, 9, 1, 2, 7, 8, 9), "2", "1"},
+	} {
+		s := compare(t, CompareOptions{}, log(0, 9, 1, 2, 3, 4, 5), c.client).State
+		first, good := "none", "none"
+		if s.First != nil {
+			first = fmt.Sprint(s.First.Point)
+		}
+		if s.Good != nil {
+			good = fmt.Sprint(*s.Good)
+		}
+		if first != c.first || good != c.good {
+			t.Errorf("%s: first %s, good %s; want %s, %s", name, first, good, c.first, c.good)
+		}
+	}
+}
+
 func TestCompareRefuses(t *testing.T) {
 	log := func(h Header) []byte { return peerLog(t, h, []Tick{tick(0)}) }
 	a := log(Header{Seed: 1, Build: "1.0"})

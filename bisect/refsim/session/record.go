@@ -21,7 +21,8 @@ type Sink struct {
 
 	// Tick is called for each peer and tick that it plays, with the orders as applied, their
 	// input hash, and the peer's own hashes of the point before the tick: the
-	// sync hash, every 30 ticks the state hash and the history hash.
+	// sync hash, and every 30 ticks, and where a peer comes or goes, the state hash and
+	// the history hash.
 	Tick func(peer int, t orderlog.Tick) error
 
 	// Observed is called for each peer at the end, and when it goes away, with the
@@ -271,7 +272,7 @@ func (s *session) hashes(peer int) []orderlog.Observed {
 	point, l := s.sims[peer].Point(), &s.logs[peer]
 	sync := l.state.Short()
 	list := []orderlog.Observed{{Point: point, Peer: uint32(peer), Kind: orderlog.SyncHash, Bytes: sync[:]}}
-	if point%stateHashEvery == 0 || point == s.Ticks {
+	if point%stateHashEvery == 0 || point == s.Ticks || len(s.markers) > 0 {
 		state, history := l.state, l.history
 		list = append(list,
 			orderlog.Observed{Point: point, Peer: uint32(peer), Kind: orderlog.StateHash, Bytes: state[:]},
