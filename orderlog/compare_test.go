@@ -345,6 +345,31 @@ func TestCompareCoverage(t *testing.T) {
 	}
 }
 
+// TestCompareGap: a log that has a record of every tick cannot have orders of ticks without
+// one; one that leaves out ticks without orders lacks them.
+func TestCompareGap(t *testing.T) {
+	var every, some []Tick
+	for n := uint64(0); n < 30; n++ {
+		with := tick(n)
+		if n%3 == 0 {
+			with = tick(n, fmt.Sprintf("1 %d a", n/3))
+			some = append(some, with)
+		}
+		every = append(every, with)
+	}
+	without := func(ticks []Tick) []Tick {
+		return slices.DeleteFunc(slices.Clone(ticks), func(t Tick) bool { return t.Number >= 14 && t.Number < 20 })
+	}
+	c := compare(t, CompareOptions{}, peerLog(t, Header{}, every), peerLog(t, Header{}, without(every)))
+	if p := c.Peers[1]; c.Diverged() || c.DifferenceCount != 0 || p.Between != 2 || len(p.Stretches) != 2 || p.Stretches[1].From != 20 {
+		t.Errorf("%s, %+v", c.Line(), c.Peers)
+	}
+	c = compare(t, CompareOptions{}, peerLog(t, Header{}, some), peerLog(t, Header{}, without(some)))
+	if c.DifferenceCount != 2 || c.Peers[1].Between != 0 {
+		t.Errorf("%s, %+v", c.Line(), c.Peers)
+	}
+}
+
 func TestCompareOwnContradictions(t *testing.T) {
 	ticks := []Tick{tick(0, "2 0 b", "1 0 a"), tick(1, "1 1 c")}
 	ticks[1].InputHash = merkle.Short{1}
