@@ -13,6 +13,10 @@
 // part and come back, so that when both ends agree every pair is read before
 // the peers are called in sync.
 //
+// Peers that were away, joined late or loaded a game have several stretches, see Stretch:
+// a gap is never played, and each stretch is judged by itself. Histories are held against
+// each other only in epochs that go on from the same one; else the states are.
+//
 // A pair that cannot be read is stepped around, and the result says so. So is one at
 // the bad end whose indexes show that a file is cut into blocks where the format does
 // not cut: such damage changes hashes, and is not a divergence. With

@@ -76,20 +76,6 @@ func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map
 	return list[0].orders, list[0].hashes, list[0].Stretch
 }
 
-// recorded returns the sync hashes that a log has of its own peer, nil if it has none that
-// are known to be, and what is wrong with them.
-func recorded(log *orderlog.Log) (hashes map[uint64]merkle.Short, lost []string) {
-	l := LogOf(log)
-	if l.stranger() {
-		return nil, l.lost()
-	}
-	hashes = make(map[uint64]merkle.Short, len(l.Hashes)+1)
-	for _, h := range l.Hashes {
-		hashes[h.Point] = h.Sum
-	}
-	return hashes, l.lost()
-}
-
 // replay replays the orders over the bracket and narrows it to the tick at
 // which the peers part.
 func replay(r *Result, peers []*peer, opts Options) error {
