@@ -40,6 +40,7 @@ type trialRun struct {
 	mark   map[uint64]merkle.Short // what plain replays have where a later stretch begins
 	seen   *uint64                 // the highest point that was observed
 	hits   []bool
+	left   int   // stretches that are not judged
 	done   int64 // by the parts before
 	all    int64
 }
@@ -182,6 +183,9 @@ func (r *trialRun) judge(s *played) error {
 }
 
 func (r *trialRun) lose(s *played, why string) {
+	if r.left++; r.left > shownGaps {
+		return
+	}
 	r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: %s is not judged: %s", r.log.Name, s.Stretch.String(), why))
 }
 
@@ -253,6 +257,28 @@ func (r *trialRun) progress(ticks int64) func(done, total int64) {
 	}
 }
 
+// shownGaps is how many gaps are named.
+const shownGaps = 10
+
+// noteGaps says which ticks the log lacks.
+func (r *trialRun) noteGaps() {
+	n := 0
+	for _, s := range r.list {
+		if s.After == nil || s.From <= *s.After {
+			continue
+		}
+		if n++; n <= shownGaps {
+			r.out.Notes = append(r.out.Notes, fmt.Sprintf("ticks %d to %d are not in the log: the peer was not there, and they are not played", *s.After, s.From-1))
+		}
+	}
+	if r.left > shownGaps {
+		r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: and %d more stretches are not judged", r.log.Name, r.left-shownGaps))
+	}
+	if n > shownGaps {
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("and %d more gaps", n-shownGaps))
+	}
+}
+
 // finish returns what all stretches came to.
 func (r *trialRun) finish() (*Trial, error) {
 	out := r.out
@@ -261,11 +287,7 @@ func (r *trialRun) finish() (*Trial, error) {
 			return nil, err
 		}
 	}
-	for _, s := range r.list {
-		if s.After != nil && s.From > *s.After {
-			out.Notes = append(out.Notes, fmt.Sprintf("ticks %d to %d are not in the log: the peer was not there, and they are not played", *s.After, s.From-1))
-		}
-	}
+	r.noteGaps()
 	if out.Mode == Repeat {
 		out.Runs = r.opts.Runs - 1
 		for _, hit := range r.hits {

@@ -121,8 +121,30 @@ func (c *cutter) add(epoch uint32, t *orderlog.Tick) {
 	case opening == nil && last.Epoch == epoch && last.To == t.Number && !p.marked:
 		last.To++
 	default:
+		if len(c.pieces) >= maxPieces && !c.writes() {
+			c.compact()
+		}
 		c.pieces = append(c.pieces, p)
 	}
+}
+
+// maxPieces bounds the memory for a log that leaves out ticks without orders: of so many
+// pieces most are no stretches.
+const maxPieces = 1 << 14
+
+// compact puts pieces together of a log that leaves out ticks without orders, without a look
+// at its hashes.
+func (c *cutter) compact() {
+	kept := c.pieces[:1]
+	for _, p := range c.pieces[1:] {
+		last := &kept[len(kept)-1]
+		if p.opened || p.marked || p.Epoch != last.Epoch || p.From-last.To > maxGap {
+			kept = append(kept, p)
+			continue
+		}
+		last.To = p.To
+	}
+	c.pieces = kept
 }
 
 // begins is how the log begins if no marker says so.
@@ -226,6 +248,9 @@ func (c *cutter) usual(hashes func(epoch uint32) []Hash) uint64 {
 	return distances[(len(distances)-1)*9/10]
 }
 
+// maxStretches is how many stretches of a log are replayed: no peer is away more often.
+const maxStretches = 1000
+
 // played is a stretch with what its log has of it.
 type played struct {
 	Stretch
@@ -241,6 +266,11 @@ func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 	stretches := l.Stretches
 	if whole {
 		stretches = []Stretch{wholeOf(log)}
+	}
+	lost = l.lost()
+	if n := len(stretches); n > maxStretches {
+		lost = append(lost, fmt.Sprintf("%s: %d stretches between loads, joins and gaps; the first %d are judged", log.Name, n, maxStretches))
+		stretches = stretches[:maxStretches]
 	}
 	for i := range stretches {
 		list = append(list, &played{Stretch: stretches[i], log: log, orders: map[uint64][]orderlog.Order{}, hashes: map[uint64]merkle.Short{}})
@@ -262,7 +292,7 @@ func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 			rest = rest[n:]
 		}
 	}
-	return list, l.lost()
+	return list, lost
 }
 
 // takeEpoch gives stretches, ascending, the orders that an epoch has of their ticks.

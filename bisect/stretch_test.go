@@ -130,6 +130,7 @@ func TestGapRule(t *testing.T) {
 		"a load that is no new epoch":    {ticks: join(dense(0, 20), with(dense(20, 40), marker(orderlog.Load, 1))), want: "ticks 0 to 39, epoch 0"},
 		"joins late, without a word":     {first: 7, ticks: dense(7, 40), want: "ticks 7 to 39, after a join, epoch 0"},
 		"joins late, and opens an epoch": {ticks: with(dense(7, 40), orderlog.Marker{Kind: orderlog.Resync, NewEpoch: true}), want: "ticks 7 to 39, after a resync, epoch 0"},
+		"very many ticks with orders":    {ticks: sparse(0, 90000, 3, false), want: "ticks 0 to 89997, epoch 0"},
 		"the last tick there is":         {ticks: []tick{{n: 0}, {n: 1}, {n: 1<<64 - 1}}, want: "ticks 0 to 1, epoch 0"},
 	} {
 		var b bytes.Buffer
@@ -249,6 +250,35 @@ func TestTrialGap(t *testing.T) {
 		if trial.Departed() || !trial.Incomplete() || trial.To != 12 || len(trial.Lost) != 1 || !strings.Contains(trial.Lost[0], "ticks 20 to 39, after a load is not judged") {
 			t.Errorf("%s: %+v", opts.Mode, trial)
 		}
+	}
+}
+
+// TestTrialCannotLoad: a simulator that cannot load states judges what it can.
+func TestTrialCannotLoad(t *testing.T) {
+	sim := *countingSim("", 0, 5)
+	sim.Resume = func(*snapshot.World, *orderlog.Header) (Simulator, error) {
+		return nil, fmt.Errorf("load: %w", ErrUnsupported)
+	}
+	log, worlds := gapLog(t, &sim, 12, 20, nil)
+	trial := try(t, log, &sim, TrialOptions{Mode: Plain, Snapshots: setOf(t, worlds)})
+	if trial.Departed() || !trial.Incomplete() || trial.Compared != 12 || len(trial.Lost) != 1 || !strings.Contains(trial.Lost[0], "counting cannot load the state at point 20") {
+		t.Errorf("%+v", trial)
+	}
+}
+
+// TestTrialManyStretches: a log that opens an epoch in every tick takes no long time.
+func TestTrialManyStretches(t *testing.T) {
+	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: testSeed, Peer: "p", Peers: []string{"p"}}}
+	const n = 20000
+	for i := range uint64(n) {
+		log.Ticks = append(log.Ticks, orderlog.Tick{Number: 2 * i, Markers: []orderlog.Marker{{Kind: orderlog.Load, NewEpoch: true}}})
+	}
+	for i := range log.Ticks {
+		log.Epochs = append(log.Epochs, orderlog.Epoch{Number: uint32(i), Ticks: log.Ticks[i : i+1], Opening: &log.Ticks[i].Markers[0]})
+	}
+	trial := try(t, log, countingSim("", 0, 5), TrialOptions{Mode: Plain})
+	if trial.Departed() || !trial.Incomplete() || !strings.Contains(strings.Join(trial.Lost, "\n"), "20000 stretches") || len(trial.Lost) != shownGaps+2 || len(trial.Notes) != shownGaps+1 {
+		t.Errorf("%d lost, notes %q", len(trial.Lost), trial.Notes)
 	}
 }
 
