@@ -2,7 +2,11 @@ package bisect
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Again says how a peer's orders are replayed once more.
@@ -24,19 +28,35 @@ func (rep *Replay) Again(sim *Sim, a Again) (*Trial, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("%s has no orders that were replayed", a.Peer)
 	}
-	run, opts := &rep.runs[i], a.Options
+	opts := a.Options
 	opts.Force = true
-	from := run.log.Header.FirstPoint
-	if !a.Whole && rep.world != nil {
-		opts.From, from = rep.world, rep.world.Point.Tick
+	log := rep.logOf(i)
+	if !a.Whole && rep.ref.from.world != nil {
+		opts.From = rep.ref.from.world
 	}
-	_, end := ordersFrom(run.log, from)
-	until := min(a.Until, end)
+	until := a.Until
+	list, _ := playedOf(log, false)
+	end := uint64(0)
+	for _, s := range list {
+		end = max(end, s.To)
+	}
+	until = min(until, end)
 	opts.Until = &until
 	if opts.Mode == Plain && opts.Expect == nil {
-		opts.Expect = run.peer.between(from, until)
+		opts.Expect = map[uint64]merkle.Short{}
+		for _, x := range rep.known[i] {
+			maps.Copy(opts.Expect, x.hashes)
+		}
 	}
-	return Try(run.log, sim, opts)
+	return Try(log, sim, opts)
+}
+
+// logOf returns the log of a peer, or the one whose orders it borrows.
+func (rep *Replay) logOf(i int) *orderlog.Log {
+	if rep.runs[i].log == nil {
+		return rep.ref.log
+	}
+	return rep.runs[i].log
 }
 
 // OrdersFrom returns the players who give orders to all peers in the ticks from one to
@@ -46,7 +66,7 @@ func (rep *Replay) OrdersFrom(peer string, from, to uint64) (players []uint32) {
 	if i < 0 {
 		return nil
 	}
-	log := rep.runs[i].log
+	log := rep.logOf(i)
 	for k := range log.Ticks {
 		t := &log.Ticks[k]
 		if t.Number < from || t.Number >= to {

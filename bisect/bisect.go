@@ -13,6 +13,10 @@
 // part and come back, so that when both ends agree every pair is read before
 // the peers are called in sync.
 //
+// Peers that were away, joined late or loaded a game have several stretches, see Stretch:
+// a gap is never played, and each stretch is judged by itself. Histories are held against
+// each other only in epochs that go on from the same one; else the states are.
+//
 // A pair that cannot be read is stepped around, and the result says so. So is one at
 // the bad end whose indexes show that a file is cut into blocks where the format does
 // not cut: such damage changes hashes, and is not a divergence. With
@@ -73,6 +77,10 @@ type Result struct {
 	// order of Peers. A peer whose state there is not known is in none.
 	Groups [][]string
 
+	// Loaded is set if a peer parted by loading a state at Bracket.Bad, after a gap or when
+	// it joined: then no tick is the divergent one.
+	Loaded *Loaded
+
 	// Healed is a state point after Bad at which the states are equal again,
 	// nil if none was seen.
 	Healed *snapshot.Point
@@ -124,6 +132,13 @@ type PeerInfo struct {
 	// States are the snapshots of the session, misnamed ones by their headers; nil
 	// if the peer was not searched by states.
 	States *snapshot.Set
+}
+
+// Loaded is a state that a peer loaded, and that was not the one it should have been.
+type Loaded struct {
+	Peer  string
+	Began Beginning
+	After *uint64 // the state point that the peer had come to before, nil if it joined
 }
 
 // Bracket is a span (Good, Bad] of state points in which peers parted.
@@ -304,6 +319,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	r.weigh(opts.Traces, peers)
 	if first != nil {
+		r.byLoading(first)
 		r.Bracket.A, r.Bracket.B = first.a.name, first.b.name
 	}
 	if r.Replay != nil {
@@ -315,6 +331,26 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	r.phrase()
 	return r, nil
+}
+
+// byLoading finds whether one of the peers that parted did so by loading a state.
+func (r *Result) byLoading(first *pair) {
+	b := r.Bracket
+	if b.Bad.Phase != "" {
+		return
+	}
+	for _, p := range []*peer{first.a, first.b} {
+		s := p.loadedAt(b.Bad.Tick)
+		if s == nil || s.After != nil && *s.After >= s.From || r.Loaded != nil && r.Loaded.Peer != p.name {
+			continue
+		}
+		r.Loaded, r.Exact, r.Tick = &Loaded{p.name, s.Began, s.After}, false, 0
+		where := "when it joined"
+		if s.After != nil {
+			where = fmt.Sprintf("after it had been away from state point %d on", *s.After)
+		}
+		r.note("%s has another state where it loaded one, at state point %d, %s: loading lost something, or it was another save", p, s.From, where)
+	}
 }
 
 // compare searches every two peers. It returns the pair that parted first, and the one

@@ -165,6 +165,9 @@ func TestBrackets(t *testing.T) {
 		"resync between two desyncs":  {a: list(same, same, same, same), b: list(same, parted, state{1, 1, 1}, state{2, 2, 1}), want: "(0,100]", probes: 4},
 		"desync after a resync":       {a: list(same, same, same, same), b: list(same, same, state{1, 1, 1}, state{2, 2, 1}), want: "(200,300]", probes: 4},
 		"bad resync":                  {a: list(same, same, same, same), b: list(same, same, state{2, 2, 1}, state{2, 2, 1}), want: "(100,200]", probes: 4},
+		"another chain after a load":  {a: list(same, same, same, same), b: list(same, state{1, 7, 1}, state{1, 8, 1}, state{1, 9, 1}), want: "in sync", probes: 4},
+		"desync in another chain":     {a: list(same, same, same, same), b: list(same, state{1, 7, 1}, state{2, 8, 1}, state{1, 9, 1}), want: "(100,200]", probes: 4},
+		"bad load, adopted history":   {a: list(same, same, same), b: list(same, state{2, 1, 1}, state{2, 2, 1}), want: "(0,100]", probes: 3},
 		"in sync through many epochs": {a: list(same, same, same, same), b: list(same, state{1, 1, 1}, state{1, 1, 2}, state{1, 1, 3}), want: "in sync", probes: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,6 +223,7 @@ func TestSearchAgainstLinearScan(t *testing.T) {
 		defer os.RemoveAll(base)
 		good, want, points := -1, "in sync", 0
 		any := false
+		seen, joined := uint32(0), true // the epoch, and whether its histories go on from a's
 		for i := range n {
 			if b[i] == nil {
 				continue
@@ -232,7 +236,10 @@ func TestSearchAgainstLinearScan(t *testing.T) {
 				}
 				continue
 			}
-			if want == "in sync" && b[i].history != a[i].history {
+			if b[i].epoch != seen {
+				seen, joined = b[i].epoch, b[i].history == a[i].history
+			}
+			if want == "in sync" && (b[i].value != a[i].value || joined && b[i].history != a[i].history) {
 				if want = fmt.Sprintf("(-,%d]", i*100); good >= 0 {
 					want = fmt.Sprintf("(%d,%d]", good*100, i*100)
 				}

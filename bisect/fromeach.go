@@ -12,7 +12,7 @@ import (
 // recorded hashes.
 func (p *player) fromEach() error {
 	if p.opts.Snapshots == nil {
-		return errors.New("no snapshots to begin at")
+		return nil
 	}
 	var entries []*snapshot.Entry
 	for _, e := range p.opts.Snapshots.Entries {
@@ -20,9 +20,6 @@ func (p *player) fromEach() error {
 			entries = append(entries, e)
 			p.all += int64(p.out.To - e.Point.Tick)
 		}
-	}
-	if len(entries) == 0 {
-		return fmt.Errorf("%s: no snapshots between state points %d and %d", p.opts.Snapshots.Path, p.out.From, p.out.To)
 	}
 	var last *uint64
 	for _, e := range entries {
@@ -34,7 +31,9 @@ func (p *player) fromEach() error {
 			p.out.Agreed = agreed
 			return nil
 		}
-		last = agreed
+		if agreed != nil {
+			last = agreed
+		}
 	}
 	p.out.Agreed = last
 	return nil
@@ -54,6 +53,9 @@ func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 	if err := p.belongs(e.Path(), &state.Info().Head); err != nil {
 		p.out.Lost = append(p.out.Lost, err.Error())
 		return nil, nil
+	}
+	if !p.mine(state.Info()) {
+		return nil, nil // of another stretch that has this point
 	}
 	world, err := snapshot.Load(state)
 	if err != nil {

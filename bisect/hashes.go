@@ -31,6 +31,10 @@ type Log struct {
 	// contradict each other: of one kind and coverage, in one epoch. Ascending.
 	Conflicts []uint64
 
+	// Stretches are the parts of the log in which each state follows from the one
+	// before, in the order of the log; one at least.
+	Stretches []Stretch
+
 	// Open returns the whole log, for replays. It is nil if the orders are not
 	// known. A log that is torn or corrupt is returned as far as it goes, without an
 	// error.
@@ -102,12 +106,14 @@ type Hashes struct {
 	own    uint32
 	none   bool // the peer is not among those of the session
 	ticks  int
+	cut    cutter
 
 	begun     bool
 	epoch     uint32
 	sums      [][]Hash // of all epochs as they came, in chunks: copying a growing slice takes as much again
 	count     int
-	epochs    []int // at which hash each epoch but the first begins
+	epochs    []int    // at which hash each epoch but the first begins
+	numbers   []uint32 // of the epochs
 	parts     map[hashPart][]partHash
 	conflicts []uint64
 }
@@ -127,7 +133,7 @@ var partSeed = maphash.MakeSeed()
 func NewHashes(h orderlog.Header) *Hashes {
 	return &Hashes{
 		header: h, none: stranger(&h), own: uint32(max(slices.Index(h.Peers, h.Peer), 0)),
-		parts: map[hashPart][]partHash{},
+		parts: map[hashPart][]partHash{}, cut: newCutter(&h),
 	}
 }
 
@@ -140,6 +146,7 @@ func (h *Hashes) Add(rec *orderlog.Record) {
 	switch {
 	case rec.Kind == orderlog.TickRecord && rec.Tick != nil:
 		h.ticks++
+		h.cut.add(rec.Epoch, rec.Tick)
 		h.add(rec.Tick.Hashes)
 	case rec.Kind == orderlog.ObservedRecord:
 		h.add(rec.Observed)
@@ -173,7 +180,7 @@ func (h *Hashes) add(list []orderlog.Observed) {
 
 // close ends an epoch: within one, hashes of a point must be the same.
 func (h *Hashes) close() {
-	h.epochs = append(h.epochs, h.count)
+	h.epochs, h.numbers = append(h.epochs, h.count), append(h.numbers, h.epoch)
 	for part, list := range h.parts {
 		sortStable(list, func(p *partHash) uint64 { return p.point })
 		for i := 1; i < len(list); i++ {
@@ -205,8 +212,10 @@ func (h *Hashes) Log() *Log {
 	}
 	point := func(s *Hash) uint64 { return s.Point }
 	begin := 0
-	for _, end := range h.epochs {
+	byEpoch := map[uint32][]Hash{}
+	for k, end := range h.epochs {
 		sums := all[begin:end]
+		byEpoch[h.numbers[k]] = sums
 		sortStable(sums, point)
 		for i := 1; i < len(sums); i++ {
 			if sums[i].Point == sums[i-1].Point && sums[i].Sum != sums[i-1].Sum {
@@ -215,6 +224,7 @@ func (h *Hashes) Log() *Log {
 		}
 		begin = end
 	}
+	stretches := h.cut.stretches(func(epoch uint32) []Hash { return byEpoch[epoch] })
 	sortStable(all, point)
 	kept := all[:0]
 	for i, s := range all {
@@ -223,7 +233,7 @@ func (h *Hashes) Log() *Log {
 		}
 	}
 	slices.Sort(h.conflicts)
-	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Conflicts: slices.Compact(h.conflicts)}
+	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Conflicts: slices.Compact(h.conflicts), Stretches: stretches}
 }
 
 // commonHashes calls f with the hashes that two logs both have of a point, ascending,

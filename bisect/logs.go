@@ -99,7 +99,8 @@ func (p *pair) combine() {
 // equal: the states came back, which history hashes would have shown.
 func (p *pair) noteEarlier(good, split snapshot.Point) {
 	i := slices.IndexFunc(p.points, good.Same)
-	if i >= 0 && p.pairs[i].ok && p.historical(i) {
+	loaded := p.a.loadedBetween(split.Tick, good.Tick) || p.b.loadedBetween(split.Tick, good.Tick)
+	if i >= 0 && p.pairs[i].ok && p.chained(i) && !loaded {
 		p.result.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
 	}
 	p.healed = &good

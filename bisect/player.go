@@ -12,12 +12,16 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// player replays one log.
+// player replays one stretch of a log, or a part of it.
 type player struct {
 	log      *orderlog.Log
 	sim      *Sim
 	opts     TrialOptions
 	out      *Trial
+	from     origin
+	mark     map[uint64]merkle.Short   // what a plain replay has at points that are asked for
+	mine     func(*snapshot.Info) bool // whether a snapshot is of the stretch
+	hits     []bool                    // of the replays of Repeat, which departed
 	orders   map[uint64][]orderlog.Order
 	recorded map[uint64]merkle.Short // by the log's own peer
 	rooted   bool                    // recorded are roots of snapshots
@@ -28,57 +32,43 @@ type player struct {
 	started []Simulator // that hold on to something outside this process
 }
 
-// prepare finds out from where to where the log can be replayed.
-func (p *player) prepare() error {
-	p.recorded, p.out.Lost = recorded(p.log)
-	p.out.From = p.log.Header.FirstPoint
-	if start := p.log.Header.Start; !start.IsZero() {
-		if got, ok := p.recorded[p.out.From]; ok && got != start.Short() {
-			p.out.Lost = append(p.out.Lost, fmt.Sprintf("%s contradicts itself: at state point %d its header has hash %s, its hashes %s", p.log.Name, p.out.From, start.Short(), got))
-		} else if p.recorded == nil {
-			p.recorded = map[uint64]merkle.Short{p.out.From: start.Short()}
-		} else {
-			p.recorded[p.out.From] = start.Short()
-		}
-	}
-	if p.opts.Expect != nil {
-		p.recorded = p.opts.Expect
-	}
-	if w := p.opts.From; w != nil {
-		if err := p.belongs("the snapshot", &w.Head); err != nil {
-			return err
-		}
-		p.out.From = w.Point.Tick
-	}
-	p.orders, p.out.To = ordersFrom(p.log, p.out.From)
-	if until := p.opts.Until; until != nil {
-		if *until > p.out.To {
-			return fmt.Errorf("%s: its orders are known up to state point %d only, not to %d", p.log.Name, p.out.To, *until)
-		}
-		p.out.To = *until
-	}
-	if p.out.To < p.out.From {
-		return fmt.Errorf("%s: state point %d is before %d, where the replay would begin", p.log.Name, p.out.To, p.out.From)
-	}
-	return nil
-}
-
 // start starts an instance at p.out.From. It is closed when the trial ends, or by stop.
 func (p *player) start(sim *Sim) (Simulator, error) {
-	var s Simulator
-	var err error
-	if p.opts.From != nil {
-		s, err = sim.Resume(p.opts.From, &p.log.Header)
-	} else {
-		s, err = sim.Start(&p.log.Header)
+	s, err := p.begin(sim, p.from)
+	if err != nil {
+		return nil, err
+	}
+	if at := s.Point(); at != p.out.From {
+		return nil, fmt.Errorf("%s begins at state point %d, expected %d", sim.Name, at, p.out.From)
+	}
+	return s, nil
+}
+
+// begin starts an instance where an origin leads to.
+func (p *player) begin(sim *Sim, from origin) (s Simulator, err error) {
+	header := &p.log.Header
+	if from.header != nil {
+		header = from.header
+	}
+	switch {
+	case from.lead != nil:
+		if s, err = p.begin(sim, from.lead.from); err != nil {
+			return nil, err
+		}
+		own := p.orders
+		p.orders = from.lead.orders
+		err = p.advanceTo(s, from.until)
+		p.orders = own
+		return s, err
+	case from.world != nil:
+		s, err = sim.Resume(from.world, header)
+	default:
+		s, err = sim.Start(header)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot replay %s: %w", sim.Name, p.log.Name, err)
 	}
 	p.keep(s)
-	if at := s.Point(); at != p.out.From {
-		return nil, fmt.Errorf("%s begins at state point %d, expected %d", sim.Name, at, p.out.From)
-	}
 	return s, nil
 }
 
@@ -238,6 +228,9 @@ func (p *player) plain() error {
 	for first := s.Point(); ; first = s.Point() - uint64(len(hashes)) + 1 {
 		for i, got := range hashes {
 			point := first + uint64(i)
+			if _, ok := p.mark[point]; ok {
+				p.mark[point] = got
+			}
 			if p.opts.Observe != nil {
 				if err := p.opts.Observe(point, got); err != nil {
 					return err

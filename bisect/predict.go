@@ -16,9 +16,7 @@ func (p *player) predict() error {
 	var own [2]map[uint64][]orderlog.Order // by tick
 	names := [2]string{"", "predicting nobody"}
 	for i, player := range p.opts.Predict {
-		if own[i] = p.ordersOf(player); len(own[i]) == 0 && p.opts.Since == nil {
-			return fmt.Errorf("%s: player %d gives no orders between state points %d and %d, there is nothing to predict", p.log.Name, player, p.out.From, p.out.To)
-		}
+		own[i] = p.ordersOf(player)
 		names[i] = fmt.Sprintf("predicting player %d", player)
 	}
 	p.all = 2 * p.length()

@@ -50,7 +50,9 @@ func (p *player) repeat() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for _, d := range departs {
+	p.hits = make([]bool, len(departs))
+	for i, d := range departs {
+		p.hits[i] = d != nil
 		if d == nil {
 			p.out.Compared += uint64(len(first))
 			continue

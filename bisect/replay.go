@@ -2,8 +2,8 @@ package bisect
 
 import (
 	"errors"
+	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -22,19 +22,19 @@ type Replay struct {
 	Peers []ReplayedPeer
 
 	// InputsDiffer is the first point at which two peers' replays differ from
-	// each other, each as far as its peer had these states: then they were given
-	// different orders, in the tick before or earlier. Nil if they never do.
+	// each other: then their orders do, in the tick before. Nil if they never
+	// do.
 	InputsDiffer *uint64
 
-	// Unsteady says that replays of the same orders differ: the simulator is not
-	// deterministic, and nothing follows from it.
+	// Unsteady says that the simulator is not deterministic, so that nothing follows from
+	// the replay.
 	Unsteady bool
 
-	end    uint64  // how far the orders of any peer are known, To at most
 	peers  []*peer // of Peers
 	lender *peer   // whose orders those without a log borrow
 	runs   []run   // of Peers
-	world  *snapshot.World
+	known  [][]expectation
+	ref    *reference
 }
 
 // name gives the peers their names.
@@ -76,64 +76,11 @@ type ReplayedPeer struct {
 // with the replay.
 func (p *ReplayedPeer) MatchesReference() bool { return p.Compared > 0 && p.Departs == nil }
 
-// run is one peer's replay.
-type run struct {
-	peer   *peer
-	log    *orderlog.Log
-	lent   bool // the log is another peer's
-	out    ReplayedPeer
-	hashes []merkle.Short // of the replay, from Replay.From on
-	end    uint64         // the last state point that the orders in the log lead to
-	// unsteady says that the simulator does not agree with itself, empty if it does.
-	unsteady string
-}
-
-// maxGap is how many ticks without a record a log may have in a row. Writers
-// may leave ticks without orders out; but a log that skips hours is not a log of
-// one game.
-const maxGap = 100_000
-
-// ordersFrom returns the orders that a log has from a state point on, by tick, and the
-// last point that they lead to.
-func ordersFrom(log *orderlog.Log, from uint64) (orders map[uint64][]orderlog.Order, end uint64) {
-	orders, end = make(map[uint64][]orderlog.Order), from
-	for i := range log.Ticks {
-		t := &log.Ticks[i]
-		if t.Number < from {
-			continue
-		}
-		if t.Number > end+maxGap {
-			break
-		}
-		orders[t.Number] = t.Orders // those of the last epoch, if it was played again
-		end = max(end, t.Number+1)
-	}
-	if log.Header.FirstPoint > from {
-		end = from
-	}
-	return orders, end
-}
-
-// Recorded returns what a log knows of its own peer from its first point on: the orders
-// by tick, the sync hashes by state point, and the last point that the orders lead to.
-func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map[uint64]merkle.Short, end uint64) {
-	hashes, _ = recorded(log)
-	orders, end = ordersFrom(log, log.Header.FirstPoint)
-	return orders, hashes, end
-}
-
-// recorded returns the sync hashes that a log has of its own peer, nil if it has none that
-// are known to be, and what is wrong with them.
-func recorded(log *orderlog.Log) (hashes map[uint64]merkle.Short, lost []string) {
-	l := LogOf(log)
-	if l.stranger() {
-		return nil, l.lost()
-	}
-	hashes = make(map[uint64]merkle.Short, len(l.Hashes)+1)
-	for _, h := range l.Hashes {
-		hashes[h.Point] = h.Sum
-	}
-	return hashes, l.lost()
+// Recorded returns what a log knows of its own peer in the first stretch of the log: the
+// orders by tick, the sync hashes by state point, and the stretch.
+func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map[uint64]merkle.Short, first Stretch) {
+	list, _ := playedOf(log, false)
+	return list[0].orders, list[0].hashes, list[0].Stretch
 }
 
 // replay replays the orders over the bracket and narrows it to the tick at
@@ -144,89 +91,69 @@ func replay(r *Result, peers []*peer, opts Options) error {
 		r.note("no replay: the states were taken inside a tick, %s starts at whole ones", sim.Name)
 		return nil
 	}
-	runs, lending, err := lineUp(r, peers)
-	if runs == nil || err != nil {
+	runs, err := lineUp(peers)
+	if err != nil {
 		return err
 	}
-	lender := lending.log
-	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick, lender: lending.peer}
+	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick}
 	world := goodWorld(r, peers)
-	if world != nil {
-		rep.From, rep.FromState = world.Point.Tick, true
-	} else {
-		rep.From = lender.Header.FirstPoint
+	ref := refer(runs, world, b.Bad.Tick)
+	if ref == nil && world != nil {
+		world = nil
+		ref = refer(runs, nil, b.Bad.Tick)
 	}
-	err = rep.play(runs, sim, world)
-	if world != nil && errors.Is(err, ErrUnsupported) { // it cannot load states
-		r.note("%s cannot load the state at point %d: it replays from the start of the session", sim.Name, rep.From)
-		world, rep.From, rep.FromState = nil, lender.Header.FirstPoint, false
-		err = rep.play(runs, sim, nil)
+	if ref == nil {
+		r.lose("no replay: no peer has an order log of the ticks from %s on", beginning(b.Good))
+		return nil
 	}
-	if err == nil && world != nil {
-		held, err2 := snapshot.Hold(world)
-		if err2 != nil {
-			return err2
+	err = rep.play(runs, ref, sim)
+	again := "" // why it replays from the start
+	switch {
+	case world == nil:
+	case errors.Is(err, ErrUnsupported):
+		again = fmt.Sprintf("%s cannot load the state at point %d", sim.Name, ref.From)
+	case err == nil:
+		held, err := snapshot.Hold(world)
+		if err != nil {
+			return err
 		}
-		if got, want := runs[0].hashes[0], held.Info().Root.Short(); got != want {
-			r.note("%s loads the state at point %d with hash %s, the snapshot has %s: not this build, or the save forgets something; it replays from the start of the session",
-				sim.Name, rep.From, got, want)
-			world, rep.From, rep.FromState = nil, lender.Header.FirstPoint, false
-			err = rep.play(runs, sim, nil)
+		if got, want := ref.hashes[0], held.Info().Root.Short(); got != want {
+			again = fmt.Sprintf("%s loads the state at point %d with hash %s, the snapshot has %s: not this build, or the save forgets something", sim.Name, rep.From, got, want)
 		}
+	}
+	if again != "" {
+		r.note("%s; it replays from the start of the session", again)
+		if ref = refer(runs, nil, b.Bad.Tick); ref == nil {
+			r.lose("no replay: no peer has an order log from the start on")
+			return nil
+		}
+		rep.To = b.Bad.Tick
+		err = rep.play(runs, ref, sim)
 	}
 	if err != nil {
 		r.SimFailed = err.Error()
 		return nil
 	}
-	if rep.inputs(runs); rep.Unsteady {
+	if rep.Unsteady {
 		r.note("%s is not deterministic: replays of the same orders differ, so nothing follows from them", sim.Name)
-	}
-	if opts.Traced != nil && !rep.Unsteady {
-		if err := rep.drill(r, runs, opts, world); err != nil {
-			r.SimFailed = err.Error()
-		}
+	} else if err := rep.drill(r, runs, opts); err != nil {
+		r.SimFailed = err.Error()
 	}
 	for i := range runs {
 		rep.Peers, rep.peers = append(rep.Peers, runs[i].out), append(rep.peers, runs[i].peer)
-		if why := runs[i].unsteady; why != "" {
-			r.note("%s: %s", runs[i].peer, why)
-		}
-		if runs[i].end < b.Bad.Tick {
-			r.note("the orders in %s are known up to state point %d only", runs[i].log.Name, runs[i].end)
-		}
+		runs[i].say(r, b.Bad.Tick)
 	}
-	rep.runs, rep.world = runs, world
+	rep.runs, rep.ref = runs, ref
 	r.Replay = rep
-	r.narrowByReplay()
+	r.narrowByReplay(runs)
 	return nil
 }
 
-// lineUp makes a run for each peer. A peer without a log borrows the orders of
-// the first that has one, the lender.
-func lineUp(r *Result, peers []*peer) (runs []run, lender *run, err error) {
-	runs = make([]run, len(peers))
-	for i, p := range peers {
-		runs[i].peer = p
-		if p.log == nil || p.log.Open == nil {
-			continue
-		}
-		if runs[i].log, err = p.log.Open(); err != nil {
-			return nil, nil, err
-		}
-		if lender == nil {
-			lender = &runs[i]
-		}
+func beginning(good *snapshot.Point) string {
+	if good == nil {
+		return "the start"
 	}
-	if lender == nil {
-		r.lose("no replay: no peer has an order log")
-		return nil, nil, nil
-	}
-	for i := range runs {
-		if runs[i].log == nil {
-			runs[i].log, runs[i].lent = lender.log, true
-		}
-	}
-	return runs, lender, nil
+	return fmt.Sprintf("state point %s", good)
 }
 
 // goodWorld loads the state at the good end of the bracket, or at the last
@@ -292,65 +219,24 @@ func allHave(peers []*peer, point snapshot.Point) bool {
 	return true
 }
 
-// play replays every run on its own, all at once, as far as its orders are known and
-// the bracket goes, and compares what they come to.
-func (rep *Replay) play(runs []run, sim *Sim, world *snapshot.World) error {
-	errs := make([]error, len(runs))
-	var wait sync.WaitGroup
-	for i := range runs {
-		run := &runs[i]
-		_, run.end = ordersFrom(run.log, rep.From)
-		wait.Go(func() { errs[i] = rep.playOne(run, sim, world) })
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err // those of others are the same
-		}
-	}
-	last := rep.From
-	for i := range runs {
-		last = max(last, min(rep.To, runs[i].end))
-	}
-	rep.end = last
-	return nil
-}
-
-// playOne is a plain replay of a peer's orders, held against its hashes and the roots of
-// its snapshots.
-func (rep *Replay) playOne(run *run, sim *Sim, world *snapshot.World) error {
-	until := min(rep.To, run.end)
-	run.hashes, run.out = nil, ReplayedPeer{} // of a replay that began elsewhere
-	t, err := Try(run.log, sim, TrialOptions{
-		Mode: Plain, From: world, Force: true, Until: &until, Expect: run.peer.between(rep.From, rep.To),
-		Observe: func(_ uint64, hash merkle.Short) error {
-			run.hashes = append(run.hashes, hash)
-			return nil
-		},
-	})
-	if err != nil {
-		return err
-	}
-	if t.Unsteady {
-		run.unsteady = t.Means
-		return nil
-	}
-	run.out.Compared, run.out.LastAgreed = int(t.Compared), t.Agreed
-	if d := t.First; d != nil {
-		run.out.Departs, run.out.Expected, run.out.Got = &d.Point, d.Got, d.Expected
-	}
-	return nil
-}
-
-// drill replays the orders of each peer that departs once more, system by system.
-func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.World) error {
+// drill replays the orders of each peer that departs once more, system by system. Of one
+// that departs by loading, it shows what was lost.
+func (rep *Replay) drill(r *Result, runs []run, opts Options) error {
 	departed := false
 	for i := range runs {
 		run := &runs[i]
 		if run.out.Departs == nil {
 			continue
 		}
-		departed = true
+		if departed = true; run.loaded {
+			if err := run.lost(opts.Sim); err != nil {
+				return err
+			}
+			continue
+		}
+		if opts.Traced == nil {
+			continue
+		}
 		if run.lent {
 			r.note("%s is not drilled into: it left no orders of its own", run.peer)
 			continue
@@ -368,27 +254,27 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 			r.note("%s is not drilled into: it left no trace of systems", run.peer)
 			continue
 		}
-		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
-			Mode: Plain, From: world, Force: true, Until: run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
-		})
+		p := run.player(opts.Sim, run.where, *run.out.Departs)
+		p.recorded = run.where.hashes
+		p.opts.Drill, p.opts.Traced, p.opts.Snapshots = true, traced, run.peer.set
+		err = p.replay()
 		if errors.Is(err, ErrUnsupported) {
 			r.note("%s is not drilled into: %s cannot be stepped system by system", run.peer, rep.Sim)
-			err = nil
+			err, p.out = nil, nil
 		}
 		if err = errors.Join(err, traced.Close()); err != nil {
 			return err
 		}
+		run.out.Drilled = p.out
 	}
-	if !departed {
+	if !departed && opts.Traced != nil {
 		r.note("no peer departs from %s: there is nothing to drill into", rep.Sim)
 	}
 	return nil
 }
 
-// between returns the sync hashes that a peer is known to have had at state points: as
-// it recorded them, or else of its snapshots; only of these if what it recorded are not
-// roots.
-func (p *peer) between(first, last uint64) map[uint64]merkle.Short {
+// roots returns the sync hashes of a peer's snapshots of whole state points.
+func (p *peer) roots(first, last uint64) map[uint64]merkle.Short {
 	known := make(map[uint64]merkle.Short)
 	for _, e := range slices.Clone(p.set.Entries) { // opening a misnamed one moves it
 		if e.Point.Phase != "" || e.Point.Tick < first || e.Point.Tick > last {
@@ -398,28 +284,16 @@ func (p *peer) between(first, last uint64) map[uint64]merkle.Short {
 			known[e.Point.Tick] = info.Root.Short()
 		}
 	}
-	if p.ownSums {
-		return known
-	}
-	for _, h := range p.log.from(first) {
-		if h.Point > last {
-			break
-		}
-		known[h.Point] = h.Sum
-	}
 	return known
 }
 
 // narrowByReplay narrows the bracket: until a peer departs from the replay its
 // states are those of the replay, so peers part where the first departs, or
 // where the replays of different orders do. It never leaves the bracket.
-func (r *Result) narrowByReplay() {
+func (r *Result) narrowByReplay(runs []run) {
 	rep, b := r.Replay, *r.Bracket
 	inside := func(point uint64) bool {
 		return point <= b.Bad.Tick && (b.Good == nil || point > b.Good.Tick)
-	}
-	if rep.Unsteady {
-		return
 	}
 	departed := 0
 	bad, agreed, known := b.Bad.Tick, b.Bad.Tick, true
@@ -435,9 +309,12 @@ func (r *Result) narrowByReplay() {
 			known = false
 			continue
 		}
-		if p.LastAgreed == nil {
+		switch {
+		case runs[i].away(b.Bad.Tick):
+			// It says nothing of the tick.
+		case p.LastAgreed == nil:
 			known = false
-		} else {
+		default:
 			agreed = min(agreed, *p.LastAgreed)
 		}
 		if p.Departs == nil {
@@ -445,6 +322,10 @@ func (r *Result) narrowByReplay() {
 		}
 		departed++
 		if early {
+			if j := slices.IndexFunc(runs, func(other run) bool { return other.loadedSince(*p.Departs, b.Good) }); j >= 0 && j != i {
+				r.note("%s departs from %s at state point %d, when %s was not there; it loaded a state after that, so that nothing follows for the bracket", rep.peers[i], rep.Sim, *p.Departs, rep.peers[j])
+				return
+			}
 			r.note("%s departs from %s at state point %d, before the peers part: %s is another build or has other data than the game", rep.peers[i], rep.Sim, *p.Departs, rep.Sim)
 			return
 		}
@@ -452,6 +333,10 @@ func (r *Result) narrowByReplay() {
 	}
 	if rep.InputsDiffer != nil {
 		if !inside(*rep.InputsDiffer) {
+			if slices.ContainsFunc(runs, func(run run) bool { return run.loadedSince(*rep.InputsDiffer, b.Good) }) {
+				r.note("the orders in the logs lead to different states at state point %d, before a peer loaded a state", *rep.InputsDiffer)
+				return
+			}
 			r.contradict("the orders in the logs lead to different states at state point %d, where the peers are known to be equal", *rep.InputsDiffer)
 			return
 		}

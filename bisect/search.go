@@ -21,6 +21,10 @@ type pair struct {
 	recorded bool // the logs show the split, so that healedAt looks into them
 	moved    bool // a file turned out to be of another point: start again
 
+	// joined are epochs of the two peers that are not of one number, but whose history
+	// hashes were seen to be one chain.
+	joined map[[2]uint32]bool
+
 	// What the logs say: split is the first point at which the recorded sync
 	// hashes differ, equal the last one before it at which they agree.
 	split, equal *uint64
@@ -84,6 +88,7 @@ func (p *pair) search() {
 		p.pairs = make([]probed, len(p.points))
 		for again := true; again; {
 			p.bracket, p.healed, p.moved = nil, nil, false
+			p.joined = map[[2]uint32]bool{}
 			notes := len(r.notes)
 			p.run()
 			if again = !p.moved && p.bracket != nil && !p.confirmed(); again {
@@ -152,7 +157,7 @@ func (p *pair) probe(i int) bool {
 		}
 	}
 	pr.ok = errA == nil && errB == nil
-	if pr.ok && p.historical(i) && pr.a.History == pr.b.History && pr.a.Root != pr.b.Root {
+	if pr.ok && p.chained(i) && pr.a.History == pr.b.History && pr.a.Root != pr.b.Root && !p.loadedAt(p.points[i]) {
 		p.differs("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)",
 			p.points[i], p.a.Path, p.b.Path, pr.a.Root.Short(), pr.b.Root.Short())
 	}
@@ -175,12 +180,43 @@ func (p *pair) historical(i int) bool {
 // or before, in its epoch.
 func (p *pair) parted(i int) bool {
 	pr := &p.pairs[i]
-	return pr.a.Root != pr.b.Root || p.historical(i) && pr.a.History != pr.b.History
+	return pr.a.Root != pr.b.Root || p.chained(i) && pr.a.History != pr.b.History
+}
+
+// chained reports whether the history hashes of pair i can be held against each other: they
+// are of one epoch, or of two that were seen to go on from the same history.
+func (p *pair) chained(i int) bool {
+	e := p.epochs(i)
+	return p.historical(i) && (e[0] == e[1] || p.joined[e])
+}
+
+// loadedAt reports whether one of the peers loaded a state at a point: the history that it
+// took over there says nothing of what it loaded.
+func (p *pair) loadedAt(point snapshot.Point) bool {
+	return point.Phase == "" && (p.a.loadedAt(point.Tick) != nil || p.b.loadedAt(point.Tick) != nil)
+}
+
+// loadedAt returns the stretch that the peer began by loading a state at a point, nil if it
+// did not.
+func (p *peer) loadedAt(point uint64) *Stretch {
+	if p.log == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.log.Stretches, func(s Stretch) bool { return s.Loaded() && s.From == point })
+	if i < 0 {
+		return nil
+	}
+	return &p.log.Stretches[i]
 }
 
 // epochs identifies the epochs of pair i. Both peers' ascend with time.
 func (p *pair) epochs(i int) [2]uint32 {
 	return [2]uint32{p.pairs[i].a.Epoch, p.pairs[i].b.Epoch}
+}
+
+// loadedBetween reports whether the peer loaded a state at a point from one to another.
+func (p *peer) loadedBetween(from, to uint64) bool {
+	return p.log != nil && slices.ContainsFunc(p.log.Stretches, func(s Stretch) bool { return s.Loaded() && s.From >= from && s.From <= to })
 }
 
 // next returns the first readable pair from i to end, or -1; step is 1 or -1.
@@ -258,6 +294,9 @@ func (p *pair) epochWise(lo, hi int) {
 			p.found(good, start)
 			return
 		}
+		if pr := &p.pairs[start]; pr.a.History == pr.b.History {
+			p.joined[p.epochs(start)] = true
+		}
 		end := hi
 		if p.epochs(start) != p.epochs(hi) {
 			end, _ = p.narrow(start, hi, func(i int) bool { return p.epochs(i) != p.epochs(start) })
@@ -265,7 +304,13 @@ func (p *pair) epochWise(lo, hi int) {
 		if p.moved {
 			return
 		}
-		if p.parted(end) {
+		switch {
+		case !p.chained(start):
+			// Histories that do not go on from the same one say nothing.
+			if p.scan(start, end); p.moved || p.bracket != nil {
+				return
+			}
+		case p.parted(end):
 			p.found(p.narrow(start, end, p.parted))
 			return
 		}
@@ -294,13 +339,20 @@ func (p *pair) stateWise(lo, hi int) {
 			p.result.note("%s: a split that healed before %s would not show", what, p.bracket.Bad)
 		}
 	default:
-		good := lo
-		for i := p.next(lo+1, hi, 1); i >= 0 && i < hi && !p.moved; i = p.next(i+1, hi, 1) {
-			if p.parted(i) {
-				p.found(good, i)
-				return
-			}
-			good = i
+		p.scan(lo, hi)
+	}
+}
+
+// scan reads every pair from lo, which is equal, to hi, until one has parted.
+func (p *pair) scan(lo, hi int) {
+	good := lo
+	for i := p.next(lo+1, hi, 1); i >= 0 && !p.moved; i = p.next(i+1, hi, 1) {
+		if p.parted(i) {
+			p.found(good, i)
+			return
+		}
+		if good = i; i == hi {
+			return
 		}
 	}
 }

@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -65,14 +66,19 @@ type TrialOptions struct {
 	Ahead int
 	// Runs is how often the log is replayed, 2 at least.
 	Runs int
-	// From is the state to begin with; nil is the start of the session.
+	// From is the state to begin with, in the last stretch that has its point; nil is the
+	// start of the session.
 	From *snapshot.World
 	// Force takes states of another seed, map or build than the log, which are
 	// refused otherwise.
 	Force bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
-	// Snapshots are the peer's, for FromEachSnapshot, and to show what departs.
+	// Whole says that the log has no gaps: it was made, not recorded, and ticks that it
+	// leaves out have no orders.
+	Whole bool
+	// Snapshots are the peer's, for FromEachSnapshot, to begin stretches with, and to show
+	// what departs.
 	Snapshots *snapshot.Set
 	// Expect are the hashes to hold the replay against instead of those of the
 	// log, by state point.
@@ -100,6 +106,7 @@ type Trial struct {
 	Mode         TrialMode
 	Sim, Against string
 	From, To     uint64 // state points
+	Stretches    int    // of the log that were replayed
 	Ticks        uint64 // that were simulated, of all instances
 	Compared     uint64 // hashes, or caches checked
 
@@ -133,7 +140,7 @@ func (t *Trial) Departed() bool { return t.First != nil }
 // Tick returns the tick that departs, false if there is none: then the states were
 // not the same before any tick, or nothing departs.
 func (t *Trial) Tick() (uint64, bool) {
-	if t.First == nil || t.First.Point <= t.From || t.Agreed == nil || *t.Agreed+1 != t.First.Point {
+	if t.First == nil || t.First.Loaded || t.First.Point <= t.From || t.Agreed == nil || *t.Agreed+1 != t.First.Point {
 		return 0, false
 	}
 	return t.First.Point - 1, true
@@ -160,6 +167,9 @@ type Departure struct {
 	// Scopes are what departs after System as far as a trace shows it: archetypes,
 	// columns.
 	Scopes []string
+	// Loaded says that Point is where the log's peer loaded a state, and that what it
+	// loaded is not what its orders had led to.
+	Loaded bool
 	// TickEnd says that Diff is of the states at the end of the tick, since no others
 	// are known: later systems may have added to it.
 	TickEnd bool
@@ -167,27 +177,38 @@ type Departure struct {
 	Proof string
 }
 
-// Try replays a log in one mode.
-func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (trial *Trial, err error) {
-	p := &player{log: log, sim: sim, opts: opts, out: &Trial{Mode: opts.Mode, Sim: sim.Name}}
-	if err := p.prepare(); err != nil {
+// Try replays a log in one mode, stretch by stretch: gaps are not played, and each stretch
+// is judged by itself, until one departs. A stretch that cannot be begun is in Lost: it needs
+// the start of the session, a snapshot, or an earlier stretch that leads to its first point.
+func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
+	r, err := newRun(log, sim, opts)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err2 := p.close(); err == nil && err2 != nil {
-			trial, err = nil, err2
+	for _, s := range r.list {
+		if err := r.judge(s); err != nil {
+			return nil, err
 		}
-	}()
-	switch opts.Mode {
+		if r.out.First != nil && opts.Observe == nil {
+			break
+		}
+	}
+	return r.finish()
+}
+
+// replay replays a part in the mode that was asked for.
+func (p *player) replay() (err error) {
+	defer func() { err = errors.Join(err, p.close()) }()
+	switch p.opts.Mode {
 	case Plain:
 		err = p.plain()
 	case Against:
-		p.out.Against = opts.Against.Name
-		err = p.pair(sim, opts.Against, false)
+		p.out.Against = p.opts.Against.Name
+		err = p.pair(p.sim, p.opts.Against, false)
 	case Dual:
-		err = p.pair(sim, sim, false)
+		err = p.pair(p.sim, p.sim, false)
 	case Serialize:
-		err = p.pair(sim, sim, true)
+		err = p.pair(p.sim, p.sim, true)
 	case Rollback:
 		err = p.rollback()
 	case FromEachSnapshot:
@@ -201,20 +222,20 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (trial *Trial, err erro
 	case Predict:
 		err = p.predict()
 	default:
-		err = fmt.Errorf("unknown mode %q", opts.Mode)
+		err = fmt.Errorf("unknown mode %q", p.opts.Mode)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if p.out.Means == "" {
+	if err == nil && p.out.Means == "" {
 		p.out.Means = means(p.out)
 	}
-	return p.out, nil
+	return err
 }
 
 // means says what follows from a trial.
 func means(t *Trial) string {
 	d := t.First
+	if d != nil && d.Loaded {
+		return fmt.Sprintf("the state that %s had after loading is not the one that its orders had led to: saving or loading loses something, or it loaded another game", d.A)
+	}
 	if d != nil && d.System != "" && t.Mode == Plain {
 		if d.TickEnd && d.Diff != nil && !d.Diff.RootsDiffer() {
 			return fmt.Sprintf("%s recorded something else than its own orders give in %s, but its state at the tick's end is what they give: its checksum is wrong, or what went wrong is gone", d.A, d.System)

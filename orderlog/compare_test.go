@@ -366,6 +366,31 @@ func TestCompareCoverage(t *testing.T) {
 	}
 }
 
+// TestCompareGap: a log that has a record of every tick cannot have orders of ticks without
+// one; one that leaves out ticks without orders lacks them.
+func TestCompareGap(t *testing.T) {
+	var every, some []Tick
+	for n := uint64(0); n < 30; n++ {
+		with := tick(n)
+		if n%3 == 0 {
+			with = tick(n, fmt.Sprintf("1 %d a", n/3))
+			some = append(some, with)
+		}
+		every = append(every, with)
+	}
+	without := func(ticks []Tick) []Tick {
+		return slices.DeleteFunc(slices.Clone(ticks), func(t Tick) bool { return t.Number >= 14 && t.Number < 20 })
+	}
+	c := compare(t, CompareOptions{}, peerLog(t, Header{}, every), peerLog(t, Header{}, without(every)))
+	if p := c.Peers[1]; c.Diverged() || c.DifferenceCount != 0 || p.Between != 2 || len(p.Stretches) != 2 || p.Stretches[1].From != 20 {
+		t.Errorf("%s, %+v", c.Line(), c.Peers)
+	}
+	c = compare(t, CompareOptions{}, peerLog(t, Header{}, some), peerLog(t, Header{}, without(some)))
+	if c.DifferenceCount != 2 || c.Peers[1].Between != 0 {
+		t.Errorf("%s, %+v", c.Line(), c.Peers)
+	}
+}
+
 func TestCompareOwnContradictions(t *testing.T) {
 	ticks := []Tick{tick(0, "2 0 b", "1 0 a"), tick(1, "1 1 c")}
 	ticks[1].InputHash = merkle.Short{1}
@@ -406,6 +431,47 @@ func TestCompareHashes(t *testing.T) {
 	// The host was told another hash of the client than the client computed.
 	if c.State.ContradictionCount != 1 || c.State.Contradictions[0].Values[0].Peer != "client" {
 		t.Errorf("contradictions: %+v", c.State.Contradictions)
+	}
+}
+
+// TestCompareHistories: history hashes of epochs of other numbers count from where they were
+// seen to be one chain.
+func TestCompareHistories(t *testing.T) {
+	peers := []string{"host", "client"}
+	log := func(peer uint32, epoch uint64, values ...byte) []byte {
+		var ticks []Tick
+		for i, v := range values {
+			tick := Tick{Number: uint64(i), Hashes: []Observed{{Point: uint64(i), Peer: peer, Kind: HistoryHash, Bytes: []byte{v}}}}
+			if uint64(i) == epoch {
+				tick.Markers = []Marker{{Kind: Load, Point: uint64(i), NewEpoch: true}}
+			}
+			ticks = append(ticks, tick)
+		}
+		return peerLog(t, Header{Peer: peers[peer], Peers: peers}, ticks)
+	}
+	for name, c := range map[string]struct {
+		client []byte
+		first  string
+		good   string
+	}{
+		"one chain":                {log(1, 2, 1, 2, 3, 4, 5), "none", "4"},
+		"parts after the load":     {log(1, 2, 1, 2, 3, 4, 9), "4", "3"},
+		"parts right after it":     {log(1, 2, 1, 2, 3, 9, 9), "3", "1"}, // at 2 it has what it took over
+		"a chain of its own":       {log(1, 2, 1, 2, 7, 8, 9), "none", "1"},
+		"parts before the load":    {log(1, 2, 1, 9, 3, 4, 5), "1", "0"},
+		"without a load, it parts": {log(1, 9, 1, 2, 7, 8, 9), "2", "1"},
+	} {
+		s := compare(t, CompareOptions{}, log(0, 9, 1, 2, 3, 4, 5), c.client).State
+		first, good := "none", "none"
+		if s.First != nil {
+			first = fmt.Sprint(s.First.Point)
+		}
+		if s.Good != nil {
+			good = fmt.Sprint(*s.Good)
+		}
+		if first != c.first || good != c.good {
+			t.Errorf("%s: first %s, good %s; want %s, %s", name, first, good, c.first, c.good)
+		}
 	}
 }
 

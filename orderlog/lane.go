@@ -32,6 +32,24 @@ type lane struct {
 	stretches  int
 	waiting    []int // claims without a tick after them, in Comparison.Claims
 	hasFirst   bool  // of a log of ours whose header says where it begins
+
+	idle, direct int // records without orders, and those of them after the tick before
+}
+
+// writes reports whether a log of ours has, as far as it was read, a record of ticks without
+// orders too: then ticks without a record were not played (docs/orderlog.md, Stretches).
+func (l *lane) writes() bool {
+	return l.dialect.Engine == "" && l.idle >= 4 && 4*l.direct >= 3*l.idle
+}
+
+// count counts a record without orders.
+func (l *lane) count(t *Tick) {
+	if len(t.Orders)+len(t.Markers) > 0 {
+		return
+	}
+	if l.idle++; l.started && t.Number == l.last+1 {
+		l.direct++
+	}
 }
 
 // displayName returns what the Comparison calls the peer that l's header calls
@@ -97,7 +115,8 @@ func (c *comparer) advance(l *lane) {
 		}
 		t := rec.Tick.Number
 		opening := rec.Tick.NewEpoch()
-		l.fresh = !l.started || opening != nil
+		l.fresh = !l.started || opening != nil || t > l.last && t-l.last > 1 && l.writes()
+		l.count(rec.Tick)
 		if l.started && t <= l.last {
 			// Everyone goes back when a saved game is loaded. A peer that was
 			// sent an older state goes back alone; its ticks are compared again

@@ -20,6 +20,7 @@ type stateLedger struct {
 	oldest int
 	recent int32 // where the last hash belonged
 
+	joined         map[chainPair]bool
 	good           []hashPlace // the last points at which hashes of the whole state agree
 	agreed         hashPlace   // the highest point at which any agree, if any is set
 	any            bool
@@ -58,7 +59,7 @@ type hashSeen struct {
 const maxGood = 1 << 10
 
 func newStateLedger(opts CompareOptions) stateLedger {
-	return stateLedger{limit: opts.Limit, seen: map[hashPlace]int32{}, numbers: map[string]int32{}}
+	return stateLedger{limit: opts.Limit, seen: map[hashPlace]int32{}, numbers: map[string]int32{}, joined: map[chainPair]bool{}}
 }
 
 // peer returns the number of a peer's name, -1 if there are too many.
@@ -121,6 +122,9 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 	}
 	h.value = seen.value(o.Bytes)
 	seen.peers = slices.Insert(seen.peers, i, h)
+	if o.Kind == HistoryHash && !s.chained(seen, &h) {
+		return
+	}
 
 	sum := &s.sums[part]
 	if h.value == 0 {
@@ -141,6 +145,31 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 		d := s.difference(at, &seen.first, &h, seen.values[0], o.Bytes)
 		sum.First = &d
 	}
+}
+
+// chained reports whether a history hash can be held against the first peer's: both are of
+// epochs of one number, or of epochs whose histories were seen to be the same chain. One that
+// begins its own after a load says nothing by differing.
+func (s *stateLedger) chained(seen *hashesSeen, h *hashSeen) bool {
+	a, b := &seen.first, h
+	if a.epoch == b.epoch {
+		return true
+	}
+	if a.peer > b.peer {
+		a, b = b, a
+	}
+	pair := chainPair{a.peer, b.peer, a.epoch, b.epoch}
+	joined := s.joined[pair]
+	if h.value == 0 && len(s.joined) < maxHashes {
+		s.joined[pair] = true // this one may have been taken over with what was loaded
+	}
+	return joined
+}
+
+// chainPair are epochs of two peers.
+type chainPair struct {
+	peerA, peerB   int32
+	epochA, epochB uint32
 }
 
 // find returns the hashes of a place, nil if there are none.

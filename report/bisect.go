@@ -23,6 +23,7 @@ type bisectDocument struct {
 	Groups         [][]string        `json:"groups"`
 	Peers          []bisectPeer      `json:"peers"`
 	Healed         *uint64           `json:"healed_at"`
+	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer parted by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
 	SimFailed      string            `json:"simulator_failed,omitempty"` // how
 	Contradictions []string          `json:"contradictions"`
@@ -36,6 +37,13 @@ type bisectDocument struct {
 	Kind      bisect.Kind        `json:"kind,omitempty"`
 	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
+}
+
+// loadedDocument is a peer that parted by loading a state at the bad end of the bracket.
+type loadedDocument struct {
+	Peer  string           `json:"peer"`
+	Began bisect.Beginning `json:"began"`
+	After *uint64          `json:"after"` // the state point that it had come to before, null if it joined
 }
 
 // checksumDocument is what the checksums say that engines recorded.
@@ -128,6 +136,9 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	}
 	if r.Healed != nil {
 		d.Healed = &r.Healed.Tick
+	}
+	if l := r.Loaded; l != nil {
+		d.Loaded = &loadedDocument{l.Peer, l.Began, l.After}
 	}
 	if d.Bracket = Bracket(r.Bracket); d.Bracket != nil && d.Bracket.Native != nil {
 		d.Native = map[string]string{"state": d.Bracket.Native.Bad}

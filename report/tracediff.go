@@ -55,6 +55,15 @@ type traceInfoDocument struct {
 	Malformed      int64  `json:"malformed_lines"`
 	Trouble        string `json:"trouble,omitempty"`
 	Mispredictions *int64 `json:"mispredictions,omitempty"`
+	// Gaps are ticks of which the trace has nothing, while another one has.
+	Gaps []gapDocument `json:"gaps,omitempty"`
+}
+
+// gapDocument is a span of ticks, both ends included.
+type gapDocument struct {
+	First uint64 `json:"first_tick"`
+	Last  uint64 `json:"last_tick"`
+	Away  bool   `json:"away"` // the peer was not there, as its order log shows
 }
 
 // CheckpointDocument is a checkpoint at which traces differ.
@@ -208,6 +217,9 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 		info := traceInfoDocument{
 			Name: t.Name, File: t.File, Grammar: t.Kind(), First: t.First.Number, Last: t.Last.Number,
 			Ended: t.Ended, Torn: t.Torn, Malformed: t.Malformed, Trouble: t.Trouble,
+		}
+		for _, g := range t.Gaps {
+			info.Gaps = append(info.Gaps, gapDocument{g.First.Number, g.Last.Number, g.Away})
 		}
 		if t.Rollback != nil {
 			info.Mispredictions = &t.Rollback.Mispredictions

@@ -38,6 +38,33 @@ func traceText(out *Text, t *tracediff.Set, all bool) {
 	}
 }
 
+// gapsText names the gaps of traces, first those that may be lost evidence.
+func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
+	for _, away := range []bool{false, true} {
+		for i := range r.Traces {
+			var spans []string
+			for _, g := range r.Traces[i].Gaps {
+				if g.Away != away {
+					continue
+				}
+				if len(spans) == shownTexts {
+					spans = append(spans, "…")
+					break
+				}
+				spans = append(spans, tickText(r, g.First)+" to "+r.TickName(g.Last))
+			}
+			text := Safe(r.Traces[i].Name) + " has nothing from " + strings.Join(spans, ", ")
+			switch {
+			case spans == nil:
+			case away:
+				row("note", text+": it was not there, as its order log shows")
+			default:
+				row("lost", s.warn.Sprint(text+": whether it was there is not known"))
+			}
+		}
+	}
+}
+
 // traceResult writes one comparison; of those beside the main one it says less.
 func traceResult(out *Text, r *tracediff.Result, verdict string, missing []string, main bool, all bool) {
 	s, row := out.Style, out.Row
@@ -59,6 +86,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	if r.Unsure > 0 {
 		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", prose.Count(r.Unsure, "tick", "ticks")))
 	}
+	gapsText(row, r, s)
 	for _, m := range missing {
 		row("lost", s.warn.Sprint(Safe(m)))
 	}

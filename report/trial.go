@@ -50,6 +50,7 @@ type departureDocument struct {
 	System   string          `json:"system,omitempty"` // after which it departs
 	Scopes   []string        `json:"scopes,omitempty"`
 	Proof    string          `json:"proof,omitempty"`    // where it ends
+	Loaded   bool            `json:"loaded,omitempty"`   // it departs by loading a state
 	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not right after the system
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
@@ -88,7 +89,7 @@ func trialJSON(t *bisect.Trial) trialDocument {
 		d.Tick = &tick
 	}
 	if x := t.First; x != nil {
-		m := &departureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd}
+		m := &departureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd, Loaded: x.Loaded}
 		if x.Caches == nil {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
@@ -156,6 +157,8 @@ func trialHeadline(t *bisect.Trial) string {
 		return fmt.Sprintf("  %s: nothing compared", t.Mode)
 	case t.First == nil:
 		return fmt.Sprintf("  %s: no departure up to state point %d", t.Mode, t.To)
+	case t.First.Loaded:
+		return fmt.Sprintf("  %s: departs at state point %d, where a state was loaded", t.Mode, t.First.Point)
 	case exact:
 		return fmt.Sprintf("  %s: departs in tick %d", t.Mode, tick)
 	case t.Agreed != nil:

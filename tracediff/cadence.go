@@ -10,7 +10,14 @@ type cadence struct {
 	last   Tick
 	stride uint64 // divides all distances so far
 	ticks  int64
+	least  uint64 // the smallest distance
+	even   int64  // how many distances are the smallest
 }
+
+// regular reports whether most ticks follow each other at one distance: then whole ticks
+// that lack were not traced. Of a trace that has ticks only where something happens, it did
+// not happen in those.
+func (d *cadence) regular() bool { return 4*d.even >= 3*(d.ticks-1) }
 
 // see adds a tick.
 func (d *cadence) see(t Tick) {
@@ -21,6 +28,12 @@ func (d *cadence) see(t Tick) {
 		}
 		if n != d.stride {
 			d.stride = gcd(d.stride, n)
+		}
+		if d.least == 0 || n < d.least {
+			d.least, d.even = n, 0
+		}
+		if n == d.least {
+			d.even++
 		}
 	}
 	d.ticks++
@@ -50,6 +63,7 @@ type lacking struct {
 	prev       Tick
 	hasPrev    bool
 	wholeTicks bool // of ticks of which the peer has nothing
+	last       Tick
 }
 
 func gcd(a, b uint64) uint64 {
@@ -73,6 +87,10 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 			cad = &p.cadence
 		}
 		switch {
+		case !inTick && cad.ticks >= settledCadence && cad.regular():
+			if !cad.off(c.tick) {
+				p.info.gap(c.tick, cad.last)
+			}
 		case k.seen&(1<<i) == 0 || cad.ticks < settledCadence:
 			c.lack(k, occurrence, i, !inTick)
 		case !cad.off(c.tick):
@@ -97,6 +115,7 @@ func (c *comparer) lack(k *keyInfo, occurrence int64, i int, wholeTick bool) {
 	if wholeTick {
 		l = &k.lacking[2*i+1]
 	}
+	l.last = c.tick
 	if l.count++; l.count > 1 {
 		return
 	}
@@ -136,6 +155,8 @@ func (c *comparer) resolve() {
 				}
 				untraced.Count = max(untraced.Count, k.lacking[i&^1].count+k.lacking[i|1].count)
 			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
+			case l.wholeTicks && c.peers[i/2].cadence.regular():
+				c.peers[i/2].info.early(l.first.Tick, l.last)
 			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
 			default:
 				l.first.lack = 1 << (i / 2)

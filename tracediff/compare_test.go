@@ -59,6 +59,9 @@ func summary(res *Result) string {
 		fmt.Fprintf(&b, "untraced %s/%s in %v: %d\n", u.System, u.Scope, u.Traces, u.Count)
 	}
 	for i, t := range res.Traces {
+		for _, g := range t.Gaps {
+			fmt.Fprintf(&b, "gap of trace %d ticks %s to %s\n", i, g.First, g.Last)
+		}
 		if t.Rollback != nil {
 			fmt.Fprintf(&b, "rollback %d %+v\n", i, *t.Rollback)
 		}
@@ -113,6 +116,15 @@ func ticksOf(from, to, step int, lines ...string) string {
 	return b.String()
 }
 
+// ticksAt is a trace of one system at some ticks.
+func ticksAt(ticks ...int) string {
+	var b strings.Builder
+	for _, n := range ticks {
+		fmt.Fprintf(&b, "tick=%d system=Move sum=aa%d\n", n, n)
+	}
+	return b.String()
+}
+
 func TestCompare(t *testing.T) {
 	const move, fight = "tick=%d system=Move n=4 sum=aa%d", "tick=%d system=Fight scope=Health sum=bb%d"
 	whole := ticksOf(0, 30, 1, move, fight) + "%end\n"
@@ -139,9 +151,13 @@ func TestCompare(t *testing.T) {
 		{name: "missing before much is known", texts: []string{whole, strings.Replace(whole, "tick=2 system=Fight scope=Health sum=bb2\n", "", 1)},
 			want: "first missing tick 2 Fight/Health#0 line 6:=bb2, absent\nbracket {Good:1 HasGood:true Bad:2} exact true\nchanged 0 missing 1 last 2 of 30\n" +
 				"cascade Fight/Health tick 2 to 2: 1\n"},
-		{name: "a whole tick missing", texts: []string{whole, strings.Replace(whole, ticksOf(20, 20, 1, move, fight), "", 1)},
-			want: "first missing tick 20 Move/#0 line 41:=aa20, absent\nbracket {Good:19 HasGood:true Bad:20} exact true\nchanged 0 missing 2 last 20 of 30\n" +
-				"cascade Move/ tick 20 to 20: 1\ncascade Fight/Health tick 20 to 20: 1\n"},
+		{name: "a whole tick missing", texts: []string{whole, strings.Replace(whole, ticksOf(20, 20, 1, move, fight), "", 1)}, want: "gap of trace 1 ticks 20 to 20\n"},
+		{name: "a tick of an event missing", texts: []string{ticksAt(0, 3, 4, 9, 11, 20, 26, 27, 33, 40, 48, 52), ticksAt(0, 3, 4, 9, 11, 20, 26, 27, 33, 48, 52)},
+			want: "first missing tick 40 Move/#0 line 10:=aa40, absent\nbracket {Good:33 HasGood:true Bad:40} exact false\nchanged 0 missing 1 last 40 of 52\n" +
+				"cascade Move/ tick 40 to 40: 1\n"},
+		{name: "a gap and a difference", texts: []string{whole, strings.ReplaceAll(strings.Replace(whole, ticksOf(5, 15, 1, move, fight), "", 1), "sum=bb20", "sum=bc20")},
+			want: "first changed tick 20 Fight/Health#0 line 42:=bb20, line 20:=bc20,\nbracket {Good:19 HasGood:true Bad:20} exact true\nchanged 1 missing 0 last 20 of 30\n" +
+				"cascade Fight/Health tick 20 to 20: 1\ngroups 20 [[0] [1]]\ngroups 21 [[0 1]]\ngap of trace 1 ticks 5 to 15\n"},
 		{name: "inserted twin", texts: []string{whole, strings.Replace(whole, "tick=20 system=Fight", "tick=20 system=Fight scope=Health sum=ff\ntick=20 system=Fight", 1)},
 			want: "first changed tick 20 Fight/Health#0 line 42:=bb20, line 42:=ff,\nbracket {Good:19 HasGood:true Bad:20} exact true\nchanged 1 missing 1 last 20 of 30\n" +
 				"cascade Fight/Health tick 20 to 20: 2\ngroups 20 [[0] [1]]\ngroups 21 [[0 1]]\n"},

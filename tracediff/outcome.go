@@ -24,11 +24,16 @@ func (s *Set) Incomplete() bool {
 // peers started from is not the same.
 func (r *Result) Wrong() bool { return r.Diverged() || r.FindingCount > 0 || len(r.Start) > 0 }
 
-// Incomplete reports whether a trace breaks off or could not be compared, or an engine
-// claims what nothing bears out.
+// Incomplete reports whether a trace breaks off, has a gap while its peer is not known to
+// have been away, or could not be compared, or an engine claims what nothing bears out.
 func (r *Result) Incomplete() bool {
 	return len(r.Traces) < 2 || len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 ||
-		slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return t.Torn || t.Trouble != "" || t.Empty })
+		slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return t.Torn || t.Trouble != "" || t.Empty || t.Unknown() })
+}
+
+// Unknown reports whether the trace has a gap while its peer is not known to have been away.
+func (t *TraceInfo) Unknown() bool {
+	return slices.ContainsFunc(t.Gaps, func(g Gap) bool { return !g.Away })
 }
 
 // NativeName returns the engine's own name of a tick, empty if it has none.

@@ -171,8 +171,42 @@ type TraceInfo struct {
 	// Malformed counts lines that are not records.
 	Malformed int64
 
+	// Gaps are the ticks between others of which the trace has nothing, while another
+	// one has: they are not compared, and no difference.
+	Gaps []Gap
+
 	// Rollback is nil if the trace has neither predictions nor rollbacks.
 	Rollback *RollbackStats
+}
+
+// Gap is a span of ticks, both ends included, of which a trace has nothing.
+type Gap struct {
+	First, Last Tick
+	// Away says that the peer is known not to have played them.
+	Away bool
+}
+
+// maxGaps bounds TraceInfo.Gaps; after that many the last one grows.
+const maxGaps = 1 << 12
+
+// gap notes that the trace has nothing of a tick. Seen is the last one of which it has.
+func (t *TraceInfo) gap(tick, seen Tick) {
+	if n := len(t.Gaps); n > 0 && (seen.Before(t.Gaps[n-1].First) || n == maxGaps) {
+		t.Gaps[n-1].Last = tick
+		return
+	}
+	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick})
+}
+
+// early notes a gap that shows as one only later: it is before the others.
+func (t *TraceInfo) early(first, last Tick) {
+	if len(t.Gaps) > 0 && t.Gaps[0].First.compare(first) <= 0 {
+		if t.Gaps[0].Last.Before(last) {
+			t.Gaps[0].Last = last
+		}
+		return
+	}
+	t.Gaps = slices.Insert(t.Gaps, 0, Gap{First: first, Last: last})
 }
 
 // What returns Trouble without the name of the file: "line 7: …".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -14,6 +15,7 @@ type Input struct {
 
 	ticks  []orderlog.Tick // ascending; of a tick that was played again, the last time
 	end    uint64          // the state point that they lead to
+	away   *bisect.Stretch // after a gap, the first one of which nothing is taken
 	orders []place         // those that may be left out, as they are applied
 
 	observed []orderlog.Observed // hashes that belong to no tick
@@ -23,9 +25,11 @@ type Input struct {
 type place struct{ tick, order int } // indices in Input.ticks and in its orders
 
 // NewInput takes the orders out of a log. Orders of a kind that fixed accepts, which
-// may be nil, are always kept. Markers are left out: no candidate has a past of its own.
+// may be nil, are always kept. Markers are left out: no candidate has a past of its own. So
+// is all that comes after the log's first gap, see Left.
 func NewInput(log *orderlog.Log, fixed func(kind string) bool) (*Input, error) {
 	in := &Input{Name: log.Name, Header: log.Header, end: log.Header.FirstPoint}
+	log, in.away = untilGap(log)
 	in.ticks = lastTimes(log)
 	for i := range in.ticks {
 		t := &in.ticks[i]
@@ -48,6 +52,37 @@ func NewInput(log *orderlog.Log, fixed func(kind string) bool) (*Input, error) {
 		in.observed = log.Epochs[n-1].Observed
 	}
 	return in, nil
+}
+
+// untilGap returns what a log has before its first gap, and the stretch after that, nil if
+// there is none.
+func untilGap(log *orderlog.Log) (*orderlog.Log, *bisect.Stretch) {
+	stretches := bisect.LogOf(log).Stretches
+	end := log.Header.FirstPoint
+	for i := range stretches {
+		s := &stretches[i]
+		if i == 0 || s.From <= end {
+			end = max(end, s.To)
+			continue
+		}
+		first := slices.IndexFunc(log.Ticks, func(t orderlog.Tick) bool { return t.Number == s.From })
+		before := &orderlog.Log{Name: log.Name, Header: log.Header, Ticks: log.Ticks[:first]}
+		for _, e := range log.Epochs {
+			if e.Number < s.Epoch {
+				before.Epochs = append(before.Epochs, e)
+			}
+		}
+		return before, s
+	}
+	return log, nil
+}
+
+// Left says what of the log is not searched, empty if all is.
+func (in *Input) Left() string {
+	if in.away == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: what comes after state point %d is not searched: the peer was away, up to state point %d", in.Name, in.end, in.away.From)
 }
 
 // lastTimes returns the ticks of a log in ascending order. Where a log goes back and

@@ -41,7 +41,7 @@ func (l *Live) Name() string {
 // Run implements Test.
 func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error) {
 	until, log := c.Until(), c.Log()
-	opts := bisect.TrialOptions{Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Context: ctx}
+	opts := bisect.TrialOptions{Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Whole: true, Context: ctx}
 	drills := l.drills(c)
 	// Two instances of one simulator depart differently each time.
 	opts.Drill = drills && (l.Unsteady || l.Mode == bisect.Dual)

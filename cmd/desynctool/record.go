@@ -18,6 +18,8 @@ type recordFlags struct {
 	options session.Options
 	peers   int
 	faults  []string
+	rejoins []string
+	joins   []string
 	trace   string
 }
 
@@ -33,13 +35,18 @@ log, a trace of checksums, snapshots at the start, every so many ticks, where th
 difference is first detected and at the end, and a report. truth.json says what really happened,
 found by comparing the peers' states after every system.
 
+--rejoin PEER@TICK+LENGTH has a peer be away for LENGTH ticks from TICK on: it leaves
+nothing of them, then loads what the first peer has and goes on. --join PEER@TICK has
+one come in only then. With save-omits-field by then the load loses a field.
+
 A fault is NAME[/PLACE][@TICK][:PEER]; without a peer it is the second one's.
 A place is a system, or for initial-state an archetype:
 
 ` + faultHelp() + `
 Exit status: 0 on success, 2 on wrong usage.`,
 		Example: `  desynctool record -o s --seed 7 --ticks 3000 --entities 5000 --fault map-order@1234:client
-  desynctool record -o clean --seed 1 --ticks 600 --peers 4`,
+  desynctool record -o clean --seed 1 --ticks 600 --peers 4
+  desynctool record -o back --ticks 600 --rejoin client@200+50`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
@@ -50,6 +57,8 @@ Exit status: 0 on success, 2 on wrong usage.`,
 	f.IntVar(&o.Config.Players, "players", refsim.DefaultPlayers, "scripted players")
 	f.IntVar(&flags.peers, "peers", 2, "peers: host, client, client2, …")
 	f.StringArrayVar(&flags.faults, "fault", nil, "a mistake that a peer makes (repeatable)")
+	f.StringArrayVar(&flags.rejoins, "rejoin", nil, "PEER@TICK+LENGTH: a peer that is away for LENGTH ticks (repeatable)")
+	f.StringArrayVar(&flags.joins, "join", nil, "PEER@TICK: a peer that joins late (repeatable)")
 	f.Uint64Var(&o.SnapshotEvery, "snapshot-every", session.DefaultSnapshotEvery, "ticks between two snapshots")
 	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
 	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "how fine the traces are: none, system, archetype, column")
@@ -88,6 +97,19 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 			return fmt.Errorf("--fault %s begins after the end: the session has %d ticks", text, o.Ticks)
 		}
 		o.Faults = append(o.Faults, fault)
+	}
+	for _, list := range []struct {
+		flag  string
+		texts []string
+		parse func(string) (session.Absence, error)
+	}{{"--rejoin", flags.rejoins, session.ParseRejoin}, {"--join", flags.joins, session.ParseJoin}} {
+		for _, text := range list.texts {
+			a, err := list.parse(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", list.flag, err)
+			}
+			o.Absences = append(o.Absences, a)
+		}
 	}
 	trace, err := session.ParseTraceLevel(flags.trace)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 // truth is truth.json as its readers know it.
 type truth struct {
 	Fault, Place, Peer string
+	From               uint64 `json:"from_tick"`
 	Bracket            *struct {
 		Good *uint64
 		Bad  uint64
@@ -28,6 +29,7 @@ type truth struct {
 	Component    *string
 	Entities     []string
 	HealedAt     *uint64 `json:"healed_at"`
+	LoadedAt     *uint64 `json:"loaded_at"`
 	Checksum     *struct {
 		Kind      string
 		DiffersAt *uint64 `json:"differs_at"`
@@ -72,6 +74,7 @@ type bisectJSON struct {
 	Tick         *uint64
 	InitialState bool    `json:"initial_state"`
 	HealedAt     *uint64 `json:"healed_at"`
+	Loaded       *struct{ Peer string }
 	Groups       [][]string
 	Replay       *struct {
 		Peers []struct {

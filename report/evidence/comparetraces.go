@@ -6,7 +6,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Compare compares the traces of each group. The result that says most comes
+// Compare compares the traces of each group, and knows by the order logs beside them where
+// peers were away. The result that says most comes
 // first: the earliest difference, and of those at the same tick the one of values
 // before one of checksums.
 func (t *Traces) Compare(opts tracediff.Options) ([]*tracediff.Result, error) {
@@ -21,6 +22,7 @@ func (t *Traces) Compare(opts tracediff.Options) ([]*tracediff.Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		t.s.excuse(r)
 		out = append(out, r)
 	}
 	return SortTraces(out), nil

@@ -58,8 +58,7 @@ func OpenRecording(tree *archive.Tree, path string) (*Recording, error) {
 	if err != nil {
 		r.Lost = append(r.Lost, fmt.Sprintf("%v; its first %d ticks are used", err, len(log.Ticks)))
 	}
-	r.Input, err = minimize.NewInput(log, r.Format.Fixed)
-	return r, err
+	return r, r.take(log, r.Format.Fixed)
 }
 
 func textRecording(tree *archive.Tree, path string) (*Recording, error) {
@@ -77,6 +76,16 @@ func textRecording(tree *archive.Tree, path string) (*Recording, error) {
 		return nil, err
 	}
 	r := &Recording{Path: path, Format: formats.TextLog()}
-	r.Input, err = minimize.NewInput(log, nil)
-	return r, err
+	return r, r.take(log, nil)
+}
+
+// take makes a log the input.
+func (r *Recording) take(log *orderlog.Log, fixed func(string) bool) (err error) {
+	if r.Input, err = minimize.NewInput(log, fixed); err != nil {
+		return err
+	}
+	if left := r.Input.Left(); left != "" {
+		r.Lost = append(r.Lost, left)
+	}
+	return nil
 }

@@ -39,6 +39,9 @@ func WriteAll(r *session.Recording) (err error) {
 	}()
 	trees := make([]*merkle.Tree, len(r.Peers))
 	for i := range r.Peers {
+		if r.Peers[i].At(*r.Detected) == "" {
+			continue // it was not there
+		}
 		if states[i], err = snapshot.OpenFile(r.Peers[i].At(*r.Detected)); err != nil {
 			return err
 		}
@@ -48,7 +51,13 @@ func WriteAll(r *session.Recording) (err error) {
 	}
 	for i := range r.Peers {
 		var diverged []string
+		if trees[i] == nil {
+			continue
+		}
 		for k := range trees {
+			if trees[k] == nil {
+				continue
+			}
 			diverged = append(diverged, merkle.Compare(trees[i], trees[k]).Diverged...)
 		}
 		slices.Sort(diverged)

@@ -14,7 +14,7 @@ import (
 )
 
 // SessionFor returns what a simulator is tested with: the first ticks of the log at a
-// path, or, if path is empty, a session of a seed and parameters without any orders.
+// path, up to its peer's first gap or load, or, if path is empty, a session of a seed and parameters without any orders.
 func SessionFor(tree *archive.Tree, path string, ticks uint64, seed uint64, params map[string]string) (*extsim.Session, error) {
 	if ticks < 2 {
 		return nil, fmt.Errorf("%d ticks, expected at least 2", ticks)
@@ -26,11 +26,11 @@ func SessionFor(tree *archive.Tree, path string, ticks uint64, seed uint64, para
 	if err != nil {
 		return nil, err
 	}
-	orders, recorded, end := bisect.Recorded(r.Log)
-	s := &extsim.Session{Header: r.Log.Header, Orders: orders, Recorded: recorded, Ticks: ticks}
-	if known := end - r.Log.Header.FirstPoint; known < s.Ticks {
-		s.Ticks = known
+	orders, recorded, first := bisect.Recorded(r.Log)
+	if first.Loaded() {
+		return nil, fmt.Errorf("%s: the peer came in at state point %d, and a target is tested from the start of a session: give the log of a peer that was there", r.Log.Name, first.From)
 	}
+	s := &extsim.Session{Header: r.Log.Header, Orders: orders, Recorded: recorded, Ticks: min(ticks, first.To-first.From)}
 	if s.Ticks < 2 {
 		return nil, fmt.Errorf("%s: %d ticks, expected at least 2", r.Log.Name, s.Ticks)
 	}

@@ -22,6 +22,9 @@ type Options struct {
 
 	Faults []Fault
 
+	// Absences are when peers other than the first are not there.
+	Absences []Absence
+
 	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
 	SnapshotEvery uint64
 
@@ -92,6 +95,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.DetectEvery == 0 {
 		o.DetectEvery = DefaultDetectEvery
+	}
+	if err := o.checkAbsences(); err != nil {
+		return o, err
 	}
 	faults := make([]Fault, len(o.Faults))
 	for i, f := range o.Faults {

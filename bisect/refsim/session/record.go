@@ -15,21 +15,23 @@ import (
 // Order's payload points to, which must not change. Functions that are nil are not
 // called; an error ends the session.
 type Sink struct {
-	// Header is called once for each peer before anything else.
+	// Header is called once for each peer before anything else of it: at the start, or
+	// when it joins.
 	Header func(peer int, h orderlog.Header) error
 
-	// Tick is called for each peer and tick, with the orders as applied, their
+	// Tick is called for each peer and tick that it plays, with the orders as applied, their
 	// input hash, and the peer's own hashes of the point before the tick: the
-	// sync hash, every 30 ticks the state hash and the history hash.
+	// sync hash, and every 30 ticks, and where a peer comes or goes, the state hash and
+	// the history hash.
 	Tick func(peer int, t orderlog.Tick) error
 
-	// Observed is called for each peer at the end, with the hashes of the last
-	// state point.
+	// Observed is called for each peer at the end, and when it goes away, with the
+	// hashes of the last state point.
 	Observed func(peer int, hashes []orderlog.Observed) error
 
-	// Snapshot is called for each peer at state point 0, every SnapshotEvery
-	// ticks, where comparing sync hashes first shows a difference, and at the
-	// end; never twice for the same point.
+	// Snapshot is called for each peer that is there at state point 0, every
+	// SnapshotEvery ticks, where a peer loads, where comparing sync hashes first shows
+	// a difference, and at the end; never twice for the same point.
 	Snapshot func(peer int, w *snapshot.World) error
 
 	// Detected is called once, with the first point at which comparing sync
@@ -50,7 +52,9 @@ type session struct {
 	logs   []peerLog
 	truth  *observer
 
-	detected bool // sync hashes have differed
+	detected bool              // sync hashes have differed
+	playing  uint64            // the tick that is played, or comes next
+	markers  []orderlog.Marker // of the tick that comes next
 }
 
 // peerLog is what a peer keeps of its own past.
@@ -58,6 +62,9 @@ type peerLog struct {
 	state   merkle.Hash // at the current point
 	history merkle.Hash
 	orders  []orderlog.Order // of the current tick
+	epoch   uint32
+	load    *orderlog.Marker // that the next tick has to log
+	begun   bool             // it has a header
 }
 
 // Record plays a session and returns the truth about it. Two sessions with the
@@ -87,6 +94,7 @@ func Record(o Options, sink Sink) (*Truth, error) {
 
 func (s *session) play() error {
 	for i, sim := range s.sims {
+		s.truth.there[i] = !s.away(i, 0)
 		s.logs[i].state = sim.StateHash()
 		s.logs[i].history = merkle.StartHistory(s.logs[i].state)
 	}
@@ -96,6 +104,9 @@ func (s *session) play() error {
 		return err
 	}
 	for s.sims[0].Point() < s.Ticks {
+		if err := s.goings(); err != nil {
+			return err
+		}
 		if err := s.tick(); err != nil {
 			return fmt.Errorf("tick %d: %w", s.sims[0].Point(), err)
 		}
@@ -114,8 +125,12 @@ func (s *session) play() error {
 	})
 }
 
+// each calls f for each peer that is there.
 func (s *session) each(f func(peer int) error) error {
 	for i := range s.sims {
+		if s.away(i, s.playing) {
+			continue
+		}
 		if err := f(i); err != nil {
 			return fmt.Errorf("%s: %w", s.Peers[i], err)
 		}
@@ -126,6 +141,7 @@ func (s *session) each(f func(peer int) error) error {
 // begin writes what exists at state point 0.
 func (s *session) begin() error {
 	err := s.each(func(peer int) error {
+		s.logs[peer].begun = true
 		if s.sink.Header == nil {
 			return nil
 		}
@@ -140,35 +156,40 @@ func (s *session) begin() error {
 
 func (s *session) header(peer int) orderlog.Header {
 	return orderlog.Header{
-		Seed:     s.Config.Seed,
-		Peer:     s.Peers[peer],
-		Build:    refsim.SimName,
-		TickRate: orderlog.Rate{Num: 30, Den: 1},
-		Start:    s.logs[peer].state,
-		Kinds:    s.sims[peer].OrderKinds(),
-		Peers:    append([]string(nil), s.Peers...),
-		Params:   s.Config.Params(),
+		Seed:       s.Config.Seed,
+		Peer:       s.Peers[peer],
+		Build:      refsim.SimName,
+		TickRate:   orderlog.Rate{Num: 30, Den: 1},
+		Start:      s.logs[peer].state,
+		FirstPoint: s.sims[peer].Point(),
+		Epoch:      s.logs[peer].epoch,
+		Kinds:      s.sims[peer].OrderKinds(),
+		Peers:      append([]string(nil), s.Peers...),
+		Params:     s.Config.Params(),
 	}
 }
 
 // tick plays one tick on all peers, system by system.
 func (s *session) tick() error {
+	for i := range s.sims {
+		s.truth.there[i] = !s.away(i, s.playing)
+	}
 	if err := s.reload(); err != nil {
 		return err
 	}
-	orders := s.script.Orders(s.sims[0])
-	for i, sim := range s.sims {
-		s.give(i, orders)
-		s.logs[i].orders = sim.Receive(s.heard(i, orders))
-	}
-	if err := s.each(s.writeTick); err != nil {
+	orders := s.present(s.script.Orders(s.sims[0]))
+	err := s.each(func(peer int) error {
+		s.give(peer, orders)
+		s.logs[peer].orders = s.sims[peer].Receive(s.heard(peer, orders))
+		return s.writeTick(peer)
+	})
+	if err != nil {
 		return err
 	}
+	s.markers = s.markers[:0]
 	tick := s.sims[0].Point()
-	for i, sim := range s.sims {
-		if err := sim.Begin(s.logs[i].orders); err != nil {
-			return err
-		}
+	if err := s.each(func(peer int) error { return s.sims[peer].Begin(s.logs[peer].orders) }); err != nil {
+		return err
 	}
 	for order, system := range s.sims[0].Systems() {
 		err := s.each(func(peer int) error {
@@ -195,6 +216,9 @@ func (s *session) reload() error {
 			continue
 		}
 		i := slices.Index(s.Peers, f.Peer)
+		if s.away(i, f.From) || s.logs[i].load != nil { // it cannot, or it has just loaded
+			continue
+		}
 		loaded, err := refsim.Load(s.sims[i].World(), s.mistakes(f.Peer)...)
 		if err != nil {
 			return err
@@ -239,6 +263,7 @@ func (s *session) writeTick(peer int) error {
 		InputHash: orderlog.InputHash(s.sims[peer].OrderKinds(), orders),
 		Orders:    orders,
 		Hashes:    s.hashes(peer),
+		Markers:   s.marked(peer),
 	})
 }
 
@@ -247,7 +272,7 @@ func (s *session) hashes(peer int) []orderlog.Observed {
 	point, l := s.sims[peer].Point(), &s.logs[peer]
 	sync := l.state.Short()
 	list := []orderlog.Observed{{Point: point, Peer: uint32(peer), Kind: orderlog.SyncHash, Bytes: sync[:]}}
-	if point%stateHashEvery == 0 || point == s.Ticks {
+	if point%stateHashEvery == 0 || point == s.Ticks || len(s.markers) > 0 {
 		state, history := l.state, l.history
 		list = append(list,
 			orderlog.Observed{Point: point, Peer: uint32(peer), Kind: orderlog.StateHash, Bytes: state[:]},
@@ -260,13 +285,21 @@ func (s *session) hashes(peer int) []orderlog.Observed {
 // it is time.
 func (s *session) point() error {
 	for i, sim := range s.sims {
+		if s.away(i, s.playing) {
+			continue
+		}
 		l := &s.logs[i]
 		l.state = sim.StateHash()
 		l.history = merkle.NextHistory(l.history, l.state.Short())
 	}
 	point := s.sims[0].Point()
+	s.playing = point
+	loaded, err := s.comings()
+	if err != nil {
+		return err
+	}
 	s.truth.recorded(point, s.sync())
-	due := point%s.SnapshotEvery == 0 || point == s.Ticks
+	due := loaded || point%s.SnapshotEvery == 0 || point == s.Ticks
 	if point%s.DetectEvery == 0 && s.detect() {
 		due = true
 	}
@@ -278,9 +311,11 @@ func (s *session) point() error {
 
 // sync returns the sync hashes that the peers record of the current point.
 func (s *session) sync() []merkle.Short {
-	list := make([]merkle.Short, len(s.logs))
+	var list []merkle.Short
 	for i := range s.logs {
-		list[i] = s.logs[i].state.Short()
+		if s.truth.there[i] {
+			list = append(list, s.logs[i].state.Short())
+		}
 	}
 	return list
 }
@@ -308,7 +343,7 @@ func (s *session) snapshots() error {
 		w := s.sims[peer].World()
 		w.Peer = s.Peers[peer]
 		w.Meta["build"] = refsim.SimName
-		w.History = s.logs[peer].history
+		w.History, w.Epoch = s.logs[peer].history, s.logs[peer].epoch
 		return s.sink.Snapshot(peer, w)
 	})
 }

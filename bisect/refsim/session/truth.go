@@ -17,9 +17,14 @@ type Truth struct {
 	Peer  string `json:"peer"`  // that makes it
 	From  uint64 `json:"from_tick"`
 
-	// Bracket is one tick wide.
+	// Bracket is one tick wide, unless a peer parted by loading: then Good is the last
+	// state point before at which it was there, nil if it was not.
 	Bracket      *Bracket `json:"bracket"`
 	InitialState *bool    `json:"initial_state"`
+
+	// LoadedAt is the state point at which the peer parted by loading a state, nil if it
+	// parted otherwise. There is no System then.
+	LoadedAt *uint64 `json:"loaded_at,omitempty"`
 
 	// System is the first after which something differed that still did at
 	// the end of the tick; nil for an initial state. Archetype, Component and
@@ -56,9 +61,11 @@ type Bracket struct {
 type observer struct {
 	truth  Truth
 	sims   []*refsim.Sim
+	there  []bool // which of them are at the state point, or play the tick
 	names  []string
 	faults []Fault
 
+	parted        string  // the peer that parted from the first one
 	recordedApart *uint64 // the first point at which recorded hashes differ
 
 	// seen are this tick's differences of each peer to the first one, by the
@@ -74,7 +81,7 @@ type difference struct {
 }
 
 func newObserver(sims []*refsim.Sim, o *Options) *observer {
-	b := &observer{sims: sims, names: o.Peers, faults: slices.Clone(o.Faults), seen: make([][]difference, len(sims))}
+	b := &observer{sims: sims, there: make([]bool, len(sims)), names: o.Peers, faults: slices.Clone(o.Faults), seen: make([][]difference, len(sims))}
 	for i := range b.faults {
 		b.faults[i].Place = sims[0].PlaceName(b.faults[i].Place)
 	}
@@ -89,7 +96,7 @@ func (t *Truth) blame(f Fault) { t.Fault, t.Place, t.Peer, t.From = f.Name, f.Pl
 // initial looks at state point 0.
 func (b *observer) initial() {
 	for i := 1; i < len(b.sims); i++ {
-		if refsim.Equal(b.sims[0], b.sims[i]) {
+		if b.equal(i) {
 			continue
 		}
 		b.found(i, "", refsim.Differences(b.sims[0], b.sims[i])[0])
@@ -104,7 +111,7 @@ func (b *observer) afterSystem(order int, system string) {
 		return
 	}
 	for i := 1; i < len(b.sims); i++ {
-		if !refsim.Equal(b.sims[0], b.sims[i]) {
+		if !b.equal(i) {
 			b.seen[i] = append(b.seen[i], difference{order, system, refsim.Differences(b.sims[0], b.sims[i])})
 		}
 	}
@@ -114,7 +121,7 @@ func (b *observer) afterSystem(order int, system string) {
 func (b *observer) afterTick() {
 	point := b.sims[0].Point()
 	if b.truth.Bracket != nil {
-		if b.truth.HealedAt == nil && b.same() {
+		if b.truth.HealedAt == nil && b.there[slices.Index(b.names, b.parted)] && b.same() {
 			b.truth.HealedAt = &point
 		}
 		return
@@ -194,18 +201,44 @@ func intersect(x refsim.Difference, list []refsim.Difference) (refsim.Difference
 }
 
 func (b *observer) same() bool {
-	for _, s := range b.sims[1:] {
-		if !refsim.Equal(b.sims[0], s) {
+	for i := range b.sims {
+		if !b.equal(i) {
 			return false
 		}
 	}
 	return true
 }
 
+// equal reports whether a peer is the same as the first one, or not there.
+func (b *observer) equal(peer int) bool {
+	return peer == 0 || !b.there[peer] || refsim.Equal(b.sims[0], b.sims[peer])
+}
+
+// loaded looks at a peer that has just loaded what the first one has. By what the first
+// one had come to it is the same again, whatever it was before.
+func (b *observer) loaded(peer int, a *Absence) {
+	b.there[peer] = true
+	point := b.sims[0].Point()
+	t := &b.truth
+	switch {
+	case t.Bracket != nil:
+		if t.HealedAt == nil && b.names[peer] == b.parted && b.same() {
+			t.HealedAt = &point
+		}
+	case !b.equal(peer):
+		b.found(peer, "", refsim.Differences(b.sims[0], b.sims[peer])[0])
+		t.Bracket, t.LoadedAt, *t.InitialState = &Bracket{Bad: point}, &point, false
+		if !a.late() {
+			t.Bracket.Good = &a.From
+		}
+	}
+}
+
 // found notes what differs first, and whose fault it is: a peer's that parted
 // from the first one, or the first one's if the other makes no mistakes.
 func (b *observer) found(peer int, system string, d refsim.Difference) {
 	initial := system == ""
+	b.parted = b.names[peer]
 	t := &b.truth
 	t.InitialState = &initial
 	if !initial {
@@ -227,12 +260,13 @@ func (b *observer) found(peer int, system string, d refsim.Difference) {
 // faultOf returns the mistake of a peer that showed in a system: the one that
 // is made there, else the first that had begun.
 func (b *observer) faultOf(peer, system string, point uint64) (f Fault, ok bool) {
+	initial, loading := system == "" && point == 0, system == "" && point > 0
 	for _, g := range b.faults {
-		initial := g.Name == "initial-state"
-		if g.Peer != peer || initial != (system == "") || !initial && g.From >= point {
+		begun := initial || g.From < point || loading && g.From == point
+		if g.Peer != peer || initial != (g.Name == "initial-state") || !begun {
 			continue
 		}
-		if g.Place == system {
+		if g.Place == system || loading && g.Name == "save-omits-field" {
 			return g, true
 		}
 		if !ok || g.From < f.From {
