@@ -24,6 +24,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -83,6 +84,10 @@ type Result struct {
 
 	// Replay is what the simulator said, nil if none ran.
 	Replay *Replay
+
+	// Headers are what the peers' order logs and snapshots state that has to be the same
+	// and is not: the build, the tick rate.
+	Headers []orderlog.HeaderDifference
 
 	// Prefix is what was searched where a test judged prefixes of one log, nil
 	// elsewhere. Then Probes counts the prefixes that were tested.
@@ -287,6 +292,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 
 	// Every header that matters is read now.
 	name(peers)
+	r.Headers = headers(peers)
 	switch {
 	case first != nil:
 		r.Groups = groups(peers, r.Bracket.Bad)
@@ -306,6 +312,25 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	r.phrase()
 	return r, nil
+}
+
+// headers returns what the peers' files state differently; of a peer without a log, its
+// snapshots say of which build it is.
+func headers(peers []*peer) []orderlog.HeaderDifference {
+	list := make([]orderlog.Header, len(peers))
+	for i, p := range peers {
+		if p.log != nil {
+			list[i] = p.log.Header
+			continue
+		}
+		for _, e := range p.set.Entries {
+			if h, ok := p.heads[e]; ok && h.info != nil {
+				list[i].Build = h.info.Meta["build"]
+				break
+			}
+		}
+	}
+	return orderlog.DifferentHeaders(names(peers), list)
 }
 
 // compare searches every two peers. It returns the pair that parted first, and the one

@@ -14,9 +14,6 @@ func (p *pair) scanLogs() {
 	if p.a.log == nil || p.b.log == nil {
 		return
 	}
-	if ha, hb := &p.a.log.Header, &p.b.log.Header; ha.Build != hb.Build {
-		p.result.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
-	}
 	p.checkAgainstSnapshots()
 	logs := p.result.parted(p.a, p.b)
 	p.split, p.equal = logs.split, logs.equal

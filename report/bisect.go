@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -28,6 +29,8 @@ type bisectDocument struct {
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
 	Native         map[string]string `json:"native,omitempty"`
+	// Headers are the build and the tick rate where peers state others.
+	Headers []orderlog.HeaderDifference `json:"headers,omitempty"`
 
 	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched
 
@@ -120,7 +123,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	d := &bisectDocument{
 		Head:  head("bisect", StatusOf(r), r.Warnings),
 		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
-		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes),
+		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers,
 	}
 	if r.Exact {
 		d.Tick = &r.Tick
@@ -207,6 +210,9 @@ func bisectText(out *Text, r *bisect.Result) {
 	s := out.Style
 	out.put(s.Verdict(StatusOf(r)), bisectHeadline(r))
 	row := out.Row
+	for i := range r.Headers {
+		row("header", s.bad.Sprint(Safe(r.Headers[i].String())))
+	}
 	if b := r.Bracket; b != nil {
 		width := prose.Columns(bothNames(b.Bad))
 		if b.Good != nil {

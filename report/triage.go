@@ -23,7 +23,7 @@ import (
 type Report struct {
 	Head
 
-	// Verdict is what happened, in one to three sentences.
+	// Verdict is what happened, in one to four sentences.
 	Verdict []string `json:"verdict"`
 	// Kind is what kind of divergence was found, empty if none was.
 	Kind bisect.Kind `json:"kind,omitempty"`

@@ -34,7 +34,7 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 	if len(list) < 2 || len(list) > maxPeers {
 		return nil, fmt.Errorf("%d traces, expected 2 to %d", len(list), maxPeers)
 	}
-	var warnings []string
+	warnings := otherBuilds(list)
 	if err := Comparable(list); err != nil {
 		if !opts.Force {
 			return nil, err

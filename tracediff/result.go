@@ -337,7 +337,7 @@ type Untraced struct {
 
 // MismatchError says that traces are not of the same game.
 type MismatchError struct {
-	What string // "seeds", "builds" or "matches"
+	What string // "seeds" or "matches"
 	A, B string // values
 	// NameA and NameB are the traces.
 	NameA, NameB string
@@ -357,8 +357,18 @@ func Comparable(list []*Trace) error {
 			if a.Header.HasSeed && b.Header.HasSeed && a.Header.Seed != b.Header.Seed {
 				return &MismatchError{"seeds", fmt.Sprint(a.Header.Seed), fmt.Sprint(b.Header.Seed), a.Name, b.Name}
 			}
+		}
+	}
+	return nil
+}
+
+// otherBuilds says where traces are of different builds: these are compared all the same,
+// since another build is what explains most desyncs.
+func otherBuilds(list []*Trace) (warnings []string) {
+	for i, b := range list {
+		for _, a := range list[:i] {
 			if a.Header.Build != "" && b.Header.Build != "" && a.Header.Build != b.Header.Build {
-				return &MismatchError{"builds", fmt.Sprintf("%q", a.Header.Build), fmt.Sprintf("%q", b.Header.Build), a.Name, b.Name}
+				return []string{fmt.Sprintf("builds differ: %s has %q, %s has %q", a.Name, a.Header.Build, b.Name, b.Header.Build)}
 			}
 		}
 	}

@@ -219,9 +219,7 @@ func (x *examined) log(tree files.Tree) {
 	x.Peer = h.Peer
 	x.start = h.FirstPoint == 0 && r.Ticks.Count > 0
 	x.know("", "build", h.Build, true)
-	if h.TickRate.Den > 0 {
-		x.know("", "tick rate", fmt.Sprintf("%d/%d a second", h.TickRate.Num, h.TickRate.Den), true)
-	}
+	x.know("", TickRate, h.TickRate.String(), true)
 	if !h.Start.IsZero() && h.FirstPoint == 0 {
 		x.know("", "start state", h.Start.String(), true)
 	}
@@ -385,9 +383,7 @@ func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
 		x.seed = t.Header.Seed
 	}
 	x.know(of, "build", t.Header.Build, true)
-	if t.Header.RateDen > 0 {
-		x.know(of, "tick rate", fmt.Sprintf("%d/%d a second", t.Header.RateNum, t.Header.RateDen), true)
-	}
+	x.know(of, TickRate, orderlog.Rate{Num: t.Header.RateNum, Den: t.Header.RateDen}.String(), true)
 	x.meta(t.Header.Meta)
 	e, err := t.Extent()
 	if err != nil {

@@ -17,9 +17,15 @@ var (
 	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
 )
 
+// TickRate is the name of the fact how many ticks a second has.
+const TickRate = "tick rate"
+
+// MustMatch reports whether a fact has to be the same on all peers.
+func MustMatch(name string) bool { return name == TickRate || slices.Contains(GameFacts, name) }
+
 // askedFor are the facts that should be known of any match, and other names of them.
 var askedFor = [][]string{
-	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {"tick rate"}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
+	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {TickRate}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
 	{"os"}, {"cpu", "arch"}, {"compiler"}, {"locale", "language", "lang"},
 }
 
@@ -60,7 +66,7 @@ func (d *doctor) compareFacts() {
 			d.checkup.Unknown = append(d.checkup.Unknown, names[0])
 		}
 	}
-	order := []string{"game", "seed", "start state", "build", "tick rate"}
+	order := []string{"game", "seed", "start state", "build", TickRate}
 	rank := func(name string) int {
 		if i := slices.Index(order, name); i >= 0 {
 			return i

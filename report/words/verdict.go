@@ -2,6 +2,8 @@ package words
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -12,8 +14,36 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Verdict says what happened in at most three sentences: what is known, then what is not.
+// Verdict says what happened in at most four sentences: what the peers play by if that is not
+// the same, what is known, then what is not.
 func Verdict(c *playbook.Conclusion) []string {
+	if text := otherGame(c); text != "" {
+		return append([]string{text}, verdict(c)...)
+	}
+	return verdict(c)
+}
+
+// otherGame says what of the game is not the same on all peers, "" if nothing is known to be
+// another: a build, data or a tick rate explain a desync better than all that follows.
+func otherGame(c *playbook.Conclusion) string {
+	var parts []string
+	for _, f := range c.Facts {
+		if !f.Must {
+			continue
+		}
+		var values []string
+		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
+			values = append(values, prose.Shorten(f.Values[peer], 60)+" on "+peer)
+		}
+		parts = append(parts, f.Name+" "+strings.Join(values, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The peers do not play the same game: %s.", strings.Join(parts, "; "))
+}
+
+func verdict(c *playbook.Conclusion) []string {
 	switch {
 	case c.Alone:
 		return []string{alone(c)}
