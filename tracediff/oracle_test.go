@@ -196,7 +196,8 @@ func TestOracle(t *testing.T) {
 			for _, d := range res.Differences {
 				checkPositions(rt, d, a, b)
 			}
-			got := fmt.Sprintf("%+v %+v %+v %+v %+v", res.First, res.Bracket, res.Cascade, res.Groups, res.Context)
+			checkPartings(rt, res, ticks, append(wantChanged, wantMissing...))
+			got := fmt.Sprintf("%+v %+v %+v %+v %+v %+v", res.First, res.Bracket, res.Cascade, res.Groups, res.Context, res.Partings)
 			if plain == "" {
 				plain = got
 			} else if got != plain {
@@ -204,6 +205,42 @@ func TestOracle(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkPartings holds the runs of ticks that differ against the ticks of what the oracle found:
+// every tick is compared.
+func checkPartings(t *rapid.T, res *Result, ticks int, differences []string) {
+	differs := make([]bool, ticks+1)
+	for _, d := range differences {
+		var tick int
+		fmt.Sscan(d, &tick)
+		differs[tick] = true
+	}
+	var want, got []string
+	for tick := 0; tick < ticks; tick++ {
+		if !differs[tick] {
+			continue
+		}
+		first := tick
+		for differs[tick+1] {
+			tick++
+		}
+		text := fmt.Sprintf("equal in %d, different in %d to %d", first-1, first, tick)
+		if tick+1 < ticks {
+			text += fmt.Sprintf(", equal in %d", tick+1)
+		}
+		want = append(want, text)
+	}
+	for _, s := range res.Partings {
+		text := fmt.Sprintf("equal in %d, different in %d to %d", s.Good.Number, s.First.Number, s.Last.Number)
+		if s.HasAgain {
+			text += fmt.Sprintf(", equal in %d", s.Again.Number)
+		}
+		got = append(got, text)
+	}
+	if !slices.Equal(got, want) || res.PartingCount != int64(len(want)) {
+		t.Fatalf("spans %q, expected %q", got, want)
+	}
 }
 
 func checkPositions(t *rapid.T, d Difference, a, b []row) {

@@ -57,6 +57,11 @@ type Result struct {
 	// system, where it first differed, in order.
 	Cascade []Cascade
 
+	// Partings are the runs of ticks in which traces differ, in order, up to the limit;
+	// PartingCount counts all.
+	Partings     []Parting
+	PartingCount int64
+
 	// Groups says which peers agree: an entry where it changed, the first one at
 	// First.
 	Groups []Groups
