@@ -41,6 +41,9 @@ type Options struct {
 	// Traces are comparisons of the checksums that engines recorded beside the
 	// states, if there are any. Run does not change them.
 	Traces []*tracediff.Result
+	// Own are comparisons of the traces that the peers wrote by docs/trace.md, whose main
+	// checksums without a scope are of the whole state.
+	Own []*tracediff.Result
 }
 
 // Result is when peers parted, and how that is known.
@@ -58,8 +61,9 @@ type Result struct {
 	// InitialState says that the peers differ at point 0, before any tick.
 	InitialState bool
 
-	// Probes counts the pairs of snapshots opened, both ends included.
-	Probes int
+	// Probes counts the pairs of snapshots that the search opened, both ends included.
+	// Surveyed counts those that were opened after it, for healings and later splits.
+	Probes, Surveyed int
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
 	// Recorded counts the state points of which two peers' logs or more have a
@@ -70,8 +74,9 @@ type Result struct {
 	// order of Peers. A peer whose state there is not known is in none.
 	Groups [][]string
 
-	// Healed is a state point after Bad at which the states are equal again,
-	// nil if none was seen.
+	// Splits are all stretches at which peers had parted, as far as is known, in order;
+	// the first is that of Bracket. Healed is where it ends, nil if that is not known.
+	Splits []Split
 	Healed *snapshot.Point
 
 	// Sums is when recorded hashes part, for ChecksumOnly by these.
@@ -104,6 +109,8 @@ type Result struct {
 	// While it is made.
 	notes, lost, contradictions texts
 	partings                    map[[2]uint64]parting // of the logs, by their digests
+	splits                      [][]Split             // of each two peers
+	pairs                       []*pair
 }
 
 // PrefixSearch is a search over the prefixes of one log.
@@ -159,7 +166,7 @@ const (
 // that peers have in common, and what is missing at the bad end.
 func (r *Result) limits(peers []*peer) {
 	if b := r.Bracket; b != nil {
-		if len(b.BadFiles) > 0 || r.Snapshots == 0 {
+		if len(b.BadFiles) > 0 || r.Snapshots == 0 || commonAt(peers, b.Bad) {
 			return
 		}
 		for _, p := range peers[0].set.Entries {
@@ -194,6 +201,17 @@ func (r *Result) limits(peers []*peer) {
 	}
 }
 
+// commonAt reports whether two peers have a snapshot of a point.
+func commonAt(peers []*peer, at snapshot.Point) bool {
+	n := 0
+	for _, p := range peers {
+		if p.set.At(at) != nil {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // Diverged reports whether a divergence is proven.
 func (r *Result) Diverged() bool { return r.Bracket != nil || r.Kind != "" }
 
@@ -208,6 +226,22 @@ func (r *Result) set(b Bracket) {
 	if g := b.Good; g != nil && g.Phase == "" && b.Bad.Phase == "" && b.Bad.Tick == g.Tick+1 {
 		r.Exact, r.Tick = true, g.Tick
 	}
+}
+
+// keepFirst has the first split say what the bracket says, which other evidence may have
+// narrowed.
+func (r *Result) keepFirst() {
+	if r.Bracket == nil {
+		r.Splits, r.Healed = nil, nil
+		return
+	}
+	if len(r.Splits) == 0 {
+		r.Splits = []Split{{}}
+	}
+	first := &r.Splits[0]
+	healed, files := first.Healed, first.HealedFiles
+	*first = splitOf(r.Bracket, healed)
+	first.HealedFiles = files
 }
 
 func (r *Result) note(format string, args ...any) {
@@ -225,13 +259,17 @@ func (r *Result) contradict(format string, args ...any) {
 // phrase puts into words what was noted, now that the peers have their names.
 func (r *Result) phrase() {
 	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
-	r.notes, r.lost, r.contradictions, r.partings = nil, nil, nil, nil
+	r.notes, r.lost, r.contradictions, r.partings, r.splits, r.pairs = nil, nil, nil, nil, nil, nil
 }
 
 // RunTraces finds when the peers parted that left no states, by their traces.
 func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
 	r.weigh(traces, nil)
+	r.keepFirst()
+	if len(r.Splits) > 0 {
+		r.Healed = r.Splits[0].Healed
+	}
 	r.phrase()
 	if len(traces) > 0 {
 		for i := range traces[0].Traces {
@@ -261,6 +299,10 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		}
 	}
 	first, sums := r.compare(peers)
+	r.Splits = unite(r.splits...)
+	if len(r.Splits) > 0 {
+		r.Healed = r.Splits[0].Healed
+	}
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
 	for _, p := range peers {
 		r.lost.add(p.Lost...)
@@ -272,7 +314,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	switch {
 	case first != nil:
 		r.set(*first.bracket)
-		r.Healed, r.Kind = first.healedAt(), first.kind
+		r.Kind = first.kind
 		if opts.Sim != nil {
 			if err := replay(r, peers, opts); err != nil {
 				r.lose("no replay: %v", err)
@@ -283,7 +325,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		if opts.Sim != nil {
 			r.note("no replay: the states do not part")
 		}
-	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces) == 0:
+	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces)+len(opts.Own) == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
 	case opts.Sim != nil:
 		r.note("no replay: the peers do not part")
@@ -299,13 +341,15 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	case sums != nil:
 		r.Sums.Groups = sumGroups(peers, r.Sums.Bad)
 	}
-	r.weigh(opts.Traces, peers)
 	if first != nil {
 		r.Bracket.A, r.Bracket.B = first.a.name, first.b.name
 	}
+	r.weigh(opts.Traces, peers)
+	r.weighOwn(opts.Own, r.pairs)
 	if r.Replay != nil {
 		r.Replay.name()
 	}
+	r.keepFirst()
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)
 		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil, p.set})
@@ -342,6 +386,8 @@ func (r *Result) compare(peers []*peer) (first, sums *pair) {
 			p.search()
 			p.scanLogs()
 			p.combine()
+			p.allSplits()
+			r.splits, r.pairs = append(r.splits, p.splits), append(r.pairs, p)
 			if p.bracket != nil && (first == nil || p.before(first)) {
 				first = p
 			}

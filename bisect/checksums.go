@@ -193,6 +193,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	}
 	r.set(b)
 	r.Kind = StateDiffers
+	r.Splits = tracedSplits(t)
 	for _, g := range t.Groups[:min(1, len(t.Groups))] {
 		for _, group := range g.Groups {
 			var names []string

@@ -59,6 +59,7 @@ func (p *pair) combine() {
 		ha, okA := p.a.log.at(bad)
 		hb, okB := p.b.log.at(bad)
 		if okA && okB && ha == hb && p.healed == nil {
+			p.doubtful = true
 			r.contradict("state point %d: the snapshots differ, the recorded sync hashes are both %s", bad, ha)
 		}
 		if g := p.bracket.Good; p.equal != nil && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
@@ -67,7 +68,7 @@ func (p *pair) combine() {
 		}
 		return
 	}
-	p.healed, p.recorded = nil, true // the logs say it of every point
+	p.healed = nil // the logs say it of every point
 	split := snapshot.Point{Tick: *p.split}
 	b := Bracket{Bad: split, By: ByHashes}
 	if p.equal != nil {
@@ -75,6 +76,7 @@ func (p *pair) combine() {
 	}
 	if s := p.bracket; s != nil {
 		if s.Bad.Compare(split) < 0 {
+			p.doubtful = true
 			r.contradict("the snapshots differ at state point %s, the recorded sync hashes only from %s on", s.Bad, split)
 			return
 		}
@@ -100,22 +102,6 @@ func (p *pair) noteEarlier(good, split snapshot.Point) {
 		p.result.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
 	}
 	p.healed = &good
-}
-
-// healedAt returns a state point after the split at which the peers are equal again, nil
-// if none was seen: where the logs show the split, the first by their hashes.
-func (p *pair) healedAt() *snapshot.Point {
-	healed := p.healed
-	if !p.recorded {
-		return healed
-	}
-	commonHashes(p.a.log.from(*p.split+1), p.b.log.from(*p.split+1), func(point uint64, a, b merkle.Short) bool {
-		if a == b {
-			healed = &snapshot.Point{Tick: point}
-		}
-		return a != b
-	})
-	return healed
 }
 
 // groups returns the names of the peers by their state at a point: by the

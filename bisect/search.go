@@ -18,8 +18,11 @@ type pair struct {
 	bracket  *Bracket
 	bad      int // the pair at its bad end
 	healed   *snapshot.Point
-	recorded bool // the logs show the split, so that healedAt looks into them
-	moved    bool // a file turned out to be of another point: start again
+	splits   []Split // all of them, once the logs were looked at
+	doubtful bool    // snapshots and logs contradict each other: only the first split is told
+
+	moved     bool // a file turned out to be of another point: start again
+	surveying bool // pairs are opened beyond the search
 
 	// What the logs say: split is the first point at which the recorded sync
 	// hashes differ, equal the last one before it at which they agree.
@@ -136,7 +139,11 @@ func (p *pair) probe(i int) bool {
 	pr.read = true
 	ea, eb := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
 	if !p.a.read(ea) || !p.b.read(eb) {
-		p.result.Probes++
+		if p.surveying {
+			p.result.Surveyed++
+		} else {
+			p.result.Probes++
+		}
 	}
 	var movedA, movedB bool
 	var errA, errB error
@@ -246,6 +253,9 @@ func (p *pair) run() {
 		p.stateWise(lo, hi)
 	}
 	if !p.moved && p.bracket != nil {
+		p.survey()
+	}
+	if !p.moved && p.bracket != nil {
 		p.findHealed()
 	}
 }
@@ -286,13 +296,6 @@ func (p *pair) stateWise(lo, hi int) {
 		p.found(-1, lo)
 	case p.parted(hi):
 		p.found(p.narrow(lo, hi, p.parted))
-		if !p.moved {
-			what := "the snapshots carry no history hash"
-			if p.ownSums {
-				what = "the history hashes are made of these"
-			}
-			p.result.note("%s: a split that healed before %s would not show", what, p.bracket.Bad)
-		}
 	default:
 		good := lo
 		for i := p.next(lo+1, hi, 1); i >= 0 && i < hi && !p.moved; i = p.next(i+1, hi, 1) {

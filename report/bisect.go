@@ -18,7 +18,9 @@ type bisectDocument struct {
 	Exact          bool              `json:"exact"`
 	Tick           *uint64           `json:"tick"`
 	InitialState   bool              `json:"initial_state"`
+	Splits         []SplitDocument   `json:"splits"`
 	Probes         int               `json:"probes"`
+	Surveyed       int               `json:"surveyed"` // pairs opened after the search, for healings and later splits
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
@@ -122,7 +124,7 @@ func Bisect(r *bisect.Result) Document {
 func bisectJSON(r *bisect.Result) *bisectDocument {
 	d := &bisectDocument{
 		Head:  head("bisect", StatusOf(r), r.Warnings),
-		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
+		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
 		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers,
 	}
 	if r.Exact {
@@ -230,6 +232,7 @@ func bisectText(out *Text, r *bisect.Result) {
 	if r.Healed != nil {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
 	}
+	splitRows(row, Splits(r.Splits))
 	if p := r.Prefix; p != nil {
 		row("search", fmt.Sprintf("%s tested, of state points %d to %d", prose.Count(r.Probes, "prefix", "prefixes"), p.From, p.To))
 		row("test", Safe(p.Test))

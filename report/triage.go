@@ -31,6 +31,9 @@ type Report struct {
 	Session         Session          `json:"session"`
 	Peers           []TriagedPeer    `json:"peers"`
 	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found
+	// Splits are all stretches of state points at which peers are known to have parted, in
+	// order; the first is that of FirstDivergence.
+	Splits []SplitDocument `json:"splits"`
 
 	// Ladder is the narrowing, step by step.
 	Ladder []Rung `json:"ladder"`
@@ -446,6 +449,7 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	if err := json.Unmarshal(b, &out); err != nil {
 		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
 	}
+	out.Splits = list(out.Splits) // reports of before have none
 	if out.Schema != ReportSchema {
 		return nil, fmt.Errorf("%s: its schema is %q, expected %q", name, out.Schema, ReportSchema)
 	}

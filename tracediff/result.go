@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -230,6 +231,11 @@ type Difference struct {
 
 	seq  int64
 	lack uint64 // traces that should have it
+}
+
+// Place names the system and scope of the checkpoint, as far as it has them.
+func (d *Difference) Place() string {
+	return cmp.Or(strings.Trim(d.System+", "+d.Scope, ", "), "its checkpoint")
 }
 
 // Value is what one trace has at a checkpoint.

@@ -15,11 +15,13 @@ import (
 type gatherer struct {
 	s   *evidence.Session
 	sim *bisect.Sim
-	// whole reads traces to their end, to see how a divergence spreads.
-	whole bool
 	// progress, if not nil, is called with the bytes read of logs and traces, and of all.
 	progress    func(done, total int64)
 	read, total int64
+
+	// own are comparisons of the peers' own traces, ownLost what of these cannot be read.
+	own               []*tracediff.Result
+	ownLost, ownNotes []string
 
 	logs  []*readLog
 	peers []*evidence.Peer
@@ -35,7 +37,7 @@ func (g *gatherer) compare() error {
 		return err
 	}
 	otherGame := g.readLogs()
-	r, err := bisected(g.s, g.sim, g.sim != nil, g.hashes())
+	r, err := g.bisected(g.sim != nil)
 	alone := errors.As(err, new(*evidence.AloneError))
 	if err != nil && !alone {
 		return err
@@ -58,12 +60,11 @@ func (g *gatherer) compare() error {
 	}
 	g.e.Bisect = r
 	g.nameLogs()
+	g.e.Traces = g.e.Bisect.Traces
 	if r.Bracket == nil {
 		return nil
 	}
-	if err := g.traces(); err != nil {
-		return err
-	}
+	g.e.Traces = evidence.SortTraces(slices.Concat(g.own, g.e.Bisect.Traces))
 	g.e.Within = func(from, to uint64) (*playbook.Within, error) { return g.within(from, to) }
 	return g.states()
 }
@@ -80,31 +81,6 @@ func (g *gatherer) advance(size int64) func(done, total int64) {
 		g.read = before + done
 		g.progress(min(g.read, g.total), g.total)
 	}
-}
-
-// maxCascade is how many bytes of traces are read to their end to see how a divergence
-// spreads. Of larger ones only what shows where the peers parted is read.
-const maxCascade = 64 << 20
-
-// traces compares the traces of ours; those of engines have been compared with the states.
-func (g *gatherer) traces() error {
-	traces, err := g.s.Traces(evidence.TraceOptions{Which: evidence.Rest})
-	g.e.Traces = g.e.Bisect.Traces
-	if err != nil {
-		return nil // ours are fewer than two
-	}
-	var size int64
-	for _, group := range traces.Groups {
-		for _, t := range group {
-			if stat, err := g.s.Tree().Stat(t.File); err == nil {
-				size += stat.Size()
-			}
-		}
-	}
-	traces.Claims = nil
-	rest, err := traces.Compare(tracediff.Options{FirstOnly: !g.whole || size > maxCascade, Context: -1, Limit: 100, Progress: g.advance(size)})
-	g.e.Traces = evidence.SortTraces(slices.Concat(rest, g.e.Bisect.Traces))
-	return err
 }
 
 // states opens the states of the first two peers that differ at the bad end of the bracket,

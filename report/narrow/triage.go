@@ -20,7 +20,7 @@ import (
 // a simulator it says who is wrong. Progress, if not nil, is called with the bytes that are
 // read of order logs and traces, and of all.
 func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int64)) (*report.Report, error) {
-	g := &gatherer{s: s, sim: sim, whole: true, progress: progress}
+	g := &gatherer{s: s, sim: sim, progress: progress}
 	g.e.Ask = func() string {
 		c, err := evidence.Examine(s, nil)
 		if err != nil {

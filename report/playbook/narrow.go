@@ -28,6 +28,9 @@ func (c *Conclusion) narrow(e Evidence) error {
 	if within != nil && !c.InitialState {
 		c.System = within.System
 	}
+	if first := firstTraced(e.Traces); c.Within && within == nil && first != nil {
+		c.System, c.SystemBy = first.System, SystemByPassing
+	}
 	c.narrowArchetype(e.Diff, within)
 	c.narrowComponent(e.Diff, within)
 	if len(c.Archetypes) == 0 {

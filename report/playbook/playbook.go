@@ -67,6 +67,8 @@ func (c *Conclusion) kind(e Evidence) {
 			healed := MomentOf(*b.Healed)
 			c.Healed = &healed
 		}
+		c.Splits = b.Splits
+		c.Within = b.Healed != nil && b.Healed.Same(b.Bracket.Bad) && b.Bracket.By == bisect.ByChecksums
 	}
 	diverged := b.Diverged() || e.Orders != nil && e.Orders.Diverged() || slices.ContainsFunc(b.Traces, diverged) || slices.ContainsFunc(e.Traces, diverged)
 	switch {

@@ -299,6 +299,9 @@ func system(c *playbook.Conclusion) (found, evidence string) {
 		cp := c.Checkpoint
 		return checkpoint(cp), fmt.Sprintf("the first that differs in the traces, in %s: %s", tick(cp.At), strings.Join(cp.Values, ", "))
 	}
+	if c.SystemBy == playbook.SystemByPassing {
+		return c.System, "the first after which the traces of two peers differ; they agree again at the end of the tick"
+	}
 	evidence = "the first after which the traces of two peers part until the end of the tick"
 	if c.SystemBy == playbook.SystemByReplay {
 		evidence = "the first after which the replay departs from the peer's trace"

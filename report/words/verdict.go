@@ -196,10 +196,26 @@ func parted(c *playbook.Conclusion) string {
 	case p != nil && c.Tick == nil:
 		fmt.Fprintf(&text, "; checksums differ from %s on", tick(playbook.Moment{Number: p.Bad, Native: p.Native}))
 	}
-	if c.Healed != nil {
+	switch n := len(c.Splits) - 1; {
+	case c.Within:
+		text.WriteString("; the traces agree again at its end")
+	case c.Healed != nil && n > 0:
+		fmt.Fprintf(&text, "; the states are equal again %s, and part again %s", at(*c.Healed), again(&c.Splits[1]))
+		if n > 1 {
+			fmt.Fprintf(&text, " and %s", prose.Count(n-1, "more time", "more times"))
+		}
+	case c.Healed != nil:
 		fmt.Fprintf(&text, "; the states are equal again %s", at(*c.Healed))
 	}
 	return text.String() + "."
+}
+
+// again says when peers parted once more.
+func again(s *bisect.Split) string {
+	if s.Good == nil {
+		return "at or before " + point(playbook.MomentOf(s.Bad))
+	}
+	return between(playbook.MomentOf(*s.Good), playbook.MomentOf(s.Bad))
 }
 
 // between says between which two state points something lies.
