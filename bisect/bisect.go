@@ -82,6 +82,10 @@ type Result struct {
 	// Sums is when recorded hashes part, for ChecksumOnly by these.
 	Sums *Sums
 
+	// Caches is where caches differ first though the states are equal, nil if none are
+	// known to; for StaleCache nothing else differs.
+	Caches *CacheSplit
+
 	// Kind says what kind of divergence it is, "" if none was found.
 	Kind Kind
 	// Traces are those of Options, with their claims judged by the states.
@@ -330,6 +334,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	case opts.Sim != nil:
 		r.note("no replay: the peers do not part")
 	}
+	cached := r.findCaches()
 	r.limits(peers)
 
 	// Every header that matters is read now.
@@ -345,7 +350,13 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		r.Bracket.A, r.Bracket.B = first.a.name, first.b.name
 	}
 	r.weigh(opts.Traces, peers)
+	if cached != nil {
+		r.Caches.A, r.Caches.B = cached.a.name, cached.b.name
+	}
 	r.weighOwn(opts.Own, r.pairs)
+	if r.Caches != nil && r.Bracket == nil && r.Kind == "" {
+		r.Kind = StaleCache
+	}
 	if r.Replay != nil {
 		r.Replay.name()
 	}

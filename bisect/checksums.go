@@ -26,8 +26,8 @@ const (
 	// InputsDiffer: the peers were given different orders; no state is known to
 	// differ. Only order logs show it.
 	InputsDiffer Kind = "inputs"
-	// StaleCache: a game found data wrong that it derives from the state; the states
-	// agree. Only order logs show it.
+	// StaleCache: data that a game derives from the state differs, or a game found it
+	// wrong and said so in its order log; the states agree.
 	StaleCache Kind = "stale-cache"
 )
 

@@ -374,8 +374,8 @@ func commonPoints(peers []*peer) int {
 }
 
 // FirstDifferent returns the paths of the snapshots of two peers at the first
-// common state point that differs by snapshots, or at the last one if none
-// does. It returns warnings about files, and which could not be used.
+// common state point that differs by snapshots, else at the first at which caches differ, or
+// at the last one if none does. It returns warnings about files, and which could not be used.
 func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err error) {
 	peers := newPeers([]*Peer{a, b})
 	if err := oneSession(peers); err != nil {
@@ -387,6 +387,9 @@ func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err e
 	warnings = slices.Concat(p.a.set.Warnings, p.b.set.Warnings)
 	if p.bracket != nil {
 		return [2]string(p.bracket.BadFiles), warnings, r.lost.strings(), nil
+	}
+	if c := p.caches(true); c != nil {
+		return c.Files, warnings, r.lost.strings(), nil
 	}
 	for i := len(p.points) - 1; i >= 0; i-- {
 		if p.probe(i) {

@@ -35,6 +35,10 @@ type Report struct {
 	// order; the first is that of FirstDivergence.
 	Splits []SplitDocument `json:"splits"`
 
+	// Caches is where caches begin to differ though the states are equal, nil if none are
+	// known to.
+	Caches *CachesDocument `json:"caches,omitempty"`
+
 	// Ladder is the narrowing, step by step.
 	Ladder []Rung `json:"ladder"`
 	// Locus are the values that differ where the peers parted, the root first, as many as

@@ -60,11 +60,13 @@ func (g *gatherer) compare() error {
 	}
 	g.e.Bisect = r
 	g.nameLogs()
-	g.e.Traces = g.e.Bisect.Traces
+	g.e.Traces = evidence.SortTraces(slices.Concat(g.own, g.e.Bisect.Traces))
+	if r.Bracket == nil && r.Kind == bisect.StaleCache {
+		return g.caches()
+	}
 	if r.Bracket == nil {
 		return nil
 	}
-	g.e.Traces = evidence.SortTraces(slices.Concat(g.own, g.e.Bisect.Traces))
 	g.e.Within = func(from, to uint64) (*playbook.Within, error) { return g.within(from, to) }
 	return g.states()
 }
@@ -102,6 +104,26 @@ func (g *gatherer) states() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// caches opens the states of which caches differ first.
+func (g *gatherer) caches() error {
+	c := g.e.Bisect.Caches
+	p := &playbook.Parted{Names: [2]string{c.A, c.B}}
+	for i, name := range p.Names {
+		state, err := g.of(name).At(c.Bad).Open()
+		if p.States[i] = state; err != nil {
+			closeStates(p)
+			return nil // bisect has reported that it is lost
+		}
+	}
+	var err error
+	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
+		closeStates(p)
+		return err
+	}
+	g.e.Parted = p
 	return nil
 }
 

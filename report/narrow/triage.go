@@ -53,7 +53,7 @@ func Triage(s *evidence.Session, sim *bisect.Sim, progress func(done, total int6
 // may differ already.
 func (g *gatherer) before() error {
 	p := g.e.Parted
-	if p == nil || g.e.Bisect.Bracket.Good == nil {
+	if p == nil || g.e.Bisect.Bracket == nil || g.e.Bisect.Bracket.Good == nil {
 		return nil
 	}
 	var at *snapshot.Point // the last at or before the good end that both have

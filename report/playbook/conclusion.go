@@ -72,6 +72,9 @@ type Conclusion struct {
 	Checksums  *Checksums
 	// Cache is the word of a game that derived data was stale, nil if there is none.
 	Cache *orderlog.PeerClaim
+	// Caches is where states show caches to differ that are derived from equal states, nil
+	// if they show none.
+	Caches *bisect.CacheSplit
 	// Statements are what engines said themselves.
 	Statements []Statement
 	Detected   *uint64 // the first state point at which a peer noticed

@@ -60,7 +60,7 @@ func differing(facts []report.Fact) []report.Fact {
 func (c *Conclusion) kind(e Evidence) {
 	b := e.Bisect
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
-	c.Cache = staleCache(e)
+	c.Cache, c.Caches = staleCache(e), b.Caches
 	if c.Bracket != nil {
 		c.InitialState = b.InitialState
 		if b.Healed != nil {
@@ -166,6 +166,8 @@ func (c *Conclusion) lost(e Evidence) {
 // causes ranks what may have made the mistake.
 func (c *Conclusion) causes(t *traits) {
 	switch {
+	case c.Kind == bisect.StaleCache && c.Cache == nil:
+		c.Causes = []Cause{{Class: StaleCache, Score: 1, Group: 1}}
 	case c.Kind == bisect.StaleCache:
 		c.Causes = []Cause{{Class: StaleCache, Score: 1, Group: 1, Signs: []Sign{signOf(CacheRecomputed, c.Cache.Peer, c.Cache.Text)}}}
 	case c.Compared == nil || c.valuesDiffer():

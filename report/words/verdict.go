@@ -129,6 +129,8 @@ func withoutBracket(c *playbook.Conclusion) []string {
 			out = append(out, s)
 		}
 		return append(out, why(c))
+	case c.Kind == bisect.StaleCache && c.Cache == nil:
+		return staleCaches(c)
 	case c.Kind == bisect.StaleCache:
 		k := c.Cache
 		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says “%s” after %s", k.Peer, k.Text,
@@ -151,6 +153,19 @@ func withoutBracket(c *playbook.Conclusion) []string {
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	}
 	return []string{"The checksums of the peers differ."}
+}
+
+// staleCaches says that only caches differ.
+func staleCaches(c *playbook.Conclusion) []string {
+	k := c.Caches
+	text := fmt.Sprintf("Data that %s and %s derive from their states differs %s: %s", k.A, k.B, at(playbook.MomentOf(k.Bad)), join(k.Labels, "and"))
+	if k.Good != nil {
+		text += fmt.Sprintf("; it was equal %s", at(playbook.MomentOf(*k.Good)))
+	}
+	if k.Again != nil {
+		text += fmt.Sprintf("; it is equal again %s", at(playbook.MomentOf(*k.Again)))
+	}
+	return []string{text + ".", "The states themselves are equal: " + searched(c) + ".", why(c)}
 }
 
 // parted says where the peers parted, and what differs there.

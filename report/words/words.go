@@ -22,7 +22,7 @@ import (
 func Report(c *playbook.Conclusion) *report.Report {
 	r := &report.Report{
 		Head:   report.NewHead("triage", report.StatusOf(c), c.Warnings),
-		Splits: report.Splits(c.Splits), Verdict: Verdict(c), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
+		Splits: report.Splits(c.Splits), Caches: report.Caches(c.Caches), Verdict: Verdict(c), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
 		Ladder: Ladder(c), Locus: full(c.Locus), Compared: c.Compared, Causes: Causes(c), Cascade: full(c.Cascade), Orders: full(c.Orders),
 		Contradictions: Contradictions(c), Missing: Missing(c), Notes: Notes(c), Claims: Claims(c), Facts: c.Facts,
 		Next: Next(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Coarse: c.Coarse, Of: full(c.Of),
