@@ -67,7 +67,7 @@ type Result struct {
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
 	// Recorded counts the state points of which two peers' logs or more have a
-	// sync hash.
+	// sync hash, or, where there are none, another hash of one kind.
 	Recorded int
 
 	// Groups are the names of the peers by their state at Bracket.Bad, in the

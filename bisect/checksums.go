@@ -173,9 +173,13 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	}
 	switch {
 	case t.Bracket != nil:
-		b.Bad = pointOf(t, t.Bracket.Bad)
-		if t.Bracket.HasGood {
-			good := pointOf(t, t.Bracket.Good)
+		at := *t.Bracket
+		if p := firstLasting(t); p != nil { // what passes inside a tick before it counts for less
+			at = tracediff.Bracket{Good: p.Good, HasGood: p.HasGood, Bad: p.First}
+		}
+		b.Bad = pointOf(t, at.Bad)
+		if at.HasGood {
+			good := pointOf(t, at.Good)
 			b.Good = &good
 		}
 	default:

@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -62,7 +63,7 @@ func (p *pair) combine() {
 			p.doubtful = true
 			r.contradict("state point %d: the snapshots differ, the recorded sync hashes are both %s", bad, ha)
 		}
-		if g := p.bracket.Good; p.equal != nil && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
+		if g := p.bracket.Good; p.equal != nil && p.rootsDiffer() && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
 			p.bracket.Good = &snapshot.Point{Tick: *p.equal}
 			p.bracket.GoodFiles, p.bracket.By = nil, ByHashesAndSnapshots
 		}
@@ -75,6 +76,9 @@ func (p *pair) combine() {
 		b.Good = &snapshot.Point{Tick: *p.equal}
 	}
 	if s := p.bracket; s != nil {
+		if s.Bad.Compare(split) < 0 && !(p.logged(s.Bad) && p.rootsDiffer()) {
+			return // the logs have no hash of that point, or the states were equal again there
+		}
 		if s.Bad.Compare(split) < 0 {
 			p.doubtful = true
 			r.contradict("the snapshots differ at state point %s, the recorded sync hashes only from %s on", s.Bad, split)
@@ -92,6 +96,12 @@ func (p *pair) combine() {
 		}
 	}
 	p.bracket = &b
+}
+
+// rootsDiffer reports whether the states at the bad end differ, and not only the histories.
+func (p *pair) rootsDiffer() bool {
+	pr := &p.pairs[p.bad]
+	return pr.ok && pr.a.Root != pr.b.Root
 }
 
 // noteEarlier deals with logs that part before a pair of snapshots that is
@@ -124,6 +134,11 @@ func groups(peers []*peer, point snapshot.Point) [][]string {
 			known[p] = state{sync: s}
 		}
 	}
+	if len(known) < 2 && point.Phase == "" {
+		if groups := partGroups(peers, point.Tick); len(groups) > 1 {
+			return groups
+		}
+	}
 	histories := len(known) == len(peers)
 	for _, s := range known {
 		histories = histories && !s.history.IsZero()
@@ -147,4 +162,39 @@ func groups(peers []*peer, point snapshot.Point) [][]string {
 		out[i] = append(out[i], p.name)
 	}
 	return out
+}
+
+// partGroups returns the names of the peers by a hash that is not a sync hash: by the first kind
+// of which two or more of them have different ones.
+func partGroups(peers []*peer, point uint64) [][]string {
+	for _, first := range peers {
+		if first.log == nil {
+			continue
+		}
+		for i := range first.log.Parts {
+			part := &first.log.Parts[i]
+			var groups [][]string
+			index := map[uint64]int{}
+			for _, p := range peers {
+				own := p.log.part(part.Kind, part.Coverage)
+				if own == nil {
+					continue
+				}
+				at, ok := slices.BinarySearchFunc(own.Hashes, point, func(h PartHash, p uint64) int { return cmp.Compare(h.Point, p) })
+				if !ok {
+					continue
+				}
+				g, seen := index[own.Hashes[at].Digest]
+				if !seen {
+					g = len(groups)
+					index[own.Hashes[at].Digest], groups = g, append(groups, nil)
+				}
+				groups[g] = append(groups[g], p.name)
+			}
+			if len(groups) > 1 {
+				return groups
+			}
+		}
+	}
+	return nil
 }

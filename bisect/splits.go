@@ -23,6 +23,9 @@ type Split struct {
 	// GoodFiles, BadFiles and HealedFiles are the snapshots of these points, empty where
 	// a point is not known from snapshots.
 	GoodFiles, BadFiles, HealedFiles []string
+
+	// passed says that only histories show it: they had parted by Bad, nobody knows when.
+	passed bool
 }
 
 // markKind is what a piece of evidence says of two peers at a state point.
@@ -40,7 +43,8 @@ type mark struct {
 	kind  markKind
 	by    Source
 	files []string
-	// since is the last point of equal histories, of passed ones; equalNow says that the
+	// since is the last point of equal histories, of passed ones, nil if none is known;
+	// equalNow says that the
 	// states are equal.
 	since    *snapshot.Point
 	equalNow bool
@@ -69,10 +73,14 @@ func splitsOf(marks []mark, found *Split) (list []Split) {
 			list = append(list, newSplit(m, good))
 		}
 		if m.kind == passed && !explained(list, m) {
-			if good != nil && good.at.Compare(*m.since) > 0 {
-				good = &mark{at: *m.since}
+			before := good
+			switch {
+			case m.since == nil:
+				before = nil
+			case good != nil && good.at.Compare(*m.since) > 0:
+				before = &mark{at: *m.since}
 			}
-			list = append(list, newSplit(m, good))
+			list = append(list, newSplit(m, before))
 		}
 		if m.kind == equal || m.equalNow {
 			if s := open(); s != nil {
@@ -89,12 +97,12 @@ func splitsOf(marks []mark, found *Split) (list []Split) {
 // began after they were last equal, or that still lasts.
 func explained(list []Split, m *mark) bool {
 	n := len(list)
-	return n > 0 && (list[n-1].Healed == nil || list[n-1].Bad.Compare(*m.since) > 0)
+	return n > 0 && (m.since == nil || list[n-1].Healed == nil || list[n-1].Bad.Compare(*m.since) > 0)
 }
 
 // newSplit returns the split that a mark shows, after the last one that is equal.
 func newSplit(m, good *mark) Split {
-	s := Split{Bad: m.at, By: m.by, BadFiles: m.files}
+	s := Split{Bad: m.at, By: m.by, BadFiles: m.files, passed: m.kind == passed}
 	if good != nil && good.at.Compare(s.Bad) < 0 {
 		at := good.at
 		s.Good, s.GoodFiles = &at, good.files
@@ -132,8 +140,7 @@ func (p *pair) marks() (list []mark) {
 		list = append(list, m)
 	}
 	if p.kind == "" && !p.ownSums && p.a.log != nil && p.b.log != nil {
-		list = append(list, p.syncMarks()...)
-		list = append(list, p.partMarks()...)
+		list = append(list, p.hashMarks(list)...)
 	}
 	return list
 }
@@ -143,24 +150,66 @@ func hashMark(point uint64, kind markKind) mark {
 	return mark{at: snapshot.Point{Tick: point}, kind: kind, by: ByHashes}
 }
 
-// ends keeps of marks in order those at which the kind changes, and those before them: what
-// lies between says the same.
-func ends(list []mark, next mark) []mark {
-	if n := len(list); n > 1 && list[n-1].kind == next.kind && list[n-2].kind == next.kind && next.kind != passed {
-		list[n-1] = next
-		return list
+// manyHashes is from how many hashes of a kind on not each is a mark.
+const manyHashes = 50_000
+
+// hashMarks compares the hashes in order logs. Given are the marks of snapshots.
+func (p *pair) hashMarks(given []mark) (all []mark) {
+	var anchors []uint64 // points of marks that are all kept
+	add := func(list []mark) {
+		for i := range list {
+			anchors = append(anchors, list[i].at.Tick)
+		}
 	}
-	return append(list, next)
+	add(given)
+	for i := range p.a.log.Parts {
+		x := &p.a.log.Parts[i]
+		if y := p.b.log.part(x.Kind, x.Coverage); y != nil && min(len(x.Hashes), len(y.Hashes)) <= manyHashes {
+			list := partMarks(x, y, nil)
+			add(list)
+			all = append(all, list...)
+		}
+	}
+	slices.Sort(anchors)
+	for i := range p.a.log.Parts {
+		x := &p.a.log.Parts[i]
+		if y := p.b.log.part(x.Kind, x.Coverage); y != nil && min(len(x.Hashes), len(y.Hashes)) > manyHashes {
+			all = append(all, partMarks(x, y, &thinner{anchors: anchors})...)
+		}
+	}
+	return append(all, p.syncMarks(&thinner{anchors: anchors})...)
+}
+
+// thinner keeps of marks in order those at which the kind changes, those on both sides, and
+// those on both sides of the points of other evidence: what lies between says the same.
+type thinner struct {
+	anchors []uint64
+	list    []mark
+}
+
+func (t *thinner) add(next mark) {
+	n := len(t.list)
+	if n > 1 && t.list[n-1].kind == next.kind && t.list[n-2].kind == next.kind && !t.between(t.list[n-2].at.Tick, next.at.Tick) {
+		t.list[n-1] = next
+		return
+	}
+	t.list = append(t.list, next)
+}
+
+// between reports whether there is other evidence of the points from one to another.
+func (t *thinner) between(from, to uint64) bool {
+	i, _ := slices.BinarySearch(t.anchors, from)
+	return i < len(t.anchors) && t.anchors[i] <= to
 }
 
 // syncMarks compares the recorded sync hashes.
-func (p *pair) syncMarks() (list []mark) {
+func (p *pair) syncMarks(t *thinner) []mark {
 	add := func(point uint64, same bool) {
 		kind := differs
 		if same {
 			kind = equal
 		}
-		list = ends(list, hashMark(point, kind))
+		t.add(hashMark(point, kind))
 	}
 	for a, b := p.a.blocks, p.b.blocks; len(a) > 0 && len(b) > 0; {
 		switch x, y := &a[0], &b[0]; {
@@ -169,9 +218,10 @@ func (p *pair) syncMarks() (list []mark) {
 		case x.key > y.key:
 			b = b[1:]
 		default:
-			if x.digest == y.digest {
-				add(x.hashes[0].Point, true)
-				add(x.hashes[len(x.hashes)-1].Point, true)
+			first, last := x.hashes[0].Point, x.hashes[len(x.hashes)-1].Point
+			if x.digest == y.digest && !t.between(first, last) {
+				add(first, true)
+				add(last, true)
 			} else {
 				commonHashes(x.hashes, y.hashes, func(point uint64, a, b merkle.Short) bool {
 					add(point, a == b)
@@ -181,47 +231,48 @@ func (p *pair) syncMarks() (list []mark) {
 			a, b = a[1:], b[1:]
 		}
 	}
-	return list
+	return t.list
 }
 
-// partMarks compares the other hashes that both logs have. Equal hashes of a part of the
-// state prove nothing.
-func (p *pair) partMarks() (all []mark) {
-	for i := range p.a.log.Parts {
-		x := &p.a.log.Parts[i]
-		y := p.b.log.part(x.Kind, x.Coverage)
-		if y == nil {
-			continue
-		}
-		var list []mark
-		var since *snapshot.Point
-		var epochs [2]uint32
-		commonParts(x.Hashes, y.Hashes, func(a, b PartHash) {
-			m := hashMark(a.Point, equal)
-			switch same := a.Digest == b.Digest; {
-			case x.Coverage != orderlog.Full:
-				if m.kind = differs; same {
-					return
-				}
-			case x.Kind == orderlog.HistoryHash:
-				if e := [2]uint32{a.Epoch, b.Epoch}; e != epochs {
-					epochs, since = e, nil
-				}
-				if same {
-					since = &m.at
-				} else if since == nil {
-					return // they may have parted in another epoch
-				} else {
-					m.kind, m.since = passed, since
-				}
-			case !same:
-				m.kind = differs
+// partMarks compares other hashes that both logs have, and keeps all marks without a thinner.
+// Equal hashes of a part of the state prove nothing.
+func partMarks(x, y *PartHashes, t *thinner) (list []mark) {
+	var since *snapshot.Point
+	var epochs [2]uint32
+	any := false // there was a history hash of both
+	commonParts(x.Hashes, y.Hashes, func(a, b PartHash) {
+		m := hashMark(a.Point, equal)
+		switch same := a.Digest == b.Digest; {
+		case x.Coverage != orderlog.Full:
+			if m.kind = differs; same {
+				return
 			}
-			list = ends(list, m)
-		})
-		all = append(all, list...)
+		case x.Kind == orderlog.HistoryHash:
+			if e := [2]uint32{a.Epoch, b.Epoch}; e != epochs {
+				epochs, since = e, nil
+			}
+			switch {
+			case same:
+				since = &m.at
+			case since == nil && any:
+				return // they may have parted in another epoch
+			default:
+				m.kind, m.since = passed, since
+			}
+			any = true
+		case !same:
+			m.kind = differs
+		}
+		if t != nil {
+			t.add(m)
+		} else {
+			list = append(list, m)
+		}
+	})
+	if t != nil {
+		return t.list
 	}
-	return all
+	return list
 }
 
 // part returns the hashes of a kind and coverage, nil if there are none.

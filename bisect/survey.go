@@ -60,11 +60,13 @@ func (p *pair) allSplits() {
 	}
 	if p.doubtful {
 		p.splits = []Split{splitOf(p.bracket, p.healed)}
+		p.splits[0].passed = !p.rootsDiffer()
 		return
 	}
 	var found *Split
 	if p.bracket != nil {
 		s := splitOf(p.bracket, nil)
+		s.passed = len(s.BadFiles) > 0 && len(p.filesAt(s.Bad, true)) > 0
 		found = &s
 	}
 	if p.splits = splitsOf(p.marks(), found); len(p.splits) == 0 {

@@ -36,9 +36,9 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 			p := &t.Partings[i]
 			s := partingSplit(t, p)
 			switch {
-			case p.HasEnd && r.equalAt(t, p, pairs):
+			case !p.Passing && r.equalAt(t, p, pairs):
 				contradicted = true
-			case p.HasEnd:
+			case !p.Passing:
 				lasting = append(lasting, s)
 			case passing == nil:
 				passing = &s
@@ -70,6 +70,10 @@ func (r *Result) adopt(t *tracediff.Result, lasting []Split, passing *Split, con
 // addSplit adds one split, unless one is known at whose first bad point it lasts: that is the
 // same.
 func (r *Result) addSplit(t *tracediff.Result, s Split) {
+	// What only histories show, the traces show better.
+	r.Splits = slices.DeleteFunc(r.Splits, func(known Split) bool {
+		return known.passed && s.Bad.Compare(known.Bad) <= 0 && (known.Good == nil || s.Bad.Compare(*known.Good) > 0)
+	})
 	for i := range r.Splits {
 		known := &r.Splits[i]
 		if s.Bad.Compare(known.Bad) <= 0 && (s.Healed == nil || s.Healed.Compare(known.Bad) > 0) {
@@ -158,11 +162,9 @@ func partingSplit(t *tracediff.Result, p *tracediff.Parting) Split {
 		good := endOf(t, p.Good)
 		s.Good = &good
 	}
-	switch healed := endOf(t, p.Last); {
-	case !p.HasEnd:
+	switch {
+	case p.Passing:
 		s.Healed = &s.Bad
-	case p.LastEnd != p.Last:
-		s.Healed = &healed
 	case p.HasAgain:
 		again := endOf(t, p.Again)
 		s.Healed = &again
@@ -170,14 +172,29 @@ func partingSplit(t *tracediff.Result, p *tracediff.Parting) Split {
 	return s
 }
 
-// tracedSplits returns the splits that traces show where there are no states, nil if checksums
-// that are equal again prove nothing of the state.
-func tracedSplits(t *tracediff.Result) (list []Split) {
-	if d := t.Dialect(); d.Cumulative || d.Reset > 0 || d.Values {
+// comesBack reports whether checksums that are equal again prove that states are.
+func comesBack(t *tracediff.Result) bool {
+	d := t.Dialect()
+	return !d.Cumulative && d.Reset == 0 && !d.Values
+}
+
+// firstLasting returns the first run of ticks at whose end traces differ, nil if there is none.
+func firstLasting(t *tracediff.Result) *tracediff.Parting {
+	i := slices.IndexFunc(t.Partings, func(p tracediff.Parting) bool { return !p.Passing })
+	if i < 0 || !comesBack(t) {
 		return nil
 	}
+	return &t.Partings[i]
+}
+
+// tracedSplits returns the splits that traces show where there are no states.
+func tracedSplits(t *tracediff.Result) (list []Split) {
+	if !comesBack(t) {
+		return nil
+	}
+	lasting := firstLasting(t) != nil
 	for i := range t.Partings {
-		if p := &t.Partings[i]; i == 0 || p.HasEnd {
+		if p := &t.Partings[i]; !p.Passing || !lasting {
 			list = append(list, partingSplit(t, p))
 		}
 	}
@@ -193,7 +210,7 @@ func (r *Result) equalAt(t *tracediff.Result, p *tracediff.Parting, pairs []*pai
 			group[t.Traces[n].Name] = i + 1
 		}
 	}
-	for _, tick := range []tracediff.Tick{p.FirstEnd, p.LastEnd} {
+	for _, tick := range []tracediff.Tick{p.First, p.Last} {
 		at := endOf(t, tick)
 		for _, pair := range pairs {
 			a, b := group[pair.a.name], group[pair.b.name]

@@ -216,30 +216,23 @@ func checkPartings(t *rapid.T, res *Result, ticks int, differences []string) {
 		fmt.Sscan(d, &tick)
 		differs[tick] = true
 	}
-	var want, got []string
-	for tick := 0; tick < ticks; tick++ {
-		if !differs[tick] {
-			continue
+	told := make([]bool, ticks+1)
+	for i, p := range res.Partings {
+		for tick := p.First.Number; tick <= p.Last.Number; tick++ {
+			told[tick] = true
 		}
-		first := tick
-		for differs[tick+1] {
-			tick++
+		if p.Good.Number+1 != p.First.Number || p.HasAgain && p.Again.Number != p.Last.Number+1 || p.Passing && p.First != p.Last {
+			t.Fatalf("%+v", p)
 		}
-		text := fmt.Sprintf("equal in %d, different in %d to %d", first-1, first, tick)
-		if tick+1 < ticks {
-			text += fmt.Sprintf(", equal in %d", tick+1)
+		if i > 0 && !res.Partings[i-1].Passing && p.First.Number <= res.Partings[i-1].Again.Number {
+			t.Fatalf("%+v follows %+v", p, res.Partings[i-1])
 		}
-		want = append(want, text)
+		if p.HasAgain && differs[p.Again.Number] { // it differs inside that tick still
+			told[p.Again.Number] = true
+		}
 	}
-	for _, s := range res.Partings {
-		text := fmt.Sprintf("equal in %d, different in %d to %d", s.Good.Number, s.First.Number, s.Last.Number)
-		if s.HasAgain {
-			text += fmt.Sprintf(", equal in %d", s.Again.Number)
-		}
-		got = append(got, text)
-	}
-	if !slices.Equal(got, want) || res.PartingCount != int64(len(want)) {
-		t.Fatalf("spans %q, expected %q", got, want)
+	if !slices.Equal(told, differs) {
+		t.Fatalf("partings %+v do not tell of the ticks %v", res.Partings, differences)
 	}
 }
 

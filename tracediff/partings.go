@@ -1,19 +1,18 @@
 package tracediff
 
-// Parting is a run of compared ticks in each of which traces differ.
+// Parting is a run of compared ticks at the end of each of which traces differ, or, if Passing,
+// a single tick inside which they do, and no longer at its end. The end of a tick is its last
+// checkpoint of the whole state, which has no scope, or else the last one of each scope.
 type Parting struct {
-	// Good is the last tick before it that was compared and is equal, if HasGood.
+	// Good is the last tick before it that was compared and at whose end they are equal, if
+	// HasGood.
 	Good    Tick
 	HasGood bool
 
 	First, Last Tick
-
-	// FirstEnd and LastEnd are the first and the last of these ticks at whose end the traces
-	// differ, if HasEnd: by the last checkpoint of the whole state, which has no scope, or
-	// else by the last one of some scope. In other ticks they differ only for a while.
-	FirstEnd, LastEnd Tick
-	HasEnd            bool
-	// Again is the first tick after Last that was compared, and is equal, if HasAgain.
+	Passing     bool
+	// Again is the first tick after Last that was compared and at whose end they are equal,
+	// if HasAgain.
 	Again    Tick
 	HasAgain bool
 
@@ -23,12 +22,15 @@ type Parting struct {
 	Groups [][]int
 }
 
-// partings follows the runs of ticks in which traces differ.
+// partings follows where traces differ at the ends of ticks.
 type partings struct {
 	open   bool            // a run is
 	kept   bool            // it is the last of Result.Partings
 	scopes map[string]bool // that differ at the checkpoint at hand of the tick at hand
-	first  key             // that differed in the tick at hand, if any does
+	first  key             // that differed first in the tick at hand, if any does
+
+	good    Tick // the last at whose end they were equal
+	hasGood bool
 }
 
 // begin forgets the tick before.
@@ -57,40 +59,46 @@ func (s *partings) equal(k *keyInfo) {
 // closeParting takes the tick at hand, which is over, into the runs.
 func (c *comparer) closeParting(compared bool) {
 	s := &c.partings
-	if c.differs && !s.open {
-		s.open = true
-		c.result.PartingCount++
-		if s.kept = c.opts.Limit < 0 || len(c.result.Partings) < c.opts.Limit; s.kept {
-			c.result.Partings = append(c.result.Partings, Parting{
-				Good: c.prev, HasGood: c.hasPrev, First: c.tick, System: s.first.system, Scope: s.first.scope, Groups: c.groups(),
-			})
-		}
-	}
-	if !s.open || !c.differs && !compared {
-		return
-	}
+	atEnd := c.differs && len(s.scopes) > 0
 	var last *Parting
-	if s.kept {
+	if s.open && s.kept {
 		last = &c.result.Partings[len(c.result.Partings)-1]
-	} else {
-		last = &Parting{}
 	}
-	if c.differs {
-		last.Last = c.tick
-		if len(s.scopes) > 0 {
-			last.ends(c.tick)
+	switch {
+	case atEnd && s.open:
+		if last != nil {
+			last.Last = c.tick
 		}
-	} else {
-		last.Again, last.HasAgain, s.open = c.tick, true, false
+		return
+	case atEnd:
+		s.open = true
+		s.kept = c.part(false)
+		return
+	case !compared:
+		return
+	case s.open:
+		if s.open = false; last != nil {
+			last.Again, last.HasAgain = c.tick, true
+		}
+	case c.differs:
+		c.part(true)
 	}
+	s.good, s.hasGood = c.tick, true
 }
 
-// ends notes a tick at whose end the traces differ.
-func (p *Parting) ends(tick Tick) {
-	if !p.HasEnd {
-		p.FirstEnd, p.HasEnd = tick, true
+// part begins a run, and reports whether it is kept.
+func (c *comparer) part(passing bool) bool {
+	c.result.PartingCount++
+	if c.opts.Limit >= 0 && len(c.result.Partings) >= c.opts.Limit {
+		return false
 	}
-	p.LastEnd = tick
+	s := &c.partings
+	p := Parting{Good: s.good, HasGood: s.hasGood, First: c.tick, Last: c.tick, Passing: passing, System: s.first.system, Scope: s.first.scope, Groups: c.groups()}
+	if c.hasPrev && (!p.HasGood || p.Good.Before(c.prev)) { // it was skipped, byte by byte equal
+		p.Good, p.HasGood = c.prev, true
+	}
+	c.result.Partings = append(c.result.Partings, p)
+	return true
 }
 
 // addMissing adds the run of a first difference that is a checkpoint which a peer lacks: that
@@ -100,11 +108,10 @@ func (r *Result) addMissing() {
 	if d == nil || b == nil || d.Kind != Missing || len(r.Partings) > 0 && !d.Tick.Before(r.Partings[0].First) {
 		return
 	}
-	s := Parting{Good: b.Good, HasGood: b.HasGood, First: d.Tick, Last: d.Tick, System: d.System, Scope: d.Scope}
-	s.ends(d.Tick)
+	p := Parting{Good: b.Good, HasGood: b.HasGood, First: d.Tick, Last: d.Tick, System: d.System, Scope: d.Scope}
 	if len(r.Groups) > 0 {
-		s.Groups = r.Groups[0].Groups
+		p.Groups = r.Groups[0].Groups
 	}
-	r.Partings = append([]Parting{s}, r.Partings...)
+	r.Partings = append([]Parting{p}, r.Partings...)
 	r.PartingCount++
 }

@@ -33,7 +33,7 @@ func TestPartingEndsEqual(t *testing.T) {
 		if err != nil || len(res.Partings) != 1 {
 			t.Fatalf("%s: %+v, %v", test.name, res, err)
 		}
-		if s := res.Partings[0]; s.HasEnd == test.equal || s.HasEnd && s.LastEnd.Number != 25 || s.First.Number != 25 || s.Again.Number != 26 || s.Good.Number != 24 {
+		if s := res.Partings[0]; s.Passing != test.equal || s.First.Number != 25 || s.Last.Number != 25 || s.HasAgain == test.equal || s.Good.Number != 24 {
 			t.Errorf("%s: %+v", test.name, s)
 		}
 	}

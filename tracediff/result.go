@@ -58,8 +58,8 @@ type Result struct {
 	// system, where it first differed, in order.
 	Cascade []Cascade
 
-	// Partings are the runs of ticks in which traces differ, in order, up to the limit;
-	// PartingCount counts all.
+	// Partings are the runs of ticks at whose end traces differ, and the ticks inside which
+	// they do, in order, up to the limit; PartingCount counts all.
 	Partings     []Parting
 	PartingCount int64
 
