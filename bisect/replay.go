@@ -364,8 +364,8 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options, world *snapshot.Wo
 		run.out.Drilled, err = Try(run.log, opts.Sim, TrialOptions{
 			Mode: Plain, From: world, Force: true, Until: run.out.Departs, Snapshots: run.peer.set, Drill: true, Traced: traced,
 		})
-		if err = errors.Join(err, traced.Close()); err != nil {
-			return err
+		if err = errors.Join(err, traced.Close()); err != nil { // what the replay found stands
+			r.note("%s is not drilled into: %v", run.peer, err)
 		}
 	}
 	if !departed {

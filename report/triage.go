@@ -203,6 +203,32 @@ type Compared struct {
 	Rows   []LocusRows `json:"rows"`
 	// Columns counts the differing values of each column.
 	Columns []LocusColumn `json:"columns"`
+	// Schema are columns that only one side has, or that have another type or scale.
+	Schema []LocusSchema `json:"schema,omitempty"`
+}
+
+// LocusSchema is a column that is not the same on both sides.
+type LocusSchema struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"`
+	Component string `json:"component"`
+	Field     string `json:"field"`
+	// Types are those of the column, by peer; a peer that lacks it has none.
+	Types map[string]string `json:"types"`
+}
+
+// Text says how the column differs: "only on host", "u64 on host, u32 on client".
+func (s *LocusSchema) Text() string {
+	var parts []string
+	for _, peer := range slices.Sorted(maps.Keys(s.Types)) {
+		parts = append(parts, s.Types[peer]+" on "+peer)
+	}
+	if len(parts) == 1 {
+		for peer := range s.Types {
+			return "only on " + peer
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // LocusColumn is a column in which values differ.

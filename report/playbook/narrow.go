@@ -229,6 +229,11 @@ func components(d *snapshot.Diff, label string) (list []string, rows bool) {
 			continue
 		}
 		rows = rows || t.OnlyACount+t.OnlyBCount > 0
+		for k := range t.Schema {
+			if c, _, ok := strings.Cut(t.Schema[k].Column, "."); ok && !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
 		for k := range t.Columns {
 			if c := t.Columns[k].Component; !slices.Contains(list, c) {
 				list = append(list, c)

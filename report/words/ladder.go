@@ -362,6 +362,13 @@ func fieldList(c *playbook.Conclusion) (found, evidence string) {
 			fields, kinds = add(fields, fieldName(f)), add(kinds, string(f.Kind))
 		}
 	}
+	if list := c.Schema(); len(list) > 0 {
+		var texts []string
+		for _, s := range list {
+			fields, texts = append(fields, s.Component+"."+s.Field), append(texts, s.Text())
+		}
+		return listed(fields), strings.Join(texts, "; ")
+	}
 	if len(fields) == 0 {
 		return "RNG.state", comparedText(c)
 	}

@@ -262,6 +262,8 @@ func where(c *playbook.Conclusion) string {
 		switch {
 		case c.Compared == nil || len(list) == 0:
 			return ""
+		case len(c.Schema()) > 0:
+			return schema(c)
 		case c.Compared.Values+uint64(len(c.Compared.Rows)) == 0:
 			return "the files of the states do not have the same columns, and no value differs"
 		case len(list) > 1:
@@ -271,6 +273,9 @@ func where(c *playbook.Conclusion) string {
 	}
 	if root == "" {
 		return "the RNG"
+	}
+	if len(c.Schema()) > 0 {
+		return schema(c)
 	}
 	var fields, keys, only []string
 	var values string
@@ -311,6 +316,15 @@ func where(c *playbook.Conclusion) string {
 		return c.Component + " of " + text
 	}
 	return text
+}
+
+// schema names columns that are not the same on both sides.
+func schema(c *playbook.Conclusion) string {
+	var parts []string
+	for _, s := range c.Schema() {
+		parts = append(parts, fmt.Sprintf("column %s.%s of %s is %s", s.Component, s.Field, label(s.Archetype), s.Text()))
+	}
+	return upTo(parts, 3) + ", and no value differs"
 }
 
 // several names archetypes, by their entity where only one differs.
