@@ -231,6 +231,9 @@ func checkPartings(t *rapid.T, res *Result, ticks int, differences []string) {
 			told[p.Again.Number] = true
 		}
 	}
+	if res.First != nil && !res.Bracket.Exact() {
+		t.Fatalf("%+v is not exact, though every tick was compared", res.Bracket)
+	}
 	if !slices.Equal(told, differs) {
 		t.Fatalf("partings %+v do not tell of the ticks %v", res.Partings, differences)
 	}

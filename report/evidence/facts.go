@@ -51,8 +51,8 @@ func (d *doctor) compareFacts() {
 			if !x.usable() && p.usable() {
 				continue
 			}
-			if x.seed != 0 {
-				say(p.Name, fact{name: "seed", value: fmt.Sprintf("%016x", x.seed), must: true})
+			if x.seed != nil {
+				say(p.Name, fact{name: "seed", value: fmt.Sprintf("%016x", *x.seed), must: true})
 			}
 			for _, f := range x.facts {
 				if f.peer == "" || f.peer == p.Name {
@@ -87,6 +87,12 @@ func (d *doctor) compareFacts() {
 		for _, v := range f.Values {
 			f.Same = f.Same && v == first
 		}
+		for _, p := range d.peers {
+			if _, ok := f.Values[p.Name]; !ok && p.usable() {
+				f.Untold = append(f.Untold, p.Name)
+			}
+		}
+		f.Same = f.Same && len(f.Untold) == 0
 		d.checkup.Facts = append(d.checkup.Facts, f)
 	}
 }

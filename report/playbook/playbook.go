@@ -12,6 +12,7 @@ package playbook
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -52,7 +53,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 
 // differing returns the facts that are not the same on all peers.
 func differing(facts []report.Fact) []report.Fact {
-	return slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return f.Same })
+	return slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return !f.Differs() })
 }
 
 // kind takes over where the peers parted, and names the divergence: where states and
@@ -157,7 +158,10 @@ func (c *Conclusion) lost(e Evidence) {
 		}
 		c.LogsUnsure = o.Incomplete()
 	}
-	c.Lost = unique(list)
+	// What says how much of a file was used says all that is wrong with it.
+	c.Lost = slices.DeleteFunc(unique(list), func(text string) bool {
+		return slices.ContainsFunc(list, func(more string) bool { return strings.HasPrefix(more, text+"; ") })
+	})
 	if !c.Search.Compares() {
 		c.Lacking = needs(StatesOrHashes)
 	}
