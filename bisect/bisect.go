@@ -10,8 +10,13 @@
 // epoch, so "histories differ" is monotone over its points and a binary search
 // finds the first pair that differs. Each epoch is searched by itself, in
 // order. Without history hashes the search runs on state hashes; states can
-// part and come back, so that when both ends agree every pair is read before
-// the peers are called in sync.
+// part and come back, so that every pair is read before the peers are called in sync, or an
+// earlier split is excluded.
+//
+// After the search, the pairs that it passed over and that no log knows of are opened as far as
+// heads are read without whole files: for where the first split heals, for later splits, and
+// where nothing parts for caches that differ under equal states. The traces that peers wrote
+// are held against all that.
 //
 // A pair that cannot be read is stepped around, and the result says so. So is one at
 // the bad end whose indexes show that a file is cut into blocks where the format does
