@@ -10,8 +10,13 @@
 // epoch, so "histories differ" is monotone over its points and a binary search
 // finds the first pair that differs. Each epoch is searched by itself, in
 // order. Without history hashes the search runs on state hashes; states can
-// part and come back, so that when both ends agree every pair is read before
-// the peers are called in sync.
+// part and come back, so that every pair is read before the peers are called in sync, or an
+// earlier split is excluded.
+//
+// After the search, the pairs that it passed over and that no log knows of are opened as far as
+// heads are read without whole files: for where the first split heals, for later splits, and
+// where nothing parts for caches that differ under equal states. The traces that peers wrote
+// are held against all that.
 //
 // Peers that were away, joined late or loaded a game have several stretches, see Stretch:
 // a gap is never played, and each stretch is judged by itself. Histories are held against
@@ -28,6 +33,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -44,6 +50,9 @@ type Options struct {
 	// Traces are comparisons of the checksums that engines recorded beside the
 	// states, if there are any. Run does not change them.
 	Traces []*tracediff.Result
+	// Own are comparisons of the traces that the peers wrote by docs/trace.md, whose main
+	// checksums without a scope are of the whole state.
+	Own []*tracediff.Result
 }
 
 // Result is when peers parted, and how that is known.
@@ -61,12 +70,13 @@ type Result struct {
 	// InitialState says that the peers differ at point 0, before any tick.
 	InitialState bool
 
-	// Probes counts the pairs of snapshots opened, both ends included.
-	Probes int
+	// Probes counts the pairs of snapshots that the search opened, both ends included.
+	// Surveyed counts those that were opened after it, for healings and later splits.
+	Probes, Surveyed int
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
 	// Recorded counts the state points of which two peers' logs or more have a
-	// sync hash.
+	// sync hash, or, where there are none, another hash of one kind.
 	Recorded int
 
 	// Equal is the last state point at which states of two peers, or the recorded sync
@@ -81,12 +91,17 @@ type Result struct {
 	// it joined: then no tick is the divergent one.
 	Loaded *Loaded
 
-	// Healed is a state point after Bad at which the states are equal again,
-	// nil if none was seen.
+	// Splits are all stretches at which peers had parted, as far as is known, in order;
+	// the first is that of Bracket. Healed is where it ends, nil if that is not known.
+	Splits []Split
 	Healed *snapshot.Point
 
 	// Sums is when recorded hashes part, for ChecksumOnly by these.
 	Sums *Sums
+
+	// Caches is where caches differ first though the states are equal, nil if none are
+	// known to; for StaleCache nothing else differs.
+	Caches *CacheSplit
 
 	// Kind says what kind of divergence it is, "" if none was found.
 	Kind Kind
@@ -98,6 +113,10 @@ type Result struct {
 	// SimFailed says how the simulator of Options failed: it did not start, refused the
 	// session, or died. Empty if it did not fail.
 	SimFailed string
+
+	// Headers are what the peers' order logs and snapshots state that has to be the same
+	// and is not: the build, the tick rate.
+	Headers []orderlog.HeaderDifference
 
 	// Prefix is what was searched where a test judged prefixes of one log, nil
 	// elsewhere. Then Probes counts the prefixes that were tested.
@@ -114,6 +133,8 @@ type Result struct {
 	// While it is made.
 	notes, lost, contradictions texts
 	partings                    map[[2]uint64]parting // of the logs, by their digests
+	splits                      [][]Split             // of each two peers
+	pairs                       []*pair
 }
 
 // PrefixSearch is a search over the prefixes of one log.
@@ -176,7 +197,7 @@ const (
 // that peers have in common, and what is missing at the bad end.
 func (r *Result) limits(peers []*peer) {
 	if b := r.Bracket; b != nil {
-		if len(b.BadFiles) > 0 || r.Snapshots == 0 {
+		if len(b.BadFiles) > 0 || r.Snapshots == 0 || commonAt(peers, b.Bad) {
 			return
 		}
 		for _, p := range peers[0].set.Entries {
@@ -211,6 +232,17 @@ func (r *Result) limits(peers []*peer) {
 	}
 }
 
+// commonAt reports whether two peers have a snapshot of a point.
+func commonAt(peers []*peer, at snapshot.Point) bool {
+	n := 0
+	for _, p := range peers {
+		if p.set.At(at) != nil {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // Diverged reports whether a divergence is proven.
 func (r *Result) Diverged() bool { return r.Bracket != nil || r.Kind != "" }
 
@@ -230,6 +262,22 @@ func (r *Result) set(b Bracket) {
 	}
 }
 
+// keepFirst has the first split say what the bracket says, which other evidence may have
+// narrowed.
+func (r *Result) keepFirst() {
+	if r.Bracket == nil {
+		r.Splits, r.Healed = nil, nil
+		return
+	}
+	if len(r.Splits) == 0 {
+		r.Splits = []Split{{}}
+	}
+	first := &r.Splits[0]
+	healed, files := first.Healed, first.HealedFiles
+	*first = splitOf(r.Bracket, healed)
+	first.HealedFiles = files
+}
+
 func (r *Result) note(format string, args ...any) {
 	r.notes = append(r.notes, say(format, args...))
 }
@@ -245,13 +293,17 @@ func (r *Result) contradict(format string, args ...any) {
 // phrase puts into words what was noted, now that the peers have their names.
 func (r *Result) phrase() {
 	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
-	r.notes, r.lost, r.contradictions, r.partings = nil, nil, nil, nil
+	r.notes, r.lost, r.contradictions, r.partings, r.splits, r.pairs = nil, nil, nil, nil, nil, nil
 }
 
 // RunTraces finds when the peers parted that left no states, by their traces.
 func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
 	r.weigh(traces, nil)
+	r.keepFirst()
+	if len(r.Splits) > 0 {
+		r.Healed = r.Splits[0].Healed
+	}
 	r.phrase()
 	if len(traces) > 0 {
 		for i := range traces[0].Traces {
@@ -281,6 +333,10 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		}
 	}
 	first, sums := r.compare(peers)
+	r.Splits = unite(r.splits...)
+	if len(r.Splits) > 0 {
+		r.Healed = r.Splits[0].Healed
+	}
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
 	for _, p := range peers {
 		r.lost.add(p.Lost...)
@@ -293,7 +349,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	case first != nil:
 		r.Equal = nil
 		r.set(*first.bracket)
-		r.Healed, r.Kind = first.healedAt(), first.kind
+		r.Kind = first.kind
 		if opts.Sim != nil {
 			if err := replay(r, peers, opts); err != nil {
 				r.lose("no replay: %v", err)
@@ -302,29 +358,39 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	case sums != nil:
 		r.checksumOnly(sums)
 		r.unused(opts.Sim, peers, "the states do not part")
-	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces) == 0:
+	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces)+len(opts.Own) == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
 	default:
 		r.unused(opts.Sim, peers, "the peers do not part")
 	}
+	cached := r.findCaches()
 	r.limits(peers)
 
 	// Every header that matters is read now.
 	name(peers)
+	r.Headers = headers(peers)
 	switch {
 	case first != nil:
 		r.Groups = groups(peers, r.Bracket.Bad)
 	case sums != nil:
 		r.Sums.Groups = sumGroups(peers, r.Sums.Bad)
 	}
-	r.weigh(opts.Traces, peers)
 	if first != nil {
 		r.byLoading(first)
 		r.Bracket.A, r.Bracket.B = first.a.name, first.b.name
 	}
+	r.weigh(opts.Traces, peers)
+	if cached != nil {
+		r.Caches.A, r.Caches.B = cached.a.name, cached.b.name
+	}
+	r.weighOwn(opts.Own, r.pairs)
+	if r.Caches != nil && r.Bracket == nil && r.Kind == "" {
+		r.Kind = StaleCache
+	}
 	if r.Replay != nil {
 		r.Replay.name()
 	}
+	r.keepFirst()
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings...)
 		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil, p.set})
@@ -353,6 +419,25 @@ func (r *Result) byLoading(first *pair) {
 	}
 }
 
+// headers returns what the peers' files state differently; of a peer without a log, its
+// snapshots say of which build it is.
+func headers(peers []*peer) []orderlog.HeaderDifference {
+	list := make([]orderlog.Header, len(peers))
+	for i, p := range peers {
+		if p.log != nil {
+			list[i] = p.log.Header
+			continue
+		}
+		for _, e := range p.set.Entries {
+			if h, ok := p.heads[e]; ok && h.info != nil {
+				list[i].Build = h.info.Meta["build"]
+				break
+			}
+		}
+	}
+	return orderlog.DifferentHeaders(names(peers), list)
+}
+
 // compare searches every two peers. It returns the pair that parted first, and the one
 // of which only the recorded hashes parted.
 func (r *Result) compare(peers []*peer) (first, sums *pair) {
@@ -363,6 +448,8 @@ func (r *Result) compare(peers []*peer) (first, sums *pair) {
 			p.scanLogs()
 			p.combine()
 			r.agree(p)
+			p.allSplits()
+			r.splits, r.pairs = append(r.splits, p.splits), append(r.pairs, p)
 			if p.bracket != nil && (first == nil || p.before(first)) {
 				first = p
 			}

@@ -155,9 +155,9 @@ func TestBrackets(t *testing.T) {
 		"parted in the middle":        {a: list(same, same, same, same), b: list(same, same, parted, parted), want: "(100,200]", probes: 4},
 		"parted at the start":         {a: list(same, same), b: list(parted, parted), want: "(-,0]", initial: true, probes: 2},
 		"healed at once":              {a: list(same, same, same), b: list(same, healed, healed), want: "(0,100]", probes: 3, healed: "100"},
-		"healed later":                {a: list(same, same, same, same), b: list(same, parted, healed, healed), want: "(0,100]", probes: 3, healed: "300"},
-		"without history":             {a: list(bare, bare, bare), b: list(bare, bareParted, bareParted), want: "(0,100]", probes: 3, say: "no history hash"},
-		"healed without history":      {a: list(bare, bare, bare, bare), b: list(bare, bareParted, bare, bare), want: "(0,100]", probes: 3, healed: ""},
+		"healed later":                {a: list(same, same, same, same), b: list(same, parted, healed, healed), want: "(0,100]", probes: 3, healed: "200"},
+		"without history":             {a: list(bare, bare, bare), b: list(bare, bareParted, bareParted), want: "(0,100]", probes: 3},
+		"healed without history":      {a: list(bare, bare, bare, bare), b: list(bare, bareParted, bare, bare), want: "(0,100]", probes: 3, healed: "200"},
 		"equal without history":       {a: list(bare, bare, bare, bare), b: list(bare, bare, bare, bare), want: "in sync", probes: 4},
 		"one pair":                    {a: list(same), b: list(same), want: "in sync", probes: 1},
 		"a point is missing":          {a: []*state{&same, nil, &same, &same}, b: list(same, same, parted, parted), want: "(0,200]", probes: 3},
@@ -253,6 +253,9 @@ func TestSearchAgainstLinearScan(t *testing.T) {
 		if got := span(r); got != want {
 			t.Fatalf("%s, a scan finds %s", got, want)
 		}
+		if got, want := splitsText(r.Splits), scanSplits(a, b, broken); got != want {
+			t.Fatalf("splits %s, a scan finds %s", got, want)
+		}
 		if r.Snapshots != points {
 			t.Fatalf("%d common points, want %d", r.Snapshots, points)
 		}
@@ -262,6 +265,58 @@ func TestSearchAgainstLinearScan(t *testing.T) {
 			}
 		}
 	})
+}
+
+// splitsText prints splits as "(good,bad] healed; …".
+func splitsText(list []Split) string {
+	var parts []string
+	for _, s := range list {
+		good, healed := "-", "never"
+		if s.Good != nil {
+			good = s.Good.String()
+		}
+		if s.Healed != nil {
+			healed = s.Healed.String()
+		}
+		parts = append(parts, fmt.Sprintf("(%s,%s] %s", good, s.Bad, healed))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// scanSplits finds the splits by one scan over every pair that can be read: a pair has parted
+// where its values differ, or its histories do and nothing since they were last equal, in
+// that epoch, has shown it.
+func scanSplits(a, b []*state, broken []bool) string {
+	var parts []string
+	good, apart, told := "-", false, false // told: the histories of this epoch are known to have parted
+	epoch := uint32(0)
+	for i := range a {
+		if b[i] == nil || broken[i] {
+			continue
+		}
+		point := fmt.Sprint(i * 100)
+		sameValue, sameHistory := a[i].value == b[i].value, a[i].history == b[i].history
+		if b[i].epoch != epoch {
+			epoch, told = b[i].epoch, !sameHistory // histories that do not go on from the same one say nothing
+		}
+		if sameHistory {
+			told = false
+		}
+		if !apart && (!sameValue || !sameHistory && !told) {
+			parts, apart = append(parts, fmt.Sprintf("(%s,%s]", good, point)), true
+		}
+		told = told || !sameHistory
+		if sameValue {
+			if apart {
+				parts[len(parts)-1] += " " + point
+			}
+			good, apart = point, false
+		}
+	}
+	if apart {
+		parts[len(parts)-1] += " never"
+	}
+	return strings.Join(parts, "; ")
 }
 
 func TestProbesOfManyPoints(t *testing.T) {

@@ -97,9 +97,30 @@ func split(a, b []block) (split, equal *uint64) {
 	return nil, equal
 }
 
-// recordedPoints counts the points of which two peers' logs or more have a
-// sync hash.
+// recordedPoints counts the points of which two peers' logs or more have a sync hash; if there
+// are none, those of which they have another hash of one kind.
 func recordedPoints(peers []*peer) int {
+	if n := recordedSyncs(peers); n > 0 {
+		return n
+	}
+	points := map[uint64]bool{}
+	for i, a := range peers {
+		for _, b := range peers[:i] {
+			if a.log == nil || b.log == nil {
+				continue
+			}
+			for k := range a.log.Parts {
+				x := &a.log.Parts[k]
+				if y := b.log.part(x.Kind, x.Coverage); y != nil {
+					commonParts(x.Hashes, y.Hashes, func(a, _ PartHash) { points[a.Point] = true })
+				}
+			}
+		}
+	}
+	return len(points)
+}
+
+func recordedSyncs(peers []*peer) int {
 	lists := make([][]block, 0, len(peers))
 	for _, p := range peers {
 		if len(p.blocks) > 0 {

@@ -26,8 +26,8 @@ const (
 	// InputsDiffer: the peers were given different orders; no state is known to
 	// differ. Only order logs show it.
 	InputsDiffer Kind = "inputs"
-	// StaleCache: a game found data wrong that it derives from the state; the states
-	// agree. Only order logs show it.
+	// StaleCache: data that a game derives from the state differs, or a game found it
+	// wrong and said so in its order log; the states agree.
 	StaleCache Kind = "stale-cache"
 )
 
@@ -173,9 +173,13 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	}
 	switch {
 	case t.Bracket != nil:
-		b.Bad = pointOf(t, t.Bracket.Bad)
-		if t.Bracket.HasGood {
-			good := pointOf(t, t.Bracket.Good)
+		at := *t.Bracket
+		if p := firstLasting(t); p != nil { // what passes inside a tick before it counts for less
+			at = tracediff.Bracket{Good: p.Good, HasGood: p.HasGood, Bad: p.First}
+		}
+		b.Bad = pointOf(t, at.Bad)
+		if at.HasGood {
+			good := pointOf(t, at.Good)
 			b.Good = &good
 		}
 	default:
@@ -193,6 +197,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	}
 	r.set(b)
 	r.Kind = StateDiffers
+	r.Splits = tracedSplits(t)
 	for _, g := range t.Groups[:min(1, len(t.Groups))] {
 		for _, group := range g.Groups {
 			var names []string

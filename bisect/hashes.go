@@ -27,6 +27,9 @@ type Log struct {
 	// ascending by point. Of a point that was reached in several epochs, that of the
 	// last one counts.
 	Hashes []Hash
+	// Parts are the peer's other hashes of itself: state and history hashes, an engine's
+	// own, of the whole state or of a part of it.
+	Parts []PartHashes
 	// Conflicts are state points of which the log has two hashes of the peer that
 	// contradict each other: of one kind and coverage, in one epoch. Ascending.
 	Conflicts []uint64
@@ -39,6 +42,20 @@ type Log struct {
 	// known. A log that is torn or corrupt is returned as far as it goes, without an
 	// error.
 	Open func() (*orderlog.Log, error)
+}
+
+// PartHashes are hashes of one kind and coverage, strictly ascending by point. Of a point
+// that was reached in several epochs, that of the last one counts.
+type PartHashes struct {
+	Kind     orderlog.HashKind
+	Coverage orderlog.Coverage
+	Hashes   []PartHash
+}
+
+// PartHash is such a hash, digested: good only to compare it within one process.
+type PartHash struct {
+	Point, Digest uint64
+	Epoch         uint32
 }
 
 // ReadLog reads a log to its end and keeps what a search needs of it, 16 bytes for
@@ -112,9 +129,10 @@ type Hashes struct {
 	epoch     uint32
 	sums      [][]Hash // of all epochs as they came, in chunks: copying a growing slice takes as much again
 	count     int
-	epochs    []int    // at which hash each epoch but the first begins
-	numbers   []uint32 // of the epochs
-	parts     map[hashPart][]partHash
+	epochs    []int                   // at which hash each epoch but the first begins
+	numbers   []uint32                // of the epochs
+	parts     map[hashPart][]PartHash // of the epoch at hand
+	kept      map[hashPart][]PartHash // of those before
 	conflicts []uint64
 }
 
@@ -124,16 +142,13 @@ type hashPart struct {
 	coverage orderlog.Coverage
 }
 
-// partHash is such a hash, digested: good only to compare it.
-type partHash struct{ point, digest uint64 }
-
 var partSeed = maphash.MakeSeed()
 
 // NewHashes returns a Hashes for a log with that header.
 func NewHashes(h orderlog.Header) *Hashes {
 	return &Hashes{
 		header: h, none: stranger(&h), own: uint32(max(slices.Index(h.Peers, h.Peer), 0)),
-		parts: map[hashPart][]partHash{}, cut: newCutter(&h),
+		parts: map[hashPart][]PartHash{}, kept: map[hashPart][]PartHash{}, cut: newCutter(&h),
 	}
 }
 
@@ -173,7 +188,7 @@ func (h *Hashes) add(list []orderlog.Observed) {
 			h.count++
 		default:
 			part := hashPart{o.Kind, o.Coverage}
-			h.parts[part] = append(h.parts[part], partHash{o.Point, maphash.Bytes(partSeed, o.Bytes)})
+			h.parts[part] = append(h.parts[part], PartHash{o.Point, maphash.Bytes(partSeed, o.Bytes), h.epoch})
 		}
 	}
 }
@@ -182,14 +197,34 @@ func (h *Hashes) add(list []orderlog.Observed) {
 func (h *Hashes) close() {
 	h.epochs, h.numbers = append(h.epochs, h.count), append(h.numbers, h.epoch)
 	for part, list := range h.parts {
-		sortStable(list, func(p *partHash) uint64 { return p.point })
+		sortStable(list, partPoint)
 		for i := 1; i < len(list); i++ {
-			if list[i].point == list[i-1].point && list[i].digest != list[i-1].digest {
-				h.conflicts = append(h.conflicts, list[i].point)
+			if list[i].Point == list[i-1].Point && list[i].Digest != list[i-1].Digest {
+				h.conflicts = append(h.conflicts, list[i].Point)
 			}
 		}
-		h.parts[part] = list[:0]
+		h.kept[part], h.parts[part] = append(h.kept[part], list...), list[:0]
 	}
+}
+
+func partPoint(p *PartHash) uint64 { return p.Point }
+
+// others returns the hashes besides the sync hashes, once all have been added.
+func (h *Hashes) others() (list []PartHashes) {
+	for part, hashes := range h.kept {
+		sortStable(hashes, partPoint)
+		kept := hashes[:0]
+		for i, one := range hashes {
+			if i+1 == len(hashes) || hashes[i+1].Point != one.Point {
+				kept = append(kept, one)
+			}
+		}
+		list = append(list, PartHashes{part.kind, part.coverage, kept})
+	}
+	slices.SortFunc(list, func(a, b PartHashes) int {
+		return cmp.Or(cmp.Compare(a.Coverage, b.Coverage), cmp.Compare(a.Kind, b.Kind))
+	})
+	return list
 }
 
 // sortStable sorts by point, as most logs are already.
@@ -233,7 +268,7 @@ func (h *Hashes) Log() *Log {
 		}
 	}
 	slices.Sort(h.conflicts)
-	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Conflicts: slices.Compact(h.conflicts), Stretches: stretches}
+	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Parts: h.others(), Conflicts: slices.Compact(h.conflicts), Stretches: stretches}
 }
 
 // commonHashes calls f with the hashes that two logs both have of a point, ascending,

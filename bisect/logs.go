@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -13,9 +14,6 @@ import (
 func (p *pair) scanLogs() {
 	if p.a.log == nil || p.b.log == nil {
 		return
-	}
-	if ha, hb := &p.a.log.Header, &p.b.log.Header; ha.Build != hb.Build {
-		p.result.note("builds differ: %s has %q, %s has %q", p.a.Path, ha.Build, p.b.Path, hb.Build)
 	}
 	p.checkAgainstSnapshots()
 	logs := p.result.parted(p.a, p.b)
@@ -62,22 +60,27 @@ func (p *pair) combine() {
 		ha, okA := p.a.log.at(bad)
 		hb, okB := p.b.log.at(bad)
 		if okA && okB && ha == hb && p.healed == nil {
+			p.doubtful = true
 			r.contradict("state point %d: the snapshots differ, the recorded sync hashes are both %s", bad, ha)
 		}
-		if g := p.bracket.Good; p.equal != nil && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
+		if g := p.bracket.Good; p.equal != nil && p.rootsDiffer() && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
 			p.bracket.Good = &snapshot.Point{Tick: *p.equal}
 			p.bracket.GoodFiles, p.bracket.By = nil, ByHashesAndSnapshots
 		}
 		return
 	}
-	p.healed, p.recorded = nil, true // the logs say it of every point
+	p.healed = nil // the logs say it of every point
 	split := snapshot.Point{Tick: *p.split}
 	b := Bracket{Bad: split, By: ByHashes}
 	if p.equal != nil {
 		b.Good = &snapshot.Point{Tick: *p.equal}
 	}
 	if s := p.bracket; s != nil {
+		if s.Bad.Compare(split) < 0 && !(p.logged(s.Bad) && p.rootsDiffer()) {
+			return // the logs have no hash of that point, or the states were equal again there
+		}
 		if s.Bad.Compare(split) < 0 {
+			p.doubtful = true
 			r.contradict("the snapshots differ at state point %s, the recorded sync hashes only from %s on", s.Bad, split)
 			return
 		}
@@ -95,6 +98,12 @@ func (p *pair) combine() {
 	p.bracket = &b
 }
 
+// rootsDiffer reports whether the states at the bad end differ, and not only the histories.
+func (p *pair) rootsDiffer() bool {
+	pr := &p.pairs[p.bad]
+	return pr.ok && pr.a.Root != pr.b.Root
+}
+
 // noteEarlier deals with logs that part before a pair of snapshots that is
 // equal: the states came back, which history hashes would have shown.
 func (p *pair) noteEarlier(good, split snapshot.Point) {
@@ -104,22 +113,6 @@ func (p *pair) noteEarlier(good, split snapshot.Point) {
 		p.result.contradict("the recorded sync hashes differ at state point %s, the history hashes of the snapshots are equal at %s", split, good)
 	}
 	p.healed = &good
-}
-
-// healedAt returns a state point after the split at which the peers are equal again, nil
-// if none was seen: where the logs show the split, the first by their hashes.
-func (p *pair) healedAt() *snapshot.Point {
-	healed := p.healed
-	if !p.recorded {
-		return healed
-	}
-	commonHashes(p.a.log.from(*p.split+1), p.b.log.from(*p.split+1), func(point uint64, a, b merkle.Short) bool {
-		if a == b {
-			healed = &snapshot.Point{Tick: point}
-		}
-		return a != b
-	})
-	return healed
 }
 
 // groups returns the names of the peers by their state at a point: by the
@@ -140,6 +133,11 @@ func groups(peers []*peer, point snapshot.Point) [][]string {
 		}
 		if s, ok := p.log.at(point.Tick); ok && point.Phase == "" {
 			known[p] = state{sync: s}
+		}
+	}
+	if len(known) < 2 && point.Phase == "" {
+		if groups := partGroups(peers, point.Tick); len(groups) > 1 {
+			return groups
 		}
 	}
 	histories := len(known) == len(peers)
@@ -165,4 +163,39 @@ func groups(peers []*peer, point snapshot.Point) [][]string {
 		out[i] = append(out[i], p.name)
 	}
 	return out
+}
+
+// partGroups returns the names of the peers by a hash that is not a sync hash: by the first kind
+// of which two or more of them have different ones.
+func partGroups(peers []*peer, point uint64) [][]string {
+	for _, first := range peers {
+		if first.log == nil {
+			continue
+		}
+		for i := range first.log.Parts {
+			part := &first.log.Parts[i]
+			var groups [][]string
+			index := map[uint64]int{}
+			for _, p := range peers {
+				own := p.log.part(part.Kind, part.Coverage)
+				if own == nil {
+					continue
+				}
+				at, ok := slices.BinarySearchFunc(own.Hashes, point, func(h PartHash, p uint64) int { return cmp.Compare(h.Point, p) })
+				if !ok {
+					continue
+				}
+				g, seen := index[own.Hashes[at].Digest]
+				if !seen {
+					g = len(groups)
+					index[own.Hashes[at].Digest], groups = g, append(groups, nil)
+				}
+				groups[g] = append(groups[g], p.name)
+			}
+			if len(groups) > 1 {
+				return groups
+			}
+		}
+	}
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 // RunLogs finds when the peers parted of whom nothing is left but order logs of engines, by
 // the hashes in these.
 func RunLogs(c *orderlog.Comparison) *Result {
-	r := &Result{Warnings: c.Warnings}
+	r := &Result{Warnings: c.Warnings, Headers: c.Headers}
 	for _, p := range c.Peers {
 		r.Peers = append(r.Peers, PeerInfo{Name: p.Name, Log: true})
 	}

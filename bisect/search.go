@@ -18,8 +18,11 @@ type pair struct {
 	bracket  *Bracket
 	bad      int // the pair at its bad end
 	healed   *snapshot.Point
-	recorded bool // the logs show the split, so that healedAt looks into them
-	moved    bool // a file turned out to be of another point: start again
+	splits   []Split // all of them, once the logs were looked at
+	doubtful bool    // snapshots and logs contradict each other: only the first split is told
+
+	moved     bool // a file turned out to be of another point: start again
+	surveying bool // pairs are opened beyond the search
 
 	// joined are epochs of the two peers that are not of one number, but whose history
 	// hashes were seen to be one chain.
@@ -141,7 +144,11 @@ func (p *pair) probe(i int) bool {
 	pr.read = true
 	ea, eb := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
 	if !p.a.read(ea) || !p.b.read(eb) {
-		p.result.Probes++
+		if p.surveying {
+			p.result.Surveyed++
+		} else {
+			p.result.Probes++
+		}
 	}
 	var movedA, movedB bool
 	var errA, errB error
@@ -282,6 +289,9 @@ func (p *pair) run() {
 		p.stateWise(lo, hi)
 	}
 	if !p.moved && p.bracket != nil {
+		p.survey()
+	}
+	if !p.moved && p.bracket != nil {
 		p.findHealed()
 	}
 }
@@ -331,13 +341,6 @@ func (p *pair) stateWise(lo, hi int) {
 		p.found(-1, lo)
 	case p.parted(hi):
 		p.found(p.narrow(lo, hi, p.parted))
-		if !p.moved {
-			what := "the snapshots carry no history hash"
-			if p.ownSums {
-				what = "the history hashes are made of these"
-			}
-			p.result.note("%s: a split that healed before %s would not show", what, p.bracket.Bad)
-		}
 	default:
 		p.scan(lo, hi)
 	}
@@ -423,8 +426,8 @@ func commonPoints(peers []*peer) int {
 }
 
 // FirstDifferent returns the paths of the snapshots of two peers at the first
-// common state point that differs by snapshots, or at the last one if none
-// does. It returns warnings about files, and which could not be used.
+// common state point that differs by snapshots, else at the first at which caches differ, or
+// at the last one if none does. It returns warnings about files, and which could not be used.
 func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err error) {
 	peers := newPeers([]*Peer{a, b})
 	if err := oneSession(peers); err != nil {
@@ -436,6 +439,9 @@ func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err e
 	warnings = slices.Concat(p.a.set.Warnings, p.b.set.Warnings)
 	if p.bracket != nil {
 		return [2]string(p.bracket.BadFiles), warnings, r.lost.strings(), nil
+	}
+	if c := p.caches(true); c != nil {
+		return c.Files, warnings, r.lost.strings(), nil
 	}
 	for i := len(p.points) - 1; i >= 0; i-- {
 		if p.probe(i) {

@@ -26,12 +26,13 @@ type CompareOptions struct {
 	LateWindow uint64
 	// Limit is how many entries each list keeps. 0 means 1000.
 	Limit int
-	// Force compares logs of different sessions, seeds or builds.
+	// Force compares logs of different sessions or seeds.
 	Force bool
 }
 
 // ErrOtherGame is what Compare's error wraps if the logs are of different
-// games, sessions, seeds or builds.
+// games, sessions or seeds. Another build is no other game, but what explains most
+// desyncs: see Comparison.Headers.
 var ErrOtherGame = errors.New("logs of different games")
 
 // Memory is bounded by these, whatever the logs hold.
@@ -151,6 +152,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 		l.usualKinds = slices.Equal(l.header.Kinds, c.lanes[0].header.Kinds)
 	}
 	c.out.Engine = c.lanes[0].dialect.Engine
+	c.out.Headers = c.headers()
 	c.first = c.hostLane()
 	switch {
 	case opts.Reference != "" && c.reference < 0:
@@ -200,8 +202,6 @@ func (c *comparer) sameGame(a, b *lane) error {
 		err = differ("session", printable(x), printable(y))
 	case known && a.header.Seed != b.header.Seed:
 		err = differ("seed", a.header.Seed, b.header.Seed)
-	case a.header.Build != b.header.Build && a.header.Build != "" && b.header.Build != "":
-		err = differ("build", printable(a.header.Build), printable(b.header.Build))
 	}
 	if err != nil && c.opts.Force {
 		c.out.Warnings = append(c.out.Warnings, err.Error())

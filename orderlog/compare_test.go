@@ -271,6 +271,31 @@ func TestCompareThree(t *testing.T) {
 	}
 }
 
+// Chat that each peer has by itself does not change who has what most peers have, and so
+// not which peer an order is told of.
+func TestCompareLocalDecidesNothing(t *testing.T) {
+	logs := func(chat ...string) [][]byte {
+		var out [][]byte
+		for i := range 3 {
+			orders := slices.Clone(chat[:i*len(chat)/3])
+			if i == 0 {
+				orders = append(orders, "1 0 a")
+			}
+			out = append(out, peerLog(t, Header{}, []Tick{tick(0, orders...), tick(1)}))
+		}
+		return out
+	}
+	for _, chat := range [][]string{{}, {"5 0 !one", "5 1 !two", "6 0 !three"}} {
+		c := compare(t, CompareOptions{}, logs(chat...)...)
+		if diff := cmp.Diff([]string{"0 extra move of player 1 on host"}, lines(c)); diff != "" {
+			t.Errorf("with chat %v: differences (-expected +got):\n%s", chat, diff)
+		}
+		if got := c.Differences[0].Lack; !slices.Equal(got, []string{"client", "third"}) {
+			t.Errorf("with chat %v: lacking on %v", chat, got)
+		}
+	}
+}
+
 // Whichever log comes first, the session's first peer is the base.
 func TestCompareHost(t *testing.T) {
 	peers := []string{"server", "guest"}
@@ -478,7 +503,7 @@ func TestCompareHistories(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	log := func(h Header) []byte { return peerLog(t, h, []Tick{tick(0)}) }
 	a := log(Header{Seed: 1, Build: "1.0"})
-	for _, b := range [][]byte{log(Header{Seed: 2, Build: "1.0"}), log(Header{Seed: 1, Build: "1.1"})} {
+	for _, b := range [][]byte{log(Header{Seed: 2, Build: "1.0"})} {
 		_, err := Compare([]Named{source(t, "a", a), source(t, "b", b)}, CompareOptions{})
 		if !errors.Is(err, ErrOtherGame) {
 			t.Errorf("error is %v", err)
@@ -495,6 +520,24 @@ func TestCompareRefuses(t *testing.T) {
 	}
 	if _, err := Compare([]Named{source(t, "a", a), source(t, "b", a)}, CompareOptions{Reference: "c"}); err == nil {
 		t.Error("no error for a reference that is none of the logs")
+	}
+}
+
+// Another build and another tick rate are told, and refuse nothing; a header that does not
+// state one is like any other.
+func TestCompareHeaders(t *testing.T) {
+	log := func(h Header) []byte { return peerLog(t, h, []Tick{tick(0)}) }
+	c := compare(t, CompareOptions{}, log(Header{Build: "1.0", TickRate: Rate{30, 1}}), log(Header{}), log(Header{Build: "1.1", TickRate: Rate{20, 1}}))
+	var got []string
+	for i := range c.Headers {
+		got = append(got, c.Headers[i].String())
+	}
+	want := []string{"build differs: 1.0 on host, 1.1 on third", "tick rate differs: 30/1 a second on host, 20/1 a second on third"}
+	if !slices.Equal(got, want) || c.Verdict != InputsEqual {
+		t.Errorf("%s, %q", c.Line(), got)
+	}
+	if c := compare(t, CompareOptions{}, log(Header{Build: "1.0"}), log(Header{})); len(c.Headers) != 0 {
+		t.Errorf("one peer states a build: %v", c.Headers)
 	}
 }
 

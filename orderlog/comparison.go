@@ -67,6 +67,10 @@ type Comparison struct {
 	Local      []Difference `json:"local,omitempty"`
 	LocalCount int          `json:"local_count"`
 
+	// Headers are what the logs' headers state that has to be the same on all peers and is
+	// not: the build, the tick rate.
+	Headers []HeaderDifference `json:"headers,omitempty"`
+
 	// Engine is the one whose own logs were compared, empty for logs of ours.
 	Engine string `json:"engine,omitempty"`
 

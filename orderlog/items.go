@@ -2,7 +2,6 @@ package orderlog
 
 import (
 	"crypto/sha256"
-	"slices"
 )
 
 // item is an order of one tick in one log, or a marker that is an input.
@@ -95,10 +94,25 @@ func (k MarkerKind) input() bool {
 	return k == Join || k == Leave || k == Removal || k == Reconnect
 }
 
+// equal reports whether two peers have the same in a tick. Local orders need not be the
+// same, and say nothing of who has what most have.
 func (t *items) equal(other *items) bool {
-	return slices.EqualFunc(t.list, other.list, func(a, b item) bool {
-		return a.key == b.key && a.subTick == b.subTick && a.failed == b.failed
-	})
+	a, b := t.list, other.list
+	for {
+		for len(a) > 0 && a[0].local {
+			a = a[1:]
+		}
+		for len(b) > 0 && b[0].local {
+			b = b[1:]
+		}
+		if len(a) == 0 || len(b) == 0 {
+			return len(a) == len(b)
+		}
+		if a[0].key != b[0].key || a[0].subTick != b[0].subTick || a[0].failed != b[0].failed {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
 }
 
 func (t *items) has(key itemKey) bool {

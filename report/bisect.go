@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -17,7 +18,9 @@ type bisectDocument struct {
 	Exact          bool              `json:"exact"`
 	Tick           *uint64           `json:"tick"`
 	InitialState   bool              `json:"initial_state"`
+	Splits         []SplitDocument   `json:"splits"`
 	Probes         int               `json:"probes"`
+	Surveyed       int               `json:"surveyed"` // pairs opened after the search, for healings and later splits
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
@@ -30,11 +33,14 @@ type bisectDocument struct {
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
 	Native         map[string]string `json:"native,omitempty"`
+	// Headers are the build and the tick rate where peers state others.
+	Headers []orderlog.HeaderDifference `json:"headers,omitempty"`
 
 	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched
 
-	// Kind is "state", "blind-checksum" or "checksum-only", empty in sync.
+	// Kind is "state", "blind-checksum", "checksum-only" or "stale-cache", empty in sync.
 	Kind      bisect.Kind        `json:"kind,omitempty"`
+	Caches    *CachesDocument    `json:"caches,omitempty"`
 	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
 }
@@ -54,6 +60,31 @@ type checksumDocument struct {
 	Native string     `json:"native,omitempty"`
 	Last   uint64     `json:"last_compared"`
 	Groups [][]string `json:"groups"` // at Bad
+}
+
+// CachesDocument is where caches begin to differ though the states are equal.
+type CachesDocument struct {
+	Good   *uint64  `json:"good"` // the last point before it at which they are known to be equal
+	Bad    uint64   `json:"bad"`
+	Again  *uint64  `json:"again"` // the first after it at which they are known to be equal again
+	Labels []string `json:"labels"`
+	Peers  []string `json:"peers"`
+	Files  []string `json:"files"`
+}
+
+// Caches returns the document of caches that differ, nil for none.
+func Caches(c *bisect.CacheSplit) *CachesDocument {
+	if c == nil {
+		return nil
+	}
+	d := &CachesDocument{Bad: c.Bad.Tick, Labels: c.Labels, Peers: []string{c.A, c.B}, Files: c.Files[:]}
+	if c.Good != nil {
+		d.Good = &c.Good.Tick
+	}
+	if c.Again != nil {
+		d.Again = &c.Again.Tick
+	}
+	return d
 }
 
 // prefixDocument is a search over the prefixes of one log.
@@ -128,8 +159,8 @@ func Bisect(r *bisect.Result) Document {
 func bisectJSON(r *bisect.Result) *bisectDocument {
 	d := &bisectDocument{
 		Head:  head("bisect", StatusOf(r), r.Warnings),
-		Exact: r.Exact, InitialState: r.InitialState, Probes: r.Probes, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
-		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), SimFailed: r.SimFailed,
+		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
+		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers, SimFailed: r.SimFailed,
 	}
 	if r.Exact {
 		d.Tick = &r.Tick
@@ -146,7 +177,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	if p := r.Prefix; p != nil {
 		d.Prefix = &prefixDocument{p.Test, p.From, p.To}
 	}
-	d.Kind = r.Kind
+	d.Kind, d.Caches = r.Kind, Caches(r.Caches)
 	for i, t := range r.Traces {
 		if i == 0 {
 			d.Claims = Claims(t)
@@ -222,6 +253,9 @@ func bisectText(out *Text, r *bisect.Result) {
 	if r.SimFailed != "" {
 		row("sim", s.bad.Sprint("failed: "), Safe(r.SimFailed))
 	}
+	for i := range r.Headers {
+		row("header", s.bad.Sprint(Safe(r.Headers[i].String())))
+	}
 	if b := r.Bracket; b != nil {
 		width := prose.Columns(bothNames(b.Bad))
 		if b.Good != nil {
@@ -233,12 +267,25 @@ func bisectText(out *Text, r *bisect.Result) {
 		end(row, "bad", s.bad, b.Bad, width, "differ", b.BadFiles)
 		row("by", string(b.By))
 	}
+	if c := r.Caches; c != nil && r.Kind == bisect.StaleCache {
+		width := prose.Columns(bothNames(c.Bad))
+		if c.Good != nil {
+			width = max(width, prose.Columns(bothNames(*c.Good)))
+			end(row, "good", s.good, *c.Good, width, "equal", nil)
+		}
+		end(row, "bad", s.bad, c.Bad, width, "caches differ", c.Files[:])
+		row("caches", Safe(strings.Join(c.Labels, ", ")), " of ", s.name.Sprint(Safe(c.A)), "  ≠  ", s.name.Sprint(Safe(c.B)))
+		if c.Again != nil {
+			row("healed", "the caches are equal again at ", bothNames(*c.Again))
+		}
+	}
 	if len(r.Groups) > 0 {
 		row("groups", groupsText(r.Groups, s))
 	}
 	if r.Healed != nil {
 		row("healed", "the states are equal again at ", bothNames(*r.Healed))
 	}
+	splitRows(row, Splits(r.Splits))
 	if p := r.Prefix; p != nil {
 		row("search", fmt.Sprintf("%s tested, of state points %d to %d", prose.Count(r.Probes, "prefix", "prefixes"), p.From, p.To))
 		row("test", Safe(p.Test))
@@ -283,6 +330,8 @@ func bisectText(out *Text, r *bisect.Result) {
 	}
 	if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
 		row("next", "desynctool diff ", Safe(b.BadFiles[0]), " ", Safe(b.BadFiles[1]))
+	} else if c := r.Caches; c != nil && r.Kind == bisect.StaleCache {
+		row("next", "desynctool diff ", Safe(c.Files[0]), " ", Safe(c.Files[1]))
 	}
 }
 
@@ -343,6 +392,9 @@ func bisectHeadline(r *bisect.Result) string {
 	switch b := r.Bracket; {
 	case r.Kind == bisect.ChecksumOnly:
 		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", prose.Count(r.Snapshots, "state point", "state points"))
+	case r.Kind == bisect.StaleCache && r.Caches != nil:
+		return fmt.Sprintf("  stale cache, from state point %s on: %s; the states are equal at all %s", pointName(r.Caches.Bad),
+			Safe(strings.Join(r.Caches.Labels, ", ")), prose.Count(r.Snapshots, "state point", "state points"))
 	case r.Kind == bisect.BlindChecksum && b.Good != nil:
 		return fmt.Sprintf("  in (%s, %s], with a blind checksum", pointName(*b.Good), pointName(b.Bad))
 	case r.Snapshots+r.Recorded == 0 && len(r.Traces) > 0:

@@ -61,9 +61,22 @@ type Fact struct {
 	Name string `json:"name"`
 	// Must says that it has to be the same on all peers. Other facts, such as the
 	// language, may be the cause of a desync where they differ.
-	Must   bool              `json:"must_match"`
+	Must bool `json:"must_match"`
+	// Same says that all peers state the same. Untold are those that state nothing.
 	Same   bool              `json:"same"`
+	Untold []string          `json:"untold,omitempty"`
 	Values map[string]string `json:"values"` // by peer
+}
+
+// Differs reports whether two peers state it differently.
+func (f *Fact) Differs() bool {
+	first := firstValue(f.Values)
+	for _, v := range f.Values {
+		if v != first {
+			return true
+		}
+	}
+	return false
 }
 
 // NarrowingStep is one step of narrowing a divergence.
@@ -148,7 +161,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	}
 	headline := fmt.Sprintf("  %s, %s, %d with trouble", prose.Count(uint64(len(c.Peers)), "peer", "peers"), prose.Count(uint64(len(c.Files)), "file", "files"), bad)
 	for _, f := range c.Facts {
-		if f.Must && !f.Same {
+		if f.Must && f.Differs() {
 			headline += s.bad.Sprint("; the peers differ in " + Safe(f.Name))
 		}
 	}
@@ -175,12 +188,18 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		row("", fmt.Sprintf("and %d more  (--all)", shown-shownTroubles))
 	}
 	for _, f := range c.Facts {
-		if f.Same {
-			row("same", Safe(f.Name), "  ", Safe(prose.Shorten(firstValue(f.Values), 60)))
+		value := Safe(prose.Shorten(firstValue(f.Values), 60))
+		switch {
+		case f.Differs():
+		case len(f.Untold) > 0 && strings.HasPrefix(f.Name, "parameter "): // of a log that somebody lacks
+		case len(f.Untold) > 0:
+			row("untold", Safe(f.Name), "  ", value, s.faint.Sprint("  no file of "+Safe(strings.Join(f.Untold, ", "))+" says"))
+		default:
+			row("same", Safe(f.Name), "  ", value)
 		}
 	}
 	for _, f := range c.Facts {
-		if f.Same {
+		if !f.Differs() {
 			continue
 		}
 		why := "may be the cause"

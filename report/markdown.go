@@ -357,7 +357,7 @@ func (m *markdown) orders(r *Report) {
 func (m *markdown) facts(r *Report) {
 	var differ []Fact
 	for _, f := range r.Facts {
-		if !f.Same {
+		if f.Differs() {
 			differ = append(differ, f)
 		}
 	}

@@ -38,6 +38,9 @@ func ordersJSON(c *orderlog.Comparison) *ordersDocument {
 func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 	s, row := out.Style, out.Row
 	out.put(s.Verdict(StatusOf(c)), "  ", Safe(c.Line()))
+	for i := range c.Headers {
+		row("header", s.bad.Sprint(Safe(c.Headers[i].String())))
+	}
 	for i := range c.Peers {
 		p := &c.Peers[i]
 		row("log", s.name.Sprint(Safe(p.Name)), "  ", coverage(p))

@@ -18,7 +18,7 @@ func (r *Report) Redact() *Report {
 		Kind:    knownKind(r.Kind),
 		Session: Session{TickRate: r.Session.TickRate, First: r.Session.First, Last: r.Session.Last},
 		Peers:   []TriagedPeer{}, Ladder: []Rung{}, Locus: []LocusField{}, Causes: []Cause{}, Cascade: []CascadeDocument{}, Orders: []TriagedOrder{},
-		Contradictions: []string{}, Missing: []string{}, Notes: []string{}, Next: []string{}, Fingerprints: []Fingerprint{},
+		Contradictions: []string{}, Missing: []string{}, Notes: []string{}, Next: []string{}, Fingerprints: []Fingerprint{}, Splits: []SplitDocument{},
 	}
 	for i := range r.Peers {
 		out.Peers = append(out.Peers, TriagedPeer{Name: playerName(i), Group: r.Peers[i].Group})
@@ -32,6 +32,9 @@ func (r *Report) Redact() *Report {
 			first.Bracket = &BracketDocument{Good: b.Good, Bad: b.Bad}
 		}
 		out.FirstDivergence = first
+	}
+	for _, s := range r.Splits {
+		out.Splits = append(out.Splits, SplitDocument{Good: s.Good, Bad: s.Bad, Healed: s.Healed})
 	}
 	out.Verdict = []string{plainVerdict(out.Status, out.FirstDivergence)}
 	return out

@@ -23,7 +23,7 @@ import (
 type Report struct {
 	Head
 
-	// Verdict is what happened, in one to three sentences.
+	// Verdict is what happened, in one to four sentences.
 	Verdict []string `json:"verdict"`
 	// Kind is what kind of divergence was found, empty if none was.
 	Kind bisect.Kind `json:"kind,omitempty"`
@@ -31,6 +31,13 @@ type Report struct {
 	Session         Session          `json:"session"`
 	Peers           []TriagedPeer    `json:"peers"`
 	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found
+	// Splits are all stretches of state points at which peers are known to have parted, in
+	// order; the first is that of FirstDivergence.
+	Splits []SplitDocument `json:"splits"`
+
+	// Caches is where caches begin to differ though the states are equal, nil if none are
+	// known to.
+	Caches *CachesDocument `json:"caches,omitempty"`
 
 	// Ladder is the narrowing, step by step.
 	Ladder []Rung `json:"ladder"`
@@ -200,6 +207,32 @@ type Compared struct {
 	Rows   []LocusRows `json:"rows"`
 	// Columns counts the differing values of each column.
 	Columns []LocusColumn `json:"columns"`
+	// Schema are columns that only one side has, or that have another type or scale.
+	Schema []LocusSchema `json:"schema,omitempty"`
+}
+
+// LocusSchema is a column that is not the same on both sides.
+type LocusSchema struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"`
+	Component string `json:"component"`
+	Field     string `json:"field"`
+	// Types are those of the column, by peer; a peer that lacks it has none.
+	Types map[string]string `json:"types"`
+}
+
+// Text says how the column differs: "only on host", "u64 on host, u32 on client".
+func (s *LocusSchema) Text() string {
+	var parts []string
+	for _, peer := range slices.Sorted(maps.Keys(s.Types)) {
+		parts = append(parts, s.Types[peer]+" on "+peer)
+	}
+	if len(parts) == 1 {
+		for peer := range s.Types {
+			return "only on " + peer
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // LocusColumn is a column in which values differ.
@@ -506,6 +539,7 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	if err := json.Unmarshal(b, &out); err != nil {
 		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
 	}
+	out.Splits = list(out.Splits) // reports of before have none
 	if out.Schema != ReportSchema {
 		return nil, fmt.Errorf("%s: its schema is %q, expected %q", name, out.Schema, ReportSchema)
 	}

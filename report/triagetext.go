@@ -32,6 +32,7 @@ func (r *Report) Text(w io.Writer, s Style, all bool) error {
 	t := reportText{lines{w: w}, r, s, all}
 	t.verdict()
 	t.ladder()
+	t.splits()
 	t.causes()
 	t.values()
 	t.cascade()
@@ -380,6 +381,19 @@ func payloadText(digits string) string {
 		return Safe(digits)
 	}
 	return Safe(string(b))
+}
+
+func (t *reportText) splits() {
+	list := t.r.Splits
+	if len(list) < 2 {
+		return
+	}
+	t.section("splits", "each stretch of state points at which the peers had parted")
+	n := t.shown(len(list), maxSplits)
+	for i := range list[:n] {
+		t.wrap("  ", 2, SplitText(&list[i]), nil)
+	}
+	t.more(len(list), n)
 }
 
 func (t *reportText) trouble() {

@@ -34,7 +34,7 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 	if len(list) < 2 || len(list) > maxPeers {
 		return nil, fmt.Errorf("%d traces, expected 2 to %d", len(list), maxPeers)
 	}
-	var warnings []string
+	warnings := otherBuilds(list)
 	if err := Comparable(list); err != nil {
 		if !opts.Force {
 			return nil, err
@@ -94,6 +94,7 @@ type comparer struct {
 	apart   [maxPeers]uint64 // for each peer those that differ from it at this tick
 	cells   []cell           // scratch, one a peer
 
+	partings     partings
 	parted       bool   // at the last tick that was compared
 	grouped      uint64 // inTick and apart when Groups was last looked at
 	groupedApart [maxPeers]uint64
@@ -261,6 +262,7 @@ func (c *comparer) warn(format string, args ...any) {
 // openTick begins a tick.
 func (c *comparer) openTick(t Tick) {
 	c.tick, c.open, c.differs = t, true, false
+	c.partings.begin()
 	c.inTick = 0
 	c.order = c.order[:0]
 	c.mainSums = c.mainSums[:0]
@@ -324,6 +326,7 @@ func (c *comparer) closeTick() {
 		}
 	}
 	c.testify()
+	c.closeParting(compared)
 	if compared {
 		c.result.LastCompared = c.tick
 		c.parted = c.differs

@@ -284,8 +284,13 @@ func TestOtherGame(t *testing.T) {
 		t.Errorf("error is %v, expected other seeds", err)
 	}
 	res, err := Compare(list, Options{Force: true})
-	if err != nil || res.Diverged() || len(res.Warnings) != 1 {
-		t.Errorf("result %+v, error %v, expected equal traces and a warning", res, err)
+	if err != nil || res.Diverged() || len(res.Warnings) != 2 {
+		t.Errorf("result %+v, error %v, expected equal traces and warnings of the seeds and the builds", res, err)
+	}
+	list = openAll(t, "%build \"x\"\ntick=1 sum=a\n", "%build \"y\"\ntick=1 sum=a\n")
+	res, err = Compare(list, Options{})
+	if err != nil || res.Diverged() || len(res.Warnings) != 1 || res.Warnings[0] != `builds differ: a has "x", b has "y"` {
+		t.Errorf("result %+v, error %v, expected that two builds are compared", res, err)
 	}
 }
 

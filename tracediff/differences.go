@@ -97,6 +97,7 @@ func (c *comparer) tellApart(lack uint64) {
 // differ records a difference; the peers of lack should have the checkpoint and
 // do not.
 func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind, lack uint64) {
+	c.partings.differs(k, c.differs)
 	c.differs = true
 	c.count(k)
 	res := &c.result
@@ -225,6 +226,7 @@ func (c *comparer) absences(d *Difference) {
 func (c *comparer) finish() *Result {
 	res := &c.result
 	c.resolve()
+	res.addMissing()
 	c.judge()
 	if res.First != nil {
 		for i := range res.Noticed {

@@ -196,7 +196,8 @@ func TestOracle(t *testing.T) {
 			for _, d := range res.Differences {
 				checkPositions(rt, d, a, b)
 			}
-			got := fmt.Sprintf("%+v %+v %+v %+v %+v", res.First, res.Bracket, res.Cascade, res.Groups, res.Context)
+			checkPartings(rt, res, ticks, append(wantChanged, wantMissing...))
+			got := fmt.Sprintf("%+v %+v %+v %+v %+v %+v", res.First, res.Bracket, res.Cascade, res.Groups, res.Context, res.Partings)
 			if plain == "" {
 				plain = got
 			} else if got != plain {
@@ -204,6 +205,38 @@ func TestOracle(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkPartings holds the runs of ticks that differ against the ticks of what the oracle found:
+// every tick is compared.
+func checkPartings(t *rapid.T, res *Result, ticks int, differences []string) {
+	differs := make([]bool, ticks+1)
+	for _, d := range differences {
+		var tick int
+		fmt.Sscan(d, &tick)
+		differs[tick] = true
+	}
+	told := make([]bool, ticks+1)
+	for i, p := range res.Partings {
+		for tick := p.First.Number; tick <= p.Last.Number; tick++ {
+			told[tick] = true
+		}
+		if p.Good.Number+1 != p.First.Number || p.HasAgain && p.Again.Number != p.Last.Number+1 || p.Passing && p.First != p.Last {
+			t.Fatalf("%+v", p)
+		}
+		if i > 0 && !res.Partings[i-1].Passing && p.First.Number <= res.Partings[i-1].Again.Number {
+			t.Fatalf("%+v follows %+v", p, res.Partings[i-1])
+		}
+		if p.HasAgain && differs[p.Again.Number] { // it differs inside that tick still
+			told[p.Again.Number] = true
+		}
+	}
+	if res.First != nil && !res.Bracket.Exact() {
+		t.Fatalf("%+v is not exact, though every tick was compared", res.Bracket)
+	}
+	if !slices.Equal(told, differs) {
+		t.Fatalf("partings %+v do not tell of the ticks %v", res.Partings, differences)
+	}
 }
 
 func checkPositions(t *rapid.T, d Difference, a, b []row) {

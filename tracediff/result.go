@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,11 @@ type Result struct {
 	// Cascade has for each scope, and for checkpoints without one for each
 	// system, where it first differed, in order.
 	Cascade []Cascade
+
+	// Partings are the runs of ticks at whose end traces differ, and the ticks inside which
+	// they do, in order, up to the limit; PartingCount counts all.
+	Partings     []Parting
+	PartingCount int64
 
 	// Groups says which peers agree: an entry where it changed, the first one at
 	// First.
@@ -261,6 +267,11 @@ type Difference struct {
 	lack uint64 // traces that should have it
 }
 
+// Place names the system and scope of the checkpoint, as far as it has them.
+func (d *Difference) Place() string {
+	return cmp.Or(strings.Trim(d.System+", "+d.Scope, ", "), "its checkpoint")
+}
+
 // Value is what one trace has at a checkpoint.
 type Value struct {
 	Present  bool    // everything but Absent is zero if not
@@ -371,7 +382,7 @@ type Untraced struct {
 
 // MismatchError says that traces are not of the same game.
 type MismatchError struct {
-	What string // "seeds", "builds" or "matches"
+	What string // "seeds" or "matches"
 	A, B string // values
 	// NameA and NameB are the traces.
 	NameA, NameB string
@@ -391,8 +402,18 @@ func Comparable(list []*Trace) error {
 			if a.Header.HasSeed && b.Header.HasSeed && a.Header.Seed != b.Header.Seed {
 				return &MismatchError{"seeds", fmt.Sprint(a.Header.Seed), fmt.Sprint(b.Header.Seed), a.Name, b.Name}
 			}
+		}
+	}
+	return nil
+}
+
+// otherBuilds says where traces are of different builds: these are compared all the same,
+// since another build is what explains most desyncs.
+func otherBuilds(list []*Trace) (warnings []string) {
+	for i, b := range list {
+		for _, a := range list[:i] {
 			if a.Header.Build != "" && b.Header.Build != "" && a.Header.Build != b.Header.Build {
-				return &MismatchError{"builds", fmt.Sprintf("%q", a.Header.Build), fmt.Sprintf("%q", b.Header.Build), a.Name, b.Name}
+				return []string{fmt.Sprintf("builds differ: %s has %q, %s has %q", a.Name, a.Header.Build, b.Name, b.Header.Build)}
 			}
 		}
 	}

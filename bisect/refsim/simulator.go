@@ -2,7 +2,9 @@ package refsim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -65,7 +67,14 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 }
 
+// ofThisSim returns the game that a log is of, or one that nobody has played: of a header that
+// was made up without a log, as a conformance test does.
 func ofThisSim(h *orderlog.Header) (Config, error) {
+	if fresh(h) {
+		params := map[string]string{"seed": strconv.FormatUint(h.Seed, 10)}
+		maps.Copy(params, h.Params)
+		return ParseParams(params)
+	}
 	if name := h.Params["sim"]; name != SimName {
 		return Config{}, fmt.Errorf("the log is of the simulator %q, not of %q", name, SimName)
 	}
@@ -79,12 +88,17 @@ func ofThisSim(h *orderlog.Header) (Config, error) {
 	return config, nil
 }
 
+// fresh reports whether a header is of no log that somebody wrote.
+func fresh(h *orderlog.Header) bool {
+	return h.Params["sim"] == "" && h.Peer == "" && len(h.Kinds)+len(h.Peers) == 0 && h.Start.IsZero() && h.FirstPoint == 0
+}
+
 // replayed is a Sim whose orders come from a log with its own table of kinds.
 type replayed struct {
 	*Sim
 	kinds  []uint32 // ours for each of the log's
 	orders []orderlog.Order
-	fresh  derived // reused by StaleCaches
+	again  derived // reused by StaleCaches
 }
 
 func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
@@ -153,7 +167,7 @@ func (r *replayed) ignored(o *orderlog.Order) string {
 }
 
 // StaleCaches implements bisect.CacheChecker.
-func (r *replayed) StaleCaches() ([]string, error) { return r.staleCaches(&r.fresh) }
+func (r *replayed) StaleCaches() ([]string, error) { return r.staleCaches(&r.again) }
 
 // Step implements bisect.Simulator.
 func (r *replayed) Step(orders []orderlog.Order) error {

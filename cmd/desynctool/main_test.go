@@ -20,6 +20,8 @@ func TestMain(m *testing.M) {
 //
 //	cut FILE N         keep the first N bytes
 //	flip FILE OFFSET   flip the lowest bit of one byte
+//	sub FILE RE TEXT   replace what matches a regular expression
+//	dump FILE TEXT     write the text twin of FILE to TEXT
 //	await FILE N       wait until the file has N lines
 //	status N           run: desynctool …, and expect exit status N
 func TestScript(t *testing.T) {
@@ -37,7 +39,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"await": await, "cut": cut,
-			"rename": rename, "flip": flip, "status": status,
+			"rename": rename, "flip": flip, "status": status, "sub": sub, "dump": dump,
 		},
 	})
 }

@@ -31,6 +31,30 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 	edit(ts, args[0], func(b []byte) []byte { return b[:number(ts, args[1])] })
 }
 
+// sub replaces what matches a regular expression in a file; it has to match.
+func sub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: sub FILE REGEXP TEXT")
+	}
+	re, err := regexp.Compile(args[1])
+	ts.Check(err)
+	edit(ts, args[0], func(b []byte) []byte {
+		if !re.Match(b) {
+			ts.Fatalf("%s: nothing matches %s", args[0], args[1])
+		}
+		return re.ReplaceAll(b, []byte(args[2]))
+	})
+}
+
+// dump writes the text twin of a file to another.
+func dump(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: dump FILE TEXT")
+	}
+	ts.Check(ts.Exec("desynctool", "dump", args[0]))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(ts.ReadFile("stdout")), 0o666))
+}
+
 func flip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: flip FILE OFFSET")

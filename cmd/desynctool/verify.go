@@ -16,18 +16,21 @@ import (
 func newVerify(e *env) *cobra.Command {
 	var root, against string
 	cmd := &cobra.Command{
-		Use:   "verify FILE...",
+		Use:   "verify PATH...",
 		Short: "Check a proof, or a snapshot's hashes against its content",
 		Long: `verify recomputes hashes. Of a proof it checks that the leaf and its siblings
 lead to the root; of a snapshot that its content gives every digest in it, up to
 the state hash. Of an engine's file that carries no checksum it says that it was
 read, not verified. An order log is read to its end marker, and each tick's input
-hash is recomputed.
+hash is recomputed. Of a folder each file is checked, and what the files of one peer
+say of the same moment: history hashes against the chain of sync hashes, the log's
+hashes against the roots of snapshots, epochs against the markers that begin them.
 
 Exit status: 0 if everything holds, 1 if a hash is not that of the content, 2 if
 a file is unusable: unreadable, corrupt, or with hashes that contradict each
 other.`,
-		Example: `  desynctool verify desync_0000000000000007_0000001242.snap
+		Example: `  desynctool verify session
+  desynctool verify desync_0000000000000007_0000001242.snap
   desynctool verify proof.json --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: cobra.MinimumNArgs(1),
 	}

@@ -89,9 +89,9 @@ func (d *doctor) session() {
 	for _, p := range d.peers {
 		own := map[uint64]bool{}
 		for _, x := range p.files {
-			if x.seed != 0 {
-				own[x.seed] = true
-				filesOf[x.seed]++
+			if x.seed != nil {
+				own[*x.seed] = true
+				filesOf[*x.seed]++
 			}
 		}
 		for seed := range own {
@@ -99,15 +99,15 @@ func (d *doctor) session() {
 		}
 	}
 	best := uint64(0)
-	for _, seed := range slices.Sorted(maps.Keys(peersOf)) {
-		if best == 0 || peersOf[seed] > peersOf[best] || peersOf[seed] == peersOf[best] && filesOf[seed] > filesOf[best] {
+	for i, seed := range slices.Sorted(maps.Keys(peersOf)) {
+		if i == 0 || peersOf[seed] > peersOf[best] || peersOf[seed] == peersOf[best] && filesOf[seed] > filesOf[best] {
 			best = seed
 		}
 	}
 	matches := map[string]string{} // of each format, the first file's
 	for _, x := range d.files {
-		if x.seed != 0 && x.seed != best {
-			x.trouble("stale", "of the match with seed %016x, the others are of %016x", x.seed, best)
+		if x.seed != nil && *x.seed != best {
+			x.trouble("stale", "of the match with seed %016x, the others are of %016x", *x.seed, best)
 		}
 		if x.session == "" {
 			continue

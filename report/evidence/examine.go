@@ -25,8 +25,8 @@ type examined struct {
 	format *formats.Format
 	size   int64
 
-	seed    uint64 // 0 if it does not say
-	session string // the engine's own name of the match, empty if it does not say
+	seed    *uint64 // nil if it does not say
+	session string  // the engine's own name of the match, empty if it does not say
 	peers   map[string][]report.Coverage
 	facts   []fact
 	points  []uint64 // of the states in it
@@ -157,7 +157,7 @@ func (x *examined) read(s *Session) {
 	switch {
 	case f.Trace != nil:
 		x.checkpoints(s)
-	case f.Snapshot == nil && f.Log == nil:
+	case f.Snapshot == nil && f.Log == nil && (x.file.given || x.file.hasTrace(s.tree)): // else no command would find it
 		x.trace(s)
 	}
 }
@@ -186,7 +186,9 @@ func (x *examined) states(tree files.Tree) {
 				x.failed(err)
 				continue
 			}
-			x.seed = info.Seed
+			if info.Seed != 0 || x.format.Native { // others have none where the game has none
+				x.seed = &info.Seed
+			}
 			x.meta(info.Meta)
 			if x.Peer == "" && len(sets) == 1 {
 				x.Peer = info.Peer
@@ -213,15 +215,13 @@ func (x *examined) log(tree files.Tree) {
 	if r.Foreign {
 		x.session = r.Session
 	} else {
-		x.seed = r.Header.Seed
+		x.seed = &r.Header.Seed
 	}
 	h := &r.Header
 	x.Peer = h.Peer
 	x.start = h.FirstPoint == 0 && r.Ticks.Count > 0
 	x.know("", "build", h.Build, true)
-	if h.TickRate.Den > 0 {
-		x.know("", "tick rate", fmt.Sprintf("%d/%d a second", h.TickRate.Num, h.TickRate.Den), true)
-	}
+	x.know("", TickRate, h.TickRate.String(), true)
 	if !h.Start.IsZero() && h.FirstPoint == 0 {
 		x.know("", "start state", h.Start.String(), true)
 	}
@@ -382,12 +382,10 @@ func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
 		x.Peer = peer
 	}
 	if t.Header.HasSeed {
-		x.seed = t.Header.Seed
+		x.seed = &t.Header.Seed
 	}
 	x.know(of, "build", t.Header.Build, true)
-	if t.Header.RateDen > 0 {
-		x.know(of, "tick rate", fmt.Sprintf("%d/%d a second", t.Header.RateNum, t.Header.RateDen), true)
-	}
+	x.know(of, TickRate, orderlog.Rate{Num: t.Header.RateNum, Den: t.Header.RateDen}.String(), true)
 	x.meta(t.Header.Meta)
 	e, err := t.Extent()
 	if err != nil {

@@ -17,9 +17,15 @@ var (
 	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
 )
 
+// TickRate is the name of the fact how many ticks a second has.
+const TickRate = "tick rate"
+
+// MustMatch reports whether a fact has to be the same on all peers.
+func MustMatch(name string) bool { return name == TickRate || slices.Contains(GameFacts, name) }
+
 // askedFor are the facts that should be known of any match, and other names of them.
 var askedFor = [][]string{
-	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {"tick rate"}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
+	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {TickRate}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
 	{"os"}, {"cpu", "arch"}, {"compiler"}, {"locale", "language", "lang"},
 }
 
@@ -45,8 +51,8 @@ func (d *doctor) compareFacts() {
 			if !x.usable() && p.usable() {
 				continue
 			}
-			if x.seed != 0 {
-				say(p.Name, fact{name: "seed", value: fmt.Sprintf("%016x", x.seed), must: true})
+			if x.seed != nil {
+				say(p.Name, fact{name: "seed", value: fmt.Sprintf("%016x", *x.seed), must: true})
 			}
 			for _, f := range x.facts {
 				if f.peer == "" || f.peer == p.Name {
@@ -60,7 +66,7 @@ func (d *doctor) compareFacts() {
 			d.checkup.Unknown = append(d.checkup.Unknown, names[0])
 		}
 	}
-	order := []string{"game", "seed", "start state", "build", "tick rate"}
+	order := []string{"game", "seed", "start state", "build", TickRate}
 	rank := func(name string) int {
 		if i := slices.Index(order, name); i >= 0 {
 			return i
@@ -81,6 +87,12 @@ func (d *doctor) compareFacts() {
 		for _, v := range f.Values {
 			f.Same = f.Same && v == first
 		}
+		for _, p := range d.peers {
+			if _, ok := f.Values[p.Name]; !ok && p.usable() {
+				f.Untold = append(f.Untold, p.Name)
+			}
+		}
+		f.Same = f.Same && len(f.Untold) == 0
 		d.checkup.Facts = append(d.checkup.Facts, f)
 	}
 }

@@ -22,6 +22,7 @@ type File struct {
 
 	place *place // whose folder it lies in, nil if it lies beside those of the peers
 	given bool   // it is one of the paths
+	pairs bool   // it begins like a trace of ours, binary or as text
 	table bool   // it is named as a table, and begins like one of checksums
 	other bool   // not a regular file
 
@@ -54,6 +55,10 @@ func recognise(tree files.Tree, path string, list []formats.Format) *File {
 			break
 		}
 	}
+	if f.Format != nil && f.Format.Trace == nil && f.Format.Snapshot == nil && f.Format.Log == nil {
+		kind := tracediff.Sniff(head)
+		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
+	}
 	f.table = f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
 	return f
 }
@@ -64,8 +69,16 @@ func (f *File) ext() string { return filepath.Ext(packed.PlainName(f.Path)) }
 // IsLog reports whether it is an order log.
 func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
 
-// ownTrace reports whether it is a trace of ours, by its name.
-func (f *File) ownTrace() bool { return f.ext() == ".trace" }
+// ownTrace reports whether it is a trace of ours, by its name, or by its content where no file
+// beside it has such a name.
+func (f *File) ownTrace() bool {
+	if f.namedTrace() {
+		return true
+	}
+	return f.pairs && (f.place == nil || !slices.ContainsFunc(f.place.files, (*File).namedTrace))
+}
+
+func (f *File) namedTrace() bool { return f.ext() == ".trace" }
 
 // engineTrace reports whether it holds an engine's checkpoints or claims.
 func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }

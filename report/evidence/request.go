@@ -52,7 +52,7 @@ func (d *doctor) askForThoseOfOne(what, name, files string) {
 // match names the match by its seed, as far as it is known.
 func (d *doctor) match() string {
 	for _, f := range d.checkup.Facts {
-		if f.Name == "seed" && f.Same {
+		if f.Name == "seed" && !f.Differs() {
 			for _, v := range f.Values {
 				return " (seed " + v + ")"
 			}

@@ -217,13 +217,23 @@ func nearest(tree *archive.Tree, a, b string, at snapshot.Point) *[2]string {
 	return &[2]string{pair[0].Path(), pair[1].Path()}
 }
 
-// Verify checks the hashes of proofs, states, order logs and traces; of a file that holds
+// Verify checks the hashes of proofs, states, order logs and traces, and of a folder also what
+// each peer's files say of one moment against each other; of a file that holds
 // several states, FILE@TICK names one. The error says which files could not be read; the
 // others are in the result.
 func Verify(tree *archive.Tree, paths []string, want snapshot.Expected) (snapshot.Verification, error) {
 	var out snapshot.Verification
 	var errs error
 	for _, path := range paths {
+		if IsDir(tree, path) && want.Root == nil && want.State == nil {
+			s, err := Open(tree, []string{path})
+			var list snapshot.Verification
+			if err == nil {
+				list, err = verifyFolder(s)
+			}
+			out, errs = append(out, list...), errors.Join(errs, err)
+			continue
+		}
 		v, err := verify(tree, path, want)
 		if err != nil {
 			errs = errors.Join(errs, err)

@@ -24,6 +24,8 @@ type Traces struct {
 	// Missing says what evidence was lost or lacks: folders that hold files and no trace,
 	// files that are damaged or contradict others, formats that only one peer has.
 	Missing []string
+	// Damaged are those of Missing that say that a file cannot be read.
+	Damaged []string
 	// Notes say what was checked, Copies which files are copies of others or say
 	// the same.
 	Notes, Copies []string
@@ -106,7 +108,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 				return nil, o.err
 			}
 			if o.err != nil {
-				t.Missing = append(t.Missing, o.err.Error())
+				t.Missing, t.Damaged = append(t.Missing, o.err.Error()), append(t.Damaged, o.err.Error())
 			}
 			ours = append(ours, cloned(o.ours)...)
 			if len(o.foreign) > 0 {

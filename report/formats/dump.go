@@ -35,7 +35,9 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	head = bytes.Clone(head)
-	if tracediff.Sniff(head) == tracediff.Binary {
+	f := Recognize(head)
+	own := f != nil && f.Snapshot == nil && f.Log == nil && f.Trace == nil
+	if kind := tracediff.Sniff(head); own && (kind == tracediff.Binary || kind == tracediff.Pairs) {
 		trace, err := tracediff.NewReader(in, name, tracediff.ReadOptions{})
 		if err != nil {
 			return err
@@ -46,7 +48,6 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 	if len(head) == 0 {
 		msg = "empty file"
 	}
-	f := Recognize(head)
 	switch {
 	case f == nil:
 	case f.Snapshot != nil:

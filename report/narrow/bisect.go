@@ -23,7 +23,8 @@ func Bisect(s *evidence.Session, sim *bisect.Sim, drill bool) (*bisect.Result, e
 	if err := s.Unknown(); err != nil {
 		return nil, err
 	}
-	r, err := bisected(s, sim, drill, nil)
+	g := &gatherer{s: s, builds: Builds{Sim: sim}}
+	r, err := g.bisected(drill)
 	if errors.As(err, new(*evidence.AloneError)) {
 		return byLogs(s, err)
 	}
@@ -54,12 +55,13 @@ func hashesCompared(c *orderlog.Comparison) bool {
 	return slices.ContainsFunc(c.State.Hashes, func(h orderlog.HashSummary) bool { return h.Equal+h.Differ > 0 })
 }
 
-// bisected is Bisect; hashes has what the order logs say, by their paths, if they were read.
-func bisected(s *evidence.Session, sim *bisect.Sim, drill bool, hashes map[string]*bisect.Log) (*bisect.Result, error) {
+// bisected is Bisect; what the order logs say is known if they were read.
+func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
+	s := g.s
 	if len(s.Peers()) < 2 {
 		return byTraces(s)
 	}
-	peers, err := s.Compared(hashes)
+	peers, err := s.Compared(g.hashes())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,8 @@ func bisected(s *evidence.Session, sim *bisect.Sim, drill bool, hashes map[strin
 	if err != nil {
 		return nil, err
 	}
-	opts := bisect.Options{Sim: sim}
+	g.ownTraces()
+	opts := bisect.Options{Sim: g.builds.Sim, Own: g.own}
 	if drill {
 		of := map[*bisect.Peer]*evidence.Peer{}
 		for i, p := range peers {
@@ -87,8 +90,48 @@ func bisected(s *evidence.Session, sim *bisect.Sim, drill bool, hashes map[strin
 	if b := r.Bracket; b != nil {
 		r.Notes = append(r.Notes, formats.Unchecked(s.Tree(), slices.Concat(b.GoodFiles, b.BadFiles))...)
 	}
+	r.Lost = append(r.Lost, g.ownLost...)
+	if r.Diverged() {
+		r.Notes = append(r.Notes, g.ownNotes...)
+	}
 	conclude(r, s, traces)
 	return r, nil
+}
+
+// maxWhole is how many bytes of traces of ours are read to their end, for healings, later
+// splits, and to see how a divergence spreads. Larger ones are read up to where they first
+// differ.
+const maxWhole = 64 << 20
+
+// ownTraces compares the traces that the peers left by docs/trace.md.
+func (g *gatherer) ownTraces() {
+	traces, err := g.s.Traces(evidence.TraceOptions{Which: evidence.Rest})
+	if traces == nil {
+		if err != nil {
+			g.ownLost = append(g.ownLost, err.Error())
+		}
+		return
+	}
+	g.ownLost = append(g.ownLost, traces.Damaged...)
+	if err != nil {
+		return // they are fewer than two
+	}
+	var size int64
+	for _, group := range traces.Groups {
+		for _, t := range group {
+			if stat, err := g.s.Tree().Stat(t.File); err == nil {
+				size += stat.Size()
+			}
+		}
+	}
+	traces.Claims = nil
+	if size > maxWhole {
+		g.ownNotes = append(g.ownNotes, "the traces were read up to where they first differ: no healing or later split is known from them")
+	}
+	g.own, err = traces.Compare(tracediff.Options{FirstOnly: size > maxWhole, Context: -1, Limit: 100, Progress: g.advance(size)})
+	if err != nil {
+		g.ownLost = append(g.ownLost, err.Error())
+	}
 }
 
 // conclude adds what of the session could not be used.

@@ -19,6 +19,10 @@ type gatherer struct {
 	progress    func(done, total int64)
 	read, total int64
 
+	// own are comparisons of the peers' own traces, ownLost what of these cannot be read.
+	own               []*tracediff.Result
+	ownLost, ownNotes []string
+
 	logs  []*readLog
 	peers []*evidence.Peer
 	// tickName is an engine's own name of a tick, nil if no log has any.
@@ -33,7 +37,7 @@ func (g *gatherer) compare() error {
 		return err
 	}
 	otherGame := g.readLogs()
-	r, err := bisected(g.s, g.builds.Sim, g.builds.Sim != nil, g.hashes())
+	r, err := g.bisected(g.builds.Sim != nil)
 	alone := errors.As(err, new(*evidence.AloneError))
 	if err != nil && !alone {
 		return err
@@ -57,11 +61,12 @@ func (g *gatherer) compare() error {
 	g.e.Bisect = r
 	g.e.Lab = g.lab()
 	g.nameLogs()
+	g.e.Traces = evidence.SortTraces(slices.Concat(g.own, g.e.Bisect.Traces))
+	if r.Bracket == nil && r.Kind == bisect.StaleCache {
+		return g.caches()
+	}
 	if r.Bracket == nil {
 		return nil
-	}
-	if err := g.traces(); err != nil {
-		return err
 	}
 	g.e.Within = func(from, to uint64) (*playbook.Within, error) { return g.within(from, to) }
 	return g.states()
@@ -79,31 +84,6 @@ func (g *gatherer) advance(size int64) func(done, total int64) {
 		g.read = before + done
 		g.progress(min(g.read, g.total), g.total)
 	}
-}
-
-// maxCascade is how many bytes of traces are read to their end to see how a divergence
-// spreads. Of larger ones only what shows where the peers parted is read.
-const maxCascade = 64 << 20
-
-// traces compares the traces of ours; those of engines have been compared with the states.
-func (g *gatherer) traces() error {
-	traces, err := g.s.Traces(evidence.TraceOptions{Which: evidence.Rest})
-	g.e.Traces = g.e.Bisect.Traces
-	if err != nil {
-		return nil // ours are fewer than two
-	}
-	var size int64
-	for _, group := range traces.Groups {
-		for _, t := range group {
-			if stat, err := g.s.Tree().Stat(t.File); err == nil {
-				size += stat.Size()
-			}
-		}
-	}
-	traces.Claims = nil
-	rest, err := traces.Compare(tracediff.Options{FirstOnly: size > maxCascade, Context: -1, Limit: 100, Progress: g.advance(size)})
-	g.e.Traces = evidence.SortTraces(slices.Concat(rest, g.e.Bisect.Traces))
-	return err
 }
 
 // states opens the states of the first two peers that differ at the bad end of the bracket,
@@ -125,6 +105,26 @@ func (g *gatherer) states() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// caches opens the states of which caches differ first.
+func (g *gatherer) caches() error {
+	c := g.e.Bisect.Caches
+	p := &playbook.Parted{Names: [2]string{c.A, c.B}}
+	for i, name := range p.Names {
+		state, err := g.of(name).At(c.Bad).Open()
+		if p.States[i] = state; err != nil {
+			closeStates(p)
+			return nil // bisect has reported that it is lost
+		}
+	}
+	var err error
+	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
+		closeStates(p)
+		return err
+	}
+	g.e.Parted = p
 	return nil
 }
 

@@ -20,7 +20,7 @@ const (
 // left states, or at the ones around the bracket if there are very many.
 func (g *gatherer) heat() {
 	p := g.e.Parted
-	if p == nil {
+	if p == nil || g.e.Bisect.Bracket == nil {
 		return
 	}
 	a, b := g.of(p.Names[0]), g.of(p.Names[1])

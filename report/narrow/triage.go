@@ -58,7 +58,7 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 // may differ already.
 func (g *gatherer) before() error {
 	p := g.e.Parted
-	if p == nil || g.e.Bisect.Bracket.Good == nil {
+	if p == nil || g.e.Bisect.Bracket == nil || g.e.Bisect.Bracket.Good == nil {
 		return nil
 	}
 	var at *snapshot.Point // the last at or before the good end that both have
@@ -181,11 +181,14 @@ func (g *gatherer) left() {
 			l.Log = true
 			l.Hashes, l.Marks = s.logSummary.hashes(), s.marks
 			addFacts(facts, info.Name, s.header.Build, s.header.Params)
+			addFact(facts, info.Name, evidence.TickRate, s.header.TickRate.String())
 			g.about(&s.header, s.dialect)
 		}
 		for _, t := range slices.Concat(g.e.Bisect.Traces, g.e.Traces) {
 			for _, i := range t.Traces {
 				if i.Name == info.Name && !i.Empty {
+					addFacts(facts, info.Name, i.Header.Build, i.Header.Meta)
+					addFact(facts, info.Name, evidence.TickRate, orderlog.Rate{Num: i.Header.RateNum, Den: i.Header.RateDen}.String())
 					l.Trace = &report.TimelineSpan{First: i.First.Number, Last: i.Last.Number, Count: i.Last.Number - i.First.Number + 1}
 				}
 			}
@@ -214,10 +217,10 @@ func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	} else if sim := h.Params["sim"]; sim != "" {
 		s.Game = sim
 	}
-	if h.Build != "" {
+	if s.Build == "" { // that of the first; where others differ, Facts has them all
 		s.Build = h.Build
 	}
-	if h.TickRate.Den > 0 {
+	if h.TickRate.Den > 0 && s.TickRate == 0 {
 		s.TickRate = float64(h.TickRate.Num) / float64(h.TickRate.Den)
 	}
 	if s.Seed == "" && h.Seed != 0 {
@@ -279,16 +282,21 @@ func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
 
 // addFacts adds what a file says of a peer.
 func addFacts(facts map[string]map[string]string, peer, build string, meta map[string]string) {
+	addFact(facts, peer, "build", build)
+	for name, value := range meta {
+		if slices.Contains(evidence.GameFacts, name) || slices.Contains(evidence.MachineFacts, name) {
+			addFact(facts, peer, name, value)
+		}
+	}
+}
+
+// addFact adds one; of a fact that two files state the order log's counts.
+func addFact(facts map[string]map[string]string, peer, name, value string) {
 	if facts[peer] == nil {
 		facts[peer] = map[string]string{}
 	}
-	if build != "" {
-		facts[peer]["build"] = build
-	}
-	for name, value := range meta {
-		if value != "" && (slices.Contains(evidence.GameFacts, name) || slices.Contains(evidence.MachineFacts, name)) {
-			facts[peer][name] = value
-		}
+	if _, known := facts[peer][name]; value != "" && !known {
+		facts[peer][name] = value
 	}
 }
 
@@ -309,7 +317,7 @@ func (g *gatherer) facts(said map[string]map[string]string) {
 			distinct[v] = true
 		}
 		if len(distinct) > 1 {
-			g.e.Facts = append(g.e.Facts, report.Fact{Name: name, Must: slices.Contains(evidence.GameFacts, name), Values: values[name]})
+			g.e.Facts = append(g.e.Facts, report.Fact{Name: name, Must: evidence.MustMatch(name), Values: values[name]})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -56,7 +57,7 @@ func (r *Report) open(name string) error {
 		worlds[a.Label] = includedWorld{b, world.Info(), err == nil}
 	}
 	r.worlds = worlds
-	r.contradictions = append(r.checkTree(), wrong...)
+	r.contradictions = slices.Concat(r.checkTree(), r.checkExcerpt(), wrong)
 	for _, a := range r.Archetypes {
 		r.contradictions = append(r.contradictions, r.checkWorld(a.Label)...)
 	}
@@ -69,6 +70,21 @@ type includedWorld struct {
 	snap []byte
 	info *snapshot.Info
 	good bool // its hashes are those of its content
+}
+
+// checkExcerpt finds orders that the peer cannot have applied before the report's state, by the
+// first of them.
+func (r *Report) checkExcerpt() []string {
+	last := r.Tick // of ticks before the state point; it saves after the orders of its tick if it says so
+	if r.Phase == snapshot.AfterOrders {
+		last++
+	}
+	late := func(o report.ReportedOrder) bool { return o.Tick >= last }
+	i := slices.IndexFunc(r.Excerpt, late)
+	if i < 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("order_log_excerpt[%d] is an order of tick %d, which is not before the report's state point %s", i, r.Excerpt[i].Tick, r.Point())}
 }
 
 // World returns the content of an archetype that a report which was read includes, with

@@ -106,6 +106,7 @@ var allowed = map[string]map[string]string{
 		"first_divergence.tick": number, "first_divergence.exact": "true", "first_divergence.initial_state": "true",
 		"first_divergence.bracket.good": number, "first_divergence.bracket.bad": number,
 		"first_divergence.healed_at": number, "first_divergence.detected_at": number, "first_divergence.majority": number,
+		"splits[].good": number, "splits[].bad": number, "splits[].healed": number,
 	},
 	"report": {
 		"schema": `desynctool\.report/1`, "status": `in-sync|diverged|inconclusive|error`, "redacted": "true",

@@ -120,7 +120,10 @@ func (c *Conclusion) answerArchetype(e Evidence) {
 		c.put(StepArchetype, report.RungOpen, needs(ArchetypeTraces)...)
 	case len(list) == 1:
 		c.put(StepArchetype, report.RungFound)
-	case len(list) > 0 && !c.valuesDiffer():
+		if c.Component != "" {
+			c.put(StepComponent, report.RungFound)
+		}
+	case len(list) > 0 && !c.valuesDiffer() && len(c.schema()) == 0:
 		c.put(StepArchetype, report.RungOpen, needs(SameColumns)...)
 	case len(list) > 1:
 		c.put(StepArchetype, report.RungOpen, needs(NearerStates, ArchetypeTraces)...)
@@ -156,12 +159,36 @@ func (c *Conclusion) first() (entities, fields bool) {
 			entities, fields = true, true
 		}
 	}
+	fields = fields || len(c.schema()) > 0
 	for _, rows := range c.Compared.Rows {
 		if !rows.Cache && (!known || rows.Archetype == root) && len(rows.Keys) > 0 {
 			entities = true
 		}
 	}
 	return entities, fields
+}
+
+// schema returns the columns, of what diverged first, that are not the same on both sides.
+func (c *Conclusion) schema() (list []report.LocusSchema) {
+	if c.Compared == nil {
+		return nil
+	}
+	root, known := c.Root()
+	for _, s := range c.Compared.Schema {
+		if !s.Cache && (!known || s.Archetype == root) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Schema returns the columns, of what diverged first, that are not the same on both sides,
+// where no value differs in it.
+func (c *Conclusion) Schema() []report.LocusSchema {
+	if c.valuesDiffer() {
+		return nil
+	}
+	return c.schema()
 }
 
 func (c *Conclusion) answerPeers() {

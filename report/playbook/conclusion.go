@@ -24,7 +24,12 @@ type Conclusion struct {
 	Bracket      *bisect.Bracket
 	Exact        bool
 	InitialState bool    // the peers differ before any tick
-	Healed       *Moment // a later state point at which the states are equal again
+	Healed       *Moment // the first state point after it at which the states are known to be equal again
+	// Splits are all stretches at which the peers had parted; the first is that of Bracket.
+	Splits []bisect.Split
+	// Within says that the only difference lies inside one tick: traces show it, and agree
+	// at its end.
+	Within bool
 
 	// Tick is the divergent tick, nil if only the bracket is known, or if the peers differ
 	// at the start.
@@ -73,6 +78,9 @@ type Conclusion struct {
 	Checksums  *Checksums
 	// Cache is the word of a game that derived data was stale, nil if there is none.
 	Cache *orderlog.PeerClaim
+	// Caches is where states show caches to differ that are derived from equal states, nil
+	// if they show none.
+	Caches *bisect.CacheSplit
 	// Statements are what engines said themselves.
 	Statements []Statement
 	Detected   *uint64 // the first state point at which a peer noticed
@@ -220,6 +228,7 @@ const (
 	SystemByTraces     SystemBy = iota // the traces of two peers part there until the end of the tick
 	SystemByReplay                     // the replay departs from a peer's trace there
 	SystemByCheckpoint                 // a value that an engine wrote down there differs
+	SystemByPassing                    // the traces of two peers differ after it, and agree again at the tick's end
 )
 
 // Passing is a difference that did not last to the end of its tick.

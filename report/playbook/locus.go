@@ -3,6 +3,8 @@ package playbook
 import (
 	"encoding/hex"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
@@ -42,6 +44,7 @@ func (c *Conclusion) locus(p *Parted) {
 			k.Values += col.Changed
 			k.Columns = append(k.Columns, report.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: report.ColumnDocument(col)})
 		}
+		k.Schema = append(k.Schema, schemaOf(t, p.Names)...)
 		for side, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 			if count := []uint64{t.OnlyACount, t.OnlyBCount}[side]; count > 0 {
 				k.Rows = append(k.Rows, report.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})
@@ -65,6 +68,30 @@ func (c *Conclusion) locus(p *Parted) {
 			c.Locus = append(c.Locus, f)
 		}
 	}
+}
+
+// schemaOf returns the columns of a table that only one side has, or that have another type.
+func schemaOf(t *snapshot.TableDiff, names [2]string) (list []report.LocusSchema) {
+	for i := range t.Schema {
+		s := &t.Schema[i]
+		if s.Column == "" {
+			continue
+		}
+		out := report.LocusSchema{Archetype: t.Label, Cache: t.Class == snapshot.Cache, Types: map[string]string{}}
+		out.Component, out.Field, _ = strings.Cut(s.Column, ".")
+		for side, c := range []*snapshot.ColumnType{s.A, s.B} {
+			if c == nil {
+				continue
+			}
+			text := c.Type.String()
+			if c.Scale > 0 {
+				text += "/" + strconv.FormatUint(uint64(c.Scale), 10)
+			}
+			out.Types[names[side]] = text
+		}
+		list = append(list, out)
+	}
+	return list
 }
 
 // place orders tables: the root, other archetypes that may be, the rest, caches.

@@ -28,6 +28,9 @@ func (c *Conclusion) narrow(e Evidence) error {
 	if within != nil && !c.InitialState {
 		c.System = within.System
 	}
+	if first := firstTraced(e.Traces); c.Within && within == nil && first != nil {
+		c.System, c.SystemBy = first.System, SystemByPassing
+	}
 	c.narrowArchetype(e.Diff, within)
 	c.narrowComponent(e.Diff, within)
 	if len(c.Archetypes) == 0 {
@@ -228,6 +231,11 @@ func components(d *snapshot.Diff, label string) (list []string, rows bool) {
 			continue
 		}
 		rows = rows || t.OnlyACount+t.OnlyBCount > 0
+		for k := range t.Schema {
+			if c, _, ok := strings.Cut(t.Schema[k].Column, "."); ok && !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
 		for k := range t.Columns {
 			if c := t.Columns[k].Component; !slices.Contains(list, c) {
 				list = append(list, c)

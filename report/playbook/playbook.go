@@ -12,6 +12,7 @@ package playbook
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -62,7 +63,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 
 // differing returns the facts that are not the same on all peers.
 func differing(facts []report.Fact) []report.Fact {
-	return slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return f.Same })
+	return slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return !f.Differs() })
 }
 
 // kind takes over where the peers parted, and names the divergence: where states and
@@ -70,13 +71,15 @@ func differing(facts []report.Fact) []report.Fact {
 func (c *Conclusion) kind(e Evidence) {
 	b := e.Bisect
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
-	c.Cache = staleCache(e)
+	c.Cache, c.Caches = staleCache(e), b.Caches
 	if c.Bracket != nil {
 		c.InitialState = b.InitialState
 		if b.Healed != nil {
 			healed := MomentOf(*b.Healed)
 			c.Healed = &healed
 		}
+		c.Splits = b.Splits
+		c.Within = b.Healed != nil && b.Healed.Same(b.Bracket.Bad) && b.Bracket.By == bisect.ByChecksums
 	}
 	c.SimFailed = b.SimFailed
 	logs := e.Orders != nil && (e.Orders.Verdict == orderlog.Simulation || e.Orders.Verdict == orderlog.InitialState || e.Orders.State.First != nil)
@@ -167,7 +170,10 @@ func (c *Conclusion) lost(e Evidence) {
 		}
 		c.LogsUnsure = o.Incomplete()
 	}
-	c.Lost = unique(list)
+	// What says how much of a file was used says all that is wrong with it.
+	c.Lost = slices.DeleteFunc(unique(list), func(text string) bool {
+		return slices.ContainsFunc(list, func(more string) bool { return strings.HasPrefix(more, text+"; ") })
+	})
 	if !c.Search.Compares() {
 		c.Lacking = needs(StatesOrHashes)
 	}

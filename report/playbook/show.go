@@ -32,6 +32,8 @@ func (c *Conclusion) later() {
 	point := c.Compared.Point
 	from := uint64(0)
 	switch {
+	case c.Bracket == nil: // caches are compared where they first differ
+		return
 	case c.Tick != nil:
 		from = c.Tick.Number + 1
 	case c.Bracket.Good != nil:

@@ -340,6 +340,9 @@ func system(c *playbook.Conclusion) (found, evidence string) {
 		cp := c.Checkpoint
 		return checkpoint(cp), fmt.Sprintf("the first that differs in the traces, in %s: %s", tick(cp.At), strings.Join(cp.Values, ", "))
 	}
+	if c.SystemBy == playbook.SystemByPassing {
+		return c.System, "the first after which the traces of two peers differ; they agree again at the end of the tick"
+	}
 	evidence = "the first after which the traces of two peers part until the end of the tick"
 	if c.SystemBy == playbook.SystemByReplay {
 		evidence = "the first after which the replay departs from the peer's trace"
@@ -399,6 +402,13 @@ func fieldList(c *playbook.Conclusion) (found, evidence string) {
 		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
 			fields, kinds = add(fields, fieldName(f)), add(kinds, string(f.Kind))
 		}
+	}
+	if list := c.Schema(); len(list) > 0 {
+		var texts []string
+		for _, s := range list {
+			fields, texts = append(fields, s.Component+"."+s.Field), append(texts, s.Text())
+		}
+		return listed(fields), strings.Join(texts, "; ")
 	}
 	if len(fields) == 0 {
 		return "RNG.state", comparedText(c)

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,8 +14,36 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Verdict says what happened in at most three sentences: what is known, then what is not.
+// Verdict says what happened in at most four sentences: what the peers play by if that is not
+// the same, what is known, then what is not.
 func Verdict(c *playbook.Conclusion) []string {
+	if text := otherGame(c); text != "" {
+		return append([]string{text}, verdict(c)...)
+	}
+	return verdict(c)
+}
+
+// otherGame says what of the game is not the same on all peers, "" if nothing is known to be
+// another: a build, data or a tick rate explain a desync better than all that follows.
+func otherGame(c *playbook.Conclusion) string {
+	var parts []string
+	for _, f := range c.Facts {
+		if !f.Must {
+			continue
+		}
+		var values []string
+		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
+			values = append(values, prose.Shorten(f.Values[peer], 60)+" on "+peer)
+		}
+		parts = append(parts, f.Name+" "+strings.Join(values, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The peers do not play the same game: %s.", strings.Join(parts, "; "))
+}
+
+func verdict(c *playbook.Conclusion) []string {
 	switch {
 	case c.Alone:
 		return []string{alone(c)}
@@ -117,6 +146,8 @@ func withoutBracket(c *playbook.Conclusion) []string {
 			out = append(out, s)
 		}
 		return append(out, why(c))
+	case c.Kind == bisect.StaleCache && c.Cache == nil:
+		return staleCaches(c)
 	case c.Kind == bisect.StaleCache:
 		k := c.Cache
 		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says “%s” after %s", k.Peer, k.Text,
@@ -139,6 +170,19 @@ func withoutBracket(c *playbook.Conclusion) []string {
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	}
 	return []string{"The checksums of the peers differ."}
+}
+
+// staleCaches says that only caches differ.
+func staleCaches(c *playbook.Conclusion) []string {
+	k := c.Caches
+	text := fmt.Sprintf("Data that %s and %s derive from their states differs %s: %s", k.A, k.B, at(playbook.MomentOf(k.Bad)), join(k.Labels, "and"))
+	if k.Good != nil {
+		text += fmt.Sprintf("; it was equal %s", at(playbook.MomentOf(*k.Good)))
+	}
+	if k.Again != nil {
+		text += fmt.Sprintf("; it is equal again %s", at(playbook.MomentOf(*k.Again)))
+	}
+	return []string{text + ".", "The states themselves are equal: " + searched(c) + ".", why(c)}
 }
 
 // parted says where the peers parted, and what differs there.
@@ -184,10 +228,26 @@ func parted(c *playbook.Conclusion) string {
 	case p != nil && c.Tick == nil:
 		fmt.Fprintf(&text, "; checksums differ from %s on", tick(playbook.Moment{Number: p.Bad, Native: p.Native}))
 	}
-	if c.Healed != nil {
+	switch n := len(c.Splits) - 1; {
+	case c.Within:
+		text.WriteString("; the traces agree again at its end")
+	case c.Healed != nil && n > 0:
+		fmt.Fprintf(&text, "; the states are equal again %s, and part again %s", at(*c.Healed), again(&c.Splits[1]))
+		if n > 1 {
+			fmt.Fprintf(&text, " and %s", prose.Count(n-1, "more time", "more times"))
+		}
+	case c.Healed != nil:
 		fmt.Fprintf(&text, "; the states are equal again %s", at(*c.Healed))
 	}
 	return text.String() + "."
+}
+
+// again says when peers parted once more.
+func again(s *bisect.Split) string {
+	if s.Good == nil {
+		return "at or before " + point(playbook.MomentOf(s.Bad))
+	}
+	return between(playbook.MomentOf(*s.Good), playbook.MomentOf(s.Bad))
 }
 
 // between says between which two state points something lies.
@@ -219,6 +279,8 @@ func where(c *playbook.Conclusion) string {
 		switch {
 		case c.Compared == nil || len(list) == 0:
 			return ""
+		case len(c.Schema()) > 0:
+			return schema(c)
 		case c.Compared.Values+uint64(len(c.Compared.Rows)) == 0:
 			return "the files of the states do not have the same columns, and no value differs"
 		case len(list) > 1:
@@ -228,6 +290,9 @@ func where(c *playbook.Conclusion) string {
 	}
 	if root == "" {
 		return "the RNG"
+	}
+	if len(c.Schema()) > 0 {
+		return schema(c)
 	}
 	var fields, keys, only []string
 	var values string
@@ -268,6 +333,15 @@ func where(c *playbook.Conclusion) string {
 		return c.Component + " of " + text
 	}
 	return text
+}
+
+// schema names columns that are not the same on both sides.
+func schema(c *playbook.Conclusion) string {
+	var parts []string
+	for _, s := range c.Schema() {
+		parts = append(parts, fmt.Sprintf("column %s.%s of %s is %s", s.Component, s.Field, label(s.Archetype), s.Text()))
+	}
+	return upTo(parts, 3) + ", and no value differs"
 }
 
 // several names archetypes, by their entity where only one differs.

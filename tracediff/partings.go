@@ -1,0 +1,117 @@
+package tracediff
+
+// Parting is a run of compared ticks at the end of each of which traces differ, or, if Passing,
+// a single tick inside which they do, and no longer at its end. The end of a tick is its last
+// checkpoint of the whole state, which has no scope, or else the last one of each scope.
+type Parting struct {
+	// Good is the last tick before it that was compared and at whose end they are equal, if
+	// HasGood.
+	Good    Tick
+	HasGood bool
+
+	First, Last Tick
+	Passing     bool
+	// Again is the first tick after Last that was compared and at whose end they are equal,
+	// if HasAgain.
+	Again    Tick
+	HasAgain bool
+
+	// System and Scope are those of the first checkpoint that differs.
+	System, Scope string
+	// Groups are the traces that agree with each other in First, by their numbers.
+	Groups [][]int
+}
+
+// partings follows where traces differ at the ends of ticks.
+type partings struct {
+	open   bool            // a run is
+	kept   bool            // it is the last of Result.Partings
+	scopes map[string]bool // that differ at the checkpoint at hand of the tick at hand
+	first  key             // that differed first in the tick at hand, if any does
+
+	good    Tick // the last at whose end they were equal
+	hasGood bool
+}
+
+// begin forgets the tick before.
+func (s *partings) begin() { clear(s.scopes) }
+
+// differs notes a checkpoint that differs.
+func (s *partings) differs(k *keyInfo, already bool) {
+	if !already {
+		s.first = k.key
+	}
+	if s.scopes == nil {
+		s.scopes = map[string]bool{}
+	}
+	s.scopes[k.scope] = true
+}
+
+// equal notes one that does not: the whole state, without a scope, has healed with all parts.
+func (s *partings) equal(k *keyInfo) {
+	if k.scope == "" {
+		clear(s.scopes)
+	} else {
+		delete(s.scopes, k.scope)
+	}
+}
+
+// closeParting takes the tick at hand, which is over, into the runs.
+func (c *comparer) closeParting(compared bool) {
+	s := &c.partings
+	atEnd := c.differs && len(s.scopes) > 0
+	var last *Parting
+	if s.open && s.kept {
+		last = &c.result.Partings[len(c.result.Partings)-1]
+	}
+	switch {
+	case atEnd && s.open:
+		if last != nil {
+			last.Last = c.tick
+		}
+		return
+	case atEnd:
+		s.open = true
+		s.kept = c.part(false)
+		return
+	case !compared:
+		return
+	case s.open:
+		if s.open = false; last != nil {
+			last.Again, last.HasAgain = c.tick, true
+		}
+	case c.differs:
+		c.part(true)
+	}
+	s.good, s.hasGood = c.tick, true
+}
+
+// part begins a run, and reports whether it is kept.
+func (c *comparer) part(passing bool) bool {
+	c.result.PartingCount++
+	if c.opts.Limit >= 0 && len(c.result.Partings) >= c.opts.Limit {
+		return false
+	}
+	s := &c.partings
+	p := Parting{Good: s.good, HasGood: s.hasGood, First: c.tick, Last: c.tick, Passing: passing, System: s.first.system, Scope: s.first.scope, Groups: c.groups()}
+	if c.hasPrev && (!p.HasGood || p.Good.Before(c.prev)) { // it was skipped, byte by byte equal
+		p.Good, p.HasGood = c.prev, true
+	}
+	c.result.Partings = append(c.result.Partings, p)
+	return true
+}
+
+// addMissing adds the run of a first difference that is a checkpoint which a peer lacks: that
+// it should have had it is known only later.
+func (r *Result) addMissing() {
+	d, b := r.First, r.Bracket
+	if d == nil || b == nil || d.Kind != Missing || len(r.Partings) > 0 && !d.Tick.Before(r.Partings[0].First) {
+		return
+	}
+	p := Parting{Good: b.Good, HasGood: b.HasGood, First: d.Tick, Last: d.Tick, System: d.System, Scope: d.Scope}
+	if len(r.Groups) > 0 {
+		p.Groups = r.Groups[0].Groups
+	}
+	r.Partings = append([]Parting{p}, r.Partings...)
+	r.PartingCount++
+}

@@ -1,0 +1,40 @@
+package tracediff
+
+import (
+	"strings"
+	"testing"
+)
+
+func replaceTick(s, tick string) string { return strings.ReplaceAll(s, "tick=5", tick) }
+
+// TestPartingEndsEqual: whether the traces of a tick agree again at its end, by hand.
+func TestPartingEndsEqual(t *testing.T) {
+	for _, test := range []struct {
+		name, other string // of tick 5, whose lines are A, B/Infantry, C
+		equal       bool
+	}{
+		{"to the end", "tick=5 system=A sum=01\ntick=5 system=B scope=Infantry sum=02\ntick=5 system=C sum=ff\n", false},
+		{"the whole heals", "tick=5 system=A sum=ff\ntick=5 system=B scope=Infantry sum=ff\ntick=5 system=C sum=03\n", true},
+		{"a part heals with the whole", "tick=5 system=A sum=01\ntick=5 system=B scope=Infantry sum=ff\ntick=5 system=C sum=03\n", true},
+		{"a part is lacking", "tick=5 system=A sum=01\ntick=5 system=C sum=03\n", true},
+	} {
+		var a, b string
+		for i := range 40 {
+			tick := "tick=" + string(rune('0'+i/10)) + string(rune('0'+i%10))
+			lines := tick + " system=A sum=01\n" + tick + " system=B scope=Infantry sum=02\n" + tick + " system=C sum=03\n"
+			a += lines
+			if i == 25 {
+				b += replaceTick(test.other, "tick=25")
+			} else {
+				b += lines
+			}
+		}
+		res, err := Compare(openAll(t, a, b), Options{})
+		if err != nil || len(res.Partings) != 1 {
+			t.Fatalf("%s: %+v, %v", test.name, res, err)
+		}
+		if s := res.Partings[0]; s.Passing != test.equal || s.First.Number != 25 || s.Last.Number != 25 || s.HasAgain == test.equal || s.Good.Number != 24 {
+			t.Errorf("%s: %+v", test.name, s)
+		}
+	}
+}
