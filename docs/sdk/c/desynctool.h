@@ -13,11 +13,11 @@
        desync_snap_read   a .snap, checked; desync_fill puts it into the game's memory
        desync_log         order-log.bin: the orders that were applied, and the hashes
        desync_trace       checksums after each system of a tick
-       desync_recorder    all of these for one peer
+       desync_recorder    all of these for one peer, and its report when states differ
        desync_serve       replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
 
-   skirmish.c beside this file is a whole game that uses all of it. The formats are those of docs/snapshot.md,
-   docs/merkle.md, docs/orderlog.md, docs/trace.md and docs/extsim.md.
+   skirmish.c beside this file is a whole small game in lockstep, arena.c a larger one that rolls back. The formats are those of
+   docs/snapshot.md, docs/merkle.md, docs/orderlog.md, docs/trace.md, docs/peer-report.md and docs/extsim.md.
 
    Functions that return `const char *` return NULL if all went well, else why not, in a text that lives for ever.
 
@@ -278,6 +278,8 @@ const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, 
 const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const char *kind, const char *coverage, const void *hash,
                             size_t n);
 
+/* Adds an event to the next tick. One that opens an epoch comes before the first state that is noted in it; what was noted
+   before is written at once, as it belongs to the epoch that ends. */
 const char *desync_log_marker(desync_log *l, const desync_marker *m);
 const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n);
 
@@ -328,7 +330,7 @@ const char *desync_trace_open(desync_trace *t, const char *path, const desync_he
 const char *desync_trace_add(desync_trace *t, const desync_checkpoint *c);
 const char *desync_trace_event(desync_trace *t, const desync_event *e);
 
-enum { DESYNC_BY_SYSTEM, DESYNC_BY_ARCHETYPE, DESYNC_BY_COLUMN };
+enum { DESYNC_BY_SYSTEM, DESYNC_BY_ARCHETYPE, DESYNC_BY_COLUMN, DESYNC_NO_TRACE /* of a recorder only */ };
 
 /* Appends checkpoints of the whole state after a system, and of its archetypes and columns as `detail` says: what
    `replay --drill` compares a replay with. The root is the state hash. */
@@ -338,8 +340,8 @@ const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *syste
 const char *desync_trace_flush(desync_trace *t);
 const char *desync_trace_close(desync_trace *t);
 
-/* All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace and snapshots. In each tick: state with the
-   state before its orders, tick, system after each system if there are any; at the end state once more, and close. */
+/* All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace, snapshots and reports. In each tick: state with
+   the state before its orders, tick, system after each system if there are any; at the end state once more, and close. */
 typedef struct {
     desync_log log;
     desync_trace trace;
@@ -347,17 +349,36 @@ typedef struct {
     uint64_t tick;
     uint8_t root[32]; /* the state hash that was noted last, even after a system */
     char *dir;
+    const desync_param *facts;
+    size_t fact_count;
+    desync_buffer recent[64];     /* orders of the last ticks as a report has them, by tick modulo 64 */
+    uint64_t recent_from, played; /* the ticks from recent_from to played - 1 are among them */
 } desync_recorder;
 
 /* Makes the folders and begins the files. The start hash of the header is filled in. Detail is what desync_trace_world
-   takes. */
+   takes, or DESYNC_NO_TRACE. */
 const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail);
+
+/* What is known of this peer's machine and game, each key once: os, cpu, compiler, locale, mods, data_hash. Snapshots have them as
+   properties from now on. They are no parameters of the header, which are the same on all peers. The list stays the game's. */
+void desync_recorder_facts(desync_recorder *r, const desync_param *facts, size_t n);
+
 const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w);
+
+/* Adds an event to the next tick, as desync_log_marker. After one that opens an epoch comes desync_recorder_state with the state
+   that was loaded: the peer that sent it has noted the same state before, and the history hash is the one it had there. */
+const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m);
+
 const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n);
 const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w);
 
-/* Writes a snapshot of the state that was noted last, with its history hash, and build and parameters as properties. */
+/* Writes a snapshot of the state that was noted last, with its history hash, and facts, build and parameters as properties. */
 const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w);
+
+/* Writes the peer's report that the state that was noted last is not that of others: desync_report_<seed>_<tick>.json, with all hashes,
+   the content of the archetypes that are named, and the orders of up to 64 ticks before. Player is the number of the peer's
+   first player, -1 if it plays none. */
+const char *desync_recorder_report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n);
 const char *desync_recorder_close(desync_recorder *r);
 
 #endif
@@ -1471,13 +1492,18 @@ const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, 
     return desync_log_hash(l, point, l->self, "sync", "", hash, 8);
 }
 
+static const char *desync__observed(desync_log *l);
+
 const char *desync_log_marker(desync_log *l, const desync_marker *m) {
     desync_buffer *b = &l->markers;
+    int begun = l->frames.count > 1; /* an epoch that the first tick opens is the header's */
+    const char *err;
     if (m->kind < DESYNC_JOIN || m->kind > DESYNC_FAILED_ORDER) return "a marker has no such kind";
     if (m->history && !m->new_epoch) return "a marker has a history hash and opens no epoch";
     if (m->new_epoch && m->kind != DESYNC_JOIN && m->kind != DESYNC_RECONNECT && m->kind != DESYNC_LOAD && m->kind != DESYNC_RESYNC)
         return "such a marker opens no epoch";
     if (m->new_epoch && l->opened) return "a tick opens one epoch at most";
+    if (m->new_epoch && (err = desync__observed(l)) != NULL) return err;
     desync__array(b, 8);
     desync__uint(b, (uint64_t)m->kind);
     desync__uint(b, m->player);
@@ -1489,7 +1515,7 @@ const char *desync_log_marker(desync_log *l, const desync_marker *m) {
     desync__str(b, m->text);
     l->marker_count++;
     if (m->new_epoch) {
-        if (l->frames.count > 1) l->epoch++; /* one that the first tick opens is the header's */
+        if (begun) l->epoch++;
         l->opened = 1;
         l->next_tick = 0;
         l->has_history = m->history != NULL;
@@ -1534,13 +1560,17 @@ const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *or
     return desync__frame(&l->frames, 2);
 }
 
+/* Writes what was noted and no tick follows. */
+static const char *desync__observed(desync_log *l) {
+    if (!l->hash_count) return NULL;
+    desync__noted(&l->frames.out, &l->hashes, &l->hash_count);
+    return desync__frame(&l->frames, 3);
+}
+
 const char *desync_log_close(desync_log *l) {
     const char *err = NULL, *closed;
     if (l->observed && !l->whole) err = desync__whole(l);
-    if (!err && l->hash_count) {
-        desync__noted(&l->frames.out, &l->hashes, &l->hash_count);
-        err = desync__frame(&l->frames, 3);
-    }
+    if (!err) err = desync__observed(l);
     closed = desync__close(&l->frames);
     desync_free(&l->hashes);
     desync_free(&l->markers);
@@ -1740,7 +1770,7 @@ const char *desync_recorder_open(desync_recorder *r, const char *dir, const desy
     log = desync__join(r->dir, "order-log.bin");
     trace = desync__join(r->dir, "checkpoints.trace");
     err = log && trace ? desync_log_open(&r->log, log, &header) : desync__no_memory;
-    if (!err) err = desync_trace_open(&r->trace, trace, &header);
+    if (!err && detail != DESYNC_NO_TRACE) err = desync_trace_open(&r->trace, trace, &header);
     free(log);
     free(trace);
     if (err) desync_recorder_close(r);
@@ -1752,43 +1782,230 @@ const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desy
     return err ? err : desync_log_state(&r->log, point, r->root);
 }
 
+const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m) {
+    const char *err = desync_log_marker(&r->log, m);
+    if (!err && m->new_epoch) r->recent_from = r->played = 0; /* an excerpt has no gap */
+    return err;
+}
+
+static void desync__json(desync_buffer *b, const char *text) { desync_append(b, text, strlen(text)); }
+
+static void desync__json_uint(desync_buffer *b, const char *key, uint64_t v) {
+    char text[64];
+    snprintf(text, sizeof text, ",\"%s\":%llu", key, (unsigned long long)v);
+    desync__json(b, text);
+}
+
+static void desync__json_hex(desync_buffer *b, const uint8_t *p, size_t n) {
+    static const char digits[] = "0123456789abcdef";
+    for (; n--; p++) {
+        desync__byte(b, (unsigned char)digits[*p >> 4]);
+        desync__byte(b, (unsigned char)digits[*p & 15]);
+    }
+}
+
+static void desync__json_str(desync_buffer *b, const char *text) {
+    char escape[8];
+    desync__byte(b, '"');
+    for (; text && *text; text++) {
+        if (*text == '"' || *text == '\\') desync__byte(b, '\\');
+        if ((unsigned char)*text >= ' ') {
+            desync__byte(b, (unsigned char)*text);
+        } else {
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text);
+            desync__json(b, escape);
+        }
+    }
+    desync__byte(b, '"');
+}
+
+static void desync__json_base64(desync_buffer *b, const uint8_t *p, size_t n) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t i, k;
+    for (i = 0; i < n; i += 3) {
+        uint32_t v = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? (uint32_t)p[i + 2] : 0);
+        for (k = 0; k < 4; k++) desync__byte(b, i + k > n ? '=' : (unsigned char)digits[v >> (18 - 6 * k) & 63]);
+    }
+}
+
+/* Keeps a tick's orders for a report. */
+static const char *desync__excerpt(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
+    desync_buffer *b = &r->recent[tick % 64];
+    const desync_kind *kinds = r->log.header.kinds;
+    size_t i;
+    if (!r->played || tick != r->played) r->recent_from = tick;
+    r->played = tick + 1;
+    if (r->played - r->recent_from > 64) r->recent_from = r->played - 64;
+    b->len = 0;
+    for (i = 0; i < n; i++) {
+        desync__json(b, ",\n{\"kind\":");
+        desync__json_str(b, kinds[orders[i].kind].name);
+        desync__json_uint(b, "tick", tick);
+        desync__json_uint(b, "sub_tick_time", orders[i].sub_tick);
+        desync__json_uint(b, "player", orders[i].player);
+        desync__json_uint(b, "sequence", orders[i].sequence);
+        desync__json(b, ",\"payload\":\"");
+        desync__json_hex(b, orders[i].payload, orders[i].size);
+        desync__json(b, kinds[orders[i].kind].local ? "\",\"local\":true}" : "\"}");
+    }
+    return b->failed ? desync__no_memory : NULL;
+}
+
 const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
-    const char *err = desync_trace_flush(&r->trace);
+    const char *err = r->detail == DESYNC_NO_TRACE ? NULL : desync_trace_flush(&r->trace);
     r->tick = tick;
-    return err ? err : desync_log_tick(&r->log, tick, orders, n);
+    if (!err) err = desync_log_tick(&r->log, tick, orders, n);
+    return err ? err : desync__excerpt(r, tick, orders, n);
 }
 
 const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w) {
+    if (r->detail == DESYNC_NO_TRACE) return NULL;
     return desync_trace_world(&r->trace, r->tick, system, w, r->detail, r->root);
+}
+
+void desync_recorder_facts(desync_recorder *r, const desync_param *facts, size_t n) {
+    r->facts = facts;
+    r->fact_count = n;
+}
+
+/* The state that was noted last, without properties. */
+static desync_point desync__noted_last(const desync_recorder *r) {
+    desync_point at;
+    memset(&at, 0, sizeof at);
+    at.seed = r->log.header.seed;
+    at.tick = r->log.point;
+    at.peer = r->log.header.peer;
+    at.epoch = r->log.epoch;
+    if (r->log.has_history) at.history = r->log.history;
+    return at;
+}
+
+/* Adds a property unless there is one of that name. */
+static void desync__property(desync_param *list, size_t *count, const char *key, const char *value) {
+    size_t i;
+    for (i = 0; i < *count; i++)
+        if (strcmp(list[i].key, key) == 0) return;
+    list[*count].key = key;
+    list[(*count)++].value = value;
 }
 
 const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w) {
     const desync_header *h = &r->log.header;
-    desync_param *properties = (desync_param *)malloc((h->param_count + 1) * sizeof *properties);
-    desync_point at;
+    desync_param *properties = (desync_param *)malloc((h->param_count + r->fact_count + 1) * sizeof *properties);
+    desync_point at = desync__noted_last(r);
     const char *err;
     size_t i;
     if (!properties) return desync__no_memory;
-    memset(&at, 0, sizeof at);
-    at.seed = h->seed;
-    at.tick = r->log.point;
-    at.peer = h->peer;
-    at.epoch = r->log.epoch;
-    if (r->log.has_history) at.history = r->log.history;
     at.properties = properties;
-    if (h->build && *h->build) {
-        properties[at.property_count].key = "build";
-        properties[at.property_count++].value = h->build;
-    }
-    for (i = 0; i < h->param_count; i++)
-        if (strcmp(h->params[i].key, "build") != 0) properties[at.property_count++] = h->params[i];
+    if (h->build && *h->build) desync__property(properties, &at.property_count, "build", h->build);
+    for (i = 0; i < h->param_count; i++) desync__property(properties, &at.property_count, h->params[i].key, h->params[i].value);
+    for (i = 0; i < r->fact_count; i++) desync__property(properties, &at.property_count, r->facts[i].key, r->facts[i].value);
     err = desync_snapshot_file(w, &at, r->dir);
     free(properties);
     return err;
 }
 
+typedef struct {
+    desync_buffer text;
+    int rng; /* the next leaf is that of the RNG */
+} desync__nodes;
+
+static void desync__node(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
+    desync__nodes *nodes = (desync__nodes *)user;
+    desync_buffer *b = &nodes->text;
+    (void)component;
+    if (field) return;
+    desync__json(b, b->len ? ",\n[" : "\n[");
+    desync__json_str(b, nodes->rng ? "" : label);
+    desync__json(b, ",\"");
+    desync__json_hex(b, hash, 32);
+    desync__json(b, "\"]");
+    nodes->rng = 0;
+}
+
+/* Appends the archetypes that are named, each as a snapshot that has nothing but the RNG and this one. */
+static const char *desync__contents(desync_buffer *b, const desync_world *w, const desync_point *at, const char *const *labels, size_t n) {
+    desync_world part = *w;
+    desync_buffer snap = {NULL, 0, 0, 0};
+    const char *err = NULL;
+    size_t i;
+    part.table_count = 1;
+    for (i = 0; i < n && !err; i++) {
+        part.tables = desync_find(w, DESYNC_ARCHETYPE, labels[i]);
+        if (!part.tables) return "a report names an archetype that is not there";
+        desync__json(b, i ? ",\n{\"label\":" : "\n{\"label\":");
+        desync__json_str(b, labels[i]);
+        desync__json(b, ",\"world\":\"");
+        err = desync_snapshot(&part, at, &snap);
+        if (!err) desync__json_base64(b, snap.data, snap.len);
+        desync__json(b, "\"}");
+        desync_free(&snap);
+    }
+    return err;
+}
+
+static const char *desync__report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n,
+                                  desync_buffer *b) {
+    desync_point at = desync__noted_last(r);
+    uint8_t root[32];
+    desync__nodes nodes = {{NULL, 0, 0, 0}, w->rng != NULL};
+    char text[160];
+    const char *err;
+    uint64_t tick;
+    size_t begin;
+    err = desync_digests(w, root, desync__node, &nodes);
+    at.history = NULL; /* of the whole state */
+    at.epoch = 0;
+    snprintf(text, sizeof text, "{\"schema\":\"desynctool.peer-report/1\",\"status\":\"diverged\",\n\"seed\":\"%016llx\",\"tick\":%llu,\"player\":%d,\"peer\":",
+             (unsigned long long)at.seed, (unsigned long long)at.tick, player);
+    desync__json(b, text);
+    desync__json_str(b, at.peer);
+    desync__json(b, ",\n\"state_hash\":\"");
+    desync__json_hex(b, root, 32);
+    desync__json(b, "\",\"rng_state\":\"");
+    desync__json_hex(b, (const uint8_t *)w->rng, w->rng ? w->rng_size : 0);
+    desync__json(b, "\",\n\"merkle_nodes\":[");
+    desync_append(b, nodes.text.data, nodes.text.len);
+    desync__json(b, "],\n\"diverged_archetypes\":[");
+    if (!err) err = desync__contents(b, w, &at, archetypes, n);
+    if (r->recent_from < r->played) {
+        snprintf(text, sizeof text, "],\n\"order_log_window\":{\"from\":%llu,\"to\":%llu", (unsigned long long)r->recent_from,
+                 (unsigned long long)(r->played - 1));
+        desync__json(b, text);
+        desync__json(b, "},\n\"order_log_excerpt\":[");
+        begin = b->len;
+        for (tick = r->recent_from; tick < r->played; tick++) desync_append(b, r->recent[tick % 64].data, r->recent[tick % 64].len);
+        if (b->len > begin && !b->failed) b->data[begin] = ' '; /* in the place of a comma */
+    }
+    desync__json(b, "]}\n");
+    if (!err && (nodes.text.failed || b->failed)) err = desync__no_memory;
+    desync_free(&nodes.text);
+    return err;
+}
+
+const char *desync_recorder_report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    char name[64], *path;
+    const char *err = desync__report(r, w, player, archetypes, n, &b);
+    FILE *f;
+    snprintf(name, sizeof name, "desync_report_%016llx_%010llu.json", (unsigned long long)r->log.header.seed,
+             (unsigned long long)r->log.point);
+    path = desync__join(r->dir, name);
+    if (!err && !path) err = desync__no_memory;
+    if (!err) {
+        f = fopen(path, "wb");
+        if (!f) err = "the file cannot be created";
+        else if ((fwrite(b.data, 1, b.len, f) != b.len) | (fclose(f) != 0)) err = "the file cannot be written";
+    }
+    free(path);
+    desync_free(&b);
+    return err;
+}
+
 const char *desync_recorder_close(desync_recorder *r) {
-    const char *err = desync_log_close(&r->log), *closed = desync_trace_close(&r->trace);
+    const char *err = desync_log_close(&r->log), *closed = r->trace.frames.file ? desync_trace_close(&r->trace) : NULL;
+    size_t i;
+    for (i = 0; i < 64; i++) desync_free(&r->recent[i]);
     free(r->dir);
     r->dir = NULL;
     return err ? err : closed;
