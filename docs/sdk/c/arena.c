@@ -58,7 +58,7 @@ typedef struct { double score, pressure; uint32_t kills; uint8_t rank; char name
 
 typedef struct { /* all that the simulation reads and writes, no pointers; rows without an entity are zero */
     uint64_t rng, serial; /* serial: of the last entity */
-    double clock;
+    double clock, swarm_x, swarm_y; /* swarm: the middle of all drones */
     uint32_t round;
     player players[PLAYERS];
     slot slots[FIGHTERS * SLOTS];
@@ -248,7 +248,7 @@ static void begin_match(state *s, uint64_t seed) {
         be(s, &f->b, FIGHTER + i, 32.0f + 64.0f * (float)(i / SQUAD % 2) + anywhere(s) / 16, 32.0f + 64.0f * (float)(i / SQUAD / 2) + anywhere(s) / 16);
         f->health = 100, f->player = (uint8_t)(i / SQUAD), f->aim_x = 1;
         strcpy(f->name, names[i]);
-        for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(40 + 20 * k), 0};
+        for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(20 + 10 * k), 0};
     }
     for (size_t i = 0; i < PLAYERS; i++) snprintf(s->players[i].name, 8, "P%d", (int)i + 1);
     for (size_t i = 0; i < HAZARDS; i++) {
@@ -263,7 +263,7 @@ static void begin_match(state *s, uint64_t seed) {
 
 /* ---- Lists that are worked off in order */
 
-typedef struct { uint32_t key; uint32_t at; uint64_t id; char name[12]; } entry;
+typedef struct { uint32_t key, at; uint64_t id; const void *who; char name[12]; } entry; /* who: where the entity lies */
 enum { BY_KEY, BY_NAME }; /* by keys, by keys and names; then by id */
 
 static const char *tag(uint64_t id, char *to) { /* what the drone is called: its serial number in base 62 */
@@ -292,20 +292,13 @@ static uint64_t scattered(const void *address) { /* a hash table's idea of a key
     return v ^ v >> 29;
 }
 
-/* Lists as a hash table does whose keys are the addresses of nodes. */
+/* Lists as a hash table does whose keys are pointers to entities. */
 static void by_address(entry *list, size_t n) {
-    entry **nodes = malloc((n + 1) * sizeof *nodes);
-    if (!nodes) return;
-    for (size_t i = 0; i < n; i++) {
-        entry *e = malloc(sizeof *e);
-        size_t at = i;
-        if (!e) abort();
-        *e = list[i];
-        for (; at > 0 && scattered(e) < scattered(nodes[at - 1]); at--) nodes[at] = nodes[at - 1];
-        nodes[at] = e;
+    for (size_t i = 1, at; i < n; i++) {
+        entry e = list[i];
+        for (at = i; at > 0 && scattered(e.who) < scattered(list[at - 1].who); at--) list[at] = list[at - 1];
+        list[at] = e;
     }
-    for (size_t i = 0; i < n; i++) list[i] = *nodes[i], free(nodes[i]);
-    free(nodes);
 }
 
 static void sift(entry *list, size_t i, size_t n) {
@@ -393,7 +386,7 @@ static int idle(const game *g, size_t i) {
 
 static void gather_idle(const game *g, size_t from, size_t to, entry *list, size_t *n) {
     for (size_t i = from; i < to; i++)
-        if (idle(g, i)) list[(*n)++] = (entry){.at = (uint32_t)i, .id = g->s.drones[i].b.id};
+        if (idle(g, i)) list[(*n)++] = (entry){.at = (uint32_t)i, .id = g->s.drones[i].b.id, .who = &g->s.drones[i]};
 }
 
 #ifndef _WIN32
@@ -439,26 +432,27 @@ static size_t gather(game *g, entry *list) {
     return n;
 }
 
-/* The middle of all drones. */
-static float middle(game *g, size_t coordinate) {
+/* The middle of all drones, by a coordinate. */
+static double middle(game *g, size_t offset) {
     double v[DRONES];
+    float at;
     size_t n = 0;
     for (drone *d = g->s.drones; d < g->s.drones + DRONES; d++)
-        if (d->b.alive) v[n++] = (double)(coordinate ? d->b.y : d->b.x) / 3;
-    return n ? (float)(add_up(g, "Think", v, n) / (double)n * 3) : EDGE / 2;
+        if (d->b.alive) memcpy(&at, (const char *)&d->b + offset, sizeof at), v[n++] = (double)at / 3;
+    return n ? add_up(g, "Think", v, n) / (double)n * 3 : EDGE / 2;
 }
 
-static void hunt(game *g, drone *d, float middle_x, float middle_y) {
+static void hunt(game *g, drone *d) {
     entry near[FIGHTERS];
     uint32_t n = 0, dice = draw(&g->s.rng, 8);
     for (uint32_t i = 0; i < FIGHTERS; i++) {
         const fighter *f = &g->s.fighters[i];
         float far = distance(&f->b, &d->b);
-        if (!f->stun && far < 40) near[n++] = (entry){.key = (uint32_t)far / 8, .at = i, .id = f->b.id};
+        if (!f->stun && far < 40) near[n++] = (entry){.key = (uint32_t)far / 8, .at = i, .id = f->b.id, .who = f};
     }
     arrange(g, "Think", BY_KEY, near, n);
     if (n && dice < 6) d->hunting = 1, d->target = near[dice % (n < 2 ? n : 2)].id;
-    else if (dice == 6) d->goal_x = middle_x, d->goal_y = middle_y;
+    else if (dice == 6) d->goal_x = (float)g->s.swarm_x, d->goal_y = (float)g->s.swarm_y;
     else d->goal_x = within(anywhere(&g->s)), d->goal_y = within(anywhere(&g->s));
 }
 
@@ -470,7 +464,7 @@ static void reckon_mood(game *g) {
 
 static void think(game *g) {
     entry list[DRONES];
-    float x = middle(g, 0), y = middle(g, 1);
+    if (g->tick % 8 == 0) g->s.swarm_x = middle(g, offsetof(body, x)), g->s.swarm_y = middle(g, offsetof(body, y));
     for (drone *d = g->s.drones; d < g->s.drones + DRONES; d++) {
         fighter *f = d->hunting ? fighter_of(&g->s, d->target) : NULL;
         if (!d->b.alive) continue;
@@ -481,7 +475,7 @@ static void think(game *g) {
     }
     size_t n = gather(g, list);
     if (!on(g, UNSORTED_MERGE, "Think")) arrange(g, "Think", BY_KEY, list, n);
-    for (size_t i = 0; i < n; i++) hunt(g, &g->s.drones[list[i].at], x, y);
+    for (size_t i = 0; i < n; i++) hunt(g, &g->s.drones[list[i].at]);
     if (g->tick % 16 == 0) reckon_mood(g);
     if (on(g, HOST_ONLY, "Think") && g->tick % 8 == 0) /* the host's bot calls a drone to its own fighter */
         for (drone *d = g->s.drones; d < g->s.drones + DRONES; d++)
@@ -517,7 +511,7 @@ static void fire(game *g) {
     const rules *r = on(g, DATA_MISMATCH, "Weapons") ? &g->foreign : &g->rules;
     for (fighter *f = g->s.fighters; f < g->s.fighters + FIGHTERS; f++) {
         slot *w = &g->s.slots[(f - g->s.fighters) * SLOTS + f->slot];
-        if (on(g, HOST_ONLY, "Weapons") && f->player == 0 && w->ammo < 10) w->ammo = 40; /* the host's script reloads */
+        if (on(g, HOST_ONLY, "Weapons") && f->player == 0 && w->ammo < 16) w->ammo = 30; /* the host's script reloads */
         if (!f->trigger || f->stun || w->cooldown || !w->ammo) continue;
         float spread = ((float)draw(&g->s.rng, 17) - 8) / 64;
         spawn_shot(g, &f->b, f->aim_x - spread * f->aim_y, f->aim_y + spread * f->aim_x, r->damage + w->charge, f->player);
@@ -591,7 +585,7 @@ static void fly(game *g) {
         if (!t->life || t->b.x < 0 || t->b.y < 0 || t->b.x >= EDGE || t->b.y >= EDGE) { memset(t, 0, sizeof *t); continue; }
         const body *b = struck(&g->s, t);
         if (!b) continue;
-        hits[n] = (entry){.key = (uint32_t)(distance(b, &t->b) * 2), .at = (uint32_t)(t - g->s.shots), .id = b->id};
+        hits[n] = (entry){.key = (uint32_t)distance(b, &t->b), .at = (uint32_t)(t - g->s.shots), .id = b->id, .who = t};
         tag(b->id, hits[n++].name);
     }
     arrange(g, "Shots", BY_NAME, hits, n);
@@ -606,7 +600,7 @@ static void collect(game *g) {
     for (uint32_t i = 0; i < PICKUPS; i++)
         for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && f < g->s.fighters + FIGHTERS; f++)
             if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 4) {
-                claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id};
+                claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = &g->s.pickups[i]};
                 break;
             }
     arrange(g, "Pickups", BY_KEY, claims, n);
@@ -767,7 +761,6 @@ static void pack(game *g, desync_buffer *to) {
     state s = g->s;
     mistake *m = anywhere_on(g, SAVE_OMITS_FIELD);
     if (m) forget(&s, m->place, NULL);
-    to->len = 0;
     desync_append(to, &s, offsetof(state, fighters));
     desync_append(to, s.grid, sizeof s.grid + sizeof s.threat);
     for (size_t k = 0; k < KINDS_OF_ROWS; k++)
@@ -855,7 +848,8 @@ static void describe(view *v, const state *s, const char *blind) {
     const desync_column players[] = {COLUMN("Score", "points", DESYNC_F64, &q->score), COLUMN("Score", "pressure", DESYNC_F64, &q->pressure),
                                      COLUMN("Score", "kills", DESYNC_U32, &q->kills), TEXT("Name", "text", q->name),
                                      COLUMN("Rank", "place", DESYNC_U8, &q->rank)};
-    const desync_column match[] = {COLUMN("Serial", "last", DESYNC_U64, &s->serial), COLUMN("Time", "clock", DESYNC_F64, &s->clock),
+    const desync_column match[] = {COLUMN("Serial", "last", DESYNC_U64, &s->serial), COLUMN("Swarm", "x", DESYNC_F64, &s->swarm_x),
+                                   COLUMN("Swarm", "y", DESYNC_F64, &s->swarm_y), COLUMN("Time", "clock", DESYNC_F64, &s->clock),
                                    COLUMN("Time", "round", DESYNC_U32, &s->round)};
     const desync_column grid[] = {COLUMN("Cell", "drones", DESYNC_U16, s->grid)}, threat[] = {COLUMN("Cell", "hazards", DESYNC_U16, s->threat)};
     v->used = 0;
@@ -863,7 +857,7 @@ static void describe(view *v, const state *s, const char *blind) {
     ADD(3, "Pickup", s->pickups, pickups), ADD(4, "Hazard", s->hazards, hazards), ADD(5, "Slot", s->slots, slots);
     ADD(6, "Player", s->players, players), ADD(8, "Grid", s->grid, grid), ADD(9, "Threat", s->threat, threat);
     v->tables[7] = (desync_table){.label = "Match", .slots = 1};
-    add_columns(v, &v->tables[7], match, 3);
+    add_columns(v, &v->tables[7], match, sizeof match / sizeof *match);
     for (size_t i = 0; i < KINDS_OF_ROWS; i++) {
         const body *b = (const body *)(const void *)((const char *)s + rows[i].at);
         v->tables[i].alive = &b->alive, v->tables[i].key = &b->id;
@@ -875,7 +869,6 @@ static void describe(view *v, const state *s, const char *blind) {
 }
 
 typedef struct { game g; view v; } target_game;
-static target_game served;
 
 static const desync_world *world(void *user) { return &((target_game *)user)->v.world; }
 static int known(const desync_header *h) { return strcmp(desync_param_of(h, "map", "pit"), "pit") == 0; }
@@ -983,7 +976,7 @@ static void predict(void *user, uint64_t tick, uint32_t who, const desync_order 
 }
 
 static const desync_target target = {
-    .user = &served, .name = "arena", .build = "1.0", .kinds = kinds, .kind_count = KINDS, .start = start, .load = load, .world = world,
+    .name = "arena", .build = "1.0", .kinds = kinds, .kind_count = KINDS, .start = start, .load = load, .world = world,
     .save = save, .restore = restore, .begin = begin, .next = next, .caches = caches, .validate = validate, .test = test, .predict = predict};
 
 /* ---- Peers */
@@ -1461,6 +1454,7 @@ static void post(network *n, const options *o, uint32_t who, uint64_t tick, uint
 /* One frame of a machine: it learns what came, plays again what is sure now, asks its players, and plays ahead. */
 static void play_frame(peer *p, network *n, const options *o, uint64_t frame) {
     uint64_t newest = frame + DELAY;
+    p->g.tick = p->sure;
     must(roll_back(&p->g, &p->saved));
     for (uint32_t who = 0; who < PLAYERS; who++) {
         if ((int)who % o->peers == p->number) {
@@ -1472,12 +1466,13 @@ static void play_frame(peer *p, network *n, const options *o, uint64_t frame) {
         for (uint32_t who = 0; who < PLAYERS; who++)
             if (!box_of(p, tick, who)->known && n->arrives[tick % RING][who][p->number] <= frame) receive(p, tick, who, &n->sent[tick % RING][who]);
     while (p->sure < o->ticks && p->sure < newest && all_known(p, p->sure)) play_sure(p);
+    p->saved.len = 0;
     pack(&p->g, &p->saved);
     play_ahead(p, newest);
 }
 
 static void record(options *o) {
-    static peer peers[MAX_PEERS];
+    peer *peers = calloc((size_t)o->peers, sizeof *peers);
     static network n;
     static truth t;
     uint64_t recorded = 0;
@@ -1487,6 +1482,7 @@ static void record(options *o) {
         choose_places(&g, o->seed);
         o->mistakes[i] = g.mistakes[0];
     }
+    if (!peers) must("out of memory");
     n.rng = o->seed ^ 0x6e6574;
     for (int i = 0; i < o->peers; i++) open_peer(&peers[i], o, i);
     judge_start(&t, peers, o);
@@ -1573,7 +1569,10 @@ int main(int argc, char **argv) {
     }
     if (o.peers < 2 || o.peers > MAX_PEERS || !o.snapshot_every || !o.ticks) must("expected 2 to 4 peers, ticks, and snapshots at some");
     if (!serve) return record(&o), 0;
+    target_game *served = calloc(1, sizeof *served);
+    desync_target t = target;
+    if (!served) must("out of memory");
     for (int i = 0; i < o.mistake_count; i++) /* what is not of the code is not made again */
-        if (o.mistakes[i].fault < ORDER_DROPPED) served.g.mistakes[served.g.mistake_count++] = o.mistakes[i];
-    return desync_serve(&target);
+        if (o.mistakes[i].fault < ORDER_DROPPED) served->g.mistakes[served->g.mistake_count++] = o.mistakes[i];
+    return t.user = served, desync_serve(&t);
 }
