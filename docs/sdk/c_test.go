@@ -10,11 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/peers"
 )
 
 var strict = []string{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"}
@@ -255,6 +258,81 @@ func TestCVectors(t *testing.T) {
 	everything := filepath.Join(dir, "desync_0000000000000063_0000000005.snap")
 	wants(t, run(t, 0, "verify", everything), "VERIFIED", "5 tables")
 	wants(t, run(t, 0, "dump", everything), `%phase "after-orders"`, `%native "frame 9"`, "%epoch 2", "%meta \"build\" \"1.0\"\n%meta \"os\" \"linux\"\n", `%table archetype "Pairs" 2`, `.A.string = "grün"`, "\nKeys[2]\n", "\nnoise Noise[2].Cell.units = ")
+}
+
+// TestCRecorder: a log with a gap and a new epoch, a snapshot with facts of the machine, and
+// the peer's own reports are what other readers of them expect.
+func TestCRecorder(t *testing.T) {
+	flags := []string{"-O2"}
+	if runtime.GOOS == "linux" {
+		flags = sanitized
+	}
+	dir := t.TempDir()
+	if _, stderr, exit := execute(t, nil, compile(t, "testdata/vectors.c", flags...), dir); exit != 0 {
+		t.Fatalf("exit status %d: %s", exit, stderr)
+	}
+	client := filepath.Join(dir, "client")
+	if _, err := os.Stat(filepath.Join(client, "checkpoints.trace")); !os.IsNotExist(err) {
+		t.Errorf("a recorder without a trace writes one: %v", err)
+	}
+	snap := filepath.Join(client, "desync_000000000000000b_0000000009.snap")
+	wants(t, run(t, 0, "verify", filepath.Join(client, "order-log.bin"), snap), "VERIFIED", "73 ticks")
+	// What the header says counts where a fact has the same name.
+	wants(t, run(t, 0, "dump", snap), "%epoch 1\n", fmt.Sprintf("%%history 09%062d\n", 0), `%meta "build" "1.0"`, `%meta "locale" "de_DE.UTF-8"`,
+		`%meta "map" "green valley"`, `%meta "os" "linux"`)
+	// The state before the gap belongs to the epoch that ends, that after it to the new one.
+	log := run(t, 0, "dump", filepath.Join(client, "order-log.bin"))
+	before, after, ok := strings.Cut(log, "tick[9].input_hash")
+	if !ok || !strings.Contains(before, "observed.hash[2].sync.peer[1]") || strings.Contains(before, "hash[9]") {
+		t.Errorf("the states around the gap are not where they belong:\n%s", log)
+	}
+	wants(t, after, "tick[9].hash[9].sync.peer[1]", fmt.Sprintf(`.marker[0] = reconnect player 0 peer 1 seq 0 point 9 epoch 0x09%062d "from the host"`, 0))
+
+	read := func(point int) *peers.Report {
+		t.Helper()
+		name := fmt.Sprintf("desync_report_000000000000000b_%010d.json", point)
+		f, err := os.Open(filepath.Join(client, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := peers.Read(f, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := r.Contradictions(); len(list) > 0 {
+			t.Errorf("%s contradicts itself: %q", name, list)
+		}
+		if r.Seed != "000000000000000b" || r.Peer != "client" || r.Tick != uint64(point) || r.Status != "diverged" {
+			t.Errorf("%s is of seed %s, peer %q, tick %d, status %s", name, r.Seed, r.Peer, r.Tick, r.Status)
+		}
+		if len(r.Nodes) != 3 || r.Nodes[0][0] != "" || r.Nodes[1][0] != "Cell" || r.Nodes[2][0] != "Unit" {
+			t.Errorf("%s: nodes %q", name, r.Nodes)
+		}
+		return r
+	}
+	first, last := read(2), read(80)
+	if first.Player != 1 || len(first.Archetypes) != 0 || first.Window == nil || *first.Window != (peers.Window{From: 0, To: 1}) {
+		t.Errorf("the first report: player %d, %d archetypes, window %v", first.Player, len(first.Archetypes), first.Window)
+	}
+	wantOrder := report.ReportedOrder{Tick: 1, Player: 1, Kind: "move", Payload: "0aff00"}
+	if len(first.Excerpt) != 1 || first.Excerpt[0] != wantOrder {
+		t.Errorf("the first report has the orders %+v, expected %+v", first.Excerpt, wantOrder)
+	}
+	if last.Player != -1 || len(last.Archetypes) != 2 || last.RNGState != "5000000000000000" {
+		t.Errorf("the last report: player %d, %d archetypes, RNG %s", last.Player, len(last.Archetypes), last.RNGState)
+	}
+	// 64 ticks, of which each third has none and each third two orders.
+	if last.Window == nil || *last.Window != (peers.Window{From: 16, To: 79}) || len(last.Excerpt) != 64 {
+		t.Errorf("the last report has %d orders of the ticks %v", len(last.Excerpt), last.Window)
+	}
+	wantOrder = report.ReportedOrder{Tick: 17, SubTick: 2, Player: 1, Sequence: 1, Kind: "chat\n\"", Local: true}
+	if !slices.Contains(last.Excerpt, wantOrder) {
+		t.Errorf("the last report does not have %+v, but %+v", wantOrder, last.Excerpt)
+	}
+	if _, err := last.World("Unit"); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCMalformed: what is not a request ends the target with one line, what is a wrong one

@@ -599,7 +599,7 @@ static void collect(game *g) {
     size_t n = 0;
     for (uint32_t i = 0; i < PICKUPS; i++)
         for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && f < g->s.fighters + FIGHTERS; f++)
-            if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 4) {
+            if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 5) {
                 claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = &g->s.pickups[i]};
                 break;
             }
@@ -665,7 +665,7 @@ static void reckon(game *g) {
 
 static void reinforce(game *g) {
     spawn_drone(&g->s);
-    if (g->tick % 3 == 0) spawn_pickup(&g->s, 20 + (int32_t)g->s.round);
+    if (g->tick % 2 == 0) spawn_pickup(&g->s, 20 + (int32_t)g->s.round);
     if (on(g, HOST_ONLY, "Spawn") && g->tick % 16 == 0) spawn_drone(&g->s); /* a script of the host's */
 }
 
@@ -1493,9 +1493,10 @@ static void record(options *o) {
         for (peer *p = peers; p < peers + o->peers; p++) all = p->sure < all ? p->sure : all;
         for (; recorded < all; recorded++) record_tick(peers, o, recorded, &t), record_point(peers, o, recorded + 1, &t);
     }
-    for (peer *p = peers; p < peers + o->peers; p++) must(desync_recorder_close(&p->files));
+    for (peer *p = peers; p < peers + o->peers; p++) must(desync_recorder_close(&p->files)), desync_free(&p->saved);
     if (t.parted && !t.recorded) t.checksum = "blind-checksum";
     write_truth(&t, o);
+    free(peers);
 }
 
 /* ---- Command line */
@@ -1574,5 +1575,7 @@ int main(int argc, char **argv) {
     if (!served) must("out of memory");
     for (int i = 0; i < o.mistake_count; i++) /* what is not of the code is not made again */
         if (o.mistakes[i].fault < ORDER_DROPPED) served->g.mistakes[served->g.mistake_count++] = o.mistakes[i];
-    return t.user = served, desync_serve(&t);
+    t.user = served;
+    int status = desync_serve(&t);
+    return free(served), status;
 }

@@ -316,6 +316,42 @@ static void trace(const char *dir) {
     must(desync_trace_close(&t));
 }
 
+/* A peer that plays two ticks, is away, and goes on with the host's state of point 9; at point 80 it reports on its state. */
+static void recorder(const char *dir) {
+    static const desync_kind kinds[] = {{"move", 0}, {"chat\n\"", 1}};
+    static const char *const peers[] = {"host", "client"}, *const labels[] = {"Unit", "Cell"}, *const none[] = {"Nobody"};
+    static const desync_param params[] = {{"map", "green valley"}}, facts[] = {{"os", "linux"}, {"map", "another"}, {"locale", "de_DE.UTF-8"}};
+    static const uint8_t history[32] = {9}, payload[] = {0x0a, 0xff, 0x00};
+    static int32_t hp[] = {7, 8, 9};
+    static uint64_t rng = 5;
+    const desync_column columns[] = {{.component = "Health", .field = "hp", .type = DESYNC_I32, .data = hp}};
+    const desync_table tables[] = {{.label = "Unit", .slots = 3, .columns = columns, .column_count = 1},
+                                   {.label = "Cell", .slots = 1, .columns = columns, .column_count = 1}};
+    const desync_world w = {.rng = &rng, .rng_size = 8, .tables = tables, .table_count = 2};
+    const desync_header h = {.seed = 11, .peer = "client", .build = "1.0", .kinds = kinds, .kind_count = 2, .peers = peers, .peer_count = 2,
+                             .params = params, .param_count = 1};
+    const desync_order orders[] = {{0, 1, 0, 0, payload, 3}, {2, 1, 1, 1, NULL, 0}};
+    const desync_marker back = {.kind = DESYNC_RECONNECT, .peer = 1, .point = 9, .new_epoch = 1, .history = history, .text = "from the host"};
+    uint64_t tick;
+    desync_recorder r;
+    must(desync_recorder_open(&r, dir, &h, &w, DESYNC_NO_TRACE));
+    desync_recorder_facts(&r, facts, 3);
+    for (tick = 0; tick < 2; tick++, rng++) must(desync_recorder_state(&r, tick, &w)), must(desync_recorder_tick(&r, tick, orders, tick));
+    must(desync_recorder_state(&r, 2, &w));
+    must(desync_recorder_report(&r, &w, 1, labels, 0));
+    for (rng = 9, tick = 9; tick < 80; tick++, rng++) {
+        if (tick == 9) must(desync_recorder_marker(&r, &back));
+        must(desync_recorder_state(&r, tick, &w));
+        if (tick == 9) must(desync_recorder_snapshot(&r, &w));
+        must(desync_recorder_tick(&r, tick, orders, tick % 3));
+        must(desync_recorder_system(&r, "Move", &w)); /* which writes nothing */
+    }
+    must(desync_recorder_state(&r, 80, &w));
+    must(desync_recorder_report(&r, &w, -1, labels, 2));
+    if (!desync_recorder_report(&r, &w, -1, none, 1)) must("an archetype that is not there is reported");
+    must(desync_recorder_close(&r));
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) must("expected a folder");
     sums();
@@ -326,5 +362,6 @@ int main(int argc, char **argv) {
     order_log(argv[1]);
     epochs(argv[1]);
     trace(argv[1]);
+    recorder(argv[1]);
     return 0;
 }
