@@ -349,7 +349,7 @@ static fighter *ordered(state *s, const desync_order *o, command *c) {
     if (useless(o) || o->kind == CHAT) return NULL;
     memcpy(c, o->payload, sizeof *c);
     fighter *f = fighter_of(s, c->unit);
-    return f && f->player == o->player && (o->kind != FIRE || body_of(s, c->target)) ? f : NULL;
+    return f && f->player == o->player ? f : NULL;
 }
 
 static void obey(game *g) {
@@ -360,8 +360,9 @@ static void obey(game *g) {
         if (g->orders[i].kind == STEER) f->stick_x = c.x, f->stick_y = c.y;
         if (g->orders[i].kind == CEASE) f->trigger = 0;
         if (g->orders[i].kind != FIRE) continue;
-        const body *at = body_of(&g->s, c.target);
-        f->trigger = 1, f->slot = (uint8_t)c.slot, f->aim_x = at->x - f->b.x, f->aim_y = at->y - f->b.y;
+        const body *at = body_of(&g->s, c.target); /* it may be gone by now */
+        f->trigger = 1, f->slot = (uint8_t)c.slot;
+        if (at) f->aim_x = at->x - f->b.x, f->aim_y = at->y - f->b.y;
     }
 }
 
@@ -594,24 +595,23 @@ static void fly(game *g) {
 }
 
 static void collect(game *g) {
-    entry claims[PICKUPS];
+    entry claims[64];
     const rules *r = on(g, DATA_MISMATCH, "Pickups") ? &g->foreign : &g->rules;
     size_t n = 0;
     for (uint32_t i = 0; i < PICKUPS; i++)
-        for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && f < g->s.fighters + FIGHTERS; f++)
-            if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 5) {
+        for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && n < 64 && f < g->s.fighters + FIGHTERS; f++)
+            if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 5)
                 claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = &g->s.pickups[i]};
-                break;
-            }
     arrange(g, "Pickups", BY_KEY, claims, n);
     for (size_t i = 0; i < n; i++) {
         pickup *p = &g->s.pickups[claims[i].at];
         fighter *f = fighter_of(&g->s, claims[i].id);
         uint32_t bonus = draw(&g->s.rng, 16);
         slot *w = &g->s.slots[(f - g->s.fighters) * SLOTS + bonus % SLOTS];
-        if (p->kind == 0) f->health = f->health < 100 ? f->health + (int32_t)bonus : f->health;
-        else if (p->kind == 1) w->ammo = (int16_t)(w->ammo < 200 ? w->ammo + 20 : w->ammo);
-        g->s.players[f->player].score += (p->value + (int32_t)bonus) * r->prize / 25.0;
+        if (p->kind == 0 && f->health < 100) f->health += (int32_t)bonus;
+        if (p->kind == 1 && w->ammo < 200) w->ammo = (int16_t)(w->ammo + 20);
+        g->s.players[f->player].score += (p->value + (int32_t)bonus) * r->prize / 25.0; /* who comes second has the bonus alone */
+        if (!p->b.alive) continue;
         memset(p, 0, sizeof *p);
         effect(g, "Pickups");
     }
@@ -953,7 +953,7 @@ static const char *validate(void *user, uint64_t tick, const desync_order *o) { 
 static int possible(game *g, const desync_order *o) {
     command c;
     fighter *f = ordered(&g->s, o, &c);
-    if (!f) return 0;
+    if (!f || (o->kind == FIRE && !body_of(&g->s, c.target))) return 0;
     if (on(g, IMPURE_VALIDATION, "Fighter") && body_of(&g->s, c.target)) f->aim_x = body_of(&g->s, c.target)->x - f->b.x;
     if (on(g, IMPURE_VALIDATION, "Slot")) g->s.slots[(f - g->s.fighters) * SLOTS + c.slot].cooldown = 0;
     return 1;
@@ -1131,7 +1131,7 @@ static void script(peer *p, uint32_t who, uint64_t tick, box *to) {
         const body *at = nearest(s, f, rng);
         given o = {{0, who, p->sequence[who], kind, NULL, sizeof(command)}, {(uint32_t)tick, 0, 0, 0, f->b.id, 0}};
         if (kind == STEER) o.c.x = (float)((int)draw(rng, 257) - 128) / 128, o.c.y = (float)((int)draw(rng, 257) - 128) / 128;
-        if (kind == FIRE && at) o.c.target = at->id, o.c.slot = draw(rng, SLOTS);
+        if (kind == FIRE && at) o.c.target = at->id, o.c.slot = (p->sequence[who] + i) % SLOTS;
         if (kind == CHAT) o.o.size = 4;
         o.o.payload = (const uint8_t *)&o.c, p->g.tick = p->sure;
         if (kind != CHAT && !possible(&p->g, &o.o)) continue;
