@@ -608,10 +608,10 @@ static void collect(game *g) {
         fighter *f = fighter_of(&g->s, claims[i].id);
         uint32_t bonus = draw(&g->s.rng, 16);
         slot *w = &g->s.slots[(f - g->s.fighters) * SLOTS + bonus % SLOTS];
+        g->s.players[f->player].score += (p->value + (int32_t)bonus) * r->prize / 25.0;
+        if (!p->b.alive) continue; /* who comes second has the bonus alone */
         if (p->kind == 0 && f->health < 100) f->health += (int32_t)bonus;
         if (p->kind == 1 && w->ammo < 200) w->ammo = (int16_t)(w->ammo + 20);
-        g->s.players[f->player].score += (p->value + (int32_t)bonus) * r->prize / 25.0; /* who comes second has the bonus alone */
-        if (!p->b.alive) continue;
         memset(p, 0, sizeof *p);
         effect(g, "Pickups");
     }
