@@ -248,7 +248,7 @@ static void begin_match(state *s, uint64_t seed) {
         be(s, &f->b, FIGHTER + i, 32.0f + 64.0f * (float)(i / SQUAD % 2) + anywhere(s) / 16, 32.0f + 64.0f * (float)(i / SQUAD / 2) + anywhere(s) / 16);
         f->health = 100, f->player = (uint8_t)(i / SQUAD), f->aim_x = 1;
         strcpy(f->name, names[i]);
-        for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(20 + 10 * k), 0};
+        for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(18 + 8 * k), 0};
     }
     for (size_t i = 0; i < PLAYERS; i++) snprintf(s->players[i].name, 8, "P%d", (int)i + 1);
     for (size_t i = 0; i < HAZARDS; i++) {
@@ -1127,7 +1127,7 @@ static void script(peer *p, uint32_t who, uint64_t tick, box *to) {
     fighter *f = &s->fighters[who * SQUAD + draw(rng, SQUAD)];
     uint32_t dice = draw(rng, 16), kind = dice < 8 ? STEER : dice < 14 ? FIRE : dice < 15 ? CEASE : CHAT;
     to->n = 0, to->known = 1;
-    for (uint32_t i = 0; i < (orders < 4 ? 1u : orders < 6 ? 2u : 0u); i++) {
+    for (uint32_t i = 0; i < (orders < 3 ? 1u : orders < 7 ? 2u : 0u); i++) {
         const body *at = nearest(s, f, rng);
         given o = {{0, who, p->sequence[who], kind, NULL, sizeof(command)}, {(uint32_t)tick, 0, 0, 0, f->b.id, 0}};
         if (kind == STEER) o.c.x = (float)((int)draw(rng, 257) - 128) / 128, o.c.y = (float)((int)draw(rng, 257) - 128) / 128;
@@ -1367,7 +1367,7 @@ static const desync_world *hashed(peer *p, const options *o, const state *s) {
     mistake *m = anywhere_on(&p->g, CHECKSUM_ONLY);
     int fighters = m && strcmp(m->place, "Fighter") == 0;
     if (m && !m->done) p->stale = p->now, p->is_stale = m->done = 1;
-    if (p->is_stale && s->serial > p->stale.serial + 8) p->is_stale = 0; /* rows came, and all was hashed again */
+    if (p->is_stale && s->serial > p->stale.serial + 32) p->is_stale = 0; /* rows came, and all was hashed again */
     seen = *s;
     for (size_t i = 0; i < FIGHTERS && p->is_stale && fighters; i++) seen.fighters[i].heat = p->stale.fighters[i].heat;
     for (size_t i = 0; i < DRONES && p->is_stale && !fighters; i++)
