@@ -11,6 +11,10 @@
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
 
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF /* else a product and a sum may become one rounding on some machines */
+#endif
+
 #include <time.h>
 #ifndef _WIN32
 #include <pthread.h>
@@ -206,11 +210,16 @@ static void be(state *s, body *b, size_t place, float x, float y) {
 
 static float anywhere(state *s) { return (float)draw(&s->rng, EDGE * 16) / 16; }
 
+static void be_anywhere(state *s, body *b, size_t place) { /* one draw after the other: arguments have no order */
+    float x = anywhere(s), y = anywhere(s);
+    be(s, b, place, x, y);
+}
+
 static void spawn_drone(state *s) {
     for (size_t i = 0; i < DRONES; i++) {
         drone *d = &s->drones[i];
         if (d->b.alive) continue;
-        be(s, &d->b, DRONE + i, anywhere(s), anywhere(s));
+        be_anywhere(s, &d->b, DRONE + i);
         d->goal_x = d->b.x, d->goal_y = d->b.y, d->health = 20, d->patience = 1;
         s->grid[cell(&d->b)]++;
         return;
@@ -221,7 +230,7 @@ static void spawn_pickup(state *s, int32_t value) {
     for (size_t i = 0; i < PICKUPS; i++) {
         pickup *p = &s->pickups[i];
         if (p->b.alive) continue;
-        be(s, &p->b, PICKUP + i, anywhere(s), anywhere(s));
+        be_anywhere(s, &p->b, PICKUP + i);
         p->kind = (uint8_t)draw(&s->rng, 3), p->value = value;
         return;
     }
@@ -245,7 +254,8 @@ static void begin_match(state *s, uint64_t seed) {
     s->rng = seed;
     for (size_t i = 0; i < FIGHTERS; i++) {
         fighter *f = &s->fighters[i];
-        be(s, &f->b, FIGHTER + i, 32.0f + 64.0f * (float)(i / SQUAD % 2) + anywhere(s) / 16, 32.0f + 64.0f * (float)(i / SQUAD / 2) + anywhere(s) / 16);
+        float x = 32.0f + 64.0f * (float)(i / SQUAD % 2) + anywhere(s) / 16, y = 32.0f + 64.0f * (float)(i / SQUAD / 2) + anywhere(s) / 16;
+        be(s, &f->b, FIGHTER + i, x, y);
         f->health = 100, f->player = (uint8_t)(i / SQUAD), f->aim_x = 1;
         strcpy(f->name, names[i]);
         for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(18 + 8 * k), 0};
@@ -253,7 +263,7 @@ static void begin_match(state *s, uint64_t seed) {
     for (size_t i = 0; i < PLAYERS; i++) snprintf(s->players[i].name, 8, "P%d", (int)i + 1);
     for (size_t i = 0; i < HAZARDS; i++) {
         hazard *h = &s->hazards[i];
-        be(s, &h->b, HAZARD + i, anywhere(s), anywhere(s));
+        be_anywhere(s, &h->b, HAZARD + i);
         h->b.vx = 0.5f, h->radius = 3 + (float)draw(&s->rng, 4) / 2;
         s->threat[cell(&h->b)]++;
     }
@@ -1445,7 +1455,8 @@ typedef struct { box sent[RING][PLAYERS]; uint64_t arrives[RING][PLAYERS][MAX_PE
 
 static void post(network *n, const options *o, uint32_t who, uint64_t tick, uint64_t frame) {
     for (int to = 0; to < o->peers; to++) {
-        uint64_t at = frame + ((int)who % o->peers == to ? 0 : draw(&n->rng, 4) + draw(&n->rng, 5));
+        uint32_t travel = draw(&n->rng, 4), jitter = draw(&n->rng, 5);
+        uint64_t at = frame + ((int)who % o->peers == to ? 0 : travel + jitter);
         if (at < n->last[who][to]) at = n->last[who][to];
         n->arrives[tick % RING][who][to] = n->last[who][to] = at;
     }
