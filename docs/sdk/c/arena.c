@@ -1477,7 +1477,7 @@ static void play_frame(peer *p, network *n, const options *o, uint64_t frame) {
         for (uint32_t who = 0; who < PLAYERS; who++)
             if (!box_of(p, tick, who)->known && n->arrives[tick % RING][who][p->number] <= frame) receive(p, tick, who, &n->sent[tick % RING][who]);
     while (p->sure < o->ticks && p->sure < newest && all_known(p, p->sure)) play_sure(p);
-    p->saved.len = 0;
+    p->saved.len = 0, p->g.tick = p->sure;
     pack(&p->g, &p->saved);
     play_ahead(p, newest);
 }
