@@ -611,7 +611,7 @@ static void collect(game *g) {
     for (uint32_t i = 0; i < PICKUPS; i++)
         for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && n < 64 && f < g->s.fighters + FIGHTERS; f++)
             if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 5)
-                claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = &g->s.pickups[i]};
+                claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = f};
     arrange(g, "Pickups", BY_KEY, claims, n);
     for (size_t i = 0; i < n; i++) {
         pickup *p = &g->s.pickups[claims[i].at];
@@ -619,6 +619,7 @@ static void collect(game *g) {
         uint32_t bonus = draw(&g->s.rng, 16);
         slot *w = &g->s.slots[(f - g->s.fighters) * SLOTS + bonus % SLOTS];
         g->s.players[f->player].score += (p->value + (int32_t)bonus) * r->prize / 25.0;
+        f->combo = (uint16_t)(f->combo + bonus % 4);
         if (!p->b.alive) continue; /* who comes second has the bonus alone */
         if (p->kind == 0 && f->health < 100) f->health += (int32_t)bonus;
         if (p->kind == 1 && w->ammo < 200) w->ammo = (int16_t)(w->ammo + 20);
