@@ -93,7 +93,7 @@ func gameOf(name, dir string) (accuracy.Game, error) {
 	case "refsim":
 		return accuracy.Reference{}, nil
 	case "arena":
-		if err := compile("cc", "-std=c99", "-O2", "-o", out, "docs/sdk/c/arena.c", "-lm", "-lpthread"); err != nil {
+		if err := compile("cc", "-std=c99", "-O2", "-o", out, "docs/sdk/c/arena.c", "-pthread"); err != nil {
 			return nil, err
 		}
 		return accuracy.NewProgram(name, out)

@@ -50,6 +50,17 @@ func TestArena(t *testing.T) {
 	}
 }
 
+// TestArenaCompilers: what one compiler makes of the game plays as what another does.
+func TestArenaCompilers(t *testing.T) {
+	needTool(t, "clang")
+	program, other := arena(t), filepath.Join(t.TempDir(), "other")
+	if out, err := exec.Command("clang", "-std=c99", "-O3", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", other, "c/arena.c").CombinedOutput(); err != nil {
+		t.Fatalf("clang: %v\n%s", err, out)
+	}
+	dir, _ := play(t, program, "--ticks", "150", "--trace", "none")
+	wants(t, run(t, 0, "replay", filepath.Join(dir, "host"), "--sim", "exec:"+other+" serve"), "IN SYNC", "151 compared")
+}
+
 // replays are the ways of replaying that show a fault in the build that makes it, where a
 // plain replay of the sound build does not.
 var replays = map[string][]string{

@@ -11,6 +11,10 @@
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
 
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF /* else a product and a sum may become one rounding on some machines */
+#endif
+
 #include <time.h>
 #ifndef _WIN32
 #include <pthread.h>
@@ -206,11 +210,16 @@ static void be(state *s, body *b, size_t place, float x, float y) {
 
 static float anywhere(state *s) { return (float)draw(&s->rng, EDGE * 16) / 16; }
 
+static void be_anywhere(state *s, body *b, size_t place) { /* one draw after the other: arguments have no order */
+    float x = anywhere(s), y = anywhere(s);
+    be(s, b, place, x, y);
+}
+
 static void spawn_drone(state *s) {
     for (size_t i = 0; i < DRONES; i++) {
         drone *d = &s->drones[i];
         if (d->b.alive) continue;
-        be(s, &d->b, DRONE + i, anywhere(s), anywhere(s));
+        be_anywhere(s, &d->b, DRONE + i);
         d->goal_x = d->b.x, d->goal_y = d->b.y, d->health = 20, d->patience = 1;
         s->grid[cell(&d->b)]++;
         return;
@@ -221,7 +230,7 @@ static void spawn_pickup(state *s, int32_t value) {
     for (size_t i = 0; i < PICKUPS; i++) {
         pickup *p = &s->pickups[i];
         if (p->b.alive) continue;
-        be(s, &p->b, PICKUP + i, anywhere(s), anywhere(s));
+        be_anywhere(s, &p->b, PICKUP + i);
         p->kind = (uint8_t)draw(&s->rng, 3), p->value = value;
         return;
     }
@@ -245,15 +254,16 @@ static void begin_match(state *s, uint64_t seed) {
     s->rng = seed;
     for (size_t i = 0; i < FIGHTERS; i++) {
         fighter *f = &s->fighters[i];
-        be(s, &f->b, FIGHTER + i, 32.0f + 64.0f * (float)(i / SQUAD % 2) + anywhere(s) / 16, 32.0f + 64.0f * (float)(i / SQUAD / 2) + anywhere(s) / 16);
+        float x = 32.0f + 64.0f * (float)(i / SQUAD % 2) + anywhere(s) / 16, y = 32.0f + 64.0f * (float)(i / SQUAD / 2) + anywhere(s) / 16;
+        be(s, &f->b, FIGHTER + i, x, y);
         f->health = 100, f->player = (uint8_t)(i / SQUAD), f->aim_x = 1;
         strcpy(f->name, names[i]);
-        for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(20 + 10 * k), 0};
+        for (size_t k = 0; k < SLOTS; k++) s->slots[i * SLOTS + k] = (slot){f->b.id, k, 0, (int16_t)(18 + 8 * k), 0};
     }
     for (size_t i = 0; i < PLAYERS; i++) snprintf(s->players[i].name, 8, "P%d", (int)i + 1);
     for (size_t i = 0; i < HAZARDS; i++) {
         hazard *h = &s->hazards[i];
-        be(s, &h->b, HAZARD + i, anywhere(s), anywhere(s));
+        be_anywhere(s, &h->b, HAZARD + i);
         h->b.vx = 0.5f, h->radius = 3 + (float)draw(&s->rng, 4) / 2;
         s->threat[cell(&h->b)]++;
     }
@@ -349,7 +359,7 @@ static fighter *ordered(state *s, const desync_order *o, command *c) {
     if (useless(o) || o->kind == CHAT) return NULL;
     memcpy(c, o->payload, sizeof *c);
     fighter *f = fighter_of(s, c->unit);
-    return f && f->player == o->player && (o->kind != FIRE || body_of(s, c->target)) ? f : NULL;
+    return f && f->player == o->player ? f : NULL;
 }
 
 static void obey(game *g) {
@@ -360,8 +370,9 @@ static void obey(game *g) {
         if (g->orders[i].kind == STEER) f->stick_x = c.x, f->stick_y = c.y;
         if (g->orders[i].kind == CEASE) f->trigger = 0;
         if (g->orders[i].kind != FIRE) continue;
-        const body *at = body_of(&g->s, c.target);
-        f->trigger = 1, f->slot = (uint8_t)c.slot, f->aim_x = at->x - f->b.x, f->aim_y = at->y - f->b.y;
+        const body *at = body_of(&g->s, c.target); /* it may be gone by now */
+        f->trigger = 1, f->slot = (uint8_t)c.slot;
+        if (at) f->aim_x = at->x - f->b.x, f->aim_y = at->y - f->b.y;
     }
 }
 
@@ -594,24 +605,24 @@ static void fly(game *g) {
 }
 
 static void collect(game *g) {
-    entry claims[PICKUPS];
+    entry claims[64];
     const rules *r = on(g, DATA_MISMATCH, "Pickups") ? &g->foreign : &g->rules;
     size_t n = 0;
     for (uint32_t i = 0; i < PICKUPS; i++)
-        for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && f < g->s.fighters + FIGHTERS; f++)
-            if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 5) {
-                claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = &g->s.pickups[i]};
-                break;
-            }
+        for (fighter *f = g->s.fighters; g->s.pickups[i].b.alive && n < 64 && f < g->s.fighters + FIGHTERS; f++)
+            if (!f->stun && distance(&f->b, &g->s.pickups[i].b) < 5)
+                claims[n++] = (entry){.key = (uint32_t)f->combo, .at = i, .id = f->b.id, .who = f};
     arrange(g, "Pickups", BY_KEY, claims, n);
     for (size_t i = 0; i < n; i++) {
         pickup *p = &g->s.pickups[claims[i].at];
         fighter *f = fighter_of(&g->s, claims[i].id);
         uint32_t bonus = draw(&g->s.rng, 16);
         slot *w = &g->s.slots[(f - g->s.fighters) * SLOTS + bonus % SLOTS];
-        if (p->kind == 0) f->health = f->health < 100 ? f->health + (int32_t)bonus : f->health;
-        else if (p->kind == 1) w->ammo = (int16_t)(w->ammo < 200 ? w->ammo + 20 : w->ammo);
         g->s.players[f->player].score += (p->value + (int32_t)bonus) * r->prize / 25.0;
+        f->combo = (uint16_t)(f->combo + bonus % 4);
+        if (!p->b.alive) continue; /* who comes second has the bonus alone */
+        if (p->kind == 0 && f->health < 100) f->health += (int32_t)bonus;
+        if (p->kind == 1 && w->ammo < 200) w->ammo = (int16_t)(w->ammo + 20);
         memset(p, 0, sizeof *p);
         effect(g, "Pickups");
     }
@@ -666,7 +677,7 @@ static void reckon(game *g) {
 static void reinforce(game *g) {
     spawn_drone(&g->s);
     if (g->tick % 2 == 0) spawn_pickup(&g->s, 20 + (int32_t)g->s.round);
-    if (on(g, HOST_ONLY, "Spawn") && g->tick % 16 == 0) spawn_drone(&g->s); /* a script of the host's */
+    if (on(g, HOST_ONLY, "Spawn") && g->tick % 16 == 0) g->s.players[0].score += 5; /* the host's script pays a bonus */
 }
 
 static const struct { const char *name; void (*run)(game *); } systems[] = {
@@ -953,7 +964,7 @@ static const char *validate(void *user, uint64_t tick, const desync_order *o) { 
 static int possible(game *g, const desync_order *o) {
     command c;
     fighter *f = ordered(&g->s, o, &c);
-    if (!f) return 0;
+    if (!f || (o->kind == FIRE && !body_of(&g->s, c.target))) return 0;
     if (on(g, IMPURE_VALIDATION, "Fighter") && body_of(&g->s, c.target)) f->aim_x = body_of(&g->s, c.target)->x - f->b.x;
     if (on(g, IMPURE_VALIDATION, "Slot")) g->s.slots[(f - g->s.fighters) * SLOTS + c.slot].cooldown = 0;
     return 1;
@@ -1127,11 +1138,11 @@ static void script(peer *p, uint32_t who, uint64_t tick, box *to) {
     fighter *f = &s->fighters[who * SQUAD + draw(rng, SQUAD)];
     uint32_t dice = draw(rng, 16), kind = dice < 8 ? STEER : dice < 14 ? FIRE : dice < 15 ? CEASE : CHAT;
     to->n = 0, to->known = 1;
-    for (uint32_t i = 0; i < (orders < 4 ? 1u : orders < 6 ? 2u : 0u); i++) {
+    for (uint32_t i = 0; i < (orders < 3 ? 1u : orders < 7 ? 2u : 0u); i++) {
         const body *at = nearest(s, f, rng);
         given o = {{0, who, p->sequence[who], kind, NULL, sizeof(command)}, {(uint32_t)tick, 0, 0, 0, f->b.id, 0}};
         if (kind == STEER) o.c.x = (float)((int)draw(rng, 257) - 128) / 128, o.c.y = (float)((int)draw(rng, 257) - 128) / 128;
-        if (kind == FIRE && at) o.c.target = at->id, o.c.slot = draw(rng, SLOTS);
+        if (kind == FIRE && at) o.c.target = at->id, o.c.slot = (p->sequence[who] + i) % SLOTS;
         if (kind == CHAT) o.o.size = 4;
         o.o.payload = (const uint8_t *)&o.c, p->g.tick = p->sure;
         if (kind != CHAT && !possible(&p->g, &o.o)) continue;
@@ -1367,7 +1378,7 @@ static const desync_world *hashed(peer *p, const options *o, const state *s) {
     mistake *m = anywhere_on(&p->g, CHECKSUM_ONLY);
     int fighters = m && strcmp(m->place, "Fighter") == 0;
     if (m && !m->done) p->stale = p->now, p->is_stale = m->done = 1;
-    if (p->is_stale && s->serial > p->stale.serial + 8) p->is_stale = 0; /* rows came, and all was hashed again */
+    if (p->is_stale && s->serial > p->stale.serial + 32) p->is_stale = 0; /* rows came, and all was hashed again */
     seen = *s;
     for (size_t i = 0; i < FIGHTERS && p->is_stale && fighters; i++) seen.fighters[i].heat = p->stale.fighters[i].heat;
     for (size_t i = 0; i < DRONES && p->is_stale && !fighters; i++)
@@ -1445,7 +1456,8 @@ typedef struct { box sent[RING][PLAYERS]; uint64_t arrives[RING][PLAYERS][MAX_PE
 
 static void post(network *n, const options *o, uint32_t who, uint64_t tick, uint64_t frame) {
     for (int to = 0; to < o->peers; to++) {
-        uint64_t at = frame + ((int)who % o->peers == to ? 0 : draw(&n->rng, 4) + draw(&n->rng, 5));
+        uint32_t travel = draw(&n->rng, 4), jitter = draw(&n->rng, 5);
+        uint64_t at = frame + ((int)who % o->peers == to ? 0 : travel + jitter);
         if (at < n->last[who][to]) at = n->last[who][to];
         n->arrives[tick % RING][who][to] = n->last[who][to] = at;
     }
@@ -1466,7 +1478,7 @@ static void play_frame(peer *p, network *n, const options *o, uint64_t frame) {
         for (uint32_t who = 0; who < PLAYERS; who++)
             if (!box_of(p, tick, who)->known && n->arrives[tick % RING][who][p->number] <= frame) receive(p, tick, who, &n->sent[tick % RING][who]);
     while (p->sure < o->ticks && p->sure < newest && all_known(p, p->sure)) play_sure(p);
-    p->saved.len = 0;
+    p->saved.len = 0, p->g.tick = p->sure;
     pack(&p->g, &p->saved);
     play_ahead(p, newest);
 }

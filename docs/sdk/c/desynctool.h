@@ -1994,8 +1994,8 @@ const char *desync_recorder_report(desync_recorder *r, const desync_world *w, in
     if (!err && !path) err = desync__no_memory;
     if (!err) {
         f = fopen(path, "wb");
-        if (!f) err = "the file cannot be created";
-        else if ((fwrite(b.data, 1, b.len, f) != b.len) | (fclose(f) != 0)) err = "the file cannot be written";
+        if (!f || fwrite(b.data, 1, b.len, f) != b.len) err = "the report cannot be written";
+        if (f && fclose(f) && !err) err = "the report cannot be written";
     }
     free(path);
     desync_free(&b);
