@@ -25,6 +25,7 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 			case info.Torn:
 				r.lose("%s: breaks off", info.File)
 			}
+			r.lostGaps(t, info)
 		}
 		if r.Kind == ChecksumOnly || !t.Diverged() {
 			continue // a checksum that is wrong is wrong in traces too
