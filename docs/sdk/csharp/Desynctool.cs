@@ -1,7 +1,8 @@
 // The formats and the protocol of desynctool for C# games: snapshots, order logs, traces, and
 // serving a game to `desynctool replay`. Copy this file into a project; it needs C# 7 and
 // .NET Standard 2.0, no packages and no unsafe code. docs/extsim.md, snapshot.md, merkle.md,
-// orderlog.md and trace.md specify what is written here; Skirmish.cs is an example game.
+// orderlog.md, trace.md and peer-report.md specify what is written here; Skirmish.cs is an example
+// game, Trade.cs a larger one.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -123,6 +124,27 @@ namespace Desynctool
             var b = new byte[8];
             Buffer.BlockCopy(hash, 0, b, 0, b.Length);
             return b;
+        }
+
+        /// <summary>The leaves of the tree with their hashes: the RNG under the empty label, if there is one, then each archetype.</summary>
+        public List<KeyValuePair<string, byte[]>> Leaves()
+        {
+            StateHash();
+            var leaves = new List<KeyValuePair<string, byte[]>>();
+            if (Rng != null) leaves.Add(new KeyValuePair<string, byte[]>("", new World { Rng = Rng }.StateHash())); // the root of one leaf is the leaf
+            foreach (Table t in tables)
+                if (t.Class == TableClass.Archetype) leaves.Add(new KeyValuePair<string, byte[]>(t.Label, (byte[])t.Leaf.Clone()));
+            return leaves;
+        }
+
+        /// <summary>The bytes of a .snap that holds of this state only the RNG and one archetype.</summary>
+        public byte[] EncodeArchetype(string label)
+        {
+            Table t = Find(TableClass.Archetype, label);
+            if (t == null) throw new ArgumentException("there is no archetype " + label);
+            var part = new World { Seed = Seed, Tick = Tick, Phase = Phase, Native = Native, Peer = Peer, Rng = Rng };
+            part.tables.Add(t);
+            return part.Encode();
         }
 
         public string FileName { get { return "desync_" + Seed.ToString("x16") + "_" + Tick.ToString("d10") + ".snap"; } }
@@ -349,7 +371,8 @@ namespace Desynctool
             return null;
         }
 
-        internal void Clear()
+        /// <summary>Takes the rows out and keeps the columns and the memory: a game that knows which tables changed refills only them.</summary>
+        public void Clear()
         {
             Rows = 0;
             foreach (Column c in columns) c.Clear();
@@ -829,6 +852,9 @@ namespace Desynctool
         public readonly List<string> Peers = new List<string>();
         /// <summary>What a simulator needs to start beside the seed, such as the map.</summary>
         public readonly SortedDictionary<string, string> Parameters = new SortedDictionary<string, string>(Utf8.Order);
+        /// <summary>What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. A Recorder writes
+        /// them into snapshots. They are not in the header, whose parameters are the same on all peers.</summary>
+        public readonly SortedDictionary<string, string> Facts = new SortedDictionary<string, string>(Utf8.Order);
 
         internal int KindOf(string name)
         {
@@ -1056,9 +1082,11 @@ namespace Desynctool
             hashCount++;
         }
 
-        /// <summary>Adds an event to the next tick. One that opens an epoch stands before the first state that is observed in it.</summary>
+        /// <summary>Adds an event to the next tick. One that opens an epoch comes before the first state that is observed in it; what
+        /// was observed before is written at once, as it belongs to the epoch that ends.</summary>
         public void Mark(Marker m)
         {
+            if (m.NewEpoch) Observed();
             markers.ArrayHead(8);
             markers.UInt((byte)m.Kind);
             markers.UInt(m.Player);
@@ -1126,17 +1154,21 @@ namespace Desynctool
             return World.Short(into);
         }
 
+        /// <summary>Writes what was observed, without a tick that follows.</summary>
+        void Observed()
+        {
+            if (hashCount == 0) return;
+            Bytes o = file.Begin();
+            o.ArrayHead(hashCount);
+            o.Raw(hashes);
+            file.End(ObservedFrame);
+            hashes.Clear(); hashCount = 0;
+        }
+
         /// <summary>Writes what was observed after the last tick, and the end marker.</summary>
         public void Dispose()
         {
-            if (hashCount > 0)
-            {
-                Bytes o = file.Begin();
-                o.ArrayHead(hashCount);
-                o.Raw(hashes);
-                file.End(ObservedFrame);
-                hashCount = 0;
-            }
+            Observed();
             file.Dispose();
         }
     }
@@ -1158,6 +1190,9 @@ namespace Desynctool
     }
 
     public enum TraceEvent : byte { Save = 1, Restore, Resimulate, Input }
+
+    /// <summary>What a trace of whole states has: the sync hash; the leaves before it; and before each leaf the digests of its columns.</summary>
+    public enum TraceDetail { System, Archetype, Column }
 
     /// <summary>Writes a binary trace: checksums at checkpoints, in the order of execution. Dispose ends it.</summary>
     public sealed class Trace : IDisposable
@@ -1221,6 +1256,21 @@ namespace Desynctool
             this.count++;
         }
 
+        /// <summary>The state after a system, in as much detail as is wanted.</summary>
+        public void Checkpoint(ulong tick, string system, World w, TraceDetail detail)
+        {
+            byte[] sync = w.SyncHash();
+            if (detail >= TraceDetail.Archetype)
+                foreach (KeyValuePair<string, byte[]> leaf in w.Leaves())
+                {
+                    if (detail == TraceDetail.Column && leaf.Key != "")
+                        foreach (Column c in w.Find(TableClass.Archetype, leaf.Key).Columns)
+                            Checkpoint(tick, system, leaf.Key + "/" + c.Component + "." + c.Field, World.Short(c.Cells.Digest));
+                    Checkpoint(tick, system, leaf.Key == "" ? "RNG" : leaf.Key, World.Short(leaf.Value));
+                }
+            Checkpoint(tick, system, "", sync);
+        }
+
         /// <summary>What a rollback did. Other is the tick at which a state was restored, or the last tick that is
         /// simulated again; player and predicted are for inputs.</summary>
         public void Event(TraceEvent kind, ulong tick, ulong other, uint player, bool predicted, params Sum[] sums)
@@ -1270,6 +1320,175 @@ namespace Desynctool
         {
             Flush();
             file.Dispose();
+        }
+    }
+
+    // ---- all that a peer leaves ----
+
+    /// <summary>What a peer writes down when it learns that its state is not that of the others: docs/peer-report.md.</summary>
+    public sealed class PeerReport
+    {
+        /// <summary>The state, with its seed, point and peer.</summary>
+        public World State;
+        /// <summary>Number of the player, -1 if the peer plays none.</summary>
+        public int Player = -1;
+        /// <summary>diverged, in-sync or inconclusive.</summary>
+        public string Status = "diverged";
+        public readonly List<string> Warnings = new List<string>();
+        /// <summary>The archetypes whose content is included: those that differ from others, if that is known.</summary>
+        public readonly List<string> Archetypes = new List<string>();
+        /// <summary>The first and the last tick whose orders are all in the excerpt; without one null.</summary>
+        public ulong? From, To;
+        readonly StringBuilder orders = new StringBuilder();
+
+        public string FileName { get { return "desync_report_" + State.Seed.ToString("x16") + "_" + State.Tick.ToString("d10") + ".json"; } }
+
+        /// <summary>Adds an order to the excerpt.</summary>
+        public void Add(ulong tick, Order o, bool local)
+        {
+            orders.Append(orders.Length == 0 ? "" : ",").Append("\n  {\"tick\":").Append(tick).Append(",\"sub_tick_time\":").Append(o.SubTick);
+            orders.Append(",\"player\":").Append(o.Player).Append(",\"sequence\":").Append(o.Sequence).Append(",\"kind\":").Append(Quoted(o.Kind));
+            orders.Append(",\"payload\":\"").Append(Hex(o.Payload)).Append(local ? "\",\"local\":true}" : "\"}");
+        }
+
+        public string Json()
+        {
+            var nodes = new List<string>();
+            var worlds = new List<string>();
+            foreach (KeyValuePair<string, byte[]> leaf in State.Leaves()) nodes.Add("\n  [" + Quoted(leaf.Key) + ",\"" + Hex(leaf.Value) + "\"]");
+            foreach (string label in Archetypes)
+                worlds.Add("\n  {\"label\":" + Quoted(label) + ",\"world\":\"" + Convert.ToBase64String(State.EncodeArchetype(label)) + "\"}");
+            var o = new StringBuilder("{\"schema\":\"desynctool.peer-report/1\",\n\"status\":");
+            o.Append(Quoted(Status)).Append(",\n\"warnings\":[").Append(string.Join(",", Warnings.ConvertAll(Quoted).ToArray()));
+            o.Append("],\n\"seed\":\"").Append(State.Seed.ToString("x16")).Append("\",\n\"player\":").Append(Player);
+            o.Append(",\n\"peer\":").Append(Quoted(State.Peer)).Append(",\n\"tick\":").Append(State.Tick).Append(",\n\"phase\":").Append(Quoted(State.Phase));
+            o.Append(",\n\"state_hash\":\"").Append(Hex(State.StateHash())).Append("\",\n\"rng_state\":\"").Append(Hex(State.Rng ?? new byte[0]));
+            o.Append("\",\n\"merkle_nodes\":[").Append(string.Join(",", nodes.ToArray()));
+            o.Append("],\n\"diverged_archetypes\":[").Append(string.Join(",", worlds.ToArray())).Append("],\n");
+            if (From != null && To != null) o.Append("\"order_log_window\":{\"from\":").Append(From).Append(",\"to\":").Append(To).Append("},\n");
+            return o.Append("\"order_log_excerpt\":[").Append(orders).Append("]}\n").ToString();
+        }
+
+        /// <summary>Writes desync_report_SEED_TICK.json into a folder and returns its path.</summary>
+        public string WriteFile(string folder)
+        {
+            string path = Path.Combine(folder, FileName);
+            File.WriteAllBytes(path, Utf8.Strict.GetBytes(Json()));
+            return path;
+        }
+
+        static string Hex(byte[] b)
+        {
+            var o = new StringBuilder(2 * b.Length);
+            foreach (byte v in b) o.Append(v.ToString("x2"));
+            return o.ToString();
+        }
+
+        static string Quoted(string s)
+        {
+            var o = new StringBuilder("\"");
+            foreach (char c in s)
+                if (c == '"' || c == '\\') o.Append('\\').Append(c);
+                else if (c < ' ') o.Append("\\u").Append(((int)c).ToString("x4"));
+                else o.Append(c);
+            return o.Append('"').ToString();
+        }
+    }
+
+    /// <summary>All that one peer leaves, in one folder: order log, trace, snapshots, reports. For each tick: State with the state
+    /// before it, Tick, and if there is a trace System after each system. At the end State once more, and Dispose.</summary>
+    public sealed class Recorder : IDisposable
+    {
+        const int Excerpt = 64; // ticks whose orders a report has
+
+        public readonly OrderLog Log;
+        /// <summary>Null if none is written.</summary>
+        public readonly Trace Trace;
+        /// <summary>Loads, resyncs and joins of this peer so far.</summary>
+        public uint Epoch { get; private set; }
+
+        readonly Session session;
+        readonly string folder;
+        readonly TraceDetail detail;
+        readonly Queue<KeyValuePair<ulong, Order[]>> recent = new Queue<KeyValuePair<ulong, Order[]>>();
+        bool begun;
+
+        /// <summary>Makes the folder and begins the files. The session's Start is the state hash at its first point. Detail: null
+        /// writes no trace.</summary>
+        public Recorder(string folder, Session session, TraceDetail? detail = null)
+        {
+            this.folder = Directory.CreateDirectory(folder).FullName;
+            this.session = session;
+            this.detail = detail ?? TraceDetail.System;
+            Epoch = session.Epoch;
+            Log = new OrderLog(Path.Combine(folder, "order-log.bin"), session);
+            if (detail != null) Trace = new Trace(Path.Combine(folder, "checkpoints.trace"), session);
+        }
+
+        /// <summary>Notes the state at a point, and returns its hash.</summary>
+        public byte[] State(ulong point, World w)
+        {
+            byte[] hash = w.StateHash();
+            Log.Observe(point, hash);
+            begun = true;
+            return hash;
+        }
+
+        public void Tick(ulong tick, IReadOnlyList<Order> orders)
+        {
+            Log.Tick(tick, orders);
+            var copy = new Order[orders.Count];
+            for (int i = 0; i < copy.Length; i++) copy[i] = orders[i];
+            recent.Enqueue(new KeyValuePair<ulong, Order[]>(tick, copy));
+            if (recent.Count > Excerpt) recent.Dequeue();
+        }
+
+        public void System(ulong tick, string system, World w) { if (Trace != null) Trace.Checkpoint(tick, system, w, detail); }
+
+        /// <summary>This peer's state was replaced by one of another peer, or by a saved one: history is the history hash there, at that
+        /// point, null if it is not known. Kind is Load, Resync, Join or Reconnect. It comes before State at the point.</summary>
+        public void Loaded(MarkerKind kind, ulong point, byte[] history, string text)
+        {
+            if (begun) Epoch++; // in a log that begins with it, it is the header's
+            recent.Clear(); // an excerpt has no gap
+            Log.Mark(new Marker { Kind = kind, Peer = (uint)Math.Max(0, session.Peers.IndexOf(session.Peer)), Point = point, NewEpoch = true, History = history, Text = text });
+        }
+
+        /// <summary>Writes a snapshot of the state that was noted last, with the peer's facts, build and parameters as properties.</summary>
+        public string Snapshot(ulong point, World w)
+        {
+            Describe(point, w);
+            return w.WriteFile(folder);
+        }
+
+        /// <summary>Writes a report on the state that was noted last, with the content of the archetypes that are named and the orders of
+        /// the ticks before, and returns its path.</summary>
+        public string Report(ulong point, World w, int player, IEnumerable<string> archetypes)
+        {
+            Describe(point, w);
+            var report = new PeerReport { State = w, Player = player };
+            report.Archetypes.AddRange(archetypes);
+            foreach (KeyValuePair<ulong, Order[]> tick in recent)
+            {
+                report.From = report.From ?? tick.Key;
+                report.To = tick.Key;
+                foreach (Order o in tick.Value) report.Add(tick.Key, o, session.Kinds[session.KindOf(o.Kind)].Local);
+            }
+            return report.WriteFile(folder);
+        }
+
+        void Describe(ulong point, World w)
+        {
+            w.Seed = session.Seed; w.Tick = point; w.Peer = session.Peer; w.Epoch = Epoch; w.History = Log.History;
+            foreach (KeyValuePair<string, string> p in session.Facts) w.Properties[p.Key] = p.Value;
+            foreach (KeyValuePair<string, string> p in session.Parameters) w.Properties[p.Key] = p.Value;
+            if (session.Build != "") w.Properties["build"] = session.Build;
+        }
+
+        public void Dispose()
+        {
+            Log.Dispose();
+            if (Trace != null) Trace.Dispose();
         }
     }
 
