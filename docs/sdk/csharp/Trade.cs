@@ -186,7 +186,10 @@ sealed class Roster<T> : IRoster where T : Item, new()
         List<T> theirs = ((Roster<T>)other).Items;
         if (theirs.Count != Items.Count) return false;
         for (int i = 0; i < theirs.Count; i++)
-            if (Order(Items[i], theirs[i].Id, theirs[i].Sub) != 0 || !fields.TrueForAll(f => Equal(f, Items[i], theirs[i]))) return false;
+            if (Order(Items[i], theirs[i].Id, theirs[i].Sub) != 0) return false;
+        foreach (Field f in fields)
+            for (int i = 0; i < theirs.Count; i++)
+                if (!Equal(f, Items[i], theirs[i])) return false;
         return true;
     }
 
@@ -741,7 +744,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         List<Caravan> list = S.Caravans.Items.FindAll(v => v.To == 0 && tick >= v.Rest);
         if (On("unstable-sort", "Caravans")) list.Sort((a, b) => b.Waited.CompareTo(a.Waited));
         else list = list.OrderByDescending(v => v.Waited).ThenBy(v => v.Id).ToList();
-        int gates = 10; // so many are let out
+        int gates = 5; // so many are let out
         foreach (Caravan v in list)
         {
             v.Waited++;
@@ -801,8 +804,6 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         else if (what == 1) t.Fair = tick + 8 + (ulong)Chance(24);
         else if (what == 2) { MarketOf(t.Id, (int)Chance(Goods)).Price *= 1.25f; if (!On("stale-cache", "PriceIndex")) RefreshIndex(); } // a rumour
         else MarketOf(t.Id, (int)Chance(Goods)).Stock += 10;
-        t.Mood = Drift(t.Mood, what * 0.37f, On("float-fma", "Ledgers"));
-        if (On("blind-checksum", "Town")) t.Mood += 0.125f;
         if (On("rng-leak", "Fortune")) Chance(8); // where the crows fly
     }
 
@@ -818,6 +819,8 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
             h.Balance += h.Balance * interest - h.Debt * 0.01;
             if (h.Debt > 0 && h.Balance > 10 * h.Debt) { h.Balance -= h.Debt; h.Debt = 0; }
         }
+        S.Towns.Changed = true;
+        foreach (Town t in S.Towns.Items) t.Mood = Drift(t.Mood, (float)(MarketOf(t.Id, 1).Stock * (On("blind-checksum", "Town") ? 0.017f : 0.013f)), On("float-fma", "Ledgers"));
         if (tick % 16 == 0) Rank();
     }
 
@@ -960,7 +963,9 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
     /// <summary>The preview of what a player's orders will do.</summary>
     public void Predict(ulong tick, uint player, IReadOnlyList<Order> orders)
     {
-        byte[] before = Save(ColumnOf("prediction-leak", "Works.Make.done", "", "Caravan.Route.left"));
+        string leak = ColumnOf("prediction-leak", "Works.Make.done", "", "Caravan.Route.left");
+        byte[] before = Save(leak);
+        bool[] changed = S.All.Select(r => r.Changed).ToArray();
         uint[] costs = cost; double[] indexes = index; int[] pools = (int[])pool.Clone(), gluts = (int[])glut.Clone();
         ulong own = frames;
         predicting = true;
@@ -969,6 +974,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         Read(before);
         cost = costs; index = indexes; pool = pools; glut = gluts; frames = own;
         costChanged = indexChanged = true;
+        for (int i = 0; i < changed.Length && leak == ""; i++) S.All[i].Changed = changed[i]; // it is as it was
     }
 }
 
@@ -1220,7 +1226,7 @@ sealed class Match
             foreach (Peer p in Online)
             {
                 p.Game.RunSystem(n, tick, heard[p.Number]);
-                p.Recorder.System(tick, p.Game.Systems[n], p.Game.World());
+                if (Detail != null) p.Recorder.System(tick, p.Game.Systems[n], p.Game.World());
             }
             truth.AfterSystem(Host.Game.Systems[n]);
         }
