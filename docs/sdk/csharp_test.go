@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,6 +88,67 @@ func TestCSharpVectors(t *testing.T) {
 		"Pair[1:0].T.I8 = -128\n", "Pair[1:0].T.I64 = -9223372036854775808\n", "Pair[1:0].T.U64 = 18446744073709551615\n",
 		"Pair[1:0].T.String = \"größe\"\n", "Pair[1:0].T.Ref = @18446744073709551615\n", "Pair[18446744073709551615:0].T.Bytes = 0x00010203\n",
 		"cache Grid[5].C.d = 9\n", "noise Clock[1]\n")
+}
+
+// TestCSharpRecorder reads all that a peer leaves that was away for some ticks.
+func TestCSharpRecorder(t *testing.T) {
+	exe := compileCSharp(t, csharpSDK, "testdata/Vectors.cs")
+	dir := t.TempDir()
+	if out, err := exec.Command("mono", exe, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	dir = filepath.Join(dir, "gap")
+	snap := filepath.Join(dir, "desync_ffffffffffffffff_0000000006.snap")
+	if _, err := os.Stat(snap); err == nil {
+		t.Error("the snapshot has the seed of the state, not that of the session")
+	}
+	snap = filepath.Join(dir, "desync_0000000000000007_0000000006.snap")
+	for _, file := range []string{snap, filepath.Join(dir, "order-log.bin")} {
+		wants(t, run(t, 0, "verify", file), "VERIFIED")
+	}
+	adopted := append([]byte{1}, make([]byte, 31)...)
+	log := readLog(t, filepath.Join(dir, "order-log.bin"))
+	sync := log.Epochs[1].Hash(6, 0, orderlog.SyncHash, "")
+	history := sha256.Sum256(append(bytes.Clone(adopted), sync...))
+	text := run(t, 0, "dump", filepath.Join(dir, "order-log.bin"))
+	wants(t, text, fmt.Sprintf("observed = 1\nobserved.hash[1].sync.peer[0] = 0x%x\ntick[5].input_hash", sync),
+		"tick[5].marker[0] = reconnect player 1 peer 0 seq 0 point 5 \"\"\n",
+		fmt.Sprintf("tick[5].marker[1] = load player 0 peer 0 seq 0 point 5 epoch 0x%x \"save of the host\"\n", adopted))
+	wants(t, run(t, 0, "dump", snap), "%epoch 1\n", fmt.Sprintf("%%history %x\n", history), "%meta \"build\" \"1.0\"\n%meta \"locale\" \"de_DE\"\n%meta \"map\" \"green valley\"\n")
+	if len(log.Header.Params) != 1 || log.Epochs[0].Hash(1, 0, orderlog.SyncHash, "") == nil || log.Epochs[1].Hash(1, 0, orderlog.SyncHash, "") != nil {
+		t.Errorf("parameters %v, or a hash in the wrong epoch:\n%s", log.Header.Params, text)
+	}
+
+	trace := run(t, 0, "dump", filepath.Join(dir, "checkpoints.trace"))
+	world := run(t, 0, "walk", snap, snap)
+	for _, scope := range []string{"RNG", "Empty", "Empty/A.b", "Pair", "Pair/T.Fixed"} {
+		if n := strings.Count(trace, " system=Movement scope="+scope+" "); n != 2 {
+			t.Errorf("%d checkpoints of %s, expected 2:\n%s", n, scope, trace)
+		}
+	}
+	wants(t, trace, fmt.Sprintf("tick=5 system=Movement sum=0x%x\n", sync))
+	wants(t, world, "IN SYNC")
+
+	file := filepath.Join(dir, "desync_report_0000000000000007_0000000006.json")
+	out := run(t, 0, "report", file)
+	if strings.Contains(out, "contradict") {
+		t.Errorf("the report contradicts itself:\n%s", out)
+	}
+	var report map[string]any
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &report)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(report["order_log_window"], report["player"], report["order_log_excerpt"]); got != "map[from:5 to:5] 2 "+
+		"[map[kind:chat local:true payload:67 player:1 sequence:4 sub_tick_time:5 tick:5] map[kind:move payload:9301 player:2 sequence:17 sub_tick_time:0 tick:5]]" {
+		t.Errorf("the excerpt of orders is %s", got)
+	}
+	if nodes := report["merkle_nodes"].([]any); len(nodes) != 5 || fmt.Sprint(nodes[0].([]any)[0]) != "" {
+		t.Errorf("the nodes are %v", nodes)
+	}
 }
 
 func TestCSharpReads(t *testing.T) {

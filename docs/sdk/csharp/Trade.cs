@@ -830,7 +830,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         {
             IEnumerable<Caravan> own = S.Caravans.Items.Where(v => v.House == h.Id);
             if (On("float-reassoc", "Ledgers")) own = own.Reverse();
-            h.Worth = own.Aggregate(0.1, (sum, v) => sum + v.Paid) + h.Balance - h.Debt;
+            h.Worth = own.Aggregate(0.1, (sum, v) => sum + v.Paid / 3) + h.Balance - h.Debt;
             if (On("blind-checksum", "House")) h.Worth *= 1.25;
         }
         foreach (House h in S.Houses.Items) h.Rank = (byte)(1 + S.Houses.Items.Count(other => other.Balance > h.Balance));

@@ -31,6 +31,7 @@ static class Vectors
         Refusals();
         Log(Path.Combine(folder, "order-log.bin"));
         Checkpoints(Path.Combine(folder, "checkpoints.trace"));
+        Gap(Path.Combine(folder, "gap"));
         if (args.Length > 1) Compressed(args[1]);
         Console.WriteLine("ok");
         return 0;
@@ -272,6 +273,35 @@ static class Vectors
                 new Order { SubTick = 16667, Player = 2, Sequence = 17, Kind = "move", Payload = Hex("9301cd0400") } });
             log.Observe(2, 0, "sync", "", Hex("0f1e2d3c4b5a6978"));
             log.Observe(2, 1, "sync", "quick", Hex("beef"));
+        }
+    }
+
+    // All that a peer leaves that plays a tick, is away, and comes back at point 5 with a state of another peer.
+    static void Gap(string folder)
+    {
+        Session s = Header();
+        World w = Types();
+        w.Phase = "";
+        s.Facts["locale"] = "de_DE";
+        s.Start = w.StateHash();
+        var orders = new[] { new Order { SubTick = 5, Player = 1, Sequence = 4, Kind = "chat", Payload = Hex("67") },
+            new Order { Player = 2, Sequence = 17, Kind = "move", Payload = Hex("9301") } };
+        using (var r = new Recorder(folder, s, TraceDetail.Column))
+        {
+            r.State(0, w);
+            r.Tick(0, orders);
+            r.System(0, "Movement", w);
+            r.State(1, w);
+            Expect(r.Epoch == 0, "an epoch begins with a load");
+            r.Log.Mark(new Marker { Kind = MarkerKind.Reconnect, Player = 1, Point = 5 });
+            r.Loaded(MarkerKind.Load, 5, Hex("0100000000000000000000000000000000000000000000000000000000000000"), "save of the host");
+            Expect(r.Epoch == 1, "a load begins an epoch");
+            r.State(5, w);
+            r.Tick(5, orders);
+            r.System(5, "Movement", w);
+            r.State(6, w);
+            r.Snapshot(6, w);
+            r.Report(6, w, 2, new[] { "Pair" });
         }
     }
 
