@@ -511,16 +511,18 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         return fresh;
     }
 
-    double[] Indexes()
+    double MeanOf(int good)
     {
-        var fresh = new double[Goods];
-        foreach (Market m in S.Markets.Items) fresh[m.Sub] += m.Price;
-        for (int g = 0; g < Goods; g++) fresh[g] /= S.Towns.Items.Count;
-        return fresh;
+        double sum = 0;
+        for (int m = good; m < S.Markets.Items.Count; m += Goods) sum += S.Markets.Items[m].Price;
+        return sum / S.Towns.Items.Count;
     }
+
+    double[] Indexes() => Enumerable.Range(0, Goods).Select(MeanOf).ToArray();
 
     void RefreshCosts() { cost = Costs(); costChanged = true; }
     void RefreshIndex() { index = Indexes(); indexChanged = true; }
+    void RefreshIndex(int good) { index[good] = MeanOf(good); indexChanged = true; }
 
     public IEnumerable<string> StaleCaches()
     {
@@ -659,7 +661,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         foreach (Market m in S.Markets.Items) glut[m.Sub] = Math.Max(glut[m.Sub], m.Stock);
         foreach (Market m in S.Markets.Items)
         {
-            if ((tick + 5 * m.Id + m.Sub) % 4 != 0) continue;
+            if ((tick + m.Sub) % 4 != 0) continue; // the day of this good
             Town t = TownOf(m.Id);
             m.Demand = (ushort)(t.People / 80 + (tick < t.Fair ? 3 : 0));
             m.Stock -= Math.Max(0, Math.Min(m.Stock, m.Demand));
@@ -673,7 +675,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         if (tick % 16 == 8) Average();
         if (Once("reconverge", "Markets")) S.Markets.Items[3].Average += 1;
         if (On("host-only", "Markets") && scripted && tick % 16 == 0) MarketOf(1, 1).Stock += 20; // a script fills the host's granary
-        RefreshIndex();
+        for (int g = 0; g < Goods; g++) if ((tick + (ulong)g) % 4 == 0) RefreshIndex(g);
     }
 
     /// <summary>Nine tenths of one and a tenth of the other, each product rounded to f32.</summary>
@@ -802,8 +804,9 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         long what = Chance(4);
         if (what == 0) { t.Wear = (ushort)Math.Min(40, t.Wear + 2 + Chance(4)); if (!On("stale-cache", "RouteCost")) RefreshCosts(); } // a storm
         else if (what == 1) t.Fair = tick + 8 + (ulong)Chance(24);
-        else if (what == 2) { MarketOf(t.Id, (int)Chance(Goods)).Price *= 1.25f; if (!On("stale-cache", "PriceIndex")) RefreshIndex(); } // a rumour
-        else MarketOf(t.Id, (int)Chance(Goods)).Stock += 10;
+        int good = what < 2 ? 0 : (int)Chance(Goods);
+        if (what == 2) { MarketOf(t.Id, good).Price *= 1.25f; if (!On("stale-cache", "PriceIndex")) RefreshIndex(good); } // a rumour
+        if (what == 3) MarketOf(t.Id, good).Stock += 10;
         if (On("rng-leak", "Fortune")) Chance(8); // where the crows fly
     }
 
@@ -966,7 +969,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         string leak = ColumnOf("prediction-leak", "Works.Make.done", "", "Caravan.Route.left");
         byte[] before = Save(leak);
         bool[] changed = S.All.Select(r => r.Changed).ToArray();
-        uint[] costs = cost; double[] indexes = index; int[] pools = (int[])pool.Clone(), gluts = (int[])glut.Clone();
+        uint[] costs = cost; double[] indexes = (double[])index.Clone(); int[] pools = (int[])pool.Clone(), gluts = (int[])glut.Clone();
         ulong own = frames;
         predicting = true;
         Step(tick, orders);
