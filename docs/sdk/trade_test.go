@@ -94,6 +94,7 @@ func TestTradeClean(t *testing.T) {
 	for _, file := range append(filesOf(t, dir, "*/*.snap", 4*5), filesOf(t, dir, "*/order-log.bin", 4)...) {
 		wants(t, run(t, 0, "verify", file), "VERIFIED")
 	}
+	damagedLoads(t, sample.Of(60, 500), dir, "mono", exe, "serve")
 	text := run(t, 0, "dump", filepath.Join(dir, "client", "desync_0000000000000007_0000000300.snap"))
 	wants(t, text, `%peer "client"`, `%meta "locale" "de_DE"`, `%meta "data_hash" `, "%rng 0x", "Market[3:2].Stock.amount = ", "cache RouteCost[12:12].Way.miles = 0", "Realm[0].Fortune.state = ")
 	if text := run(t, 0, "dump", filepath.Join(dir, "client", "order-log.bin")); strings.Contains(text, "locale") {
