@@ -334,7 +334,7 @@ sealed class Fault
     }
 
     public Fault For(ulong seed) => new Fault {
-        Kind = Kind, Peer = Peer, Place = Place ?? Kind.Places[seed % (ulong)Kind.Places.Length], From = From ?? (Kind.Name == "initial-state" ? 0 : 40 + seed * 29 % 100) };
+        Kind = Kind, Peer = Peer, Place = Place ?? Kind.Places[seed % (ulong)Kind.Places.Length], From = Kind.Name == "initial-state" ? 0 : From ?? 40 + seed * 29 % 100 };
 }
 
 // ---- the game ----
@@ -661,11 +661,11 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         foreach (Market m in S.Markets.Items) glut[m.Sub] = Math.Max(glut[m.Sub], m.Stock);
         foreach (Market m in S.Markets.Items)
         {
-            if ((tick + m.Sub) % 4 != 0) continue; // the day of this good
+            if ((tick + m.Sub) % 8 != 0) continue; // the day of this good
             Town t = TownOf(m.Id);
-            m.Demand = (ushort)(t.People / 80 + (tick < t.Fair ? 3 : 0));
+            m.Demand = (ushort)(t.People / 40 + (tick < t.Fair ? 3 : 0));
             m.Stock -= Math.Max(0, Math.Min(m.Stock, m.Demand));
-            m.Short = m.Stock < 3 * m.Demand;
+            m.Short = m.Stock < 2 * m.Demand;
             float scarce = (float)(60f / (float)(Math.Max(0, m.Stock) + 10 + glut[m.Sub] / 8));
             float target = (float)((float)(Base[m.Sub] * scarce) * (float)Number(t.Tariff, "Markets"));
             float price = Drift(m.Price, target, On("float-fma", "Markets"));
@@ -675,7 +675,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         if (tick % 16 == 8) Average();
         if (Once("reconverge", "Markets")) S.Markets.Items[3].Average += 1;
         if (On("host-only", "Markets") && scripted && tick % 16 == 0) MarketOf(1, 1).Stock += 20; // a script fills the host's granary
-        for (int g = 0; g < Goods; g++) if ((tick + (ulong)g) % 4 == 0) RefreshIndex(g);
+        for (int g = 0; g < Goods; g++) if ((tick + (ulong)g) % 8 == 0) RefreshIndex(g);
     }
 
     /// <summary>Nine tenths of one and a tenth of the other, each product rounded to f32.</summary>
@@ -805,7 +805,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         if (what == 0) { t.Wear = (ushort)Math.Min(40, t.Wear + 2 + Chance(4)); if (!On("stale-cache", "RouteCost")) RefreshCosts(); } // a storm
         else if (what == 1) t.Fair = tick + 8 + (ulong)Chance(24);
         int good = what < 2 ? 0 : (int)Chance(Goods);
-        if (what == 2) { MarketOf(t.Id, good).Price *= 1.25f; if (!On("stale-cache", "PriceIndex")) RefreshIndex(good); } // a rumour
+        if (what == 2) { MarketOf(t.Id, good).Price *= 2; if (!On("stale-cache", "PriceIndex")) RefreshIndex(good); } // a rumour
         if (what == 3) MarketOf(t.Id, good).Stock += 10;
         if (On("rng-leak", "Fortune")) Chance(8); // where the crows fly
     }
@@ -833,7 +833,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         {
             IEnumerable<Caravan> own = S.Caravans.Items.Where(v => v.House == h.Id);
             if (On("float-reassoc", "Ledgers")) own = own.Reverse();
-            h.Worth = own.Aggregate(0.1, (sum, v) => sum + v.Paid / 3) + h.Balance - h.Debt;
+            h.Worth = own.Aggregate(h.Balance - h.Debt, (sum, v) => sum + v.Paid / 3);
             if (On("blind-checksum", "House")) h.Worth *= 1.25;
         }
         foreach (House h in S.Houses.Items) h.Rank = (byte)(1 + S.Houses.Items.Count(other => other.Balance > h.Balance));
@@ -1269,7 +1269,7 @@ sealed class Match
         }
         else if (roll < 4)
         {
-            List<Caravan> idle = s.Caravans.Items.FindAll(v => own(v) && v.To == 0 && v.Cargo == 0 && v.Rest > tick + Latency);
+            List<Caravan> idle = s.Caravans.Items.FindAll(v => own(v) && v.To == 0 && v.Cargo == 0 && v.Waited < 2);
             if (idle.Count == 0) return;
             Caravan chosen = idle[which % idle.Count];
             Send(p, player, tick, "trade", new Command { Subject = chosen.Id, Good = (byte)(number % Trade.Goods), Number = 1 + number % 9 });
