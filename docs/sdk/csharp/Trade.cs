@@ -560,7 +560,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
         return o.Kind == "chat" || Command.Read(o) != null ? "" : "a payload that makes no sense";
     }
 
-    bool Possible(Order o)
+    public bool Possible(Order o)
     {
         if (Validate(o) != "") return false;
         if (o.Kind == "chat") return true;
@@ -579,8 +579,8 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
     /// <summary>What the machine of a player asks when he is about to give an order. Latency later it is applied.</summary>
     public bool Test(Order o)
     {
-        Command c = Command.Read(o);
-        if (!Possible(o) || c == null) return Possible(o);
+        if (!Possible(o)) return false;
+        Command c = Command.Read(o); // null for chat, which touches nothing
         if (o.Kind == "hire" && On("impure-validation", "Works")) Touch(S.Works).Find(c.Subject).Ready = now; // the dialog wakes them
         if (o.Kind == "route" && On("impure-validation", "Caravans")) Touch(S.Caravans).Find(c.Subject).Waited += 5;
         if (o.Kind == "bid" && On("impure-validation", "Contracts")) Touch(S.Contracts).Find(c.Subject).Agent = c.Agent;
@@ -606,11 +606,11 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
 
     void Load(Caravan v, byte good, int most)
     {
-        Market m = Touch(S.Markets) == null ? null : MarketOf(v.At, good);
+        Market m = MarketOf(v.At, good);
         int n = Math.Max(0, Math.Min(most, m.Stock));
         double paid = (double)m.Price * n;
         m.Stock -= n; v.Good = good; v.Cargo = n; v.Paid = paid;
-        HouseOf(v.House).Balance -= paid; S.Houses.Changed = true;
+        HouseOf(v.House).Balance -= paid; S.Houses.Changed = S.Markets.Changed = true;
     }
 
     // ---- systems ----
@@ -1184,7 +1184,7 @@ sealed class Match
         foreach (Gap g in Late) if (g.From == point && peers[Array.IndexOf(Names, g.Peer)].Recorder == null) Join(peers[Array.IndexOf(Names, g.Peer)], point, MarkerKind.Join);
     }
 
-    /// <summary>All peers that are online note who came or went; none of their states is replaced by that.</summary>
+    /// <summary>All peers that are online note who came or went; that replaces the state of none.</summary>
     void Tell(MarkerKind kind, Peer who, ulong point, string text)
     {
         foreach (Peer p in Online) p.Recorder.Log.Mark(new Marker { Kind = kind, Player = who.House, Peer = (uint)who.Number, Point = point, Text = text });
@@ -1314,7 +1314,7 @@ sealed class Match
         foreach (Fault f in p.Faults)
         {
             if (f.Made || tick < f.From || !f.Kind.Name.StartsWith("order-")) continue;
-            int at = list.FindIndex(o => About[f.Place].Contains(o.Kind) && p.Game.Test(o));
+            int at = list.FindIndex(o => About[f.Place].Contains(o.Kind) && p.Game.Possible(o));
             if (at < 0) continue;
             if (f.Kind.Name == "order-dropped") list.RemoveAt(at);
             else if (f.Kind.Name == "order-duplicated") p.Held.Add(list[at]);
