@@ -54,7 +54,16 @@ func run() error {
 		other := *half == "odd" && !odd || *half == "even" && odd
 		return other || *only != "" && !strings.HasPrefix(s.Fault, *only)
 	})
-	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, conclude,
+	measured := conclude
+	if *rules { // they are of what is concluded without a simulator
+		measured = func(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
+			if sim != nil {
+				return &playbook.Conclusion{}, nil
+			}
+			return conclude(dirs, nil, nil)
+		}
+	}
+	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {

@@ -152,6 +152,9 @@ func (s *Score) locus(t *session.Truth, h held, c *playbook.Conclusion) {
 		return
 	}
 	initial := *t.InitialState
+	if t.LoadedAt != nil {
+		return
+	}
 	var parts []Mark
 	if initial {
 		parts = append(parts, markOf(true, true, c.InitialState && c.Tick == nil, true))

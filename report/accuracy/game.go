@@ -166,6 +166,13 @@ func recording(dir string) (*session.Recording, error) {
 	if err := json.Unmarshal(text, r.Truth); err != nil {
 		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
 	}
+	loads := struct{ Load bool }{} // that the peer parted by loading
+	if err := json.Unmarshal(text, &loads); err != nil {
+		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
+	}
+	if loads.Load && r.Truth.Bracket != nil && r.Truth.LoadedAt == nil {
+		r.Truth.LoadedAt = &r.Truth.Bracket.Bad
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,10 @@ func Excluded(c *playbook.Conclusion) map[string]string {
 	out := map[string]string{}
 	for i := range c.Excluded {
 		x := &c.Excluded[i]
-		out[x.Class] = "nothing departs in " + Sign(x.By)
+		out[x.Class] = Sign(x.By)
+		if x.By.Kind == playbook.Experimented {
+			out[x.Class] = "nothing departs: " + out[x.Class]
+		}
 	}
 	return out
 }
@@ -224,6 +227,10 @@ func Sign(s playbook.Sign) string {
 		return "the states differ before any tick was played"
 	case playbook.FactDiffers:
 		return fmt.Sprintf("%s differs: %s", name(0), strings.Join(s.Names[min(1, len(s.Names)):], ", "))
+	case playbook.FactSame:
+		return fmt.Sprintf("%s is %s on the peer who is wrong and on one who is right", name(0), name(1))
+	case playbook.PartedByLoading:
+		return fmt.Sprintf("the state that %s loaded is not the one that the others have", name(0))
 	case playbook.LoadedThere:
 		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
 	case playbook.Experimented:
