@@ -217,3 +217,31 @@ func peerFiles(p *session.Recorded) error {
 	}
 	return nil
 }
+
+// Compile compiles an example of docs/sdk to a folder and returns it as a game: arena, in C, or
+// trade, in C#. Root is that of the repository. An error says which compiler is missing, or
+// what it says.
+func Compile(root, name, dir string) (Game, error) {
+	out, in := filepath.Join(dir, name), filepath.Join(root, "docs", "sdk")
+	switch name {
+	case "arena":
+		if err := compile("cc", "-std=c99", "-O2", "-pthread", "-o", out, filepath.Join(in, "c", "arena.c")); err != nil {
+			return nil, err
+		}
+		return NewProgram(name, out)
+	case "trade":
+		out += ".exe"
+		if err := compile("mcs", "-out:"+out, filepath.Join(in, "csharp", "Trade.cs"), filepath.Join(in, "csharp", "Desynctool.cs")); err != nil {
+			return nil, err
+		}
+		return NewProgram(name, "mono", out)
+	}
+	return nil, fmt.Errorf("no game %q: arena, trade", name)
+}
+
+func compile(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
