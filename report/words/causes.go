@@ -116,9 +116,9 @@ var results = map[playbook.ExperimentResult]string{
 
 // modes say what a replay does.
 var modes = map[bisect.TrialMode]string{
-	bisect.Plain: "its orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "its orders played several times",
-	bisect.Serialize: "saved and loaded in each tick", bisect.Rollback: "rolled back in each tick", bisect.CheckCaches: "all caches computed again",
-	bisect.CheckPurity: "the orders of the tick tested before", bisect.Predict: "the tick predicted and taken back",
+	bisect.Plain: "the peer's orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "the orders played several times",
+	bisect.Serialize: "saved and loaded in the tick", bisect.Rollback: "rolled back in the tick", bisect.CheckCaches: "all caches computed again",
+	bisect.CheckPurity: "orders tested before the tick is played", bisect.Predict: "the tick predicted and taken back",
 }
 
 // experiment says how an experiment ended.
@@ -130,7 +130,7 @@ func experiment(x *playbook.Experiment) string {
 	text += ": "
 	where := ""
 	if x.At != nil {
-		where = " " + report.InTick(tick(*x.At))
+		where = ", in " + report.InTick(tick(*x.At))
 	}
 	if x.System != "" {
 		where += ", in " + x.System
@@ -142,6 +142,10 @@ func experiment(x *playbook.Experiment) string {
 	case playbook.DepartsSo:
 		if x.Mode == bisect.Plain {
 			return text + "it comes to the peer's states"
+		}
+		if x.Mode == bisect.Repeat {
+			text += "it departs from itself" + where
+			break
 		}
 		text += "it departs as the peer did" + where
 	case playbook.Elsewhere:
