@@ -25,7 +25,7 @@ namespace Desynctool
     public enum TableClass : byte { Archetype, Cache, Noise }
 
     /// <summary>One peer's state at one state point: typed tables, kept from tick to tick and refilled
-    /// for each hash. What did not change since the last hash is not hashed again.</summary>
+    /// for each hash. What did not change since the last hash is not hashed again, and a table that is not even refilled costs nothing.</summary>
     public sealed class World
     {
         const int MaxTables = 65536, MaxRng = 65536, MaxProperties = 4096, MaxHeader = 16 << 20;
@@ -329,6 +329,7 @@ namespace Desynctool
         readonly byte[] label;
         readonly List<Column> columns = new List<Column>(); // by component, then field
         int sealedColumns = -1; // how many the leaf is of
+        internal bool Touched = true; // since it was sealed
         ulong[] first = new ulong[16], second = new ulong[0];
         readonly List<int> starts = new List<int>(); // of blocks, and after the last one
         readonly Cells keys = new Cells();
@@ -361,6 +362,7 @@ namespace Desynctool
             int at = columns.Count;
             while (at > 0 && ByName(c, columns[at - 1]) < 0) at--;
             columns.Insert(at, c);
+            Touched = true;
             return c;
         }
 
@@ -375,6 +377,7 @@ namespace Desynctool
         public void Clear()
         {
             Rows = 0;
+            Touched = true;
             foreach (Column c in columns) c.Clear();
         }
 
@@ -406,6 +409,7 @@ namespace Desynctool
             first[Rows] = a;
             if (KeyParts == 2) second[Rows] = b;
             Rows++;
+            Touched = true;
         }
 
         public ulong Key(int row) { return first[row]; }
@@ -425,6 +429,8 @@ namespace Desynctool
         /// <summary>Cuts blocks and computes the digests and the leaf.</summary>
         internal void Seal(Scratch s)
         {
+            if (!Touched) return;
+            Touched = false;
             starts.Clear();
             for (int i = 0, at = 0; i < Rows; i++)
             {
@@ -678,6 +684,7 @@ namespace Desynctool
             if (present.Length == table.Rows) throw new InvalidOperationException(Component + "." + Field + " is set twice in a row");
             Fill(table.Rows - 1);
             present.U8(1);
+            table.Touched = true;
         }
 
         void Put(ulong bits) { for (int i = 0; i < width; i++) data.U8((byte)(bits >> 8 * i)); }
