@@ -216,19 +216,31 @@ func (c *Conclusion) replay() Artifact {
 }
 
 func (c *Conclusion) answerCause() {
-	bad, replay := c.Bracket, c.replay()
-	switch {
-	case len(c.Causes) > 0:
+	if len(c.Causes) > 0 {
 		c.put(StepCause, report.RungFound)
-	case c.Tick != nil && c.Tick.Number+1 != pointOf(c.Compared) && bad != nil:
-		after := Moment{Number: c.Tick.Number + 1}
-		if bad.Bad.Tick == after.Number {
-			after = MomentOf(bad.Bad)
-		}
-		c.put(StepCause, report.RungOpen, Need{What: States, At: &after}, Need{What: ColumnTraces}, Need{What: replay})
-	default:
-		c.put(StepCause, report.RungOpen, needs(NearerStates, ColumnTraces, replay)...)
+		return
 	}
+	var list []Need
+	switch {
+	case c.Tick == nil || c.Bracket == nil:
+		list = needs(NearerStates)
+	case c.Tick.Number+1 != pointOf(c.Compared):
+		after := Moment{Number: c.Tick.Number + 1}
+		if c.Bracket.Bad.Tick == after.Number {
+			after = MomentOf(c.Bracket.Bad)
+		}
+		list = []Need{{What: States, At: &after}}
+	}
+	if !c.within.columns() {
+		list = append(list, Need{What: ColumnTraces})
+	}
+	switch replay := c.replay(); {
+	case replay != Simulator || !c.Replayed:
+		list = append(list, Need{What: replay})
+	case c.Simulators.Own == "":
+		list = append(list, Need{What: OwnBuild})
+	}
+	c.put(StepCause, report.RungOpen, list...)
 }
 
 // pointOf returns the state point that was compared, 0 if there is none.

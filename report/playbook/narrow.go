@@ -155,6 +155,14 @@ func (w *Within) scopes() []string {
 	return w.Scopes
 }
 
+// columns reports whether what differs after the first system is known by columns.
+func (w *Within) columns() bool {
+	return slices.ContainsFunc(w.scopes(), func(scope string) bool {
+		_, column, fine := strings.Cut(scope, "/")
+		return fine && strings.Contains(column, ".")
+	})
+}
+
 // narrowArchetype takes the archetypes that a trace shows to differ after the first
 // system, and still do at the end of the tick; else those that differ at its end.
 func (c *Conclusion) narrowArchetype(d *snapshot.Diff, within *Within) {

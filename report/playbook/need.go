@@ -22,6 +22,7 @@ const (
 	ColumnTraces                    // traces that record each column
 	Simulator                       // a simulator that replays the orders
 	SimulatorOrders                 // a simulator, and an order log for it to replay
+	OwnBuild                        // the build that the peer who is wrong had, to replay the orders
 	OtherSimulator                  // a simulator that does not fail
 	SimulatorTrace                  // a simulator, and the trace of a peer that is wrong
 	MorePeers                       // states of more peers, or hashes of them

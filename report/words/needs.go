@@ -49,6 +49,8 @@ func Need(n playbook.Need) string {
 		return "a replay of the orders (--sim)"
 	case playbook.SimulatorOrders:
 		return "an order log and a replay of it (--sim)"
+	case playbook.OwnBuild:
+		return "replays in the build that the peer had (--own)"
 	case playbook.OtherSimulator:
 		return "a simulator that replays the orders: the one that was given cannot"
 	case playbook.SimulatorTrace:
