@@ -87,14 +87,26 @@ func (c *Conclusion) answerTick() {
 	if c.InitialState || c.Loaded != nil {
 		return
 	}
-	if c.Tick != nil {
+	late := c.Bracket.Good == nil && c.Bracket.By == bisect.ByChecksums && c.Held.Traces > 1 // the traces differ from where they begin
+	blind := c.Kind == bisect.BlindChecksum // hashes of more ticks, of the same kind, would show no more
+	switch {
+	case c.Tick != nil:
 		c.put(StepTick, report.RungFound)
-	} else {
+	case late:
+		c.put(StepTick, report.RungOpen, needs(EarlierState)...)
+	case blind:
+		c.put(StepTick, report.RungOpen, needs(NearerStates, CoveringTraces)...)
+	default:
 		c.put(StepTick, report.RungOpen, needs(TickHashes, Traces)...)
 	}
-	if c.System != "" || c.Checkpoint != nil {
+	switch {
+	case c.System != "" || c.Checkpoint != nil:
 		c.put(StepSystem, report.RungFound)
-	} else {
+	case late:
+		c.put(StepSystem, report.RungOpen, needs(EarlierState)...)
+	case blind:
+		c.put(StepSystem, report.RungOpen, needs(CoveringTraces)...)
+	default:
 		trace := SimulatorTrace
 		if c.SimFailed != "" || c.Unsteady {
 			trace = OtherSimulator
@@ -125,6 +137,8 @@ func (c *Conclusion) answerArchetype(e Evidence) {
 		}
 	case len(list) > 0 && !c.valuesDiffer() && len(c.schema()) == 0:
 		c.put(StepArchetype, report.RungOpen, needs(SameColumns)...)
+	case len(list) > 1 && c.Kind == bisect.BlindChecksum:
+		c.put(StepArchetype, report.RungOpen, needs(NearerStates, CoveringTraces)...)
 	case len(list) > 1:
 		c.put(StepArchetype, report.RungOpen, needs(NearerStates, ArchetypeTraces)...)
 	default:

@@ -191,6 +191,33 @@ func TestCauseNeeds(t *testing.T) {
 	}
 }
 
+// TestFirstCheckpointDiffers: traces that differ from their first checkpoint on do not show that
+// the peers parted in its tick; those that agree after a system of it do.
+func TestFirstCheckpointDiffers(t *testing.T) {
+	for index, known := range []bool{false, true} {
+		e := partedIn(0, 1)
+		e.Bisect.Bracket.Good, e.Bisect.Exact = nil, false
+		e.Traces = []*tracediff.Result{{First: &tracediff.Difference{System: "Combat"}}}
+		e.Within = func(from, to uint64) (*Within, error) { return &Within{System: "Combat", Index: index}, nil }
+		if c := conclude(t, e); (c.Tick != nil) != known || (c.System != "") != known {
+			t.Errorf("the system %d differs first: tick %v, system %q", index, c.Tick, c.System)
+		}
+	}
+}
+
+// TestBlindNeeds: where every checksum agrees though the states differ, no more of them are asked for.
+func TestBlindNeeds(t *testing.T) {
+	e := differAt(partedIn(60, 90), 90)
+	e.Bisect.Kind = bisect.BlindChecksum
+	for _, a := range conclude(t, e).Open() {
+		for _, n := range a.Needs {
+			if n.What == TickHashes || n.What == Traces || n.What == ArchetypeTraces || n.What == SimulatorTrace {
+				t.Errorf("the step %s asks for %v", a.Step, n.What)
+			}
+		}
+	}
+}
+
 // causeNeeds returns what would close the step of the cause if it is open.
 func causeNeeds(c *Conclusion) (list []Artifact) {
 	c.Causes, c.Answers = nil, nil

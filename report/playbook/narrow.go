@@ -104,6 +104,9 @@ func (c *Conclusion) byChecksums(e Evidence) (*Within, error) {
 	if within == nil || err != nil {
 		return nil, err
 	}
+	if c.Bracket.Good == nil && within.Tick == 0 && within.Index == 0 {
+		return nil, nil // they may have differed from the start
+	}
 	if c.Tick == nil {
 		c.Tick, c.TickBy = c.tick(e, within.Tick), TickByTraces
 	}

@@ -39,6 +39,8 @@ func Need(n playbook.Need) string {
 		return "hashes or checkpoints of the same ticks from two peers"
 	case playbook.Traces:
 		return "traces of two peers that parted"
+	case playbook.CoveringTraces:
+		return "traces whose checksums cover what differs"
 	case playbook.SystemTraces:
 		return "traces with checkpoints inside ticks"
 	case playbook.ArchetypeTraces:
