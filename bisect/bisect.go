@@ -50,9 +50,10 @@ type Options struct {
 	// Traces are comparisons of the checksums that engines recorded beside the
 	// states, if there are any. Run does not change them.
 	Traces []*tracediff.Result
-	// Own are comparisons of the traces that the peers wrote by docs/trace.md, whose main
-	// checksums without a scope are of the whole state.
-	Own []*tracediff.Result
+	// Own returns comparisons of the traces that the peers wrote by docs/trace.md, whose main
+	// checksums without a scope are of the whole state; nil if there are none. If they are not
+	// needed, because hashes of every tick show all splits, it may return nil.
+	Own func(needed bool) []*tracediff.Result
 }
 
 // Result is when peers parted, and how that is known.
@@ -345,6 +346,10 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		}
 		r.notes.add(p.Notes...)
 	}
+	var own []*tracediff.Result
+	if opts.Own != nil {
+		own = opts.Own(first == nil || slices.ContainsFunc(r.pairs, func(p *pair) bool { return !p.hashedThroughout() }))
+	}
 	switch {
 	case first != nil:
 		r.Equal = nil
@@ -358,7 +363,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	case sums != nil:
 		r.checksumOnly(sums)
 		r.unused(opts.Sim, peers, "the states do not part")
-	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces)+len(opts.Own) == 0:
+	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces)+len(own) == 0:
 		r.lose("no state point at which two peers have a snapshot or a recorded hash")
 	default:
 		r.unused(opts.Sim, peers, "the peers do not part")
@@ -383,7 +388,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	if cached != nil {
 		r.Caches.A, r.Caches.B = cached.a.name, cached.b.name
 	}
-	r.weighOwn(opts.Own, r.pairs)
+	r.weighOwn(own, r.pairs)
 	if r.Caches != nil && r.Bracket == nil && r.Kind == "" {
 		r.Kind = StaleCache
 	}

@@ -52,6 +52,20 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 	}
 }
 
+// hashedThroughout reports whether both logs have hashes of the whole state at all points from
+// their first to their last, the same two: every lasting split of the pair shows in these.
+func (p *pair) hashedThroughout() bool {
+	if p.a.log == nil || p.b.log == nil || p.ownSums || p.kind != "" && p.kind != StateDiffers {
+		return false
+	}
+	a, b := p.a.log.Hashes, p.b.log.Hashes
+	n := len(a)
+	if n == 0 || len(b) != n || a[0].Point != b[0].Point || a[n-1].Point != b[n-1].Point {
+		return false
+	}
+	return a[n-1].Point-a[0].Point == uint64(n-1) && len(p.a.log.Conflicts)+len(p.b.log.Conflicts) == 0
+}
+
 // adopt adds the splits that traces show and no state does.
 func (r *Result) adopt(t *tracediff.Result, lasting []Split, passing *Split, contradicted bool) {
 	for _, s := range lasting {

@@ -69,8 +69,10 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.ownTraces()
-	opts := bisect.Options{Sim: g.builds.Sim, Own: g.own}
+	opts := bisect.Options{Sim: g.builds.Sim, Own: func(needed bool) []*tracediff.Result {
+		g.ownTraces(needed || g.spread)
+		return g.own
+	}}
 	if drill {
 		of := map[*bisect.Peer]*evidence.Peer{}
 		for i, p := range peers {
@@ -103,8 +105,9 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 // differ.
 const maxWhole = 64 << 20
 
-// ownTraces compares the traces that the peers left by docs/trace.md.
-func (g *gatherer) ownTraces() {
+// ownTraces opens the traces that the peers left by docs/trace.md, and compares them if that is
+// needed.
+func (g *gatherer) ownTraces(needed bool) {
 	traces, err := g.s.Traces(evidence.TraceOptions{Which: evidence.Rest})
 	if traces == nil {
 		if err != nil {
@@ -113,8 +116,8 @@ func (g *gatherer) ownTraces() {
 		return
 	}
 	g.ownLost = append(g.ownLost, traces.Damaged...)
-	if err != nil {
-		return // they are fewer than two
+	if err != nil || !needed { // or they are fewer than two
+		return
 	}
 	var size int64
 	for _, group := range traces.Groups {

@@ -19,7 +19,9 @@ type gatherer struct {
 	progress    func(done, total int64)
 	read, total int64
 
-	// own are comparisons of the peers' own traces, ownLost what of these cannot be read.
+	// own are comparisons of the peers' own traces, ownLost what of these cannot be read. They
+	// are compared in any case if spread is set: how a divergence spreads is asked for.
+	spread            bool
 	own               []*tracediff.Result
 	ownLost, ownNotes []string
 

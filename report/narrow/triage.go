@@ -29,7 +29,7 @@ func Triage(s *evidence.Session, builds Builds, progress func(done, total int64)
 // Conclude is Triage before it is put into words. An error of evidence that is of fewer than
 // two peers is an evidence.AloneError.
 func Conclude(s *evidence.Session, builds Builds, progress func(done, total int64)) (*playbook.Conclusion, error) {
-	g := &gatherer{s: s, builds: builds, progress: progress}
+	g := &gatherer{s: s, builds: builds, progress: progress, spread: true}
 	g.e.Ask = func() string {
 		c, err := evidence.Examine(s, nil)
 		if err != nil {
