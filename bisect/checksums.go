@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -140,7 +141,21 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 		case len(t.Traces) > 1 && slices.Contains(t.Uncompared, i):
 			r.lose("%s: nothing of %s to compare with the others", info.File, info.Name)
 		}
+		r.lostGaps(t, info)
 	}
+}
+
+// lostGaps says in which ticks a trace has nothing, if its peer is not known to have been away.
+func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
+	gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away })
+	if len(gaps) == 0 {
+		return
+	}
+	more := ""
+	if n := len(gaps) - 1; n > 0 {
+		more = ", and of " + prose.Count(n, "more span of ticks", "more spans of ticks")
+	}
+	r.lose("%s: nothing of ticks %s to %s%s; whether %s was there is not known", info.File, t.TickName(gaps[0].First), t.TickName(gaps[0].Last), more, info.Name)
 }
 
 // differAt reports whether traces differ in the ticks on both sides of a state

@@ -25,6 +25,7 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 			case info.Torn:
 				r.lose("%s: breaks off", info.File)
 			}
+			r.lostGaps(t, info)
 		}
 		if r.Kind == ChecksumOnly || !t.Diverged() {
 			continue // a checksum that is wrong is wrong in traces too
@@ -34,7 +35,7 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 		contradicted := false
 		for i := range t.Partings {
 			p := &t.Partings[i]
-			s := partingSplit(t, p)
+			s := partingSplit(t, p, endOf)
 			switch {
 			case !p.Passing && r.equalAt(t, p, pairs):
 				contradicted = true
@@ -155,18 +156,19 @@ func (r *Result) lastEqual(before snapshot.Point) (*snapshot.Point, []string) {
 	return best, files
 }
 
-// partingSplit returns a run of ticks in which traces differ as a split between state points.
-func partingSplit(t *tracediff.Result, p *tracediff.Parting) Split {
-	s := Split{Bad: endOf(t, p.First), By: ByChecksums}
+// partingSplit returns a run of ticks in which traces differ as a split between state points,
+// which are those of the ends of ticks.
+func partingSplit(t *tracediff.Result, p *tracediff.Parting, end func(*tracediff.Result, tracediff.Tick) snapshot.Point) Split {
+	s := Split{Bad: end(t, p.First), By: ByChecksums}
 	if p.HasGood {
-		good := endOf(t, p.Good)
+		good := end(t, p.Good)
 		s.Good = &good
 	}
 	switch {
 	case p.Passing:
 		s.Healed = &s.Bad
 	case p.HasAgain:
-		again := endOf(t, p.Again)
+		again := end(t, p.Again)
 		s.Healed = &again
 	}
 	return s
@@ -195,7 +197,7 @@ func tracedSplits(t *tracediff.Result) (list []Split) {
 	lasting := firstLasting(t) != nil
 	for i := range t.Partings {
 		if p := &t.Partings[i]; !p.Passing || !lasting {
-			list = append(list, partingSplit(t, p))
+			list = append(list, partingSplit(t, p, pointOf))
 		}
 	}
 	return list

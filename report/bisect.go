@@ -276,14 +276,14 @@ func bisectText(out *Text, r *bisect.Result) {
 		end(row, "bad", s.bad, c.Bad, width, "caches differ", c.Files[:])
 		row("caches", Safe(strings.Join(c.Labels, ", ")), " of ", s.name.Sprint(Safe(c.A)), "  ≠  ", s.name.Sprint(Safe(c.B)))
 		if c.Again != nil {
-			row("healed", "the caches are equal again at ", bothNames(*c.Again))
+			row("healed", "the caches are equal again ", atNames(*c.Again))
 		}
 	}
 	if len(r.Groups) > 0 {
 		row("groups", groupsText(r.Groups, s))
 	}
 	if r.Healed != nil {
-		row("healed", "the states are equal again at ", bothNames(*r.Healed))
+		row("healed", "the states are equal again ", atNames(*r.Healed))
 	}
 	splitRows(row, Splits(r.Splits))
 	if p := r.Prefix; p != nil {

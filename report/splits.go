@@ -65,7 +65,7 @@ func SplitText(s *SplitDocument) string {
 	if s.Native != nil {
 		names = *s.Native
 	}
-	text := "parted at or before " + at(names.Bad, s.Bad)
+	text := "parted " + atNames(PointOf(names.Bad, s.Bad)) + " or before"
 	if s.Good != nil {
 		text = "parted in (" + at(names.Good, *s.Good) + ", " + at(names.Bad, s.Bad) + "]"
 	}
@@ -75,7 +75,7 @@ func SplitText(s *SplitDocument) string {
 	case *s.Healed == s.Bad:
 		text += ", equal again there"
 	default:
-		text += ", equal again at " + at(names.Healed, *s.Healed)
+		text += ", equal again " + atNames(PointOf(names.Healed, *s.Healed))
 	}
 	return text + ", by " + s.By
 }
@@ -95,4 +95,12 @@ func splitRows(row func(string, ...string), splits []SplitDocument) {
 		}
 		row("split", SplitText(&splits[i]))
 	}
+}
+
+// atNames says of when a state is, by the engine's own name and the number.
+func atNames(p snapshot.Point) string {
+	if p.Relation == snapshot.After && p.Native != "" {
+		return bothNames(p)
+	}
+	return "at " + bothNames(p)
 }

@@ -333,7 +333,7 @@ func (c *comparer) closeTick() {
 		c.regroup()
 		if !c.differs {
 			c.prev, c.hasPrev = c.tick, true
-			if c.result.First != nil && !c.result.LastDiffering.Before(c.result.EqualFrom) {
+			if c.result.First != nil && !c.partings.open && !c.result.LastDiffering.Before(c.result.EqualFrom) {
 				c.result.EqualFrom = c.tick
 			}
 		}

@@ -11,8 +11,8 @@ type Parting struct {
 
 	First, Last Tick
 	Passing     bool
-	// Again is the first tick after Last that was compared and at whose end they are equal,
-	// if HasAgain.
+	// Again is the first tick after Last at whose end they are equal, each of those that had
+	// parted with each other, if HasAgain.
 	Again    Tick
 	HasAgain bool
 
@@ -31,6 +31,24 @@ type partings struct {
 
 	good    Tick // the last at whose end they were equal
 	hasGood bool
+
+	// apart are for each trace those from which it differed at the end of the last tick that
+	// both have, as far as that is known: one that is away has not come back to the others.
+	apart [maxPeers]uint64
+}
+
+// meet takes who is apart from whom at the end of a tick, of the traces that are there.
+func (s *partings) meet(there uint64, differ *[maxPeers]uint64) {
+	for i := range s.apart {
+		if there&(1<<i) != 0 {
+			s.apart[i] = s.apart[i]&^there | differ[i]
+		}
+	}
+}
+
+// away reports whether traces that had parted have had no tick in common since.
+func (s *partings) away() bool {
+	return s.apart != [maxPeers]uint64{}
 }
 
 // begin forgets the tick before.
@@ -60,6 +78,12 @@ func (s *partings) equal(k *keyInfo) {
 func (c *comparer) closeParting(compared bool) {
 	s := &c.partings
 	atEnd := c.differs && len(s.scopes) > 0
+	switch {
+	case atEnd:
+		s.meet(c.inTick, &c.apart)
+	case compared && s.open:
+		s.meet(c.inTick, &[maxPeers]uint64{})
+	}
 	var last *Parting
 	if s.open && s.kept {
 		last = &c.result.Partings[len(c.result.Partings)-1]
@@ -75,6 +99,8 @@ func (c *comparer) closeParting(compared bool) {
 		s.kept = c.part(false)
 		return
 	case !compared:
+		return
+	case s.open && s.away():
 		return
 	case s.open:
 		if s.open = false; last != nil {

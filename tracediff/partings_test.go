@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -36,5 +37,35 @@ func TestPartingEndsEqual(t *testing.T) {
 		if s := res.Partings[0]; s.Passing != test.equal || s.First.Number != 25 || s.Last.Number != 25 || s.HasAgain == test.equal || s.Good.Number != 24 {
 			t.Errorf("%s: %+v", test.name, s)
 		}
+	}
+}
+
+// TestPartingOfOneAway: a peer that had parted and is then away has not come back to the others,
+// which agree all the while; it has in the first tick that it and they have in common and agree in.
+func TestPartingOfOneAway(t *testing.T) {
+	var away, left, others string
+	for i := range 40 {
+		line := fmt.Sprintf("tick=%d system=A sum=01\n", i)
+		others += line
+		if i == 10 {
+			line = strings.Replace(line, "01", "02", 1)
+		}
+		if i <= 10 || i >= 20 {
+			away += line
+		}
+		if i <= 10 {
+			left += line
+		}
+	}
+	res, err := Compare(openAll(t, away, others, others), Options{})
+	if err != nil || len(res.Partings) != 1 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if p := res.Partings[0]; p.First.Number != 10 || p.Last.Number != 10 || !p.HasAgain || p.Again.Number != 20 || res.EqualFrom.Number != 20 {
+		t.Errorf("away up to 20: %+v, equal from %v", p, res.EqualFrom)
+	}
+	res, err = Compare(openAll(t, left, others, others), Options{})
+	if err != nil || len(res.Partings) != 1 || res.Partings[0].HasAgain {
+		t.Errorf("gone for good: %+v, %v", res, err)
 	}
 }

@@ -28,7 +28,7 @@ hashes against the roots of snapshots, epochs against the markers that begin the
 
 Exit status: 0 if everything holds, 1 if a hash is not that of the content, 2 if
 a file is unusable: unreadable, corrupt, or with hashes that contradict each
-other.`,
+other; 3 if a folder has nothing to check.`,
 		Example: `  desynctool verify session
   desynctool verify desync_0000000000000007_0000001242.snap
   desynctool verify proof.json --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,

@@ -15,7 +15,7 @@ import (
 type AloneError struct {
 	Paths []string // that were given
 	Found []string // what they hold, such as "8 OpenTTD savegames"
-	Have  string   // what there is too little of, such as "1 order log"
+	Have  string   // what there is too little of, such as "1 order log, at least 2 are needed"
 	Lost  []string // why there may be no more
 	Hint  string
 }
@@ -26,7 +26,7 @@ func (e *AloneError) Error() string {
 	if len(e.Found) == 0 {
 		out.WriteString("no file of a known format; see desynctool formats")
 	} else {
-		fmt.Fprintf(&out, "%s: %s, at least 2 are needed", strings.Join(e.Found, ", "), e.Have)
+		fmt.Fprintf(&out, "%s: %s", strings.Join(e.Found, ", "), e.Have)
 	}
 	if e.Hint != "" {
 		out.WriteString("; " + e.Hint)
@@ -87,7 +87,7 @@ func (s *Session) aloneTraces() *AloneError {
 
 // alone returns the error for having too little of something.
 func (s *Session) alone(have string) *AloneError {
-	return &AloneError{Paths: s.paths, Found: s.holdings(), Have: have, Lost: s.Lost()}
+	return &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.Lost()}
 }
 
 // holdings lists what was found, by format.

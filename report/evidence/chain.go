@@ -42,7 +42,8 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 		out = append(out, v)
 	}
 	if len(out) == 0 && errs == nil {
-		return nil, s.Alone()
+		return nil, &AloneError{Paths: s.paths, Found: s.holdings(), Have: "nothing in the folder is a snapshot, an order log or a trace of ours, " +
+			"whose hashes could be checked; engines' files are checked one by one", Lost: s.Lost()}
 	}
 	return out, errs
 }

@@ -3,12 +3,14 @@ package evidence
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -90,5 +92,19 @@ func TestVerifyFolder(t *testing.T) {
 				t.Errorf("%v, expected %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestVerifyFolderOfEngine: a folder of engines' files alone has nothing to check, whoever left them.
+func TestVerifyFolderOfEngine(t *testing.T) {
+	dir := []string{"../../testdata/openttd/money_poke"}
+	tree, err := archive.Open(dir, archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	_, err = Verify(tree, dir, snapshot.Expected{})
+	if !errors.Is(err, frame.ErrLacking) || !strings.Contains(err.Error(), "nothing in the folder") || strings.Contains(err.Error(), "are needed") {
+		t.Errorf("got %v, want an error for lack of what can be checked", err)
 	}
 }
