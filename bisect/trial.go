@@ -61,6 +61,8 @@ type TrialOptions struct {
 	// back; what is before is only played. If it is set, Predict plays ahead in each tick from
 	// then on, also in those for which the player gives no orders.
 	Since *uint64
+	// Lasting passes over what Predict does not take back and the tick itself puts right.
+	Lasting bool
 	// Ahead is of how many more ticks CheckPurity tests the orders before each tick: of
 	// games in which an order takes effect so long after it was given.
 	Ahead int

@@ -8,8 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,7 +52,16 @@ func run() error {
 		other := *half == "odd" && !odd || *half == "even" && odd
 		return other || *only != "" && !strings.HasPrefix(s.Fault, *only)
 	})
-	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, conclude,
+	measured := conclude
+	if *rules { // they are of what is concluded without a simulator
+		measured = func(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
+			if sim != nil {
+				return &playbook.Conclusion{}, nil
+			}
+			return conclude(dirs, nil, nil)
+		}
+	}
+	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {
@@ -88,27 +95,8 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error)
 
 // gameOf returns a game; the examples of docs/sdk are compiled to dir.
 func gameOf(name, dir string) (accuracy.Game, error) {
-	out := filepath.Join(dir, name)
-	switch name {
-	case "refsim":
+	if name == "refsim" {
 		return accuracy.Reference{}, nil
-	case "arena":
-		if err := compile("cc", "-std=c99", "-O2", "-o", out, "docs/sdk/c/arena.c", "-pthread"); err != nil {
-			return nil, err
-		}
-		return accuracy.NewProgram(name, out)
-	case "trade":
-		if err := compile("mcs", "-out:"+out+".exe", "docs/sdk/csharp/Trade.cs", "docs/sdk/csharp/Desynctool.cs"); err != nil {
-			return nil, err
-		}
-		return accuracy.NewProgram(name, "mono", out+".exe")
 	}
-	return nil, fmt.Errorf("no game %q: refsim, arena, trade", name)
-}
-
-func compile(name string, args ...string) error {
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", name, err, out)
-	}
-	return nil
+	return accuracy.Compile(".", name, dir)
 }

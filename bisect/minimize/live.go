@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -20,6 +22,7 @@ type Live struct {
 	Mode    bisect.TrialMode
 	Against *bisect.Sim // for that mode
 	Depth   int         // for Rollback
+	Predict []uint32    // for that mode, one player or two
 	// Unsteady says that a replay is expected to differ the next time.
 	Unsteady bool
 
@@ -34,6 +37,8 @@ func (l *Live) Name() string {
 		return fmt.Sprintf("%s against %s", l.Sim.Name, l.Against.Name)
 	case bisect.Rollback:
 		return fmt.Sprintf("%s, %s by %d", l.Sim.Name, l.Mode, l.Depth)
+	case bisect.Predict:
+		return fmt.Sprintf("%s, %s %s", l.Sim.Name, l.Mode, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Predict), " ", ","), "[]"))
 	}
 	return fmt.Sprintf("%s, %s", l.Sim.Name, l.Mode)
 }
@@ -41,7 +46,10 @@ func (l *Live) Name() string {
 // Run implements Test.
 func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error) {
 	until, log := c.Until(), c.Log()
-	opts := bisect.TrialOptions{Mode: l.Mode, Against: l.Against, Depth: l.Depth, From: from, Until: &until, Whole: true, Context: ctx}
+	if l.Mode == bisect.Predict && !l.predictable(log) {
+		return Outcome{Verdict: InSync}, nil // nothing is predicted
+	}
+	opts := bisect.TrialOptions{Mode: l.Mode, Against: l.Against, Depth: l.Depth, Predict: l.Predict, Lasting: true, From: from, Until: &until, Whole: true, Context: ctx}
 	drills := l.drills(c)
 	// Two instances of one simulator depart differently each time.
 	opts.Drill = drills && (l.Unsteady || l.Mode == bisect.Dual)
@@ -72,6 +80,24 @@ func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Out
 		out.Signature = signatureOf(again.First)
 	}
 	return out, nil
+}
+
+// predictable reports whether each of the players gives an order that can be predicted.
+func (l *Live) predictable(log *orderlog.Log) bool {
+	given := map[uint32]bool{}
+	for i := range log.Ticks {
+		for k := range log.Ticks[i].Orders {
+			if o := &log.Ticks[i].Orders[k]; !local(&log.Header, o) {
+				given[o.Player] = true
+			}
+		}
+	}
+	return !slices.ContainsFunc(l.Predict, func(player uint32) bool { return !given[player] })
+}
+
+// local reports whether other peers do not get an order.
+func local(h *orderlog.Header, o *orderlog.Order) bool {
+	return int(o.Kind) < len(h.Kinds) && h.Kinds[o.Kind].Local
 }
 
 // drills reports whether the simulators can be stepped system by system, so that what

@@ -58,7 +58,9 @@ type peer struct {
 	h     *orderlog.Header
 	tests bool // it tests orders before it plays them
 	saved bool // it is saved and loaded in each tick
-	spare bisect.Simulator
+	// predicts is the player whose orders it plays ahead, nil for nobody's.
+	predicts *uint32
+	spare    bisect.Simulator
 }
 
 func (l *Live) peer(c *Candidate, second bool) (*peer, error) {
@@ -68,6 +70,9 @@ func (l *Live) peer(c *Candidate, second bool) (*peer, error) {
 			p.sim = l.Against
 		}
 		p.tests, p.saved = l.Mode == bisect.CheckPurity, l.Mode == bisect.Serialize
+	}
+	if side := btoi(second); l.Mode == bisect.Predict && side < len(l.Predict) {
+		p.predicts = &l.Predict[side]
 	}
 	var err error
 	if p.s, err = p.sim.Start(p.h); err != nil {
@@ -79,6 +84,13 @@ func (l *Live) peer(c *Candidate, second bool) (*peer, error) {
 		}
 	}
 	return p, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (p *peer) close() error {
@@ -101,6 +113,9 @@ func (p *peer) step(orders []orderlog.Order) error {
 				return err
 			}
 		}
+	}
+	if err := p.predict(orders); err != nil {
+		return err
 	}
 	if err := p.s.Step(orders); err != nil || !p.saved {
 		return err
@@ -131,6 +146,27 @@ func (p *peer) step(orders []orderlog.Order) error {
 	err = stop(p.s)
 	p.s = loaded
 	return err
+}
+
+// predict plays the tick ahead with the orders of the side's own player.
+func (p *peer) predict(orders []orderlog.Order) error {
+	if p.predicts == nil {
+		return nil
+	}
+	var own []orderlog.Order
+	for i := range orders {
+		if orders[i].Player == *p.predicts && !local(p.h, &orders[i]) {
+			own = append(own, orders[i])
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	predictor, ok := bisect.As[bisect.Predictor](p.s, bisect.CanPredict)
+	if !ok {
+		return fmt.Errorf("%s cannot predict orders", p.sim.Name)
+	}
+	return predictor.Predict(*p.predicts, own)
 }
 
 // write plays a candidate and writes what the peer leaves in its folder.

@@ -21,6 +21,7 @@ type minimizeFlags struct {
 	dual, serialize  bool
 	checkCaches      bool
 	checkPurity      bool
+	predict          []uint
 	rollback         int
 	run              runFlags
 	sims             simFlags
@@ -42,7 +43,7 @@ One of these decides what diverges, never the hashes that were recorded, which
 are void once an order is left out:
 
   --against SIM    two simulators side by side
-  --dual, --serialize, --rollback N, --check-caches, --check-purity
+  --dual, --serialize, --rollback N, --check-caches, --check-purity, --predict P,Q
                    one simulator that checks itself, as replay does
   --run 'CMD {}'   a command, such as the game itself; {} is the path of a log in
                    the format of PATH: order-log.bin, its text twin, commands.txt
@@ -75,6 +76,7 @@ Exit status:
 	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by so many and play them again")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
 	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
+	f.UintSliceVar(&flags.predict, "predict", nil, "predict the orders of these players, one or two, in an instance each")
 	flags.run.add(f)
 	f.IntVar(&flags.runs, "runs", 1, "test each candidate so many times, for what diverges now and then")
 	f.IntVar(&flags.most, "max-replays", minimize.DefaultMaxReplays, "stop with the best session so far after so many replays")
@@ -101,7 +103,7 @@ func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error)
 		mode bisect.TrialMode
 	}{
 		{f.against != "", bisect.Against}, {f.dual, bisect.Dual}, {f.serialize, bisect.Serialize}, {f.rollback > 0, bisect.Rollback},
-		{f.checkCaches, bisect.CheckCaches}, {f.checkPurity, bisect.CheckPurity},
+		{f.checkCaches, bisect.CheckCaches}, {f.checkPurity, bisect.CheckPurity}, {len(f.predict) > 0, bisect.Predict},
 	} {
 		if !m.on {
 			continue
@@ -117,12 +119,15 @@ func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error)
 	case f.run.line != "":
 		return f.run.command(session)
 	case live == nil:
-		return nil, errors.New("what is to decide whether a session diverges? Give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity or --run CMD")
+		return nil, errors.New("what is to decide whether a session diverges? Give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity, --predict P,Q or --run CMD")
 	}
 	if err := f.run.unused(); err != nil {
 		return nil, err
 	}
 	var err error
+	if live.Predict, err = playersOf(f.predict); err != nil {
+		return nil, err
+	}
 	f.sims.ctx = context.Background() // when interrupted, the search ends first, and with it what it started
 	if live.Sim, err = f.sims.parse("--sim", f.sim); err != nil {
 		return nil, err

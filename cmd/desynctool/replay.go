@@ -94,9 +94,6 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {
 			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
 		}
-		if n := len(flags.predict); n > 2 {
-			return fmt.Errorf("--predict names %d players, expected one or two", n)
-		}
 		flags.untilSet = cmd.Flags().Changed("until")
 		return doReplay(e, args[0], flags, format)
 	}
@@ -136,6 +133,20 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	return modes, nil
 }
 
+// playersOf returns the players that --predict names.
+func playersOf(predict []uint) (players []uint32, err error) {
+	if n := len(predict); n > 2 {
+		return nil, fmt.Errorf("--predict names %d players, expected one or two", n)
+	}
+	for _, player := range predict {
+		if player > math.MaxUint32 {
+			return nil, fmt.Errorf("--predict: there is no player %d", player)
+		}
+		players = append(players, uint32(player))
+	}
+	return players, nil
+}
+
 func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	modes, err := flags.modes()
 	if err != nil {
@@ -147,11 +158,8 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	}
 	defer flags.sims.close()
 	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback, Force: flags.force}
-	for _, player := range flags.predict {
-		if player > math.MaxUint32 {
-			return fmt.Errorf("--predict: there is no player %d", player)
-		}
-		opts.Predict = append(opts.Predict, uint32(player))
+	if opts.Predict, err = playersOf(flags.predict); err != nil {
+		return err
 	}
 	if flags.untilSet {
 		opts.Until = &flags.until

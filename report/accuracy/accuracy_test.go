@@ -1,6 +1,9 @@
 package accuracy_test
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -87,6 +90,47 @@ func TestSample(t *testing.T) {
 		if n.Marks[q][accuracy.Exact] < n.Sessions/4 {
 			t.Errorf("%s: %v: the sample asks too little", q, n.Marks[q])
 		}
+	}
+}
+
+// TestOtherGames measures some sessions of the examples of docs/sdk, which nothing in the tool was
+// written against but the rules of docs/accuracy.md. Without a compiler it is skipped, with
+// DESYNCTOOL_SDK_TESTS=1 it fails.
+func TestOtherGames(t *testing.T) {
+	for _, name := range []string{"arena", "trade"} {
+		t.Run(name, func(t *testing.T) {
+			game, err := accuracy.Compile("../..", name, t.TempDir())
+			if errors.Is(err, exec.ErrNotFound) && os.Getenv("DESYNCTOOL_SDK_TESTS") == "" {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := len(game.Mistakes())
+			list := append(accuracy.Faulty(game, sample.Of(8, n)), accuracy.Clean(game, sample.Of(2, 12))...)
+			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range accuracy.Short(scores) {
+				t.Error(line)
+			}
+			said, wrong := 0, 0
+			for _, s := range scores {
+				for _, c := range s.Causes {
+					if c.Outcome != accuracy.NotKnown {
+						said++
+					}
+					if c.Outcome == accuracy.False {
+						wrong++
+						t.Logf("%s, %s: said %v after %v", s.Session, c.Shape, c.Said, c.Tested)
+					}
+				}
+			}
+			if said == 0 || wrong > 1 && 20*wrong > said {
+				t.Errorf("of %d causes that were said %d are wrong", said, wrong)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package accuracy
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -152,6 +153,9 @@ func (s *Score) locus(t *session.Truth, h held, c *playbook.Conclusion) {
 		return
 	}
 	initial := *t.InitialState
+	if t.LoadedAt != nil {
+		return
+	}
 	var parts []Mark
 	if initial {
 		parts = append(parts, markOf(true, true, c.InitialState && c.Tick == nil, true))
@@ -195,9 +199,7 @@ func CauseTable(w io.Writer, scores []*Score) error {
 		fmt.Fprintf(&b, " %s |", shape)
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(Shapes())) + "\n")
-	names := faults(scores)
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range worstFirst(scores) {
 		fmt.Fprintf(&b, "| `%s` |", name)
 		for _, shape := range Shapes() {
 			n := tallyCauses(scores, func(s *Score, c *CauseScore) bool { return c.Shape == shape && s.fault() == name })
@@ -215,6 +217,18 @@ func CauseTable(w io.Writer, scores []*Score) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// worstFirst returns the names of the mistakes, those first that are told right least often.
+func worstFirst(scores []*Score) []string {
+	names := faults(scores)
+	right := map[string]float64{}
+	for _, name := range names {
+		n := tallyCauses(scores, func(s *Score, _ *CauseScore) bool { return s.fault() == name })
+		right[name] = float64(n[Right]-n[False]) / float64(max(n.all(), 1))
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(right[a], right[b]) })
+	return names
 }
 
 // RuleTable writes how often each rule was right by which causes are told from likenesses, as

@@ -166,6 +166,13 @@ func recording(dir string) (*session.Recording, error) {
 	if err := json.Unmarshal(text, r.Truth); err != nil {
 		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
 	}
+	loads := struct{ Load bool }{} // that the peer parted by loading
+	if err := json.Unmarshal(text, &loads); err != nil {
+		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
+	}
+	if loads.Load && r.Truth.Bracket != nil && r.Truth.LoadedAt == nil {
+		r.Truth.LoadedAt = &r.Truth.Bracket.Bad
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -207,6 +214,34 @@ func peerFiles(p *session.Recorded) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		p.Snapshots, p.Points = append(p.Snapshots, file), append(p.Points, point)
+	}
+	return nil
+}
+
+// Compile compiles an example of docs/sdk to a folder and returns it as a game: arena, in C, or
+// trade, in C#. Root is that of the repository. An error says which compiler is missing, or
+// what it says.
+func Compile(root, name, dir string) (Game, error) {
+	out, in := filepath.Join(dir, name), filepath.Join(root, "docs", "sdk")
+	switch name {
+	case "arena":
+		if err := compile("cc", "-std=c99", "-O2", "-pthread", "-o", out, filepath.Join(in, "c", "arena.c")); err != nil {
+			return nil, err
+		}
+		return NewProgram(name, out)
+	case "trade":
+		out += ".exe"
+		if err := compile("mcs", "-out:"+out, filepath.Join(in, "csharp", "Trade.cs"), filepath.Join(in, "csharp", "Desynctool.cs")); err != nil {
+			return nil, err
+		}
+		return NewProgram(name, "mono", out)
+	}
+	return nil, fmt.Errorf("no game %q: arena, trade", name)
+}
+
+func compile(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (s Session) holds(r *session.Recording) (held, error) {
 		}
 		return h, nil
 	}
-	initial := *t.InitialState
+	initial := *t.InitialState || t.LoadedAt != nil // there is no divergent tick
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
 	h.system = !initial && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
@@ -55,7 +55,7 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	if err != nil || !h.tick && !initial {
 		return h, err
 	}
-	h.archetype = h.archetype || len(archetypes) == 1 || initial && len(archetypes) > 0
+	h.archetype = h.archetype || len(archetypes) == 1 || *t.InitialState && len(archetypes) > 0
 	// Of an archetype that a trace names the states show the component if it differs in
 	// one only.
 	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(components[*t.Archetype]) == 1

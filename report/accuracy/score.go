@@ -139,7 +139,14 @@ func (s *Score) mark(t *session.Truth, h held, v *playbook.Conclusion) {
 	if t.Bracket == nil {
 		return // the states never differed
 	}
-	if *t.InitialState {
+	if t.LoadedAt != nil {
+		s.Marks[WhichTick] = Exact
+		if v.Tick != nil || v.InitialState || v.Bracket == nil || v.Bracket.Bad.Tick < *t.LoadedAt {
+			s.Marks[WhichTick], s.Answers[WhichTick] = Wrong, fmt.Sprintf("said %s in (%s], parted by loading at %d", tickOf(v), bracketOf(v), *t.LoadedAt)
+		} else if s.Session.Lack != LogsGone && (v.Loaded == nil || v.Bracket.Bad.Tick != *t.LoadedAt) {
+			s.Marks[WhichTick], s.Answers[WhichTick] = Missed, fmt.Sprintf("said (%s], parted by loading at %d", bracketOf(v), *t.LoadedAt)
+		}
+	} else if *t.InitialState {
 		s.Marks[WhichTick] = Exact
 		if !v.InitialState || v.Tick != nil {
 			s.Marks[WhichTick], s.Answers[WhichTick] = Wrong, "the initial state differs, which is not said"
@@ -184,6 +191,17 @@ func number(n *uint64) string {
 		return "unknown"
 	}
 	return fmt.Sprint(*n)
+}
+
+func bracketOf(c *playbook.Conclusion) string {
+	if c.Bracket == nil {
+		return "none"
+	}
+	good := "-"
+	if c.Bracket.Good != nil {
+		good = c.Bracket.Good.String()
+	}
+	return good + "," + c.Bracket.Bad.String()
 }
 
 func tickOf(c *playbook.Conclusion) string {

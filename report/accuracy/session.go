@@ -102,7 +102,12 @@ func Clean(g Game, n int) []Session {
 }
 
 // guilty returns the peer that makes the mistake.
-func (s Session) guilty() string { return "client" }
+func (s Session) guilty() string {
+	if strings.HasPrefix(s.Fault, "host-only/") {
+		return "host"
+	}
+	return "client"
+}
 
 // play plays a session to dir and takes away what it is to lack.
 func (s Session) play(dir string) (*session.Recording, error) {

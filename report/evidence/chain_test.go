@@ -18,7 +18,9 @@ import (
 // marker adopts, everything holds; each hash that is changed is told by itself.
 func TestVerifyFolder(t *testing.T) {
 	full := func(i byte) merkle.Hash { return sha256.Sum256([]byte{i}) }
-	next := func(h merkle.Hash, s merkle.Hash) merkle.Hash { return sha256.Sum256(append(h[:len(h):len(h)], s[:8]...)) }
+	next := func(h merkle.Hash, s merkle.Hash) merkle.Hash {
+		return sha256.Sum256(append(h[:len(h):len(h)], s[:8]...))
+	}
 	start := full(0)
 	adopted := full(99)
 	for _, test := range []struct {

@@ -116,7 +116,7 @@ func (x *bench) predict(t playbook.Trying) (trial *bisect.Trial, err error) {
 		return nil, errors.New("no player gives orders around the tick")
 	}
 	for _, player := range players[:min(len(players), maxPlayers)] {
-		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &t.Tick, Predict: []uint32{player}})
+		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &t.Tick, Lasting: true, Predict: []uint32{player}})
 		if err != nil || trial.First != nil {
 			return trial, err
 		}

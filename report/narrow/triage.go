@@ -300,7 +300,7 @@ func addFact(facts map[string]map[string]string, peer, name, value string) {
 	}
 }
 
-// facts keeps what differs between the peers.
+// facts keeps what several peers say of the game and of their machines.
 func (g *gatherer) facts(said map[string]map[string]string) {
 	values := map[string]map[string]string{}
 	for peer, list := range said {
@@ -312,12 +312,10 @@ func (g *gatherer) facts(said map[string]map[string]string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		distinct := map[string]bool{}
-		for _, v := range values[name] {
-			distinct[v] = true
-		}
-		if len(distinct) > 1 {
-			g.e.Facts = append(g.e.Facts, report.Fact{Name: name, Must: evidence.MustMatch(name), Values: values[name]})
+		f := report.Fact{Name: name, Must: evidence.MustMatch(name), Values: values[name]}
+		if len(f.Values) > 1 {
+			f.Same = !f.Differs()
+			g.e.Facts = append(g.e.Facts, f)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (c *Conclusion) answerChecksums() {
 }
 
 func (c *Conclusion) answerTick() {
-	if c.InitialState {
+	if c.InitialState || c.Loaded != nil {
 		return
 	}
 	if c.Tick != nil {

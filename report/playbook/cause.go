@@ -100,8 +100,19 @@ func (c *Conclusion) seen(t *traits) bool {
 		return false
 	case t.initial:
 		return c.caused(Seen, nil, append([]Sign{sign(StartDiffers)}, t.data...), InitialState, DifferentData)
+	case c.Loaded != nil:
+		return c.caused(Seen, nil, []Sign{signOf(PartedByLoading, c.Loaded.Peer)}, t.byLoading(c.Loaded)...)
 	case len(t.caches) > 0:
 		return c.caused(Seen, nil, []Sign{signOf(CachesBefore, t.caches...)}, StaleCache)
 	}
 	return false
+}
+
+// byLoading are the classes of mistakes of a peer that came back with another state: a timer is
+// off if all numbers are, by the ticks that it was away.
+func (t *traits) byLoading(l *bisect.Loaded) []string {
+	if t.exact && l.After != nil && t.shape.offBy(t.point-*l.After) {
+		return []string{TimerOff, SaveForgets}
+	}
+	return []string{SaveForgets, TimerOff}
 }

@@ -31,6 +31,10 @@ type Conclusion struct {
 	// at its end.
 	Within bool
 
+	// Loaded is set if a peer parted by loading a state at the bad end: then no tick is the
+	// divergent one.
+	Loaded *bisect.Loaded
+
 	// Tick is the divergent tick, nil if only the bracket is known, or if the peers differ
 	// at the start.
 	Tick   *Moment

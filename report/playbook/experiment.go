@@ -2,6 +2,7 @@ package playbook
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/snapshot"
@@ -113,7 +114,7 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	case ownAgrees:
 		return b.inPassing() || b.outside(t)
 	case ownOther:
-		return b.inReplay(true)
+		return b.inReplay(true) || b.inPassing()
 	}
 	return b.inPassing() || b.inReplay(false)
 }
@@ -144,8 +145,8 @@ func (b *bench) own(whole bool) ownBuild {
 	}
 }
 
-// inPassing looks for what a build does beside playing: testing orders, predicting them,
-// saving and loading.
+// inPassing looks for what a build does beside playing: testing orders, saving and loading,
+// predicting. A game may take predictions back by loading what it saved, so that both depart.
 func (b *bench) inPassing() bool {
 	if b.so(bisect.CheckPurity, false) {
 		return b.show(ImpureValidation)
@@ -153,32 +154,40 @@ func (b *bench) inPassing() bool {
 	if b.so(bisect.CheckCaches, false) {
 		return b.show(StaleCache)
 	}
-	for _, m := range []struct {
-		mode    bisect.TrialMode
-		classes []string
-	}{
-		{bisect.Predict, []string{PredictionLeak}},
-		{bisect.Serialize, []string{SaveForgets, Uninitialized}},
-		{bisect.Rollback, []string{SaveForgets, PredictionLeak, Uninitialized}},
-	} {
-		if !b.so(m.mode, false) {
-			continue
-		}
-		if b.so(bisect.Repeat, false) { // two instances depart without that, too
-			return b.show(b.unsteady()...)
-		}
-		return b.show(m.classes...)
+	saved, predicted := b.so(bisect.Serialize, false), b.so(bisect.Predict, false)
+	switch {
+	case !saved && !predicted && !b.so(bisect.Rollback, false):
+		return false
+	case b.varies(false): // two instances depart without that, too
+		return b.show(b.unsteady()...)
+	case saved && predicted:
+		return b.show(SaveForgets, PredictionLeak, Uninitialized)
+	case saved:
+		return b.show(SaveForgets, Uninitialized)
+	case predicted:
+		return b.show(PredictionLeak, Uninitialized)
 	}
-	return false
+	return b.show(SaveForgets, PredictionLeak, Uninitialized)
 }
 
 // inReplay looks for a build that does not come to the same state twice; sure says that its
 // replay has been seen to come to another state than the peer.
 func (b *bench) inReplay(sure bool) bool {
-	if b.so(bisect.Repeat, false) || sure && b.so(bisect.Repeat, true) {
+	if b.so(bisect.Repeat, false) || sure && (b.varies(false) || b.varies(true)) {
 		return b.show(b.unsteady()...)
 	}
 	return false
+}
+
+// varies reports whether several replays in the build depart from each other, anywhere: then
+// nothing follows from two that do because one of them is treated otherwise.
+func (b *bench) varies(whole bool) bool {
+	trial, x := b.try(bisect.Repeat, whole)
+	if trial == nil || trial.First == nil {
+		return false
+	}
+	x.Result = DepartsSo
+	return true
 }
 
 // unsteady are the classes of mistakes by which two replays in one build differ.
@@ -194,14 +203,12 @@ func (b *bench) repeats(t *traits) bool {
 	if b.so(bisect.CheckCaches, false) || b.so(bisect.CheckCaches, true) {
 		return b.show(StaleCache)
 	}
-	if b.so(bisect.Repeat, false) {
+	if b.varies(false) {
 		return b.show(b.unsteady()...)
 	}
 	if b.so(bisect.Serialize, false) {
-		if t.healed {
-			return b.show(SelfHealed, Uninitialized)
-		}
-		return b.show(Uninitialized, IterationOrder) // six replays exclude no rare race
+		// What has just loaded has clean buffers; and six replays exclude no rare race.
+		return b.show(t.andHealed(Uninitialized, IterationOrder)...)
 	}
 	trial, x := b.try(bisect.Against, false)
 	s := b.seen
@@ -211,40 +218,79 @@ func (b *bench) repeats(t *traits) bool {
 		}
 		s = shapeOf(trial.First.Diff, nil)
 	}
+	return b.show(t.andHealed(b.inBuild(s, t)...)...)
+}
+
+// inBuild are the classes of mistakes in a build's code or data, by what it makes otherwise
+// than the trusted one; right after the first system that does, where that is known.
+func (b *bench) inBuild(s *shape, t *traits) []string {
+	order := []string{DifferentData, UnstableSort, Locale}
 	switch {
 	case s == nil:
-		return b.show(DifferentData)
-	case t.healed:
-		return b.show(SelfHealed, DifferentData)
 	case s.rng && s.rows == 0:
-		return b.show(RNGLeak)
+		return []string{RNGLeak}
 	case s.floats && s.near:
-		return b.show(Float)
+		return []string{Float}
+	case s.rng && s.traded > 0:
+		order = []string{IterationOrder, UnstableSort, RNGLeak}
 	case s.rng:
-		return b.show(RNGLeak, DifferentData, IterationOrder)
-	case s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]:
-		return b.show(UnstableSort, IterationOrder, Locale)
+		order = []string{RNGLeak, DifferentData, Locale}
+	case s.archetypes > 1 || s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]: // data is mostly of one kind of entity
+		order = []string{UnstableSort, IterationOrder, Locale}
 	}
-	return b.show(DifferentData, UnstableSort, IterationOrder)
+	if b.onHost() {
+		order = append([]string{HostOnly}, order...)
+	}
+	if t.locale != nil {
+		order = append([]string{Locale}, order...)
+	}
+	return order
 }
 
-// outside is what is left where the peer's own build is sound in every way: what did not come
-// from it.
+// onHost reports whether the peer that is wrong is the host.
+func (b *bench) onHost() bool {
+	name := strings.ToLower(b.peer)
+	return strings.Contains(name, "host") || strings.Contains(name, "server")
+}
+
+// andHealed adds to classes that the states are equal again later, if they are.
+func (t *traits) andHealed(classes ...string) []string {
+	if t.healed {
+		return append([]string{SelfHealed}, classes...)
+	}
+	return classes
+}
+
+// outside is what is left where the peer's own build is sound in every way, here: what did not
+// come from it, or comes with the machine.
 func (b *bench) outside(t *traits) bool {
-	if b.e.Lab.Left() <= 0 || b.seen == nil {
+	if b.lab.Left() <= 0 {
 		return false
 	}
-	switch one := b.seen.single; {
-	case one == nil:
-		return false
-	case one.BitsChanged == 1:
-		return b.show(BitFlip, ForeignWrite)
+	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
+	switch s := b.seen; {
+	case s == nil:
+	case s.floats && s.near:
+		classes = []string{Float, ForeignWrite}
+	case s.single != nil && s.single.BitsChanged == 1:
+		classes = []string{BitFlip, ForeignWrite}
+	case s.single != nil:
+		classes = []string{ForeignWrite}
 	}
-	return b.show(ForeignWrite)
+	if t.locale != nil {
+		classes = append([]string{Locale}, classes...)
+	}
+	return b.show(classes...)
 }
 
-// show takes classes as shown by the experiments that were made.
+// mostClasses is how many classes are said not to be told apart: more would say nothing.
+const mostClasses = 3
+
+// show takes classes as shown by the experiments that were made, the first of those that are
+// not excluded.
 func (b *bench) show(classes ...string) bool {
+	classes = unique(slices.DeleteFunc(classes, b.c.excluded))
+	classes = classes[:min(len(classes), mostClasses)]
 	var signs []Sign
 	var last *Experiment
 	for i := range b.c.Experiments {

@@ -15,6 +15,11 @@ func (c *Conclusion) narrow(e Evidence) error {
 		c.Tick = c.tick(e, e.Bisect.Tick)
 	}
 	c.blame(e)
+	if c.Loaded != nil {
+		c.narrowArchetype(e.Diff, nil)
+		c.narrowComponent(e.Diff, nil)
+		return nil
+	}
 	within, err := c.byChecksums(e)
 	if err != nil {
 		return err
@@ -168,7 +173,7 @@ func (c *Conclusion) narrowArchetype(d *snapshot.Diff, within *Within) {
 	switch {
 	case len(written) > 0:
 		c.Archetypes, c.Written = written, true
-	case c.Tick != nil || c.InitialState:
+	case c.Tick != nil || c.InitialState || c.Loaded != nil:
 		c.Archetypes, c.Written = left, c.InitialState
 	}
 }

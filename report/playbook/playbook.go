@@ -73,7 +73,7 @@ func (c *Conclusion) kind(e Evidence) {
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
 	c.Cache, c.Caches = staleCache(e), b.Caches
 	if c.Bracket != nil {
-		c.InitialState = b.InitialState
+		c.InitialState, c.Loaded = b.InitialState, b.Loaded
 		if b.Healed != nil {
 			healed := MomentOf(*b.Healed)
 			c.Healed = &healed

@@ -28,6 +28,8 @@ type shape struct {
 	// or more whose values all differ one way.
 	scattered, oneWay int
 
+	steps map[float64]bool // by how much whole numbers differ, without sign
+
 	entries uint64 // of caches that differ, and are not those of entities that do
 
 	keys   map[string]bool // of the rows, with their archetypes: label/key
@@ -37,7 +39,7 @@ type shape struct {
 // shapeOf looks at the difference of two states; scopes, if there are any, say which columns
 // and archetypes of it count.
 func shapeOf(d *snapshot.Diff, scopes []string) *shape {
-	s := &shape{rng: d.RNG != nil, floats: true, near: true, keys: map[string]bool{}, places: map[string]bool{}}
+	s := &shape{rng: d.RNG != nil, floats: true, near: true, steps: map[float64]bool{}, keys: map[string]bool{}, places: map[string]bool{}}
 	fields := map[string]*blanks{}
 	var changes []*snapshot.Change
 	for i := range d.Tables {
@@ -144,6 +146,7 @@ func (s *shape) column(list []*snapshot.Change, zero *blanks) {
 		case a > b:
 			down++
 		}
+		s.steps[math.Abs(a-b)] = true
 		largest, apart = max(largest, math.Abs(a), math.Abs(b)), max(apart, math.Abs(a-b))
 		zero.all++
 		if isZero(c.A) {
@@ -176,6 +179,11 @@ func sameCounts(a, b map[string]int) bool {
 		}
 	}
 	return len(a) == len(b)
+}
+
+// offBy reports whether all values that differ do so by one number.
+func (s *shape) offBy(n uint64) bool {
+	return len(s.steps) == 1 && s.steps[float64(n)] && s.only == [2]uint64{} && !s.rng
 }
 
 // meets reports whether two differences have a place in common: a column, or entities of an

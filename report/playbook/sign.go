@@ -15,6 +15,8 @@ const (
 	CachesBefore                      // derived data differed under equal states before these parted; Names: the caches
 	StartDiffers                      // the states differ before any tick was played
 	FactDiffers                       // a fact of the game is not the same on all peers; Names: the fact, then its values
+	FactSame                          // a fact of a machine is the same on a peer that is right; Names: the fact, its value
+	PartedByLoading                   // a peer parted by loading a state; Names: the peer
 	LoadedThere                       // a peer loaded a state where the peers parted; Names: the peer, the kind of marker; Numbers: the tick
 	Experimented                      // an experiment; Names: its mode, the build
 	OwnIsSound                        // the peer's own build comes to what the others have, in every experiment; Names: the build
@@ -50,6 +52,8 @@ var signNames = [...]string{
 	CachesBefore:      "CachesBefore",
 	StartDiffers:      "StartDiffers",
 	FactDiffers:       "FactDiffers",
+	FactSame:          "FactSame",
+	PartedByLoading:   "PartedByLoading",
 	LoadedThere:       "LoadedThere",
 	Experimented:      "Experimented",
 	OwnIsSound:        "OwnIsSound",

@@ -40,7 +40,12 @@ type traits struct {
 	// after the first system if it is fine enough, else of all at the end of the tick. It
 	// counts only if exact: else the states are of a later point. Nil without states.
 	shape *shape
+	point uint64 // of those states
 	exact bool
+
+	// locale is the fact that the machine of the peer who is wrong has another language than
+	// those that are right, nil if that is not so, or not known.
+	locale *Sign
 
 	caches []string // that differ at the good end under equal states
 	data   []Sign   // facts of the game that are not the same on all peers
@@ -52,6 +57,7 @@ const rngScope = snapshot.RNG
 // observe finds the traits of a divergence.
 func observe(e Evidence, c *Conclusion) *traits {
 	t := &traits{initial: c.InitialState, healed: e.Bisect.Healed != nil, data: factsThatDiffer(e.Facts)}
+	c.byFacts(e.Facts, t)
 	if c.within != nil {
 		t.system, t.opening, t.scopes = c.within.System, c.within.Index == 0, c.within.Scopes
 	}
@@ -68,8 +74,8 @@ func observe(e Evidence, c *Conclusion) *traits {
 	if e.Parted == nil {
 		return t
 	}
-	t.exact = e.Diff != nil && (c.narrowed() || c.InitialState)
-	t.shape = shapeOf(e.Parted.Diff, t.scopes)
+	t.exact = e.Diff != nil && (c.narrowed() || c.InitialState || c.Loaded != nil)
+	t.shape, t.point = shapeOf(e.Parted.Diff, t.scopes), e.Parted.Diff.A.Point.Tick
 	if t.exact && t.inputs == "" {
 		t.named = named(e, c, t.shape)
 		t.order = t.named
@@ -92,17 +98,14 @@ func (t *traits) orders(c *Conclusion) {
 	}
 }
 
-// loads finds a peer that loaded a state where the peers parted.
+// loads finds a peer that loaded a state where the peers parted, by a marker in its log.
 func (t *traits) loads(e Evidence, c *Conclusion) {
 	if c.Tick == nil {
 		return
 	}
 	for i := range e.Peers {
 		for _, m := range e.Peers[i].Marks {
-			if m.Kind != "load" && m.Kind != "resync" && m.Kind != "join" {
-				continue
-			}
-			if m.Tick == c.Tick.Number || m.Tick == c.Tick.Number+1 {
+			if (m.Kind == "load" || m.Kind == "resync" || m.Kind == "join") && (m.Tick == c.Tick.Number || m.Tick == c.Tick.Number+1) {
 				s := Sign{Kind: LoadedThere, Names: []string{e.Peers[i].Name, m.Kind}, Numbers: []uint64{m.Tick}}
 				t.loaded = &s
 			}
@@ -113,7 +116,7 @@ func (t *traits) loads(e Evidence, c *Conclusion) {
 // factsThatDiffer returns the facts of the game that are not the same on all peers.
 func factsThatDiffer(facts []report.Fact) (out []Sign) {
 	for _, f := range facts {
-		if !f.Must || f.Same {
+		if !f.Must || !f.Differs() {
 			continue
 		}
 		var values []string
@@ -126,6 +129,41 @@ func factsThatDiffer(facts []report.Fact) (out []Sign) {
 		out = append(out, signOf(FactDiffers, append([]string{f.Name}, values...)...))
 	}
 	return out
+}
+
+// languages are the names of the fact what language a machine has.
+var languages = []string{"locale", "language", "lang"}
+
+// byFacts looks at the machines of peers that are wrong and of those that are right: what is
+// the same on both is no cause.
+func (c *Conclusion) byFacts(facts []report.Fact, t *traits) {
+	for _, f := range facts {
+		if !slices.Contains(languages, f.Name) {
+			continue
+		}
+		wrong, right := f.Values[first(c.Guilty)], ""
+		for name, value := range f.Values {
+			if slices.Contains(c.Guilty, name) {
+				continue
+			}
+			if value == wrong && wrong != "" {
+				c.exclude(signOf(FactSame, f.Name, wrong), Locale)
+				return
+			}
+			right = max(right, value)
+		}
+		if wrong != "" && right != "" {
+			s := signOf(FactDiffers, f.Name, wrong, right)
+			t.locale = &s
+		}
+	}
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
 }
 
 // maxNamed is how many entities that differ orders may name one by one.

@@ -82,7 +82,10 @@ func Excluded(c *playbook.Conclusion) map[string]string {
 	out := map[string]string{}
 	for i := range c.Excluded {
 		x := &c.Excluded[i]
-		out[x.Class] = "nothing departs in " + Sign(x.By)
+		out[x.Class] = Sign(x.By)
+		if x.By.Kind == playbook.Experimented {
+			out[x.Class] = "nothing departs: " + out[x.Class]
+		}
 	}
 	return out
 }
@@ -113,9 +116,9 @@ var results = map[playbook.ExperimentResult]string{
 
 // modes say what a replay does.
 var modes = map[bisect.TrialMode]string{
-	bisect.Plain: "its orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "its orders played several times",
-	bisect.Serialize: "saved and loaded in each tick", bisect.Rollback: "rolled back in each tick", bisect.CheckCaches: "all caches computed again",
-	bisect.CheckPurity: "the orders of the tick tested before", bisect.Predict: "the tick predicted and taken back",
+	bisect.Plain: "the peer's orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "the orders played several times",
+	bisect.Serialize: "saved and loaded in the tick", bisect.Rollback: "rolled back in the tick", bisect.CheckCaches: "all caches computed again",
+	bisect.CheckPurity: "orders tested before the tick is played", bisect.Predict: "the tick predicted and taken back",
 }
 
 // experiment says how an experiment ended.
@@ -127,7 +130,7 @@ func experiment(x *playbook.Experiment) string {
 	text += ": "
 	where := ""
 	if x.At != nil {
-		where = " " + report.InTick(tick(*x.At))
+		where = ", in " + report.InTick(tick(*x.At))
 	}
 	if x.System != "" {
 		where += ", in " + x.System
@@ -139,6 +142,10 @@ func experiment(x *playbook.Experiment) string {
 	case playbook.DepartsSo:
 		if x.Mode == bisect.Plain {
 			return text + "it comes to the peer's states"
+		}
+		if x.Mode == bisect.Repeat {
+			text += "it departs from itself" + where
+			break
 		}
 		text += "it departs as the peer did" + where
 	case playbook.Elsewhere:
@@ -224,6 +231,10 @@ func Sign(s playbook.Sign) string {
 		return "the states differ before any tick was played"
 	case playbook.FactDiffers:
 		return fmt.Sprintf("%s differs: %s", name(0), strings.Join(s.Names[min(1, len(s.Names)):], ", "))
+	case playbook.FactSame:
+		return fmt.Sprintf("%s is %s on the peer who is wrong and on one who is right", name(0), name(1))
+	case playbook.PartedByLoading:
+		return fmt.Sprintf("the state that %s loaded is not the one that the others have", name(0))
 	case playbook.LoadedThere:
 		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
 	case playbook.Experimented:

@@ -198,6 +198,12 @@ func parted(c *playbook.Conclusion) string {
 	switch {
 	case c.InitialState:
 		text.WriteString(" differ from the start, before any tick")
+	case c.Loaded != nil:
+		text.Reset()
+		fmt.Fprintf(&text, "%s parted by loading: it has another state than the others %s", c.Loaded.Peer, at(bad))
+		if c.Loaded.After != nil {
+			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(playbook.Moment{Number: *c.Loaded.After}))
+		}
 	case c.Tick != nil:
 		text.WriteString(" parted in " + report.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
@@ -213,7 +219,7 @@ func parted(c *playbook.Conclusion) string {
 	} else if c.System != "" {
 		text.WriteString(", in " + c.System)
 	}
-	if b.Good == nil && !c.InitialState {
+	if b.Good == nil && !c.InitialState && c.Loaded == nil {
 		text.WriteString(", and nothing before is known to be equal")
 	}
 	switch what := where(c); {

@@ -158,6 +158,15 @@ func TestVerdict(t *testing.T) {
 			"It looks like this: iteration-order or unstable-sort; of 50 measured sessions with such evidence that was right in 49; this evidence does not separate them.",
 			"Wrong: client, which departs from a replay of the orders.",
 		}},
+		{"a state that was loaded", with(duel(), func(c *playbook.Conclusion) {
+			after := uint64(60)
+			c.Loaded, c.Tick = &bisect.Loaded{Peer: "client", After: &after}, nil
+			c.Causes = []playbook.Cause{{Class: playbook.SaveForgets, Standing: playbook.Seen}, {Class: playbook.TimerOff, Standing: playbook.Seen}}
+		}), []string{
+			"client parted by loading: it has another state than the others at state point 91, where it came back after it had been away from state point 60 on.",
+			"Cause: save-forgets or timer-off; this evidence does not separate them.",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
+		}},
 		{"orders of another", with(duel(), func(c *playbook.Conclusion) {
 			c.Guilty, c.Replayed, c.Borrowed = []string{"client"}, true, &playbook.Borrowed{Peer: "client", From: "host"}
 		}), []string{

@@ -1,0 +1,136 @@
+package bisect
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// tester is the game whose test of an order changes the value, from a tick on.
+type tester struct{ *counting }
+
+func (s tester) Test(o *orderlog.Order) (bool, error) {
+	if s.on("impure") {
+		s.value += uint64(o.Player) + 1
+	}
+	return true, nil
+}
+
+func testerSim(mistake string, from uint64) *Sim {
+	sim := countingSim(mistake, from, 5)
+	start := sim.Start
+	sim.Start = func(h *orderlog.Header) (Simulator, error) {
+		s, err := start(h)
+		return tester{s.(*counting)}, err
+	}
+	return sim
+}
+
+// TestTrialSince: what a mode does in each tick it does from a tick on only, so that an
+// experiment on one tick is not ended by another.
+func TestTrialSince(t *testing.T) {
+	log := countingLog(t, countingSim("", 0, 5)) // orders in each third tick
+	since := uint64(20)
+	const none = 1 << 40
+	for _, c := range []struct {
+		what string
+		sim  *Sim
+		opts TrialOptions
+		tick uint64
+	}{
+		{"a save that forgets", countingSim("forgets", 0, 5), TrialOptions{Mode: Serialize}, 20},
+		{"a restore that forgets", countingSim("forgets", 0, 5), TrialOptions{Mode: Rollback, Depth: 3}, 20},
+		{"a prediction that leaks", countingSim("leaks", 0, 5), TrialOptions{Mode: Predict, Predict: []uint32{0}}, 20},
+		{"a prediction that leaks, later", countingSim("leaks", 25, 5), TrialOptions{Mode: Predict, Predict: []uint32{0}}, 25},
+		{"nothing", countingSim("", 0, 5), TrialOptions{Mode: Predict, Predict: []uint32{0}}, none},
+		{"tests of orders", testerSim("impure", 0), TrialOptions{Mode: CheckPurity}, 21},
+		{"tests of orders that are played later", testerSim("impure", 0), TrialOptions{Mode: CheckPurity, Ahead: 4}, 20},
+		{"tests of pure orders", testerSim("", 0), TrialOptions{Mode: CheckPurity, Ahead: 4}, none},
+	} {
+		c.opts.Since = &since
+		trial := try(t, log, c.sim, c.opts)
+		if d := trial.First; (d != nil) != (c.tick != none) || d != nil && d.Point != c.tick+1 && !(c.opts.Mode == Serialize && d.Point == c.tick) {
+			t.Errorf("%s: departs at %+v, expected tick %d", c.what, d, c.tick)
+		}
+	}
+	trial := try(t, log, testerSim("impure", 0), TrialOptions{Mode: CheckPurity, Since: &since, Ahead: 4})
+	if want := "go of player 0, which is played up to 4 ticks later"; trial.First.Order != want {
+		t.Errorf("the order is %q, expected %q", trial.First.Order, want)
+	}
+}
+
+// overwritten is the game whose ticks put right what a prediction leaves.
+type overwritten struct{ *counting }
+
+func (s overwritten) Predict(uint32, []orderlog.Order) error {
+	s.value += 1000
+	return nil
+}
+
+func (s overwritten) Step(orders []orderlog.Order) error {
+	s.value %= 1000
+	return s.counting.Step(orders)
+}
+
+// TestTrialLasting: what a prediction leaves until the tick is played is no divergence.
+func TestTrialLasting(t *testing.T) {
+	sim := countingSim("", 0, 5)
+	log, start := countingLog(t, sim), sim.Start
+	sim.Start = func(h *orderlog.Header) (Simulator, error) {
+		s, err := start(h)
+		return overwritten{s.(*counting)}, err
+	}
+	opts := TrialOptions{Mode: Predict, Predict: []uint32{0}}
+	if trial := try(t, log, sim, opts); trial.First == nil {
+		t.Error("nothing departs right after predicting")
+	}
+	opts.Lasting = true
+	if trial := try(t, log, sim, opts); trial.First != nil {
+		t.Errorf("%+v departs, though the tick puts it right", trial.First)
+	}
+}
+
+// TestAgain replays a peer's orders once more, from where the first replay began or from the
+// start, held against what the peer recorded.
+func TestAgain(t *testing.T) {
+	wrong := countingLog(t, countingSim("wrong", 17, 5))
+	hashes := map[uint64]merkle.Short{}
+	for _, tick := range wrong.Ticks {
+		hashes[tick.Number] = merkle.Short(tick.Hashes[0].Bytes)
+	}
+	list, _ := playedOf(wrong, false)
+	world := worldOf(&counting{tick: 10, value: 1, speed: 1})
+	rep := &Replay{
+		Peers: []ReplayedPeer{{Name: "p"}}, runs: []run{{log: wrong}}, known: [][]expectation{{{list[0], hashes}}},
+		ref: &reference{part: part{played: list[0], from: origin{world: world}}},
+	}
+	for _, c := range []struct {
+		sim  *Sim
+		tick uint64 // of the departure
+		ok   bool
+	}{{countingSim("wrong", 17, 5), 0, false}, {countingSim("", 0, 5), 17, true}} {
+		trial, err := rep.Again(c.sim, Again{Peer: "p", Whole: true, Until: 30, Options: TrialOptions{Mode: Plain}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tick, ok := trial.Tick(); ok != c.ok || ok && tick != c.tick || trial.To != 30 {
+			t.Errorf("departs %v in tick %d, until %d", ok, tick, trial.To)
+		}
+	}
+	trial, err := rep.Again(countingSim("", 0, 5), Again{Peer: "p", Until: 300, Options: TrialOptions{Mode: Dual}})
+	if err != nil || trial.From != 10 || trial.To != trialTicks {
+		t.Errorf("%+v, %v: expected a replay from the state to the end of the orders", trial, err)
+	}
+	if _, err := rep.Again(nil, Again{Peer: "q"}); err == nil || !strings.Contains(err.Error(), "q has no orders") {
+		t.Errorf("a peer that was not replayed: %v", err)
+	}
+	if got := rep.OrdersFrom("p", 1, 4); !slices.Equal(got, []uint32{0}) {
+		t.Errorf("players %v give orders in ticks 1 to 3", got)
+	}
+	if got := rep.OrdersFrom("p", 1, 3); got != nil {
+		t.Errorf("players %v give orders in ticks 1 and 2", got)
+	}
+}
