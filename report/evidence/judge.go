@@ -30,12 +30,16 @@ func (d *doctor) judge() {
 		}
 	}
 	if len(d.peers) < 2 {
-		known := ""
+		known := ", best of all the host"
 		if len(d.peers) == 1 {
-			known = ": we have only those of " + d.peers[0].Name
+			name := d.peers[0].Name
+			if strings.Contains(name, "host") || strings.Contains(name, "server") {
+				known = ""
+			}
+			known += ": we have only those of " + name
 		}
 		d.lose("evidence of %s, at least 2 are needed", prose.Count(len(d.peers), "peer", "peers"))
-		d.ask("", "the same files from another player of that match, best of all the host%s", known)
+		d.ask("", "the same files from another player of that match%s", known)
 	}
 	d.narrowing()
 	d.checkup.Ask = d.text()

@@ -87,14 +87,26 @@ func (c *Conclusion) answerTick() {
 	if c.InitialState || c.Loaded != nil {
 		return
 	}
-	if c.Tick != nil {
+	late := c.Bracket.Good == nil && c.Bracket.By == bisect.ByChecksums && c.Held.Traces > 1 // the traces differ from where they begin
+	blind := c.Kind == bisect.BlindChecksum // hashes of more ticks, of the same kind, would show no more
+	switch {
+	case c.Tick != nil:
 		c.put(StepTick, report.RungFound)
-	} else {
+	case late:
+		c.put(StepTick, report.RungOpen, needs(EarlierState)...)
+	case blind:
+		c.put(StepTick, report.RungOpen, needs(NearerStates, CoveringTraces)...)
+	default:
 		c.put(StepTick, report.RungOpen, needs(TickHashes, Traces)...)
 	}
-	if c.System != "" || c.Checkpoint != nil {
+	switch {
+	case c.System != "" || c.Checkpoint != nil:
 		c.put(StepSystem, report.RungFound)
-	} else {
+	case late:
+		c.put(StepSystem, report.RungOpen, needs(EarlierState)...)
+	case blind:
+		c.put(StepSystem, report.RungOpen, needs(CoveringTraces)...)
+	default:
 		trace := SimulatorTrace
 		if c.SimFailed != "" || c.Unsteady {
 			trace = OtherSimulator
@@ -125,6 +137,8 @@ func (c *Conclusion) answerArchetype(e Evidence) {
 		}
 	case len(list) > 0 && !c.valuesDiffer() && len(c.schema()) == 0:
 		c.put(StepArchetype, report.RungOpen, needs(SameColumns)...)
+	case len(list) > 1 && c.Kind == bisect.BlindChecksum:
+		c.put(StepArchetype, report.RungOpen, needs(NearerStates, CoveringTraces)...)
 	case len(list) > 1:
 		c.put(StepArchetype, report.RungOpen, needs(NearerStates, ArchetypeTraces)...)
 	default:
@@ -216,19 +230,31 @@ func (c *Conclusion) replay() Artifact {
 }
 
 func (c *Conclusion) answerCause() {
-	bad, replay := c.Bracket, c.replay()
-	switch {
-	case len(c.Causes) > 0:
+	if len(c.Causes) > 0 {
 		c.put(StepCause, report.RungFound)
-	case c.Tick != nil && c.Tick.Number+1 != pointOf(c.Compared) && bad != nil:
-		after := Moment{Number: c.Tick.Number + 1}
-		if bad.Bad.Tick == after.Number {
-			after = MomentOf(bad.Bad)
-		}
-		c.put(StepCause, report.RungOpen, Need{What: States, At: &after}, Need{What: ColumnTraces}, Need{What: replay})
-	default:
-		c.put(StepCause, report.RungOpen, needs(NearerStates, ColumnTraces, replay)...)
+		return
 	}
+	var list []Need
+	switch {
+	case c.Tick == nil || c.Bracket == nil:
+		list = needs(NearerStates)
+	case c.Tick.Number+1 != pointOf(c.Compared):
+		after := Moment{Number: c.Tick.Number + 1}
+		if c.Bracket.Bad.Tick == after.Number {
+			after = MomentOf(c.Bracket.Bad)
+		}
+		list = []Need{{What: States, At: &after}}
+	}
+	if !c.within.columns() {
+		list = append(list, Need{What: ColumnTraces})
+	}
+	switch replay := c.replay(); {
+	case replay != Simulator || !c.Replayed:
+		list = append(list, Need{What: replay})
+	case c.Simulators.Own == "":
+		list = append(list, Need{What: OwnBuild})
+	}
+	c.put(StepCause, report.RungOpen, list...)
 }
 
 // pointOf returns the state point that was compared, 0 if there is none.

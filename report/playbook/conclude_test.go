@@ -161,6 +161,73 @@ func TestLater(t *testing.T) {
 	}
 }
 
+// TestCauseNeeds: nothing is asked for that is there, or was done.
+func TestCauseNeeds(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		e    Evidence
+		want []Artifact
+	}{
+		{"a wide bracket", differAt(partedIn(60, 90), 90), []Artifact{NearerStates, ColumnTraces, Simulator}},
+		{"states of later", differAt(partedIn(60, 61), 360), []Artifact{States, ColumnTraces, Simulator}},
+		{"states of the tick", differAt(partedIn(60, 61), 61), []Artifact{ColumnTraces, Simulator}},
+	} {
+		if got := causeNeeds(conclude(t, test.e)); !slices.Equal(got, test.want) {
+			t.Errorf("%s: the cause needs %v, expected %v", test.name, got, test.want)
+		}
+	}
+	c := conclude(t, differAt(partedIn(60, 61), 61))
+	c.within = &Within{Tick: 60, System: "Combat", Scopes: []string{"Tank/Health.hp"}}
+	if got := causeNeeds(c); !slices.Equal(got, []Artifact{Simulator}) {
+		t.Errorf("with traces of columns the cause needs %v", got)
+	}
+	c.Replayed, c.Simulators.Sim = true, "good"
+	if got := causeNeeds(c); !slices.Equal(got, []Artifact{OwnBuild}) {
+		t.Errorf("replayed in one build: the cause needs %v", got)
+	}
+	c.Simulators.Own = "bad"
+	if got := causeNeeds(c); len(got) > 0 {
+		t.Errorf("replayed in both builds: the cause needs %v", got)
+	}
+}
+
+// TestFirstCheckpointDiffers: traces that differ from their first checkpoint on do not show that
+// the peers parted in its tick; those that agree after a system of it do.
+func TestFirstCheckpointDiffers(t *testing.T) {
+	for index, known := range []bool{false, true} {
+		e := partedIn(0, 1)
+		e.Bisect.Bracket.Good, e.Bisect.Exact = nil, false
+		e.Traces = []*tracediff.Result{{First: &tracediff.Difference{System: "Combat"}}}
+		e.Within = func(from, to uint64) (*Within, error) { return &Within{System: "Combat", Index: index}, nil }
+		if c := conclude(t, e); (c.Tick != nil) != known || (c.System != "") != known {
+			t.Errorf("the system %d differs first: tick %v, system %q", index, c.Tick, c.System)
+		}
+	}
+}
+
+// TestBlindNeeds: where every checksum agrees though the states differ, no more of them are asked for.
+func TestBlindNeeds(t *testing.T) {
+	e := differAt(partedIn(60, 90), 90)
+	e.Bisect.Kind = bisect.BlindChecksum
+	for _, a := range conclude(t, e).Open() {
+		for _, n := range a.Needs {
+			if n.What == TickHashes || n.What == Traces || n.What == ArchetypeTraces || n.What == SimulatorTrace {
+				t.Errorf("the step %s asks for %v", a.Step, n.What)
+			}
+		}
+	}
+}
+
+// causeNeeds returns what would close the step of the cause if it is open.
+func causeNeeds(c *Conclusion) (list []Artifact) {
+	c.Causes, c.Answers = nil, nil
+	c.answerCause()
+	for _, n := range c.Answers[0].Needs {
+		list = append(list, n.What)
+	}
+	return list
+}
+
 // TestOpenStepsNeedSomething checks that each open step says what would close it.
 func TestOpenStepsNeedSomething(t *testing.T) {
 	for name, e := range map[string]Evidence{

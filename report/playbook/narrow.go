@@ -104,6 +104,9 @@ func (c *Conclusion) byChecksums(e Evidence) (*Within, error) {
 	if within == nil || err != nil {
 		return nil, err
 	}
+	if c.Bracket.Good == nil && within.Tick == 0 && within.Index == 0 {
+		return nil, nil // they may have differed from the start
+	}
 	if c.Tick == nil {
 		c.Tick, c.TickBy = c.tick(e, within.Tick), TickByTraces
 	}
@@ -153,6 +156,14 @@ func (w *Within) scopes() []string {
 		return nil
 	}
 	return w.Scopes
+}
+
+// columns reports whether what differs after the first system is known by columns.
+func (w *Within) columns() bool {
+	return slices.ContainsFunc(w.scopes(), func(scope string) bool {
+		_, column, fine := strings.Cut(scope, "/")
+		return fine && strings.Contains(column, ".")
+	})
 }
 
 // narrowArchetype takes the archetypes that a trace shows to differ after the first

@@ -17,11 +17,13 @@ const (
 	TickHashes                      // order logs with a hash of every tick
 	TickChecks                      // hashes or checkpoints of the same ticks
 	Traces                          // traces of peers that parted
+	CoveringTraces                  // traces whose checksums cover what differs
 	SystemTraces                    // traces with checkpoints inside ticks
 	ArchetypeTraces                 // traces that record each archetype
 	ColumnTraces                    // traces that record each column
 	Simulator                       // a simulator that replays the orders
 	SimulatorOrders                 // a simulator, and an order log for it to replay
+	OwnBuild                        // the build that the peer who is wrong had, to replay the orders
 	OtherSimulator                  // a simulator that does not fail
 	SimulatorTrace                  // a simulator, and the trace of a peer that is wrong
 	MorePeers                       // states of more peers, or hashes of them

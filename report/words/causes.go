@@ -25,9 +25,9 @@ const (
 )
 
 var classes = map[string]class{
-	playbook.InputDropped:     {"An order was lost on its way to a peer", ownLog, "a log of the relay in which the order is not, either"},
+	playbook.InputDropped:     {"An order was lost on its way to a peer", ownLog, "a log of the relay that lacks the order as well"},
 	playbook.InputDuplicated:  {"An order was applied twice", ownLog, "a log of the relay that has the order twice"},
-	playbook.InputReordered:   {"Orders of a tick were applied in another order", ownLog, "a log of the relay with that same order of orders"},
+	playbook.InputReordered:   {"Orders of a tick were applied in another order", ownLog, "a log of the relay with the same sequence of orders"},
 	playbook.InputAltered:     {"An order was changed on its way", ownLog, "a log of the relay with the same content"},
 	playbook.InputLate:        {"An order was applied in another tick", ownLog, "a log of the relay with the same tick"},
 	playbook.InitialState:     {"The peers did not begin with the same state", "the settings of the lobby that each peer began with", "a state from before the one that was compared in which the peers are equal"},

@@ -360,7 +360,9 @@ func archetype(c *playbook.Conclusion, open bool) (found, evidence string) {
 	case known && n > 1 && c.InitialState:
 		return label(root), fmt.Sprintf("the first of %d that differ", n)
 	case known && n > 1:
-		return label(root), fmt.Sprintf("the first of %d that differ after the system", n)
+		return label(root), fmt.Sprintf("the first of %d that the system left different", n)
+	case known && c.Written && !c.InitialState:
+		return label(root), "the only one that the system left different"
 	case known:
 		return label(root), "the only one that differs"
 	case n > 1:

@@ -39,6 +39,8 @@ func Need(n playbook.Need) string {
 		return "hashes or checkpoints of the same ticks from two peers"
 	case playbook.Traces:
 		return "traces of two peers that parted"
+	case playbook.CoveringTraces:
+		return "traces whose checksums cover what differs"
 	case playbook.SystemTraces:
 		return "traces with checkpoints inside ticks"
 	case playbook.ArchetypeTraces:
@@ -49,6 +51,8 @@ func Need(n playbook.Need) string {
 		return "a replay of the orders (--sim)"
 	case playbook.SimulatorOrders:
 		return "an order log and a replay of it (--sim)"
+	case playbook.OwnBuild:
+		return "replays in the build that the peer had (--own)"
 	case playbook.OtherSimulator:
 		return "a simulator that replays the orders: the one that was given cannot"
 	case playbook.SimulatorTrace:

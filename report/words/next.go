@@ -45,6 +45,9 @@ func Next(c *playbook.Conclusion) []string {
 	case !c.Replayed && c.Held.Logs > 0:
 		out = append(out, "desynctool triage PATH… --sim exec:GAME replays the orders in the game and shows which peer is wrong (docs/extsim.md)")
 	}
+	if c.Replayed && !c.Unsteady && c.Simulators.Own == "" && len(c.Causes) == 0 && c.Bracket != nil && !c.Inputs.Differ() {
+		out = append(out, fmt.Sprintf("desynctool triage PATH… --sim %s --own BUILD makes the experiments in the build that the peer had", quote(c.Simulators.Sim)))
+	}
 	for i := range c.Causes {
 		if from := &c.Causes[i]; !from.Confirmed() || strings.HasPrefix(from.Class, "input-") { // where an order is lost is open still
 			out = append(out, fmt.Sprintf("check for %s: %s", from.Class, command(c, classes[from.Class].confirm)))

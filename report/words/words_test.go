@@ -354,6 +354,9 @@ func TestNext(t *testing.T) {
 			"check for stale-cache: desynctool replay 'my games/client' --sim builtin --check-caches",
 			"to learn the system: get traces of two peers that parted",
 		}},
+		{"replayed in one build", with(duel(), func(c *playbook.Conclusion) { c.Replayed, c.Simulators.Sim = true, "exec:game 1" }), []string{
+			"desynctool triage PATH… --sim 'exec:game 1' --own BUILD makes the experiments in the build that the peer had",
+		}},
 	} {
 		if got := Next(test.c); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%s\nexpected\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
