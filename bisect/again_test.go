@@ -134,3 +134,31 @@ func TestAgain(t *testing.T) {
 		t.Errorf("players %v give orders in ticks 1 and 2", got)
 	}
 }
+
+// TestTrialByStateHashes: a log with hashes of whole states only, now and then, shows a
+// departure too, at the next of them.
+func TestTrialByStateHashes(t *testing.T) {
+	wrong := countingSim("wrong", 17, 5)
+	log := countingLog(t, wrong)
+	s, err := wrong.Start(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range log.Ticks {
+		tick := &log.Ticks[i]
+		if tick.Hashes = nil; i%10 == 0 {
+			root := rootOf(s)
+			tick.Hashes = []orderlog.Observed{{Point: tick.Number, Kind: orderlog.StateHash, Bytes: root[:]}}
+		}
+		if err := s.Step(tick.Orders); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trial := try(t, log, countingSim("", 0, 5), TrialOptions{Mode: Plain})
+	if trial.First == nil || trial.First.Point != 20 || trial.Agreed == nil || *trial.Agreed != 10 {
+		t.Errorf("departs at %+v, agreed until %v; expected 20 after 10", trial.First, trial.Agreed)
+	}
+	if trial = try(t, log, wrong, TrialOptions{Mode: Plain}); trial.First != nil || trial.Compared != 4 {
+		t.Errorf("the build that recorded it departs at %+v, %d hashes were compared", trial.First, trial.Compared)
+	}
+}

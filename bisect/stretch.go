@@ -276,6 +276,10 @@ func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 		list = append(list, &played{Stretch: stretches[i], log: log, orders: map[uint64][]orderlog.Order{}, hashes: map[uint64]merkle.Short{}})
 	}
 	own := uint32(max(slices.Index(log.Header.Peers, log.Header.Peer), 0))
+	kind, size := orderlog.SyncHash, merkle.ShortSize
+	if len(l.Hashes) == 0 { // a state hash begins with the sync hash
+		kind, size = orderlog.StateHash, merkle.HashSize
+	}
 	for k, rest := 0, list; k < len(log.Epochs) && len(rest) > 0; k++ {
 		e, n := &log.Epochs[k], len(rest)
 		if !whole {
@@ -286,7 +290,7 @@ func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 		}
 		takeEpoch(e, rest[:n])
 		if !l.stranger() {
-			observeEpoch(e, rest[:n], own)
+			observeEpoch(e, rest[:n], own, kind, size)
 		}
 		if !whole {
 			rest = rest[n:]
@@ -311,17 +315,18 @@ func takeEpoch(e *orderlog.Epoch, list []*played) {
 	}
 }
 
-// observeEpoch gives stretches, ascending, the sync hashes that an epoch has of a peer.
-func observeEpoch(e *orderlog.Epoch, list []*played, own uint32) {
+// observeEpoch gives stretches, ascending, the sync hashes that an epoch has of a peer, or what its
+// hashes of another kind and size begin with.
+func observeEpoch(e *orderlog.Epoch, list []*played, own uint32, kind orderlog.HashKind, size int) {
 	observe := func(hashes []orderlog.Observed) {
 		for i := range hashes {
 			o := &hashes[i]
-			if o.Peer != own || o.Kind != orderlog.SyncHash || o.Coverage != orderlog.Full || len(o.Bytes) != merkle.ShortSize {
+			if o.Peer != own || o.Kind != kind || o.Coverage != orderlog.Full || len(o.Bytes) != size {
 				continue
 			}
 			n, _ := slices.BinarySearchFunc(list, o.Point, func(p *played, point uint64) int { return cmp.Compare(p.To, point) })
 			for ; n < len(list) && list[n].covers(o.Point); n++ { // where one ends another may begin
-				list[n].hashes[o.Point] = merkle.Short(o.Bytes)
+				list[n].hashes[o.Point] = merkle.Short(o.Bytes[:merkle.ShortSize])
 			}
 		}
 	}

@@ -161,90 +161,115 @@ func appendRandom(t *rapid.T, c *Column, absent bool) {
 	}
 }
 
-// oracleRoot computes the root from the definition in docs/snapshot.md and
-// docs/merkle.md, value by value, sharing no code with the package but At, Has
-// and Raw.
+// oracleLE and oracleSum are how definitions in docs/snapshot.md and docs/merkle.md write
+// integers and hash.
+func oracleLE(width int, v uint64) []byte {
+	b := make([]byte, 8)
+	binary.LittleEndian.PutUint64(b, v)
+	return b[:width]
+}
+
+func oracleSum(parts ...[]byte) []byte {
+	h := sha256.Sum256(slices.Concat(parts...))
+	return h[:]
+}
+
+func oraclePad(b []byte) []byte { return append(slices.Clone(b), make([]byte, (8-len(b)%8)%8)...) }
+
+// oracleRNG is the leaf of the RNG.
+func oracleRNG(state []byte) []byte {
+	return oracleSum([]byte{1}, oracleLE(4, uint64(len(state))), oracleLE(4, 0), oraclePad(state))
+}
+
+// oracleTable are the digests of a table: of each block of the keys and of each column, and
+// above them.
+type oracleTable struct {
+	bounds       [][2]int // rows of each block: the first, and one after the last
+	keyBlocks    [][]byte
+	keys         []byte
+	columnBlocks [][][]byte
+	columns      [][]byte
+	leaf         []byte
+}
+
+// oracleOf computes them from the definition, value by value, sharing no code with the package
+// but At, Has and Raw.
+func oracleOf(t *Table) (o oracleTable) {
+	le, sum := oracleLE, oracleSum
+	for i := range t.Keys.A {
+		k := t.Keys.At(i)
+		h := k.A*0x9E3779B97F4A7C15 + k.B*0xC2B2AE3D27D4EB4F
+		h ^= h >> 32
+		h *= 0xD6E8FEB86659FD93
+		h ^= h >> 32
+		if i == 0 || h%4096 == 0 || i-o.bounds[len(o.bounds)-1][0] == 65536 {
+			o.bounds = append(o.bounds, [2]int{i, i})
+		}
+		o.bounds[len(o.bounds)-1][1] = i + 1
+	}
+	count := le(4, uint64(len(o.bounds)))
+	for _, b := range o.bounds {
+		pre := append([]byte{3, byte(t.Keys.Parts()), 0, 0}, le(4, uint64(b[1]-b[0]))...)
+		for i := b[0]; i < b[1]; i++ {
+			pre = append(pre, le(8, t.Keys.A[i])...)
+		}
+		if t.Keys.B != nil {
+			for i := b[0]; i < b[1]; i++ {
+				pre = append(pre, le(8, t.Keys.B[i])...)
+			}
+		}
+		o.keyBlocks = append(o.keyBlocks, sum(pre))
+	}
+	o.keys = sum([]byte{5, byte(t.Keys.Parts()), 0, 0}, count, slices.Concat(o.keyBlocks...))
+	for _, c := range t.Columns {
+		var blocks [][]byte
+		for _, b := range o.bounds {
+			n := b[1] - b[0]
+			bitmap := make([]byte, (n+7)/8)
+			absent := byte(0)
+			var lengths, values []byte
+			for i := b[0]; i < b[1]; i++ {
+				if c.Has(i) {
+					bitmap[(i-b[0])/8] |= 1 << ((i - b[0]) % 8)
+				} else {
+					absent = 1
+				}
+				lengths = append(lengths, le(4, uint64(len(c.Raw(i))))...)
+				values = append(values, c.Raw(i)...)
+			}
+			pre := append([]byte{4, absent, 0, 0}, le(4, uint64(n))...)
+			if absent == 1 {
+				pre = append(pre, bitmap...)
+			}
+			if c.Type == String || c.Type == Bytes {
+				pre = append(pre, lengths...)
+			}
+			blocks = append(blocks, sum(pre, values))
+		}
+		o.columnBlocks = append(o.columnBlocks, blocks)
+		o.columns = append(o.columns, sum([]byte{6, byte(c.Type), 0, 0}, le(4, uint64(c.Scale)), le(4, uint64(len(c.Component))),
+			le(4, uint64(len(c.Field))), count, []byte(c.Component), []byte(c.Field), slices.Concat(blocks...)))
+	}
+	o.leaf = sum([]byte{2}, le(4, uint64(len(t.Label))), le(4, uint64(1+len(o.columns))), le(8, uint64(len(t.Keys.A))),
+		oraclePad([]byte(t.Label)), o.keys, slices.Concat(o.columns...))
+	return o
+}
+
+// oracleRoot computes the root from the definition.
 func oracleRoot(w *World) merkle.Hash {
-	le := func(width int, v uint64) []byte {
-		b := make([]byte, 8)
-		binary.LittleEndian.PutUint64(b, v)
-		return b[:width]
-	}
-	sum := func(parts ...[]byte) []byte {
-		h := sha256.Sum256(slices.Concat(parts...))
-		return h[:]
-	}
-	pad := func(b []byte) []byte { return append(slices.Clone(b), make([]byte, (8-len(b)%8)%8)...) }
 	var level [][]byte
 	if w.RNG != nil {
-		level = append(level, sum([]byte{1}, le(4, uint64(len(w.RNG))), le(4, 0), pad(w.RNG)))
+		level = append(level, oracleRNG(w.RNG))
 	}
-	for _, t := range w.Tables {
-		if t.Class != Archetype {
-			continue
+	for i := range w.Tables {
+		if w.Tables[i].Class == Archetype {
+			level = append(level, oracleOf(&w.Tables[i]).leaf)
 		}
-		rows := len(t.Keys.A)
-		var bounds [][2]int
-		for i := range rows {
-			k := t.Keys.At(i)
-			h := k.A*0x9E3779B97F4A7C15 + k.B*0xC2B2AE3D27D4EB4F
-			h ^= h >> 32
-			h *= 0xD6E8FEB86659FD93
-			h ^= h >> 32
-			if i == 0 || h%4096 == 0 || i-bounds[len(bounds)-1][0] == 65536 {
-				bounds = append(bounds, [2]int{i, i})
-			}
-			bounds[len(bounds)-1][1] = i + 1
-		}
-		var keyBlocks [][]byte
-		for _, b := range bounds {
-			pre := append([]byte{3, byte(t.Keys.Parts()), 0, 0}, le(4, uint64(b[1]-b[0]))...)
-			for i := b[0]; i < b[1]; i++ {
-				pre = append(pre, le(8, t.Keys.A[i])...)
-			}
-			if t.Keys.B != nil {
-				for i := b[0]; i < b[1]; i++ {
-					pre = append(pre, le(8, t.Keys.B[i])...)
-				}
-			}
-			keyBlocks = append(keyBlocks, sum(pre))
-		}
-		digests := [][]byte{sum([]byte{5, byte(t.Keys.Parts()), 0, 0}, le(4, uint64(len(bounds))), slices.Concat(keyBlocks...))}
-		for _, c := range t.Columns {
-			var blocks [][]byte
-			for _, b := range bounds {
-				n := b[1] - b[0]
-				bitmap := make([]byte, (n+7)/8)
-				absent := byte(0)
-				var lengths, values []byte
-				for i := b[0]; i < b[1]; i++ {
-					if c.Has(i) {
-						bitmap[(i-b[0])/8] |= 1 << ((i - b[0]) % 8)
-					} else {
-						absent = 1
-					}
-					lengths = append(lengths, le(4, uint64(len(c.Raw(i))))...)
-					values = append(values, c.Raw(i)...)
-				}
-				pre := append([]byte{4, absent, 0, 0}, le(4, uint64(n))...)
-				if absent == 1 {
-					pre = append(pre, bitmap...)
-				}
-				if c.Type == String || c.Type == Bytes {
-					pre = append(pre, lengths...)
-				}
-				blocks = append(blocks, sum(pre, values))
-			}
-			digests = append(digests, sum([]byte{6, byte(c.Type), 0, 0}, le(4, uint64(c.Scale)), le(4, uint64(len(c.Component))),
-				le(4, uint64(len(c.Field))), le(4, uint64(len(bounds))), []byte(c.Component), []byte(c.Field), slices.Concat(blocks...)))
-		}
-		level = append(level, sum([]byte{2}, le(4, uint64(len(t.Label))), le(4, uint64(len(digests))), le(8, uint64(rows)),
-			pad([]byte(t.Label)), slices.Concat(digests...)))
 	}
 	for len(level) > 1 {
 		var up [][]byte
 		for i := 0; i+1 < len(level); i += 2 {
-			up = append(up, sum(level[i], level[i+1]))
+			up = append(up, oracleSum(level[i], level[i+1]))
 		}
 		if len(level)%2 == 1 {
 			up = append(up, level[len(level)-1])

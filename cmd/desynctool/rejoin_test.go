@@ -34,7 +34,7 @@ func TestRejoins(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range sample.Of(2, 20) {
+			for seed := range sample.Of(2, 8) {
 				flags := append([]string{"--seed", fmt.Sprint(seed + 1)}, c.flags...)
 				if len(c.faults) > 0 {
 					fault := c.faults[seed%len(c.faults)]

@@ -90,7 +90,7 @@ func TestArenaFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bit, sessions := 0, 0
-			for seed := range sample.Of(3, 12) {
+			for seed := range sample.Of(3, 4) {
 				if arenaFault(t, program, name, seed+1) {
 					bit++
 				}

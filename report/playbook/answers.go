@@ -88,7 +88,7 @@ func (c *Conclusion) answerTick() {
 		return
 	}
 	late := c.Bracket.Good == nil && c.Bracket.By == bisect.ByChecksums && c.Held.Traces > 1 // the traces differ from where they begin
-	blind := c.Kind == bisect.BlindChecksum // hashes of more ticks, of the same kind, would show no more
+	blind := c.Kind == bisect.BlindChecksum                                                  // hashes of more ticks, of the same kind, would show no more
 	switch {
 	case c.Tick != nil:
 		c.put(StepTick, report.RungFound)

@@ -218,7 +218,7 @@ func (b *bench) repeats(t *traits) bool {
 		}
 		s = shapeOf(trial.First.Diff, nil)
 	}
-	return b.show(t.andHealed(b.inBuild(s, t)...)...)
+	return b.left(t.andHealed(b.inBuild(s, t)...)...)
 }
 
 // inBuild are the classes of mistakes in a build's code or data, by what it makes otherwise
@@ -264,9 +264,6 @@ func (t *traits) andHealed(classes ...string) []string {
 // outside is what is left where the peer's own build is sound in every way, here: what did not
 // come from it, or comes with the machine.
 func (b *bench) outside(t *traits) bool {
-	if b.lab.Left() <= 0 {
-		return false
-	}
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
 	switch s := b.seen; {
 	case s == nil:
@@ -280,7 +277,38 @@ func (b *bench) outside(t *traits) bool {
 	if t.locale != nil {
 		classes = append([]string{Locale}, classes...)
 	}
-	return b.show(classes...)
+	return b.left(classes...)
+}
+
+// unmade are the classes that nothing excludes where an experiment in a mode was not made.
+var unmade = map[bisect.TrialMode][]string{
+	bisect.CheckCaches: {StaleCache},
+	bisect.CheckPurity: {ImpureValidation},
+	bisect.Predict:     {PredictionLeak},
+	bisect.Serialize:   {SaveForgets, Uninitialized},
+	bisect.Repeat:      {WallClock, IterationOrder},
+	bisect.Against:     {Float, RNGLeak},
+}
+
+// left takes classes as what is left after all experiments. Those that only an experiment
+// excludes that could not be made are left too; where that makes them too many nothing is
+// shown.
+func (b *bench) left(classes ...string) bool {
+	var more []string
+	for i := range b.c.Experiments {
+		x := &b.c.Experiments[i]
+		switch {
+		case x.Result == NotMade:
+			return false
+		case x.Result == Impossible && !x.Whole:
+			more = append(more, unmade[x.Mode]...)
+		}
+	}
+	all := unique(slices.Concat(classes[:min(len(classes), mostClasses)], more))
+	if len(more) > 0 && len(slices.DeleteFunc(slices.Clone(all), b.c.excluded)) > mostClasses {
+		return false
+	}
+	return b.show(all...)
 }
 
 // mostClasses is how many classes are said not to be told apart: more would say nothing.

@@ -95,6 +95,12 @@ func TestExperiments(t *testing.T) {
 			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
 		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, []string{ForeignWrite}, nil},
 		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
+		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, []string{ForeignWrite, PredictionLeak}, nil},
+		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, but nothing more was allowed", true, outcomes{}, 3, nil, []string{"plain", "check-caches", "check-caches"}},
+		{"the own build repeats it, and its caches cannot be checked", true, outcomes{bisect.CheckCaches: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, rounds otherwise, and its caches cannot be checked", true,
+			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float, StaleCache}, nil},
 		{"the own build is another one", true, outcomes{bisect.Plain: {point: 12, got: otherSum}}, 50, nil, nil},
 		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, nil},
 	} {

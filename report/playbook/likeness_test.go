@@ -39,6 +39,11 @@ func change(key uint64, field string, a, b snapshot.Value) snapshot.Change {
 	return c
 }
 
+func text(a, b string) snapshot.Change {
+	of := func(s string) snapshot.Value { return snapshot.Value{Type: snapshot.String, Raw: []byte(s)} }
+	return snapshot.Change{Key: snapshot.Key{A: 1}, Component: "C", Field: "t", Kind: snapshot.KindText, A: of(a), B: of(b)}
+}
+
 func diffOf(changes ...snapshot.Change) *snapshot.Diff {
 	info := &snapshot.Info{}
 	return &snapshot.Diff{A: info, B: info, Tables: []snapshot.TableDiff{{Label: "Unit", Class: snapshot.Archetype, Changes: changes}}}
@@ -61,6 +66,9 @@ func TestShape(t *testing.T) {
 		{"two values", diffOf(change(1, "n", i32(1), i32(0)), change(2, "n", i32(1), i32(0))), func(s *shape) bool { return s.single == nil }},
 		{"values that change places", diffOf(change(1, "n", i32(100), i32(300)), change(2, "n", i32(300), i32(100))), func(s *shape) bool { return s.traded == 1 }},
 		{"small numbers that change places", diffOf(change(1, "n", i32(1), i32(3)), change(2, "n", i32(3), i32(1))), func(s *shape) bool { return s.traded == 0 && s.scattered == 1 }},
+		{"a comma for a point", diffOf(text("2.55", "2,55"), text("1.000", "1,000")), func(s *shape) bool { return s.notations }},
+		{"another name", diffOf(text("2.55", "2,55"), text("a.b", "a,b")), func(s *shape) bool { return !s.notations }},
+		{"another number", diffOf(text("2.55", "2,5")), func(s *shape) bool { return !s.notations }},
 		{"zeroes", diffOf(change(1, "n", i32(1), i32(0)), change(2, "n", i32(7), i32(0)), change(3, "n", i32(9), i32(0))), func(s *shape) bool { return s.blank == 3 && s.oneWay == 1 }},
 	} {
 		if s := shapeOf(test.d, nil); !test.is(s) {
@@ -140,7 +148,7 @@ func TestLikenesses(t *testing.T) {
 // TestRates checks that a rule is said only if it was right often enough where it was
 // measured.
 func TestRates(t *testing.T) {
-	for r, want := range map[Rate]bool{{49, 50}: true, {97, 100}: false, {19, 19}: false, {0, 0}: false, {100, 100}: true} {
+	for r, want := range map[Rate]bool{{49, 50}: true, {97, 100}: false, {4, 4}: false, {0, 0}: false, {100, 100}: true} {
 		if r.enough() != want {
 			t.Errorf("%d of %d: %v", r.Right, r.Of, r.enough())
 		}
@@ -169,5 +177,14 @@ func TestSeen(t *testing.T) {
 	sums.Bisect.Kind = bisect.ChecksumOnly
 	if c = conclude(t, sums); len(c.Causes) != 1 || c.Causes[0].Class != ChecksumDefect || !c.Causes[0].Confirmed() {
 		t.Errorf("checksums alone: %+v", c.Causes)
+	}
+}
+
+// TestNames checks that each sign has the name that tables print.
+func TestNames(t *testing.T) {
+	for kind := OnlySumsDiffer; kind <= RNGFirst; kind++ {
+		if kind.String() == "" {
+			t.Errorf("sign %d has no name", kind)
+		}
 	}
 }

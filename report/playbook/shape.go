@@ -28,6 +28,8 @@ type shape struct {
 	// or more whose values all differ one way.
 	scattered, oneWay int
 
+	notations bool // nothing but texts differ, which are one number in two notations
+
 	steps map[float64]bool // by how much whole numbers differ, without sign
 
 	entries uint64 // of caches that differ, and are not those of entities that do
@@ -79,6 +81,7 @@ func shapeOf(d *snapshot.Diff, scopes []string) *shape {
 			s.blank = max(s.blank, n)
 		}
 	}
+	s.notations = len(changes) > 0 && !s.rng && s.only == [2]uint64{} && !slices.ContainsFunc(changes, func(c *snapshot.Change) bool { return !sameNumber(c) })
 	if len(changes) == 1 && s.only == [2]uint64{} && !s.rng {
 		s.single = changes[0]
 	}
@@ -179,6 +182,15 @@ func sameCounts(a, b map[string]int) bool {
 		}
 	}
 	return len(a) == len(b)
+}
+
+// sameNumber reports whether two texts are one number with another decimal sign.
+func sameNumber(c *snapshot.Change) bool {
+	if c.Kind != snapshot.KindText || c.A.Absent || c.B.Absent || c.Excerpt != nil {
+		return false
+	}
+	a, b := strings.ReplaceAll(string(c.A.Raw), ",", "."), strings.ReplaceAll(string(c.B.Raw), ",", ".")
+	return a == b && strings.ContainsAny(a, "0123456789")
 }
 
 // offBy reports whether all values that differ do so by one number.

@@ -20,6 +20,7 @@ const (
 	LoadedThere                       // a peer loaded a state where the peers parted; Names: the peer, the kind of marker; Numbers: the tick
 	Experimented                      // an experiment; Names: its mode, the build
 	OwnIsSound                        // the peer's own build comes to what the others have, in every experiment; Names: the build
+	DecimalSigns                      // texts differ that are one number with another decimal sign
 	EqualAgain                        // the states are equal again later
 	OnlyFloats                        // nothing but floats differ, by what rounding makes of them; Numbers: in how many entities
 	NamedByOrder                      // every entity that differs is named by an order of the tick, and the orders are equal; Names: the kind of order
@@ -57,6 +58,7 @@ var signNames = [...]string{
 	LoadedThere:       "LoadedThere",
 	Experimented:      "Experimented",
 	OwnIsSound:        "OwnIsSound",
+	DecimalSigns:      "DecimalSigns",
 	EqualAgain:        "EqualAgain",
 	OnlyFloats:        "OnlyFloats",
 	NamedByOrder:      "NamedByOrder",

@@ -241,6 +241,8 @@ func Sign(s playbook.Sign) string {
 		return fmt.Sprintf("%s (%s)", modes[bisect.TrialMode(name(0))], name(1))
 	case playbook.OwnIsSound:
 		return fmt.Sprintf("the peer's own build, %s, comes to what the others have in every experiment", name(0))
+	case playbook.DecimalSigns:
+		return "nothing but texts differ, which are the same numbers with another decimal sign"
 	case playbook.EqualAgain:
 		return "the states are equal again later"
 	case playbook.OnlyFloats:

@@ -9,7 +9,8 @@ static class Vectors
 {
     static int Main(string[] args)
     {
-        if (args[0] == "--read") { Reads(Console.OpenStandardInput()); return 0; }
+        if (args[0] == "--read") { Reads(Console.OpenStandardInput(), false); return 0; }
+        if (args[0] == "--hash") { Reads(Console.OpenStandardInput(), true); return 0; }
         string folder = args[0];
         Expect(Crc32C.Of(Encoding.ASCII.GetBytes("123456789"), 0, 9) == 0xE3069283, "CRC-32C");
         Hashes();
@@ -37,8 +38,9 @@ static class Vectors
         return 0;
     }
 
-    // Reads one .snap after another, each after its length, and says of each "ok" or why it is refused.
-    static void Reads(Stream input)
+    // Reads one .snap after another, each after its length, and says of each "ok" or why it is refused; or, instead of "ok", what
+    // hash the state has, and whether it is written as the same bytes.
+    static void Reads(Stream input, bool hash)
     {
         var r = new BinaryReader(new BufferedStream(input, 1 << 20));
         byte[] length;
@@ -46,7 +48,11 @@ static class Vectors
         {
             byte[] file = r.ReadBytes(BitConverter.ToInt32(length, 0));
             string said = "ok";
-            try { World.Decode(file); }
+            try
+            {
+                World w = World.Decode(file);
+                if (hash) said = BitConverter.ToString(w.StateHash()).Replace("-", "").ToLowerInvariant() + (Same(w.Encode(), file) ? " same" : " other bytes");
+            }
             catch (InvalidDataException e) { said = e.Message.Replace('\n', ' '); }
             Console.WriteLine(said);
         }

@@ -1,0 +1,75 @@
+package sdk_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// piecesOf returns what stands in backquotes in the cells of the rows of a table.
+func piecesOf(t *testing.T, page, heading string) (rows [][][]string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(b), "\n## "+heading+"\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	if !ok {
+		t.Fatalf("%s: no section %q", page, heading)
+	}
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| Piece |") {
+			continue
+		}
+		var row [][]string
+		for _, cell := range strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+			var names []string
+			for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
+				names = append(names, m[1])
+			}
+			row = append(row, names)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestPieces: for each piece of docs/recording.md the README has the calls that write it, and the
+// SDKs have these calls.
+func TestPieces(t *testing.T) {
+	var want, got []string
+	for _, row := range piecesOf(t, "../recording.md", "Pieces") {
+		want = append(want, row[0]...)
+	}
+	sources := map[int]string{}
+	for column, path := range map[int]string{1: "c/desynctool.h", 2: "csharp/Desynctool.cs"} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[column] = string(b)
+	}
+	for _, row := range piecesOf(t, "README.md", "What writes what") {
+		got = append(got, row[0]...)
+		for column, source := range sources {
+			if len(row[column]) == 0 {
+				t.Errorf("%v: nothing in column %d", row[0], column)
+			}
+			for _, name := range row[column] {
+				for _, part := range strings.Split(name, ".") {
+					if !slices.Contains([]string{"r", "log"}, part) && !regexp.MustCompile(`\b`+part+`\b`).MatchString(source) {
+						t.Errorf("%v: there is no %s", row[0], name)
+					}
+				}
+			}
+		}
+	}
+	if !slices.Equal(got, want) || len(want) < 8 {
+		t.Errorf("the table has the pieces %q, docs/recording.md %q", got, want)
+	}
+}
