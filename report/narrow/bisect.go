@@ -70,7 +70,9 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 		return nil, err
 	}
 	opts := bisect.Options{Sim: g.builds.Sim, Own: func(needed bool) []*tracediff.Result {
-		g.ownTraces(needed || g.spread)
+		if needed || g.spread {
+			g.ownTraces()
+		}
 		return g.own
 	}}
 	if drill {
@@ -105,9 +107,8 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 // differ.
 const maxWhole = 64 << 20
 
-// ownTraces opens the traces that the peers left by docs/trace.md, and compares them if that is
-// needed.
-func (g *gatherer) ownTraces(needed bool) {
+// ownTraces compares the traces that the peers left by docs/trace.md.
+func (g *gatherer) ownTraces() {
 	traces, err := g.s.Traces(evidence.TraceOptions{Which: evidence.Rest})
 	if traces == nil {
 		if err != nil {
@@ -116,8 +117,8 @@ func (g *gatherer) ownTraces(needed bool) {
 		return
 	}
 	g.ownLost = append(g.ownLost, traces.Damaged...)
-	if err != nil || !needed { // or they are fewer than two
-		return
+	if err != nil {
+		return // they are fewer than two
 	}
 	var size int64
 	for _, group := range traces.Groups {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -73,5 +75,36 @@ func TestTraceWithGap(t *testing.T) {
 		if err != nil || list[0].Diverged() || !list[0].Incomplete() {
 			t.Errorf("tracediff: diverged %v, incomplete %v, %v", list[0].Diverged(), list[0].Incomplete(), err)
 		}
+	}
+}
+
+// TestTracesNotNeeded: where hashes of every tick show all splits, bisect does not read traces, not
+// even damaged ones; triage does, to see how the divergence spreads.
+func TestTracesNotNeeded(t *testing.T) {
+	fault, err := session.ParseFault("rng-leak/Movement@20:client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "s")
+	o := session.Options{Config: refsim.Config{Seed: 9, Entities: 100}, Ticks: 60, SnapshotEvery: 30, Peers: []string{"host", "client"}, Faults: []session.Fault{fault}}
+	if _, err := session.RecordTo(dir, o, session.TraceSystem); err != nil {
+		t.Fatal(err)
+	}
+	damaged := filepath.Join(dir, "client", session.TraceName)
+	if err := os.Truncate(damaged, 4000); err != nil {
+		t.Fatal(err)
+	}
+	s, err := evidence.OpenPaths(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b, err := narrow.Bisect(s, nil, false)
+	if err != nil || !b.Diverged() || len(b.Lost) > 0 {
+		t.Errorf("bisect: %+v, %v", b, err)
+	}
+	r, err := narrow.Triage(s, narrow.Builds{}, nil)
+	if err != nil || r.Status != report.Diverged || len(r.Missing) == 0 {
+		t.Errorf("triage says nothing of a trace that breaks off: %q, %v", r.Missing, err)
 	}
 }
