@@ -29,6 +29,7 @@ func run() error {
 	faulty := flag.Int("sessions", 240, "sessions of each game with a mistake")
 	clean := flag.Int("clean", 60, "sessions of each game without one")
 	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade")
+	skip := flag.Int("skip", 0, "leave out so many of the first sessions of each game")
 	half := flag.String("half", "", "only the odd or the even seeds")
 	only := flag.String("only", "", "only mistakes whose names begin so")
 	rules := flag.Bool("rules", false, "print how often each rule of likeness is right")
@@ -50,7 +51,7 @@ func run() error {
 	list = slices.DeleteFunc(list, func(s accuracy.Session) bool {
 		odd := s.Seed*0x9e3779b97f4a7c15>>63 == 1 // whatever its mistake, which comes by turns
 		other := *half == "odd" && !odd || *half == "even" && odd
-		return other || *only != "" && !strings.HasPrefix(s.Fault, *only)
+		return other || s.Seed <= uint64(*skip) || *only != "" && !strings.HasPrefix(s.Fault, *only)
 	})
 	measured := conclude
 	if *rules { // they are of what is concluded without a simulator

@@ -44,6 +44,9 @@ func (s Session) holds(r *session.Recording) (held, error) {
 		return h, nil
 	}
 	initial := *t.InitialState || t.LoadedAt != nil // there is no divergent tick
+	if t.LoadedAt != nil && !logs {
+		return h, nil // nobody knows that a peer loaded
+	}
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
 	h.system = !initial && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem

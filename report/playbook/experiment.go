@@ -206,25 +206,28 @@ func (b *bench) repeats(t *traits) bool {
 	if b.varies(false) {
 		return b.show(b.unsteady()...)
 	}
-	if b.so(bisect.Serialize, false) {
-		// What has just loaded has clean buffers; and six replays exclude no rare race.
-		return b.show(t.andHealed(Uninitialized, IterationOrder)...)
-	}
 	trial, x := b.try(bisect.Against, false)
 	s := b.seen
 	if trial != nil && trial.First != nil && trial.First.Diff != nil {
 		if trial.First.Point == b.c.Tick.Number+1 {
 			x.Result = DepartsSo
 		}
+		if !trial.First.Diff.RootsDiffer() { // the states are equal, what is recorded of them is not
+			return b.show(ChecksumDefect)
+		}
 		s = shapeOf(trial.First.Diff, nil)
 	}
-	return b.left(t.andHealed(b.inBuild(s, t)...)...)
+	if b.so(bisect.Serialize, false) {
+		// What has just loaded has clean buffers; and six replays exclude no rare race.
+		return b.show(t.andHealed(s, Uninitialized, IterationOrder)...)
+	}
+	return b.left(t.andHealed(s, b.inBuild(s, t)...)...)
 }
 
 // inBuild are the classes of mistakes in a build's code or data, by what it makes otherwise
 // than the trusted one; right after the first system that does, where that is known.
 func (b *bench) inBuild(s *shape, t *traits) []string {
-	order := []string{DifferentData, UnstableSort, Locale}
+	order := []string{DifferentData, UnstableSort, Locale, IterationOrder} // the last where one is excluded
 	switch {
 	case s == nil:
 	case s.rng && s.rows == 0:
@@ -253,9 +256,10 @@ func (b *bench) onHost() bool {
 	return strings.Contains(name, "host") || strings.Contains(name, "server")
 }
 
-// andHealed adds to classes that the states are equal again later, if they are.
-func (t *traits) andHealed(classes ...string) []string {
-	if t.healed {
+// andHealed adds to classes that the states are equal again later, if they are: not where the
+// RNG differs, which goes on from there.
+func (t *traits) andHealed(s *shape, classes ...string) []string {
+	if t.healed && !(s != nil && s.rng) {
 		return append([]string{SelfHealed}, classes...)
 	}
 	return classes
@@ -304,6 +308,7 @@ func (b *bench) left(classes ...string) bool {
 			more = append(more, unmade[x.Mode]...)
 		}
 	}
+	classes = slices.DeleteFunc(classes, b.c.excluded)
 	all := unique(slices.Concat(classes[:min(len(classes), mostClasses)], more))
 	if len(more) > 0 && len(slices.DeleteFunc(slices.Clone(all), b.c.excluded)) > mostClasses {
 		return false

@@ -98,6 +98,7 @@ func TestExperiments(t *testing.T) {
 		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, []string{ForeignWrite, PredictionLeak}, nil},
 		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50, nil, nil},
 		{"the own build repeats it, but nothing more was allowed", true, outcomes{}, 3, nil, []string{"plain", "check-caches", "check-caches"}},
+		{"the own build has another hash for the same state", true, outcomes{bisect.Against: {point: 61, diff: &snapshot.Diff{A: &snapshot.Info{}, B: &snapshot.Info{}}}}, 50, []string{ChecksumDefect}, nil},
 		{"the own build repeats it, and its caches cannot be checked", true, outcomes{bisect.CheckCaches: {err: errors.New("no")}}, 50, nil, nil},
 		{"the own build repeats it, rounds otherwise, and its caches cannot be checked", true,
 			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float, StaleCache}, nil},

@@ -45,8 +45,9 @@ func text(a, b string) snapshot.Change {
 }
 
 func diffOf(changes ...snapshot.Change) *snapshot.Diff {
-	info := &snapshot.Info{}
-	return &snapshot.Diff{A: info, B: info, Tables: []snapshot.TableDiff{{Label: "Unit", Class: snapshot.Archetype, Changes: changes}}}
+	a, b := &snapshot.Info{}, &snapshot.Info{}
+	b.Root[0] = 1
+	return &snapshot.Diff{A: a, B: b, Tables: []snapshot.TableDiff{{Label: "Unit", Class: snapshot.Archetype, Changes: changes}}}
 }
 
 // TestShape holds what is seen in differences against what they were made of.

@@ -2,11 +2,11 @@ package playbook
 
 // rates say how often each rule was right in measured sessions, of the half on which the rules
 // were written: go run ./.ci/accuracy -games refsim,arena -sessions 440 -half odd -rules.
-// Rules that are wrong more often than in 1 of 50, or were measured in fewer than five sessions,
-// are not here: what they look like is not said. docs/accuracy.md has all of them.
+// Rules that are wrong more often than in 1 of 50, there or on the games that they were not
+// written on, or were measured in fewer than five sessions, are not here: what they look like is
+// not said. docs/accuracy.md has all of them.
 var rates = map[SignKind]Rate{
 	FactDiffers: {5, 5},
-	EqualAgain:  {6, 6},
 }
 
 // enough reports whether a rule may be said.
