@@ -137,6 +137,8 @@ func (s *Session) Unknown() error {
 			return fmt.Errorf("%s: not a regular file", f.Path)
 		case f.Size == 0:
 			return &frame.Error{Name: f.Path, Msg: "empty file", Err: frame.ErrUnrecognized}
+		case f.isReport():
+			return &frame.Error{Name: f.Path, Msg: "a peer's own report, which holds no states or logs; desynctool report reads and merges these", Err: frame.ErrUnrecognized}
 		}
 		return &frame.Error{Name: f.Path, Msg: "not a file of a known format; see desynctool formats", Err: frame.ErrUnrecognized}
 	}
