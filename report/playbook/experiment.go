@@ -2,64 +2,9 @@ package playbook
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/snapshot"
-)
-
-// Lab makes experiments: it replays the orders of one peer once more, from the last state
-// in which the peers were equal until the end of the divergent tick.
-type Lab struct {
-	// Sim is the build that is trusted, Own the one that the peer had. Given says that Own
-	// was named: else it is Sim, and that an experiment shows nothing excludes nothing.
-	Sim, Own string
-	Given    bool
-	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
-	// others with Own. An error says that the simulator cannot do it.
-	Try func(x Trying) (*bisect.Trial, error)
-	// Left returns how many replays may still be made.
-	Left func() int
-}
-
-// Trying is an experiment to make.
-type Trying struct {
-	Mode bisect.TrialMode
-	Peer string
-	Tick uint64
-	// Whole begins with the session: what a build keeps beside its state may be older than
-	// the last state in which the peers were equal.
-	Whole bool
-}
-
-// Experiment is one that was made, or could not be.
-type Experiment struct {
-	Trying
-	Sim    string // the build, or the two that were held against each other
-	Result ExperimentResult
-	// At is the tick in which it departs, System the first in it, if they are known; Labels
-	// are the archetypes that differ then.
-	At     *Moment
-	System string
-	Labels []string
-	Why    string // of Impossible
-	Shows  []string
-	Hits   int // of Repeat: how many replays departed, of Runs
-	Runs   int
-
-	trial *bisect.Trial // nil if none was made
-}
-
-// ExperimentResult is how an experiment ended.
-type ExperimentResult int
-
-// Results of experiments.
-const (
-	Agrees     ExperimentResult = iota // nothing departs
-	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
-	Elsewhere                          // it departs, in another tick or in other columns
-	Impossible                         // the simulator cannot do it; Why
-	NotMade                            // as many replays as were allowed had been made
 )
 
 // bench makes the experiments on one divergence and keeps what they show.
@@ -222,98 +167,6 @@ func (b *bench) repeats(t *traits) bool {
 		return b.show(t.andHealed(s, Uninitialized, IterationOrder)...)
 	}
 	return b.left(t.andHealed(s, b.inBuild(s, t)...)...)
-}
-
-// inBuild are the classes of mistakes in a build's code or data, by what it makes otherwise
-// than the trusted one; right after the first system that does, where that is known.
-func (b *bench) inBuild(s *shape, t *traits) []string {
-	order := []string{DifferentData, UnstableSort, Locale, IterationOrder} // the last where one is excluded
-	switch {
-	case s == nil:
-	case s.rng && s.rows == 0:
-		return []string{RNGLeak}
-	case s.floats && s.near:
-		return []string{Float}
-	case s.rng && s.traded > 0:
-		order = []string{IterationOrder, UnstableSort, RNGLeak}
-	case s.rng:
-		order = []string{RNGLeak, DifferentData, Locale}
-	case s.archetypes > 1 || s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]: // data is mostly of one kind of entity
-		order = []string{UnstableSort, IterationOrder, Locale}
-	}
-	if b.onHost() {
-		order = append([]string{HostOnly}, order...)
-	}
-	if t.locale != nil {
-		order = append([]string{Locale}, order...)
-	}
-	return order
-}
-
-// onHost reports whether the peer that is wrong is the host.
-func (b *bench) onHost() bool {
-	name := strings.ToLower(b.peer)
-	return strings.Contains(name, "host") || strings.Contains(name, "server")
-}
-
-// andHealed adds to classes that the states are equal again later, if they are: not where the
-// RNG differs, which goes on from there.
-func (t *traits) andHealed(s *shape, classes ...string) []string {
-	if t.healed && !(s != nil && s.rng) {
-		return append([]string{SelfHealed}, classes...)
-	}
-	return classes
-}
-
-// outside is what is left where the peer's own build is sound in every way, here: what did not
-// come from it, or comes with the machine.
-func (b *bench) outside(t *traits) bool {
-	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
-	switch s := b.seen; {
-	case s == nil:
-	case s.floats && s.near:
-		classes = []string{Float, ForeignWrite}
-	case s.single != nil && s.single.BitsChanged == 1:
-		classes = []string{BitFlip, ForeignWrite}
-	case s.single != nil:
-		classes = []string{ForeignWrite}
-	}
-	if t.locale != nil {
-		classes = append([]string{Locale}, classes...)
-	}
-	return b.left(classes...)
-}
-
-// unmade are the classes that nothing excludes where an experiment in a mode was not made.
-var unmade = map[bisect.TrialMode][]string{
-	bisect.CheckCaches: {StaleCache},
-	bisect.CheckPurity: {ImpureValidation},
-	bisect.Predict:     {PredictionLeak},
-	bisect.Serialize:   {SaveForgets, Uninitialized},
-	bisect.Repeat:      {WallClock, IterationOrder},
-	bisect.Against:     {Float, RNGLeak},
-}
-
-// left takes classes as what is left after all experiments. Those that only an experiment
-// excludes that could not be made are left too; where that makes them too many nothing is
-// shown.
-func (b *bench) left(classes ...string) bool {
-	var more []string
-	for i := range b.c.Experiments {
-		x := &b.c.Experiments[i]
-		switch {
-		case x.Result == NotMade:
-			return false
-		case x.Result == Impossible && !x.Whole:
-			more = append(more, unmade[x.Mode]...)
-		}
-	}
-	classes = slices.DeleteFunc(classes, b.c.excluded)
-	all := unique(slices.Concat(classes[:min(len(classes), mostClasses)], more))
-	if len(more) > 0 && len(slices.DeleteFunc(slices.Clone(all), b.c.excluded)) > mostClasses {
-		return false
-	}
-	return b.show(all...)
 }
 
 // mostClasses is how many classes are said not to be told apart: more would say nothing.

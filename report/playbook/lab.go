@@ -1,0 +1,57 @@
+package playbook
+
+import "github.com/desynctool/desynctool/bisect"
+
+// Lab makes experiments: it replays the orders of one peer once more, from the last state
+// in which the peers were equal until the end of the divergent tick.
+type Lab struct {
+	// Sim is the build that is trusted, Own the one that the peer had. Given says that Own
+	// was named: else it is Sim, and that an experiment shows nothing excludes nothing.
+	Sim, Own string
+	Given    bool
+	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
+	// others with Own. An error says that the simulator cannot do it.
+	Try func(x Trying) (*bisect.Trial, error)
+	// Left returns how many replays may still be made.
+	Left func() int
+}
+
+// Trying is an experiment to make.
+type Trying struct {
+	Mode bisect.TrialMode
+	Peer string
+	Tick uint64
+	// Whole begins with the session: what a build keeps beside its state may be older than
+	// the last state in which the peers were equal.
+	Whole bool
+}
+
+// Experiment is one that was made, or could not be.
+type Experiment struct {
+	Trying
+	Sim    string // the build, or the two that were held against each other
+	Result ExperimentResult
+	// At is the tick in which it departs, System the first in it, if they are known; Labels
+	// are the archetypes that differ then.
+	At     *Moment
+	System string
+	Labels []string
+	Why    string // of Impossible
+	Shows  []string
+	Hits   int // of Repeat: how many replays departed, of Runs
+	Runs   int
+
+	trial *bisect.Trial // nil if none was made
+}
+
+// ExperimentResult is how an experiment ended.
+type ExperimentResult int
+
+// Results of experiments.
+const (
+	Agrees     ExperimentResult = iota // nothing departs
+	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
+	Elsewhere                          // it departs, in another tick or in other columns
+	Impossible                         // the simulator cannot do it; Why
+	NotMade                            // as many replays as were allowed had been made
+)
