@@ -106,7 +106,7 @@ func TestBadTargets(t *testing.T) {
 		"crashes":       `in tick 37: it exited with status 7, having said "assertion failed: hp >= 0"`,
 		"hangs":         "in tick 37: no answer within 6s",
 		"crashes once":  "in ticks 24 to 55: it exited with status 9; started again it got through them, so that it does not do the same twice",
-		"floods":        `it printed "Engine 1.0 starting up, version of the renderer is unknown\nE"… where only replies belong: what a target has to say goes to stderr`,
+		"floods":        `it printed "Engine 1.0 starting up, version of the renderer is unknown" where only replies belong: what a target has to say goes to stderr`,
 		"a word":        `it printed "Hi" where only replies belong: what a target has to say goes to stderr`,
 		"deaf":          "no answer within 6s",
 		"greedy":        "a frame of 4294967280 bytes, at most 16777216 were expected",

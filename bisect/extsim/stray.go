@@ -2,13 +2,14 @@ package extsim
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
 
-// maxStray is how many bytes of what is not a reply are shown.
+// maxStray is how many bytes of the first line that is not a reply are shown.
 const maxStray = 60
 
 // strayText says that what comes next is not a reply but something that the target printed
@@ -23,9 +24,10 @@ func strayText(r *bufio.Reader, limit uint32) string {
 			return ""
 		}
 	}
-	all, _ := r.Peek(min(r.Buffered(), maxStray))
-	text := strconv.Quote(string(all))
-	if r.Buffered() > maxStray {
+	all, _ := r.Peek(min(r.Buffered(), maxStray)) // how much more has arrived by now is chance: a line is shown
+	line, _, ended := bytes.Cut(all, []byte("\n"))
+	text := strconv.Quote(string(line))
+	if !ended && r.Buffered() > maxStray {
 		text += "…"
 	}
 	return fmt.Sprintf("it printed %s where only replies belong: what a target has to say goes to stderr", text)
