@@ -190,7 +190,8 @@ static float length(float x, float y) { /* about: no square root, whose library 
 }
 static float distance(const body *a, const body *b) { return length(a->x - b->x, a->y - b->y); }
 static float within(float v) { return v < 0 ? 0 : v > EDGE - 0.125f ? EDGE - 0.125f : v; }
-static size_t cell_at(float x, float y) { return (size_t)y / CELL * SIDE + (size_t)x / CELL; }
+static size_t lane(float v) { return v >= 0 && v < SIDE * CELL ? (size_t)v / CELL : v > 0 ? SIDE - 1 : 0; } /* a state that was loaded may hold anything */
+static size_t cell_at(float x, float y) { return lane(y) * SIDE + lane(x); }
 static size_t cell(const body *b) { return cell_at(b->x, b->y); }
 
 static fighter *fighter_of(state *s, uint64_t id) {
