@@ -39,6 +39,16 @@ type Claim struct {
 	// Values are the checksums of that tick that it states, by peer; an empty name
 	// is a peer that it does not name.
 	Values []ClaimedValue
+
+	// By is the peer whose program wrote it, empty if the file does not say. It is
+	// the name that a value of that peer has in Values.
+	By string
+	// SelfTest says that one machine computed the same tick twice and came to different
+	// results. Values, if there are any, are of the first run and of the second.
+	SelfTest bool
+	// Quoted says that it may be the words of a person, not of the program: it stands
+	// in a message of a chat, or where the log has nothing that tells these apart.
+	Quoted bool
 }
 
 // ClaimedValue is a checksum in a claim.
