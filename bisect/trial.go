@@ -187,15 +187,7 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range r.list {
-		if err := r.judge(s); err != nil {
-			return nil, err
-		}
-		if r.out.First != nil && opts.Observe == nil {
-			break
-		}
-	}
-	return r.finish()
+	return r.try()
 }
 
 // replay replays a part in the mode that was asked for.
