@@ -247,7 +247,7 @@ func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experime
 	}
 	b.c.Experiments = append(b.c.Experiments, x)
 	at := &b.c.Experiments[len(b.c.Experiments)-1]
-	if b.lab.Left() <= 0 {
+	if !b.lab.Allowed(x.Trying) {
 		at.Result = NotMade
 		return nil, at
 	}

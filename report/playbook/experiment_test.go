@@ -56,7 +56,7 @@ func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
 	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{
 		{Name: "client", Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: "host", Compared: 2},
 	}}
-	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Left: func() int { return l.left }}
+	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Allowed: func(Trying) bool { return l.left > 0 }}
 	c, err := Conclude(e)
 	if err != nil {
 		t.Fatal(err)

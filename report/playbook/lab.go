@@ -12,8 +12,8 @@ type Lab struct {
 	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
 	// others with Own. An error says that the simulator cannot do it.
 	Try func(x Trying) (*bisect.Trial, error)
-	// Left returns how many replays may still be made.
-	Left func() int
+	// Allowed reports whether the replays that an experiment takes may still be made.
+	Allowed func(x Trying) bool
 }
 
 // Trying is an experiment to make.
