@@ -238,6 +238,9 @@ func (p *player) plain() error {
 			if _, ok := p.mark[point]; ok {
 				p.mark[point] = got
 			}
+			if point == p.out.To {
+				p.out.End = got
+			}
 			if p.opts.Observe != nil {
 				if err := p.opts.Observe(point, got); err != nil {
 					return err

@@ -224,6 +224,7 @@ func (r *trialRun) merge(p *player, first bool) {
 		out.From = t.From
 	}
 	out.To = max(out.To, t.To)
+	out.End = t.End
 	out.Against, out.Ticks, out.Compared, out.Snapshots = t.Against, out.Ticks+t.Ticks, out.Compared+t.Compared, out.Snapshots+t.Snapshots
 	out.Stretches++
 	if r.hits == nil {

@@ -117,6 +117,10 @@ type Trial struct {
 	// Agreed is the last point before First that was compared and agrees.
 	Agreed *uint64
 
+	// End is the sync hash at To of a plain replay that got there, and of the first one of
+	// Repeat.
+	End merkle.Short
+
 	// Runs and Hits are for Repeat: how many replays there were beside the first,
 	// and how many departed from it. Low and High bound the rate of departures with
 	// 95 % confidence.

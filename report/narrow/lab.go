@@ -28,7 +28,7 @@ const maxTime = time.Minute
 // how far games roll back and how long before its tick an order is given, in ticks, and
 // whose predictions are tried.
 const (
-	repeats    = 6
+	repeats    = 24
 	depth      = 8
 	latency    = 8
 	maxPlayers = 8

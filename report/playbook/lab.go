@@ -38,8 +38,9 @@ type Experiment struct {
 	Labels []string
 	Why    string // of Impossible
 	Shows  []string
-	Hits   int // of Repeat: how many replays departed, of Runs
-	Runs   int
+	// Hits of Runs departed: of Repeat the replays beside the first, of others the
+	// experiment itself, which was made anew.
+	Hits, Runs int
 
 	trial *bisect.Trial // nil if none was made
 }

@@ -81,6 +81,9 @@ var unmade = map[bisect.TrialMode][]string{
 // excludes that could not be made are left too; where that makes them too many nothing is
 // shown.
 func (b *bench) left(classes ...string) bool {
+	if b.unproven {
+		return false
+	}
 	var more []string
 	for i := range b.c.Experiments {
 		x := &b.c.Experiments[i]
