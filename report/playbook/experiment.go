@@ -269,7 +269,7 @@ func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
 		return false
 	}
 	if trial.First == nil {
-		if b.lab.Given && trial.Compared > 0 {
+		if (b.own == ownRepeats || b.own == ownAgrees) && trial.Compared > 0 {
 			b.c.exclude(x.sign(), excludes[mode]...)
 		}
 		return false

@@ -154,6 +154,28 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
+// TestExclusions: that nothing departs in a build excludes what it would show only if the build
+// has been seen to be the peer's.
+func TestExclusions(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		plain outcome
+		want  bool
+	}{
+		{"repeats what the peer has", outcome{}, true},
+		{"comes to what the others have", outcome{point: 61, got: soundSum}, true},
+		{"comes to neither", outcome{point: 61, got: otherSum}, false},
+		{"departs from the peer before", outcome{point: 12, got: soundSum}, false},
+		{"cannot replay the orders", outcome{err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}, false},
+		{"has nothing to be held against", outcome{blind: true}, false},
+	} {
+		c := experimented(t, &fakeLab{outcomes: map[bisect.TrialMode]outcome{bisect.Plain: test.plain}, left: 50}, true)
+		if c.excluded(StaleCache) != test.want || c.excluded(SaveForgets) != test.want {
+			t.Errorf("a build that %s: excluded are %+v", test.name, c.Excluded)
+		}
+	}
+}
+
 // TestBudget checks that no more replays are made than are allowed, and that those left out
 // are named.
 func TestBudget(t *testing.T) {

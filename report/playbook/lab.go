@@ -6,7 +6,8 @@ import "github.com/desynctool/desynctool/bisect"
 // in which the peers were equal until the end of the divergent tick.
 type Lab struct {
 	// Sim is the build that is trusted, Own the one that the peer had. Given says that Own
-	// was named: else it is Sim, and that an experiment shows nothing excludes nothing.
+	// was named: else it is Sim. That an experiment shows nothing excludes nothing unless Own
+	// was named and has been seen to be that build.
 	Sim, Own string
 	Given    bool
 	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
