@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -51,11 +52,15 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	if t.exact {
 		b.seen = shapeOf(e.Diff, nil)
 	}
-	if !e.Lab.Given || len(c.Guilty) == 0 {
-		return b.inPassing() || b.inReplay(false)
+	if e.Lab.Given {
+		b.own = b.replayed(false)
 	}
-	b.own = b.replayed(false)
-	if b.own == ownAgrees { // what it keeps beside its state may be older
+	switch {
+	case c.OwnFailed:
+		return false
+	case len(c.Guilty) == 0: // whose build it is is not known
+		b.own = ownUnknown
+	case b.own == ownAgrees: // what it keeps beside its state may be older
 		b.own = b.replayed(true)
 	}
 	switch b.own {
@@ -73,6 +78,9 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 func (b *bench) replayed(whole bool) ownBuild {
 	trial, x := b.try(bisect.Plain, whole)
 	if trial == nil {
+		if err := x.err; err != nil && !whole && !errors.Is(err, bisect.ErrUnsupported) && !errors.Is(err, bisect.ErrUnplayable) {
+			b.c.SimFailed, b.c.OwnFailed = err.Error(), true
+		}
 		return ownNoReplay
 	}
 	tick := b.c.Tick.Number
@@ -81,6 +89,7 @@ func (b *bench) replayed(whole bool) ownBuild {
 		x.Result = DepartsSo
 		return ownRepeats
 	case d == nil:
+		x.Result, x.Why = Impossible, "the peer left no hash of these ticks"
 		return ownUnknown
 	case d.Point != tick+1:
 		return ownEarlier
@@ -347,7 +356,7 @@ func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experime
 	}
 	trial, err := b.lab.Try(x.Trying)
 	if err != nil {
-		at.Result, at.Why = Impossible, err.Error()
+		at.Result, at.Why, at.err = Impossible, err.Error(), err
 		return nil, at
 	}
 	at.trial, at.Hits, at.Runs = trial, trial.Hits, trial.Runs

@@ -131,7 +131,8 @@ func TestExperiments(t *testing.T) {
 		{"the own build repeats it, rounds otherwise, and its caches cannot be checked", true,
 			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float, StaleCache}, nil},
 		{"the own build is another one", true, outcomes{bisect.Plain: {point: 12, got: otherSum}}, 50, nil, nil},
-		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}}, 50, nil, nil},
+		{"the own build breaks", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, []string{"plain"}},
 	} {
 		l := &fakeLab{outcomes: test.outcomes, left: test.left}
 		c := experimented(t, l, test.given)
@@ -147,6 +148,9 @@ func TestExperiments(t *testing.T) {
 		}
 		if test.made != nil && !slices.Equal(l.made, test.made) {
 			t.Errorf("%s: made %v, expected %v", test.name, l.made, test.made)
+		}
+		if failed := test.outcomes[bisect.Plain].err != nil && len(test.made) == 1; c.OwnFailed != failed || (c.SimFailed != "") != failed {
+			t.Errorf("%s: said to have failed: %q, %v", test.name, c.SimFailed, c.OwnFailed)
 		}
 		if n := len(c.Excluded); !test.given && n > 0 {
 			t.Errorf("%s: %d classes are excluded, though nobody knows what the peer ran", test.name, n)

@@ -44,6 +44,7 @@ type Experiment struct {
 	Hits, Runs int
 
 	trial *bisect.Trial // nil if none was made
+	err   error         // why it was not
 }
 
 // ExperimentResult is how an experiment ended.
@@ -54,6 +55,6 @@ const (
 	Agrees     ExperimentResult = iota // nothing departs
 	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
 	Elsewhere                          // it departs, in another tick or in other columns
-	Impossible                         // the simulator cannot do it; Why
+	Impossible                         // the simulator cannot do it, or there is nothing to hold it against; Why
 	NotMade                            // as many replays as were allowed had been made
 )
