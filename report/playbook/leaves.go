@@ -51,6 +51,9 @@ func (t *traits) andHealed(s *shape, classes ...string) []string {
 // outside is what is left where the peer's own build is sound in every way, here: what did not
 // come from it, or comes with the machine.
 func (b *bench) outside(t *traits) bool {
+	if b.varies(false) { // it came to what the others have by chance
+		return b.show(b.unsteady()...)
+	}
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
 	switch s := b.seen; {
 	case s == nil:
