@@ -1,9 +1,11 @@
 package bisect
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -21,12 +23,18 @@ type Again struct {
 	Options TrialOptions
 }
 
+// ErrUnplayable is in the error of a replay that the orders do not allow, whatever simulator
+// there is.
+var ErrUnplayable = errors.New("nothing can be replayed")
+
 // Again replays the orders of a peer in another mode, or in another build: an experiment on
-// what the first replay found. An error says that the simulator cannot do it.
+// what the first replay found. A simulator that cannot load the state where that one began
+// begins with the session. An error is of ErrUnplayable, or of ErrUnsupported if the simulator
+// cannot do it, else the simulator failed, or lacks what the mode needs.
 func (rep *Replay) Again(sim *Sim, a Again) (*Trial, error) {
 	i := slices.IndexFunc(rep.Peers, func(p ReplayedPeer) bool { return p.Name == a.Peer })
 	if i < 0 {
-		return nil, fmt.Errorf("%s has no orders that were replayed", a.Peer)
+		return nil, fmt.Errorf("%w: %s has no orders that were replayed", ErrUnplayable, a.Peer)
 	}
 	opts := a.Options
 	opts.Force = true
@@ -48,7 +56,25 @@ func (rep *Replay) Again(sim *Sim, a Again) (*Trial, error) {
 			maps.Copy(opts.Expect, x.hashes)
 		}
 	}
-	return Try(log, sim, opts)
+	trial, err := tryAgain(log, sim, opts)
+	if opts.From != nil && list[0].From == 0 && !list[0].Loaded() && errors.Is(err, ErrUnsupported) && errors.As(err, new(notLoaded)) {
+		opts.From = nil
+		return tryAgain(log, sim, opts)
+	}
+	return trial, err
+}
+
+// tryAgain replays a log, and has an error of ErrUnplayable if no part of it was replayed.
+func tryAgain(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
+	r, err := newRun(log, sim, opts)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnplayable, err)
+	}
+	trial, err := r.try()
+	if err == nil && trial.Stretches == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrUnplayable, strings.Join(trial.Lost, "; "))
+	}
+	return trial, err
 }
 
 // logOf returns the log of a peer, or the one whose orders it borrows.

@@ -1,11 +1,14 @@
 package bisect
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -132,6 +135,53 @@ func TestAgain(t *testing.T) {
 	}
 	if got := rep.OrdersFrom("p", 1, 3); got != nil {
 		t.Errorf("players %v give orders in ticks 1 and 2", got)
+	}
+}
+
+// TestAgainWithoutLoad: a simulator that cannot load the state where the first replay began
+// begins with the session, unless the log does not; one that breaks is not asked twice.
+func TestAgainWithoutLoad(t *testing.T) {
+	wrong := countingLog(t, countingSim("wrong", 17, 5))
+	list, _ := playedOf(wrong, false)
+	late := *wrong
+	late.Ticks = slices.Clone(wrong.Ticks[5:])
+	late.Header.FirstPoint = late.Ticks[0].Number
+	late.Epochs = []orderlog.Epoch{{Ticks: late.Ticks}}
+	lateList, _ := playedOf(&late, false)
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		what string
+		log  *orderlog.Log
+		list []*played
+		err  error // of loading
+		want error
+	}{
+		{"it cannot load", wrong, list, fmt.Errorf("load: %w", ErrUnsupported), nil},
+		{"it breaks in loading", wrong, list, broken, broken},
+		{"it cannot load, and the log begins later", &late, lateList, fmt.Errorf("load: %w", ErrUnsupported), ErrUnsupported},
+	} {
+		rep := &Replay{
+			Peers: []ReplayedPeer{{Name: "p"}}, runs: []run{{log: c.log}}, known: [][]expectation{{{c.list[0], c.list[0].hashes}}},
+			ref: &reference{part: part{played: c.list[0], from: origin{world: worldOf(&counting{tick: 10, value: 1, speed: 1})}}},
+		}
+		sim := countingSim("", 0, 5)
+		sim.Resume = func(*snapshot.World, *orderlog.Header) (Simulator, error) { return nil, c.err }
+		trial, err := rep.Again(sim, Again{Peer: "p", Until: 30, Options: TrialOptions{Mode: Plain}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, expected %v", c.what, err, c.want)
+		}
+		if c.want != nil {
+			continue
+		}
+		if tick, ok := trial.Tick(); trial.From != 0 || !ok || tick != 17 {
+			t.Errorf("%s: from %d, departs %v in tick %d", c.what, trial.From, ok, tick)
+		}
+	}
+	rep := &Replay{Peers: []ReplayedPeer{{Name: "p"}}, runs: []run{{log: wrong}}, known: [][]expectation{{}}, ref: &reference{}}
+	for _, a := range []Again{{Peer: "q"}, {Peer: "p", Options: TrialOptions{From: worldOf(&counting{tick: 40, speed: 1})}}} {
+		if _, err := rep.Again(countingSim("", 0, 5), a); !errors.Is(err, ErrUnplayable) {
+			t.Errorf("%+v: %v, expected that it cannot be replayed", a, err)
+		}
 	}
 }
 

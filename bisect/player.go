@@ -61,7 +61,9 @@ func (p *player) begin(sim *Sim, from origin) (s Simulator, err error) {
 		p.orders = own
 		return s, err
 	case from.world != nil:
-		s, err = sim.Resume(from.world, header)
+		if s, err = sim.Resume(from.world, header); err != nil {
+			err = notLoaded{err}
+		}
 	default:
 		s, err = sim.Start(header)
 	}
@@ -71,6 +73,11 @@ func (p *player) begin(sim *Sim, from origin) (s Simulator, err error) {
 	p.keep(s)
 	return s, nil
 }
+
+// notLoaded is the error of a simulator that did not begin with a state.
+type notLoaded struct{ error }
+
+func (e notLoaded) Unwrap() error { return e.error }
 
 // keep remembers an instance that has to be closed.
 func (p *player) keep(s Simulator) {
@@ -230,6 +237,9 @@ func (p *player) plain() error {
 			point := first + uint64(i)
 			if _, ok := p.mark[point]; ok {
 				p.mark[point] = got
+			}
+			if point == p.out.To {
+				p.out.End = got
 			}
 			if p.opts.Observe != nil {
 				if err := p.opts.Observe(point, got); err != nil {

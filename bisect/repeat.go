@@ -22,7 +22,7 @@ func (p *player) repeat() error {
 	if err != nil {
 		return err
 	}
-	p.out.Runs = p.opts.Runs - 1
+	p.out.Runs, p.out.End = p.opts.Runs-1, first[len(first)-1]
 	departs := make([]*Departure, p.out.Runs)
 	errs := make([]error, p.out.Runs)
 	next := make(chan int)

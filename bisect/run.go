@@ -82,6 +82,19 @@ func newRun(log *orderlog.Log, sim *Sim, opts TrialOptions) (*trialRun, error) {
 	return r, r.predictable()
 }
 
+// try replays the stretches until one departs.
+func (r *trialRun) try() (*Trial, error) {
+	for _, s := range r.list {
+		if err := r.judge(s); err != nil {
+			return nil, err
+		}
+		if r.out.First != nil && r.opts.Observe == nil {
+			break
+		}
+	}
+	return r.finish()
+}
+
 // headed takes the hash at the log's first point from its header.
 func (r *trialRun) headed(first *played) {
 	start := r.log.Header.Start
@@ -211,6 +224,7 @@ func (r *trialRun) merge(p *player, first bool) {
 		out.From = t.From
 	}
 	out.To = max(out.To, t.To)
+	out.End = t.End
 	out.Against, out.Ticks, out.Compared, out.Snapshots = t.Against, out.Ticks+t.Ticks, out.Compared+t.Compared, out.Snapshots+t.Snapshots
 	out.Stretches++
 	if r.hits == nil {

@@ -117,6 +117,10 @@ type Trial struct {
 	// Agreed is the last point before First that was compared and agrees.
 	Agreed *uint64
 
+	// End is the sync hash at To of a plain replay that got there, and of the first one of
+	// Repeat.
+	End merkle.Short
+
 	// Runs and Hits are for Repeat: how many replays there were beside the first,
 	// and how many departed from it. Low and High bound the rate of departures with
 	// 95 % confidence.
@@ -187,15 +191,7 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range r.list {
-		if err := r.judge(s); err != nil {
-			return nil, err
-		}
-		if r.out.First != nil && opts.Observe == nil {
-			break
-		}
-	}
-	return r.finish()
+	return r.try()
 }
 
 // replay replays a part in the mode that was asked for.

@@ -59,6 +59,8 @@ type Report struct {
 
 	// SimFailed says how the simulator failed that was asked for, empty if it did not.
 	SimFailed string `json:"simulator_failed,omitempty"`
+	// OwnFailed says that it was the peer's own build.
+	OwnFailed bool `json:"own_failed,omitempty"`
 
 	Contradictions []string `json:"contradictions"`
 	Missing        []string `json:"missing"` // evidence that is lost or lacking

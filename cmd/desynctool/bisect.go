@@ -130,6 +130,6 @@ func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
 // bisected prints a result.
 func (e *env) bisected(r *bisect.Result, format *outputs) error {
 	e.warn(r.Warnings)
-	e.simFailed(r.SimFailed)
+	e.simFailed("--sim", r.SimFailed)
 	return e.finish(format, report.Bisect(r), false)
 }

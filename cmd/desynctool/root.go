@@ -90,10 +90,10 @@ func (e *env) warn(warnings []string) {
 	}
 }
 
-// simFailed says on stderr how a simulator failed, if it did.
-func (e *env) simFailed(how string) {
+// simFailed says on stderr how the simulator of a flag failed, if it did.
+func (e *env) simFailed(flag, how string) {
 	if how != "" {
-		fmt.Fprintf(e.stderr, "%s --sim: %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(how))
+		fmt.Fprintf(e.stderr, "%s %s: %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), flag, oneLine(how))
 	}
 }
 

@@ -1,7 +1,7 @@
 package narrow
 
 import (
-	"errors"
+	"slices"
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -14,7 +14,7 @@ type Builds struct {
 	// is wrong; nil if that is not known, or the same.
 	Sim, Own *bisect.Sim
 	// Replays is how many replays experiments may take, beside those that find the peer who
-	// is wrong; 0 for as many as are begun in a minute.
+	// is wrong, and a second look at what departs; 0 for as many as are begun in a minute.
 	Replays int
 	// Progress, if not nil, is called while experiments are made, with what is tried and the
 	// ticks that are done and all.
@@ -28,7 +28,7 @@ const maxTime = time.Minute
 // how far games roll back and how long before its tick an order is given, in ticks, and
 // whose predictions are tried.
 const (
-	repeats    = 6
+	repeats    = 24
 	depth      = 8
 	latency    = 8
 	maxPlayers = 8
@@ -54,29 +54,51 @@ func (g *gatherer) lab() *playbook.Lab {
 	if b.Own != nil {
 		l.Own, x.own = b.Own.Name, b.Own
 	}
-	l.Try, l.Left = x.try, x.left
+	l.Try, l.Allowed = x.try, x.allowed
 	return l
 }
 
-// left returns how many replays may still be made.
-func (x *bench) left() int {
+// allowed reports whether as many replays may still be made as an experiment takes.
+func (x *bench) allowed(t playbook.Trying) bool {
 	if x.builds.Replays > 0 {
-		return x.builds.Replays - x.made
+		return x.made+x.takes(t) <= x.builds.Replays
 	}
 	if x.ends.IsZero() {
 		x.ends = time.Now().Add(maxTime)
 	}
-	if time.Now().After(x.ends) {
-		return 0
+	return !time.Now().After(x.ends)
+}
+
+// takes returns how many replays an experiment takes at most.
+func (x *bench) takes(t playbook.Trying) int {
+	switch n := replays(t.Mode); {
+	case t.Mode == bisect.Predict:
+		return n * len(x.players(t))
+	case t.Mode == bisect.Against && !x.steps(): // a second time if they have no systems
+		return 2 * n
+	default:
+		return n
 	}
-	return 1
+}
+
+// replays returns how many replays a trial in a mode takes.
+func replays(mode bisect.TrialMode) int {
+	switch mode {
+	case bisect.Plain, bisect.CheckCaches:
+		return 1
+	case bisect.Repeat:
+		return repeats
+	}
+	return 2 // instances side by side; what is rolled back is only the last ticks
+}
+
+// steps reports whether both builds are known to have systems.
+func (x *bench) steps() bool {
+	return slices.Contains(x.builds.Sim.Can, bisect.CanSystems) && slices.Contains(x.own.Can, bisect.CanSystems)
 }
 
 // try makes an experiment.
 func (x *bench) try(t playbook.Trying) (*bisect.Trial, error) {
-	if x.replay == nil {
-		return nil, errors.New("nothing was replayed")
-	}
 	if t.Mode == bisect.Predict {
 		return x.predict(t)
 	}
@@ -88,19 +110,17 @@ func (x *bench) try(t playbook.Trying) (*bisect.Trial, error) {
 		opts.Since = &t.Tick
 	case bisect.Repeat:
 		opts.Runs = repeats
-		x.made += repeats - 2
 	case bisect.Rollback:
 		opts.Depth, opts.Since = depth, &t.Tick
-		x.made += depth - 1
 	case bisect.Against:
 		opts.Against = x.own
 		opts.DrillFrom = t.Tick
 		opts.Drill = true
 		trial, err := x.again(x.builds.Sim, t, opts)
-		if err == nil {
-			return trial, nil
+		if err == nil || x.steps() {
+			return trial, err
 		}
-		opts.Drill = false // it has no systems
+		opts.Drill = false // they may have no systems
 		return x.again(x.builds.Sim, t, opts)
 	}
 	return x.again(x.own, t, opts)
@@ -108,14 +128,7 @@ func (x *bench) try(t playbook.Trying) (*bisect.Trial, error) {
 
 // predict plays the tick ahead with the orders of each player in turn, and takes it back.
 func (x *bench) predict(t playbook.Trying) (trial *bisect.Trial, err error) {
-	players := x.replay.OrdersFrom(t.Peer, t.Tick, t.Tick+1)
-	if len(players) == 0 {
-		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, latency), t.Tick+latency)
-	}
-	if len(players) == 0 { // a game plays ahead without orders, too
-		players = []uint32{0}
-	}
-	for _, player := range players[:min(len(players), maxPlayers)] {
+	for _, player := range x.players(t) {
 		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &t.Tick, Lasting: true, Predict: []uint32{player}})
 		if err != nil || trial.First != nil {
 			return trial, err
@@ -124,12 +137,21 @@ func (x *bench) predict(t playbook.Trying) (trial *bisect.Trial, err error) {
 	return trial, nil
 }
 
+// players returns those whose orders are predicted: who gives some in the tick, else around it.
+func (x *bench) players(t playbook.Trying) []uint32 {
+	players := x.replay.OrdersFrom(t.Peer, t.Tick, t.Tick+1)
+	if len(players) == 0 {
+		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, latency), t.Tick+latency)
+	}
+	if len(players) == 0 { // a game plays ahead without orders, too
+		players = []uint32{0}
+	}
+	return players[:min(len(players), maxPlayers)]
+}
+
 // again replays until the end of the divergent tick.
 func (x *bench) again(sim *bisect.Sim, t playbook.Trying, opts bisect.TrialOptions) (*bisect.Trial, error) {
-	x.made++
-	if t.Mode != bisect.Plain && t.Mode != bisect.CheckCaches {
-		x.made++ // they take two instances, at least
-	}
+	x.made += replays(t.Mode)
 	if p := x.builds.Progress; p != nil {
 		opts.Progress = func(done, total int64) { p(string(t.Mode), done, total) }
 	}

@@ -108,7 +108,7 @@ func (c *Conclusion) answerTick() {
 		c.put(StepSystem, report.RungOpen, needs(CoveringTraces)...)
 	default:
 		trace := SimulatorTrace
-		if c.SimFailed != "" || c.Unsteady {
+		if c.SimFailed != "" && !c.OwnFailed || c.Unsteady {
 			trace = OtherSimulator
 		}
 		c.put(StepSystem, report.RungOpen, needs(Traces, trace)...)
@@ -221,7 +221,7 @@ func (c *Conclusion) answerPeers() {
 // replay returns what a replay of the orders needs.
 func (c *Conclusion) replay() Artifact {
 	switch {
-	case c.SimFailed != "" || c.Unsteady:
+	case c.SimFailed != "" && !c.OwnFailed || c.Unsteady:
 		return OtherSimulator
 	case c.Held.Logs == 0:
 		return SimulatorOrders
@@ -251,7 +251,7 @@ func (c *Conclusion) answerCause() {
 	switch replay := c.replay(); {
 	case replay != Simulator || !c.Replayed:
 		list = append(list, Need{What: replay})
-	case c.Simulators.Own == "":
+	case c.Simulators.Own == "" || c.OwnFailed:
 		list = append(list, Need{What: OwnBuild})
 	}
 	c.put(StepCause, report.RungOpen, list...)

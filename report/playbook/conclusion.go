@@ -67,9 +67,11 @@ type Conclusion struct {
 	Majority int
 	Guilty   []string
 	Replayed bool
-	// SimFailed says how the simulator failed, "" if it did not; Unsteady that it does not
+	// SimFailed says how the simulator failed, "" if it did not; OwnFailed that it was the
+	// build of the peer, and the trusted one did not; Unsteady that the trusted one does not
 	// agree with itself, so that nothing follows from it.
 	SimFailed string
+	OwnFailed bool
 	Unsteady  bool
 	// Borrowed is whose orders were replayed for a guilty peer that left none.
 	Borrowed *Borrowed

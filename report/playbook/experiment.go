@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -13,7 +14,12 @@ type bench struct {
 	e    Evidence
 	lab  *Lab
 	peer string
-	seen *shape // what differs between the peers at the end of the tick, nil if that is not known
+	seen *shape   // what differs between the peers at the end of the tick, nil if that is not known
+	own  ownBuild // what the peer's own build has been seen to do
+	// wavers says that an experiment departed, and made anew did not: the build does not do
+	// the same twice. Unproven says that one departed, and that nothing shows whether it does
+	// so each time: then nothing is shown by it, nor by what else departs or does not.
+	wavers, unproven bool
 }
 
 // ownBuild is what the peer's own build does with the peer's orders.
@@ -23,7 +29,7 @@ const (
 	ownUnknown  ownBuild = iota
 	ownRepeats           // it comes to the peer's state
 	ownAgrees            // it comes to the state of the trusted build
-	ownOther             // it comes to neither
+	ownOther             // it comes to neither, or to another one each time
 	ownEarlier           // it departs from the peer before
 	ownNoReplay          // it cannot replay the orders
 )
@@ -46,14 +52,18 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	if t.exact {
 		b.seen = shapeOf(e.Diff, nil)
 	}
-	if !e.Lab.Given || len(c.Guilty) == 0 {
-		return b.inPassing() || b.inReplay(false)
+	if e.Lab.Given {
+		b.own = b.replayed(false)
 	}
-	own := b.own(false)
-	if own == ownAgrees { // what it keeps beside its state may be older
-		own = b.own(true)
+	switch {
+	case c.OwnFailed:
+		return false
+	case len(c.Guilty) == 0: // whose build it is is not known
+		b.own = ownUnknown
+	case b.own == ownAgrees: // what it keeps beside its state may be older
+		b.own = b.replayed(true)
 	}
-	switch own {
+	switch b.own {
 	case ownRepeats:
 		return b.repeats(t)
 	case ownAgrees:
@@ -64,10 +74,13 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	return b.inPassing() || b.inReplay(false)
 }
 
-// own replays the peer's orders in its own build, held against what it recorded.
-func (b *bench) own(whole bool) ownBuild {
+// replayed replays the peer's orders in its own build, held against what it recorded.
+func (b *bench) replayed(whole bool) ownBuild {
 	trial, x := b.try(bisect.Plain, whole)
 	if trial == nil {
+		if err := x.err; err != nil && !whole && !errors.Is(err, bisect.ErrUnsupported) && !errors.Is(err, bisect.ErrUnplayable) {
+			b.c.SimFailed, b.c.OwnFailed = err.Error(), true
+		}
 		return ownNoReplay
 	}
 	tick := b.c.Tick.Number
@@ -76,9 +89,12 @@ func (b *bench) own(whole bool) ownBuild {
 		x.Result = DepartsSo
 		return ownRepeats
 	case d == nil:
+		x.Result, x.Why = Impossible, "the peer left no hash of these ticks"
 		return ownUnknown
 	case d.Point != tick+1:
 		return ownEarlier
+	case trial.Unsteady:
+		return ownOther
 	default:
 		for _, p := range b.e.Bisect.Replay.Peers {
 			if p.Name == b.peer && p.Departs != nil && *p.Departs == d.Point && p.Expected == d.Got {
@@ -100,11 +116,15 @@ func (b *bench) inPassing() bool {
 		return b.show(StaleCache)
 	}
 	saved, predicted := b.so(bisect.Serialize, false), b.so(bisect.Predict, false)
+	departs := saved || predicted || b.so(bisect.Rollback, false)
+	if departs && !b.unproven { // two instances may depart without being treated otherwise
+		b.control()
+	}
 	switch {
-	case !saved && !predicted && !b.so(bisect.Rollback, false):
-		return false
-	case b.varies(false): // two instances depart without that, too
+	case b.wavers:
 		return b.show(b.unsteady()...)
+	case b.unproven || !departs:
+		return false
 	case saved && predicted:
 		return b.show(SaveForgets, PredictionLeak, Uninitialized)
 	case saved:
@@ -118,20 +138,45 @@ func (b *bench) inPassing() bool {
 // inReplay looks for a build that does not come to the same state twice; sure says that its
 // replay has been seen to come to another state than the peer.
 func (b *bench) inReplay(sure bool) bool {
-	if b.so(bisect.Repeat, false) || sure && (b.varies(false) || b.varies(true)) {
+	if b.so(bisect.Repeat, false) {
 		return b.show(b.unsteady()...)
+	}
+	for _, whole := range []bool{false, true} {
+		if sure && b.varies(whole) {
+			return b.show(b.unsteady()...)
+		}
 	}
 	return false
 }
 
-// varies reports whether several replays in the build depart from each other, anywhere: then
-// nothing follows from two that do because one of them is treated otherwise.
+// control looks whether the build does the same each time: else nothing follows from two
+// instances that depart because one of them is treated otherwise.
+func (b *bench) control() {
+	if !b.wavers {
+		b.wavers = b.varies(false)
+	}
+	if !b.wavers && b.made(b.trying(bisect.Repeat, false)) == nil {
+		b.unproven = true
+	}
+}
+
+// varies reports whether several replays in the build are seen to depart from each other,
+// anywhere, or from the plain one.
 func (b *bench) varies(whole bool) bool {
 	trial, x := b.try(bisect.Repeat, whole)
-	if trial == nil || trial.First == nil {
+	switch {
+	case trial == nil:
+		return false
+	case trial.First != nil:
+		x.Result = DepartsSo
+		return true
+	}
+	plain := b.made(b.trying(bisect.Plain, whole))
+	if plain == nil || plain.trial.To != trial.To || plain.trial.End.IsZero() || plain.trial.End == trial.End {
 		return false
 	}
-	x.Result = DepartsSo
+	x.Result, x.At = DepartsSo, b.c.tick(b.e, b.c.Tick.Number)
+	x.Hits, x.Runs = x.Runs+1, x.Runs+1 // all of them depart from the plain one
 	return true
 }
 
@@ -148,9 +193,6 @@ func (b *bench) repeats(t *traits) bool {
 	if b.so(bisect.CheckCaches, false) || b.so(bisect.CheckCaches, true) {
 		return b.show(StaleCache)
 	}
-	if b.varies(false) {
-		return b.show(b.unsteady()...)
-	}
 	trial, x := b.try(bisect.Against, false)
 	s := b.seen
 	if trial != nil && trial.First != nil && trial.First.Diff != nil {
@@ -162,8 +204,17 @@ func (b *bench) repeats(t *traits) bool {
 		}
 		s = shapeOf(trial.First.Diff, nil)
 	}
-	if b.so(bisect.Serialize, false) {
-		// What has just loaded has clean buffers; and six replays exclude no rare race.
+	saved := b.so(bisect.Serialize, false)
+	if saved {
+		b.control()
+	}
+	switch {
+	case b.wavers || b.varies(false): // last, since it takes the most replays
+		return b.show(b.unsteady()...)
+	case b.unproven:
+		return false
+	case saved:
+		// What has just loaded has clean buffers; and no number of replays excludes a rare race.
 		return b.show(t.andHealed(s, Uninitialized, IterationOrder)...)
 	}
 	return b.left(t.andHealed(s, b.inBuild(s, t)...)...)
@@ -204,14 +255,30 @@ var excludes = map[bisect.TrialMode][]string{
 	bisect.Serialize:   {SaveForgets},
 }
 
+// anew is how often an experiment that departs in a pair of instances is made once more: it is
+// believed only if it departs in the same tick each time, since a build that does not do the
+// same twice may depart by chance. Such a build that comes to one of two states, to the rarer
+// one with probability q, departs by chance with probability 2q(1-q), four times with
+// (2q(1-q))⁴; and then the control must not notice, 24 replays that agree with each other:
+// q²⁴+(1-q)²⁴. The product is largest for q = 1/8, 1 in 10,000, and smaller for more states.
+// Without the repetition it would be 1 in 34, and 1 in 10 with six replays.
+const anew = 3
+
+// chancy are the modes whose departure may be chance, since they hold two instances against
+// each other.
+var chancy = []bisect.TrialMode{bisect.CheckPurity, bisect.Predict, bisect.Serialize, bisect.Rollback}
+
 // so makes an experiment and reports whether it departs where the peers parted.
 func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
+	if b.wavers { // no more can be learned from it
+		return false
+	}
 	trial, x := b.try(mode, whole)
 	if trial == nil {
 		return false
 	}
 	if trial.First == nil {
-		if b.lab.Given && trial.Compared > 0 {
+		if (b.own == ownRepeats || b.own == ownAgrees) && trial.Compared > 0 {
 			b.c.exclude(x.sign(), excludes[mode]...)
 		}
 		return false
@@ -225,7 +292,30 @@ func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
 	case trial.First.Point == tick+1 && b.meets(trial.First.Diff):
 		x.Result = DepartsSo
 	}
-	return x.Result == DepartsSo
+	return x.Result == DepartsSo && (!slices.Contains(chancy, mode) || b.again(x))
+}
+
+// again makes an experiment that departed anew, and reports whether it departs each time.
+func (b *bench) again(x *Experiment) bool {
+	x.Hits, x.Runs = 1, 1
+	for range anew {
+		if !b.lab.Allowed(x.Trying) {
+			b.unproven = true
+			return false
+		}
+		trial, err := b.lab.Try(x.Trying)
+		if err != nil {
+			b.unproven = true
+			return false
+		}
+		x.Runs++
+		if trial.First == nil || trial.First.Point != x.trial.First.Point {
+			b.wavers = true
+			return false
+		}
+		x.Hits++
+	}
+	return true
 }
 
 // meets reports whether what departs in an experiment is among what differs between the
@@ -234,26 +324,39 @@ func (b *bench) meets(d *snapshot.Diff) bool {
 	return d == nil || b.seen == nil || shapeOf(d, nil).meets(b.seen)
 }
 
+// trying is an experiment on the peer and the tick.
+func (b *bench) trying(mode bisect.TrialMode, whole bool) Trying {
+	return Trying{Mode: mode, Peer: b.peer, Tick: b.c.Tick.Number, Whole: whole}
+}
+
+// made returns an experiment that was made already, nil if it was not.
+func (b *bench) made(t Trying) *Experiment {
+	for i := range b.c.Experiments {
+		if x := &b.c.Experiments[i]; x.Trying == t && x.trial != nil {
+			return x
+		}
+	}
+	return nil
+}
+
 // try makes an experiment. The trial is nil if it could not be made.
 func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experiment) {
-	x := Experiment{Trying: Trying{Mode: mode, Peer: b.peer, Tick: b.c.Tick.Number, Whole: whole}, Sim: b.lab.Own}
+	x := Experiment{Trying: b.trying(mode, whole), Sim: b.lab.Own}
 	if mode == bisect.Against {
 		x.Sim = b.lab.Sim + " against " + b.lab.Own
 	}
-	for i := range b.c.Experiments { // it was made already
-		if y := &b.c.Experiments[i]; y.Trying == x.Trying && y.trial != nil {
-			return y.trial, y
-		}
+	if y := b.made(x.Trying); y != nil {
+		return y.trial, y
 	}
 	b.c.Experiments = append(b.c.Experiments, x)
 	at := &b.c.Experiments[len(b.c.Experiments)-1]
-	if b.lab.Left() <= 0 {
+	if !b.lab.Allowed(x.Trying) {
 		at.Result = NotMade
 		return nil, at
 	}
 	trial, err := b.lab.Try(x.Trying)
 	if err != nil {
-		at.Result, at.Why = Impossible, err.Error()
+		at.Result, at.Why, at.err = Impossible, err.Error(), err
 		return nil, at
 	}
 	at.trial, at.Hits, at.Runs = trial, trial.Hits, trial.Runs

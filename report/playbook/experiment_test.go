@@ -24,6 +24,11 @@ type outcome struct {
 	got   merkle.Short
 	diff  *snapshot.Diff
 	err   error
+	blind bool         // nothing was compared
+	end   merkle.Short // of plain replays and of repeated ones
+	// then is how it ends from the nth time on, if n is not 0.
+	n    int
+	then *outcome
 }
 
 // fakeLab answers experiments from a table, and notes which were made.
@@ -37,10 +42,20 @@ func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
 	l.made = append(l.made, string(x.Mode))
 	l.left--
 	o := l.outcomes[x.Mode]
+	made := 0
+	for _, mode := range l.made {
+		made += btoi(mode == string(x.Mode))
+	}
+	if o.n > 0 && made >= o.n {
+		o = *o.then
+	}
 	if o.err != nil {
 		return nil, o.err
 	}
-	t := &bisect.Trial{Mode: x.Mode, Compared: 5}
+	t := &bisect.Trial{Mode: x.Mode, Compared: 5, To: 61, End: o.end}
+	if o.blind {
+		t.Compared = 0
+	}
 	if o.point > 0 {
 		t.First = &bisect.Departure{Point: o.point, Got: o.got, Diff: o.diff}
 	}
@@ -56,7 +71,7 @@ func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
 	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{
 		{Name: "client", Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: "host", Compared: 2},
 	}}
-	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Left: func() int { return l.left }}
+	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Allowed: func(Trying) bool { return l.left > 0 }}
 	c, err := Conclude(e)
 	if err != nil {
 		t.Fatal(err)
@@ -78,22 +93,37 @@ func TestExperiments(t *testing.T) {
 		want     []string
 		made     []string
 	}{
-		{"tests of orders change the state", false, outcomes{bisect.CheckPurity: {point: 61, diff: here}}, 50, []string{ImpureValidation}, []string{"check-purity"}},
+		{"tests of orders change the state", false, outcomes{bisect.CheckPurity: {point: 61, diff: here}}, 50, []string{ImpureValidation}, []string{"check-purity", "check-purity", "check-purity", "check-purity"}},
 		{"tests of orders change something else", false, outcomes{bisect.CheckPurity: {point: 61, diff: elsewhere}}, 50, nil, nil},
 		{"nothing departs in the trusted build", false, outcomes{}, 50, nil, []string{"check-purity", "check-caches", "serialize", "predict", "rollback", "runs"}},
 		{"a prediction is not taken back", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 50, []string{PredictionLeak, Uninitialized}, nil},
 		{"a prediction departs, and so does every replay", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Repeat: {point: 61}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"a prediction departs by chance", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here, n: 4, then: &outcome{}}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "plain", "check-purity", "check-caches", "serialize", "predict", "predict", "predict", "predict"}},
+		{"a rollback departs in another tick the next time", true, outcomes{bisect.Plain: agrees, bisect.Rollback: {point: 61, diff: here, n: 2, then: &outcome{point: 60}}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"a prediction departs, and no more was allowed", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 8, nil, nil},
+		{"a prediction departs, and there was no control", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 9, nil, nil},
+		{"a save departs, and the next one breaks", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here, n: 2, then: &outcome{err: errors.New("no")}}}, 50, nil, nil},
+		{"a save departs, and the control breaks", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here}, bisect.Repeat: {err: errors.New("no")}}, 50, nil, nil},
+		{"a save departs, and the control comes to something else", true,
+			outcomes{bisect.Plain: {point: 61, got: soundSum, end: soundSum}, bisect.Serialize: {point: 60, diff: here}, bisect.Repeat: {end: peerSum}}, 50,
 			[]string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"a save forgets", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here}}, 50, []string{SaveForgets, Uninitialized}, nil},
 		{"the own build repeats it, and caches are stale", true, outcomes{bisect.CheckCaches: {point: 50}}, 50, []string{StaleCache}, []string{"plain", "check-caches"}},
 		{"the own build repeats it, and nothing else departs", true, outcomes{bisect.Against: {point: 61, diff: here}}, 50, []string{DifferentData, UnstableSort, Locale}, nil},
 		{"the own build repeats it, and rounds otherwise", true, outcomes{bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float}, nil},
 		{"the own build repeats it only until it is loaded", true, outcomes{bisect.Serialize: {point: 61, diff: here}}, 50, []string{Uninitialized, IterationOrder}, nil},
+		{"the own build repeats it until it is loaded, and the control breaks", true, outcomes{bisect.Serialize: {point: 61, diff: here}, bisect.Repeat: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, and never again", true, outcomes{bisect.Plain: {end: peerSum}, bisect.Repeat: {end: soundSum}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"the own build comes to something else each time", true, outcomes{bisect.Plain: {point: 61, got: otherSum}, bisect.Repeat: {point: 61}}, 50,
 			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "runs"}},
 		{"what is predicted and what is saved forget the same", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Serialize: {point: 60, diff: here}}, 50,
 			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
 		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, []string{ForeignWrite}, nil},
+		{"the own build is sound, by chance", true, outcomes{bisect.Plain: agrees, bisect.Repeat: {point: 50}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"the own build is sound, and there was no control", true, outcomes{bisect.Plain: agrees}, 7, nil, nil},
 		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
 		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, []string{ForeignWrite, PredictionLeak}, nil},
 		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50, nil, nil},
@@ -103,7 +133,8 @@ func TestExperiments(t *testing.T) {
 		{"the own build repeats it, rounds otherwise, and its caches cannot be checked", true,
 			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float, StaleCache}, nil},
 		{"the own build is another one", true, outcomes{bisect.Plain: {point: 12, got: otherSum}}, 50, nil, nil},
-		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}}, 50, nil, nil},
+		{"the own build breaks", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, []string{"plain"}},
 	} {
 		l := &fakeLab{outcomes: test.outcomes, left: test.left}
 		c := experimented(t, l, test.given)
@@ -120,8 +151,33 @@ func TestExperiments(t *testing.T) {
 		if test.made != nil && !slices.Equal(l.made, test.made) {
 			t.Errorf("%s: made %v, expected %v", test.name, l.made, test.made)
 		}
+		if failed := test.outcomes[bisect.Plain].err != nil && len(test.made) == 1; c.OwnFailed != failed || (c.SimFailed != "") != failed {
+			t.Errorf("%s: said to have failed: %q, %v", test.name, c.SimFailed, c.OwnFailed)
+		}
 		if n := len(c.Excluded); !test.given && n > 0 {
 			t.Errorf("%s: %d classes are excluded, though nobody knows what the peer ran", test.name, n)
+		}
+	}
+}
+
+// TestExclusions: that nothing departs in a build excludes what it would show only if the build
+// has been seen to be the peer's.
+func TestExclusions(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		plain outcome
+		want  bool
+	}{
+		{"repeats what the peer has", outcome{}, true},
+		{"comes to what the others have", outcome{point: 61, got: soundSum}, true},
+		{"comes to neither", outcome{point: 61, got: otherSum}, false},
+		{"departs from the peer before", outcome{point: 12, got: soundSum}, false},
+		{"cannot replay the orders", outcome{err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}, false},
+		{"has nothing to be held against", outcome{blind: true}, false},
+	} {
+		c := experimented(t, &fakeLab{outcomes: map[bisect.TrialMode]outcome{bisect.Plain: test.plain}, left: 50}, true)
+		if c.excluded(StaleCache) != test.want || c.excluded(SaveForgets) != test.want {
+			t.Errorf("a build that %s: excluded are %+v", test.name, c.Excluded)
 		}
 	}
 }

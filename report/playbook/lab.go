@@ -6,14 +6,15 @@ import "github.com/desynctool/desynctool/bisect"
 // in which the peers were equal until the end of the divergent tick.
 type Lab struct {
 	// Sim is the build that is trusted, Own the one that the peer had. Given says that Own
-	// was named: else it is Sim, and that an experiment shows nothing excludes nothing.
+	// was named: else it is Sim. That an experiment shows nothing excludes nothing unless Own
+	// was named and has been seen to be that build.
 	Sim, Own string
 	Given    bool
 	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
 	// others with Own. An error says that the simulator cannot do it.
 	Try func(x Trying) (*bisect.Trial, error)
-	// Left returns how many replays may still be made.
-	Left func() int
+	// Allowed reports whether the replays that an experiment takes may still be made.
+	Allowed func(x Trying) bool
 }
 
 // Trying is an experiment to make.
@@ -38,10 +39,12 @@ type Experiment struct {
 	Labels []string
 	Why    string // of Impossible
 	Shows  []string
-	Hits   int // of Repeat: how many replays departed, of Runs
-	Runs   int
+	// Hits of Runs departed: of Repeat the replays beside the first, of others the
+	// experiment itself, which was made anew.
+	Hits, Runs int
 
 	trial *bisect.Trial // nil if none was made
+	err   error         // why it was not
 }
 
 // ExperimentResult is how an experiment ended.
@@ -52,6 +55,6 @@ const (
 	Agrees     ExperimentResult = iota // nothing departs
 	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
 	Elsewhere                          // it departs, in another tick or in other columns
-	Impossible                         // the simulator cannot do it; Why
+	Impossible                         // the simulator cannot do it, or there is nothing to hold it against; Why
 	NotMade                            // as many replays as were allowed had been made
 )

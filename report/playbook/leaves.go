@@ -51,6 +51,9 @@ func (t *traits) andHealed(s *shape, classes ...string) []string {
 // outside is what is left where the peer's own build is sound in every way, here: what did not
 // come from it, or comes with the machine.
 func (b *bench) outside(t *traits) bool {
+	if b.varies(false) { // it came to what the others have by chance
+		return b.show(b.unsteady()...)
+	}
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
 	switch s := b.seen; {
 	case s == nil:
@@ -81,6 +84,9 @@ var unmade = map[bisect.TrialMode][]string{
 // excludes that could not be made are left too; where that makes them too many nothing is
 // shown.
 func (b *bench) left(classes ...string) bool {
+	if b.unproven {
+		return false
+	}
 	var more []string
 	for i := range b.c.Experiments {
 		x := &b.c.Experiments[i]

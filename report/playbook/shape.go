@@ -22,17 +22,13 @@ type shape struct {
 	// side only.
 	single *snapshot.Change
 
-	blank  int // values of one field of all archetypes that are nearly all zero on one side
-	traded int // columns whose values are the same, in other rows
-	// scattered counts columns whose values differ up and down, oneWay those of three rows
-	// or more whose values all differ one way.
-	scattered, oneWay int
+	blank     int // values of one field of all archetypes that are nearly all zero on one side
+	traded    int // columns whose values are the same, in other rows
+	scattered int // columns whose values differ up and down
 
 	notations bool // nothing but texts differ, which are one number in two notations
 
 	steps map[float64]bool // by how much whole numbers differ, without sign
-
-	entries uint64 // of caches that differ, and are not those of entities that do
 
 	keys   map[string]bool // of the rows, with their archetypes: label/key
 	places map[string]bool // where they differ: label/Component.field, and label/ for rows
@@ -72,7 +68,7 @@ func shapeOf(d *snapshot.Diff, scopes []string) *shape {
 			changes = append(changes, list...)
 		}
 	}
-	s.rows, s.fields, s.entries = len(s.keys), len(fields), unexplained(d)
+	s.rows, s.fields = len(s.keys), len(fields)
 	if s.columns == 0 {
 		s.floats, s.near = false, false
 	}
@@ -164,14 +160,11 @@ func (s *shape) column(list []*snapshot.Change, zero *blanks) {
 	if !(apart <= largest*rounding) { // NaN is not near anything
 		s.near = false
 	}
-	switch {
-	case up > 0 && down > 0:
+	if up > 0 && down > 0 {
 		s.scattered++
 		if len(before) > 1 && largest > tellingValue && sameCounts(before, after) {
 			s.traded++
 		}
-	case len(list) > 2:
-		s.oneWay++
 	}
 }
 
@@ -210,40 +203,6 @@ func (s *shape) meets(t *shape) bool {
 		}
 	}
 	return false
-}
-
-// unexplained counts the entries of caches that differ and are not keyed by an entity that
-// differs itself.
-func unexplained(d *snapshot.Diff) (n uint64) {
-	entities := map[uint64]bool{}
-	for i := range d.Tables {
-		if t := &d.Tables[i]; t.Class == snapshot.Archetype {
-			for k := range t.Changes {
-				entities[t.Changes[k].Key.A] = true
-			}
-			for _, key := range slices.Concat(t.OnlyA, t.OnlyB) {
-				entities[key.A] = true
-			}
-		}
-	}
-	for i := range d.Tables {
-		t := &d.Tables[i]
-		if t.Class != snapshot.Cache {
-			continue
-		}
-		keys := slices.Concat(t.OnlyA, t.OnlyB)
-		for k := range t.Changes {
-			if k == 0 || t.Changes[k].Key != t.Changes[k-1].Key {
-				keys = append(keys, t.Changes[k].Key)
-			}
-		}
-		for _, key := range keys {
-			if !entities[key.A] && !(key.Two && entities[key.B]) {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 func isZero(v snapshot.Value) bool {

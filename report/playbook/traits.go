@@ -31,10 +31,9 @@ type traits struct {
 	loaded *Sign
 
 	// system is the first one after which the peers differ, scopes what differs after it;
-	// both need traces. Opening says that it is the first of the tick.
-	system  string
-	scopes  []string
-	opening bool
+	// both need traces.
+	system string
+	scopes []string
 
 	// shape is of the values that differ: of the columns that the trace shows to differ
 	// after the first system if it is fine enough, else of all at the end of the tick. It
@@ -59,7 +58,7 @@ func observe(e Evidence, c *Conclusion) *traits {
 	t := &traits{initial: c.InitialState, healed: e.Bisect.Healed != nil, data: factsThatDiffer(e.Facts)}
 	c.byFacts(e.Facts, t)
 	if c.within != nil {
-		t.system, t.opening, t.scopes = c.within.System, c.within.Index == 0, c.within.Scopes
+		t.system, t.scopes = c.within.System, c.within.Scopes
 	}
 	t.orders(c)
 	t.uncompared = len(c.Inputs.Unheard) > 0

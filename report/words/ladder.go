@@ -446,7 +446,7 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 		return "given different orders", list
 	case len(c.Groups) < 2:
 		return "not known", ""
-	case c.SimFailed != "":
+	case unreplayed(c):
 		return list, "the simulator failed"
 	case c.Unsteady:
 		return list, "the simulator does not agree with itself"

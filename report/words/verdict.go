@@ -52,7 +52,11 @@ func verdict(c *playbook.Conclusion) []string {
 	case c.Bracket == nil:
 		return failed(c, withoutBracket(c))
 	}
-	return []string{parted(c), why(c), who(c)}
+	sentences := []string{parted(c), why(c), who(c)}
+	if unreplayed(c) { // who says so
+		return sentences
+	}
+	return failed(c, sentences)
 }
 
 // failed says after the first sentence that the simulator failed, if it did.
@@ -61,6 +65,11 @@ func failed(c *playbook.Conclusion, sentences []string) []string {
 		return sentences
 	}
 	return slices.Insert(sentences, 1, "The simulator failed: "+c.SimFailed+".")
+}
+
+// unreplayed reports whether it is not known who is wrong since the simulator failed.
+func unreplayed(c *playbook.Conclusion) bool {
+	return c.SimFailed != "" && !c.OwnFailed && len(c.Guilty) == 0 && !c.Inputs.Differ()
 }
 
 func alone(c *playbook.Conclusion) string {
@@ -447,7 +456,7 @@ func who(c *playbook.Conclusion) string {
 			return s
 		}
 		return "The peers were given different orders."
-	case c.SimFailed != "":
+	case unreplayed(c):
 		return "Which peer is wrong is not known: the simulator failed: " + c.SimFailed + "."
 	case c.Unsteady:
 		return "Which peer is wrong is not known: the simulator does not agree with itself, replays of the same orders differ."
