@@ -241,3 +241,74 @@ func firstValue(values map[string]string) string {
 	}
 	return ""
 }
+
+// CheckedMatch is what doctor finds out about one of several matches.
+type CheckedMatch struct {
+	MatchDocument
+	Status  Status `json:"status"`  // inconclusive if evidence is lost or lacking
+	Peers   int    `json:"peers"`   // who left anything
+	Files   int    `json:"files"`   // of evidence
+	Trouble int    `json:"trouble"` // files with trouble
+	Error   string `json:"error,omitempty"`
+}
+
+// NewCheckedMatch sums a checkup up.
+func NewCheckedMatch(of MatchDocument, c *Checkup) CheckedMatch {
+	m := CheckedMatch{MatchDocument: of, Status: StatusOf(c), Peers: len(c.Peers), Files: len(c.Files)}
+	for _, f := range c.Files {
+		if len(f.Trouble) > 0 {
+			m.Trouble++
+		}
+	}
+	return m
+}
+
+// doctorMatchesDocument is desynctool.doctor-matches/1.
+type doctorMatchesDocument struct {
+	Head
+	Matches []CheckedMatch `json:"matches"`
+}
+
+// DoctorOfMatches lists several matches. Next is what to do to see one of them whole.
+func DoctorOfMatches(matches []CheckedMatch, next string) Document {
+	status := InSync
+	for _, m := range matches {
+		status = Worst(status, m.Status)
+	}
+	return Document{
+		status,
+		func() any {
+			return &doctorMatchesDocument{Head: head("doctor-matches", status, nil), Matches: list(matches)}
+		},
+		func(out *Text, all bool) { doctorMatchesText(out, matches, next) },
+	}
+}
+
+func doctorMatchesText(out *Text, matches []CheckedMatch, next string) {
+	s := out.Style
+	name := 0
+	for i := range matches {
+		name = max(name, prose.Columns(Safe(matches[i].title())))
+	}
+	out.put(s.bold.Sprint(prose.Count(uint64(len(matches)), "match", "matches")))
+	for i := range matches {
+		m := &matches[i]
+		word := s.good.Sprint("COMPLETE")
+		switch m.Status {
+		case Failed:
+			word = s.bad.Sprint("ERROR   ")
+		case Inconclusive:
+			word = s.warn.Sprint("LACKING ")
+		}
+		title := Safe(m.title())
+		about := fmt.Sprintf("%s, %s, %d with trouble", prose.Count(uint64(m.Peers), "peer", "peers"), prose.Count(uint64(m.Files), "file", "files"), m.Trouble)
+		if m.Error != "" {
+			about = Safe(m.Error)
+		}
+		out.put("  ", word, "  ", pad(title, prose.Columns(title), name), "  ", about)
+		for _, doubt := range m.Doubts {
+			out.put("    not told apart: ", s.warn.Sprint(Safe(doubt)))
+		}
+	}
+	out.put("  next     ", next)
+}

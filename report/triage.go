@@ -28,6 +28,8 @@ type Report struct {
 	// Kind is what kind of divergence was found, empty if none was.
 	Kind bisect.Kind `json:"kind,omitempty"`
 
+	// Match is which match it is of, nil unless the report stands beside those of others.
+	Match           *MatchDocument   `json:"match,omitempty"`
 	Session         Session          `json:"session"`
 	Peers           []TriagedPeer    `json:"peers"`
 	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found

@@ -8,7 +8,6 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
 )
@@ -19,6 +18,7 @@ type bisectFlags struct {
 	sims  simFlags
 	drill bool
 	run   runFlags
+	match *matchFlag
 }
 
 func newBisect(e *env) *cobra.Command {
@@ -54,6 +54,7 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 	flags.sims.addTimeout(cmd)
 	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
 	flags.run.add(cmd.Flags())
+	flags.match = addMatch(cmd)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if flags.run.line == "" {
@@ -63,6 +64,8 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 			return doBisect(e, args, flags, format)
 		}
 		switch {
+		case flags.match.given():
+			return errors.New("--match is for folders of several matches, --run takes one order log")
 		case flags.sim != "" || flags.drill:
 			return errors.New("--sim and --run: a simulator or a command decides what diverges, give one of them")
 		case len(args) > 1:
@@ -92,7 +95,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		end = e.watch(tree, "comparing")
 	}
 	defer end()
-	s, err := evidence.Open(tree, paths)
+	s, err := e.session(tree, paths, flags.match, false)
 	if err != nil {
 		return tree.Explain(err)
 	}

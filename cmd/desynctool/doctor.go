@@ -17,7 +17,8 @@ one match, with the same build, mods, data, start state and tick rate; where do 
 machines differ (system, processor, compiler, language); which files are truncated,
 corrupt, empty, stale, duplicated or misnamed; which ticks each peer's files cover;
 how far that lets a divergence be narrowed. If something is lacking it ends with a
-text that asks the players for exactly that.
+text that asks the players for exactly that. Of several matches it lists what there is of
+each; --match N is for one of them.
 
 Each PATH is a file, a folder or an archive, as for bisect. doctor does not judge a
 divergence.
@@ -31,19 +32,31 @@ Exit status:
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "name every file with trouble")
+	match := addMatch(cmd)
 	format := addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDoctor(e, args, all, format) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDoctor(e, args, all, match, format) }
 	return cmd
 }
 
-func doDoctor(e *env, paths []string, all bool, format *outputs) error {
+func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *outputs) error {
 	tree, err := e.open(paths...)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
 	progress, end := e.progress("reading", "files")
-	s, err := evidence.Open(tree, paths)
+	matches, err := evidence.OpenMatches(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	if len(matches.List) > 1 && !match.given() {
+		return e.checkMatches(matches, paths, format)
+	}
+	x, err := chosen(matches, match)
+	if err != nil {
+		return err
+	}
+	s, err := x.Open()
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -52,6 +65,7 @@ func doDoctor(e *env, paths []string, all bool, format *outputs) error {
 	if err != nil {
 		return tree.Explain(err)
 	}
+	c.Warnings = append(c.Warnings, x.Doubts...)
 	e.warn(c.Warnings)
 	return e.finish(format, report.Doctor(c), all)
 }

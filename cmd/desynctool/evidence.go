@@ -1,6 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 )
@@ -44,4 +49,59 @@ func (e *env) watch(tree *archive.Tree, what string) (end func()) {
 		tree.Watch(report)
 	}
 	return end
+}
+
+// addMatch adds the flag --match, which names one of several matches.
+func addMatch(cmd *cobra.Command) *matchFlag {
+	m := &matchFlag{}
+	cmd.Flags().IntVar(&m.number, "match", 0, "take this one of several matches, by its number")
+	m.given = func() bool { return cmd.Flags().Changed("match") }
+	return m
+}
+
+// matchFlag is the flag --match.
+type matchFlag struct {
+	number int
+	given  func() bool
+}
+
+// session opens what lies below some paths: of several matches the one that --match names.
+// Without it several matches are an error, but for files of other seeds, which every command
+// leaves out by itself; force takes them all.
+func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bool) (*evidence.Session, error) {
+	matches, err := evidence.OpenMatches(tree, paths)
+	if err != nil {
+		return nil, err
+	}
+	if m.given() {
+		x, err := chosen(matches, m)
+		if err != nil {
+			return nil, err
+		}
+		e.warn(x.Doubts)
+		return x.Open()
+	}
+	s, err := matches.Whole()
+	if n := len(matches.List); n > 1 && !force {
+		switch {
+		case err == nil && matches.OnlySeeds():
+			e.warn([]string{fmt.Sprintf("files of %d matches; --match N takes only those of one: %s", n, matches)})
+			return s, nil
+		case err == nil:
+			err = errors.New("files of several matches")
+		}
+		return nil, fmt.Errorf("%w; --match N takes those of one: %s", err, matches)
+	}
+	if n := len(matches.List); n == 1 && err == nil {
+		e.warn(matches.List[0].Doubts)
+	}
+	return s, err
+}
+
+// chosen returns the match that --match names, else the only one.
+func chosen(matches *evidence.Matches, m *matchFlag) (*evidence.Match, error) {
+	if !m.given() {
+		return matches.List[0], nil
+	}
+	return matches.Get(m.number)
 }

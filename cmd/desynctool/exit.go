@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -28,10 +27,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	case errors.As(err, &o):
 		return report.Status(o).ExitCode()
 	}
-	status := report.Failed
-	if errors.Is(err, frame.ErrLacking) {
-		status = report.Inconclusive
-	}
+	status := statusOf(err)
 	e.failedJSON(cmd, err, status)
 	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
 	return status.ExitCode()

@@ -7,13 +7,13 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
 )
 
 // ordersFlags are the flags of orders.
 type ordersFlags struct {
 	options orderlog.CompareOptions
 	all     bool
+	match   *matchFlag
 }
 
 func newOrders(e *env) *cobra.Command {
@@ -40,6 +40,7 @@ Widelands, Spring; see formats) are recognised by content, compressed or not.
 	f.Uint64Var(&flags.options.LateWindow, "late", 4096, "ticks that an order may be late and still be the same")
 	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
+	flags.match = addMatch(cmd)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doOrders(e, args, flags, format) }
 	return cmd
@@ -53,7 +54,7 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	defer tree.Close()
 	progress, end := e.progress("comparing", "")
 	defer end()
-	s, err := evidence.Open(tree, paths)
+	s, err := e.session(tree, paths, flags.match, flags.options.Force)
 	if err != nil {
 		return tree.Explain(err)
 	}

@@ -29,6 +29,7 @@ type replayFlags struct {
 	untilSet                 bool
 	from, writeTrace, expect string
 	all, force               bool
+	match                    *matchFlag
 }
 
 func newReplay(e *env) *cobra.Command {
@@ -86,6 +87,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: the first that departs, and what it wrote")
 	f.BoolVar(&flags.force, "force", false, "take snapshots of another seed, map or build than the log")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
+	flags.match = addMatch(cmd)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("runs") && flags.runs < 2 {
@@ -172,7 +174,11 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		return err
 	}
 	defer tree.Close()
-	session, err := evidence.OpenReplay(tree, path)
+	opened, err := e.session(tree, []string{path}, flags.match, flags.force)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	session, err := opened.Replayable()
 	if err != nil {
 		return tree.Explain(err)
 	}

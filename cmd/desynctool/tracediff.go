@@ -24,6 +24,7 @@ type traceFlags struct {
 	rejoins  []uint
 	every    uint64
 	all      bool
+	match    *matchFlag
 }
 
 func newTracediff(e *env) *cobra.Command {
@@ -61,6 +62,7 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 	f.BoolVar(&flags.options.FirstOnly, "first", false, "stop at the first tick that differs")
 	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
 	f.BoolVar(&flags.all, "all", false, "print everything")
+	flags.match = addMatch(cmd)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		changed := cmd.Flags().Changed
@@ -99,7 +101,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 		return err
 	}
 	defer tree.Close()
-	s, err := evidence.Open(tree, paths)
+	s, err := e.session(tree, paths, flags.match, opts.Force)
 	if err != nil {
 		return tree.Explain(err)
 	}

@@ -26,6 +26,7 @@ type triageFlags struct {
 	known    string
 	start    string // of a write-up
 	failOn   string
+	match    *matchFlag
 }
 
 func newTriage(e *env) *cobra.Command {
@@ -38,6 +39,10 @@ savegames, order logs, traces, logs of engines, in any mixture) and narrows the 
 down: the tick, the system, the archetype, the component, the entities, the values, the
 peers, and the kinds of mistakes that look like this. Every step is shown with the
 evidence for it, or with what would answer it. docs/causes.md describes the kinds.
+
+What is of several matches, of one game or of several, is split by game, match, seed and
+folder, and each has a line; the exit status is that of the worst. --match N shows one in
+full. Two matches are never merged, and what cannot be told apart is said.
 
 With --sim the orders are replayed, which shows which peer is wrong. Then replays in other
 modes are made to find out why: orders tested, predicted, states saved and loaded, caches
@@ -73,6 +78,7 @@ diverged,inconclusive. docs/ci.md has the table.
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
 	f.BoolVar(&flags.stats, "stats", false, "say on stderr how much of what was given was read")
 	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	flags.match = addMatch(cmd)
 	format := addReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTriage(e, args, flags, format) }
 	return cmd
@@ -145,7 +151,23 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	defer tree.Close()
 	progress, end := e.progress("comparing", "")
 	builds.Progress, end = e.experiments(end)
-	s, err := evidence.Open(tree, paths)
+	matches, err := evidence.OpenMatches(tree, paths)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	if len(matches.List) > 1 && !flags.match.given() {
+		end()
+		err := e.triageMatches(matches, paths, builds, flags, format)
+		if flags.stats {
+			fmt.Fprintln(e.stderr, tree.Usage(paths))
+		}
+		return err
+	}
+	x, err := chosen(matches, flags.match)
+	if err != nil {
+		return err
+	}
+	s, err := x.Open()
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -154,6 +176,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	if err != nil {
 		return tree.Explain(err)
 	}
+	r.Warnings = append(r.Warnings, x.Doubts...)
 	if flags.known != "" {
 		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
 			return fmt.Errorf("--known %s: %w", flags.known, err)

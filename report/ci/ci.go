@@ -19,8 +19,21 @@ func safe(s string, n int) string {
 	return prose.Cut(report.Safe(s), n)
 }
 
-// title says in a few words what a report says.
-func title(r *report.Report) string {
+// match names the match of a report that stands beside others: "match 2 (0123…): ".
+func match(r *report.Report) string {
+	switch {
+	case r.Match == nil:
+		return ""
+	case r.Match.Name == "":
+		return fmt.Sprintf("match %d: ", r.Match.Number)
+	}
+	return fmt.Sprintf("match %d (%s): ", r.Match.Number, safe(r.Match.Name, 80))
+}
+
+// title says in a few words what a report says, and of which match if there are several.
+func title(r *report.Report) string { return match(r) + outcome(r) }
+
+func outcome(r *report.Report) string {
 	switch f := r.FirstDivergence; {
 	case r.Status == report.Diverged && f != nil && f.InitialState:
 		return "diverged in the initial state"

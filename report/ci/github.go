@@ -59,6 +59,19 @@ func GitHub(w io.Writer, r *report.Report) error {
 	return err
 }
 
+// GitHubOfMatches writes an annotation for the verdict on each of several matches.
+func GitHubOfMatches(w io.Writer, each report.Each) error {
+	for r, err := range each {
+		if err != nil {
+			return err
+		}
+		if err := GitHub(w, &report.Report{Head: report.Head{Status: r.Status}, Verdict: r.Verdict, Match: r.Match, FirstDivergence: r.FirstDivergence, Causes: r.Causes, Fingerprint: r.Fingerprint}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // annotate writes one workflow command. Its lines are joined, so that nothing in the message
 // can begin a line of the log, which is where GitHub looks for commands.
 func annotate(b *strings.Builder, kind, title, message string) {
@@ -82,9 +95,16 @@ func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 // JobSummary appends a report to the file that GitHub Actions names in GITHUB_STEP_SUMMARY.
 // What earlier commands of the step wrote stays; where there is no room left beside it
 // nothing is written and that is an error.
-func JobSummary(path string, r *report.Report) (err error) {
+func JobSummary(path string, r *report.Report) error { return addSummary(path, r.Markdown) }
+
+// JobSummaryOfMatches appends several reports, as report.MatchesMarkdown writes them.
+func JobSummaryOfMatches(path string, each report.Each) error {
+	return addSummary(path, func(w io.Writer) error { return report.MatchesMarkdown(w, each) })
+}
+
+func addSummary(path string, write func(w io.Writer) error) (err error) {
 	var b strings.Builder
-	if err := r.Markdown(&b); err != nil {
+	if err := write(&b); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)

@@ -3,6 +3,7 @@ package ci
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -68,7 +69,23 @@ const noTime = "0"
 // narrowing. A step fails where it found the divergence, has an error where evidence is lost
 // or contradicts itself, and is skipped where it is open; the verdict fails
 // if the peers diverged and has an error if it is inconclusive.
-func JUnit(w io.Writer, r *report.Report) error {
+func JUnit(w io.Writer, r *report.Report) error { return writeSuites(w, []junitSuite{suiteOf(r)}) }
+
+// JUnitOfMatches writes a suite for each of several reports.
+func JUnitOfMatches(w io.Writer, each report.Each) error {
+	var list []junitSuite
+	for r, err := range each {
+		if err != nil {
+			return err
+		}
+		suite := suiteOf(r)
+		suite.ID = len(list)
+		list = append(list, suite)
+	}
+	return writeSuites(w, list)
+}
+
+func suiteOf(r *report.Report) junitSuite {
 	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{verdictCase(r)}}
 	for i := range r.Ladder {
 		suite.Cases = append(suite.Cases, rungCase(r, &r.Ladder[i]))
@@ -105,14 +122,24 @@ func JUnit(w io.Writer, r *report.Report) error {
 		ladder = append(ladder, rungLine(&r.Ladder[i]))
 	}
 	suite.Out, suite.Err = text(ladder), text(r.Warnings)
+	if r.Match != nil {
+		suite.Name += " " + strings.TrimSuffix(match(r), ": ")
+		suite.Package += fmt.Sprintf(".match%d", r.Match.Number)
+		property("match", r.Match.Name)
+	}
+	return suite
+}
 
+func writeSuites(w io.Writer, suites []junitSuite) error {
+	all := junitSuites{Name: "desynctool triage", Suites: suites}
+	for _, s := range suites {
+		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
+	}
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	e := xml.NewEncoder(&b)
 	e.Indent("", "  ")
-	if err := e.Encode(junitSuites{
-		Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Suites: []junitSuite{suite},
-	}); err != nil {
+	if err := e.Encode(all); err != nil {
 		return err
 	}
 	b.WriteByte('\n')

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"path"
@@ -134,7 +135,25 @@ const (
 //
 // The partial fingerprints are those of the report; GitHub's code scanning reads
 // only primaryLocationLineHash, which is the strict one again, or else the finest.
-func SARIF(w io.Writer, r *report.Report) error {
+func SARIF(w io.Writer, r *report.Report) error { return writeSARIF(w, []sarifRun{runOf(r)}) }
+
+// SARIFOfMatches writes a run for each of several reports, each of a category of its own.
+func SARIFOfMatches(w io.Writer, each report.Each) error {
+	runs := []sarifRun{}
+	for r, err := range each {
+		if err != nil {
+			return err
+		}
+		runs = append(runs, runOf(r))
+	}
+	return writeSARIF(w, runs)
+}
+
+func writeSARIF(w io.Writer, runs []sarifRun) error {
+	return report.WriteJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: runs})
+}
+
+func runOf(r *report.Report) sarifRun {
 	s := sarif{r: r, run: sarifRun{
 		Tool:             sarifTool{sarifDriver{Name: "desynctool", InformationURI: home, Rules: []sarifRule{}}},
 		AutomationDetail: sarifAutomation{"desynctool/triage/"},
@@ -156,7 +175,10 @@ func SARIF(w io.Writer, r *report.Report) error {
 		rule := s.rule(sarifRule{ID: ruleContradiction, Short: sarifText{"Two pieces of evidence contradict each other"}, Default: sarifDefault{levelWarning}})
 		s.add(rule, levelWarning, []string{text})
 	}
-	return report.WriteJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{s.run}})
+	if r.Match != nil {
+		s.run.AutomationDetail.ID = fmt.Sprintf("desynctool/triage/match-%d/", r.Match.Number)
+	}
+	return s.run
 }
 
 // sarif collects a run.

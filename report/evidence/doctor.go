@@ -58,6 +58,9 @@ func (s *Session) everything() (list []*File) {
 			if name[0] == '.' || err == nil && stat.IsDir() {
 				continue
 			}
+			if s.match != nil && !s.match.has(path) {
+				continue
+			}
 			f := s.byPath[path]
 			if f == nil {
 				f = recognise(s.tree, path, s.list)

@@ -27,9 +27,15 @@ func OpenReplay(tree *archive.Tree, path string) (*Replayable, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.Replayable()
+}
+
+// Replayable is OpenReplay for the only peer of a session.
+func (s *Session) Replayable() (*Replayable, error) {
 	if err := s.Unknown(); err != nil {
 		return nil, err
 	}
+	tree, path := s.tree, s.what()
 	peers := s.Peers()
 	if len(peers) == 0 {
 		for _, f := range s.files {

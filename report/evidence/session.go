@@ -53,6 +53,8 @@ type Session struct {
 	visited []string // folders that were given, without links
 	stdin   bool     // - is among the paths
 	game    string   // whose artifacts these are
+	roots   []*root  // what was found at each of the paths
+	match   *Match   // the only one whose files these are, nil if these are all files
 
 	digests  map[string][sha256.Size]byte
 	peers    []*Peer // once found
@@ -89,10 +91,19 @@ func (p *place) loose() *File {
 // cannot be used of what lies below is in Lost. The caller closes the tree after the last
 // use of the session.
 func Open(tree *archive.Tree, paths []string) (*Session, error) {
+	s, err := look(tree, paths)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.arrange()
+}
+
+// look walks the paths and recognises what lies there. Whose the folders are is not decided yet.
+func look(tree *archive.Tree, paths []string) (*Session, error) {
 	if err := distinct(tree, paths); err != nil {
 		return nil, err
 	}
-	s := &Session{tree: tree, paths: paths, list: formats.All(), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	s := newSession(tree, paths)
 	for _, path := range paths {
 		if path == "-" {
 			s.stdin = true
@@ -102,7 +113,24 @@ func Open(tree *archive.Tree, paths []string) (*Session, error) {
 			return nil, err
 		}
 	}
-	return s, s.oneGame()
+	return s, nil
+}
+
+func newSession(tree *archive.Tree, paths []string) *Session {
+	return &Session{tree: tree, paths: paths, list: formats.All(), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+}
+
+// arrange decides whose the folders are that were found.
+func (s *Session) arrange() error {
+	for _, r := range s.roots {
+		s.lost = append(s.lost, r.lost...)
+		if r.file != nil {
+			s.loosen(r.file)
+		} else if err := s.settle(r.folder); err != nil {
+			return err
+		}
+	}
+	return s.oneGame()
 }
 
 // OpenPaths is Open with a tree of its own, which Close closes.
@@ -151,10 +179,18 @@ func (s *Session) Tree() *archive.Tree { return s.tree }
 
 // Lost says what could not be used: entries of archives, files that cannot be read, folders
 // that were not looked into.
-func (s *Session) Lost() []string { return slices.Concat(s.lost, s.tree.Lost()) }
+func (s *Session) Lost() []string { return slices.Concat(s.lost, s.mine(s.tree.Lost())) }
 
 // Warnings says what is odd and harmless.
-func (s *Session) Warnings() []string { return slices.Concat(s.warnings, s.tree.Warnings()) }
+func (s *Session) Warnings() []string { return slices.Concat(s.warnings, s.mine(s.tree.Warnings())) }
+
+// mine leaves of texts that begin with a path those that may be of the session's match.
+func (s *Session) mine(texts []string) []string {
+	if s.match == nil {
+		return texts
+	}
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return s.match.all.ofAnother(text, s.match) })
+}
 
 func (s *Session) lose(format string, args ...any) {
 	s.lost = append(s.lost, fmt.Sprintf(format, args...))

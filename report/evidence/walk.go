@@ -26,6 +26,13 @@ type walked struct {
 	place *place // nil beside those of peers
 }
 
+// root is what was found at one of the paths.
+type root struct {
+	file   *File   // or nil
+	folder *folder // or nil
+	lost   []string
+}
+
 // add takes a path that was given.
 func (s *Session) add(path string) error {
 	stat, err := s.tree.Stat(path)
@@ -35,7 +42,7 @@ func (s *Session) add(path string) error {
 	if !stat.IsDir() {
 		f := s.file(path)
 		f.given = true
-		s.loosen(f)
+		s.roots = append(s.roots, &root{file: f})
 		return nil
 	}
 	s.visited = append(s.visited, realPath(path))
@@ -43,7 +50,9 @@ func (s *Session) add(path string) error {
 	if err != nil {
 		return err
 	}
-	return s.settle(f)
+	s.roots = append(s.roots, &root{folder: f, lost: s.lost})
+	s.lost = nil
+	return nil
 }
 
 // file returns the file at a path, which is recognised the first time.

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"io"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	openttdlog "github.com/desynctool/desynctool/orderlog/openttd"
@@ -57,7 +58,9 @@ func springEngine() []Format {
 	var list []Format
 	for _, f := range springtrace.Formats() {
 		if f.Name != "spring-demo" {
-			list = append(list, trace(f, "infolog.txt", "claims"))
+			infolog := trace(f, "infolog.txt", "claims")
+			infolog.Matches = infologMatches
+			list = append(list, infolog)
 			continue
 		}
 		demo := trace(f, "*.sdfz", "orders", "hashes", "checkpoints", "claims")
@@ -66,6 +69,19 @@ func springEngine() []Format {
 		list = append(list, demo)
 	}
 	return of("Spring", append(list, state(spring.Format(), "ClientGameState-*.txt, ServerGameState-*.txt", "state"))...)
+}
+
+// infologMatches returns the games of an infolog.
+func infologMatches(r io.Reader, name string) (list []MatchPart, err error) {
+	games, err := springlog.Games(r, name)
+	for _, g := range games {
+		id := g.ID
+		if strings.Trim(id, "0") == "" {
+			id = "" // it was never set
+		}
+		list = append(list, MatchPart{id, g.From, g.To, g.Line})
+	}
+	return list, err
 }
 
 func widelands() []Format {
@@ -120,6 +136,9 @@ func openRCT2() []Format {
 // messageGames are the games by the formats of their messages. Libraries that many games use
 // have none.
 var messageGames = map[string]string{"faf-log": "Supreme Commander", "stratagus-log": "Stratagus", "warzone-log": "Warzone 2100"}
+
+// Messages are the formats of messages that may stand in any log.
+func Messages() []Format { return messages() }
 
 func messages() []Format {
 	var list []Format

@@ -49,9 +49,21 @@ type Format struct {
 	// errors.
 	Log func(r io.Reader, name string) (orderlog.Source, error)
 
+	// Matches returns the matches in a file that may hold several, one after the other: in the
+	// order of the content, which is unpacked, and without gaps. Nil means that a file holds
+	// one.
+	Matches func(r io.Reader, name string) ([]MatchPart, error)
+
 	// Writer writes parts of an order log so that the game can read them back, nil if it
 	// cannot.
 	Writer *LogWriter
+}
+
+// MatchPart is a part of a file that is of one match.
+type MatchPart struct {
+	ID       string // the engine's own name of the match, empty if the part does not say
+	From, To int64  // bytes
+	Line     int64  // the number of its first line
 }
 
 // All returns the list. It is shared: nobody changes it.

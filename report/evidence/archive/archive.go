@@ -76,6 +76,10 @@ type Tree struct {
 	watch  *watch
 	keeper keeper
 
+	// Of a tree that Cut returned, the whole one and the parts that are shown.
+	whole *Tree
+	parts map[string][]Span
+
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
 	closers []io.Closer
@@ -135,6 +139,9 @@ func existing(path string) (string, os.FileInfo) {
 // Lost says what in the archives could not be used, after the files of interest were
 // looked for.
 func (t *Tree) Lost() []string {
+	if t.whole != nil {
+		return t.whole.Lost()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.lost)
@@ -142,6 +149,9 @@ func (t *Tree) Lost() []string {
 
 // Warnings says what is odd about the archives and harmless.
 func (t *Tree) Warnings() []string {
+	if t.whole != nil {
+		return t.whole.Warnings()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.notes)
@@ -149,6 +159,9 @@ func (t *Tree) Warnings() []string {
 
 // Archives returns the paths of the archives that were opened, in order.
 func (t *Tree) Archives() (paths []string) {
+	if t.whole != nil {
+		return t.whole.Archives()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for path, root := range t.mounts {
@@ -162,6 +175,9 @@ func (t *Tree) Archives() (paths []string) {
 
 // Close closes the archives. What was opened in them cannot be read any more.
 func (t *Tree) Close() error {
+	if t.whole != nil {
+		return t.whole.Close()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first := t.keeper.Close()
@@ -247,6 +263,9 @@ func (t *Tree) find(path string) (*node, error) {
 
 // Stat implements files.Tree.
 func (t *Tree) Stat(path string) (fs.FileInfo, error) {
+	if t.whole != nil {
+		return t.statCut(path)
+	}
 	n, err := t.find(path)
 	if err != nil {
 		return nil, err
@@ -270,6 +289,12 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 
 // Open implements files.Tree.
 func (t *Tree) Open(path string) (files.File, error) {
+	if t.whole != nil {
+		if spans, ok := t.cutOf(path); ok {
+			return t.openCut(path, spans)
+		}
+		return t.whole.Open(path)
+	}
 	n, err := t.find(path)
 	if err != nil {
 		return nil, err
@@ -299,6 +324,9 @@ func (t *Tree) Open(path string) (files.File, error) {
 
 // Names implements files.Tree.
 func (t *Tree) Names(path string) ([]string, error) {
+	if t.whole != nil {
+		return t.whole.Names(path)
+	}
 	n, err := t.find(path)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ func (u Usage) String() string {
 
 // Usage returns how much of what lies below some paths was read, if Options.Count is set.
 func (t *Tree) Usage(paths []string) Usage {
+	if t.whole != nil {
+		return t.whole.Usage(paths)
+	}
 	u := Usage{Read: t.meter.read.Load(), Opens: t.meter.opens.Load()}
 	t.meter.opened.Range(func(any, any) bool { u.Opened++; return true })
 	for _, path := range paths {

@@ -8,7 +8,13 @@ import (
 
 // Watch calls report with how much is read of all files that are opened from now on, and how
 // much there is of them.
-func (t *Tree) Watch(report func(done, total int64)) { t.watch = &watch{report: report} }
+func (t *Tree) Watch(report func(done, total int64)) {
+	if t.whole != nil {
+		t.whole.Watch(report)
+		return
+	}
+	t.watch = &watch{report: report}
+}
 
 // watch counts what is read of files. It is nil if nobody wants to know.
 type watch struct {

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/narrow"
+)
+
+// document says which match it is.
+func document(x *evidence.Match) report.MatchDocument {
+	return report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: x.Doubts}
+}
+
+// howToSee says how a command shows one of several matches.
+func howToSee(command string, paths []string) string {
+	var quoted []string
+	for _, path := range paths {
+		if strings.ContainsAny(path, " '\"$\\") {
+			path = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, report.Safe(path))
+	}
+	return fmt.Sprintf("desynctool %s %s --match N shows one in full", command, strings.Join(quoted, " "))
+}
+
+// triageMatches reports on several matches, one after the other: a line each.
+func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds narrow.Builds, flags triageFlags, format *outputs) error {
+	if flags.start != "" {
+		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", matches)
+	}
+	whole := false // more than a line of each is asked for
+	for _, out := range format.wanted() {
+		if out.format == "html" {
+			return fmt.Errorf("--format html shows one match; --match N takes one: %s", matches)
+		}
+		whole = whole || out.format != "text"
+	}
+	var saved spool
+	if whole {
+		if err := saved.open(); err != nil {
+			return err
+		}
+		defer saved.Close()
+	}
+	progress, end := e.progress("matches", "")
+	defer end()
+	builds.Progress = nil
+	status := report.InSync
+	var short []*report.Report
+	for i, x := range matches.List {
+		r, err := e.triageOne(x, builds, flags)
+		if err != nil {
+			return err
+		}
+		one, err := r.ExitFor(flags.failOn)
+		if err != nil {
+			return err
+		}
+		status = report.Worst(status, one)
+		if flags.redact {
+			r = r.Redact()
+			r.Match = &report.MatchDocument{Number: x.Number}
+		}
+		short = append(short, r.Line())
+		if whole {
+			if err := saved.add(r); err != nil {
+				return err
+			}
+		}
+		if progress != nil {
+			progress(int64(i+1), int64(len(matches.List)))
+		}
+	}
+	end()
+	return errors.Join(e.renderMatches(format, short, &saved, howToSee("triage", paths)), ended(status))
+}
+
+// triageOne reports on one of several matches. That there is nothing to report on is a report.
+func (e *env) triageOne(x *evidence.Match, builds narrow.Builds, flags triageFlags) (*report.Report, error) {
+	of := document(x)
+	s, err := x.Open()
+	var r *report.Report
+	if err == nil {
+		r, err = narrow.Triage(s, builds, nil)
+	}
+	if err != nil {
+		r = report.NoReport(statusOf(err), oneLine(err.Error()))
+		r.Session.Game = x.Game
+	}
+	r.Match = &of
+	if flags.known != "" {
+		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
+			return nil, fmt.Errorf("--known %s: %w", flags.known, err)
+		}
+	}
+	e.simFailed("--sim", r.SimFailed)
+	return r, nil
+}
+
+// statusOf returns the status of a command that an error ended.
+func statusOf(err error) report.Status {
+	if errors.Is(err, frame.ErrLacking) {
+		return report.Inconclusive
+	}
+	return report.Failed
+}
+
+// renderMatches writes several reports in every format asked for.
+func (e *env) renderMatches(o *outputs, short []*report.Report, saved *spool, next string) error {
+	summarized := false
+	for _, out := range o.wanted() {
+		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
+			switch out.format {
+			case "text":
+				return report.MatchesText(w, style, eachOf(short), next)
+			case "json":
+				return report.MatchesJSON(w, saved.each)
+			case "markdown":
+				return report.MatchesMarkdown(w, saved.each)
+			case "junit":
+				return ci.JUnitOfMatches(w, saved.each)
+			case "sarif":
+				return ci.SARIFOfMatches(w, saved.each)
+			case "github":
+				return ci.GitHubOfMatches(w, saved.each)
+			}
+			return fmt.Errorf("--format %s shows one match, and these are %d", out.format, len(short))
+		})
+		if err != nil {
+			return err
+		}
+		if summary := os.Getenv("GITHUB_STEP_SUMMARY"); out.format == "github" && summary != "" && !summarized {
+			if err := ci.JobSummaryOfMatches(summary, saved.each); err != nil {
+				return err
+			}
+			summarized = true
+		}
+	}
+	return nil
+}
+
+// eachOf are reports that are in memory.
+func eachOf(list []*report.Report) report.Each {
+	return func(yield func(*report.Report, error) bool) {
+		for _, r := range list {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// spool keeps reports in a temporary file, so that only one of many is in memory.
+type spool struct {
+	file  *os.File
+	sizes []int64
+}
+
+func (s *spool) open() (err error) {
+	s.file, err = os.CreateTemp("", "desynctool-*")
+	return err
+}
+
+func (s *spool) add(r *report.Report) error {
+	var b bytes.Buffer
+	if err := report.WriteJSON(&b, r); err != nil {
+		return err
+	}
+	s.sizes = append(s.sizes, int64(b.Len()))
+	_, err := s.file.Write(b.Bytes())
+	return err
+}
+
+// each reads the reports.
+func (s *spool) each(yield func(*report.Report, error) bool) {
+	at := int64(0)
+	for _, size := range s.sizes {
+		r, err := report.ReadReport(bufio.NewReader(io.NewSectionReader(s.file, at, size)), s.file.Name())
+		if !yield(r, err) || err != nil {
+			return
+		}
+		at += size
+	}
+}
+
+func (s *spool) Close() error { return errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+
+// checkMatches lists several matches, and what lacks of each.
+func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *outputs) error {
+	progress, end := e.progress("matches", "")
+	defer end()
+	var list []report.CheckedMatch
+	for i, x := range matches.List {
+		s, err := x.Open()
+		var c *report.Checkup
+		if err == nil {
+			c, err = evidence.Examine(s, nil)
+		}
+		if err != nil {
+			list = append(list, report.CheckedMatch{MatchDocument: document(x), Status: statusOf(err), Error: oneLine(err.Error())})
+		} else {
+			list = append(list, report.NewCheckedMatch(document(x), c))
+		}
+		if progress != nil {
+			progress(int64(i+1), int64(len(matches.List)))
+		}
+	}
+	end()
+	return e.finish(format, report.DoctorOfMatches(list, howToSee("doctor", paths)), false)
+}

@@ -1,0 +1,86 @@
+package spring
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// Game is a stretch of an infolog that is of one game: files are appended to each other, and
+// one program plays several games.
+type Game struct {
+	ID       string // 32 hex digits, empty if none was named
+	From, To int64  // bytes of the content; To is math.MaxInt64 of the last game
+	Line     int64  // the number of its first line
+}
+
+// maxGames is how many games of one log are told apart.
+const maxGames = 1 << 12
+
+// Games returns the games of an infolog in the order in which they stand. A game begins at the
+// line that names another one than before, or earlier, where the time begins anew between the
+// two. What follows damage is of the last game.
+func Games(r io.Reader, name string) ([]Game, error) {
+	lines := orderlog.NewLines(r, name)
+	if !IsInfolog(lines.Peek(sniffLength)) {
+		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds]")
+	}
+	list := []Game{{Line: 1}}
+	var begun *Game // where the time went back after the last game was named
+	var last []byte // its last time
+	for {
+		line, err := lines.Next()
+		switch {
+		case err == io.EOF || errors.As(err, new(*frame.Error)):
+			list[len(list)-1].To = math.MaxInt64
+			return list, nil
+		case err != nil:
+			return nil, err
+		}
+		now, ok := stamp(line)
+		if !ok {
+			continue
+		}
+		if bytes.Compare(now, last) < 0 {
+			begun = &Game{From: lines.Offset(), Line: lines.Number()}
+		}
+		last = append(last[:0], now...)
+		said, _ := cutLead(line)
+		id, ok := bytes.CutPrefix(said, gameIDMark)
+		if !ok || len(id) != 32 || len(bytes.Trim(id, "0123456789abcdef")) > 0 {
+			continue
+		}
+		game := &list[len(list)-1]
+		switch {
+		case game.ID == "":
+			game.ID = string(id)
+		case game.ID != string(id) && len(list) < maxGames:
+			next := Game{From: lines.Offset(), Line: lines.Number()}
+			if begun != nil {
+				next = *begun
+			}
+			next.ID = string(id)
+			game.To = next.From
+			list = append(list, next)
+		}
+		begun = nil
+	}
+}
+
+// stamp returns the time that a line begins with, "00:00:22.184280": as text such times are in
+// the order of time if they are as long.
+func stamp(line []byte) ([]byte, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("[t="))
+	if !ok {
+		return nil, false
+	}
+	i := bytes.IndexByte(rest, ']')
+	if i < 1 || len(bytes.Trim(rest[:i], "0123456789:.")) > 0 {
+		return nil, false
+	}
+	return rest[:i], true
+}

@@ -1,0 +1,151 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
+)
+
+// Span is a part of a file's unpacked content, in bytes, From inclusive.
+type Span struct{ From, To int64 }
+
+// maxCut is how many bytes the unpacked content of a compressed file may have of which parts
+// are shown.
+const maxCut = 256 << 20
+
+// Cut returns the tree in which only parts of some files are to be seen, by their cleaned
+// paths; spans ascend. What lies between them reads as spaces, with its line ends, so that
+// offsets and the numbers of lines stay what they are. After the last part the file ends.
+// Compressed files are shown unpacked. The whole tree is what has to be closed.
+func (t *Tree) Cut(parts map[string][]Span) *Tree { return &Tree{whole: t, parts: parts} }
+
+// openCut opens a file of which parts are shown.
+func (t *Tree) openCut(path string, spans []Span) (files.File, error) {
+	f, err := t.whole.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	var content io.ReaderAt = f
+	size := info.Size()
+	head := make([]byte, packed.MagicLen)
+	n, _ := f.ReadAt(head, 0)
+	if packed.Packing(head[:n]) != "" {
+		unpacked, _, err := packed.Unpack(f, maxCut)
+		if err == nil {
+			var all []byte
+			all, err = io.ReadAll(unpacked)
+			content, size = bytes.NewReader(all), int64(len(all))
+		}
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if len(spans) > 0 {
+		size = min(size, spans[len(spans)-1].To)
+	}
+	return &cut{in: f, content: content, spans: spans, info: cutInfo{info, size}}, nil
+}
+
+// cut is a file of which parts are shown.
+type cut struct {
+	in      files.File
+	content io.ReaderAt
+	spans   []Span
+	info    cutInfo
+	offset  int64
+}
+
+// cutInfo is what a file is whose end is cut off.
+type cutInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+func (i cutInfo) Size() int64 { return i.size }
+
+func (c *cut) Stat() (fs.FileInfo, error) { return c.info, nil }
+func (c *cut) Close() error               { return c.in.Close() }
+
+// ReadAt implements io.ReaderAt.
+func (c *cut) ReadAt(p []byte, at int64) (int, error) {
+	if at < 0 {
+		return 0, errors.New("negative offset")
+	}
+	if at >= c.info.size {
+		return 0, io.EOF
+	}
+	end := len(p)
+	if left := c.info.size - at; int64(end) > left {
+		end = int(left)
+	}
+	n, err := c.content.ReadAt(p[:end], at)
+	c.blank(p[:n], at)
+	if err == nil && end < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := c.ReadAt(p, c.offset)
+	c.offset += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// blank makes spaces of the bytes at an offset that are of no part.
+func (c *cut) blank(p []byte, at int64) {
+	i, _ := slices.BinarySearchFunc(c.spans, at, func(s Span, at int64) int {
+		if s.To <= at {
+			return -1
+		}
+		return 1
+	})
+	for k := range p {
+		here := at + int64(k)
+		for i < len(c.spans) && c.spans[i].To <= here {
+			i++
+		}
+		if (i == len(c.spans) || here < c.spans[i].From) && p[k] != '\n' && p[k] != '\r' {
+			p[k] = ' '
+		}
+	}
+}
+
+// cutOf returns the parts of a file that are shown, and whether these are not all.
+func (t *Tree) cutOf(path string) ([]Span, bool) {
+	spans, ok := t.parts[filepath.Clean(path)]
+	return spans, ok
+}
+
+// statCut is Stat of a tree that Cut returned.
+func (t *Tree) statCut(path string) (fs.FileInfo, error) {
+	spans, ok := t.cutOf(path)
+	if !ok {
+		return t.whole.Stat(path)
+	}
+	f, err := t.openCut(path, spans)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	return info, errors.Join(err, f.Close())
+}

@@ -1,0 +1,300 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/packed"
+)
+
+// split makes matches of units: of those that name theirs first, then of those that lie beside
+// them.
+func (m *Matches) split(units []*unit) {
+	m.byID(units)
+	m.bySeed(units)
+	m.bySession()
+	m.ofOneSeed()
+	m.companions(units)
+	m.byFolder(units)
+	m.doubtSessions()
+}
+
+// byID makes a match of each name that an engine gave.
+func (m *Matches) byID(units []*unit) {
+	type key struct{ game, id string }
+	found := map[key]*Match{}
+	for _, u := range units {
+		if u.id == "" {
+			continue
+		}
+		k := key{u.game, u.id}
+		if found[k] == nil {
+			found[k] = m.add()
+		}
+		found[k].join(u)
+	}
+}
+
+// bySeed adds files with a seed to the match with that seed, if there is one of their game, and
+// else makes one. Files of ours are of a game's match only if they lie beside its files: seeds
+// of two games may be the same.
+func (m *Matches) bySeed(units []*unit) {
+	type key struct {
+		game string
+		seed uint64
+	}
+	named := map[key][]*Match{} // by the engine
+	for _, x := range m.List {
+		if x.Seed != nil {
+			k := key{x.Game, *x.Seed}
+			named[k] = append(named[k], x)
+		}
+	}
+	found := map[key]*Match{}
+	for _, u := range units {
+		if u.match != nil || u.seed == nil {
+			continue
+		}
+		k := key{u.game, *u.seed}
+		switch list := named[k]; {
+		case len(list) == 1:
+			list[0].join(u)
+			continue
+		case len(list) > 1:
+			u.seed = nil // it does not say of which; its folder may
+			continue
+		}
+		if found[k] == nil {
+			found[k] = m.add()
+		}
+		found[k].join(u)
+	}
+	for _, x := range slices.Clone(m.List) {
+		if x.Game != "" || x.Seed == nil {
+			continue
+		}
+		var beside []*Match
+		for _, y := range m.List {
+			if y.Game != "" && y.Seed != nil && *y.Seed == *x.Seed && slices.ContainsFunc(y.units, func(v *unit) bool {
+				return slices.ContainsFunc(x.units, func(u *unit) bool { return u.dir == v.dir })
+			}) {
+				beside = append(beside, y)
+			}
+		}
+		if len(beside) == 1 {
+			for _, u := range m.forget(x) {
+				beside[0].join(u)
+			}
+		}
+	}
+}
+
+// bySession takes a match apart that two folders of sessions hold, each with what several peers
+// left.
+func (m *Matches) bySession() {
+	for _, x := range slices.Clone(m.List) {
+		peers := map[string]map[string]bool{} // folders of peers, by session
+		for _, u := range x.units {
+			if peers[u.session] == nil {
+				peers[u.session] = map[string]bool{}
+			}
+			peers[u.session][u.home] = true
+		}
+		whole := 0
+		for session, dirs := range peers {
+			if session != "" && len(dirs) > 1 {
+				whole++
+			}
+		}
+		if whole < 2 {
+			continue
+		}
+		parts := map[string]*Match{}
+		for _, u := range m.forget(x) {
+			if parts[u.session] == nil {
+				parts[u.session] = m.add()
+				parts[u.session].session = u.session
+			}
+			parts[u.session].join(u)
+		}
+	}
+}
+
+// companions adds files to the match of the file whose name they have, with more after it:
+// game.wrpl.wss lies beside game.wrpl.
+func (m *Matches) companions(units []*unit) {
+	byName := map[string]*Match{}
+	for _, u := range units {
+		if u.match != nil && u.part == nil && u.file != nil {
+			byName[packed.PlainName(u.path)] = u.match
+		}
+	}
+	for _, u := range units {
+		if u.match != nil || u.file == nil || u.part != nil || !u.known {
+			continue
+		}
+		for path := packed.PlainName(u.path); ; {
+			i := strings.LastIndexByte(path, '.')
+			if i <= strings.LastIndexByte(path, filepath.Separator) {
+				break
+			}
+			path = path[:i]
+			if x := byName[path]; x != nil && (u.game == "" || u.game == x.Game) {
+				x.join(u)
+				break
+			}
+		}
+	}
+}
+
+// byFolder adds evidence that names no match to that of its folder, or of the nearest folder
+// above in which there is one of its game, but for folders of other sessions. What is left is a
+// match of its own; where several matches were near it, that is said.
+func (m *Matches) byFolder(units []*unit) {
+	type key struct{ session, game, near string }
+	own := map[key]*Match{}
+	for _, anyGame := range []bool{false, true} { // those of a game first
+		var torn []*unit
+		tornOf := map[*unit][]*Match{}
+		for _, u := range units {
+			if u.match != nil || !u.known || anyGame != (u.game == "") {
+				continue
+			}
+			near := m.near(u)
+			switch len(near) {
+			case 1:
+				near[0].join(u)
+			case 0:
+				k := key{session: u.session, game: u.game}
+				if own[k] == nil {
+					own[k] = m.add()
+					own[k].session = u.session
+				}
+				own[k].join(u)
+			default:
+				torn = append(torn, u)
+				tornOf[u] = near
+			}
+		}
+		for _, u := range torn {
+			k := key{u.session, u.game, u.dir}
+			if own[k] == nil {
+				own[k] = m.add()
+				m.doubt(own[k], tornOf[u])
+			}
+			own[k].join(u)
+		}
+	}
+}
+
+// doubt says of a match that it may be one of some others. They have no numbers yet.
+func (m *Matches) doubt(x *Match, others []*Match) {
+	m.doubts = append(m.doubts, func() {
+		var names []string
+		for _, y := range others {
+			names = append(names, y.String())
+		}
+		if n := len(names); n > maxDoubted {
+			names = append(names[:maxDoubted], fmt.Sprintf("and %d more", n-maxDoubted))
+		}
+		x.Doubts = append(x.Doubts, fmt.Sprintf("%s: no file in it says of which match it is; it may be of one of these: %s", strings.Join(shortened(x.Files), ", "), strings.Join(names, "; ")))
+	})
+}
+
+// maxDoubted is how many matches, or files, a doubt names.
+const maxDoubted = 5
+
+func shortened(list []string) []string {
+	if n := len(list); n > maxDoubted {
+		return append(slices.Clone(list[:maxDoubted]), fmt.Sprintf("%d more", n-maxDoubted))
+	}
+	return list
+}
+
+// near returns the matches in a unit's folder that it may be of, or else in the nearest folder
+// above. Beyond a folder of a session nothing is near.
+func (m *Matches) near(u *unit) []*Match {
+	fits := func(x *Match) bool {
+		switch {
+		case x.Game == u.game, u.game == "":
+		case x.Game == "" && library(u.game):
+		case library(x.Game) && u.game == "":
+		default:
+			return false
+		}
+		return true
+	}
+	for dir := u.dir; ; dir = filepath.Dir(dir) {
+		var list []*Match
+		for x := range m.below[dir] {
+			if fits(x) {
+				list = append(list, x)
+			}
+		}
+		if len(list) > 0 {
+			slices.SortFunc(list, func(a, b *Match) int { return cmp.Compare(slices.Index(m.List, a), slices.Index(m.List, b)) })
+			return list
+		}
+		if dir == u.session && u.session != "" || filepath.Dir(dir) == dir {
+			return nil
+		}
+	}
+}
+
+// doubtSessions says of matches that only their folders tell apart that they may be one.
+func (m *Matches) doubtSessions() {
+	type key struct {
+		game, id string
+		seed     uint64
+		says     bool
+	}
+	groups := map[key][]*Match{}
+	var order []key
+	for _, x := range m.List {
+		if x.session == "" {
+			continue
+		}
+		k := key{game: x.Game, id: x.id}
+		if x.Seed != nil {
+			k.seed, k.says = *x.Seed, true
+		}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], x)
+	}
+	for _, k := range order {
+		for _, x := range groups[k] {
+			var alike []*Match
+			for _, y := range groups[k] {
+				if y != x && !m.apart(x, y) {
+					alike = append(alike, y)
+				}
+			}
+			if len(alike) > 0 {
+				m.doubtAlike(x, alike)
+			}
+		}
+	}
+}
+
+// doubtAlike says of a match in a folder of its own that others may be the same.
+func (m *Matches) doubtAlike(x *Match, others []*Match) {
+	m.doubts = append(m.doubts, func() {
+		what := "no file in them says of which match it is"
+		switch {
+		case x.id != "":
+			what = "all are of match " + x.id
+		case x.Seed != nil:
+			what = fmt.Sprintf("all have seed %016x", *x.Seed)
+		}
+		var folders []string
+		for _, y := range others {
+			folders = append(folders, y.session)
+		}
+		x.Doubts = append(x.Doubts, fmt.Sprintf("%s may be of the same match as %s: %s, and nothing but the folders tells them apart", x.session, strings.Join(shortened(folders), ", "), what))
+	})
+}
