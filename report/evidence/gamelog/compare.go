@@ -101,7 +101,7 @@ func (c *comparer) differing(e *Entry) *Difference {
 		for _, log := range c.peers[i].Logs {
 			if of := log.byKey[e.key]; of != nil && of.Before.Count > 0 {
 				kinds = append(kinds, c.kinds[log])
-				if of.Before.Count > place.Count {
+				if of.Before.Count > place.Count || of.Before.Count == place.Count && log.Lines > place.Log.Lines { // of two that say the same the longer one
 					place.Log, place.Places = log, of.Before
 				}
 				c.near(d, log, &of.Before)

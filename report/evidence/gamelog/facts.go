@@ -29,6 +29,7 @@ func (r *reader) fact(b []byte) {
 	if r.mods.open {
 		r.mods.item(b)
 	}
+	b = bytes.TrimSpace(b)
 	switch r.log.Logger {
 	case zeroADPage:
 		if _, rest, ok := bytes.Cut(b, []byte("<h2>0 A.D. (")); ok {
@@ -153,6 +154,8 @@ func withoutSuffix(b []byte, list ...string) []byte {
 type modList struct {
 	names map[string]bool
 	open  bool // a heading came, the lines that follow are the list
+	set   bool // the first of them stands apart: it is indented, or has a mark before it
+	begun bool
 }
 
 // headings are what stands before the colon above a list of mods.
@@ -167,7 +170,7 @@ func (m *modList) begin(name string, value []byte) {
 	if !slices.Contains(headings, name) {
 		return
 	}
-	if m.open = len(value) == 0; m.open {
+	if m.open, m.begun = len(value) == 0, false; m.open {
 		return
 	}
 	for one := range bytes.SplitSeq(bytes.Trim(value, "[]{}()"), []byte(",")) {
@@ -175,21 +178,36 @@ func (m *modList) begin(name string, value []byte) {
 	}
 }
 
-// item takes a line after the heading. The list ends with the first that cannot be a mod.
+// item takes a line after the heading. The list ends with the first line that is not set as the
+// first one is, or that names no version where nothing sets the lines apart.
 func (m *modList) item(b []byte) {
-	name := bytes.TrimSpace(bytes.TrimLeft(b, "-*•\t "))
-	name = bytes.TrimPrefix(name, []byte("Display: "))
+	name := bytes.TrimLeft(b, "-*•\t ")
+	set := len(name) < len(b)
+	if !m.begun {
+		m.begun, m.set = true, set
+	}
+	name = bytes.TrimSpace(bytes.TrimPrefix(name, []byte("Display: ")))
 	if rest, ok := bytes.CutPrefix(name, []byte(`"`)); ok { // "Name"  v06 (uid) by …
 		title, more, _ := bytes.Cut(rest, []byte(`"`))
 		name = title
 		if words := bytes.Fields(more); len(words) > 0 {
 			name = append(append(title[:len(title):len(title)], ' '), words[0]...)
 		}
-	} else if !bytes.ContainsAny(name, "0123456789") && len(name) == len(b) || len(name) > 120 {
+	} else if set != m.set || !set && !versioned(name) || len(name) > 120 {
 		m.open = false
 		return
 	}
 	m.add(string(name))
+}
+
+// versioned reports whether a text ends with a version: 1.2, v3.
+func versioned(b []byte) bool {
+	words := bytes.Fields(b)
+	if len(words) < 2 {
+		return false
+	}
+	last := bytes.TrimPrefix(words[len(words)-1], []byte("v"))
+	return len(last) > 0 && isDigit(last[0])
 }
 
 func (m *modList) add(name string) {

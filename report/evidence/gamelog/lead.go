@@ -57,7 +57,7 @@ func leadOf(b []byte) lead {
 			if n == 0 {
 				return l.trimmed(b)
 			}
-			if bytes.IndexAny(b[i:i+n], ":./-") >= 0 { // else it may be the message's own: "3 units are missing"
+			if bytes.ContainsAny(b[i:i+n], ":./-") { // else it may be the message's own: "3 units are missing"
 				l.text = i + n
 			}
 			i += n

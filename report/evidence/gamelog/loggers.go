@@ -139,9 +139,15 @@ var calls = []struct {
 func (p *paragraph) next(r *reader, b []byte, severity Severity) {
 	for _, call := range calls {
 		if bytes.HasPrefix(b, []byte(call.text)) {
-			if len(p.message) > 0 && !p.kept {
+			switch {
+			case len(p.message) == 0:
+			case !p.kept:
 				r.keep(call.severity, p.message[leadOf(p.message).text:], p.line)
 				p.kept = true
+			case r.last != nil && r.last.Severity == Warning && call.severity > Warning: // by how it is put
+				r.last.Severity = call.severity
+				r.log.Warnings--
+				r.log.Worse++
 			}
 			return
 		}

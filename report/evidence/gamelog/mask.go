@@ -168,7 +168,7 @@ func dotted(b []byte) int {
 
 // clock reports whether a text is a time of day, with seconds.
 func clock(b []byte) bool {
-	return len(b) >= 7 && bytes.Count(b, []byte(":")) == 2 && bytes.IndexByte(b, ':') <= 2 && bytes.IndexAny(b, "-/") < 0
+	return len(b) >= 7 && bytes.Count(b, []byte(":")) == 2 && bytes.IndexByte(b, ':') <= 2 && !bytes.ContainsAny(b, "-/")
 }
 
 // date reports whether a text is a date: a year, and two numbers of two digits at most.
@@ -187,7 +187,7 @@ func date(b []byte) bool {
 // address reports whether a text is an address of the network, with or without a port.
 func address(b []byte) bool {
 	host, port, ok := bytes.Cut(b, []byte(":"))
-	return bytes.Count(host, []byte(".")) == 3 && bytes.IndexAny(host, "-/,") < 0 && (!ok || bytes.IndexAny(port, ".-/,:") < 0)
+	return bytes.Count(host, []byte(".")) == 3 && !bytes.ContainsAny(host, "-/,") && (!ok || !bytes.ContainsAny(port, ".-/,:"))
 }
 
 // counter reports whether the word before a number says that it is one of a process, a thread

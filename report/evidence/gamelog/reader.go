@@ -17,7 +17,6 @@ type reader struct {
 	opts Options
 	log  *Log
 
-	entries   map[uint64]*Entry
 	warnings  int // distinct ones that are kept
 	worse     int
 	cut       bool // the split has passed
@@ -25,6 +24,7 @@ type reader struct {
 	hasTick   bool
 	html      bool // the log is a page
 	mods      modList
+	last      *Entry // of the last line that was kept
 	unity     paragraph
 	text, key []byte // of the line at hand
 	unescaped []byte
@@ -86,6 +86,7 @@ func (r *reader) line(b []byte) {
 		b = r.plain(b)
 	}
 	if len(b) == 0 {
+		r.mods.open = r.mods.open && !r.mods.begun
 		r.unity.end()
 		return
 	}
@@ -117,7 +118,7 @@ func (r *reader) line(b []byte) {
 		r.passed()
 	}
 	if r.log.Lines <= headLines {
-		r.fact(bytes.TrimSpace(message))
+		r.fact(message)
 	}
 	if l.severity == None && !l.level {
 		l.severity = unlabelled(message)
@@ -214,7 +215,7 @@ func (r *reader) keep(severity Severity, message []byte, at int64) {
 		r.log.byKey[key] = e
 		r.log.Entries = append(r.log.Entries, e)
 	}
-	e.Severity = max(e.Severity, severity)
+	e.Severity, r.last = max(e.Severity, severity), e
 	if r.cut && at >= r.log.Cut {
 		e.After++
 		return
