@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +17,10 @@ type Checkup struct {
 	Facts []Fact
 	// Unknown are facts of the game and the machines that no file states.
 	Unknown []string
-	Steps   []NarrowingStep
+	// GameLogs is what only some of the games' own logs have, nil if fewer than two peers left
+	// one.
+	GameLogs *GameLogs
+	Steps    []NarrowingStep
 	// Lost says what of the evidence cannot be used or is lacking, Warnings what is odd
 	// and harmless.
 	Lost, Warnings []string
@@ -29,6 +33,7 @@ type CheckedPeer struct {
 	Name   string
 	Path   string // of its folder or file
 	Covers []Coverage
+	Logs   []GameLogFile // its game's own
 }
 
 // Coverage is which ticks or state points the files of one kind are of.
@@ -105,9 +110,10 @@ type doctorDocument struct {
 }
 
 type doctorPeer struct {
-	Name   string     `json:"name"`
-	Path   string     `json:"path"`
-	Covers []Coverage `json:"covers"`
+	Name   string        `json:"name"`
+	Path   string        `json:"path"`
+	Covers []Coverage    `json:"covers"`
+	Logs   []GameLogFile `json:"game_logs,omitempty"`
 }
 
 type doctorFile struct {
@@ -133,7 +139,7 @@ func doctorJSON(c *Checkup) *doctorDocument {
 		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
 	}
 	for _, p := range c.Peers {
-		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers)})
+		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers), p.Logs})
 	}
 	for _, f := range c.Files {
 		doc.Files = append(doc.Files, doctorFile{f.Path, f.Peer, f.Format, list(f.Covers), list(f.Trouble)})
@@ -171,7 +177,10 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		for _, x := range p.Covers {
 			row("", "  ", pad(x.What, len(x.What), 12), fmt.Sprintf("%d to %d, %d", x.First, x.Last, x.Count))
 		}
-		if len(p.Covers) == 0 {
+		for i := range p.Logs {
+			row("", "  ", pad("log", 3, 12), Safe(logText(&p.Logs[i])))
+		}
+		if len(p.Covers)+len(p.Logs) == 0 {
 			row("", "  nothing that can be used")
 		}
 	}
@@ -233,6 +242,15 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 			out.put("    ", Safe(strings.TrimSuffix(line, "\n")))
 		}
 	}
+}
+
+// logText says what a game's own log is.
+func logText(f *GameLogFile) string {
+	text := filepath.Base(f.File)
+	if f.Logger != "" {
+		text += " (" + f.Logger + ")"
+	}
+	return fmt.Sprintf("%s, %s, %s, %s", text, prose.Count(f.Lines, "line", "lines"), prose.Count(f.Warnings, "warning", "warnings"), prose.Count(f.Errors, "error", "errors"))
 }
 
 func firstValue(values map[string]string) string {

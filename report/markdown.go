@@ -34,6 +34,7 @@ const (
 func (r *Report) Markdown(w io.Writer) error {
 	var m markdown
 	m.verdict(r)
+	m.gameLogs(r)
 	m.peers(r)
 	m.ladder(r)
 	m.locus(r)
@@ -160,6 +161,21 @@ func (m *markdown) verdict(r *Report) {
 	if len(session) > 0 {
 		m.block("\n" + strings.Join(session, ", "))
 	}
+}
+
+func (m *markdown) gameLogs(r *Report) {
+	g := r.GameLogs
+	if g == nil || len(g.Lines) == 0 {
+		return
+	}
+	m.heading("In the games' own logs")
+	m.block("Warnings and errors before the split that not all peers have, the nearest first.\n")
+	n := min(len(g.Lines), maxMarkdownList)
+	m.table([]string{"Who", "", "Line", "Where", "When"}, n, func(i int) []string {
+		l := &g.Lines[i]
+		return []string{markdownText(l.Who()), markdownText(l.Severity), markdownCode(l.Text), markdownCode(l.Where()), markdownText(l.When())}
+	})
+	m.more(n, g.Total)
 }
 
 func (m *markdown) peers(r *Report) {

@@ -71,6 +71,9 @@ type Report struct {
 	Claims []ClaimDocument `json:"claims,omitempty"`
 	// Facts of the game and the machines that differ between the peers.
 	Facts []Fact `json:"facts,omitempty"`
+	// GameLogs are warnings and errors before the split that not all of the games' own logs
+	// have, nil if there are none.
+	GameLogs *GameLogs `json:"game_logs,omitempty"`
 
 	// Next is what to do, the most useful first. Ask is a text for the players that asks
 	// for what is lacking, empty if nothing is.
@@ -197,6 +200,23 @@ func LocusPeers(r *Report) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(has)) {
 		add(name)
+	}
+	return names
+}
+
+// FactPeers returns who states a fact: in the order of the session, then those who left nothing
+// else, by name.
+func (r *Report) FactPeers(f *Fact) []string {
+	var names []string
+	for _, p := range r.Peers {
+		if _, has := f.Values[p.Name]; has {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names
 }

@@ -23,6 +23,9 @@ const (
 	shownCascade = 8
 	shownOrders  = 8
 	shownNext    = 5
+
+	shownLogLines = 5
+	maxLogText    = 300
 )
 
 // Text writes a report for a person: what happened in the first lines, then how that
@@ -31,6 +34,7 @@ const (
 func (r *Report) Text(w io.Writer, s Style, all bool) error {
 	t := reportText{lines{w: w}, r, s, all}
 	t.verdict()
+	t.gameLogs()
 	t.ladder()
 	t.splits()
 	t.causes()
@@ -119,6 +123,30 @@ func (t *reportText) verdict() {
 	for _, b := range t.r.Seen {
 		t.put("  ", t.s.warn.Sprint(Safe(b.How()), ": "), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
 	}
+}
+
+// gameLogs shows what only some of the games' own logs have.
+func (t *reportText) gameLogs() {
+	g := t.r.GameLogs
+	if g == nil || len(g.Lines) == 0 {
+		return
+	}
+	t.section(gameLogsTitle, gameLogsAbout)
+	n := t.shown(len(g.Lines), shownLogLines)
+	for i := range g.Lines[:n] {
+		l := &g.Lines[i]
+		colour := t.s.warn
+		if l.Severity != "warning" {
+			colour = t.s.bad
+		}
+		about := "  " + Safe(l.Where())
+		if when := l.When(); when != "" {
+			about += ", " + Safe(when)
+		}
+		t.put("  ", t.s.name.Sprint(Safe(l.Who())), t.s.faint.Sprint(about))
+		t.wrap("    "+colour.Sprint(pad(Safe(l.Severity), prose.Columns(Safe(l.Severity)), 9))+"  ", 15, prose.Shorten(l.Text, maxLogText), nil)
+	}
+	t.more(g.Total, n)
 }
 
 func (t *reportText) ladder() {
@@ -436,10 +464,8 @@ func (t *reportText) trouble() {
 		if i == 0 {
 			t.section("machines", "what differs between the peers")
 		}
-		for _, p := range t.r.Peers {
-			if v, ok := f.Values[p.Name]; ok {
-				t.put("  ", f.Name, "  ", t.s.name.Sprint(Safe(p.Name)), "  ", Safe(v))
-			}
+		for _, name := range t.r.FactPeers(&f) {
+			t.put("  ", Safe(f.Name), "  ", t.s.name.Sprint(Safe(name)), "  ", Safe(f.Values[name]))
 		}
 	}
 }

@@ -111,6 +111,8 @@ func (s *Session) holdings() (list []string) {
 				add(f.Format.Title)
 			} else if f.claims != nil {
 				add("log with an engine's message")
+			} else if f.ownLog {
+				add("game's own log")
 			}
 		}
 	}
@@ -127,7 +129,7 @@ func (s *Session) holdings() (list []string) {
 func (s *Session) Unknown() error {
 	for _, p := range s.places {
 		f := p.loose()
-		if f == nil || !f.given || f.hasTrace(s.tree) || f.Format != nil {
+		if f == nil || !f.given || f.hasTrace(s.tree) || f.Format != nil || f.ownLog {
 			continue
 		}
 		switch {
@@ -160,7 +162,7 @@ func (s *Session) Unused() (lost, warnings []string) {
 		if p.set == nil || len(p.set.Entries) > 0 || len(p.files) == 0 || slices.Contains(s.paths, p.path) {
 			continue
 		}
-		if !slices.ContainsFunc(p.files, func(f *File) bool { return f.isEvidence() || f.hasTrace(s.tree) }) {
+		if !slices.ContainsFunc(p.files, func(f *File) bool { return f.isEvidence() || f.ownLog || f.hasTrace(s.tree) }) {
 			lost = append(lost, p.path+": holds files, and nothing that is known")
 		}
 	}

@@ -1,12 +1,14 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/gamelog"
 )
 
 // Examine reads all evidence of a session to its end and says what it is, what is wrong
@@ -17,7 +19,7 @@ func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, err
 	found := s.everything()
 	for i, at := range found {
 		x := d.examine(at)
-		if x.format != nil || len(x.Trouble) > 0 || len(x.Covers) > 0 {
+		if x.format != nil || len(x.Trouble) > 0 || len(x.Covers) > 0 || at.ownLog {
 			d.files = append(d.files, x)
 		}
 		if progress != nil {
@@ -28,6 +30,7 @@ func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, err
 		return nil, s.Alone()
 	}
 	d.assign()
+	d.gameLogs()
 	d.session()
 	d.copies()
 	d.cover()
@@ -81,8 +84,9 @@ type doctor struct {
 	files []*examined
 	peers []*patient
 
-	checkup report.Checkup
-	needs   []need
+	checkup  report.Checkup
+	logFacts []report.Fact // of games' own logs
+	needs    []need
 }
 
 // patient is one peer.
@@ -92,6 +96,30 @@ type patient struct {
 	points  map[uint64]bool
 	first   bool // it has something of the start
 	systems bool
+}
+
+// gameLogs reads the games' own logs, and says whose each is. Where these are all that there is
+// of a peer, it is one all the same.
+func (d *doctor) gameLogs() {
+	names := map[string]string{}
+	for _, p := range d.peers {
+		names[p.Path] = p.Name
+	}
+	logs := d.s.GameLogs(names, gamelog.Split{})
+	d.checkup.GameLogs, d.checkup.Lost, d.logFacts = logs.Compared, append(d.checkup.Lost, logs.Lost...), logs.Facts
+	few := len(d.peers) < 2
+	for _, found := range logs.Peers {
+		i := slices.IndexFunc(d.peers, func(p *patient) bool { return p.Name == found.Name })
+		if i < 0 {
+			if !few {
+				continue
+			}
+			i = len(d.peers)
+			d.peers = append(d.peers, &patient{CheckedPeer: report.CheckedPeer{Name: found.Name, Path: found.Path}, points: map[uint64]bool{}})
+		}
+		d.peers[i].Logs = found.Files
+	}
+	slices.SortStableFunc(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func (d *doctor) lose(format string, args ...any) {

@@ -107,7 +107,9 @@ func (s *span) as(what string) report.Coverage {
 // examine reads a file to its end.
 func (d *doctor) examine(f *File) *examined {
 	x := &examined{CheckedFile: report.CheckedFile{Path: f.Path}, file: f, format: f.Format, size: f.Size}
-	if f.place != nil && !f.place.shared {
+	if f.ownLog && f.Format == nil && (f.place == nil || f.place.loose() != nil) {
+		// Whose it is shows only beside the others, see doctor.gameLogs.
+	} else if f.place != nil && !f.place.shared {
 		x.group = f.place.path
 	} else if f.given {
 		x.group = f.Path
@@ -135,6 +137,10 @@ func (x *examined) unknown(tree files.Tree) {
 	if log := x.file.log(tree); log != nil {
 		x.What = "log with messages of " + log.Dialect.Engine
 		x.claimed(log)
+		return
+	}
+	if x.file.ownLog {
+		x.What = "log of a game"
 		return
 	}
 	if head, err := formats.Head(tree, x.Path); err == nil && archive.Unread(head) != "" {

@@ -61,6 +61,13 @@ func (d *doctor) compareFacts() {
 			}
 		}
 	}
+	for _, f := range d.logFacts {
+		if all[f.Name] == nil {
+			for peer, value := range f.Values {
+				say(peer, fact{name: f.Name, value: value, must: f.Must})
+			}
+		}
+	}
 	for _, names := range askedFor {
 		if !slices.ContainsFunc(names, func(name string) bool { return all[name] != nil }) {
 			d.checkup.Unknown = append(d.checkup.Unknown, names[0])

@@ -20,11 +20,12 @@ type File struct {
 	Format *formats.Format // nil if it is of no known format
 	Err    error           // why its first bytes could not be read, nil if they could
 
-	place *place // whose folder it lies in, nil if it lies beside those of the peers
-	given bool   // it is one of the paths
-	pairs bool   // it begins like a trace of ours, binary or as text
-	table bool   // it is named as a table, and begins like one of checksums
-	other bool   // not a regular file
+	place  *place // whose folder it lies in, nil if it lies beside those of the peers
+	given  bool   // it is one of the paths
+	pairs  bool   // it begins like a trace of ours, binary or as text
+	table  bool   // it is named as a table, and begins like one of checksums
+	other  bool   // not a regular file
+	ownLog bool   // it is a log that a game writes for its developers
 
 	read    *LogRead            // as an order log, once it was
 	opened  *opened             // as traces, once it was
@@ -60,6 +61,7 @@ func recognise(tree files.Tree, path string, list []formats.Format) *File {
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
 	}
 	f.table = f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
+	f.ownLog = f.isGameLog(head)
 	return f
 }
 

@@ -47,6 +47,7 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 	g.check()
 	g.left()
 	g.names()
+	g.gameLogs()
 	g.heat()
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())

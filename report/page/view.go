@@ -295,10 +295,8 @@ func facts(r *report.Report, peers peers) []factRow {
 	var out []factRow
 	for _, f := range r.Facts {
 		row := factRow{Fact: f}
-		for _, p := range r.Peers {
-			if text, has := f.Values[p.Name]; has {
-				row.Values = append(row.Values, factValue{peers.of(p.Name), text})
-			}
+		for _, name := range r.FactPeers(&f) {
+			row.Values = append(row.Values, factValue{peers.of(name), f.Values[name]})
 		}
 		out = append(out, row)
 	}
@@ -355,6 +353,7 @@ func (v *view) contents() []section {
 		}
 	}
 	add(true, "verdict", "Verdict")
+	add(v.GameLogs != nil && len(v.GameLogs.Lines) > 0, "gamelogs", "Games' own logs")
 	add(len(v.Ladder) > 0, "ladder", "Narrowing")
 	add(v.Locus != nil, "locus", "Values")
 	add(v.Timeline != nil, "timeline", "Timeline")

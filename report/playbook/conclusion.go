@@ -121,8 +121,11 @@ type Conclusion struct {
 	Session report.Session
 	Peers   []report.TriagedPeer
 	Facts   []report.Fact
-	Held    Held
-	Search  Search
+	// GameLogs are the warnings and errors before the split that not all of the games' own logs
+	// have, nil if there are none, or if nothing says that the peers parted. They show no cause.
+	GameLogs *report.GameLogs
+	Held     Held
+	Search   Search
 
 	// What differs, the root first, and what a report draws of it; nil if it is not known.
 	Compared   *report.Compared

@@ -55,6 +55,9 @@ type Evidence struct {
 	// Session and Facts are what the files say of the game and the machines.
 	Session report.Session
 	Facts   []report.Fact
+	// GameLogs is what only some peers have in their games' own logs, nil if fewer than two
+	// left one.
+	GameLogs *report.GameLogs
 	// PointName and TickName are an engine's own names of state points and of ticks; they
 	// return "" where it has none.
 	PointName, TickName func(n uint64) string

@@ -33,6 +33,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	}
 	if e.Bisect == nil {
 		c.alone()
+		c.gameLogs(e)
 		c.lastly(e)
 		return c, nil
 	}
@@ -57,6 +58,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.causes(e, t)
 	c.answer(e)
 	c.fingerprints(t)
+	c.gameLogs(e)
 	c.lastly(e)
 	return c, nil
 }

@@ -118,7 +118,21 @@ func preflight(c *playbook.Conclusion) (found, evidence string) {
 	if h.Checked > 0 {
 		have = append(have, fmt.Sprintf("hashes of %s computed again from the content", prose.Count(h.Checked, "file", "files")))
 	}
-	return strings.Join(parts, ", "), strings.Join(have, ", ")
+	evidence = strings.Join(have, ", ")
+	if text := lackedData(c); text != "" {
+		evidence += "; " + text
+	}
+	return strings.Join(parts, ", "), evidence
+}
+
+// lackedData says that a peer could not load something that the others could, "" if none says
+// so.
+func lackedData(c *playbook.Conclusion) string {
+	l := c.LackedData()
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s alone has in its log: “%s” (%s)", l.Have[0].Peer, prose.Shorten(l.Text, 100), l.Where())
 }
 
 func inputs(c *playbook.Conclusion) (found, evidence string) {

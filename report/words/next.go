@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 )
@@ -16,6 +17,15 @@ var toLearn = []playbook.Step{
 
 // Next says what to do, the most useful first.
 func Next(c *playbook.Conclusion) []string {
+	out := next(c)
+	if l := c.LackedData(); l != nil && (c.Diverged() || c.Alone) && !c.Inputs.Differ() {
+		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has “%s” in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Shorten(l.Text, 100), l.Where())
+		out = slices.Insert(out, 0, look)
+	}
+	return out
+}
+
+func next(c *playbook.Conclusion) []string {
 	out := []string{}
 	if !c.Diverged() {
 		switch {

@@ -1,0 +1,230 @@
+package gamelog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// said are the facts that lines "name: value" state, by how games call them. What has to be the
+// same on all peers is taken from the first lines only, see firm.
+var said = map[string]string{
+	"operating system": "os", "os": "os", "platform": "os",
+	"cpu": "cpu", "processor": "cpu", "processor type": "cpu", "hardware config": "cpu",
+	"compiler version": "compiler", "compiler": "compiler", "runtime version": "runtime",
+	"locale": "locale", "language": "language", "culture": "locale", "timezone": "timezone", "time zone": "timezone",
+	"gpu": "gpu", "renderer": "gpu", "gl renderer": "gpu", "graphics card": "gpu", "driver": "driver", "gl version": "driver",
+	"spring engine version": "engine_version", "recoil engine version": "engine_version", "initialize engine version": "engine_version",
+	"unity version": "engine_version", "engine version": "engine_version",
+	"game version": "version", "build": "build", "build id": "build", "map": "map", "data hash": "data hash", "data checksum": "data hash",
+	"ruleset": "ruleset", "settings": "settings",
+}
+
+// firm is within how many lines what has to be the same on all peers is looked for in lines
+// "name: value": later ones may be about anything.
+const firm = 200
+
+// fact takes what a message says of the game and the machine, if it does.
+func (r *reader) fact(b []byte) {
+	if r.mods.open {
+		r.mods.item(b)
+	}
+	b = bytes.TrimSpace(b)
+	switch r.log.Logger {
+	case zeroADPage:
+		if _, rest, ok := bytes.Cut(b, []byte("<h2>0 A.D. (")); ok {
+			version, _, _ := bytes.Cut(rest, []byte(")"))
+			r.know("version", version)
+			return
+		}
+	case spring:
+		r.springFact(b)
+	case factorio:
+		r.factorioFact(b)
+	case openRA:
+		r.openRAFact(b)
+	case godot:
+		if rest, ok := bytes.CutPrefix(b, []byte("Godot Engine ")); ok {
+			version, _, _ := bytes.Cut(rest, []byte(" "))
+			r.know("engine_version", version)
+		}
+	}
+	i := bytes.IndexAny(b[:min(len(b), 40)], ":=")
+	if i < 2 {
+		return
+	}
+	name, value := lower(bytes.TrimSpace(b[:i])), bytes.TrimSpace(b[i+1:])
+	if strings.HasSuffix(name, "mods") {
+		r.mods.begin(name, value)
+		return
+	}
+	fact := said[name]
+	if fact == "" || len(value) == 0 {
+		return
+	}
+	switch fact {
+	case "cpu":
+		value, _, _ = bytes.Cut(value, []byte("; "))
+	case "engine_version":
+		r.log.Relay = r.log.Relay || bytes.HasSuffix(value, []byte("(Dedicated)"))
+		value = bytes.TrimSpace(withoutSuffix(value, "(Headless)", "(Dedicated)"))
+	case "version", "build", "map", "data hash", "ruleset", "settings":
+		if r.log.Lines > firm || r.log.Logger != "" && r.log.Logger != unity {
+			return // a known logger has its own lines for that
+		}
+	}
+	r.know(fact, value)
+}
+
+func (r *reader) springFact(b []byte) {
+	for _, of := range []struct{ name, quoted, plain string }{
+		{"map", `using map "`, "using map: "}, {"mod", `using game "`, "using mod: "},
+	} {
+		if _, rest, ok := bytes.Cut(b, []byte(of.quoted)); ok {
+			value, _, _ := bytes.Cut(rest, []byte(`"`))
+			r.know(of.name, value)
+		} else if _, value, ok := bytes.Cut(b, []byte(of.plain)); ok {
+			r.know(of.name, value)
+		}
+	}
+}
+
+func (r *reader) factorioFact(b []byte) {
+	if rest, ok := bytes.CutPrefix(b, []byte("Factorio ")); ok {
+		version, more, _ := bytes.Cut(rest, []byte(", ")) // which system and which shop
+		if bytes.Contains(version, []byte("(")) && len(more) > 0 {
+			version = append(version[:len(version):len(version)], ')')
+		}
+		r.know("version", version)
+		return
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte("System info: [CPU: ")); ok {
+		cpu, _, _ := bytes.Cut(rest, []byte(", "))
+		r.know("cpu", cpu)
+		return
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte("Prototype list checksum: ")); ok {
+		r.know("data hash", rest)
+		return
+	}
+	rest, ok := bytes.CutPrefix(b, []byte("Loading mod "))
+	if words := bytes.Fields(rest); ok && len(words) >= 3 && len(words[1]) > 0 && isDigit(words[1][0]) {
+		r.mods.add(string(words[0]) + " " + string(words[1]))
+	}
+}
+
+func (r *reader) openRAFact(b []byte) {
+	if rest, ok := bytes.CutPrefix(b, []byte("OpenRA engine version ")); ok {
+		r.know("engine_version", rest)
+		return
+	}
+	for _, between := range []string{" mod version ", " Mod at Version "} {
+		if mod, version, ok := bytes.Cut(b, []byte(between)); ok && len(mod) < 80 {
+			r.mods.add(string(mod) + " " + string(version))
+			return
+		}
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte("on map ")); ok {
+		r.know("map", bytes.TrimSuffix(rest, []byte(".")))
+	}
+}
+
+// know keeps a fact, the first of its name.
+func (r *reader) know(name string, value []byte) {
+	value = bytes.TrimSpace(value)
+	if len(value) == 0 || len(value) > maxValue || slices.ContainsFunc(r.log.Facts, func(f Fact) bool { return f.Name == name }) {
+		return
+	}
+	text := strings.ToValidUTF8(string(masked(nil, value, false)), "")
+	if text != "" {
+		r.log.Facts = append(r.log.Facts, Fact{name, text, r.log.Lines})
+	}
+}
+
+func lower(b []byte) string { return strings.ToLower(string(b)) }
+
+func withoutSuffix(b []byte, list ...string) []byte {
+	for _, s := range list {
+		b = bytes.TrimSuffix(b, []byte(s))
+	}
+	return b
+}
+
+// modList collects the mods that a log lists.
+type modList struct {
+	names map[string]bool
+	open  bool // a heading came, the lines that follow are the list
+	set   bool // the first of them stands apart: it is indented, or has a mark before it
+	begun bool
+}
+
+// headings are what stands before the colon above a list of mods.
+var headings = []string{"mods", "active mods", "loaded mods", "enabled mods", "list of loaded mods", "list of active mods", "running mods", "installed mods", "mods active", "mods loaded"}
+
+// begin takes a line "mods: …": the list itself, by commas, or the heading of lines that
+// follow.
+func (m *modList) begin(name string, value []byte) {
+	if _, after, ok := strings.Cut(name, "display: "); ok { // Unreal
+		name = after
+	}
+	if !slices.Contains(headings, name) {
+		return
+	}
+	if m.open, m.begun = len(value) == 0, false; m.open {
+		return
+	}
+	for one := range bytes.SplitSeq(bytes.Trim(value, "[]{}()"), []byte(",")) {
+		m.add(string(bytes.TrimSpace(one)))
+	}
+}
+
+// item takes a line after the heading. The list ends with the first line that is not set as the
+// first one is, or that names no version where nothing sets the lines apart.
+func (m *modList) item(b []byte) {
+	name := bytes.TrimLeft(b, "-*•\t ")
+	set := len(name) < len(b)
+	if !m.begun {
+		m.begun, m.set = true, set
+	}
+	name = bytes.TrimSpace(bytes.TrimPrefix(name, []byte("Display: ")))
+	if rest, ok := bytes.CutPrefix(name, []byte(`"`)); ok { // "Name"  v06 (uid) by …
+		title, more, _ := bytes.Cut(rest, []byte(`"`))
+		name = title
+		if words := bytes.Fields(more); len(words) > 0 {
+			name = append(append(title[:len(title):len(title)], ' '), words[0]...)
+		}
+	} else if set != m.set || !set && !versioned(name) || len(name) > 120 {
+		m.open = false
+		return
+	}
+	m.add(string(name))
+}
+
+// versioned reports whether a text ends with a version: 1.2, v3.
+func versioned(b []byte) bool {
+	words := bytes.Fields(b)
+	if len(words) < 2 {
+		return false
+	}
+	last := bytes.TrimPrefix(words[len(words)-1], []byte("v"))
+	return len(last) > 0 && isDigit(last[0])
+}
+
+func (m *modList) add(name string) {
+	name = strings.ToValidUTF8(strings.TrimSpace(name), "")
+	if name == "" || len(name) > maxValue || len(m.names) == maxMods {
+		return
+	}
+	if m.names == nil {
+		m.names = map[string]bool{}
+	}
+	m.names[name] = true
+}
+
+func (m *modList) sorted() (list []string) {
+	for name := range m.names {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,156 @@
+// Package gamelog reads the logs that games write for their developers, and says what only
+// some of the peers have in theirs.
+//
+// A [Log] keeps what is at least a warning, with the lines at which it stands, and what the
+// log says of the game and the machine. Lines that say the same are one [Entry]: time stamps,
+// durations, addresses, folders and colours do not count. [Compare] finds the entries that
+// some peers have before the split and others do not have at all, and [Facts] the facts that
+// differ.
+//
+// Any text is a log: the package knows how the loggers of many engines begin a line, and takes
+// the rest as it comes. docs/formats/gamelogs.md says what is known of which.
+package gamelog
+
+import (
+	"io"
+	"strings"
+)
+
+// Limits of what is kept of a log. What is beyond them is counted in Log.Left.
+const (
+	maxEntries = 8192    // distinct entries, warnings and worse ones each
+	maxKeys    = 1 << 18 // distinct lines of which it is known how often they come
+	maxText    = 400     // bytes of an entry's text
+	maxLine    = 4096    // bytes of a line that are looked at
+	maxMods    = 2048
+	maxValue   = 200 // bytes of a fact's value
+)
+
+// Severity is how bad a line is by its own words.
+type Severity int
+
+// Severities, from harmless to worst. Of None nothing is kept.
+const (
+	None Severity = iota
+	Warning
+	Error
+	Assertion
+	Exception
+	Fatal
+)
+
+func (s Severity) String() string {
+	return [...]string{"", "warning", "error", "assertion", "exception", "fatal"}[s]
+}
+
+// Split is where the peers parted, in the words that the game has for its ticks. The zero
+// Split is not known.
+type Split struct {
+	Known bool
+	// Unit is frame, turn, tick, beat, …; empty if the game has only numbers, whatever its log
+	// calls them.
+	Unit   string
+	Number uint64
+}
+
+// in reports whether the split is known in a unit.
+func (s *Split) in(unit string) bool {
+	return s.Known && unit != "" && (s.Unit == "" || s.Unit == unit)
+}
+
+// Options says how a log is read. The zero value takes the first message of a desync for the
+// split.
+type Options struct {
+	// Split is where the peers parted. Lines of later ticks are after it, if the log tells
+	// ticks in that unit.
+	Split Split
+	// Claim is the line at which the game itself says that it is out of sync, 0 if that is
+	// not known. What stands there or later is after the split.
+	Claim int64
+}
+
+// Log is what is kept of one log.
+type Log struct {
+	Name   string
+	Logger string // who writes such logs, such as "Spring"; empty if that is not known
+	// Relay says that its program passes orders on and does not play: what it writes is
+	// held against other relays' logs only.
+	Relay bool
+	Lines int64
+	// Unit is the game's word for its ticks, First and Last are the ticks that lines have;
+	// Unit is empty if none has any.
+	Unit        string
+	First, Last uint64
+	ticked      int64 // how often another tick came
+	begun       int64 // the line of the first
+	// Cut is the first line after the split; Lines + 1 if there is none.
+	Cut     int64
+	Entries []*Entry // in the order in which they first come
+	// Warnings and Worse count all lines, before and after the split.
+	Warnings, Worse int64
+	// Left counts distinct entries that there was no room for. Full says that there were so
+	// many that an entry which is not there may have been.
+	Left  int64
+	Full  bool
+	Facts []Fact   // in the order in which they come, one of each name
+	Mods  []string // sorted; nil if the log does not list them
+
+	keys  map[uint64]int64 // how often each line comes, by the hash of its key
+	byKey map[uint64]*Entry
+}
+
+// Entry is a line, and all that say the same.
+type Entry struct {
+	Severity Severity
+	// Text is the first of the lines, without what stands before the message, without colours
+	// and without folders of paths. It is valid UTF-8.
+	Text string
+	// Data says that it is about something that could not be found, loaded or understood.
+	Data bool
+	// Desync says that it is about the desync itself.
+	Desync bool
+
+	// Before is where it stands before the split; its Count is 0 if it comes only later.
+	// After counts the lines after it.
+	Before Places
+	After  int64
+
+	key uint64
+}
+
+// Places are lines of a log.
+type Places struct {
+	Count       int64
+	First, Last int64 // line numbers, from 1
+	// Tick is that of the last one, or the nearest before it that a line has; HasTick says
+	// whether any line before it has one.
+	Tick    uint64
+	HasTick bool
+}
+
+// Fact is something that a log says of the game or of the machine, by the names that facts
+// have everywhere.
+type Fact struct {
+	Name, Value string
+	Line        int64
+}
+
+// Total returns how often an entry comes.
+func (e *Entry) Total() int64 { return e.Before.Count + e.After }
+
+// Read reads a log to its end. Memory is bounded, whatever the log's size. An error is one of
+// in; what was read before it is returned with it.
+func Read(in io.Reader, name string, opts Options) (*Log, error) {
+	r := &reader{opts: opts, log: &Log{Name: name, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
+	err := r.run(in)
+	r.end()
+	return r.log, err
+}
+
+// valid returns a text that was cut to at most maxText bytes.
+func valid(b []byte) string {
+	if len(b) > maxText {
+		b = append(b[:maxText:maxText], "…"...)
+	}
+	return strings.ToValidUTF8(string(b), "")
+}

@@ -1,0 +1,294 @@
+package gamelog
+
+import (
+	"bytes"
+	"hash/maphash"
+	"io"
+	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// windowSize is how much of a log is in memory.
+const windowSize = 256 << 10
+
+// reader reads one log.
+type reader struct {
+	opts Options
+	log  *Log
+
+	warnings  int // distinct ones that are kept
+	worse     int
+	cut       bool // the split has passed
+	tick      uint64
+	hasTick   bool
+	html      bool // the log is a page
+	mods      modList
+	last      *Entry // of the last line that was kept
+	unity     paragraph
+	text, key []byte // of the line at hand
+	unescaped []byte
+	coloured  []byte // a line without its colours
+}
+
+// seed is the same for all logs, whose keys are compared with each other. Keys order nothing.
+var seed = maphash.MakeSeed()
+
+// run passes all lines to line.
+func (r *reader) run(in io.Reader) error {
+	buf := make([]byte, 0, windowSize)
+	skip, first := false, true // skip: the rest of a line that is longer than the window
+	for {
+		n, err := in.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if first && (len(buf) >= 3 || err != nil) {
+			first = false
+			if wide := wideOrder(buf); wide != nil {
+				return r.run(&narrowed{in: io.MultiReader(bytes.NewReader(slices.Clone(buf[2:])), in), order: wide})
+			}
+			buf = append(buf[:0], bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))...)
+		}
+		rest := buf
+		for {
+			i := bytes.IndexByte(rest, '\n')
+			if i < 0 {
+				break
+			}
+			if !skip {
+				r.line(rest[:i])
+			}
+			skip, rest = false, rest[i+1:]
+		}
+		if len(rest) == cap(buf) {
+			if !skip {
+				r.line(rest)
+			}
+			skip, rest = true, nil
+		}
+		buf = buf[:copy(buf[:cap(buf)], rest)]
+		if err != nil {
+			if len(buf) > 0 && !skip {
+				r.line(buf)
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+	}
+}
+
+// line takes the next line, without its end.
+func (r *reader) line(b []byte) {
+	r.log.Lines++
+	b = bytes.TrimRight(b[:min(len(b), maxLine)], "\r")
+	if bytes.IndexByte(b, 0x1b) >= 0 {
+		b = r.plain(b)
+	}
+	if len(b) == 0 {
+		r.mods.open = r.mods.open && !r.mods.begun
+		r.unity.end()
+		return
+	}
+	if r.log.Lines <= headLines && r.log.Logger == "" {
+		r.log.Logger = loggerOf(b)
+		r.html = r.log.Logger == zeroADPage
+	}
+	own := None
+	if r.html || b[0] == '<' {
+		if text, severity, ok := r.paragraphOf(b); ok {
+			b, own = text, severity
+		}
+	}
+	l := leadOf(b)
+	if own != None {
+		l.severity = own
+	}
+	message := b[l.text:]
+	if l.unit == "" && len(message) > 0 {
+		l.unit, l.tick, _ = tickAt(message)
+		if l.unit == "" && r.log.Logger == factorio {
+			l.unit, l.tick = factorioTick(message)
+		}
+	}
+	if l.unit != "" {
+		r.reached(l.unit, l.tick)
+	}
+	if r.opts.Claim == r.log.Lines {
+		r.passed()
+	}
+	if r.log.Lines <= headLines {
+		r.fact(message)
+	}
+	if l.severity == None && !l.level {
+		l.severity = unlabelled(message)
+	}
+	if r.log.Logger == unity {
+		r.unity.next(r, b, l.severity)
+	}
+	if l.severity == None {
+		if strict(b) {
+			r.passed()
+		}
+		return
+	}
+	r.keep(l.severity, message, r.log.Lines)
+}
+
+// plain returns a line without the colours of a terminal.
+func (r *reader) plain(b []byte) []byte {
+	r.coloured = r.coloured[:0]
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, 0x1b)
+		if i < 0 {
+			i = len(b)
+		}
+		r.coloured = append(r.coloured, b[:i]...)
+		if b = b[i:]; len(b) > 0 {
+			b = b[colour(b):]
+		}
+	}
+	return r.coloured
+}
+
+// reached notes the tick of a line.
+func (r *reader) reached(unit string, tick uint64) {
+	if r.log.Unit == "" {
+		r.log.Unit, r.log.First, r.log.begun = unit, tick, r.log.Lines
+	}
+	if unit != r.log.Unit {
+		return
+	}
+	if !r.hasTick || tick != r.tick {
+		r.log.ticked++
+	}
+	r.tick, r.hasTick = tick, true
+	r.log.First, r.log.Last = min(r.log.First, tick), max(r.log.Last, tick)
+	if s := &r.opts.Split; s.in(unit) && tick > s.Number {
+		r.passed()
+	}
+}
+
+// passed notes that the line at hand is after the split.
+func (r *reader) passed() {
+	if !r.cut {
+		r.cut, r.log.Cut = true, r.log.Lines
+	}
+}
+
+// keep adds a line to the entries. At is its number, which may be that of an earlier line.
+func (r *reader) keep(severity Severity, message []byte, at int64) {
+	if severity == Warning {
+		r.log.Warnings++
+	} else {
+		r.log.Worse++
+	}
+	desync := aboutDesync(message)
+	if desync && (severity >= Error || strict(message)) {
+		r.passed()
+	}
+	r.key = masked(r.key[:0], message, true)
+	if len(r.key) == 0 {
+		return
+	}
+	key := maphash.Bytes(seed, r.key)
+	if _, known := r.log.keys[key]; known || len(r.log.keys) < maxKeys {
+		r.log.keys[key]++
+	} else {
+		r.log.Full = true
+	}
+	e := r.log.byKey[key]
+	if e == nil {
+		room := &r.warnings
+		if severity > Warning {
+			room = &r.worse
+		}
+		if *room == maxEntries {
+			if r.log.keys[key] <= 1 {
+				r.log.Left++
+			}
+			return
+		}
+		*room++
+		r.text = masked(r.text[:0], message, false)
+		e = &Entry{Severity: severity, Text: valid(r.text), Desync: desync, Data: aboutData(message), key: key}
+		r.log.byKey[key] = e
+		r.log.Entries = append(r.log.Entries, e)
+	}
+	e.Severity, r.last = max(e.Severity, severity), e
+	if r.cut && at >= r.log.Cut {
+		e.After++
+		return
+	}
+	p := &e.Before
+	if p.Count++; p.Count == 1 {
+		p.First = at
+	}
+	p.Last, p.Tick, p.HasTick = at, r.tick, r.hasTick
+}
+
+// end completes the log.
+func (r *reader) end() {
+	if !r.cut {
+		r.log.Cut = r.log.Lines + 1
+	}
+	r.log.Mods = r.mods.sorted()
+}
+
+// wideOrder returns how to read two bytes of text in UTF-16, nil if it is not.
+func wideOrder(b []byte) func(lo, hi byte) uint16 {
+	switch {
+	case len(b) < 2:
+	case b[0] == 0xff && b[1] == 0xfe:
+		return func(first, second byte) uint16 { return uint16(first) | uint16(second)<<8 }
+	case b[0] == 0xfe && b[1] == 0xff:
+		return func(first, second byte) uint16 { return uint16(second) | uint16(first)<<8 }
+	}
+	return nil
+}
+
+// narrowed turns UTF-16, as some shells of Windows write it to files, into UTF-8.
+type narrowed struct {
+	in    io.Reader
+	order func(first, second byte) uint16
+	raw   [8192]byte
+	have  int // bytes of raw that are not used yet
+	out   []byte
+	high  uint16 // the first half of a pair
+	err   error
+}
+
+// Read gives the next bytes.
+func (n *narrowed) Read(p []byte) (int, error) {
+	for len(n.out) == 0 {
+		if n.err != nil {
+			return 0, n.err
+		}
+		var got int
+		got, n.err = n.in.Read(n.raw[n.have:])
+		have := n.have + got
+		for i := 0; i+1 < have; i += 2 {
+			n.put(n.order(n.raw[i], n.raw[i+1]))
+		}
+		n.have = have & 1
+		if n.have == 1 {
+			n.raw[0] = n.raw[have-1]
+		}
+	}
+	c := copy(p, n.out)
+	n.out = n.out[c:]
+	return c, nil
+}
+
+func (n *narrowed) put(unit uint16) {
+	high := n.high
+	n.high = 0
+	switch {
+	case high != 0:
+		n.out = utf8.AppendRune(n.out, utf16.DecodeRune(rune(high), rune(unit)))
+	case utf16.IsSurrogate(rune(unit)):
+		n.high = unit
+	default:
+		n.out = utf8.AppendRune(n.out, rune(unit))
+	}
+}

@@ -1,0 +1,56 @@
+package narrow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/gamelog"
+)
+
+// gameLogs gathers what only some of the peers have in their games' own logs, and the facts that
+// these state. Facts that other files state are theirs: values are told apart only where they
+// are written alike.
+func (g *gatherer) gameLogs() {
+	names := map[string]string{}
+	for _, p := range g.e.Bisect.Peers {
+		names[p.Path] = p.Name
+	}
+	logs := g.s.GameLogs(names, g.split())
+	g.e.GameLogs = logs.Compared
+	g.e.Lost = append(g.e.Lost, logs.Lost...)
+	g.e.Facts = withFacts(g.e.Facts, logs)
+}
+
+// withFacts adds the facts that no other file states.
+func withFacts(facts []report.Fact, logs *evidence.GameLogs) []report.Fact {
+	for _, f := range logs.Facts {
+		if !slices.ContainsFunc(facts, func(known report.Fact) bool { return known.Name == f.Name }) {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+// split is where the peers parted in the game's own words: the end of the bracket.
+func (g *gatherer) split() gamelog.Split {
+	b := g.e.Bisect.Bracket
+	if b == nil {
+		return gamelog.Split{}
+	}
+	at := gamelog.Split{Known: true, Number: b.Bad.Tick}
+	name := g.e.TickName(b.Bad.Tick)
+	if name == "" {
+		return at
+	}
+	for _, word := range strings.Fields(name) {
+		if n, err := strconv.ParseUint(word, 10, 63); err == nil {
+			at.Number = n
+		} else {
+			at.Unit = strings.ToLower(word)
+		}
+	}
+	return at
+}
