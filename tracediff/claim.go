@@ -14,6 +14,9 @@ type ClaimLog struct {
 	// Start is what the file says of the game at its start that has to be the same
 	// on all peers, such as checksums of maps and mods, by peer and name.
 	Start map[string]map[string]string
+	// Facts are what the file says of the game and of the machine that wrote it, by the names of
+	// facts: "build", "os", "map", …
+	Facts map[string]string
 	// Trouble is what is wrong with the file, empty if nothing is: it breaks off,
 	// or holds lines that begin like a claim and are none.
 	Trouble string

@@ -119,7 +119,10 @@ func openRCT2() []Format {
 
 // messageGames are the games by the formats of their messages. Libraries that many games use
 // have none.
-var messageGames = map[string]string{"faf-log": "Supreme Commander", "stratagus-log": "Stratagus", "warzone-log": "Warzone 2100"}
+var messageGames = map[string]string{
+	"faf-log": "Supreme Commander", "stratagus-log": "Stratagus", "warzone-log": "Warzone 2100", "openclonk-log": "OpenClonk",
+	"clausewitz-log": "Crusader Kings III", "beaverbuddies-log": "Timberborn", "openttd-console": "OpenTTD", "openra-exception": "OpenRA",
+}
 
 func messages() []Format {
 	var list []Format
