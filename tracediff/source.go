@@ -115,8 +115,8 @@ type Format struct {
 	// stand after what they cover. Nil means that there are none.
 	Verify func(r io.Reader, name string) error
 
-	// Claims reads what the engine itself wrote of desyncs. Nil means that files
-	// of the format have no such thing.
+	// Claims reads what the engine itself wrote of desyncs, of the first match in the file and
+	// of those after it, by ClaimLog.More. Nil means that files of the format have no such thing.
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
 
 	// Check computes the checksums of a file again from what lies beside it. It
@@ -234,7 +234,9 @@ func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*Cla
 	}
 	log, err := f.Claims(in, path)
 	if log != nil {
-		log.File = path
+		for _, match := range log.Matches() {
+			match.File = path
+		}
 	}
 	return log, errors.Join(err, in.Close())
 }
