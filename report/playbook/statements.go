@@ -183,7 +183,9 @@ func (s *Statement) Wrong() bool {
 func (c *Conclusion) FirstStatement() (first *Statement, wrong int) {
 	for i := range c.Statements {
 		s := &c.Statements[i]
-		if first == nil || s.Wrong() && !first.Wrong() || s.Tick != nil && first.Tick == nil && !first.Wrong() {
+		switch {
+		case first == nil, s.Wrong() && !first.Wrong(), s.Tick != nil && first.Tick == nil && !first.Wrong(),
+			s.Tick != nil && first.Tick != nil && *s.Tick < *first.Tick && s.Wrong() == first.Wrong():
 			first = s
 		}
 		wrong += btoi(s.Wrong())

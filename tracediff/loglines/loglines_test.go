@@ -75,7 +75,7 @@ var logs = []struct {
 		`by client: frame 400, line 2 at 14, accuses []: "host"=Rnc 5120 Cpx 80210 PXS 12 MMi 630 Obc 703 Oei 825 Sct 2655 "client"=Rnc 5121 Cpx 80210 PXS 12 MMi 633 Obc 703 Oei 825 Sct 2655`,
 	}},
 	{"legacyclonk.log", "openclonk-log", []string{
-		`by client: frame 1500, line 2 at 36, accuses []: "client"=Rnc 99 Rn3 7 Cpx -80210 PXS 0 MMi 0 Obc 70 Oei 82 Sct 265 "rec"=Rnc 99 Rn3 8 Cpx -80210 PXS 0 MMi 0 Obc 70 Oei 82 Sct 265`,
+		`by client: frame 1500, line 2 at 36, accuses []: "client"=Rnc 99 Rn3 7 Cpx -80210 PXS 0 MMi 0 Obc 70 Oei 82 Sct 265 "recording"=Rnc 99 Rn3 8 Cpx -80210 PXS 0 MMi 0 Obc 70 Oei 82 Sct 265`,
 	}},
 	{"crusaderkings3.log", "clausewitz-log", []string{
 		`-, line 2 at 63, accuses []: ""=LIVING_CHARACTERS 309291875, Dynasties 33424665 ""=LIVING_CHARACTERS 309291871, Dynasties -12`,

@@ -12,17 +12,17 @@ import (
 func openclonk() engine {
 	return engine{
 		name: "openclonk-log", title: "log of OpenClonk",
-		dialect: tracediff.Dialect{Engine: "OpenClonk", File: "log", TickName: tickName("frame"), Covers: ClonkCovers},
-		leads:   []string{"FATAL ERROR: ", "ERROR: "},
-		forms:   []form{{literal: "Network: Synchronization loss!", parse: synchronizationLoss}},
+		dialect: tracediff.Dialect{
+			Engine: "OpenClonk", File: "log", TickName: tickName("frame"),
+			Covers: "counts and few positions: random numbers drawn, the crew's positions, pixels, mass movers, objects, the last object's number, sectors",
+		},
+		leads: []string{"FATAL ERROR: ", "ERROR: "},
+		forms: []form{{literal: "Network: Synchronization loss!", parse: synchronizationLoss}},
 	}
 }
 
-// ClonkCovers says what the sums of OpenClonk cover.
-const ClonkCovers = "OpenClonk's sums are counts and few positions: random numbers drawn, the crew's positions, pixels, mass movers, objects, the last object's number, sectors"
-
-// clonkSides are the names that the lines have for the two sides.
-var clonkSides = []string{"Client", "Host", "Rec "}
+// clonkSides are the names that the lines have for the two sides, and those of the peers.
+var clonkSides = []struct{ mark, peer string }{{"Client", "client"}, {"Host", "host"}, {"Rec ", "recording"}}
 
 // clonkSums are the sums of a line by name, in order. Rn3 is lacking in older versions.
 var clonkSums = []string{"Rnc", "Rn3", "Cpx", "PXS", "MMi", "Obc", "Oei", "Sct"}
@@ -53,9 +53,9 @@ func synchronizationLoss(c *cursor) finding {
 func clonkSide(c *cursor) (side string, frame uint64, sums string) {
 	c.nextLine()
 	c.until("Network: ")
-	for _, name := range clonkSides {
-		if side == "" && c.try(name) {
-			side = strings.ToLower(strings.TrimSpace(name))
+	for _, s := range clonkSides {
+		if side == "" && c.try(s.mark) {
+			side = s.peer
 		}
 	}
 	if side == "" {
