@@ -24,6 +24,7 @@ type traceDocument struct {
 	Findings    []findingDocument    `json:"findings"`
 	Noticed     []noticedDocument    `json:"noticed"`
 	Untraced    []untracedDocument   `json:"untraced"`
+	Noise       []noiseDocument      `json:"noise"` // what differs and is no difference
 	Lost        []string             `json:"missing_traces"`
 	Uncompared  []string             `json:"uncompared"`
 	Unsure      int64                `json:"unsure_ticks"`
@@ -41,6 +42,15 @@ type traceDocument struct {
 	Copies     []string `json:"copies"` // files left out, since others say the same
 	// Also are the comparisons of other traces of the same peers.
 	Also []*traceDocument `json:"also,omitempty"`
+}
+
+// noiseDocument is a value that differs between peers in sync, and where it does so first.
+type noiseDocument struct {
+	Sum    string `json:"sum"`
+	Count  int64  `json:"count"`
+	Tick   uint64 `json:"tick"`
+	System string `json:"system"`
+	Scope  string `json:"scope"`
 }
 
 // traceInfoDocument is one trace.
@@ -203,7 +213,7 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 	doc := &traceDocument{
 		Head: head("tracediff", status, r.Warnings), Traces: []traceInfoDocument{}, Cascade: []CascadeDocument{},
 		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []groupsDocument{},
-		Findings: []findingDocument{}, Noticed: []noticedDocument{}, Untraced: []untracedDocument{}, Lost: []string{},
+		Noise: []noiseDocument{}, Findings: []findingDocument{}, Noticed: []noticedDocument{}, Untraced: []untracedDocument{}, Lost: []string{},
 		Claims: list(Claims(r)), ClaimCount: r.ClaimCount, Start: []startDocument{}, Notes: []string{}, Copies: []string{},
 	}
 	d := r.Dialect()
@@ -270,6 +280,9 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 	doc.Uncompared, doc.Unsure = []string{}, r.Unsure
 	for _, i := range r.Uncompared {
 		doc.Uncompared = append(doc.Uncompared, name(i))
+	}
+	for _, n := range r.Noise {
+		doc.Noise = append(doc.Noise, noiseDocument{n.Sum, n.Count, n.Tick.Number, n.System, n.Scope})
 	}
 	for _, u := range r.Untraced {
 		d := untracedDocument{System: u.System, Scope: u.Scope}

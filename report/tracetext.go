@@ -144,9 +144,21 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		}
 		row("note", Safe(strings.TrimSpace(u.System+" "+u.Scope)), " is not traced by ", strings.Join(names, ", "))
 	}
+	for i, n := range r.Noise {
+		if i == shownTexts && !all {
+			row("", s.faint.Sprintf("… and %d more  (--all)", len(r.Noise)-i))
+			break
+		}
+		row("noise", Safe(NoiseText(&n)))
+	}
 	if d := r.Dialect(); d.Covers != "" && r.First == nil {
 		row("note", Safe(d.Covers))
 	}
+}
+
+// NoiseText says that a value differs and that this is no difference.
+func NoiseText(n *tracediff.Noise) string {
+	return fmt.Sprintf("%s differs in %s, which the game's developers know to happen in sync: not counted as a difference", n.Sum, prose.Count(n.Count, "place", "places"))
 }
 
 // persistence says what became of the first difference.

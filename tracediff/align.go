@@ -222,12 +222,15 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 		k.cadence[i].see(c.tick)
 		if first == nil {
 			first = x
-		} else if !differ && !sameSums(first.c, x.c) {
+		} else if !differ && !sameSums(first.c, x.c, c.noise) {
 			differ = true
 		}
 	}
 	if have == 0 {
 		return
+	}
+	if c.noise != nil {
+		c.noted(k)
 	}
 	k.seen |= have
 	c.keepSums()
@@ -292,8 +295,8 @@ func (c *comparer) drop() (peers uint64) {
 }
 
 // sameSums reports whether two checkpoints have the same values where they have
-// sums of the same name.
-func sameSums(a, b *Checkpoint) bool {
+// sums of the same name, but for those that are noise, if there is any.
+func sameSums(a, b *Checkpoint, noise func(sum string) bool) bool {
 	if a.HasCount && b.HasCount && a.Count != b.Count {
 		return false
 	}
@@ -305,7 +308,7 @@ func sameSums(a, b *Checkpoint) bool {
 		} else if y = find(b.Sums, x.Name); y == nil {
 			continue
 		}
-		if !equalSum(x.Value, y.Value) {
+		if !equalSum(x.Value, y.Value) && (noise == nil || !noise(x.Name)) {
 			return false
 		}
 	}

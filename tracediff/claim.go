@@ -14,13 +14,25 @@ type ClaimLog struct {
 	// Start is what the file says of the game at its start that has to be the same
 	// on all peers, such as checksums of maps and mods, by peer and name.
 	Start map[string]map[string]string
+	// Facts are what the file says of the game and of the machine that wrote it, by the names of
+	// facts: "build", "os", "map", …
+	Facts map[string]string
 	// Trouble is what is wrong with the file, empty if nothing is: it breaks off,
 	// or holds lines that begin like a claim and are none.
 	Trouble string
-	// Lost says what of the file was not read, such as another match that follows the
-	// first, empty if all was.
+	// Lost says what of the file is not in Claims, such as another match that follows the
+	// first, empty if all is.
 	Lost string
+
+	// Line is where the match begins in the file, 0 for the first one.
+	Line int64
+	// More are the logs of matches that follow in the same file, in order, each with its
+	// own Dialect.Session. Only the first one of a file has them.
+	More []*ClaimLog
 }
+
+// Matches returns the log and those of the matches that follow in the same file.
+func (l *ClaimLog) Matches() []*ClaimLog { return append([]*ClaimLog{l}, l.More...) }
 
 // Claim is what an engine wrote of a desync. It is evidence of a third kind,
 // beside states and checksums: what it says of when and of whom holds no further

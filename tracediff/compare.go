@@ -54,7 +54,7 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 	// a file shrinks under it.
 	rollback := false
 	for {
-		c := &comparer{opts: opts, list: list, sizes: z, mapped: mapped, rollback: rollback}
+		c := &comparer{opts: opts, list: list, sizes: z, mapped: mapped, rollback: rollback, noise: noiseOf(list)}
 		c.result.Warnings = slices.Clone(warnings)
 		res, err := c.run()
 		once := slices.ContainsFunc(list, func(t *Trace) bool { return t.once })
@@ -93,6 +93,8 @@ type comparer struct {
 	differs bool             // at this tick
 	apart   [maxPeers]uint64 // for each peer those that differ from it at this tick
 	cells   []cell           // scratch, one a peer
+	noise   func(sum string) bool
+	noises  map[string]*Noise // by sum
 
 	partings     partings
 	parted       bool   // at the last tick that was compared

@@ -84,7 +84,7 @@ func (c *comparer) tellApart(lack uint64) {
 			}
 			a, b := c.cells[i].c, c.cells[j].c
 			switch {
-			case a != nil && b != nil && !sameSums(a, b),
+			case a != nil && b != nil && !sameSums(a, b, c.noise),
 				a != nil && b == nil && lack&(1<<j) != 0,
 				a == nil && b != nil && lack&(1<<i) != 0:
 				c.apart[i] |= 1 << j
@@ -161,7 +161,7 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 		}
 		d.Count = d.Count || first.HasCount && x.c.HasCount && first.Count != x.c.Count
 		for _, s := range first.Sums {
-			if t := find(x.c.Sums, s.Name); t != nil && !equalSum(s.Value, t.Value) && !slices.Contains(d.Sums, s.Name) {
+			if t := find(x.c.Sums, s.Name); t != nil && !equalSum(s.Value, t.Value) && !slices.Contains(d.Sums, s.Name) && (c.noise == nil || !c.noise(s.Name)) {
 				d.Sums = append(d.Sums, s.Name)
 			}
 		}
@@ -227,6 +227,7 @@ func (c *comparer) finish() *Result {
 	res := &c.result
 	c.resolve()
 	res.addMissing()
+	res.Noise = c.noiseFound()
 	c.judge()
 	if res.First != nil {
 		for i := range res.Noticed {

@@ -96,6 +96,9 @@ type Result struct {
 	// whether it should have them. They are not differences.
 	Unsure int64
 
+	// Noise are values that differ and that are no differences, by the names of their sums.
+	Noise []Noise
+
 	// Untraced are systems and scopes that some traces do not have at all, which
 	// is not a difference.
 	Untraced []Untraced

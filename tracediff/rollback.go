@@ -277,7 +277,7 @@ func (s *settler) confirm(it *confirmation, rec *Record) {
 	switch {
 	case it.confirmed != nil:
 		s.stats.ConfirmedTwice++
-		if !sameSums(it.confirmed, c) && !s.p.torn {
+		if !sameSums(it.confirmed, c, s.c.noise) && !s.p.torn {
 			s.stats.ConfirmedChange++
 			f := s.find(ConfirmedChanged, c.Tick, rec)
 			f.Before = it.pos
@@ -288,7 +288,7 @@ func (s *settler) confirm(it *confirmation, rec *Record) {
 			s.c.find(*f)
 		}
 	case it.predicted != nil:
-		if !sameSums(it.predicted, c) {
+		if !sameSums(it.predicted, c, s.c.noise) {
 			s.stats.Mispredictions++
 		}
 		it.predicted = nil

@@ -74,6 +74,9 @@ type Dialect struct {
 	// anew after each tick that Reset divides: one difference taints the ticks up
 	// to there, and that they are equal after it proves nothing.
 	Reset uint64
+	// Noise, if not nil, reports whether the engine's developers know a sum, by its name, to differ
+	// between peers in sync. Such sums are counted, and are no differences.
+	Noise func(sum string) bool
 	// Covers says what a checksum covers and what not, where it is not everything.
 	Covers string
 }
@@ -115,8 +118,9 @@ type Format struct {
 	// stand after what they cover. Nil means that there are none.
 	Verify func(r io.Reader, name string) error
 
-	// Claims reads what the engine itself wrote of desyncs. Nil means that files
-	// of the format have no such thing.
+	// Claims reads what the engine itself wrote of desyncs, of the first match in the file and
+	// of those after it, by ClaimLog.More. Nil means that files of the format have no such thing; it may return nil for
+	// one that is evidence of another kind and has none.
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
 
 	// Check computes the checksums of a file again from what lies beside it. It
@@ -234,7 +238,9 @@ func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*Cla
 	}
 	log, err := f.Claims(in, path)
 	if log != nil {
-		log.File = path
+		for _, match := range log.Matches() {
+			match.File = path
+		}
 	}
 	return log, errors.Join(err, in.Close())
 }

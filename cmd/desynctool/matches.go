@@ -103,7 +103,7 @@ func (e *env) triageOne(x *evidence.Match, builds narrow.Builds, flags triageFla
 			return nil, fmt.Errorf("--known %s: %w", flags.known, err)
 		}
 	}
-	e.simFailed("--sim", r.SimFailed)
+	e.triageFailed(r)
 	return r, nil
 }
 

@@ -97,6 +97,15 @@ func (e *env) simFailed(flag, how string) {
 	}
 }
 
+// triageFailed says on stderr which simulator of a triage failed, if one did.
+func (e *env) triageFailed(r *report.Report) {
+	flag := "--sim"
+	if r.OwnFailed {
+		flag = "--own"
+	}
+	e.simFailed(flag, r.SimFailed)
+}
+
 // outputs is the flag --format: formats, each with the file it goes to, "" for
 // stdout. The first of those allowed is the default.
 type outputs struct {

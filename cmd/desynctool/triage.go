@@ -183,11 +183,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		}
 	}
 	e.warn(r.Warnings)
-	failed := "--sim"
-	if r.OwnFailed {
-		failed = "--own"
-	}
-	e.simFailed(failed, r.SimFailed)
+	e.triageFailed(r)
 	if flags.start != "" {
 		if len(r.Fingerprints) == 0 {
 			e.warn([]string{"--write-up: no divergence is known, so there is nothing to write up"})

@@ -311,3 +311,26 @@ func Fields(kind string, payload []byte) []orderlog.Field {
 	number("tile", 6)
 	return last("args")
 }
+
+// desyncError ends the message that a client has left because it was out of sync.
+var desyncError = []byte(" has left the game (desync error)")
+
+// Desynced reads a line by which the game says that a client has left because it was out of
+// sync, and returns the tick and the client's name:
+//
+//	msg: 000ae760; 47; *** Bob has left the game (desync error)
+//
+// A mark of the direction of writing may stand before the stars, in whatever encoding. What
+// a player writes begins with "[All] Bob: " or the like.
+func Desynced(b []byte) (tick uint64, name string, ok bool) {
+	said, ok := bytes.CutSuffix(b, desyncError)
+	if !ok {
+		return 0, "", false
+	}
+	l := parse(said)
+	before, after, ok := bytes.Cut(l.rest, []byte("*** "))
+	if l.kind != msg || !ok || len(after) == 0 || len(before) > 8 || bytes.ContainsFunc(before, func(r rune) bool { return r < 0x80 }) {
+		return 0, "", false
+	}
+	return l.tick, string(bytes.ToValidUTF8(after, []byte("\uFFFD"))), true
+}

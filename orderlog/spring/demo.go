@@ -252,7 +252,7 @@ func (m *Message) SyncError() (SyncError, bool) {
 		return SyncError{}, false
 	}
 	said, _, _ := bytes.Cut(m.Body[4:], []byte{0})
-	e, ok := parseSyncError(said)
+	e, ok := ParseSyncError(said)
 	e.Offset, e.Text, e.Logged = m.Offset, text(said), m.Frame
 	return e, ok
 }

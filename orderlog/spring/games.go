@@ -18,16 +18,13 @@ type Game struct {
 	Line     int64  // the number of its first line
 }
 
-// maxGames is how many games of one log are told apart.
-const maxGames = 1 << 12
-
 // Games returns the games of an infolog in the order in which they stand. A game begins at the
 // line that names another one than before, or earlier, where the time begins anew between the
 // two. What follows damage is of the last game.
 func Games(r io.Reader, name string) ([]Game, error) {
 	lines := orderlog.NewLines(r, name)
 	if !IsInfolog(lines.Peek(sniffLength)) {
-		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds]")
+		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds] or [f=frame]")
 	}
 	list := []Game{{Line: 1}}
 	var begun *Game // where the time went back after the last game was named

@@ -21,9 +21,10 @@ type Infolog struct {
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
-	// Next is where another game begins in the same file, nil if none does. Nothing of it
-	// was read.
-	Next *NextGame
+	// Line is the number of the line that names the game, 0 for the first one of a file.
+	Line int64
+	// More are the games that follow in the same file, in order; only the first one has them.
+	More []*Infolog
 
 	// Malformed is the number of lines that begin like a SyncError but are not one,
 	// FirstMalformed the number of the first of them.
@@ -31,12 +32,6 @@ type Infolog struct {
 	FirstMalformed int64
 	// Dropped is the number of errors after those that are kept.
 	Dropped int
-}
-
-// NextGame is a line that names another game than the one before it.
-type NextGame struct {
-	GameID string // 32 hex digits
-	Line   int64
 }
 
 // SyncError is a line by which the engine claims a desync:
@@ -61,6 +56,7 @@ type SyncError struct {
 }
 
 const (
+	maxGames    = 1 << 10  // of a file that are told apart
 	maxErrors   = 1 << 16  // lines that are kept
 	maxKept     = 16 << 20 // bytes of such lines
 	maxClaim    = 16 << 10 // bytes of such a line that are read
@@ -71,51 +67,72 @@ const (
 
 // IsInfolog reports whether head, the leading bytes of a file, are those of an
 // infolog.txt: a line that begins with the time since the start, such as
-// "[t=00:00:00.000926]".
+// "[t=00:00:00.000926]", or with a frame, as before 105: "[f=0070684] ". Of a log whose
+// head was cut off the first line may be any part of one.
 func IsInfolog(head []byte) bool {
+	first := true
 	for line := range bytes.Lines(head) {
-		if rest, ok := bytes.CutPrefix(line, []byte("[t=")); ok {
-			i := bytes.IndexByte(rest, ']')
-			return i > 0 && len(bytes.Trim(rest[:i], "0123456789:.")) == 0
+		if isStamped(line) {
+			return true
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if !first {
 			return false
 		}
+		first = false
 	}
 	return false
 }
 
-// ReadInfolog reads a log to its end, or to where another game begins. The name is what errors call it. Of a log
+// isStamped reports whether a line begins with a time or with a frame.
+func isStamped(line []byte) bool {
+	if rest, ok := bytes.CutPrefix(line, []byte("[t=")); ok {
+		i := bytes.IndexByte(rest, ']')
+		return i > 0 && len(bytes.Trim(rest[:i], "0123456789:.")) == 0
+	}
+	const frame = "[f=0000000] "
+	if len(line) < len(frame) || !bytes.HasPrefix(line, []byte("[f=")) || string(line[10:12]) != "] " {
+		return false
+	}
+	return len(bytes.Trim(bytes.TrimPrefix(line[3:10], []byte("-")), "0123456789")) == 0
+}
+
+// ReadInfolog reads a log to its end. The name is what errors call it. Games that follow
+// each other in one file are those of lines that name them. Of a log
 // that ends inside a line, as that of a game that crashed or still runs does, or
 // that holds a line longer than orderlog.MaxLine, it returns what precedes that
 // line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	lines := orderlog.NewLines(r, name)
 	if !IsInfolog(lines.Peek(sniffLength)) {
-		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds]")
+		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds] or [f=frame]")
 	}
-	log := &Infolog{Players: map[uint32]string{}, Start: map[string]map[string]string{}}
-	p := infologParser{log: log}
+	first := newInfolog("", 0)
+	p := infologParser{log: first, first: first}
 	for {
 		line, err := lines.Next()
 		switch {
 		case err == io.EOF:
-			return log, nil
+			return first, nil
 		case errors.As(err, new(*frame.Error)):
-			return log, err
+			return first, err
 		case err != nil:
 			return nil, err
 		}
 		p.line(line, lines.Number(), lines.Offset())
-		if log.Next != nil {
-			return log, nil
-		}
 	}
+}
+
+func newInfolog(gameID string, line int64) *Infolog {
+	return &Infolog{GameID: gameID, Line: line, Players: map[uint32]string{}, Start: map[string]map[string]string{}}
 }
 
 // infologParser holds what one line says for the next ones.
 type infologParser struct {
-	log        *Infolog
+	log, first *Infolog
+	errors     int    // of all games
 	connecting string // the player of the last attempt to connect
 	sender     string // whose machine reports what the next lines have
 	what       string
@@ -154,7 +171,7 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 			p.message(text(rest))
 			return
 		}
-		e, ok := parseSyncError(said)
+		e, ok := ParseSyncError(said)
 		switch begins := bytes.HasPrefix(said, syncErrorMark) || bytes.HasPrefix(said, warningMark); {
 		case ok:
 			e.Text, e.Line, e.Offset, e.Logged = text(said), number, offset, logged
@@ -170,8 +187,10 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 		case !ok || len(id) != 32 || len(bytes.Trim(id, "0123456789abcdef")) > 0:
 		case p.log.GameID == "":
 			p.log.GameID = string(id)
-		case p.log.GameID != string(id):
-			p.log.Next = &NextGame{string(id), number}
+		case p.log.GameID != string(id) && len(p.first.More) < maxGames:
+			p.log = newInfolog(string(id), number)
+			p.first.More = append(p.first.More, p.log)
+			p.connecting, p.sender = "", ""
 		}
 	case 'C':
 		if player, ok := bytes.CutPrefix(said, attemptMark); ok {
@@ -193,15 +212,18 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 // it is not taken for what the engine says.
 //
 //	[t=00:00:22.184280][f=0001012] Error: [Game::ClientReadNet]
+//	[f=0001012]
 //
 // The frame is -1 if there is none, or before the start.
 func cutLead(line []byte) (said []byte, logged int64) {
 	logged = -1
-	said, ok := bytes.CutPrefix(line, []byte("[t="))
-	if !ok {
+	said, timed := bytes.CutPrefix(line, []byte("[t="))
+	switch {
+	case timed:
+		_, said, _ = bytes.Cut(said, []byte("]"))
+	case !isStamped(line):
 		return nil, logged
 	}
-	_, said, _ = bytes.Cut(said, []byte("]"))
 	if rest, ok := bytes.CutPrefix(said, []byte("[f=")); ok {
 		i := max(0, bytes.IndexByte(rest, ']'))
 		said = rest[min(i+1, len(rest)):]
@@ -240,10 +262,11 @@ func cutSpeaker(said []byte) ([]byte, bool) {
 
 // claim keeps a line by which the engine claims a desync.
 func (p *infologParser) claim(e SyncError, size int) {
-	if p.kept += size; len(p.log.Errors) == maxErrors || p.kept > maxKept {
+	if p.kept += size; p.errors == maxErrors || p.kept > maxKept {
 		p.log.Dropped++
 		return
 	}
+	p.errors++
 	p.log.Errors = append(p.log.Errors, e)
 }
 
@@ -283,14 +306,14 @@ func (p *infologParser) keep(player, name, value string) {
 	p.log.Start[player][name] = value
 }
 
-// parseSyncError parses both kinds of lines by which the engine claims a desync,
+// ParseSyncError parses both kinds of lines by which the engine claims a desync,
 // without what stands before them:
 //
 //	Sync error for Bob, Carol in frame 1401 (got 862e9672, correct is f3e962e7)
 //	[DESYNC WARNING] checksum feec838 from demo player 2 (Carol) does not match our checksum 90c6c4f5 for frame-number 360
 //
 // Checksums have no leading zeros.
-func parseSyncError(said []byte) (SyncError, bool) {
+func ParseSyncError(said []byte) (e SyncError, ok bool) {
 	said = said[:min(len(said), maxClaim)]
 	if rest, ok := bytes.CutPrefix(said, syncErrorMark); ok {
 		return parseServerError(string(rest))

@@ -84,6 +84,10 @@ func TestLines(t *testing.T) {
 		{"[t=1][f=1] Sync error for Bob in frame 2147483648 (got 1, correct is 2)", "malformed"},
 		{"[t=1][f=1] Sync error for " + strings.Repeat("a, ", 300) + "a in frame 1 (got 1, correct is 2)", "malformed"},
 		{"[t=1][f=1] [DESYNC WARNING] checksum 1 from demo", "malformed"},
+		{"[f=0070684] Sync error for Bob in frame 70676 (got 4558668, correct is eabb33c9)", "Bob 70676 4558668 eabb33c9 at 70684"},
+		{"[f=-000001] Sync error for Bob in frame 7 (got 0, correct is 1)", "Bob 7 0 1 at -1"},
+		{"[f=0070684] <Bob> Sync error for Carol in frame 1 (got 1, correct is 2)", ""},
+		{"[f=70684] Sync error for Bob in frame 1 (got 1, correct is 2)", ""},
 		{"[t=1][f=1", ""}, {"[t=1", ""}, {"[t=1]", ""}, {"[t=1][f=]", ""}, {"Sync error for Bob in frame 1 (got 1, correct is 2)", ""},
 	} {
 		log, err := spring.ReadInfolog(strings.NewReader("[t=0] x\n"+c.line+"\n"), "x")
@@ -126,10 +130,52 @@ func TestStart(t *testing.T) {
 	want := &spring.Infolog{
 		GameID: "0123456789abcdef0123456789abcdef", Players: map[uint32]string{3: "Ann"},
 		Start: map[string]map[string]string{"Ann": {"map checksum": "bb"}, "Bob": {"path data of block size 16": "cc"}},
-		Next:  &spring.NextGame{GameID: "1123456789abcdef0123456789abcdef", Line: 14},
+		More:  []*spring.Infolog{{GameID: "1123456789abcdef0123456789abcdef", Line: 14, Players: map[uint32]string{5: "Eve"}, Start: map[string]map[string]string{}}},
 	}
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestHeads has logs of old versions and logs whose heads were cut off.
+func TestHeads(t *testing.T) {
+	const line = "[f=0070684] Sync error for Bob in frame 70676 (got 4558668, correct is eabb33c9)\n"
+	for text, want := range map[string]int{
+		line: 1, "\n" + line + line: 2, "of a line]\n" + line: 1, "\tclient=00\n[t=00:00:01.5][f=0000001] x\n" + line: 1,
+	} {
+		log, err := spring.ReadInfolog(strings.NewReader(text), "x")
+		if err != nil || len(log.Errors) != want {
+			t.Errorf("%q: %v, %v", text, log, err)
+		}
+	}
+	for _, text := range []string{"a\nb\n" + line, "[f=007068] x\n", "[f=00x0684] x\n", "[f=0070684]x\n"} {
+		if spring.IsInfolog([]byte(text)) {
+			t.Errorf("%q is taken for an infolog", text)
+		}
+	}
+}
+
+// TestGames has three games in one file, of which the first and the last have errors.
+func TestGames(t *testing.T) {
+	text := ""
+	for _, id := range []string{"a", "b", "c"} {
+		text += "[t=0] GameID: " + strings.Repeat(id, 32) + "\n"
+		if id != "b" {
+			text += "[t=1][f=0000001] Sync error for " + id + " in frame 1 (got 1, correct is 2)\n"
+		}
+	}
+	log, err := spring.ReadInfolog(strings.NewReader(text), "x")
+	if err != nil || len(log.More) != 2 {
+		t.Fatal(log, err)
+	}
+	for i, want := range []string{"a 1 1 2", "", "c 1 1 2"} {
+		game := log
+		if i > 0 {
+			game = log.More[i-1]
+		}
+		if got := strings.Join(claims(game), "; "); got != want || game.GameID != strings.Repeat(string("abc"[i]), 32) {
+			t.Errorf("game %d: %s of %s", i, got, game.GameID)
+		}
 	}
 }
 

@@ -342,6 +342,7 @@ func (x *examined) checkpoints(s *Session) {
 		}
 		x.claimed(log)
 		x.session = log.Dialect.Session
+		x.meta(log.Facts)
 		for peer, values := range log.Start {
 			for name, value := range values {
 				x.know(peer, name, value, true)

@@ -29,4 +29,5 @@ func ExampleExamine() {
 	// server 10 states
 	// server 332 orders
 	// server 275 hashes
+	// server 1 claims
 }

@@ -33,6 +33,7 @@ type Traces struct {
 	s          *Session
 	distrusted map[string]bool // files that contradict their peer's own hashes
 	single     int             // traces with which nothing can be compared
+	besides    int             // of Claims, those of files that are order logs: there is something else to compare
 }
 
 // TraceOptions says which traces are opened, and how. The zero value opens all.
@@ -115,6 +116,9 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 				foreign[f.Format.Name] = append(foreign[f.Format.Name], cloned(o.foreign)...)
 			}
 			t.took(o)
+			if o.claims != nil && f.IsLog() {
+				t.besides++
+			}
 			sessions = append(sessions, o.matches(f)...)
 		}
 		if !any && p.loose() == nil && len(p.files) > 0 && opts.Which == AllTraces {
@@ -127,7 +131,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 	if err := t.group(ours, foreign); err != nil {
 		return nil, err
 	}
-	if t.enough(); len(t.Groups)+len(t.Claims) == 0 && opts.Which != Beside {
+	if t.enough(); len(t.Groups)+len(t.Claims) == t.besides && opts.Which != Beside {
 		err := error(s.aloneTraces())
 		for _, m := range t.Missing {
 			err = fmt.Errorf("%w; %s", err, m)

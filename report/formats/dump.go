@@ -140,12 +140,24 @@ func dumpClaims(w io.Writer, log *tracediff.ClaimLog) error {
 			fmt.Fprintf(out, "start[%q][%q] = %q\n", player, name, log.Start[player][name])
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(log.Facts)) {
+		fmt.Fprintf(out, "fact[%q] = %q\n", name, log.Facts[name])
+	}
 	for i := range log.Claims {
 		c := &log.Claims[i]
 		prefix := fmt.Sprintf("claim[%d]", i)
 		fmt.Fprintf(out, "%s.text = %q\n", prefix, c.Text)
 		if c.HasTick {
 			fmt.Fprintf(out, "%s.tick = %d\n", prefix, c.Tick)
+		}
+		if c.By != "" {
+			fmt.Fprintf(out, "%s.by = %q\n", prefix, c.By)
+		}
+		if c.SelfTest {
+			fmt.Fprintf(out, "%s.self_test = true\n", prefix)
+		}
+		if c.Quoted {
+			fmt.Fprintf(out, "%s.quoted = true\n", prefix)
 		}
 		for k, peer := range c.Peers {
 			fmt.Fprintf(out, "%s.accused[%d] = %q\n", prefix, k, peer)

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -16,9 +17,14 @@ import (
 	"github.com/desynctool/desynctool/snapshot/warzone"
 	"github.com/desynctool/desynctool/snapshot/zeroad"
 	"github.com/desynctool/desynctool/tracediff"
+	"github.com/desynctool/desynctool/tracediff/beaverbuddies"
+	"github.com/desynctool/desynctool/tracediff/bevyggrs"
 	"github.com/desynctool/desynctool/tracediff/loglines"
+	"github.com/desynctool/desynctool/tracediff/openclonk"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
+	openttdtrace "github.com/desynctool/desynctool/tracediff/openttd"
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
+	"github.com/desynctool/desynctool/tracediff/stratagus"
 	warzonetrace "github.com/desynctool/desynctool/tracediff/warzone"
 	widelandstrace "github.com/desynctool/desynctool/tracediff/widelands"
 	zeroadtrace "github.com/desynctool/desynctool/tracediff/zeroad"
@@ -35,11 +41,23 @@ func of(game string, list ...Format) []Format {
 func openTTD() []Format {
 	save := state(openttd.Format(), "dmp_cmds_<seed>_<date>.sav, *.sav", "state")
 	save.Extensions = []string{".sav"}
-	return of("OpenTTD", save, Format{
-		Name: "openttd-log", Title: "OpenTTD log of commands (12, 13, 14 and later)", Files: "commands-out.log",
+	list := []Format{save, {
+		Name: "openttd-log", Title: "OpenTTD log of commands (1.4 to 12, 13, 14 and later)", Files: "commands-out.log",
 		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog,
-		Log: func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
-	})
+		Log:   func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
+		Trace: &tracediff.Format{Name: "openttd-log", Title: "OpenTTD log of commands", Sniff: openttdlog.IsLog, Claims: openttdtrace.LogClaims},
+	}}
+	for _, f := range openttdtrace.Formats() {
+		f.Claims = messagesOf("openttd-console")
+		list = append(list, trace(f, "*.log, *.txt", "checkpoints", "claims"))
+	}
+	return of("OpenTTD", list...)
+}
+
+// messagesOf returns the function that reads the messages of one engine in a log.
+func messagesOf(name string) func(io.Reader, string) (*tracediff.ClaimLog, error) {
+	list := loglines.Formats()
+	return list[slices.IndexFunc(list, func(f tracediff.Format) bool { return f.Name == name })].Claims
 }
 
 func zeroAD() []Format {
@@ -135,7 +153,28 @@ func openRCT2() []Format {
 
 // messageGames are the games by the formats of their messages. Libraries that many games use
 // have none.
-var messageGames = map[string]string{"faf-log": "Supreme Commander", "stratagus-log": "Stratagus", "warzone-log": "Warzone 2100"}
+var messageGames = map[string]string{
+	"faf-log": "Supreme Commander", "stratagus-log": "Stratagus", "warzone-log": "Warzone 2100", "openclonk-log": "OpenClonk",
+	"clausewitz-log": "Crusader Kings III", "beaverbuddies-log": "Timberborn", "openttd-console": "OpenTTD", "openra-exception": "OpenRA",
+}
+
+// logTraces are the traces in logs of programs that write messages besides.
+func logTraces() []Format {
+	var list []Format
+	add := func(game, claims string, found []tracediff.Format) {
+		for _, f := range found {
+			f.Claims = messagesOf(claims)
+			list = append(list, of(game, trace(f, "*.log, *.txt", "checkpoints", "claims"))...)
+		}
+	}
+	for _, f := range openclonk.Formats() { // its checkpoints are what its claims say
+		list = append(list, of("OpenClonk", trace(f, "*.log, *.txt", "checkpoints"))...)
+	}
+	add("", "ggrs-log", bevyggrs.Formats())
+	add("Stratagus", "stratagus-log", stratagus.Formats())
+	add("Timberborn", "beaverbuddies-log", beaverbuddies.Formats())
+	return list
+}
 
 // Messages are the formats of messages that may stand in any log.
 func Messages() []Format { return messages() }

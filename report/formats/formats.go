@@ -74,6 +74,7 @@ var all = sync.OnceValue(func() []Format {
 		[]Format{snap(), orderLog()},
 		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(),
 		[]Format{ownTrace()},
+		logTraces(),
 		messages(), // their lines may stand in any log
 		[]Format{textTrace()},
 	)

@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/report/words"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // alone concludes from evidence that cannot be compared with any other; why says so. Without
@@ -32,6 +33,11 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 	e.Lost = append(e.Lost, s.Lost()...)
 	for _, p := range c.Peers {
 		e.Covers = append(e.Covers, playbook.Covered{Name: p.Name, Spans: p.Covers})
+	}
+	if traces, _ := s.Traces(evidence.TraceOptions{}); traces != nil && len(traces.Claims) > 0 {
+		if e.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
+			e.Lost = append(e.Lost, err.Error())
+		}
 	}
 	found, err := playbook.Conclude(e)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -160,6 +161,11 @@ func byTraces(s *evidence.Session) (*bisect.Result, error) {
 	}
 	r := bisect.RunTraces(results)
 	r.Notes = append(r.Notes, traces.Notes...)
+	for _, t := range results {
+		for i := range t.Noise {
+			r.Notes = append(r.Notes, report.NoiseText(&t.Noise[i]))
+		}
+	}
 	for _, p := range s.Peers() {
 		r.Lost = slices.Concat(r.Lost, p.States.Warnings, p.Lost)
 	}

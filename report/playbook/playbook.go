@@ -33,6 +33,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	}
 	if e.Bisect == nil {
 		c.alone()
+		c.said(e.Traces)
 		c.gameLogs(e)
 		c.lastly(e)
 		return c, nil

@@ -20,6 +20,15 @@ func (c *Conclusion) statements(e Evidence) {
 	}
 }
 
+// said takes the claims where nothing can be compared, so that they stand as they are.
+func (c *Conclusion) said(list []*tracediff.Result) {
+	for _, t := range list {
+		for _, doc := range report.Claims(t) {
+			c.Statements = append(c.Statements, Statement{ClaimDocument: doc})
+		}
+	}
+}
+
 // ofTraces takes the claims beside traces. Each comparison of traces has judged all of them by
 // its own checksums; the word of one that has the tick counts.
 func (c *Conclusion) ofTraces(e Evidence) {
@@ -183,7 +192,9 @@ func (s *Statement) Wrong() bool {
 func (c *Conclusion) FirstStatement() (first *Statement, wrong int) {
 	for i := range c.Statements {
 		s := &c.Statements[i]
-		if first == nil || s.Wrong() && !first.Wrong() || s.Tick != nil && first.Tick == nil && !first.Wrong() {
+		switch {
+		case first == nil, s.Wrong() && !first.Wrong(), s.Tick != nil && first.Tick == nil && !first.Wrong(),
+			s.Tick != nil && first.Tick != nil && *s.Tick < *first.Tick && s.Wrong() == first.Wrong():
 			first = s
 		}
 		wrong += btoi(s.Wrong())

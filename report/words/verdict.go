@@ -46,7 +46,7 @@ func otherGame(c *playbook.Conclusion) string {
 func verdict(c *playbook.Conclusion) []string {
 	switch {
 	case c.Alone:
-		return []string{alone(c)}
+		return append([]string{alone(c)}, says(c)...)
 	case !c.Diverged():
 		return failed(c, undiverged(c))
 	case c.Bracket == nil:
@@ -83,6 +83,16 @@ func alone(c *playbook.Conclusion) string {
 	}
 }
 
+// says quotes what the game says of a desync that nothing bears out.
+func says(c *playbook.Conclusion) []string {
+	for i := range c.Statements {
+		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
+			return []string{fmt.Sprintf("Yet the game says “%s”, and nothing here bears that out.", s.Text)}
+		}
+	}
+	return nil
+}
+
 // undiverged says that nothing is known to differ.
 func undiverged(c *playbook.Conclusion) []string {
 	text := "No difference was found"
@@ -108,12 +118,7 @@ func undiverged(c *playbook.Conclusion) []string {
 	if in := &c.Inputs; in.State == playbook.InputsLogs {
 		out = append(out, fmt.Sprintf("Nothing shows that the peers were given different orders: %s; %s. A log may lack what its peer applied.", Difference(in.Parting), unborne(in)))
 	}
-	for i := range c.Statements {
-		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
-			out = append(out, fmt.Sprintf("Yet the game says “%s”, and nothing here bears that out.", s.Text))
-			break
-		}
-	}
+	out = append(out, says(c)...)
 	if lost > 0 {
 		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", prose.Count(lost, "piece of evidence is", "pieces of evidence are")))
 	} else if n := len(c.Contradictions); n > 0 {

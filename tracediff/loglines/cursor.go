@@ -144,6 +144,16 @@ func (c *cursor) untilBrace() string {
 	return ""
 }
 
+// nextLine passes the rest of the line and its end.
+func (c *cursor) nextLine() {
+	n := bytes.IndexByte(c.rest(), '\n')
+	if n < 0 {
+		c.failCut()
+		return
+	}
+	c.pos += n + 1
+}
+
 func (c *cursor) line() []byte {
 	line, _, _ := bytes.Cut(c.rest(), []byte("\n"))
 	return line

@@ -10,7 +10,10 @@ func faf() engine {
 	return engine{
 		name: "faf-log", title: "log of Supreme Commander: Forged Alliance",
 		dialect: tracediff.Dialect{Engine: "Supreme Commander: Forged Alliance", File: "log", TickName: tickName("beat")},
-		forms:   []form{{literal: "Checksum for beat ", parse: beatMismatch}},
+		forms: []form{
+			{literal: "Checksum for beat ", parse: beatMismatch},
+			{literal: "Desync at beat ", common: true, weak: true, parse: desyncAtBeat},
+		},
 	}
 }
 
@@ -27,4 +30,14 @@ func beatMismatch(c *cursor) finding {
 	f.peers = named(name)
 	f.values = []tracediff.ClaimedValue{{Value: own}, {Peer: name, Value: other}}
 	return f
+}
+
+// desyncAtBeat reads "N tick T", which the game's Lua code writes in every beat from then
+// on: N is the beat that the user interface had come to, which may lie before the one
+// that is out of sync. So it names no tick.
+func desyncAtBeat(c *cursor) finding {
+	c.number()
+	c.literal(" tick ")
+	c.digits("0123456789.", 32)
+	return finding{}
 }

@@ -10,16 +10,18 @@ import (
 // which computes the last frames of one machine again: they name no peers. The
 // tick is the first frame that came out differently. The third is the event of a
 // session between peers as Debug prints it, on one line or on several; the fourth
-// is what many games print of it.
+// is what many games print of it, the last what an example prints of a sync test.
 func ggrs() engine {
 	return engine{
 		name: "ggrs-log", title: "log with messages of GGRS",
 		dialect: tracediff.Dialect{Engine: "GGRS", File: "log", TickName: tickName("frame"), Covers: "what the game hashes into the checksum that it hands to GGRS"},
+		leads:   []string{"called `Result::unwrap()` on an `Err` value: ", "GGRS event: ", "GGRS error: ", "Event: ", "event: ", "event = ", "Error: ", "Err("},
 		forms: []form{
 			{literal: "Detected checksum mismatch during rollback", parse: mismatchMessage},
 			{literal: "MismatchedChecksum {", parse: mismatchDebug},
 			{literal: "DesyncDetected {", parse: desyncDebug},
 			{literal: "Desync on frame ", common: true, parse: desyncMessage},
+			{literal: "desync detected at frame ", common: true, parse: mismatchPanic},
 		},
 	}
 }
@@ -28,10 +30,10 @@ func ggrs() engine {
 // " on frame N.", where N is the frame that came out differently; in 0.2.1 ".".
 func mismatchMessage(c *cursor) finding {
 	if c.try(".") {
-		return finding{}
+		return finding{selfTest: true}
 	}
 	c.literal(" on frame ")
-	f := finding{tick: c.number(), hasTick: true}
+	f := finding{tick: c.number(), hasTick: true, selfTest: true}
 	if c.optional(", mismatched frames: [") {
 		f.tick = c.list()
 		return f
@@ -44,7 +46,7 @@ func mismatchMessage(c *cursor) finding {
 // 0.10.0 " frame: N }".
 func mismatchDebug(c *cursor) finding {
 	c.space()
-	f := finding{hasTick: true}
+	f := finding{hasTick: true, selfTest: true}
 	if c.try("frame: ") {
 		f.tick = c.number()
 	} else {
@@ -59,6 +61,14 @@ func mismatchDebug(c *cursor) finding {
 	c.space()
 	c.literal("}")
 	return f
+}
+
+// mismatchPanic reads "N! mismatched frames: [A, B]", which an example of bevy_ggrs
+// panics with.
+func mismatchPanic(c *cursor) finding {
+	c.number()
+	c.literal("! mismatched frames: [")
+	return finding{tick: c.list(), hasTick: true, selfTest: true}
 }
 
 // desyncDebug reads " frame: N, local_checksum: U128, remote_checksum: U128, addr:

@@ -22,6 +22,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -31,6 +32,10 @@ type engine struct {
 	name, title string
 	dialect     tracediff.Dialect
 	forms       []form
+
+	// leads are what the program writes before its messages on a line, besides what
+	// logs of all programs have there. What stands after anything else may be a quotation.
+	leads []string
 }
 
 // form is one shape of a claim.
@@ -40,6 +45,26 @@ type form struct {
 	// common says that other programs may also write the literal, so that nothing
 	// is wrong with a log that has it and no claim.
 	common bool
+
+	// context says that it is not a claim: the tick that it names is that of the claims
+	// after it that name none.
+	context bool
+
+	// fact says that it is not a claim: what it says of the game and the machine counts if
+	// the log has a claim of the engine.
+	fact bool
+
+	// needs is what must stand before it on its line, in lower case, since other programs
+	// may well write the same.
+	needs string
+
+	// before, if not nil, reads the part of a message that stands before the literal from what
+	// stands there on the line, and returns what stands before the message.
+	before func(lead []byte, f *finding) (rest []byte, ok bool)
+
+	// weak says that it says less than the engine's other messages, and is repeated: it is
+	// kept only where a log has no claim before it.
+	weak bool
 
 	// parse reads what follows the literal.
 	parse func(c *cursor) finding
@@ -52,10 +77,17 @@ type finding struct {
 	peers   []string
 	values  []tracediff.ClaimedValue
 	players map[uint32]string
+
+	facts map[string]string
+
+	by       string // who wrote it, as Claim.By
+	selfTest bool
 }
 
 // engines returns the table of all engines.
-func engines() []engine { return []engine{ggrs(), faf(), stratagus(), warzone()} }
+func engines() []engine {
+	return []engine{ggrs(), faf(), stratagus(), warzone(), gekkonet(), openclonk(), clausewitz(), beaverbuddies(), openttd(), openra()}
+}
 
 // Formats returns one format for each engine. They have only claims. Sniff
 // reports whether one of the engine's lines stands in the leading bytes; Scan
@@ -80,19 +112,69 @@ func Scan(r io.Reader, name string) (*tracediff.ClaimLog, error) { return scan(r
 func (e *engine) sniff(head []byte) bool {
 	for i := range e.forms {
 		f := &e.forms[i]
-		for rest := head; ; {
-			at := bytes.Index(rest, []byte(f.literal))
+		if f.context || f.fact {
+			continue
+		}
+		for from := 0; ; {
+			at := bytes.Index(head[from:], []byte(f.literal))
 			if at < 0 {
 				break
 			}
-			rest = rest[at+len(f.literal):]
-			c := cursor{text: rest[:min(len(rest), maxClaim)]}
-			if f.parse(&c); !c.failed {
+			at += from
+			from = at + len(f.literal)
+			lead := head[bytes.LastIndexByte(head[:at], '\n')+1 : at]
+			if m := e.match(f, lead, head[at:]); m.ok && m.own {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// matched is what a form reads at a place where its literal stands.
+type matched struct {
+	finding
+	ok   bool // it is a message of the form
+	own  bool // and the program's own, as far as what stands before it shows
+	cut  bool // it is not, because the text ends
+	size int  // from the literal on
+	back int  // bytes of it before the literal
+}
+
+// match reads a message. The lead is what stands before the literal on its line, nil if that is
+// too long.
+func (e *engine) match(f *form, lead, text []byte) matched {
+	c := cursor{text: text[:min(len(text), maxClaim)], pos: len(f.literal)}
+	m := matched{ok: true}
+	if f.before != nil {
+		rest, ok := f.before(lead, &m.finding)
+		if !ok {
+			return matched{}
+		}
+		m.back = len(lead) - len(rest)
+		lead = rest
+	}
+	read := f.parse(&c)
+	read.join(&m.finding)
+	m.finding, m.ok, m.cut, m.size = read, !c.failed, c.cut, c.pos
+	m.own = lead != nil && e.owns(lead)
+	if f.needs != "" && !bytes.Contains(bytes.ToLower(lead), []byte(f.needs)) {
+		m.ok, m.cut = false, false
+	}
+	return m
+}
+
+// join adds what was read before the literal.
+func (f *finding) join(before *finding) {
+	if before.hasTick {
+		f.tick, f.hasTick = before.tick, true
+	}
+	if before.peers != nil {
+		f.peers = before.peers
+	}
+	if before.facts != nil && f.facts != nil {
+		maps.Copy(f.facts, before.facts)
+	}
 }
 
 // named returns the list of one peer, if it has a name.

@@ -12,20 +12,24 @@ import (
 
 const (
 	// maxClaim is the largest length of a claim in bytes.
-	maxClaim = 4096
+	maxClaim = 16 << 10
+	// maxLead is how much of what stands before a claim on its line is looked at.
+	maxLead = 512
 	// windowSize is how much of a log is in memory.
 	windowSize = 256 << 10
 	// maxClaims is how many claims of a log are kept.
 	maxClaims = 1 << 16
 	// shown is how many bytes Trouble quotes of a line that is not a claim.
 	shown = 80
+	// maxText is how many bytes of a claim over several lines are kept as its text.
+	maxText = 4096
 )
 
-// hit is where a form's literal stands next.
-type hit struct {
+// known is a form and whose it is.
+type known struct {
 	engine *engine
 	form   *form
-	at     int // in the window, -1 if it stands nowhere after that
+	number int // of the engine
 }
 
 // scanner moves a window over a log.
@@ -38,13 +42,36 @@ type scanner struct {
 
 	// What was passed so far: line ends before the mark, and where its line began.
 	mark      int
+	from      int   // where the search goes on
+	after     int64 // where the last claim ends, in the log
 	line      int64
 	lineStart int64
 
-	hits              []hit
+	forms             []known
+	literals          *searcher
+	context           []context // by the engine's number
 	out               *tracediff.ClaimLog
 	troubles, dropped int
 	first             string
+}
+
+// context is what lines of an engine that are no claims said last.
+type context struct {
+	tick    uint64
+	hasTick bool
+	facts   map[string]string
+}
+
+// learn takes facts of which nothing is known yet.
+func (c *context) learn(facts map[string]string) {
+	for name, value := range facts {
+		if _, known := c.facts[name]; value != "" && !known {
+			if c.facts == nil {
+				c.facts = map[string]string{}
+			}
+			c.facts[name] = value
+		}
+	}
 }
 
 // scan looks for the lines of some engines in a whole log.
@@ -53,11 +80,14 @@ func scan(in io.Reader, name string, list []engine) (*tracediff.ClaimLog, error)
 	if len(list) == 1 {
 		s.out.Dialect = list[0].dialect
 	}
+	var literals []string
 	for i := range list {
 		for k := range list[i].forms {
-			s.hits = append(s.hits, hit{engine: &list[i], form: &list[i].forms[k]})
+			f := &list[i].forms[k]
+			s.forms, literals = append(s.forms, known{engine: &list[i], form: f, number: i}), append(literals, f.literal)
 		}
 	}
+	s.literals, s.context = newSearcher(literals), make([]context, len(list))
 	for !s.eof {
 		if err := s.fill(); err != nil {
 			return nil, err
@@ -91,37 +121,20 @@ func (s *scanner) search() {
 	if !s.eof {
 		end -= maxClaim
 	}
-	for i := range s.hits {
-		s.hits[i].find(s.buf, 0)
-	}
-	from := 0 // claims do not overlap
+	from := min(s.from, len(s.buf)) // claims do not overlap
 	for {
-		next := -1
-		for i := range s.hits {
-			if at := s.hits[i].at; at >= 0 && (next < 0 || at < s.hits[next].at) {
-				next = i
-			}
-		}
-		if next < 0 || s.hits[next].at >= end {
+		at, n := s.literals.next(s.buf, from)
+		if n < 0 || at >= end {
 			break
 		}
-		h := &s.hits[next]
-		if h.at >= from {
-			from = h.at + s.take(h)
-		}
-		h.find(s.buf, h.at+1)
+		from = at + s.take(&s.forms[n], at)
 	}
 	end = max(end, from)
 	s.pass(end)
-	s.base += int64(end)
-	s.mark = 0
-	s.buf = s.buf[:copy(s.buf, s.buf[end:])]
-}
-
-func (h *hit) find(buf []byte, from int) {
-	h.at = bytes.Index(buf[from:], []byte(h.form.literal))
-	if h.at >= 0 {
-		h.at += from
+	if keep := max(0, end-maxLead); !s.eof { // the lead of a claim that comes next
+		s.base += int64(keep)
+		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
+		s.mark, s.from = end-keep, end-keep
 	}
 }
 
@@ -135,52 +148,95 @@ func (s *scanner) pass(to int) {
 	s.mark = to
 }
 
-// take takes the claim at a hit and returns its length, or that of
-// only the literal if it is not one.
-func (s *scanner) take(h *hit) int {
-	s.pass(h.at)
-	rest := s.buf[h.at:]
-	c := cursor{text: rest[:min(len(rest), maxClaim)], pos: len(h.form.literal)}
-	f := h.form.parse(&c)
-	if c.failed {
-		if cut := c.cut && s.eof && len(rest) <= maxClaim; cut || !h.form.common {
-			s.wrong(h, rest, cut)
+// take takes the claim at a place where the literal of a form stands and returns its
+// length, or that of only the literal if it is not one.
+func (s *scanner) take(k *known, at int) int {
+	s.pass(at)
+	rest := s.buf[at:]
+	m := k.engine.match(k.form, s.lead(at), rest)
+	switch {
+	case !m.ok:
+		if cut := m.cut && s.eof && len(rest) <= maxClaim; (cut || !k.form.common) && !k.form.context && !k.form.fact {
+			s.wrong(k, rest, cut)
 		}
-		return len(h.form.literal)
+		return len(k.form.literal)
+	case k.form.context:
+		if m.own {
+			s.context[k.number].tick, s.context[k.number].hasTick = m.tick, m.hasTick
+		}
+		return m.size
+	case k.form.fact:
+		if m.own {
+			s.context[k.number].learn(m.facts)
+		}
+		return m.size
+	}
+	if k.form.weak && len(s.out.Claims) > 0 {
+		return m.size
 	}
 	if len(s.out.Claims) == maxClaims {
 		s.dropped++
-		return c.pos
+		return m.size
+	}
+	s.after = s.base + int64(at+m.size)
+	if m.cut && s.eof && len(rest) <= maxClaim { // what follows its first line is cut off
+		s.wrong(k, rest, true)
+	}
+	last := &s.context[k.number]
+	if !m.hasTick && last.hasTick && m.own {
+		m.tick, m.hasTick = last.tick, true
 	}
 	if len(s.out.Claims) == 0 {
-		s.out.Dialect = h.engine.dialect
-	}
-	text := strings.ToValidUTF8(string(rest[:c.pos]), "\uFFFD")
-	if strings.Contains(text, "\n") {
-		text = strings.Join(strings.Fields(text), " ")
+		s.out.Dialect = k.engine.dialect
 	}
 	s.out.Claims = append(s.out.Claims, tracediff.Claim{
-		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: text,
-		Tick: f.tick, HasTick: f.hasTick, Peers: f.peers, Values: f.values,
+		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: claimText(s.buf[at-m.back : at+m.size]),
+		Tick: m.tick, HasTick: m.hasTick, Peers: m.peers, Values: m.values,
+		By: m.by, SelfTest: m.selfTest, Quoted: !m.own,
 	})
-	if f.players != nil {
+	if len(s.out.Claims) == 1 {
+		s.out.Facts = last.facts
+	}
+	if m.players != nil {
 		if s.out.Players == nil {
 			s.out.Players = map[uint32]string{}
 		}
-		maps.Copy(s.out.Players, f.players)
+		maps.Copy(s.out.Players, m.players)
 	}
-	return c.pos
+	return m.size
+}
+
+// lead returns what stands before a place in the window, from its line's begin or from the end of
+// the claim before it on. It is nil if that is too long.
+func (s *scanner) lead(at int) []byte {
+	begin := max(s.lineStart, s.after) - s.base
+	if begin < 0 || int64(at)-begin > maxLead {
+		return nil
+	}
+	return s.buf[begin:at:at]
+}
+
+// claimText returns a claim as it is shown: on one line, and not longer than maxText bytes.
+func claimText(claim []byte) string {
+	text := strings.ToValidUTF8(string(claim), "\uFFFD")
+	if strings.Contains(text, "\n") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
+	return text
 }
 
 // wrong notes what begins like a claim but is not one.
-func (s *scanner) wrong(h *hit, rest []byte, cut bool) {
+func (s *scanner) wrong(k *known, rest []byte, cut bool) {
 	if s.troubles++; s.troubles > 1 {
 		return
 	}
 	line, _, _ := bytes.Cut(rest[:min(len(rest), shown)], []byte("\n"))
-	what := "begins like a message of " + h.engine.dialect.Engine + " but is not one"
+	what := "begins like a message of " + k.engine.dialect.Engine + " but is not one"
 	if cut {
-		what = "the file ends inside a message of " + h.engine.dialect.Engine
+		what = "the file ends inside a message of " + k.engine.dialect.Engine
 	}
 	s.first = fmt.Sprintf("line %d: %s: %q", s.line, what, bytes.TrimSuffix(line, []byte("\r")))
 }

@@ -13,6 +13,7 @@ func warzone() engine {
 	return engine{
 		name: "warzone-log", title: "log of Warzone 2100",
 		dialect: tracediff.Dialect{Engine: "Warzone 2100", File: "log", TickName: tickName("tick")},
+		leads:   []string{"[recvPlayerGameTime:"},
 		forms:   []form{{literal: "Found CRC error when receiving GAME_GAME_TIME for player: ", parse: crcError}},
 	}
 }

@@ -131,7 +131,7 @@ func TestCompare(t *testing.T) {
 	for name, want := range map[string]struct{ peers, first, all string }{
 		report:    {"server client", "srand0", "srand0, Guest 4, Vehicle 57, Misc: Steam Particle 1020, Litter 1021"},
 		generator: {"server client", "srand0", "srand0"},
-		old:       {"server client", "Misc: Steam Particle 943", "Misc: Steam Particle 943, Misc: Steam Particle 1020"},
+		old:       {"server client", "Misc: Steam Particle 1020", "Misc: Steam Particle 1020"},
 		replay:    {"recorded replayed", "Staff 12", "Staff 12"},
 	} {
 		res := compare(t, name)
@@ -148,6 +148,47 @@ func TestCompare(t *testing.T) {
 		}
 		if got := strings.Join(all, ", "); got != want.all {
 			t.Errorf("%s: differs in %s, want %s", name, got, want.all)
+		}
+	}
+}
+
+// TestLinks has reports in which links of lists differ, which is noise: counted, and no difference.
+func TestLinks(t *testing.T) {
+	res := compare(t, old)
+	if len(res.Noise) != 1 || res.Noise[0].Sum != "rct_sprite_common::next_in_quadrant" || res.Noise[0].Count != 1 || res.Noise[0].Scope != "Misc: Steam Particle 943" {
+		t.Errorf("%+v", res.Noise)
+	}
+	dir := t.TempDir()
+	f := Formats()[0]
+	field := func(name string) string { return "  " + name + ", len = 2, offset = 4, left = 0x1, right = 0x2\n" }
+	for text, want := range map[string]string{
+		"": "noise 2 1 1", field("rct_sprite_common::x"): "first rct_sprite_common::x noise 2 1 1", field("rct_sprite_common::next_free"): "first rct_sprite_common::next_free noise 2 1 1",
+	} {
+		path := filepath.Join(dir, "desync_1_1.txt")
+		report := "tick: 00000001\nsrand0 left = 00000002, srand0 right = 00000002\nSprite modifications (A), index: 1\n" + field("rct_sprite_common::next") + field("rct_sprite_common::previous") +
+			"Sprite modifications (A), index: 2\n" + field("SpriteBase::next_in_quadrant") + field("rct_sprite_common::next") + text
+		if err := os.WriteFile(path, []byte(report), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		traces, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if res.First != nil {
+			got = "first " + strings.Join(res.First.Sums, " ") + " "
+		}
+		counts := map[string]int64{}
+		for _, n := range res.Noise {
+			counts[n.Sum] = n.Count
+		}
+		got += fmt.Sprint("noise ", counts["rct_sprite_common::next"], " ", counts["rct_sprite_common::previous"], " ", counts["SpriteBase::next_in_quadrant"])
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -46,9 +47,16 @@ func (r *reader) Header() tracediff.Header { return r.header }
 
 func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: "OpenRCT2", File: "OpenRCT2 desync report", Values: true,
+		Engine: "OpenRCT2", File: "OpenRCT2 desync report", Values: true, Noise: isLink,
 		Covers: "the random number generator's first word and the listed fields of the listed sprites: sprites that are equal are not listed, tiles, rides and the park are not compared",
 	}
+}
+
+// isLink reports whether a field is a link of the lists in which sprites are: their order depends on
+// what was drawn and loaded, and the game's developers take it for no desync.
+func isLink(field string) bool {
+	_, name, _ := strings.Cut(field, "::")
+	return name == "next_in_quadrant" || name == "next" || name == "previous"
 }
 
 // Next returns the checkpoint of srand0, then one for each sprite; more than one

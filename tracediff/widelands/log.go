@@ -13,13 +13,19 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// maxClaims is how many claims of one file are kept.
-const maxClaims = 1 << 12
+const (
+	maxClaims = 1 << 12 // of one file that are kept
+	maxName   = 1 << 10 // bytes of a player's name
+)
 
 // What the game prints about a desync. The time follows the prefix, and two
 // lines with MD5s follow, of which the first begins with iHave.
 const (
 	hostLost   = "[Host]: lost synchronization with client "
+	hostLost0  = "[Host] lost synchronization with client " // up to 2012
+	comparing  = "[Host]: comparing syncreports for time "
+	leaving    = "[Host]: disconnect_player_controller("
+	left       = "[Host]: disconnect_client("
 	replayLost = "REPLAY: Lost synchronization at time "
 	clientTold = "[Client] received NETCMD_INFO_DESYNC."
 
@@ -85,13 +91,17 @@ func cutStamp(line []byte) (text []byte, stamped bool) {
 // lost parses a line that says that synchronization was lost.
 func lost(text []byte) (c tracediff.Claim, ok bool) {
 	var time []byte
-	if rest, is := bytes.CutPrefix(text, []byte(hostLost)); is {
+	rest, is := bytes.CutPrefix(text, []byte(hostLost))
+	if !is {
+		rest, is = bytes.CutPrefix(text, []byte(hostLost0))
+	}
+	if is {
 		// In older versions the line has no time.
 		client, after, timed := bytes.Cut(bytes.TrimSuffix(rest, []byte("!")), []byte(" at time "))
 		if _, err := strconv.ParseUint(string(client), 10, 32); err != nil || len(rest) == 0 || rest[len(rest)-1] != '!' {
 			return c, false
 		}
-		c.Peers = []string{accused(string(client))}
+		c.Peers, c.By = []string{accused(string(client))}, "host"
 		if !timed {
 			c.Text = string(text)
 			return c, true
@@ -118,6 +128,33 @@ func md5Of(text []byte, what string) (string, bool) {
 	return string(rest), true
 }
 
+// compared returns the time in the line that stands above those that name none.
+func compared(text []byte) (time uint64, ok bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(comparing))
+	if !ok {
+		return 0, false
+	}
+	time, err := strconv.ParseUint(string(rest), 10, 32)
+	return time, err == nil
+}
+
+// nameAccused gives the client of a claim its player's name, which the host prints as it
+// disconnects that client: "[Host]: disconnect_player_controller(1, Bob)".
+func nameAccused(c *tracediff.Claim, text []byte) {
+	_, name, ok := bytes.Cut(text[len(leaving):], []byte(", "))
+	name, closed := bytes.CutSuffix(name, []byte(")"))
+	if !ok || !closed || len(name) == 0 || len(name) > maxName || len(c.Peers) != 1 {
+		return
+	}
+	was := c.Peers[0]
+	c.Peers[0] = string(bytes.ToValidUTF8(name, []byte("\uFFFD")))
+	for i := range c.Values {
+		if c.Values[i].Peer == was {
+			c.Values[i].Peer = c.Peers[0]
+		}
+	}
+}
+
 // logClaims reads what the game printed. The host and a client name themselves by
 // the kind of the line, other lines of the log are skipped.
 func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
@@ -126,8 +163,11 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		Dialect: tracediff.Dialect{Engine: engine, File: "Widelands log", Unit: unit, Cumulative: true},
 		Peer:    widelands.Peer(name),
 	}
-	var open *tracediff.Claim // whose hashes are still to come
-	other := ""               // what begins the line of the second one
+	var open *tracediff.Claim   // whose hashes are still to come
+	other := ""                 // what begins the line of the second one
+	var leaves *tracediff.Claim // whose client the host may now disconnect
+	var time uint64             // that the host compares last
+	timed := false
 	incomplete := func() {
 		if open != nil && log.Trouble == "" {
 			log.Trouble = fmt.Sprintf("%s: line %d: the checksums that should follow do not", name, open.Pos.Line)
@@ -145,18 +185,33 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 			return trouble(log, err)
 		}
 		text, _ := cutStamp(line)
+		if at, ok := compared(text); ok {
+			time, timed = at, true
+		}
+		if bytes.HasPrefix(text, []byte(leaving)) && leaves != nil {
+			nameAccused(leaves, text)
+		}
+		if bytes.HasPrefix(text, []byte(left)) {
+			leaves = nil
+		}
 		if c, ok := lost(text); ok {
 			incomplete()
-			if len(log.Claims) == maxClaims {
+			if leaves = nil; len(log.Claims) == maxClaims {
 				continue
+			}
+			if !c.HasTick && timed {
+				c.Tick, c.HasTick = time, true
 			}
 			c.File, c.Pos = name, tracediff.Position{Line: lines.Number(), Offset: lines.Offset()}
 			log.Claims = append(log.Claims, c)
 			open, other = &log.Claims[len(log.Claims)-1], clientHas
 			if c.Peers == nil {
 				other = replayHas
-			} else if log.Peer == "" {
-				log.Peer = "host"
+			} else {
+				leaves = open
+				if log.Peer == "" {
+					log.Peer = "host"
+				}
 			}
 			continue
 		}

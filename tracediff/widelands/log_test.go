@@ -52,6 +52,10 @@ func TestLogs(t *testing.T) {
 			"7 [the host's client 0] [{host " + mine + "} {the host's client 0 " + theirs + "}]\n8 [the host's client 12] [{host " + mine + "} {the host's client 12 " + theirs + "}]"},
 		{"old", "[Host]: lost synchronization with client 3!\nI have:     " + mine + "\nClient has: " + theirs + "\n",
 			"- [the host's client 3] [{host " + mine + "} {the host's client 3 " + theirs + "}]"},
+		{"time above", "[Host]: comparing syncreports for time 1200\n[Host]: lost synchronization with client 0!\nI have:     " + mine + "\nClient has: " + theirs +
+			"\n[Host]: disconnect_player_controller(1, Bob, the second)\n[Host]: disconnect_client(0, CLIENT_DESYNCED, )\n...\n[Host]: comparing syncreports for time 6700\n[Host] lost synchronization with client 0!\nI have:     " +
+			theirs + "\nClient has: " + mine + "\n[Host]: disconnect_client(0, CLIENT_DESYNCED, )\n[Host]: disconnect_player_controller(1, Carol)\n",
+			"1200 [Bob, the second] [{host " + mine + "} {Bob, the second " + theirs + "}]\n6700 [the host's client 0] [{host " + theirs + "} {the host's client 0 " + mine + "}]"},
 		{"half", "REPLAY: Lost synchronization at time 21400\nI have:     " + mine + "\nsomething else\n",
 			"21400 [] [{ " + mine + "}]\ntrouble: line 1: the checksums that should follow do not"},
 		{"no checksum", "REPLAY: Lost synchronization at time 21400\nI have:     a6abc5\n",
@@ -85,6 +89,7 @@ func TestLogs(t *testing.T) {
 
 func FuzzLog(f *testing.F) {
 	f.Add(string(content(f, "host/stdout.excerpt.txt")))
+	f.Add("[Host]: comparing syncreports for time 1200\n[Host]: lost synchronization with client 0!\nI have:     " + mine + "\nClient has: " + theirs + "\n[Host]: disconnect_player_controller(1, Bob)\n")
 	f.Add("REPLAY: Lost synchronization at time 21400\nI have:     " + mine + "\nReplay has: " + theirs + "\n")
 	form := format(f, "widelands-log")
 	f.Fuzz(func(t *testing.T, text string) {

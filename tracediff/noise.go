@@ -1,0 +1,62 @@
+package tracediff
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Noise is a value that differs though the engine's developers know it to differ between peers
+// in sync. It is no difference.
+type Noise struct {
+	Sum   string
+	Count int64 // of checkpoints in which it differs
+	// Where it differs first.
+	Tick          Tick
+	System, Scope string
+}
+
+// noiseOf returns which sums of traces are noise, nil if none is.
+func noiseOf(list []*Trace) func(sum string) bool {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0].Dialect.Noise
+}
+
+// noted counts the noise in c.cells, the checkpoints of one place in the tick at hand.
+func (c *comparer) noted(k *keyInfo) {
+	var first *Checkpoint
+	var seen []string // in this place
+	for i := range c.cells {
+		x := c.cells[i].c
+		if x == nil || first == nil {
+			first = cmp.Or(first, x)
+			continue
+		}
+		for _, s := range first.Sums {
+			t := find(x.Sums, s.Name)
+			if t == nil || equalSum(s.Value, t.Value) || !c.noise(s.Name) || slices.Contains(seen, s.Name) {
+				continue
+			}
+			seen = append(seen, s.Name)
+			n := c.noises[s.Name]
+			if n == nil {
+				n = &Noise{Sum: s.Name, Tick: c.tick, System: k.system, Scope: k.scope}
+				if c.noises == nil {
+					c.noises = map[string]*Noise{}
+				}
+				c.noises[s.Name] = n
+			}
+			n.Count++
+		}
+	}
+}
+
+// noiseFound returns the noise by the names of the sums.
+func (c *comparer) noiseFound() (list []Noise) {
+	for _, name := range slices.Sorted(maps.Keys(c.noises)) {
+		list = append(list, *c.noises[name])
+	}
+	return list
+}

@@ -1,0 +1,56 @@
+// Package openttd reads what OpenTTD writes besides its states and orders: who left because of a
+// desync, from commands-out.log, and what a client was told of the server, from the messages
+// of its network with -d net=9:
+//
+//	[2026-04-28 20:04:20] dbg: [net:9] Client::Receive_SERVER_SYNC(): sync_frame=2008700, sync_seed_1=1892841807
+//	[2026-04-28 20:04:21] dbg: [net:9] Client::Receive_SERVER_COMMAND(): cmd=79, frame=2008707
+//
+// The second is a trace of the server, as its client received it: a checkpoint for each frame whose
+// random numbers the server sent, and one for each frame with commands. It says nothing of the
+// client's own game.
+package openttd
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/openttd"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// maxClaims is how many claims of a log are kept.
+const maxClaims = 1 << 16
+
+// LogClaims reads who left because of a desync from a commands-out.log. The tick is that in
+// which the server heard of it. A log without such a line gives nil: it is evidence of another kind.
+func LogClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
+	lines := orderlog.NewLines(r, name)
+	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{
+		Engine: "OpenTTD", File: "commands-out.log", TickName: openttd.TickName,
+		Covers: "both words of the random number generator's state",
+	}}
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			if err == io.EOF || errors.As(err, new(*frame.Error)) {
+				if len(log.Claims) == 0 {
+					return nil, nil
+				}
+				return log, nil // the order log says what is wrong with the file
+			}
+			return nil, err
+		}
+		tick, client, ok := openttd.Desynced(line)
+		if !ok || len(log.Claims) == maxClaims {
+			continue
+		}
+		text := line[bytes.Index(line, []byte("*** ")):]
+		log.Claims = append(log.Claims, tracediff.Claim{
+			File: name, Pos: tracediff.Position{Line: lines.Number(), Offset: lines.Offset()}, Text: string(bytes.ToValidUTF8(text, []byte("\uFFFD"))),
+			Tick: tick, HasTick: true, Peers: []string{client},
+		})
+	}
+}

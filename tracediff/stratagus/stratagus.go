@@ -1,0 +1,126 @@
+// Package stratagus reads what Stratagus prints about its units, since it has been out of sync or from the
+// beginning, as a trace:
+//
+//	GameCycle: 145d, new SyncHash: 206020a (unit: 0:unit-gold-mine, order: 1, refs: 1)
+//
+// There is a checkpoint for each unit that acted in a cycle: the hash after it, its order and how often it
+// is referred to. The hash runs on from unit to unit and from cycle to cycle. Other lines, such as those
+// of the call stacks after each, are passed over.
+package stratagus
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Formats returns the format of such output.
+func Formats() []tracediff.Format {
+	return []tracediff.Format{{
+		Name: "stratagus-units", Title: "Stratagus output with a hash of each unit", Sniff: sniff,
+		Read: func(r io.Reader, name string, _ int) (tracediff.Source, error) {
+			return &reader{lines: orderlog.NewLines(r, name)}, nil
+		},
+	}}
+}
+
+func sniff(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		if line, whole := bytes.CutSuffix(line, []byte("\n")); whole {
+			if _, ok := parse(bytes.TrimSuffix(line, []byte("\r"))); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acted is what a line says.
+type acted struct {
+	cycle       uint64
+	hash        uint32
+	unit        uint64
+	name        []byte
+	order, refs []byte
+}
+
+const maxName = 256 // bytes of the name of a type of units, or of an order
+
+// parse parses a whole line. An order is a number, in 2026 a name.
+func parse(line []byte) (a acted, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("GameCycle: "))
+	if !ok {
+		return a, false
+	}
+	cycle, rest, _ := bytes.Cut(rest, []byte("d, new SyncHash: "))
+	hash, rest, _ := bytes.Cut(rest, []byte(" (unit: "))
+	unit, rest, _ := bytes.Cut(rest, []byte(":"))
+	name, rest, _ := bytes.Cut(rest, []byte(", order: "))
+	order, rest, _ := bytes.Cut(rest, []byte(", refs: "))
+	refs, closed := bytes.CutSuffix(rest, []byte(")"))
+	var errs [4]error
+	var sum, count uint64
+	a.cycle, errs[0] = strconv.ParseUint(string(cycle), 10, 62)
+	sum, errs[1] = strconv.ParseUint(string(hash), 16, 32)
+	a.unit, errs[2] = strconv.ParseUint(string(unit), 10, 32)
+	count, errs[3] = strconv.ParseUint(string(refs), 10, 32)
+	if !closed || slices.ContainsFunc(errs[:], func(err error) bool { return err != nil }) {
+		return a, false
+	}
+	if len(name) == 0 || len(name) > maxName || len(order) == 0 || len(order) > maxName {
+		return a, false
+	}
+	a.hash, a.name, a.order, a.refs = uint32(sum), name, order, strconv.AppendUint(nil, count, 10)
+	return a, true
+}
+
+type reader struct {
+	lines *orderlog.Lines
+	rec   tracediff.Record
+	at    tracediff.Checkpoint
+	err   error
+}
+
+func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
+
+func (r *reader) Dialect() tracediff.Dialect {
+	return tracediff.Dialect{
+		Engine: "Stratagus", File: "output of Stratagus", Cumulative: true, Endless: true,
+		TickName: func(tick uint64) string { return "cycle " + strconv.FormatUint(tick, 10) },
+		Covers:   "the orders of the units that acted, and how often these are referred to",
+	}
+}
+
+func (r *reader) Next() (*tracediff.Record, error) {
+	for r.err == nil {
+		line, err := r.lines.Next()
+		if errors.Is(err, frame.ErrTorn) {
+			err = io.EOF // output is cut off anywhere
+		}
+		if err != nil {
+			r.err = err
+			break
+		}
+		a, ok := parse(line)
+		if !ok {
+			continue
+		}
+		sum := strconv.FormatUint(uint64(a.hash), 16)
+		r.at = tracediff.Checkpoint{
+			Tick: a.cycle, Scope: strings.ToValidUTF8("unit "+strconv.FormatUint(a.unit, 10)+" "+string(a.name), "\uFFFD"),
+			Sums: append(r.at.Sums[:0],
+				tracediff.Sum{Value: []byte("0x" + strings.Repeat("0", 8-len(sum)) + sum)},
+				tracediff.Sum{Name: "order", Value: a.order}, tracediff.Sum{Name: "refs", Value: a.refs}),
+		}
+		r.rec = tracediff.Record{Pos: tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}, Checkpoint: &r.at}
+		return &r.rec, nil
+	}
+	return nil, r.err
+}
