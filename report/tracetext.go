@@ -102,6 +102,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 			row("", peer(i), "  ", traceValue(r, d, i, true))
 		}
 		if main {
+			firstDetail(out, r, all)
 			contextText(out, r)
 		}
 	}
@@ -147,6 +148,21 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	if d := r.Dialect(); d.Covers != "" && r.First == nil {
 		row("note", Safe(d.Covers))
 	}
+}
+
+// firstDetail shows the details of the first difference side by side.
+func firstDetail(out *Text, r *tracediff.Result, all bool) {
+	var order []string
+	for i := range r.Traces {
+		order = append(order, r.Traces[i].Name)
+	}
+	doc := checkpoint(r, r.First)
+	d := doc.Details(order...)
+	if d == nil {
+		return
+	}
+	out.Row(d.Title(), out.Style.faint.Sprint(d.About()))
+	detailText(func(parts ...string) { out.Row("", parts...) }, d, out.Style, all)
 }
 
 // persistence says what became of the first difference.

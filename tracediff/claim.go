@@ -39,6 +39,8 @@ type Claim struct {
 	// Values are the checksums of that tick that it states, by peer; an empty name
 	// is a peer that it does not name.
 	Values []ClaimedValue
+	// Detail says more of what it claims, as Dialect.Detail says.
+	Detail []Detail
 }
 
 // ClaimedValue is a checksum in a claim.

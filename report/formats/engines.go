@@ -17,6 +17,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
+	"github.com/desynctool/desynctool/tracediff/rimworld"
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
 	warzonetrace "github.com/desynctool/desynctool/tracediff/warzone"
 	widelandstrace "github.com/desynctool/desynctool/tracediff/widelands"
@@ -115,6 +116,14 @@ func openRCT2() []Format {
 		list = append(list, trace(f, "desync_<UTC>_<tick>.txt", "checkpoints"))
 	}
 	return of("OpenRCT2", list...)
+}
+
+func rimWorld() []Format {
+	var list []Format
+	for _, f := range rimworld.Formats() {
+		list = append(list, trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
+	}
+	return of("RimWorld", list...)
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use

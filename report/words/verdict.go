@@ -226,7 +226,7 @@ func parted(c *playbook.Conclusion) string {
 	case what != "":
 		text.WriteString(": " + what)
 	case c.Checkpoint != nil:
-		text.WriteString(": " + strings.Join(c.Checkpoint.Values, ", "))
+		text.WriteString(": " + atCheckpoint(c.Checkpoint))
 	}
 	switch p := c.Parting; {
 	case c.Kind == bisect.BlindChecksum:
@@ -274,6 +274,43 @@ func checkpoint(cp *playbook.Checkpoint) string {
 		if part != "" {
 			parts = append(parts, part)
 		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// atCheckpoint says what peers have at the first checkpoint that differs: what is there if
+// its details lead to that, else the values, and where call stacks part.
+func atCheckpoint(cp *playbook.Checkpoint) string {
+	values := strings.Join(cp.Values, ", ")
+	d := cp.Details()
+	switch {
+	case d == nil:
+		return values
+	case d.Kind == tracediff.Path && len(d.Peers) > 0:
+		var path []string
+		for _, line := range d.Same {
+			path = append(path, line.Text)
+		}
+		return strings.Join(append(path, eachFirst(d)), " / ")
+	case d.Kind == tracediff.Stack && len(d.Peers) > 0 && len(d.Same) == 0:
+		return values + "; " + eachFirst(d)
+	case d.Kind == tracediff.Stack && len(d.Peers) > 0:
+		return fmt.Sprintf("%s; the call stacks part at frame %d: %s", values, len(d.Same), eachFirst(d))
+	case d.Kind == tracediff.Stack && len(d.Same) > 1:
+		return values + "; the call stacks are the same"
+	}
+	return values
+}
+
+// eachFirst says what the first line is in which details differ, of each peer.
+func eachFirst(d *report.Details) string {
+	var parts []string
+	for _, p := range d.Peers {
+		text := "nothing more"
+		if len(p.Rest) > 0 {
+			text = strings.TrimSpace(p.Rest[0].Text + " " + p.Rest[0].Aside)
+		}
+		parts = append(parts, text+" on "+p.Peer)
 	}
 	return strings.Join(parts, ", ")
 }
