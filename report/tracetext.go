@@ -101,8 +101,8 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		for i := range d.Values {
 			row("", peer(i), "  ", traceValue(r, d, i, true))
 		}
+		firstDetail(out, r, all)
 		if main {
-			firstDetail(out, r, all)
 			contextText(out, r)
 		}
 	}

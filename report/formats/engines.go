@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/warzone"
 	"github.com/desynctool/desynctool/snapshot/zeroad"
 	"github.com/desynctool/desynctool/tracediff"
+	"github.com/desynctool/desynctool/tracediff/factorio"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
 	"github.com/desynctool/desynctool/tracediff/rimworld"
@@ -124,6 +125,21 @@ func rimWorld() []Format {
 		list = append(list, trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
 	}
 	return of("RimWorld", list...)
+}
+
+func factorioGame() []Format {
+	files := map[string]string{
+		factorio.LevelFormat: "level_with_tags_tick_<tick>.dat, level-heuristic-<tick>", factorio.ScriptFormat: "script.dat", factorio.DiffFormat: "*.txt",
+	}
+	var list []Format
+	for _, f := range factorio.Formats() {
+		one := trace(f, files[f.Name], "checkpoints")
+		if f.Name == factorio.LevelFormat {
+			one.Named = factorio.IsLevel
+		}
+		list = append(list, one)
+	}
+	return of("Factorio", list...)
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use

@@ -226,7 +226,7 @@ func parted(c *playbook.Conclusion) string {
 	case what != "":
 		text.WriteString(": " + what)
 	case c.Checkpoint != nil:
-		text.WriteString(": " + atCheckpoint(c.Checkpoint))
+		text.WriteString(": " + atCheckpoint(c))
 	}
 	switch p := c.Parting; {
 	case c.Kind == bisect.BlindChecksum:
@@ -280,9 +280,13 @@ func checkpoint(cp *playbook.Checkpoint) string {
 
 // atCheckpoint says what peers have at the first checkpoint that differs: what is there if
 // its details lead to that, else the values, and where call stacks part.
-func atCheckpoint(cp *playbook.Checkpoint) string {
-	values := strings.Join(cp.Values, ", ")
-	d := cp.Details()
+func atCheckpoint(c *playbook.Conclusion) string {
+	values := strings.Join(c.Checkpoint.Values, ", ")
+	var order []string
+	for i := range c.Peers {
+		order = append(order, c.Peers[i].Name)
+	}
+	d := c.Checkpoint.Details(order...)
 	switch {
 	case d == nil:
 		return values
@@ -291,7 +295,10 @@ func atCheckpoint(cp *playbook.Checkpoint) string {
 		for _, line := range d.Same {
 			path = append(path, line.Text)
 		}
-		return strings.Join(append(path, eachFirst(d)), " / ")
+		if len(path) == 0 {
+			return eachFirst(d)
+		}
+		return strings.Join(path, " / ") + ": " + eachFirst(d)
 	case d.Kind == tracediff.Stack && len(d.Peers) > 0 && len(d.Same) == 0:
 		return values + "; " + eachFirst(d)
 	case d.Kind == tracediff.Stack && len(d.Peers) > 0:
@@ -308,7 +315,10 @@ func eachFirst(d *report.Details) string {
 	for _, p := range d.Peers {
 		text := "nothing more"
 		if len(p.Rest) > 0 {
-			text = strings.TrimSpace(p.Rest[0].Text + " " + p.Rest[0].Aside)
+			text = p.Rest[0].Text
+			if d.Kind == tracediff.Stack { // the place in a method, not where in a file it stands
+				text = strings.TrimSpace(text + " " + p.Rest[0].Aside)
+			}
 		}
 		parts = append(parts, text+" on "+p.Peer)
 	}
