@@ -253,6 +253,15 @@ func TestUnclosed(t *testing.T) {
 	}
 }
 
+// TestManyParts: so many tags are not read to the end, and what differs before is found.
+func TestManyParts(t *testing.T) {
+	rest := strings.Repeat("<bb></bb>", maxParts)
+	r := compare(t, LevelFormat, "level-heuristic-7", []byte("<aa>1</aa>"+rest), []byte("<aa>2</aa>"+rest))
+	if r.First == nil || r.First.Scope != "aa" || !strings.Contains(r.Traces[0].Trouble, "more than 100000 outermost tags") {
+		t.Errorf("%+v, %s", r.First, r.Traces[0].Trouble)
+	}
+}
+
 // TestCut: a file that is cut anywhere is never said to differ.
 func TestCut(t *testing.T) {
 	whole := peers[reference].level()

@@ -17,6 +17,9 @@ const between = "between tags"
 // sumSize is how many bytes of a SHA-256 a checkpoint has.
 const sumSize = 8
 
+// maxParts is how many parts of a file are read: as many as can be compared in a tick.
+const maxParts = 100_000
+
 // part is what a checkpoint is of: a tag that lies in no other with all that is in it, or a
 // stretch of data before such a tag.
 type part struct {
@@ -37,6 +40,7 @@ type level struct {
 	header tracediff.Header
 	tick   uint64
 	known  bool
+	parts  int
 	ahead  token // that was read and begins the next part
 	have   bool
 	hash   hash.Hash
@@ -76,6 +80,9 @@ func (l *level) Next() (*tracediff.Record, error) {
 		return nil, l.err
 	}
 	p, err := l.part()
+	if l.parts++; err == nil && l.parts > maxParts {
+		err = &frame.Error{Name: l.s.name, Offset: p.at, Err: frame.ErrCorrupt, Msg: fmt.Sprintf("more than %d outermost tags, which is as many as are read", maxParts)}
+	}
 	if err != nil {
 		l.err = err
 		return nil, err
