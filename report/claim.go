@@ -20,6 +20,8 @@ type ClaimDocument struct {
 	Standing       tracediff.Standing `json:"standing"`
 	Contradictions []string           `json:"contradictions"`
 	Omits          []string           `json:"omits,omitempty"` // what it leaves out; that does not make it wrong
+	// Detail says more of what it claims, line by line.
+	Detail []DetailDocument `json:"detail,omitempty"`
 }
 
 // ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
@@ -45,7 +47,7 @@ func Claims(r *tracediff.Result) (out []ClaimDocument) {
 func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
 	doc := ClaimDocument{
 		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
-		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits,
+		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits, Detail: detailDocuments(c.Detail),
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)
@@ -83,6 +85,21 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 		for _, text := range c.Omits {
 			row("", Safe(text))
 		}
+		if r.First != nil && !all { // it shows its own
+			continue
+		}
+		claimDetail(detailDocuments(c.Detail), all, func(text string) { row("", s.faint.Sprint("  "+text)) })
+	}
+}
+
+// claimDetail puts the details of a claim, the first of them unless all are asked for.
+func claimDetail(list []DetailDocument, all bool, put func(text string)) {
+	for i, d := range list {
+		if i == shownOnly && !all {
+			put(fmt.Sprintf("… and %d more  (--all)", len(list)-i))
+			return
+		}
+		put(prose.Shorten(Safe(d.words()), detailWidth))
 	}
 }
 

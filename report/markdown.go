@@ -37,6 +37,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	m.gameLogs(r)
 	m.peers(r)
 	m.ladder(r)
+	m.details(r)
 	m.locus(r)
 	m.causes(r)
 	m.list("Contradictions", r.Contradictions)
@@ -313,6 +314,24 @@ func (m *markdown) ask(r *Report) {
 		out = append(out, markdownPre(strings.TrimRight(line, "\r\n")))
 	}
 	m.block("<pre>\n" + strings.Join(out, "\n") + "\n</pre>")
+}
+
+// details shows those of the first checkpoint that differs.
+func (m *markdown) details(r *Report) {
+	d := r.FirstDetails()
+	if d == nil {
+		return
+	}
+	m.heading("At the first difference: " + d.Title())
+	m.block(markdownText(d.About()) + "\n")
+	rows := d.rows(false)
+	m.table([]string{"Peer", "Line"}, len(rows), func(i int) []string {
+		peer := rows[i].peer
+		if peer != "" {
+			peer = markdownCode(peer)
+		}
+		return []string{peer, markdownCode(rows[i].text)}
+	})
 }
 
 func (m *markdown) next(r *Report) {

@@ -90,6 +90,9 @@ type CheckpointDocument struct {
 	// Absent says of the others why: lacking, not-begun, over, unreadable, untraced
 	// or not-compared. Only lacking is a difference.
 	Absent map[string]string `json:"absent,omitempty"`
+	// DetailOf says what the details of the values are: call-stack or path; empty if there are
+	// none.
+	DetailOf tracediff.DetailKind `json:"detail_of,omitempty"`
 }
 
 // Differing returns the names of the sums that are not the same on all peers, "" for the main
@@ -128,6 +131,8 @@ type valueDocument struct {
 	Count  *uint64           `json:"count,omitempty"`
 	Line   int64             `json:"line,omitempty"`
 	Offset int64             `json:"offset"`
+	// Detail says more of it, line by line.
+	Detail []DetailDocument `json:"detail,omitempty"`
 }
 
 // traceBracket is the span of ticks in which traces parted.
@@ -331,6 +336,9 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 		}
 		if v.HasCount {
 			value.Count = &v.Count
+		}
+		if value.Detail = detailDocuments(v.Detail); len(value.Detail) > 0 {
+			doc.DetailOf = r.Traces[i].Dialect.Detail
 		}
 		doc.Values[r.Traces[i].Name] = value
 	}

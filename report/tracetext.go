@@ -101,6 +101,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		for i := range d.Values {
 			row("", peer(i), "  ", traceValue(r, d, i, true))
 		}
+		firstDetail(out, r, all)
 		if main {
 			contextText(out, r)
 		}
@@ -159,6 +160,21 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 // NoiseText says that a value differs and that this is no difference.
 func NoiseText(n *tracediff.Noise) string {
 	return fmt.Sprintf("%s differs in %s, which the game's developers know to happen in sync: not counted as a difference", n.Sum, prose.Count(n.Count, "place", "places"))
+}
+
+// firstDetail shows the details of the first difference side by side.
+func firstDetail(out *Text, r *tracediff.Result, all bool) {
+	var order []string
+	for i := range r.Traces {
+		order = append(order, r.Traces[i].Name)
+	}
+	doc := checkpoint(r, r.First)
+	d := doc.Details(order...)
+	if d == nil {
+		return
+	}
+	out.Row(d.Title(), out.Style.faint.Sprint(d.About()))
+	detailText(func(parts ...string) { out.Row("", parts...) }, d, out.Style, all)
 }
 
 // persistence says what became of the first difference.

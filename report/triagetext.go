@@ -38,6 +38,7 @@ func (r *Report) Text(w io.Writer, s Style, all bool) error {
 	t.ladder()
 	t.splits()
 	t.causes()
+	t.details()
 	t.values()
 	t.cascade()
 	t.orders()
@@ -272,6 +273,14 @@ func (t *reportText) side(peer string, otherwise printer) printer {
 	return otherwise
 }
 
+// details shows those of the first checkpoint that differs.
+func (t *reportText) details() {
+	if d := t.r.FirstDetails(); d != nil {
+		t.section(d.Title(), d.About())
+		detailText(func(parts ...string) { t.put(append([]string{"  "}, parts...)...) }, d, t.s, t.all)
+	}
+}
+
 func (t *reportText) values() {
 	k := t.r.Compared
 	if k == nil || len(t.r.Locus)+len(k.Rows) == 0 {
@@ -441,7 +450,7 @@ func (t *reportText) trouble() {
 		t.more(len(part.texts), n)
 	}
 	for i, c := range t.r.Claims {
-		if len(t.r.Claims) == 1 && len(c.Contradictions) == 0 && !t.all {
+		if len(t.r.Claims) == 1 && len(c.Contradictions)+len(c.Detail) == 0 && !t.all {
 			break // a step of the narrowing says all of it
 		}
 		if i == 0 {
@@ -458,6 +467,9 @@ func (t *reportText) trouble() {
 		}
 		for _, text := range c.Omits {
 			t.wrap("    ", 4, text, nil)
+		}
+		if t.all || t.r.FirstDetails() == nil { // else the first checkpoint shows it
+			claimDetail(c.Detail, t.all, func(text string) { t.put("      ", t.s.faint.Sprint(text)) })
 		}
 	}
 	for i, f := range t.r.Facts {

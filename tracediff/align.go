@@ -237,6 +237,8 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 	c.meet()
 	if differ {
 		c.changed(k, occurrence)
+	} else if !c.differs && have&(have-1) != 0 {
+		c.agreed = true
 	} else if c.differs && have&(have-1) != 0 {
 		c.partings.equal(k)
 	}

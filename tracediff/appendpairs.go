@@ -75,6 +75,25 @@ func appendValue(b []byte, v string) []byte {
 	return append(b, v...)
 }
 
+// appendDetail appends a detail on one line, in which nothing is left that a terminal would
+// take for more.
+func appendDetail(b []byte, d Detail) []byte {
+	for i, text := range []string{d.Text, d.Aside} {
+		if i > 0 && text != "" {
+			b = append(b, "  "...)
+		}
+		for _, c := range text {
+			if c == utf8.RuneError || !strconv.IsPrint(c) {
+				q := strconv.QuoteRune(c)
+				b = append(b, q[1:len(q)-1]...)
+				continue
+			}
+			b = utf8.AppendRune(b, c)
+		}
+	}
+	return b
+}
+
 // plainName reports whether a sum's name can stand in a key.
 func plainName(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool {

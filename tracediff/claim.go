@@ -61,6 +61,8 @@ type Claim struct {
 	// Quoted says that it may be the words of a person, not of the program: it stands
 	// in a message of a chat, or where the log has nothing that tells these apart.
 	Quoted bool
+	// Detail says more of what it claims, as Dialect.Detail says.
+	Detail []Detail
 }
 
 // ClaimedValue is a checksum in a claim.

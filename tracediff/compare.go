@@ -91,6 +91,7 @@ type comparer struct {
 	inTick  uint64           // peers that have had records in it
 	order   []visit          // checkpoints in it so far, in order
 	differs bool             // at this tick
+	agreed  bool             // at the first checkpoints of this tick
 	apart   [maxPeers]uint64 // for each peer those that differ from it at this tick
 	cells   []cell           // scratch, one a peer
 	noise   func(sum string) bool
@@ -263,7 +264,7 @@ func (c *comparer) warn(format string, args ...any) {
 
 // openTick begins a tick.
 func (c *comparer) openTick(t Tick) {
-	c.tick, c.open, c.differs = t, true, false
+	c.tick, c.open, c.differs, c.agreed = t, true, false, false
 	c.partings.begin()
 	c.inTick = 0
 	c.order = c.order[:0]

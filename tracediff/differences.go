@@ -154,7 +154,7 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 			d.Values = append(d.Values, Value{})
 			continue
 		}
-		d.Values = append(d.Values, Value{true, "", c.peers[i].r.file(), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount})
+		d.Values = append(d.Values, Value{true, "", c.peers[i].r.file(), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount, slices.Clone(x.c.Detail)})
 		if first == nil {
 			first = x.c
 			continue
@@ -173,6 +173,9 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 func (c *comparer) first(d *Difference) {
 	c.result.First = d
 	c.result.Bracket = &Bracket{Good: c.prev, HasGood: c.hasPrev, Bad: c.tick}
+	if c.agreed && c.result.Traces[0].Dialect.Running && c.tick.Number > 0 {
+		c.result.Bracket.Good, c.result.Bracket.HasGood = Tick{c.tick.Epoch, c.tick.Number - 1}, true
+	}
 	c.result.Context = c.context(d)
 }
 
@@ -267,6 +270,7 @@ func (c *comparer) finish() *Result {
 	if res.First != nil {
 		c.absences(res.First)
 		res.First.seq, res.First.lack = 0, 0
+		c.narrow()
 	}
 	for i := range res.Traces {
 		t := &res.Traces[i]

@@ -284,6 +284,8 @@ type Value struct {
 	Sums     []Sum
 	Count    uint64
 	HasCount bool
+	// Detail says more of it, see [Dialect.Detail].
+	Detail []Detail
 }
 
 // Absence says why a trace does not have a checkpoint. Only Lacking is a

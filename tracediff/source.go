@@ -67,6 +67,10 @@ type Dialect struct {
 	Endless bool
 	// Values says that sums are values of the game and not checksums of them.
 	Values bool
+	// Running says that the checkpoints of a tick are of moments in it, one after the other,
+	// and each shows whether the peers have parted by then: where one of a tick is equal, they
+	// agreed when it began.
+	Running bool
 	// Cumulative says that each checksum covers all that came before, so that
 	// peers that have parted never agree again.
 	Cumulative bool
@@ -79,6 +83,8 @@ type Dialect struct {
 	Noise func(sum string) bool
 	// Covers says what a checksum covers and what not, where it is not everything.
 	Covers string
+	// Detail says what the details of checkpoints are, if there are any.
+	Detail DetailKind
 }
 
 // name returns the engine's own name of a tick, else its number.
@@ -113,6 +119,15 @@ type Format struct {
 	// Read begins to read the checkpoints of one peer, a number in Peers or 0.
 	// It is nil if files of the format hold only claims.
 	Read func(r io.Reader, name string, peer int) (Source, error)
+
+	// ReadAt is Read for a file whose tick, peer or facts stand in the names of the files
+	// beside it, or in these. It may be nil.
+	ReadAt func(tree files.Tree, path string, r io.Reader, peer int) (Source, error)
+
+	// Narrow reads the files of peers side by side from the first checkpoint that they do not
+	// have the same value of, and returns for each what its Value.Detail is to be, as far as it
+	// comes. It is nil if a checkpoint already says all that a file does.
+	Narrow func(sides []Side) ([][]Detail, error)
 
 	// Verify reads a file to find out whether its own checksums hold, where these
 	// stand after what they cover. Nil means that there are none.
@@ -181,7 +196,7 @@ func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*
 			if err != nil {
 				return nil, err
 			}
-			source, err := f.Read(in, path, i)
+			source, err := f.read(tree, path, in, i)
 			if err != nil {
 				in.Close()
 				return nil, err
@@ -215,6 +230,14 @@ func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// read begins to read the checkpoints of a peer.
+func (f *Format) read(tree files.Tree, path string, in io.Reader, peer int) (Source, error) {
+	if f.ReadAt != nil {
+		return f.ReadAt(tree, path, in, peer)
+	}
+	return f.Read(in, path, peer)
 }
 
 // packing returns how the file at path is compressed.

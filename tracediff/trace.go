@@ -177,6 +177,8 @@ type Checkpoint struct {
 	Sums       []Sum // names are unique
 	Count      uint64
 	HasCount   bool // of entities, or what else the game counts
+	// Detail says more of the checkpoint, if an engine's file does. A trace of ours has none.
+	Detail []Detail
 }
 
 func (c *Checkpoint) check() error {
@@ -310,7 +312,7 @@ func (r *Record) Tick() uint64 {
 // Clone returns a copy of c that shares no memory with its Reader.
 func (c *Checkpoint) Clone() *Checkpoint {
 	d := *c
-	d.Sums = cloneSums(c.Sums)
+	d.Sums, d.Detail = cloneSums(c.Sums), slices.Clone(c.Detail)
 	return &d
 }
 

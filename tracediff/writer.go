@@ -271,6 +271,11 @@ func (t *TextWriter) WriteEvent(e *Event) error {
 
 func (t *TextWriter) record(r *Record) error {
 	t.buf = append(appendPairs(t.buf, r), '\n')
+	if r.Checkpoint != nil {
+		for _, d := range r.Checkpoint.Detail {
+			t.buf = append(appendDetail(append(t.buf, "#   "...), d), '\n')
+		}
+	}
 	if len(t.buf) < 64<<10 {
 		return t.err
 	}
@@ -299,7 +304,8 @@ func (t *TextWriter) close(last string) error {
 	return nil
 }
 
-// WriteText writes the text twin of what is left of r. If the trace is torn or
+// WriteText writes the text twin of what is left of r. Details of an engine's checkpoints
+// follow them in lines that readers skip. If the trace is torn or
 // corrupt, the text ends with a line that says so, and the error of r is
 // returned.
 func WriteText(w io.Writer, r *Reader) error {

@@ -50,12 +50,7 @@ func recognise(tree files.Tree, path string, list []formats.Format) *File {
 		f.Err = err
 		return f
 	}
-	for i := range list {
-		if list[i].Sniff(head) {
-			f.Format = &list[i]
-			break
-		}
-	}
+	f.Format = formats.Among(list, path, head)
 	if f.Format != nil && f.Format.Trace == nil && f.Format.Snapshot == nil && f.Format.Log == nil {
 		kind := tracediff.Sniff(head)
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs

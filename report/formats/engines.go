@@ -19,10 +19,12 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 	"github.com/desynctool/desynctool/tracediff/beaverbuddies"
 	"github.com/desynctool/desynctool/tracediff/bevyggrs"
+	"github.com/desynctool/desynctool/tracediff/factorio"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openclonk"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
 	openttdtrace "github.com/desynctool/desynctool/tracediff/openttd"
+	"github.com/desynctool/desynctool/tracediff/rimworld"
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
 	"github.com/desynctool/desynctool/tracediff/stratagus"
 	warzonetrace "github.com/desynctool/desynctool/tracediff/warzone"
@@ -149,6 +151,29 @@ func openRCT2() []Format {
 		list = append(list, trace(f, "desync_<UTC>_<tick>.txt", "checkpoints"))
 	}
 	return of("OpenRCT2", list...)
+}
+
+func rimWorld() []Format {
+	var list []Format
+	for _, f := range rimworld.Formats() {
+		list = append(list, trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
+	}
+	return of("RimWorld", list...)
+}
+
+func factorioGame() []Format {
+	files := map[string]string{
+		factorio.LevelFormat: "level_with_tags_tick_<tick>.dat, level-heuristic-<tick>", factorio.ScriptFormat: "script.dat", factorio.DiffFormat: "*.txt",
+	}
+	var list []Format
+	for _, f := range factorio.Formats() {
+		one := trace(f, files[f.Name], "checkpoints")
+		if f.Name == factorio.LevelFormat {
+			one.Named = factorio.IsLevel
+		}
+		list = append(list, one)
+	}
+	return of("Factorio", list...)
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use

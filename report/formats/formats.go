@@ -5,6 +5,7 @@ package formats
 
 import (
 	"io"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -37,6 +38,10 @@ type Format struct {
 	// Sniff reports whether the leading bytes, at most snapshot.SniffLen, are
 	// of the format.
 	Sniff func(head []byte) bool
+
+	// Named reports whether a file of such a name, its last element, is of the format whatever
+	// its first bytes. Nil means that names do not say.
+	Named func(base string) bool
 
 	// Snapshot opens the file as a state, nil if it is none.
 	Snapshot *snapshot.Format
@@ -72,7 +77,7 @@ func All() []Format { return all() }
 var all = sync.OnceValue(func() []Format {
 	return slices.Concat(
 		[]Format{snap(), orderLog()},
-		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(),
+		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), rimWorld(), factorioGame(),
 		[]Format{ownTrace()},
 		logTraces(),
 		messages(), // their lines may stand in any log
@@ -101,10 +106,18 @@ func Snapshots() []snapshot.Format {
 	return out
 }
 
-// Recognize returns the format of a file by its leading bytes, nil if it is
-// none.
-func Recognize(head []byte) *Format {
-	list := All()
+// Recognize returns the format of a file by its name, which may be a path, and its leading
+// bytes, nil if it is none.
+func Recognize(name string, head []byte) *Format { return Among(All(), name, head) }
+
+// Among is Recognize for some formats. A name counts before the bytes do.
+func Among(list []Format, name string, head []byte) *Format {
+	base := filepath.Base(name)
+	for i := range list {
+		if list[i].Named != nil && list[i].Named(base) {
+			return &list[i]
+		}
+	}
 	for i := range list {
 		if list[i].Sniff(head) {
 			return &list[i]

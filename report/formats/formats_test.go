@@ -21,7 +21,7 @@ func ExampleRecognize() {
 	if _, err := f.ReadAt(head, 0); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(formats.Recognize(head).Name)
+	fmt.Println(formats.Recognize(path, head).Name)
 	// Output: openttd
 }
 
@@ -38,7 +38,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			t.Errorf("%s recognises anything", f.Name)
 		}
 	}
-	if f := formats.Recognize([]byte("nothing known")); f != nil {
+	if f := formats.Recognize("x", []byte("nothing known")); f != nil {
 		t.Errorf("recognised as %s", f.Name)
 	}
 }

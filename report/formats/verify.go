@@ -36,7 +36,7 @@ func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Veri
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
 		return verifyProof(tree, path, want)
 	}
-	if f := Recognize(head); f != nil && f.Trace != nil && f.Trace.Check != nil {
+	if f := Recognize(path, head); f != nil && f.Trace != nil && f.Trace.Check != nil {
 		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
 			return snapshot.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)

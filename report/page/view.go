@@ -28,6 +28,7 @@ type view struct {
 	Groups   []group
 	Who      []peerRow
 	Ladder   []rung
+	First    *firstView
 	Locus    *locusView
 	Timeline *timelineView
 	Heat     *heatView
@@ -105,7 +106,7 @@ func newView(r *report.Report) *view {
 	peers := newPeers(r)
 	v := &view{
 		Report: r, Word: statusWord(r.Status), Next: r.Next,
-		Locus: newLocus(r, peers), Timeline: newTimeline(r, peers), Heat: newHeat(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
+		First: newFirst(r, peers), Locus: newLocus(r, peers), Timeline: newTimeline(r, peers), Heat: newHeat(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
 		Spread: newCascade(r), Tiles: tiles(r), Groups: groups(r, peers),
 	}
 	v.Headline = v.Word
@@ -355,6 +356,7 @@ func (v *view) contents() []section {
 	add(true, "verdict", "Verdict")
 	add(v.GameLogs != nil && len(v.GameLogs.Lines) > 0, "gamelogs", "Games' own logs")
 	add(len(v.Ladder) > 0, "ladder", "Narrowing")
+	add(v.First != nil, "first", "First difference")
 	add(v.Locus != nil, "locus", "Values")
 	add(v.Timeline != nil, "timeline", "Timeline")
 	add(v.Heat != nil, "heat", "Heat map")

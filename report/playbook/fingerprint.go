@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // maxNames is up to how many archetypes, components or fields that differ first separate a bug
@@ -178,9 +179,44 @@ func few(names []string) string {
 }
 
 // checkpointName is the place of an engine's checkpoint inside its tick, without the numbers of
-// players and objects that a scope may end with.
+// players and objects that a scope may end with, and with what its details say of the place.
 func checkpointName(cp *Checkpoint) string {
-	return strings.Trim(cp.System+" "+strings.TrimRight(cp.Scope, "0123456789"), " ")
+	name := []string{cp.System, strings.TrimRight(cp.Scope, "0123456789")}
+	if d := cp.Details(); d != nil {
+		name = append(name, detailNames(d)...)
+	}
+	return strings.Join(strings.Fields(strings.Join(name, " ")), " ")
+}
+
+// stackNames is how many frames of a call stack name a place.
+const stackNames = 6
+
+// detailNames are the details that name a place in any session: of a call stack the innermost
+// frames that all peers have, and the first ones that differ; of a path each step without what
+// is counted or numbered.
+func detailNames(d *report.Details) (names []string) {
+	switch d.Kind {
+	case tracediff.Stack:
+		for i, line := range d.Same {
+			if 0 < i && i <= stackNames {
+				names = append(names, line.Text)
+			}
+		}
+		var apart []string
+		for _, p := range d.Peers {
+			if len(p.Rest) > 0 && len(d.Same) > 0 { // else they are of other things
+				apart = append(apart, p.Rest[0].Text)
+			}
+		}
+		slices.Sort(apart)
+		names = append(names, slices.Compact(apart)...)
+	case tracediff.Path:
+		for _, line := range d.Same {
+			step, _, _ := strings.Cut(line.Text, " ")
+			names = append(names, step)
+		}
+	}
+	return names
 }
 
 // differingSumsOf returns the names of the sums that differ at a checkpoint; the main one has

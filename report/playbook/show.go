@@ -177,16 +177,31 @@ func leaves(info *snapshot.Info) (list []leaf) {
 // the divergence, else by snapshots.
 func cascade(e Evidence) []report.CascadeDocument {
 	list := []report.CascadeDocument{}
+	var longest *tracediff.Result
 	for _, t := range e.Traces {
-		if len(t.Cascade) <= len(list) {
-			continue
+		if longest == nil || len(t.Cascade) > len(longest.Cascade) {
+			longest = t
 		}
-		list = list[:0]
+	}
+	named := map[[2]string]bool{}
+	add := func(t *tracediff.Result) {
 		for _, c := range t.Cascade {
-			list = append(list, report.CascadeDocument{
-				Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,
-			})
+			if place := [2]string{c.System, c.Scope}; t == longest || c.Scope != "" && !named[place] { // files of another kind name parts of their own
+				named[place] = true
+				list = append(list, report.CascadeDocument{
+					Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,
+				})
+			}
 		}
+	}
+	if longest != nil {
+		add(longest)
+		for _, t := range e.Traces {
+			if t != longest && t.Dialect().Engine != "" && t.Dialect().Engine == longest.Dialect().Engine {
+				add(t)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b report.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
 	}
 	if len(list) > maxCascade {
 		list = list[:maxCascade]

@@ -240,7 +240,7 @@ func parted(c *playbook.Conclusion) string {
 	case what != "":
 		text.WriteString(": " + what)
 	case c.Checkpoint != nil:
-		text.WriteString(": " + strings.Join(c.Checkpoint.Values, ", "))
+		text.WriteString(": " + atCheckpoint(c))
 	}
 	switch p := c.Parting; {
 	case c.Kind == bisect.BlindChecksum:
@@ -288,6 +288,53 @@ func checkpoint(cp *playbook.Checkpoint) string {
 		if part != "" {
 			parts = append(parts, part)
 		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// atCheckpoint says what peers have at the first checkpoint that differs: what is there if
+// its details lead to that, else the values, and where call stacks part.
+func atCheckpoint(c *playbook.Conclusion) string {
+	values := strings.Join(c.Checkpoint.Values, ", ")
+	var order []string
+	for i := range c.Peers {
+		order = append(order, c.Peers[i].Name)
+	}
+	d := c.Checkpoint.Details(order...)
+	switch {
+	case d == nil:
+		return values
+	case d.Kind == tracediff.Path && len(d.Peers) > 0:
+		var path []string
+		for _, line := range d.Same {
+			path = append(path, line.Text)
+		}
+		if len(path) == 0 {
+			return eachFirst(d)
+		}
+		return strings.Join(path, " / ") + ": " + eachFirst(d)
+	case d.Kind == tracediff.Stack && len(d.Peers) > 0 && len(d.Same) == 0:
+		return values + "; " + eachFirst(d)
+	case d.Kind == tracediff.Stack && len(d.Peers) > 0:
+		return fmt.Sprintf("%s; the call stacks part at frame %d: %s", values, len(d.Same), eachFirst(d))
+	case d.Kind == tracediff.Stack && len(d.Same) > 1:
+		return values + "; the call stacks are the same"
+	}
+	return values
+}
+
+// eachFirst says what the first line is in which details differ, of each peer.
+func eachFirst(d *report.Details) string {
+	var parts []string
+	for _, p := range d.Peers {
+		text := "nothing more"
+		if len(p.Rest) > 0 {
+			text = p.Rest[0].Text
+			if d.Kind == tracediff.Stack { // the place in a method, not where in a file it stands
+				text = strings.TrimSpace(text + " " + p.Rest[0].Aside)
+			}
+		}
+		parts = append(parts, text+" on "+p.Peer)
 	}
 	return strings.Join(parts, ", ")
 }

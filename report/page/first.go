@@ -1,0 +1,36 @@
+package page
+
+import (
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// firstView shows the details of the first checkpoint that differs.
+type firstView struct {
+	Title, About string
+	Start, From  int // the numbers of the first line, and of the first that differs
+	Same         []report.DetailDocument
+	Peers        []firstPeer
+}
+
+type firstPeer struct {
+	Who  peer
+	Rest []report.DetailDocument
+}
+
+// newFirst returns nil if there are no details.
+func newFirst(r *report.Report, peers peers) *firstView {
+	d := r.FirstDetails()
+	if d == nil {
+		return nil
+	}
+	v := &firstView{Title: d.Title(), About: d.About(), Start: 1, Same: d.Same}
+	if d.Kind == tracediff.Stack { // line 0 says of what it is
+		v.Start = 0
+	}
+	v.From = v.Start + len(d.Same)
+	for _, p := range d.Peers {
+		v.Peers = append(v.Peers, firstPeer{peers.of(p.Peer), p.Rest})
+	}
+	return v
+}

@@ -1,0 +1,127 @@
+package tracediff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Detail is a line that says more of a checkpoint than its sums do, such as a frame of a
+// call stack. Details are shown beside a difference and are never compared to find one:
+// peers in sync may have different ones.
+type Detail struct {
+	Text string
+	// Aside is what belongs to the line and may differ where the lines are the same, such as
+	// a place in a method.
+	Aside string
+}
+
+// MaxDetails is how many details a checkpoint has at most, and MaxDetail how many bytes a
+// text or aside of one.
+const (
+	MaxDetails = 256
+	MaxDetail  = 4 << 10
+)
+
+// DetailKind says what the details of an engine's checkpoints are.
+type DetailKind string
+
+// Kinds of details.
+const (
+	NoDetails DetailKind = ""
+	// Stack: frames of the call stack that made the checkpoint, the innermost first.
+	Stack DetailKind = "call-stack"
+	// Path: where in the state something differs, from the outside in, and then what is there.
+	Path DetailKind = "path"
+)
+
+// Side is what one peer has at the first difference, and the file that it stands in, from
+// its beginning.
+type Side struct {
+	Name  string // of the file
+	In    io.Reader
+	Value *Value
+}
+
+// narrow has the format of the traces say more of the first difference by reading the files
+// side by side.
+func (c *comparer) narrow() {
+	d := c.result.First
+	if d == nil || d.Kind != Changed {
+		return
+	}
+	f := c.list[0].Format
+	for _, t := range c.list {
+		if f == nil || f.Narrow == nil || t.Format == nil || t.Format.Name != f.Name {
+			return
+		}
+	}
+	var sides []Side
+	var at []int
+	var opened []io.Closer
+	defer func() {
+		for _, in := range opened {
+			in.Close()
+		}
+	}()
+	for i := range d.Values {
+		v := &d.Values[i]
+		if !v.Present {
+			continue
+		}
+		path := c.list[i].File
+		if v.File != "" {
+			path = v.File
+		}
+		in, err := openContent(c.list[i].tree, path, 0)
+		if err != nil {
+			c.warn("%v", err)
+			return
+		}
+		opened = append(opened, in)
+		sides, at = append(sides, Side{path, in, v}), append(at, i)
+	}
+	details, err := f.Narrow(sides)
+	if err != nil {
+		c.warn("what differs inside it is not known: %v", err)
+	}
+	for i, list := range details {
+		d.Values[at[i]].Detail = list
+	}
+}
+
+// SkipTo reads and drops what comes before an offset.
+func (s *Side) SkipTo(offset int64) error {
+	n, err := io.CopyN(io.Discard, s.In, offset)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: the file ends at offset %d, expected what was there before, up to %d", s.Name, n, offset)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: offset %d: %w", s.Name, n, err)
+	}
+	return nil
+}
+
+// FirstOther returns the number of the first line in which lists of details differ, from 0,
+// and false if they do not. Asides count only where all texts are the same.
+func FirstOther(lists [][]Detail) (line int, ok bool) {
+	for _, same := range []func(a, b Detail) bool{
+		func(a, b Detail) bool { return a.Text == b.Text },
+		func(a, b Detail) bool { return a == b },
+	} {
+		first := -1
+		for _, list := range lists[min(1, len(lists)):] {
+			n := 0
+			for n < min(len(list), len(lists[0])) && same(list[n], lists[0][n]) {
+				n++
+			}
+			if (n < len(list) || n < len(lists[0])) && (first < 0 || n < first) {
+				first = n
+			}
+		}
+		if first >= 0 {
+			return first, true
+		}
+	}
+	return 0, false
+}
