@@ -49,12 +49,7 @@ func recognise(tree files.Tree, path string, list []formats.Format) *File {
 		f.Err = err
 		return f
 	}
-	for i := range list {
-		if list[i].Sniff(head) {
-			f.Format = &list[i]
-			break
-		}
-	}
+	f.Format = formats.Recognize(list, head, path)
 	if f.Format != nil && f.Format.Trace == nil && f.Format.Snapshot == nil && f.Format.Log == nil {
 		kind := tracediff.Sniff(head)
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
@@ -88,6 +83,11 @@ func (f *File) isOwnLog() bool { return f.IsLog() && f.Format.Native }
 
 // isState reports whether it holds a state.
 func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
+
+// isTracedState reports whether it holds a state, and checkpoints besides.
+func (f *File) isTracedState() bool {
+	return f.isState() && f.Format.Trace != nil && f.Format.Trace.Read != nil
+}
 
 // isReport reports whether it is a report that a peer wrote, by its name.
 func (f *File) isReport() bool {

@@ -35,7 +35,7 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	head = bytes.Clone(head)
-	f := Recognize(head)
+	f := Recognize(All(), head, name)
 	own := f != nil && f.Snapshot == nil && f.Log == nil && f.Trace == nil
 	if kind := tracediff.Sniff(head); own && (kind == tracediff.Binary || kind == tracediff.Pairs) {
 		trace, err := tracediff.NewReader(in, name, tracediff.ReadOptions{})

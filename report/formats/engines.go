@@ -9,12 +9,14 @@ import (
 	warzonelog "github.com/desynctool/desynctool/orderlog/warzone"
 	widelandslog "github.com/desynctool/desynctool/orderlog/widelands"
 	zeroadlog "github.com/desynctool/desynctool/orderlog/zeroad"
+	"github.com/desynctool/desynctool/snapshot/ggpo"
 	"github.com/desynctool/desynctool/snapshot/openra"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 	"github.com/desynctool/desynctool/snapshot/spring"
 	"github.com/desynctool/desynctool/snapshot/warzone"
 	"github.com/desynctool/desynctool/snapshot/zeroad"
 	"github.com/desynctool/desynctool/tracediff"
+	ggpotrace "github.com/desynctool/desynctool/tracediff/ggpo"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
@@ -115,6 +117,13 @@ func openRCT2() []Format {
 		list = append(list, trace(f, "desync_<UTC>_<tick>.txt", "checkpoints"))
 	}
 	return of("OpenRCT2", list...)
+}
+
+func ggpoLibrary() []Format {
+	f := state(ggpo.Format(), "synclogs/state-<frame>-{original,replay}.log", "state", "claims")
+	claims := ggpotrace.Format()
+	f.Trace = &claims
+	return []Format{f}
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use

@@ -60,7 +60,7 @@ func All() []Format { return all() }
 var all = sync.OnceValue(func() []Format {
 	return slices.Concat(
 		[]Format{snap(), orderLog()},
-		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(),
+		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), ggpoLibrary(),
 		[]Format{ownTrace()},
 		messages(), // their lines may stand in any log
 		[]Format{textTrace()},
@@ -88,12 +88,16 @@ func Snapshots() []snapshot.Format {
 	return out
 }
 
-// Recognize returns the format of a file by its leading bytes, nil if it is
-// none.
-func Recognize(head []byte) *Format {
-	list := All()
+// Recognize returns which format of a list the file at path has, by its leading bytes, else by
+// its name where content need not show it; nil if it is none.
+func Recognize(list []Format, head []byte, path string) *Format {
 	for i := range list {
 		if list[i].Sniff(head) {
+			return &list[i]
+		}
+	}
+	for i := range list {
+		if s := list[i].Snapshot; s != nil && len(head) > 0 && s.Named(path) {
 			return &list[i]
 		}
 	}

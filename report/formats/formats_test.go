@@ -21,7 +21,7 @@ func ExampleRecognize() {
 	if _, err := f.ReadAt(head, 0); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(formats.Recognize(head).Name)
+	fmt.Println(formats.Recognize(formats.All(), head, "desync_0000000000000000_0000000000.snap").Name)
 	// Output: openttd
 }
 
@@ -38,7 +38,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			t.Errorf("%s recognises anything", f.Name)
 		}
 	}
-	if f := formats.Recognize([]byte("nothing known")); f != nil {
+	if f := formats.Recognize(formats.All(), []byte("nothing known"), "log.txt"); f != nil {
 		t.Errorf("recognised as %s", f.Name)
 	}
 }
