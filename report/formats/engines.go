@@ -4,12 +4,14 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/orderlog"
+	godotlog "github.com/desynctool/desynctool/orderlog/godot"
 	openttdlog "github.com/desynctool/desynctool/orderlog/openttd"
 	springlog "github.com/desynctool/desynctool/orderlog/spring"
 	warzonelog "github.com/desynctool/desynctool/orderlog/warzone"
 	widelandslog "github.com/desynctool/desynctool/orderlog/widelands"
 	zeroadlog "github.com/desynctool/desynctool/orderlog/zeroad"
 	"github.com/desynctool/desynctool/snapshot/ggpo"
+	"github.com/desynctool/desynctool/snapshot/godot"
 	"github.com/desynctool/desynctool/snapshot/openra"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 	"github.com/desynctool/desynctool/snapshot/spring"
@@ -17,6 +19,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/zeroad"
 	"github.com/desynctool/desynctool/tracediff"
 	ggpotrace "github.com/desynctool/desynctool/tracediff/ggpo"
+	godottrace "github.com/desynctool/desynctool/tracediff/godot"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
@@ -123,6 +126,14 @@ func ggpoLibrary() []Format {
 	f := state(ggpo.Format(), "synclogs/state-<frame>-{original,replay}.log", "state", "claims")
 	claims := ggpotrace.Format()
 	f.Trace = &claims
+	return []Format{f}
+}
+
+func godotRollback() []Format {
+	f := state(godot.Format(), "*-peer-<id>.log", "state", "orders", "checkpoints", "claims")
+	hashes := godottrace.Format()
+	f.Trace = &hashes
+	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return godotlog.NewReader(r, name) }
 	return []Format{f}
 }
 

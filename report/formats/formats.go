@@ -60,7 +60,7 @@ func All() []Format { return all() }
 var all = sync.OnceValue(func() []Format {
 	return slices.Concat(
 		[]Format{snap(), orderLog()},
-		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), ggpoLibrary(),
+		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), ggpoLibrary(), godotRollback(),
 		[]Format{ownTrace()},
 		messages(), // their lines may stand in any log
 		[]Format{textTrace()},
