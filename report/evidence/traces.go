@@ -313,7 +313,9 @@ func kindOf(t *tracediff.Trace) string {
 func nameTraces(list []*tracediff.Trace) {
 	said, files := make([]string, len(list)), make([]string, len(list))
 	for i, t := range list {
-		said[i], files[i] = saidName(t), t.File
+		if said[i], files[i] = saidName(t), t.File; folderOf(t) != "" {
+			files[i] = folderOf(t)
+		}
 	}
 	for i, name := range snapshot.PeerNames(said, files) {
 		list[i].Name = name

@@ -18,6 +18,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/warzone"
 	"github.com/desynctool/desynctool/snapshot/zeroad"
 	"github.com/desynctool/desynctool/tracediff"
+	"github.com/desynctool/desynctool/tracediff/generals"
 	ggpotrace "github.com/desynctool/desynctool/tracediff/ggpo"
 	godottrace "github.com/desynctool/desynctool/tracediff/godot"
 	"github.com/desynctool/desynctool/tracediff/loglines"
@@ -135,6 +136,10 @@ func godotRollback() []Format {
 	f.Trace = &hashes
 	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return godotlog.NewReader(r, name) }
 	return []Format{f}
+}
+
+func commandAndConquer() []Format {
+	return of("C&C Generals", trace(generals.Format(), "DebugFrame_<frame>.txt, crcDebug<machine>.txt", "checkpoints"))
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use

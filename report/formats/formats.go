@@ -60,7 +60,7 @@ func All() []Format { return all() }
 var all = sync.OnceValue(func() []Format {
 	return slices.Concat(
 		[]Format{snap(), orderLog()},
-		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), ggpoLibrary(), godotRollback(),
+		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), ggpoLibrary(), godotRollback(), commandAndConquer(),
 		[]Format{ownTrace()},
 		messages(), // their lines may stand in any log
 		[]Format{textTrace()},
