@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"io"
+	"path/filepath"
 
+	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -45,6 +47,10 @@ type Format struct {
 	// Sniff reports whether the leading bytes are of this format.
 	Sniff func(head []byte) bool
 
+	// Unmarked says that Sniff cannot know all such files, since their content may be any
+	// text: a file that no format's Sniff accepts, and whose name is of the pattern, is one.
+	Unmarked bool
+
 	// Open opens a state of size bytes. Name is for errors. The State may read
 	// from r until it is closed.
 	Open func(r io.ReaderAt, size int64, name string) (State, error)
@@ -73,6 +79,16 @@ type Format struct {
 // content.
 func (f *Format) Checks(head []byte) bool {
 	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
+}
+
+// Named reports whether the file at path is of this format by its name, where content need
+// not show it.
+func (f *Format) Named(path string) bool {
+	if !f.Unmarked {
+		return false
+	}
+	_, ok := f.ParseName(packed.PlainName(filepath.Base(path)))
+	return ok
 }
 
 // Part is one of several states in a file.

@@ -122,8 +122,8 @@ type closing struct {
 
 func (c *closing) Close() error { return errors.Join(c.State.Close(), c.file.Close()) }
 
-// Recognize returns the format of the file at path by its leading bytes, nil
-// if it is none of formats.
+// Recognize returns the format of the file at path by its leading bytes, else by its name
+// where content need not show it, nil if it is none of formats.
 func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) {
 	f, err := openRegular(tree, path)
 	if err != nil {
@@ -144,6 +144,11 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 	}
 	for i := range formats {
 		if formats[i].Sniff(head[:n]) {
+			return &formats[i], nil
+		}
+	}
+	for i := range formats {
+		if n > 0 && formats[i].Named(path) {
 			return &formats[i], nil
 		}
 	}

@@ -9,8 +9,9 @@ import (
 type cell struct {
 	c         *Checkpoint // nil if it has none
 	pos       Position
-	torn      bool // of a last line without an end
-	predicted bool // and never confirmed
+	torn      bool   // of a last line without an end
+	predicted bool   // and never confirmed
+	file      string // of a trace that is joined from several; "" where it is the one at hand
 }
 
 type key struct{ system, scope string }
@@ -54,7 +55,7 @@ func (c *comparer) inOrder() bool {
 	for _, p := range c.peers {
 		c.cells[p.n] = cell{}
 		if at&(1<<p.n) != 0 {
-			c.cells[p.n] = cell{p.rec.Checkpoint, p.rec.Pos, p.torn, false}
+			c.cells[p.n] = cell{c: p.rec.Checkpoint, pos: p.rec.Pos, torn: p.torn}
 			p.consume()
 		}
 	}
@@ -98,7 +99,7 @@ func (c *comparer) gather() error {
 			if len(lists[p.n]) == maxInTick {
 				return fmt.Errorf("%s: tick %s has more than %d checkpoints", p.info.File, c.tick, maxInTick)
 			}
-			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false})
+			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false, p.r.file()})
 			c.inTick |= 1 << p.n
 			p.consume()
 		}

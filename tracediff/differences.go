@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -154,7 +155,7 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 			d.Values = append(d.Values, Value{})
 			continue
 		}
-		d.Values = append(d.Values, Value{true, "", c.peers[i].r.file(), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount, slices.Clone(x.c.Detail)})
+		d.Values = append(d.Values, Value{true, "", cmp.Or(x.file, c.peers[i].r.file()), x.pos, cloneSums(x.c.Sums), x.c.Count, x.c.HasCount, slices.Clone(x.c.Detail)})
 		if first == nil {
 			first = x.c
 			continue

@@ -55,7 +55,7 @@ func (c *comparer) settled() error {
 			}
 			for _, it := range s.ready.items {
 				if it.confirmed != nil {
-					lists[i] = append(lists[i], cell{it.confirmed, it.pos, it.torn, false})
+					lists[i] = append(lists[i], cell{c: it.confirmed, pos: it.pos, torn: it.torn})
 				} else {
 					lists[i] = append(lists[i], cell{c: it.predicted, predicted: true})
 				}

@@ -111,6 +111,10 @@ type Format struct {
 	// format.
 	Sniff func(head []byte) bool
 
+	// Folder says that a peer's checkpoints are in many files of a folder of its own, such as one for
+	// each tick, none of which needs to name the peer.
+	Folder bool
+
 	// Peers returns whose checkpoints the file holds, if it holds those of
 	// several; nil means that it is a file of one peer, and an empty name one
 	// without checkpoints. It may be nil itself.

@@ -1,5 +1,5 @@
-// Package packed reads files that may be compressed with gzip, zstd or xz. They
-// are recognised by their leading bytes. What they may expand to and the memory
+// Package packed reads files that may be compressed with gzip, zstd or xz, or as the Godot
+// engine does it. They are recognised by their leading bytes. What they may expand to and the memory
 // that they may claim are bounded.
 package packed
 
@@ -39,6 +39,7 @@ var packings = [...]struct {
 	{"gzip", ".gz", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{"zstd", ".zst", "\x28\xb5\x2f\xfd", openZstd},
 	{"xz", ".xz", xzMagic, func(r io.Reader) (io.Reader, error) { return newXZReader(r) }},
+	{"Godot", "", godotMagic, newGodotReader}, // names do not show it
 }
 
 func openZstd(r io.Reader) (io.Reader, error) {
@@ -52,9 +53,11 @@ func openZstd(r io.Reader) (io.Reader, error) {
 // Suffixes returns what stands at the end of the name of a file that is compressed: ".gz",
 // ".zst", ".xz".
 func Suffixes() []string {
-	out := make([]string, len(packings))
-	for i, p := range packings {
-		out[i] = p.suffix
+	var out []string
+	for _, p := range packings {
+		if p.suffix != "" {
+			out = append(out, p.suffix)
+		}
 	}
 	return out
 }
@@ -62,7 +65,7 @@ func Suffixes() []string {
 // PlainName returns a file's name without what says how it is compressed.
 func PlainName(name string) string {
 	for _, p := range packings {
-		if plain, ok := strings.CutSuffix(name, p.suffix); ok {
+		if plain, ok := strings.CutSuffix(name, p.suffix); ok && p.suffix != "" {
 			return plain
 		}
 	}
@@ -70,7 +73,7 @@ func PlainName(name string) string {
 }
 
 // Packing returns the name of the compression of a file with these leading
-// bytes: "gzip", "zstd", "xz", or "" if there is none.
+// bytes: "gzip", "zstd", "xz", "Godot", or "" if there is none.
 func Packing(head []byte) string {
 	for _, p := range packings {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
@@ -80,8 +83,7 @@ func Packing(head []byte) string {
 	return ""
 }
 
-// Unpack returns the content of r, which may be compressed with gzip, zstd or
-// xz, and the name of the compression, "" if there is none. Content of more
+// Unpack returns the content of r, which may be compressed in any known way, and the name of the compression, "" if there is none. Content of more
 // than limit bytes, 0 meaning DefaultMaxUnpacked, or out of all proportion to
 // the file, ends with an error. If the content is an io.Closer, closing it
 // frees what the decompressor holds.

@@ -86,6 +86,12 @@ func (f *File) isOwnLog() bool { return f.IsLog() && f.Format.Native }
 // isState reports whether it holds a state.
 func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
 
+// isTracedState reports whether it holds one state, which is checkpoints besides. The checkpoints in a
+// file of several states are recorded beside them.
+func (f *File) isTracedState() bool {
+	return f.isState() && f.Format.Snapshot.Parts == nil && f.Format.Trace != nil && f.Format.Trace.Read != nil
+}
+
 // isReport reports whether it is a report that a peer wrote, by its name.
 func (f *File) isReport() bool {
 	base := filepath.Base(f.Path)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -77,7 +78,7 @@ func (s *Session) logFiles() (list []*File, missing []string) {
 	beside := false
 	for _, p := range s.places {
 		before := len(list)
-		for _, f := range p.files {
+		for _, f := range slices.Concat(p.files, p.traced) {
 			if f.IsLog() {
 				list = append(list, f)
 			}

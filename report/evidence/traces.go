@@ -56,13 +56,13 @@ const (
 	// Beside are those of engines, and tables, that lie beside states: what cannot be read is
 	// missing, and no error.
 	Beside
-	// Rest are those that Beside leaves out: ours, and states that are traces besides.
+	// Rest are those that Beside leaves out: ours, and states that are checkpoints besides.
 	Rest
 )
 
 // wanted reports whether a file is to be opened.
 func (w Which) wanted(f *File, tree files.Tree, opts *TraceOptions) bool {
-	beside := !f.ownTrace() && !f.isState()
+	beside := !f.ownTrace() && !f.isTracedState()
 	switch {
 	case w == Beside && !beside || w == Rest && beside:
 		return false
@@ -317,7 +317,9 @@ func kindOf(t *tracediff.Trace) string {
 func nameTraces(list []*tracediff.Trace) {
 	said, files := make([]string, len(list)), make([]string, len(list))
 	for i, t := range list {
-		said[i], files[i] = saidName(t), t.File
+		if said[i], files[i] = saidName(t), t.File; folderOf(t) != "" {
+			files[i] = folderOf(t)
+		}
 	}
 	for i, name := range snapshot.PeerNames(said, files) {
 		list[i].Name = name

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/desynctool/desynctool/tracediff"
@@ -18,16 +19,26 @@ func saidName(t *tracediff.Trace) string {
 	return t.Header.Peer
 }
 
-// merge leaves one trace for each peer that engines' files name: files of other
-// ticks are joined, and copies left out after they were compared.
+// folderOf returns the folder that is the peer's of a trace without a name, empty if it is the file
+// that is the peer's.
+func folderOf(t *tracediff.Trace) string {
+	if t.Format == nil || !t.Format.Folder || saidName(t) != "" {
+		return ""
+	}
+	return filepath.Dir(t.File)
+}
+
+// merge leaves one trace for each peer that engines' files name, or whose folder they are in: files of
+// other ticks are joined, and copies left out after they were compared.
 func (t *Traces) merge(list []*tracediff.Trace) ([]*tracediff.Trace, error) {
 	var out []*tracediff.Trace
-	index := map[string]int{}
+	type owner struct{ name, folder string }
+	index := map[owner]int{}
 	var parts [][]*tracediff.Trace
 	for _, one := range list {
-		name := saidName(one)
+		name := owner{saidName(one), folderOf(one)}
 		i, ok := index[name]
-		if !ok || name == "" {
+		if !ok || name == (owner{}) {
 			i = len(parts)
 			index[name] = i
 			parts = append(parts, nil)

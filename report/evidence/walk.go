@@ -295,11 +295,11 @@ func (s *Session) take(f *folder) *place {
 	return p
 }
 
-// trace finds the states of a place whose files are traces besides.
+// trace finds the states of a place whose files are traces or order logs besides.
 func (s *Session) trace(p *place) {
 	for _, e := range p.set.Entries {
 		path := filepath.Join(e.Dir, e.Base)
-		if f := s.formatOf(e.Format.Name); f != nil && f.Trace != nil && s.byPath[path] == nil {
+		if f := s.formatOf(e.Format.Name); f != nil && (f.Trace != nil || f.Log != nil) && s.byPath[path] == nil {
 			p.traced = append(p.traced, s.file(path))
 		}
 	}

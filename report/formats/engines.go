@@ -6,11 +6,14 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	godotlog "github.com/desynctool/desynctool/orderlog/godot"
 	openttdlog "github.com/desynctool/desynctool/orderlog/openttd"
 	springlog "github.com/desynctool/desynctool/orderlog/spring"
 	warzonelog "github.com/desynctool/desynctool/orderlog/warzone"
 	widelandslog "github.com/desynctool/desynctool/orderlog/widelands"
 	zeroadlog "github.com/desynctool/desynctool/orderlog/zeroad"
+	"github.com/desynctool/desynctool/snapshot/ggpo"
+	"github.com/desynctool/desynctool/snapshot/godot"
 	"github.com/desynctool/desynctool/snapshot/openra"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 	"github.com/desynctool/desynctool/snapshot/spring"
@@ -20,6 +23,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff/beaverbuddies"
 	"github.com/desynctool/desynctool/tracediff/bevyggrs"
 	"github.com/desynctool/desynctool/tracediff/factorio"
+	"github.com/desynctool/desynctool/tracediff/generals"
+	ggpotrace "github.com/desynctool/desynctool/tracediff/ggpo"
+	godottrace "github.com/desynctool/desynctool/tracediff/godot"
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openclonk"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
@@ -174,6 +180,25 @@ func factorioGame() []Format {
 		list = append(list, one)
 	}
 	return of("Factorio", list...)
+}
+
+func ggpoLibrary() []Format {
+	f := state(ggpo.Format(), "synclogs/state-<frame>-{original,replay}.log", "state", "claims")
+	claims := ggpotrace.Format()
+	f.Trace = &claims
+	return []Format{f}
+}
+
+func godotRollback() []Format {
+	f := state(godot.Format(), "*-peer-<id>.log", "state", "orders", "checkpoints", "claims")
+	hashes := godottrace.Format()
+	f.Trace = &hashes
+	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return godotlog.NewReader(r, name) }
+	return []Format{f}
+}
+
+func commandAndConquer() []Format {
+	return of("C&C Generals", trace(generals.Format(), "DebugFrame_<frame>.txt, crcDebug<machine>.txt", "checkpoints"))
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use

@@ -78,6 +78,7 @@ var all = sync.OnceValue(func() []Format {
 	return slices.Concat(
 		[]Format{snap(), orderLog()},
 		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), rimWorld(), factorioGame(),
+		ggpoLibrary(), godotRollback(), commandAndConquer(),
 		[]Format{ownTrace()},
 		logTraces(),
 		messages(), // their lines may stand in any log
@@ -110,7 +111,8 @@ func Snapshots() []snapshot.Format {
 // bytes, nil if it is none.
 func Recognize(name string, head []byte) *Format { return Among(All(), name, head) }
 
-// Among is Recognize for some formats. A name counts before the bytes do.
+// Among is Recognize for some formats. A name that Format.Named knows counts before the bytes do;
+// one that a snapshot.Format knows, where the content need not show it, after them.
 func Among(list []Format, name string, head []byte) *Format {
 	base := filepath.Base(name)
 	for i := range list {
@@ -120,6 +122,11 @@ func Among(list []Format, name string, head []byte) *Format {
 	}
 	for i := range list {
 		if list[i].Sniff(head) {
+			return &list[i]
+		}
+	}
+	for i := range list {
+		if s := list[i].Snapshot; s != nil && len(head) > 0 && s.Named(name) {
 			return &list[i]
 		}
 	}

@@ -36,7 +36,7 @@ func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Veri
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
 		return verifyProof(tree, path, want)
 	}
-	if f := Recognize(path, head); f != nil && f.Trace != nil && f.Trace.Check != nil {
+	if f := Recognize(path, head); f != nil && f.Snapshot == nil && f.Trace != nil && f.Trace.Check != nil {
 		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
 			return snapshot.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
@@ -67,18 +67,17 @@ func CutTick(tree files.Tree, arg string) (path, tick string, ok bool) {
 // Unchecked notes, for each format of some files of states, FILE or FILE@TICK, that
 // the format has no checksum by which damage to such a file would be noticed.
 func Unchecked(tree files.Tree, paths []string) (notes []string) {
-	list := Snapshots()
 	for _, path := range paths {
 		path, _, _ := CutTick(tree, path)
 		head, err := Head(tree, path)
 		if err != nil {
 			continue
 		}
-		i := slices.IndexFunc(list, func(f snapshot.Format) bool { return f.Sniff(head) })
-		if i < 0 || list[i].Checks(head) {
+		f := Recognize(path, head)
+		if f == nil || f.Snapshot == nil || f.Snapshot.Checks(head) {
 			continue
 		}
-		note := fmt.Sprintf("no checksum in these files (%s): damage to one would look like a divergence", list[i].Name)
+		note := fmt.Sprintf("no checksum in these files (%s): damage to one would look like a divergence", f.Name)
 		if !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}

@@ -1,0 +1,502 @@
+package godot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+)
+
+// Kind is what a Value is, the same for all versions of the engine.
+type Kind uint8
+
+// Kinds.
+const (
+	Nil Kind = iota
+	Bool
+	Int
+	Float // also what the engine stored as 32 bits, where that loses nothing
+	Text  // a String, StringName or NodePath
+	Bytes
+	Dictionary
+	Array
+	Struct // a Vector2, Color, …: its parts have names, as in a Dictionary
+	Object // by its number on that machine, or an RID
+)
+
+// Value is a Variant.
+type Value struct {
+	Kind Kind
+	Type string // the engine's own name: "PoolIntArray"
+	Bits uint64 // of Bool, Int (two's complement), Float (those of a float64) and Object
+	Text string // of Text, and of Bytes, byte by byte
+
+	Keys   []Value // of a Dictionary, in the order of insertion; texts for a Struct
+	Values []Value // of a Dictionary or Struct, by Keys; of an Array
+}
+
+// Get returns the value of a key that is a text, nil if there is none.
+func (v *Value) Get(key string) *Value {
+	for i := range v.Keys {
+		if k := &v.Keys[i]; k.Kind == Text && k.Text == key {
+			return &v.Values[i]
+		}
+	}
+	return nil
+}
+
+// Number returns an integer, false for what is none. Floats that are whole numbers are integers
+// too: a game may have been through JSON.
+func (v *Value) Number() (int64, bool) {
+	switch {
+	case v == nil:
+		return 0, false
+	case v.Kind == Int:
+		return int64(v.Bits), true
+	case v.Kind == Float:
+		f := math.Float64frombits(v.Bits)
+		return int64(f), f == math.Trunc(f) && math.Abs(f) < 1<<53
+	}
+	return 0, false
+}
+
+// Limits of one value.
+const (
+	maxDepth  = 128
+	maxValues = 1 << 20 // values in it, those of keys and of packed arrays included
+)
+
+// Bits of a header beyond the type, which is its lowest byte.
+const (
+	typeMask = 0xff
+	wide     = 1 << 16 // 64 bits instead of 32; of an object: only its number
+)
+
+// shape is how a type is stored.
+type shape struct {
+	name  string
+	kind  Kind
+	parts []string // of a Struct
+	as    elements // of a Struct, and of what a packed array has
+	many  bool     // a packed array
+}
+
+// elements is how the numbers of a Struct or of a packed array are stored.
+type elements uint8
+
+const (
+	reals   elements = iota // 32 bits, or 64 if the header says so
+	singles                 // 32 bits always
+	doubles
+	integers
+	longs
+	texts
+)
+
+var (
+	xy      = []string{"x", "y"}
+	xyz     = []string{"x", "y", "z"}
+	xyzw    = []string{"x", "y", "z", "w"}
+	rect    = []string{"position.x", "position.y", "size.x", "size.y"}
+	box     = []string{"position.x", "position.y", "position.z", "size.x", "size.y", "size.z"}
+	flat    = []string{"x.x", "x.y", "y.x", "y.y", "origin.x", "origin.y"}
+	plane   = []string{"normal.x", "normal.y", "normal.z", "d"}
+	rgba    = []string{"r", "g", "b", "a"}
+	basis   = matrix(3)
+	placed  = append(matrix(3), "origin.x", "origin.y", "origin.z")
+	project = matrix(4)
+)
+
+// matrix returns the names of the elements of a matrix as they are stored: by rows, those of
+// a Projection by columns.
+func matrix(n int) (names []string) {
+	for i := range n {
+		for j := range n {
+			names = append(names, fmt.Sprintf("[%d][%d]", i, j))
+		}
+	}
+	return names
+}
+
+// Types by their numbers in Godot 3.
+var godot3 = [...]shape{
+	{name: "Nil"}, {name: "bool", kind: Bool}, {name: "int", kind: Int}, {name: "float", kind: Float}, {name: "String", kind: Text},
+	{name: "Vector2", kind: Struct, parts: xy}, {name: "Rect2", kind: Struct, parts: rect}, {name: "Vector3", kind: Struct, parts: xyz},
+	{name: "Transform2D", kind: Struct, parts: flat}, {name: "Plane", kind: Struct, parts: plane}, {name: "Quat", kind: Struct, parts: xyzw},
+	{name: "AABB", kind: Struct, parts: box}, {name: "Basis", kind: Struct, parts: basis}, {name: "Transform", kind: Struct, parts: placed},
+	{name: "Color", kind: Struct, parts: rgba, as: singles}, {name: "NodePath", kind: Text}, {name: "RID"}, {name: "Object", kind: Object},
+	{name: "Dictionary", kind: Dictionary}, {name: "Array", kind: Array},
+	{name: "PoolByteArray", kind: Bytes}, {name: "PoolIntArray", as: integers, many: true}, {name: "PoolRealArray", as: singles, many: true},
+	{name: "PoolStringArray", as: texts, many: true}, {name: "PoolVector2Array", parts: xy, many: true},
+	{name: "PoolVector3Array", parts: xyz, many: true}, {name: "PoolColorArray", parts: rgba, as: singles, many: true},
+}
+
+// Types by their numbers in Godot 4.
+var godot4 = [...]shape{
+	{name: "Nil"}, {name: "bool", kind: Bool}, {name: "int", kind: Int}, {name: "float", kind: Float}, {name: "String", kind: Text},
+	{name: "Vector2", kind: Struct, parts: xy}, {name: "Vector2i", kind: Struct, parts: xy, as: integers},
+	{name: "Rect2", kind: Struct, parts: rect}, {name: "Rect2i", kind: Struct, parts: rect, as: integers},
+	{name: "Vector3", kind: Struct, parts: xyz}, {name: "Vector3i", kind: Struct, parts: xyz, as: integers},
+	{name: "Transform2D", kind: Struct, parts: flat},
+	{name: "Vector4", kind: Struct, parts: xyzw}, {name: "Vector4i", kind: Struct, parts: xyzw, as: integers},
+	{name: "Plane", kind: Struct, parts: plane}, {name: "Quaternion", kind: Struct, parts: xyzw}, {name: "AABB", kind: Struct, parts: box},
+	{name: "Basis", kind: Struct, parts: basis}, {name: "Transform3D", kind: Struct, parts: placed}, {name: "Projection", kind: Struct, parts: project},
+	{name: "Color", kind: Struct, parts: rgba, as: singles}, {name: "StringName", kind: Text}, {name: "NodePath", kind: Text},
+	{name: "RID", kind: Object}, {name: "Object", kind: Object}, {name: "Callable"}, {name: "Signal", kind: Object},
+	{name: "Dictionary", kind: Dictionary}, {name: "Array", kind: Array},
+	{name: "PackedByteArray", kind: Bytes}, {name: "PackedInt32Array", as: integers, many: true}, {name: "PackedInt64Array", as: longs, many: true},
+	{name: "PackedFloat32Array", as: singles, many: true}, {name: "PackedFloat64Array", as: doubles, many: true},
+	{name: "PackedStringArray", as: texts, many: true}, {name: "PackedVector2Array", parts: xy, many: true},
+	{name: "PackedVector3Array", parts: xyz, many: true}, {name: "PackedColorArray", parts: rgba, as: singles, many: true},
+	{name: "PackedVector4Array", parts: xyzw, many: true},
+}
+
+// Numbers of the type of a Dictionary, which every value of a log is: they show the version.
+const (
+	dictionary3 = 18
+	dictionary4 = 27
+)
+
+// variant decodes one value.
+type variant struct {
+	name   string // of the file
+	start  int64  // of the value in it
+	in     []byte
+	pos    int
+	types  []shape
+	values int
+}
+
+// decode returns the dictionary in b, which stands at an offset of a file. The engine's version
+// is that of the dictionary's type.
+func decode(b []byte, name string, offset int64) (Value, error) {
+	d := variant{name: name, start: offset, in: b}
+	if len(b) < 4 {
+		return Value{}, d.corrupt("%d bytes, expected a dictionary", len(b))
+	}
+	switch t := b[0]; t {
+	case dictionary3:
+		d.types = godot3[:]
+	case dictionary4:
+		d.types = godot4[:]
+	default:
+		return Value{}, d.corrupt("type %d, expected a dictionary: %d in Godot 3, %d in Godot 4", t, dictionary3, dictionary4)
+	}
+	v, err := d.value(0)
+	if err == nil && d.pos < len(b) {
+		err = d.corrupt("%d bytes after a value", len(b)-d.pos)
+	}
+	return v, err
+}
+
+func (d *variant) corrupt(format string, args ...any) error {
+	return &frame.Error{Name: d.name, Offset: d.start + int64(d.pos), Msg: fmt.Sprintf(format, args...), Err: frame.ErrCorrupt}
+}
+
+// take returns the next n bytes.
+func (d *variant) take(n int) ([]byte, error) {
+	if n < 0 || n > len(d.in)-d.pos {
+		return nil, d.corrupt("%d bytes of a value that has %d more", n, len(d.in)-d.pos)
+	}
+	d.pos += n
+	return d.in[d.pos-n : d.pos : d.pos], nil
+}
+
+func (d *variant) u32() (uint32, error) {
+	b, err := d.take(4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
+}
+
+// number reads a number of 32 bits, or of 64.
+func (d *variant) number(kind Kind, is64 bool) (Value, error) {
+	v := Value{Kind: kind}
+	if is64 {
+		b, err := d.take(8)
+		if err == nil {
+			v.Bits = binary.LittleEndian.Uint64(b)
+		}
+		return v, err
+	}
+	n, err := d.u32()
+	switch kind {
+	case Float:
+		v.Bits = math.Float64bits(float64(math.Float32frombits(n)))
+	case Int:
+		v.Bits = uint64(int64(int32(n)))
+	default:
+		v.Bits = uint64(n)
+	}
+	return v, err
+}
+
+// text reads a string with its length, and what pads it to four bytes.
+func (d *variant) text() (string, error) {
+	n, err := d.u32()
+	if err != nil {
+		return "", err
+	}
+	if n > math.MaxInt32 {
+		return "", d.corrupt("string of %d bytes", n)
+	}
+	b, err := d.take(int(n))
+	if err != nil {
+		return "", err
+	}
+	_, err = d.take(-int(n) & 3)
+	return string(b), err
+}
+
+// more counts values, which are bounded whatever they are.
+func (d *variant) more(n int) error {
+	if d.values += n; d.values > maxValues {
+		return d.corrupt("more than %d values in one", maxValues)
+	}
+	return nil
+}
+
+// value reads a value with its header.
+func (d *variant) value(depth int) (Value, error) {
+	if depth > maxDepth {
+		return Value{}, d.corrupt("more than %d values in each other", maxDepth)
+	}
+	if err := d.more(1); err != nil {
+		return Value{}, err
+	}
+	header, err := d.u32()
+	if err != nil {
+		return Value{}, err
+	}
+	if int(header&typeMask) >= len(d.types) {
+		return Value{}, d.corrupt("type %d, expected at most %d", header&typeMask, len(d.types)-1)
+	}
+	t := &d.types[header&typeMask]
+	v := Value{Kind: t.kind}
+	switch {
+	case t.many:
+		v, err = d.packed(t, header)
+	case t.kind == Bool:
+		v, err = d.number(Bool, false)
+		v.Bits = min(v.Bits, 1)
+	case t.kind == Int || t.kind == Float:
+		v, err = d.number(t.kind, header&wide != 0)
+	case t.name == "NodePath":
+		v.Text, err = d.nodePath()
+	case t.kind == Text:
+		v.Text, err = d.text()
+	case t.kind == Struct:
+		v, err = d.parts(t, header)
+	case t.kind == Object:
+		v, err = d.object(t, header)
+	case t.kind == Bytes:
+		v.Text, err = d.text() // padded alike
+	case t.kind == Dictionary:
+		v, err = d.dictionary(header, depth)
+	case t.kind == Array:
+		v, err = d.array(header, depth)
+	}
+	v.Type = t.name
+	return v, err
+}
+
+// parts reads the numbers of a Struct.
+func (d *variant) parts(t *shape, header uint32) (Value, error) {
+	v := Value{Kind: Struct}
+	if err := d.more(len(t.parts)); err != nil {
+		return v, err
+	}
+	for _, name := range t.parts {
+		n, err := d.element(t.as, header)
+		if err != nil {
+			return v, err
+		}
+		v.Keys, v.Values = append(v.Keys, Value{Kind: Text, Text: name}), append(v.Values, n)
+	}
+	return v, nil
+}
+
+// element reads one number, or a string.
+func (d *variant) element(as elements, header uint32) (Value, error) {
+	switch as {
+	case integers:
+		return d.number(Int, false)
+	case longs:
+		return d.number(Int, true)
+	case doubles:
+		return d.number(Float, true)
+	case singles:
+		return d.number(Float, false)
+	case texts:
+		s, err := d.text()
+		return Value{Kind: Text, Text: strings.TrimSuffix(s, "\x00")}, err
+	}
+	return d.number(Float, header&wide != 0)
+}
+
+// packed reads an array whose elements have no headers.
+func (d *variant) packed(t *shape, header uint32) (Value, error) {
+	v := Value{Kind: Array}
+	n, err := d.u32()
+	if err != nil {
+		return v, err
+	}
+	if int64(n) > int64(len(d.in)-d.pos)/4 { // no element has less than four bytes
+		return v, d.corrupt("%d elements of a value that has %d more bytes", n, len(d.in)-d.pos)
+	}
+	if err := d.more(int(n)); err != nil {
+		return v, err
+	}
+	for range n {
+		var e Value
+		if t.parts != nil {
+			e, err = d.parts(t, header)
+		} else {
+			e, err = d.element(t.as, header)
+		}
+		if err != nil {
+			return v, err
+		}
+		v.Values = append(v.Values, e)
+	}
+	return v, nil
+}
+
+// object reads a reference.
+func (d *variant) object(t *shape, header uint32) (Value, error) {
+	v := Value{Kind: Object}
+	if t.name == "Object" && header&wide == 0 {
+		return v, d.corrupt("an object with its properties, expected only its number")
+	}
+	if t.name == "Signal" {
+		s, err := d.text()
+		if err != nil {
+			return v, err
+		}
+		v.Text = s
+	}
+	n, err := d.number(Int, true)
+	v.Bits = n.Bits
+	return v, err
+}
+
+// nodePath reads a path of names, and of names of properties.
+func (d *variant) nodePath() (string, error) {
+	names, err := d.u32()
+	if err != nil {
+		return "", err
+	}
+	if names&(1<<31) == 0 {
+		return "", d.corrupt("a path as a string, as engines before Godot 3 wrote it")
+	}
+	names &^= 1 << 31
+	subnames, err := d.u32()
+	if err != nil {
+		return "", err
+	}
+	flags, err := d.u32()
+	if err != nil {
+		return "", err
+	}
+	total := uint64(names) + uint64(subnames)
+	if flags&2 != 0 {
+		total++
+	}
+	if total > uint64(len(d.in)-d.pos)/4 {
+		return "", d.corrupt("%d names of a value that has %d more bytes", total, len(d.in)-d.pos)
+	}
+	if err := d.more(int(total)); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	if flags&1 != 0 {
+		out.WriteByte('/')
+	}
+	for i := range total {
+		name, err := d.text()
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case i >= uint64(names):
+			out.WriteByte(':')
+		case i > 0:
+			out.WriteByte('/')
+		}
+		out.WriteString(name)
+	}
+	return out.String(), nil
+}
+
+// container reads what a typed dictionary or array says of its elements; kind is 0 if nothing.
+func (d *variant) container(kind uint32) error {
+	switch kind & 3 {
+	case 1:
+		_, err := d.u32()
+		return err
+	case 2, 3:
+		_, err := d.text()
+		return err
+	}
+	return nil
+}
+
+// count reads how many elements follow, each of which has least bytes.
+func (d *variant) count(least int) (int, error) {
+	n, err := d.u32()
+	if err != nil {
+		return 0, err
+	}
+	n &^= 1 << 31 // was shared
+	if int64(n) > int64((len(d.in)-d.pos)/least) {
+		return 0, d.corrupt("%d elements of a value that has %d more bytes", n, len(d.in)-d.pos)
+	}
+	return int(n), nil
+}
+
+func (d *variant) dictionary(header uint32, depth int) (Value, error) {
+	v := Value{Kind: Dictionary}
+	for shift := 16; shift <= 18; shift += 2 {
+		if err := d.container(header >> shift); err != nil {
+			return v, err
+		}
+	}
+	n, err := d.count(8)
+	if err != nil {
+		return v, err
+	}
+	for range n {
+		key, err := d.value(depth + 1)
+		if err != nil {
+			return v, err
+		}
+		value, err := d.value(depth + 1)
+		if err != nil {
+			return v, err
+		}
+		v.Keys, v.Values = append(v.Keys, key), append(v.Values, value)
+	}
+	return v, nil
+}
+
+func (d *variant) array(header uint32, depth int) (Value, error) {
+	v := Value{Kind: Array}
+	if err := d.container(header >> 16); err != nil {
+		return v, err
+	}
+	n, err := d.count(4)
+	if err != nil {
+		return v, err
+	}
+	for range n {
+		e, err := d.value(depth + 1)
+		if err != nil {
+			return v, err
+		}
+		v.Values = append(v.Values, e)
+	}
+	return v, nil
+}

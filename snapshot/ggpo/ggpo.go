@@ -1,0 +1,129 @@
+// Package ggpo reads the states that GGPO's self-test logs as text:
+// synclogs/state-0012-original.log and synclogs/state-0012-replay.log.
+//
+// The self-test plays a few frames, loads an older state and plays the same frames again on
+// the same machine with the same inputs. Where the checksum of a frame is another one the
+// second time, it has the game log both states. The files are two runs of one machine, not
+// two machines: they are the peers original and replay here. The number is that of the frame, so
+// that the state is that of the state point before the frame is played.
+//
+// What is in the files is up to the game. A line with a name and a value, separated by a colon or
+// an equals sign, is a field; other lines are kept as they are:
+//
+//	GameState object.
+//	  num_ships: 2.
+//	  ship 0 position:  320.0000, 240.0000
+//	  ship 0 bullet 3: 12.00 8.50 -> 5.00 0.00.
+//
+// docs/formats/ggpo.md has the mapping at length. The files carry no checksum and no mark of
+// their end.
+package ggpo
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// The runs that a state is of, as file names have them.
+const (
+	Original = "original" // the first time that the frames were played
+	Replay   = "replay"   // after an older state was loaded
+)
+
+// Format returns the format of logged states. Only names show it, but for the text of the
+// game that comes with the library.
+func Format() snapshot.Format {
+	return snapshot.Format{
+		Name:      "ggpo-state",
+		Title:     "GGPO self-test state (state-<frame>-{original,replay}.log)",
+		ParseName: ParseName,
+		Folders:   []string{"synclogs"},
+		Sniff:     func(head []byte) bool { return bytes.HasPrefix(head, []byte("GameState object.")) },
+		Unmarked:  true,
+		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			w, err := Read(r, size, name)
+			if err != nil {
+				return nil, err
+			}
+			return snapshot.Hold(w)
+		},
+	}
+}
+
+// ParseName reads the name of a logged state. The library writes four digits at least.
+func ParseName(base string) (snapshot.FileName, bool) {
+	rest, ok := strings.CutPrefix(base, "state-")
+	if !ok {
+		return snapshot.FileName{}, false
+	}
+	digits, run, ok := strings.Cut(strings.TrimSuffix(rest, ".log"), "-")
+	if !ok || !strings.HasSuffix(rest, ".log") || len(digits) < 4 || len(digits) > 4 && digits[0] == '0' || run != Original && run != Replay {
+		return snapshot.FileName{}, false
+	}
+	frame, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil {
+		return snapshot.FileName{}, false
+	}
+	return snapshot.FileName{Point: snapshot.Point{Tick: frame}, Peer: run}, true
+}
+
+// MaxText is the largest size in bytes of a logged state.
+const MaxText = 64 << 20
+
+// Error is a logged state that cannot be read.
+type Error struct {
+	Name string // of the file
+	Line int    // counts from 1; 0 for the file as a whole
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Read reads a logged state of size bytes. The name says of which frame and run it is; under
+// another name both are not known. What cannot be read is an *[Error].
+func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	if size > MaxText {
+		return nil, &Error{Name: name, Err: fmt.Errorf("file of %d bytes, expected at most %d", size, MaxText)}
+	}
+	text := make([]byte, size)
+	if n, err := r.ReadAt(text, 0); n < len(text) {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, &Error{Name: name, Err: err}
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return nil, &Error{Name: name, Line: 1 + bytes.Count(text[:i], []byte("\n")), Err: fmt.Errorf("a zero byte, expected text")}
+	}
+	d := decoder{}
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if err := d.line(strings.TrimRight(string(line), "\r\n")); err != nil {
+			return nil, &Error{Name: name, Line: number, Err: err}
+		}
+	}
+	w := &snapshot.World{}
+	if n, ok := ParseName(packed.PlainName(filepath.Base(name))); ok {
+		w.Point, w.Peer = n.Point, n.Peer
+	}
+	var err error
+	if w.Tables, err = d.tables.Tables(); err != nil {
+		return nil, &Error{Name: name, Err: err}
+	}
+	return w, nil
+}
