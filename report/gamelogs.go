@@ -102,6 +102,8 @@ func (l *GameLogLine) When() string {
 		return at + ", where the peers parted"
 	case l.TicksBefore != nil:
 		return fmt.Sprintf("%s, %s before", at, prose.Count(*l.TicksBefore, "tick", "ticks"))
+	case l.ToEnd && l.LinesBefore == 1:
+		return strings.TrimPrefix(at+", the log's last line", ", ")
 	case l.ToEnd:
 		return strings.TrimPrefix(at+", "+prose.Count(l.LinesBefore-1, "line", "lines")+" before the log's end", ", ")
 	case l.LinesBefore > 0:

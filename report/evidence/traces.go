@@ -45,6 +45,8 @@ type TraceOptions struct {
 	Force bool
 	// Which are those to be opened.
 	Which Which
+	// Logs says that games' own logs may be among the paths, which hold no trace.
+	Logs bool
 }
 
 // Which says which traces are opened.
@@ -66,6 +68,7 @@ func (w Which) wanted(f *File, tree files.Tree, opts *TraceOptions) bool {
 	switch {
 	case w == Beside && !beside || w == Rest && beside:
 		return false
+	case opts.Logs && f.ownLog && f.Format == nil:
 	case f.given && w == AllTraces && (!f.isEvidence() || opts.Pattern != nil):
 		return true // else it would not be known why it is of no use
 	}

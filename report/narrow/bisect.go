@@ -148,7 +148,7 @@ func conclude(r *bisect.Result, s *evidence.Session, traces *evidence.Traces) {
 
 // byTraces bisects by only the traces, where fewer than two peers left a state or a log of ours.
 func byTraces(s *evidence.Session) (*bisect.Result, error) {
-	traces, err := s.Traces(evidence.TraceOptions{})
+	traces, err := s.Traces(evidence.TraceOptions{Logs: true})
 	if errors.As(err, new(*evidence.AloneError)) {
 		return nil, s.Alone()
 	}

@@ -122,7 +122,8 @@ type Conclusion struct {
 	Peers   []report.TriagedPeer
 	Facts   []report.Fact
 	// GameLogs are the warnings and errors before the split that not all of the games' own logs
-	// have, nil if there are none, or if nothing says that the peers parted. They show no cause.
+	// have, nil if there are none, or if the peers are not known to have parted though something was
+	// compared. They show no cause.
 	GameLogs *report.GameLogs
 	Held     Held
 	Search   Search

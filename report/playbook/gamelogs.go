@@ -2,11 +2,12 @@ package playbook
 
 import "github.com/desynctool/desynctool/report"
 
-// gameLogs takes over what only some of the games' own logs have, unless nothing says that the
-// peers parted: then each log has lines of its own, and they mean nothing.
+// gameLogs takes over what only some of the games' own logs have, unless states or hashes were
+// compared and nothing says that the peers parted: each log has lines of its own, which mean
+// nothing then.
 func (c *Conclusion) gameLogs(e Evidence) {
 	g := e.GameLogs
-	if g == nil || len(g.Lines) == 0 || !c.Alone && !c.Diverged() && len(c.Statements) == 0 {
+	if g == nil || len(g.Lines) == 0 || c.Search.Compares() && !c.Diverged() && len(c.Statements) == 0 {
 		return
 	}
 	c.GameLogs = g

@@ -18,7 +18,7 @@ var toLearn = []playbook.Step{
 // Next says what to do, the most useful first.
 func Next(c *playbook.Conclusion) []string {
 	out := next(c)
-	if l := c.LackedData(); l != nil && (c.Diverged() || c.Alone) && !c.Inputs.Differ() {
+	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
 		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has “%s” in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Shorten(l.Text, 100), l.Where())
 		out = slices.Insert(out, 0, look)
 	}

@@ -147,6 +147,17 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestDesyncLines: what a game says of the desync itself is no difference, and ends what is before
+// the split only where it is a message of it; a file with another checksum is one.
+func TestDesyncLines(t *testing.T) {
+	quiet := read(t, "a/x.log", "start\n", gamelog.Options{})
+	loud := read(t, "b/x.log", "WARN: desync log is on\nWARN: checksum mismatch of units.xml\nERROR: Out of sync!\nERROR: late\n", gamelog.Options{})
+	d := gamelog.Compare([]gamelog.Peer{{Name: "a", Logs: []*gamelog.Log{quiet}}, {Name: "b", Logs: []*gamelog.Log{loud}}}, gamelog.Split{})
+	if loud.Cut != 3 || len(d) != 1 || !d[0].Data || d[0].Text != "checksum mismatch of units.xml" || d[0].Lines != 1 {
+		t.Errorf("cut at %d; %+v", loud.Cut, d)
+	}
+}
+
 // TestThree: with three peers it is said who has a line and who lacks it. A log that begins
 // later says nothing of what came before.
 func TestThree(t *testing.T) {

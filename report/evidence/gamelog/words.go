@@ -80,7 +80,7 @@ func aboutDesync(b []byte) bool {
 		return true
 	}
 	low := bytes.ToLower(b)
-	return containsAny(low, "desync", "out of sync", "out-of-sync", "outofsync", "not in sync", "lost sync", "sync hash", "checksum mismatch", "checksums differ")
+	return containsAny(low, "desync", "out of sync", "out-of-sync", "outofsync", "not in sync", "lost sync")
 }
 
 // aboutData reports whether a warning or an error says that something could not be found,
@@ -94,5 +94,5 @@ func aboutData(b []byte) bool {
 	return containsAny(low, "failed to load", "failed to find", "failed to open", "failed to read", "failed to parse", "could not load", "could not find", "could not open", "could not read",
 		"couldn't load", "couldn't find", "couldn't open", "couldn't read", "cannot load", "cannot find", "cannot open", "can't load", "can't find", "can't open", "unable to load", "unable to find",
 		"unable to open", "error loading", "error parsing", "error reading", "not found", "no such file", "does not exist", "doesn't exist", "is missing", "missing file", "missing mod", "missing def", "missing template",
-		"filenotfound", "parse error", "syntax error", "hash mismatch", "version mismatch", "incompatible version", "wrong version", "corrupt")
+		"filenotfound", "parse error", "syntax error", "hash mismatch", "checksum mismatch", "version mismatch", "incompatible version", "wrong version", "corrupt")
 }
