@@ -1,0 +1,74 @@
+package loglines
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestNext holds the search against one for each literal by itself, in texts made of their parts.
+func TestNext(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SliceOfN(rapid.SampledFrom([]byte("ab ")), minLength, 14)
+		var literals []string
+		for _, l := range rapid.SliceOfN(letters, 1, 6).Draw(t, "literals") {
+			literals = append(literals, string(l))
+		}
+		part := rapid.OneOf(rapid.Map(letters, func(b []byte) string { return string(b) }), rapid.SampledFrom(literals), rapid.Map(rapid.SampledFrom(literals), func(s string) string { return s[1:] }),
+			rapid.StringMatching(`[abc ]{0,9}`))
+		text := []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), ""))
+		s := newSearcher(literals)
+		for from := 0; from <= len(text); from++ {
+			wantAt, want := -1, -1
+			for i, l := range literals {
+				if at := bytes.Index(text[from:], []byte(l)); at >= 0 && (want < 0 || from+at < wantAt) {
+					wantAt, want = from+at, i
+				}
+			}
+			if at, n := s.next(text, from); at != wantAt || n != want {
+				t.Fatalf("%q in %q from %d: literal %d at %d, want %d at %d", literals, text, from, n, at, want, wantAt)
+			}
+		}
+	})
+}
+
+// repeated is a text again and again, as long as it is read.
+type repeated struct {
+	text []byte
+	at   int
+}
+
+func (r *repeated) Read(b []byte) (n int, err error) {
+	for n < len(b) {
+		k := copy(b[n:], r.text[r.at:])
+		n, r.at = n+k, (r.at+k)%len(r.text)
+	}
+	return n, nil
+}
+
+// BenchmarkScanLarge reads a log of 1 GiB whose last line is a claim, as a stream: one of network messages,
+// which have parts of literals everywhere, and one of another program.
+func BenchmarkScanLarge(b *testing.B) {
+	const size = 1 << 30
+	for name, text := range map[string]string{
+		"another program": filler,
+		"OpenTTD":         "[2026-04-28 20:04:21] dbg: [net:9] Client::Receive_SERVER_COMMAND(): cmd=79, frame=2008707\n",
+		"Stratagus":       "GameCycle: 145d, new SyncHash: 206020a (unit: 0:unit-gold-mine, order: 1, refs: 1)\ngame(+0x4a0b4)[0x55db494780b4]\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			claim := content(b, "faf-2.log")
+			body := bytes.Repeat([]byte(text), 1<<20/len(text))
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				in := io.MultiReader(io.LimitReader(&repeated{text: body}, size), strings.NewReader("\n"), bytes.NewReader(claim))
+				if log, err := Scan(in, "x"); err != nil || len(log.Claims) != 1 {
+					b.Fatal(log, err)
+				}
+			}
+		})
+	}
+}
