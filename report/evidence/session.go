@@ -94,8 +94,8 @@ func Open(tree *archive.Tree, paths []string) (*Session, error) {
 	}
 	s := &Session{tree: tree, paths: paths, list: formats.All(), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
 	for _, path := range paths {
-		if path == "-" {
-			s.stdin = true
+		if _, err := tree.Stat(path); path == archive.Stdin && err != nil {
+			s.stdin = true // which the tree does not hold
 			continue
 		}
 		if err := s.add(filepath.Clean(path)); err != nil {
@@ -107,7 +107,7 @@ func Open(tree *archive.Tree, paths []string) (*Session, error) {
 
 // OpenPaths is Open with a tree of its own, which Close closes.
 func OpenPaths(paths ...string) (*Session, error) {
-	tree, err := archive.Open(paths, archive.Options{})
+	tree, err := archive.Open(paths, archive.Options{Known: formats.Pasted()})
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,9 @@ func warzone2100() []Format {
 }
 
 func openRA() []Format {
-	return of("OpenRA", state(openra.Format(), "syncreport-<UTC>-<client>.log", "state"))
+	report := state(openra.Format(), "syncreport-<UTC>-<client>.log", "state")
+	report.Lines = openra.IsExcerpt
+	return of("OpenRA", report)
 }
 
 func openRCT2() []Format {

@@ -38,6 +38,11 @@ type Format struct {
 	// of the format.
 	Sniff func(head []byte) bool
 
+	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
+	// such a file. It is nil where single lines do not show that, and where the reader takes no
+	// excerpts.
+	Lines func(lines []byte) bool
+
 	// Snapshot opens the file as a state, nil if it is none.
 	Snapshot *snapshot.Format
 
