@@ -3,6 +3,7 @@ package snapshot
 import (
 	"io"
 
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -72,6 +73,9 @@ type Format struct {
 // Checks reports whether a file with these leading bytes carries checksums of its
 // content.
 func (f *Format) Checks(head []byte) bool {
+	if _, part := excerpt.ParseHead(head); part {
+		return false
+	}
 	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
 }
 

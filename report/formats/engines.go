@@ -99,7 +99,7 @@ func warzone2100() []Format {
 			continue
 		}
 		dump := state(warzone.Format(), "desync<time>_p<slot>.txt", "state", "checkpoints")
-		dump.Trace = &f
+		dump.Trace, dump.Lines = &f, warzonelog.IsPart
 		list = append(list, dump)
 	}
 	return of("Warzone 2100", list...)

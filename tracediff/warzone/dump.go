@@ -3,9 +3,11 @@ package warzone
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -34,6 +36,9 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	d := &dump{in: in, peer: dumpPeer(name), names: map[string]string{}}
 	d.rec.Checkpoint = &d.at
 	d.at.Tick = uint64(in.Head().Time / engine.TickLength)
+	if n, ok := engine.ParseDumpName(packed.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
+		d.at.Tick = uint64(n.Time / engine.TickLength)
+	}
 	return d, nil
 }
 
@@ -72,6 +77,9 @@ func (d *dump) Next() (*tracediff.Record, error) {
 		e, err := d.in.Next()
 		if err != nil {
 			return nil, err
+		}
+		if e.Gap != nil {
+			d.open = ""
 		}
 		if e.MayDiffer() {
 			continue
