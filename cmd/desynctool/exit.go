@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 )
 
 // outcome is how a command ends that did its work. It is returned as an error
@@ -33,7 +34,13 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 		status = report.Inconclusive
 	}
 	e.failedJSON(cmd, err, status)
-	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+	list := []error{err}
+	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
+		list = unknown.Files
+	}
+	for _, err := range list {
+		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+	}
 	return status.ExitCode()
 }
 

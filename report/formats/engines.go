@@ -36,7 +36,7 @@ func openTTD() []Format {
 	save.Extensions = []string{".sav"}
 	return of("OpenTTD", save, Format{
 		Name: "openttd-log", Title: "OpenTTD log of commands (12, 13, 14 and later)", Files: "commands-out.log",
-		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog,
+		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog, Lines: openttdlog.IsLog, Alone: true,
 		Log: func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
 	})
 }
@@ -57,7 +57,9 @@ func springEngine() []Format {
 	var list []Format
 	for _, f := range springtrace.Formats() {
 		if f.Name != "spring-demo" {
-			list = append(list, trace(f, "infolog.txt", "claims"))
+			log := trace(f, "infolog.txt", "claims")
+			log.Alone = true
+			list = append(list, log)
 			continue
 		}
 		demo := trace(f, "*.sdfz", "orders", "hashes", "checkpoints", "claims")

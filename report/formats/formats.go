@@ -43,6 +43,10 @@ type Format struct {
 	// excerpts.
 	Lines func(lines []byte) bool
 
+	// Alone says that each line of such a file stands alone, so that some of them are read as a
+	// whole file is.
+	Alone bool
+
 	// Snapshot opens the file as a state, nil if it is none.
 	Snapshot *snapshot.Format
 

@@ -4,7 +4,7 @@ import "github.com/desynctool/desynctool/report/evidence/paste"
 
 // loose are the formats that say too little of what a text is to be looked for in others.
 func loose(f *Format) bool {
-	return f.Name == textTrace().Name || f.Trace != nil && f.Trace.Read == nil && f.Log == nil && f.Snapshot == nil
+	return f.Name == textTrace().Name || f.Trace != nil && f.Trace.Read == nil && f.Log == nil && f.Snapshot == nil && !f.Alone
 }
 
 // Pasted returns what is recognised in texts that people paste: files of all formats of the
@@ -24,6 +24,18 @@ func Pasted() paste.Known {
 				}
 			}
 			return ""
+		},
+		Takes: func(format string) paste.Way {
+			for _, f := range All() {
+				switch {
+				case f.Name != format:
+				case f.Alone:
+					return paste.Loose
+				case f.Lines != nil:
+					return paste.Excerpts
+				}
+			}
+			return paste.WholeOnly
 		},
 	}
 }

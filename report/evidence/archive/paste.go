@@ -62,8 +62,11 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 		found, err = paste.Peel(text, known)
 		a.tree.hold(-3 * size)
 	}
-	switch {
+	switch unread := (*paste.UnreadError)(nil); {
 	case errors.Is(err, paste.ErrNone):
+		return nil, nil
+	case errors.As(err, &unread):
+		a.tree.notes = append(a.tree.notes, a.path+": "+unread.Error())
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", a.path, err)

@@ -9,7 +9,7 @@ const sampled = 200
 // time stamps of a chat. It is nil where there is no such thing.
 func (p *peeler) common(text []byte) []byte {
 	count := map[layerKind]int{}
-	lowest, seen := 0, 0
+	lowest, width, seen := 0, 0, 0
 	for ls := (&lines{text: text}); !ls.ended() && seen < sampled; {
 		line := ls.next()
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -21,27 +21,30 @@ func (p *peeler) common(text []byte) []byte {
 			if l.kind == quoting && (lowest == 0 || l.depth < lowest) {
 				lowest = l.depth
 			}
+			if l.kind == indent && (width == 0 || l.width < width) {
+				width = l.width
+			}
 		}
 	}
-	for _, kind := range []layerKind{quoting, stamps, numbers} {
+	for _, kind := range []layerKind{quoting, stamps, numbers, indent} {
 		if count[kind] < 2 || count[kind]*10 < seen*9 {
 			continue
 		}
-		l := layer{kind: kind, depth: lowest}
+		l := layer{kind: kind, depth: lowest, width: width}
 		p.note("%s taken off", l.words())
-		return takeAll(text, kind, lowest)
+		return takeAll(text, l)
 	}
 	return nil
 }
 
 // takeAll returns a text without a layer.
-func takeAll(text []byte, kind layerKind, depth int) []byte {
+func takeAll(text []byte, l layer) []byte {
 	out := make([]byte, 0, len(text))
 	for ls := (&lines{text: text}); !ls.ended(); {
 		line := ls.next()
-		switch kind {
+		switch l.kind {
 		case quoting:
-			_, line = quotes(line, depth)
+			_, line = quotes(line, l.depth)
 		case stamps:
 			if rest, ok := stamp(line); ok {
 				line, _ = speaker(rest)
@@ -50,6 +53,8 @@ func takeAll(text []byte, kind layerKind, depth int) []byte {
 			if _, _, rest, ok := numbered(line); ok {
 				line = rest
 			}
+		case indent:
+			line, _ = l.take(line)
 		}
 		out = append(append(out, line...), '\n')
 	}

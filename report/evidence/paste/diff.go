@@ -92,12 +92,17 @@ func (d *pair) finish(b *body, more bool) bool {
 	if format == "" {
 		return false
 	}
+	way := d.p.way(format)
+	if way == WholeOnly && !(d.left.isWhole() && d.right.isWhole()) {
+		d.p.unread = format
+		return false
+	}
 	paste := fmt.Sprintf("%08x-%08x", crc32.Checksum(d.left.text, castagnoli), crc32.Checksum(d.right.text, castagnoli))
 	head := excerpt.Head{Format: format, Paste: paste}.Line()
 	a, z := sides(d.left.path, d.right.path)
 	d.p.diffs++
 	for i, s := range []*side{&d.left, &d.right} {
-		f := File{Format: format, Text: append(head[:len(head):len(head)], s.text...), Folder: [2][2]string{a, z}[i][0], Name: [2][2]string{a, z}[i][1]}
+		f := File{Format: format, Text: s.file(head, way), Folder: [2][2]string{a, z}[i][0], Name: [2][2]string{a, z}[i][1]}
 		d.p.files = append(d.p.files, f)
 	}
 	b.say(d.p)
@@ -112,6 +117,27 @@ func (d *pair) finish(b *body, more bool) bool {
 		d.p.note("hunks with more lines than their heads say: %d", d.long)
 	}
 	return true
+}
+
+// isWhole reports whether all lines of a side are there.
+func (s *side) isWhole() bool { return bytes.IndexByte(s.text, gapSign) < 0 }
+
+// gapSign is the first byte of the line of a gap.
+var gapSign = excerpt.Gap{}.Line()[0]
+
+// file returns the file that a side is shown as.
+func (s *side) file(head []byte, way Way) []byte {
+	if way == Excerpts {
+		return append(head[:len(head):len(head)], s.text...)
+	}
+	var text []byte
+	for ls := (&lines{text: s.text}); !ls.ended(); {
+		at := ls.at
+		if line := ls.next(); len(line) == 0 || line[0] != gapSign {
+			text = append(text, s.text[at:ls.at]...)
+		}
+	}
+	return text
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -57,7 +57,7 @@ func peelLayer(line []byte) (l layer, rest []byte, ok bool) {
 	if n, after, rest, ok := numbered(line); ok {
 		return layer{kind: numbers, next: n + 1, after: after}, rest, true
 	}
-	if bytes.HasPrefix(line, []byte("    ")) {
+	if len(line) > 0 && line[0] == ' ' {
 		rest := bytes.TrimLeft(line, " ")
 		return layer{kind: indent, width: len(line) - len(rest)}, rest, true
 	}
@@ -255,7 +255,7 @@ func opens(ls *lines) *fence {
 			left = left[end+1:]
 		}
 	}
-	if f.close == nil || depth > 0 && len(left) > 0 { // else the first line would be without its quoting
+	if f.close == nil || len(rest) < len(line) && len(left) > 0 { // else the first line would be without what stands before all
 		return nil
 	}
 	ls.at += len(line) - len(left)
@@ -316,14 +316,13 @@ func (f *fence) closes(line []byte) bool {
 // ends takes the tags that end the block off the end of a line.
 func (f *fence) ends(line []byte) (rest []byte, ended bool) {
 	rest = line
-	for ; f != nil; f = f.outer {
-		for i := len(f.close) - 1; i >= 0; i-- {
-			c := f.close[i]
-			if c[0] != '[' && c[0] != '<' {
-				continue
-			}
-			if n := len(rest) - len(c); n > 0 && strings.EqualFold(string(rest[n:]), c) {
-				rest, ended = rest[:n], true
+	for again := true; again; {
+		again = false
+		for g := f; g != nil; g = g.outer {
+			for _, c := range g.close {
+				if n := len(rest) - len(c); n > 0 && (c[0] == '[' || c[0] == '<') && strings.EqualFold(string(rest[n:]), c) {
+					rest, ended, again = rest[:n], true, true
+				}
 			}
 		}
 	}

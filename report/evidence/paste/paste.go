@@ -26,6 +26,28 @@ type Known struct {
 	// Lines returns the name of the format of a file by some whole lines from the middle of
 	// it, at most HeadLen bytes, "" if there is none.
 	Lines func(lines []byte) string
+	// Takes returns how the reader of a format takes a file of which lines are missing. Nil is
+	// that all take excerpts.
+	Takes func(format string) Way
+}
+
+// Way is how the reader of a format takes a file of which lines are missing.
+type Way int
+
+const (
+	// Excerpts are taken with marks where lines are missing, see package excerpt.
+	Excerpts Way = iota
+	// Loose lines each stand alone: those that are there are taken without marks.
+	Loose
+	// WholeOnly files are taken, and no others.
+	WholeOnly
+)
+
+// UnreadError says that a text is a diff of two files of a format of which excerpts are not read.
+type UnreadError struct{ Format string }
+
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("a diff of two files of the format %s, of which only whole ones are read: the files themselves are needed", e.Format)
 }
 
 // HeadLen is how many bytes the functions of Known are given at most, and SearchLen how many
@@ -82,6 +104,9 @@ func Peel(text []byte, known Known) (*Paste, error) {
 	if err := p.run(); err != nil {
 		return nil, err
 	}
+	if len(p.files) == 0 && p.unread != "" {
+		return nil, &UnreadError{p.unread}
+	}
 	if len(p.files) == 0 {
 		return nil, ErrNone
 	}
@@ -103,6 +128,8 @@ type peeler struct {
 	diffs int
 	notes []string
 	noted map[string]bool
+
+	unread string // format of a diff that was left out
 }
 
 // note adds a line to what was taken off, once.
@@ -193,10 +220,20 @@ func (p *peeler) piece(ls *lines, in *fence) (bool, error) {
 		if format == "" {
 			return false, nil
 		}
+		if p.way(format) == Loose {
+			return true, p.post(b, format, nil)
+		}
 		text := excerpt.Head{Format: format}.Line()
 		text = append(text, excerpt.Gap{}.Line()...)
 		return true, p.post(b, format, text)
 	})
+}
+
+func (p *peeler) way(format string) Way {
+	if p.known.Takes == nil {
+		return Excerpts
+	}
+	return p.known.Takes(format)
 }
 
 // whole takes a file that begins at the first line of a body.

@@ -194,7 +194,7 @@ var wrappers = map[string]func(lines []string) []string{
 		return slices.Concat([]string{"My log:", "[spoiler][code]"}, l, []string{"[/code][/spoiler]", "Bye"})
 	},
 	"tag": func(l []string) []string {
-		return slices.Concat([]string{"<pre><code>" + l[0]}, l[1:], []string{"</code></pre>"})
+		return slices.Concat([]string{"<pre><code>"}, l, []string{"</code></pre>"})
 	},
 	"prose": func(l []string) []string { return slices.Concat([]string{"Hello,", "", "it happened again:", ""}, l) },
 }
@@ -239,6 +239,22 @@ func TestWrapped(t *testing.T) {
 			r.Fatalf("%v: %q, want %q\n%s", used, got, want, joined)
 		}
 	})
+}
+
+// TestTagged takes off tags in the lines of the text itself.
+func TestTagged(t *testing.T) {
+	for _, text := range []string{
+		"<pre><code>log &lt;a&gt;\ntick &amp;1</code></pre>\n", "Mine:\n[code]log <a>\ntick &1[/code]\n[quote]You wrote[/quote]\n",
+		"[spoiler=log][code=text]log <a>\ntick &1[/code][/spoiler]\n", "&gt; log &lt;a&gt;\n&gt; tick &amp;1\n",
+		"> <pre>\n> log &lt;a&gt;\n> tick &amp;1\n> </pre>\n",
+	} {
+		p, err := Peel([]byte(text), known)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got := strings.TrimSuffix(string(p.Files[0].Text), "\n"); got != "log <a>\ntick &1" {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
 }
 
 // TestPosts takes several files out of one text.
