@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"bisect"},
 	{"tracediff"},
 	{"snapshot", "orderlog"},
-	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files"},
+	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
 	{"internal/sample"}, // of tests alone
 	{"internal/prose"},
 }
@@ -36,12 +36,13 @@ var withoutFiles = []string{"bisect"}
 
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
-	"bisect/wasmsim":    {"bisect/extsim"},                                                                                                                              // the same protocol, by function calls
-	"report/evidence":   {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/peers", "report/playbook", "report/words"},                    // opens files of every format, in archives or not
-	"report/narrow":     {"report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
-	"report/simulators": {"report/evidence", "report/evidence/archive"},                                                                                                 // tests a simulator with a peer's log
-	"report/accuracy":   {"report/playbook"},                                                                                                                            // measures its verdicts
-	"report/words":      {"report/playbook"},                                                                                                                            // says what it concludes
+	"bisect/wasmsim":          {"bisect/extsim"},                                                                                                                                    // the same protocol, by function calls
+	"report/evidence":         {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"}, // opens files of every format, in archives or not
+	"report/evidence/archive": {"report/evidence/paste"},                                                                                                                            // shows what is in pasted texts as files
+	"report/narrow":           {"report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"},       // compares what a session has, and has it judged
+	"report/simulators":       {"report/evidence", "report/evidence/archive"},                                                                                                       // tests a simulator with a peer's log
+	"report/accuracy":         {"report/playbook"},                                                                                                                                  // measures its verdicts
+	"report/words":            {"report/playbook"},                                                                                                                                  // says what it concludes
 }
 
 func layer(pkg string) int {

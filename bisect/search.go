@@ -164,11 +164,59 @@ func (p *pair) probe(i int) bool {
 		}
 	}
 	pr.ok = errA == nil && errB == nil
+	if pr.ok {
+		p.partial(pr, ea, eb)
+	}
 	if pr.ok && p.chained(i) && pr.a.History == pr.b.History && pr.a.Root != pr.b.Root && !p.loadedAt(p.points[i]) {
 		p.differs("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)",
 			p.points[i], p.a.Path, p.b.Path, pr.a.Root.Short(), pr.b.Root.Short())
 	}
 	return pr.ok
+}
+
+// partial leaves what only one of two incomplete states can show out of both, and notes that those
+// which are equal then need not be equal.
+func (p *pair) partial(pr *probed, ea, eb *snapshot.Entry) {
+	incomplete := ""
+	for i, info := range []*snapshot.Info{pr.b, pr.a} {
+		if text := info.Incomplete(); text != "" {
+			incomplete = text
+			p.result.note("%s: incomplete: %s", []*snapshot.Entry{eb, ea}[i].Path(), text)
+		}
+	}
+	if incomplete == "" {
+		return
+	}
+	if !snapshot.Alike(&pr.a.Head, &pr.b.Head) {
+		if err := pr.common(ea, eb); err != nil {
+			p.result.lose("%v", err)
+			pr.ok = false
+			return
+		}
+	}
+	if pr.a.Root == pr.b.Root {
+		p.result.lose("%s and %s: equal at %s in all that is known of both; incomplete: %s", ea.Path(), eb.Path(), ea.Point, incomplete)
+	}
+}
+
+// common reads two states again for what both have.
+func (pr *probed) common(ea, eb *snapshot.Entry) error {
+	a, err := ea.Open()
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := eb.Open()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	a, b, err = snapshot.Common(a, b)
+	if err != nil {
+		return err
+	}
+	pr.a, pr.b = a.Info(), b.Info()
+	return nil
 }
 
 func (p *pair) differs(format string, args ...any) {

@@ -54,8 +54,8 @@ const (
 	excerptLen = 256
 )
 
-// excerpt returns the parts of two long values that a Change keeps.
-func excerpt(a, b []byte) ([]byte, []byte, *Excerpt) {
+// shortened returns the parts of two long values that a Change keeps.
+func shortened(a, b []byte) ([]byte, []byte, *Excerpt) {
 	if len(a) <= longValue && len(b) <= longValue {
 		return a, b, nil
 	}
@@ -76,7 +76,7 @@ func newChange(key Key, component, field string, a, b Value) Change {
 			c.BitsChanged += bits.OnesCount8(a.Raw[i] ^ b.Raw[i])
 		}
 	}
-	a.Raw, b.Raw, c.Excerpt = excerpt(a.Raw, b.Raw)
+	a.Raw, b.Raw, c.Excerpt = shortened(a.Raw, b.Raw)
 	c.A, c.B = a, b
 	if a.Absent || b.Absent {
 		c.Kind = KindAbsent

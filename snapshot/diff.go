@@ -166,14 +166,19 @@ func Comparable(a, b *Info) error {
 
 // Compare compares two states. It reads only tables, columns and blocks whose
 // digests differ, and holds a few blocks at a time. A file whose digests differ
-// only because it is damaged is a *frame.Error.
+// only because it is damaged is a *frame.Error. Of incomplete states that are not Alike, what both
+// have is compared, see Common.
 func Compare(a, b State, opts DiffOptions) (*Diff, error) {
-	d := &Diff{A: a.Info(), B: b.Info()}
 	if !opts.Force {
-		if err := Comparable(d.A, d.B); err != nil {
+		if err := Comparable(a.Info(), b.Info()); err != nil {
 			return nil, err
 		}
 	}
+	a, b, err := Common(a, b)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{A: a.Info(), B: b.Info()}
 	if !bytes.Equal(d.A.RNG, d.B.RNG) || (d.A.RNG == nil) != (d.B.RNG == nil) {
 		change := newChange(Key{}, RNG, "state",
 			Value{Type: Bytes, Absent: d.A.RNG == nil, Raw: d.A.RNG}, Value{Type: Bytes, Absent: d.B.RNG == nil, Raw: d.B.RNG})
@@ -191,7 +196,7 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 		c.opts.Limit = DefaultLimit
 	}
 	c.left = c.differing()
-	err := eachTable(d.A.Tables, d.B.Tables, func(i, j int) error {
+	err = eachTable(d.A.Tables, d.B.Tables, func(i, j int) error {
 		c.begin()
 		switch {
 		case j < 0:

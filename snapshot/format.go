@@ -4,6 +4,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -78,6 +79,9 @@ type Format struct {
 // Checks reports whether a file with these leading bytes carries checksums of its
 // content.
 func (f *Format) Checks(head []byte) bool {
+	if _, part := excerpt.ParseHead(head); part {
+		return false
+	}
 	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
 }
 

@@ -75,6 +75,10 @@ const (
 	maxMeta  = 1 << 16  // pairs of a header
 )
 
+// PasteMeta is the name in Header.Meta of what an excerpt is of: the diff of which the trace is one
+// side, or the file itself. Lines are missing in such a trace, the same ones in those of one diff.
+const PasteMeta = "paste"
+
 // Header is what holds for a whole trace. Nothing in it has to be known.
 type Header struct {
 	Seed    uint64

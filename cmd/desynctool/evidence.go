@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/formats"
 )
 
 // open returns the tree that paths of the command line are read from, archives as
@@ -20,13 +21,13 @@ func (e *env) open(paths ...string) (*archive.Tree, error) {
 func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree, error) {
 	given := make([]string, 0, len(paths))
 	for _, path := range paths {
-		if path != "" && path != "-" {
+		if path != "" && (path != archive.Stdin || options.Stdin != nil) {
 			given = append(given, path)
 		}
 	}
 	progress, end := e.progress("reading the archive", "")
 	defer end()
-	options.Progress = progress
+	options.Progress, options.Known = progress, formats.Pasted()
 	return archive.Open(given, options)
 }
 

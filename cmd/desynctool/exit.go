@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
 )
 
 // outcome is how a command ends that did its work. It is returned as an error
@@ -29,7 +30,13 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	}
 	status := statusOf(err)
 	e.failedJSON(cmd, err, status)
-	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+	list := []error{err}
+	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
+		list = unknown.Files
+	}
+	for _, err := range list {
+		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+	}
 	return status.ExitCode()
 }
 

@@ -24,7 +24,7 @@ type env struct {
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
-var filesOnly = []string{"triage", "doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify"}
+var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify"}
 
 // newRoot returns the command tree.
 func newRoot(e *env) *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,10 @@ What is of several matches, of one game or of several, is split by game, match, 
 folder, and each has a line; the exit status is that of the worst. --match N shows one in
 full. Two matches are never merged, and what cannot be told apart is said.
 
+What people paste into posts is taken apart: a diff of two reports, dumps or logs is evidence of two
+peers, as far as its lines show it; quoting, fences, time stamps and the like are taken off, and said.
+The path - stands for stdin. docs/formats/paste.md has the details.
+
 With --sim the orders are replayed, which shows which peer is wrong. Then replays in other
 modes are made to find out why: orders tested, predicted, states saved and loaded, caches
 computed again, the same played several times. They show what that build does wrong. --own
@@ -62,6 +67,7 @@ diverged,inconclusive. docs/ci.md has the table.
 ` + exitHelp,
 		Example: `  desynctool triage report.zip
   desynctool triage host client --sim builtin
+  xclip -o | desynctool triage -
   desynctool triage host client --sim exec:game-1.3 --own "exec:game-1.2 --locale de"
   desynctool triage artifacts --format html=report.html --format junit=report.xml --format text
   desynctool triage report.zip --known bugs --fail-on new`,
@@ -144,7 +150,11 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		return err
 	}
 	defer flags.sims.close()
-	tree, err := e.openWith(archive.Options{Count: flags.stats}, paths...)
+	options := archive.Options{Count: flags.stats}
+	if slices.Contains(paths, archive.Stdin) {
+		options.Stdin = e.stdin
+	}
+	tree, err := e.openWith(options, paths...)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,14 @@ package warzone
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
@@ -47,10 +49,66 @@ type Dump struct {
 	version string
 	blind   bool // the CRC covers some lines in a way that is not known
 	err     error
+
+	part    *Part // of an excerpt, else nil
+	gap     excerpt.Gap
+	gapped  bool
+	missing excerpt.Missing
+	line    int64 // of the file that an excerpt is of, as far as it is known
+}
+
+// Part says what is there of a dump that is an excerpt.
+type Part struct {
+	Head    excerpt.Head
+	Timed   bool // the head of the dump is there
+	Wrong   int  // lines that make no sense
+	missing *excerpt.Missing
+}
+
+// Missing says which lines are not there, once the dump was read to its end.
+func (p *Part) Missing() string {
+	text := p.missing.String()
+	if p.Wrong > 0 {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("lines that make no sense: %d", p.Wrong)
+	}
+	return text
+}
+
+// DumpFormat is what excerpts of dumps call the format.
+const DumpFormat = "warzone-dump"
+
+// Part returns what is there of a dump that is an excerpt, nil for a whole one.
+func (d *Dump) Part() *Part { return d.part }
+
+// IsPart reports whether some lines are of the middle of a dump: the first one is an entry, and
+// one of them is of a form that is known.
+func IsPart(lines []byte) bool {
+	d := &Dump{names: map[string]string{}, crc: syncCRC{tables: crcTables()}}
+	for n := 0; n < 8 && len(lines) > 0; n++ {
+		line, rest, _ := bytes.Cut(lines, []byte("\n"))
+		lines = rest
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		end := bytes.Index(line, []byte("] "))
+		if len(line) == 0 || line[0] != '[' || end < 2 || !word(line[1:end]) || line[1] < 'A' {
+			return false
+		}
+		d.entry = Entry{Function: string(line[1:end]), Text: line[end+2:]}
+		d.entry.parse(d)
+		if d.entry.Kind != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // IsDump reports whether head, the leading bytes of a file, are those of a dump.
 func IsDump(head []byte) bool {
+	if excerpt.Of(head, DumpFormat) {
+		return true
+	}
 	line, _, whole := bytes.Cut(head, []byte("\n"))
 	_, ok := parseEdge(bytes.TrimSuffix(line, []byte("\r")), "BEGIN")
 	return whole && ok
@@ -60,6 +118,9 @@ func IsDump(head []byte) bool {
 func NewDump(r io.Reader, name string) (*Dump, error) {
 	d := &Dump{lines: orderlog.NewLines(r, name), names: map[string]string{}, crc: syncCRC{tables: crcTables()}}
 	line, err := d.lines.Next()
+	if err == nil && excerpt.Of(line, DumpFormat) {
+		return d.excerpt(line), nil
+	}
 	if err != nil {
 		if err == io.EOF {
 			return nil, d.lines.Unrecognized("empty file, expected a dump of Warzone 2100")
@@ -110,7 +171,9 @@ func (d *Dump) Version() string { return d.version }
 // Next has returned io.EOF. False means that this cannot be said: the dump has
 // lines whose part in the CRC is not known. Lines that do not give the CRC though
 // all are known are an error if the dump is of version 4.3.
-func (d *Dump) Verified() bool { return d.err == io.EOF && !d.blind && d.crc.value() == d.head.CRC }
+func (d *Dump) Verified() bool {
+	return d.part == nil && d.err == io.EOF && !d.blind && d.crc.value() == d.head.CRC
+}
 
 // Next returns the next entry. It returns io.EOF after the last line, and a
 // [*frame.Error] if the dump is torn, or corrupt: a line that is not an entry, or a
@@ -126,7 +189,68 @@ func (d *Dump) Next() (*Entry, error) {
 	return &d.entry, nil
 }
 
+// excerpt begins to read an excerpt after its first line.
+func (d *Dump) excerpt(line []byte) *Dump {
+	head, _ := excerpt.ParseHead(line)
+	d.part = &Part{Head: head, missing: &d.missing}
+	next, _, whole := bytes.Cut(d.lines.Peek(200), []byte("\n"))
+	if h, ok := parseEdge(bytes.TrimSuffix(next, []byte("\r")), "BEGIN"); ok && whole {
+		d.head, d.part.Timed = h, true
+	}
+	return d
+}
+
+// piece returns the next line of an excerpt that is an entry.
+func (d *Dump) piece() ([]byte, error) {
+	d.gapped = false
+	for {
+		line, err := d.lines.Next()
+		if frame := (*frame.Error)(nil); errors.As(err, &frame) {
+			d.missing.Cut(d.line)
+			return nil, io.EOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		if g, ok := excerpt.ParseGap(line); ok {
+			d.missing.Add(g)
+			d.gap, d.gapped = g, true
+			if d.line = g.Last; g.Last == 0 {
+				d.line = max(0, g.Next-1)
+			}
+			continue
+		}
+		d.line++
+		n := bytes.Index(line, []byte("] "))
+		switch {
+		case len(line) > 0 && line[0] == '[' && len(line) <= maxLine && n >= 2 && n <= maxFunction && printable(line[1:n]):
+			return line, nil
+		case !isEdge(line):
+			d.part.Wrong++
+		}
+	}
+}
+
+// isEdge reports whether a line is the first or the last one of a dump.
+func isEdge(line []byte) bool {
+	_, begin := parseEdge(line, "BEGIN")
+	_, end := parseEdge(line, "END")
+	return begin || end
+}
+
 func (d *Dump) next() error {
+	if d.part != nil {
+		line, err := d.piece()
+		if err != nil {
+			return err
+		}
+		d.count++
+		d.take(line, bytes.Index(line, []byte("] ")))
+		if d.entry.Line = d.line; d.gapped {
+			d.entry.Gap = &d.gap
+		}
+		return nil
+	}
 	line, err := d.lines.Next()
 	if err == io.EOF {
 		return &frame.Error{
@@ -150,11 +274,16 @@ func (d *Dump) next() error {
 	case n < 2 || n > maxFunction || !printable(line[1:n]):
 		return d.lines.Corrupt("%.60q, expected [function] and text", line)
 	}
+	d.take(line, n)
+	return nil
+}
+
+// take makes a line the current entry; n is where its function ends.
+func (d *Dump) take(line []byte, n int) {
 	values := d.entry.Values[:0]
 	d.entry = Entry{Line: d.lines.Number(), Offset: d.lines.Offset(), Function: d.intern(line[1:n]), Text: line[n+2:], Values: values}
 	d.entry.parse(d)
 	d.cover(&d.entry)
-	return nil
 }
 
 // cover adds an entry to the CRC.

@@ -1,6 +1,10 @@
 package warzone
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/desynctool/desynctool/orderlog/excerpt"
+)
 
 // Entry is one line of a dump. It is valid until the next one is read, its
 // strings for good.
@@ -26,6 +30,9 @@ type Entry struct {
 	Object Object
 
 	Values []Value
+
+	// Gap is set if lines are missing before this one, in an excerpt.
+	Gap *excerpt.Gap
 }
 
 // About reports whether the line is about an object, whatever the form of its

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report/formats"
 )
 
 // AloneError says that there is nothing to compare the evidence with. It is a
@@ -125,26 +127,67 @@ func (s *Session) holdings() (list []string) {
 	return list
 }
 
-// Unknown returns an error if a file that was given is of no known format.
+// UnknownError says that nothing of what was given can be used, and why for each file.
+type UnknownError struct{ Files []error }
+
+func (e *UnknownError) Error() string { return errors.Join(e.Files...).Error() }
+
+// Unwrap returns the errors of the files.
+func (e *UnknownError) Unwrap() []error { return e.Files }
+
+// Unknown returns an error if no file that was given is of a known format. Where some are, the others
+// are lost, which Lost says.
 func (s *Session) Unknown() error {
+	var bad []error
+	used := false
 	for _, p := range s.places {
 		f := p.loose()
-		if f == nil || !f.given || f.hasTrace(s.tree) || f.Format != nil || f.ownLog {
+		if f == nil || !f.given {
+			used = true
 			continue
 		}
-		switch {
-		case f.Err != nil:
-			return f.Err
-		case f.other:
-			return fmt.Errorf("%s: not a regular file", f.Path)
-		case f.Size == 0:
-			return &frame.Error{Name: f.Path, Msg: "empty file", Err: frame.ErrUnrecognized}
-		case f.isReport():
-			return &frame.Error{Name: f.Path, Msg: "a peer's own report, which holds no states or logs; desynctool report reads and merges these", Err: frame.ErrUnrecognized}
+		if err := s.unknown(f); err != nil {
+			bad = append(bad, err)
+		} else {
+			used = true
 		}
-		return &frame.Error{Name: f.Path, Msg: "not a file of a known format; see desynctool formats", Err: frame.ErrUnrecognized}
 	}
-	return nil
+	switch {
+	case len(bad) == 0:
+		return nil
+	case used:
+		for _, err := range bad {
+			if text := err.Error(); !slices.Contains(s.lost, text) {
+				s.lost = append(s.lost, text)
+			}
+		}
+		return nil
+	case len(bad) == 1:
+		return bad[0]
+	}
+	return &UnknownError{bad}
+}
+
+// unknown returns why a file that was given cannot be used, nil if it can.
+func (s *Session) unknown(f *File) error {
+	if f.hasTrace(s.tree) || f.Format != nil || f.ownLog {
+		return nil
+	}
+	switch {
+	case f.Err != nil:
+		return f.Err
+	case f.other:
+		return fmt.Errorf("%s: not a regular file", f.Path)
+	case f.Size == 0:
+		return &frame.Error{Name: f.Path, Msg: "empty file", Err: frame.ErrUnrecognized}
+	case f.isReport():
+		return &frame.Error{Name: f.Path, Msg: "a peer's own report, which holds no states or logs; desynctool report reads and merges these", Err: frame.ErrUnrecognized}
+	}
+	msg := "not a file of a known format"
+	if head, err := formats.Head(s.tree, f.Path); err == nil {
+		msg += ", but " + formats.Looks(head)
+	}
+	return &frame.Error{Name: f.Path, Msg: msg + "; see desynctool formats", Err: frame.ErrUnrecognized}
 }
 
 // Unused says which folders hold files and nothing that is known, which files that are

@@ -105,8 +105,8 @@ func look(tree *archive.Tree, paths []string) (*Session, error) {
 	}
 	s := newSession(tree, paths)
 	for _, path := range paths {
-		if path == "-" {
-			s.stdin = true
+		if _, err := tree.Stat(path); path == archive.Stdin && err != nil {
+			s.stdin = true // which the tree does not hold
 			continue
 		}
 		if err := s.add(filepath.Clean(path)); err != nil {
@@ -135,7 +135,7 @@ func (s *Session) arrange() error {
 
 // OpenPaths is Open with a tree of its own, which Close closes.
 func OpenPaths(paths ...string) (*Session, error) {
-	tree, err := archive.Open(paths, archive.Options{})
+	tree, err := archive.Open(paths, archive.Options{Known: formats.Pasted()})
 	if err != nil {
 		return nil, err
 	}

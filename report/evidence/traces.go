@@ -268,7 +268,7 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 	}
 	for i := range t.s.list {
 		list := slices.DeleteFunc(foreign[t.s.list[i].Name], func(one *tracediff.Trace) bool { return t.distrusted[filepath.Clean(one.File)] })
-		if len(list) > 0 {
+		if list = t.alike(list); len(list) > 0 {
 			list, err := t.merge(list)
 			if err != nil {
 				return err
@@ -278,6 +278,26 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 		}
 	}
 	return nil
+}
+
+// alike leaves traces out whose lines cannot be held against those of the others: excerpts of other
+// pastes than the first one, and excerpts beside whole traces.
+func (t *Traces) alike(list []*tracediff.Trace) []*tracediff.Trace {
+	paste := func(one *tracediff.Trace) string { return one.Header.Meta[tracediff.PasteMeta] }
+	if len(list) == 0 {
+		return list
+	}
+	of := paste(list[0])
+	if slices.ContainsFunc(list, func(one *tracediff.Trace) bool { return paste(one) == "" }) {
+		of = ""
+	}
+	return slices.DeleteFunc(list, func(one *tracediff.Trace) bool {
+		if paste(one) == of {
+			return false
+		}
+		t.Missing = append(t.Missing, fmt.Sprintf("%s: an excerpt, whose lines cannot be held one by one against those of others", one.File))
+		return true
+	})
 }
 
 // oneTable leaves one column for each peer of tables: two that are of the same peers are

@@ -44,7 +44,7 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		}
 		return tracediff.WriteText(w, trace)
 	}
-	msg := "not a file of a known format; see desynctool formats"
+	msg := "not a file of a known format, but " + Looks(head) + "; see desynctool formats"
 	if len(head) == 0 {
 		msg = "empty file"
 	}

@@ -51,7 +51,7 @@ func openTTD() []Format {
 	save.Extensions = []string{".sav"}
 	list := []Format{save, {
 		Name: "openttd-log", Title: "OpenTTD log of commands (1.4 to 12, 13, 14 and later)", Files: "commands-out.log",
-		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog,
+		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog, Lines: openttdlog.IsLog, Alone: true,
 		Log:   func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
 		Trace: &tracediff.Format{Name: "openttd-log", Title: "OpenTTD log of commands", Sniff: openttdlog.IsLog, Claims: openttdtrace.LogClaims},
 	}}
@@ -85,7 +85,7 @@ func springEngine() []Format {
 	for _, f := range springtrace.Formats() {
 		if f.Name != "spring-demo" {
 			infolog := trace(f, "infolog.txt", "claims")
-			infolog.Matches = infologMatches
+			infolog.Matches, infolog.Alone = infologMatches, true
 			list = append(list, infolog)
 			continue
 		}
@@ -141,14 +141,16 @@ func warzone2100() []Format {
 			continue
 		}
 		dump := state(warzone.Format(), "desync<time>_p<slot>.txt", "state", "checkpoints")
-		dump.Trace = &f
+		dump.Trace, dump.Lines = &f, warzonelog.IsPart
 		list = append(list, dump)
 	}
 	return of("Warzone 2100", list...)
 }
 
 func openRA() []Format {
-	return of("OpenRA", state(openra.Format(), "syncreport-<UTC>-<client>.log", "state"))
+	report := state(openra.Format(), "syncreport-<UTC>-<client>.log", "state")
+	report.Lines = openra.IsExcerpt
+	return of("OpenRA", report)
 }
 
 func openRCT2() []Format {

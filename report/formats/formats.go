@@ -43,6 +43,15 @@ type Format struct {
 	// its first bytes. Nil means that names do not say.
 	Named func(base string) bool
 
+	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
+	// such a file. It is nil where single lines do not show that, and where the reader takes no
+	// excerpts.
+	Lines func(lines []byte) bool
+
+	// Alone says that each line of such a file stands alone, so that some of them are read as a
+	// whole file is.
+	Alone bool
+
 	// Snapshot opens the file as a state, nil if it is none.
 	Snapshot *snapshot.Format
 

@@ -184,7 +184,14 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 		case p.States[0] == nil:
 			p.Names[0], p.States[0] = s.name, state
 			continue
-		case p.States[0].Info().Root == state.Info().Root:
+		}
+		a, b, err := snapshot.Common(p.States[0], state)
+		if err != nil {
+			state.Close()
+			closeStates(p)
+			return nil, err
+		}
+		if a.Info().Root == b.Info().Root {
 			state.Close()
 			continue
 		}

@@ -43,6 +43,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -50,6 +51,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -102,11 +104,13 @@ func (e *LostFrameError) Error() string {
 	return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded net frames %s only", e.Name, e.Frame, strings.Join(list, ","))
 }
 
+const formatName = "openra"
+
 // Format returns the format of OpenRA's sync reports. Their names have no state
 // point, so that ParseName is nil.
 func Format() snapshot.Format {
 	return snapshot.Format{
-		Name:  "openra",
+		Name:  formatName,
 		Title: "OpenRA sync report (syncreport-*.log)",
 		Usual: func(base string) bool { return strings.HasPrefix(base, "syncreport") },
 
@@ -124,6 +128,9 @@ func Format() snapshot.Format {
 
 // sniff recognises the first line of a report, with a state or without.
 func sniff(head []byte) bool {
+	if excerpt.Of(head, formatName) {
+		return true
+	}
 	if bytes.HasPrefix(head, []byte(systemInfo)) || bytes.HasPrefix(head, []byte(noReport)) {
 		return true
 	}
@@ -165,12 +172,25 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		}
 		return nil, &Error{Name: name, Err: err}
 	}
-	d := decoder{name: name, text: text, tables: newTables(), meta: map[string]string{}}
-	if n, ok := client(filepath.Base(name)); ok {
-		d.meta["client"] = n
-	}
-	if err := d.report(); err != nil {
-		return nil, err
+	head, text, excerpted := excerpt.Cut(text)
+	d := newDecoder(name, text)
+	var pieces *pieces
+	if excerpted {
+		d.row++
+		pieces = d.excerpt()
+	} else if err := d.report(); err != nil {
+		if !partial(text, err) {
+			return nil, err
+		}
+		if d = newDecoder(name, text); len(text) > 0 {
+			pieces = d.excerpt()
+		}
+		if !d.framed || pieces.wrong > 0 {
+			return nil, err // it is not only shortened
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			pieces.cut()
+		}
 	}
 	list, err := d.tables.finish()
 	if err != nil {
@@ -186,8 +206,40 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		},
 		Tables: list,
 	}
+	if pieces != nil {
+		pieces.mark(&w.Head, head)
+	}
+	if !d.framed {
+		w.Point.Native = "a net frame that is not known"
+	}
 	w.Sort()
 	return w, nil
+}
+
+func newDecoder(name string, text []byte) *decoder {
+	d := &decoder{name: name, text: text, tables: newTables(), meta: map[string]string{}}
+	if n, ok := client(filepath.Base(name)); ok {
+		d.meta["client"] = n
+	}
+	return d
+}
+
+// partial reports whether an error may be due to a text that was shortened, by a person or by
+// what carried it: one that breaks off, says where lines were left out, or has lost its tabs.
+func partial(text []byte, err error) bool {
+	var wrong *Error
+	if !errors.As(err, &wrong) {
+		return false
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Contains(text, []byte("\n\t")) && bytes.Contains(text, []byte("\n ")) {
+		return true
+	}
+	for line := range bytes.Lines(text) {
+		if _, gap := excerpt.ParseGap(bytes.TrimRight(line, "\r\n")); gap {
+			return true
+		}
+	}
+	return false
 }
 
 // seed returns the first eight bytes of a game's id, which is a GUID, so that

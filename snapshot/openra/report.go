@@ -39,6 +39,8 @@ type decoder struct {
 
 	tables *tables
 	actor  actor
+	actors map[uint64]map[*table]uint64 // of an excerpt, in which an actor may come back
+	framed bool                         // the net frame is known
 }
 
 // actor is the current one, whose traits stand one after the other.
@@ -198,8 +200,8 @@ func (d *decoder) frames(recorded string) ([]int64, error) {
 	return out, nil
 }
 
-// head reads everything up to the traits.
-func (d *decoder) head() error {
+// player reads "Player: NAME (SYSTEM)".
+func (d *decoder) player() error {
 	player, err := d.value("Player: ")
 	if err != nil {
 		return err
@@ -214,7 +216,14 @@ func (d *decoder) head() error {
 	}
 	d.peer = player[:at]
 	d.meta["system"] = strings.TrimPrefix(system, " (")
+	return nil
+}
 
+// head reads everything up to the traits.
+func (d *decoder) head() error {
+	if err := d.player(); err != nil {
+		return err
+	}
 	line, err := d.line()
 	if err != nil {
 		return err
@@ -266,6 +275,7 @@ func (d *decoder) netFrame() error {
 	if d.frame, err = strconv.ParseUint(number, 10, 31); err != nil || !ok {
 		return d.errorf("%.40q, expected the number of a net frame and dashes", text)
 	}
+	d.framed = true
 	return nil
 }
 
@@ -342,17 +352,7 @@ func (d *decoder) trait(line []byte) (*table, error) {
 		return nil, d.errorf("%.60q, expected the id of an actor", line)
 	}
 	if !d.actor.known || d.actor.id != id {
-		d.actor = actor{id: id, known: true, seen: d.actor.seen}
-		if d.actor.seen == nil {
-			d.actor.seen = map[*table]uint64{}
-		}
-		clear(d.actor.seen)
-		all := d.tables.actors
-		all.addRow(id, 0)
-		if err := d.set(all, []byte("kind"), kind); err != nil {
-			return nil, err
-		}
-		if err := d.set(all, []byte("owner"), rest[:at]); err != nil {
+		if err := d.begins(id, kind, rest[:at]); err != nil {
 			return nil, err
 		}
 	}
@@ -371,6 +371,29 @@ func (d *decoder) trait(line []byte) (*table, error) {
 		t = t.more
 	}
 	return t, d.begin(t, id, n, hash)
+}
+
+// begins makes an actor the current one.
+func (d *decoder) begins(id uint64, kind, owner []byte) error {
+	if seen := d.actors[id]; seen != nil {
+		d.actor = actor{id: id, known: true, seen: seen}
+		return nil
+	}
+	seen := d.actor.seen
+	if seen == nil || d.actors != nil {
+		seen = map[*table]uint64{}
+	}
+	clear(seen)
+	d.actor = actor{id: id, known: true, seen: seen}
+	if d.actors != nil {
+		d.actors[id] = seen
+	}
+	all := d.tables.actors
+	all.addRow(id, 0)
+	if err := d.set(all, []byte("kind"), kind); err != nil {
+		return err
+	}
+	return d.set(all, []byte("owner"), owner)
 }
 
 // effect reads "NAME (HASH)".

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -35,6 +36,8 @@ type builder struct {
 	power  int      // its lines so far, if it is of the economy
 	mark   byte     // of its last line
 	before string   // function of the last line since then
+
+	partial bool // the dump is an excerpt
 
 	buffer []byte
 	err    error
@@ -107,6 +110,9 @@ func newBuilder() *builder {
 
 // add takes the next entry.
 func (b *builder) add(e *engine.Entry) {
+	if e.Gap != nil {
+		b.forget(e.Gap)
+	}
 	switch {
 	case e.Function == engine.Backtrace:
 		b.noise.row(uint64(len(b.noise.keysA)))
@@ -117,6 +123,13 @@ func (b *builder) add(e *engine.Entry) {
 	default:
 		b.leave(e)
 	}
+}
+
+// forget forgets what lines before a gap said. Lines that fit into no row are keyed by the number of
+// the line after the gap, and an object may be shown from any of its lines on.
+func (b *builder) forget(g *excerpt.Gap) {
+	b.name, b.key, b.open, b.power, b.mark, b.before = b.name[:0], uint64(g.Next), nil, 0, 0, ""
+	b.partial = true
 }
 
 // take puts an entry into a row, if it fits into one: every byte of its text
@@ -171,7 +184,7 @@ func (b *builder) object(e *engine.Entry) bool {
 			key--
 		}
 	}
-	if e.Mark == '<' && !t.has(key) {
+	if (e.Mark == '<' || b.partial && e.HasID) && !t.has(key) {
 		after := b.begin(t.object.String(), key)
 		t.begin(key, after)
 		b.open = t

@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/snapshot"
@@ -50,6 +51,9 @@ func Format() snapshot.Format {
 // sniff recognises the beginning of the first line, which is longer than SniffLen
 // allows.
 func sniff(head []byte) bool {
+	if excerpt.Of(head, engine.DumpFormat) {
+		return true
+	}
 	rest, ok := strings.CutPrefix(string(head), "===== BEGIN gameTime=")
 	return ok && strings.Contains(rest, " entries, CRC 0x")
 }
@@ -109,6 +113,14 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	}
 	if !dump.Verified() {
 		w.Meta["crc"] += ", not verified"
+	}
+	if part := dump.Part(); part != nil {
+		w.SetIncomplete(part.Missing(), part.Head.Paste)
+		if file, ok := ParseName(filepath.Base(name)); !part.Timed && ok {
+			w.Point = file.Point
+		} else if !part.Timed {
+			w.Point.Native = "a game time that is not known"
+		}
 	}
 	if w.Tables, err = b.tables(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -1,11 +1,14 @@
 package warzone
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"path/filepath"
 	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -17,6 +20,7 @@ const maxNames = 1 << 16
 type dump struct {
 	in   *engine.Dump
 	peer string
+	file string
 
 	open   string // scope of the object that is being updated, empty if none is
 	names  map[string]string
@@ -31,9 +35,12 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dump{in: in, peer: dumpPeer(name), names: map[string]string{}}
+	d := &dump{in: in, peer: dumpPeer(name), file: name, names: map[string]string{}}
 	d.rec.Checkpoint = &d.at
 	d.at.Tick = uint64(in.Head().Time / engine.TickLength)
+	if n, ok := engine.ParseDumpName(packed.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
+		d.at.Tick = uint64(n.Time / engine.TickLength)
+	}
 	return d, nil
 }
 
@@ -51,7 +58,11 @@ func verifyDump(r io.Reader, name string) error {
 }
 
 func (d *dump) Header() tracediff.Header {
-	return tracediff.Header{Peer: d.peer, RateNum: 1000 / engine.TickLength, RateDen: 1}
+	h := tracediff.Header{Peer: d.peer, RateNum: 1000 / engine.TickLength, RateDen: 1}
+	if part := d.in.Part(); part != nil {
+		h.Meta = map[string]string{tracediff.PasteMeta: cmp.Or(part.Head.Paste, d.file)}
+	}
+	return h
 }
 
 func (d *dump) Dialect() tracediff.Dialect {
@@ -72,6 +83,9 @@ func (d *dump) Next() (*tracediff.Record, error) {
 		e, err := d.in.Next()
 		if err != nil {
 			return nil, err
+		}
+		if e.Gap != nil {
+			d.open = ""
 		}
 		if e.MayDiffer() {
 			continue

@@ -1,4 +1,5 @@
-// Package archive shows archives as folders, archives in archives included.
+// Package archive shows archives as folders, archives in archives included, and texts that
+// people paste as the files that are in them.
 //
 // An archive appears as a folder at its own path, so that the file host/x.snap in
 // report.zip is report.zip/host/x.snap, and everything that reads folders reads
@@ -6,6 +7,9 @@
 // read in place, what is deflated in them as far as it is asked for; compressed tar
 // archives are read once and kept in memory. If everything in an archive lies in one
 // folder, that is left out of the names.
+//
+// A text in which package paste finds several files, a diff of two for example, is a folder as
+// well; one in which it finds a single file is that file, without what surrounds it.
 //
 // Nothing in an archive is trusted: [Options] bounds what it may grow to, and entries
 // whose names lead elsewhere, links, encrypted entries and the like are left out and
@@ -24,6 +28,7 @@ import (
 	"sync/atomic"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report/evidence/paste"
 )
 
 // Options bounds archives. Zero numbers have the defaults.
@@ -36,6 +41,13 @@ type Options struct {
 	Ratio, Free int64
 	// Entries is how many entries an archive may have; the default is 100,000.
 	Entries int
+
+	// Known says what is recognised in texts that people paste. The zero value leaves them as
+	// they are.
+	Known paste.Known
+
+	// Stdin, if not nil, is what the path - stands for.
+	Stdin io.Reader
 
 	// Count counts what is read, for Tree.Usage.
 	Count bool
@@ -98,6 +110,13 @@ func Open(paths []string, limits Options) (*Tree, error) {
 	t.meter.on = limits.Count
 	var given []os.FileInfo // archives
 	for _, path := range paths {
+		if path == Stdin && limits.Stdin != nil {
+			if err := t.mountStdin(limits.Stdin); err != nil {
+				t.Close()
+				return nil, err
+			}
+			continue
+		}
 		onDisk, stat := existing(path)
 		if stat == nil || !stat.Mode().IsRegular() {
 			continue
@@ -208,7 +227,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 	if root, seen := t.mounts[path]; seen {
 		return root, nil
 	}
-	if !given && !Named(path) {
+	if !given && !t.named(path) {
 		return nil, nil
 	}
 	f, err := os.Open(path)
@@ -274,7 +293,7 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 		return n, nil
 	}
 	stat, err := os.Stat(path)
-	if err != nil || !stat.Mode().IsRegular() || !Named(path) {
+	if err != nil || !stat.Mode().IsRegular() || !t.named(path) {
 		return stat, err
 	}
 	root, err := t.mount(filepath.Clean(path), false)

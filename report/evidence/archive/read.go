@@ -153,7 +153,8 @@ func (a *archive) read(f files.File) (root *node, keep bool, err error) {
 	case tarArchive:
 		root, err = a.readTar(f, stat.Size(), packing)
 	default:
-		return nil, false, nil
+		root, err = a.peel(f, stat.Size())
+		return root, false, err
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", a.path, err)
@@ -176,10 +177,10 @@ func (a *archive) nested(folder *node, path string) {
 			a.nested(n, at)
 			continue
 		}
-		if !Named(name) {
+		if !a.tree.named(name) {
 			continue
 		}
-		if a.depth == maxDepth {
+		if a.depth == maxDepth && Named(name) {
 			a.leave(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one", maxDepth+1))
 			continue
 		}
@@ -197,7 +198,9 @@ func (a *archive) nested(folder *node, path string) {
 			a.tree.lost = append(a.tree.lost, err.Error())
 		}
 		if root != nil {
-			n.folder, n.open = root.folder, nil
+			if n.folder, n.open = root.folder, root.open; root.folder == nil {
+				n.size = root.size
+			}
 		}
 	}
 }

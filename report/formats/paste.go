@@ -1,0 +1,41 @@
+package formats
+
+import "github.com/desynctool/desynctool/report/evidence/paste"
+
+// loose are the formats that say too little of what a text is to be looked for in others.
+func loose(f *Format) bool {
+	return f.Name == textTrace().Name || f.Trace != nil && f.Trace.Read == nil && f.Log == nil && f.Snapshot == nil && !f.Alone
+}
+
+// Pasted returns what is recognised in texts that people paste: files of all formats of the
+// list but those whose lines may stand in any log.
+func Pasted() paste.Known {
+	return paste.Known{
+		Whole: func(head []byte) string {
+			if f := Recognize("", head); f != nil && !loose(f) {
+				return f.Name
+			}
+			return ""
+		},
+		Lines: func(lines []byte) string {
+			for _, f := range All() {
+				if f.Lines != nil && f.Lines(lines) {
+					return f.Name
+				}
+			}
+			return ""
+		},
+		Takes: func(format string) paste.Way {
+			for _, f := range All() {
+				switch {
+				case f.Name != format:
+				case f.Alone:
+					return paste.Loose
+				case f.Lines != nil:
+					return paste.Excerpts
+				}
+			}
+			return paste.WholeOnly
+		},
+	}
+}

@@ -1,0 +1,132 @@
+package snapshot
+
+// Properties of an incomplete state. They are in Head.Meta, so that whatever keeps the state
+// keeps them.
+const (
+	incompleteKey = "incomplete" // what is not known
+	pasteKey      = "paste"      // of which diff the state is one side
+)
+
+// SetIncomplete says that only a part of the state is known: text says what is missing, "lines
+// 8–1882 are not in it". Paste names the diff that it is one side of, and is empty for another
+// excerpt: see excerpt.Head.
+func (h *Head) SetIncomplete(text, paste string) {
+	if text == "" {
+		text = "it is an excerpt"
+	}
+	if h.Meta == nil {
+		h.Meta = map[string]string{}
+	}
+	h.Meta[incompleteKey] = text
+	if paste != "" {
+		h.Meta[pasteKey] = paste
+	}
+}
+
+// Incomplete says what is not known of the state, "" for a whole one. The root and all other
+// hashes of an incomplete state are of what is known: they are never held against hashes that were
+// recorded elsewhere.
+func (h *Head) Incomplete() string { return h.Meta[incompleteKey] }
+
+// Alike reports whether two states are known as far as each other: both whole, or the two sides
+// of one diff. What only one of them has is a difference then. Of others only what both have can be
+// compared.
+func Alike(a, b *Head) bool {
+	if a.Incomplete() == "" && b.Incomplete() == "" {
+		return true
+	}
+	return a.Meta[pasteKey] != "" && a.Meta[pasteKey] == b.Meta[pasteKey]
+}
+
+// Common returns two states without what only one of them can show: a table, row, column or value
+// that an incomplete one lacks is left out of the other. States that are [Alike] are returned as they
+// are. Both are loaded whole, and may be closed when Common returns.
+func Common(a, b State) (State, State, error) {
+	ha, hb := &a.Info().Head, &b.Info().Head
+	if Alike(ha, hb) {
+		return a, b, nil
+	}
+	wa, err := Load(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	wb, err := Load(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	ta, tb := wa, wb
+	if hb.Incomplete() != "" {
+		ta = trimmed(wa, wb)
+	}
+	if ha.Incomplete() != "" {
+		tb = trimmed(wb, wa)
+	}
+	ca, err := Hold(ta)
+	if err != nil {
+		return nil, nil, err
+	}
+	cb, err := Hold(tb)
+	return ca, cb, err
+}
+
+// trimmed returns a state without what another one, which is incomplete, lacks.
+func trimmed(w, other *World) *World {
+	out := &World{Head: w.Head}
+	if other.RNG == nil {
+		out.RNG = nil
+	}
+	for i := range w.Tables {
+		t := &w.Tables[i]
+		if o := other.Table(t.Class, t.Label); o != nil && o.Keys.Parts() == t.Keys.Parts() {
+			out.Tables = append(out.Tables, trimmedTable(t, o))
+		}
+	}
+	return out
+}
+
+// trimmedTable returns a table without the rows, columns and values that another one lacks.
+func trimmedTable(t, o *Table) Table {
+	out := Table{Label: t.Label, Class: t.Class}
+	var rows [][2]int // in t and in o
+	for i, k := 0, 0; i < t.Rows() && k < o.Rows(); {
+		switch c := t.Keys.At(i).Compare(o.Keys.At(k)); {
+		case c < 0:
+			i++
+		case c > 0:
+			k++
+		default:
+			rows = append(rows, [2]int{i, k})
+			i++
+			k++
+		}
+	}
+	if t.Keys.B != nil {
+		out.Keys.B = []uint64{}
+	}
+	for _, r := range rows {
+		out.Keys.A = append(out.Keys.A, t.Keys.A[r[0]])
+		if t.Keys.B != nil {
+			out.Keys.B = append(out.Keys.B, t.Keys.B[r[0]])
+		}
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		known := o.Column(c.Component, c.Field)
+		if known == nil {
+			continue
+		}
+		cut := NewColumn(c.Component, c.Field, c.Type, c.Scale)
+		for _, r := range rows {
+			switch {
+			case !c.Has(r[0]) || !known.Has(r[1]):
+				cut.AppendAbsent()
+			case c.Type.Width() > 0:
+				cut.AppendUint(c.Uint(r[0]))
+			default:
+				cut.AppendBytes(c.Raw(r[0]))
+			}
+		}
+		out.Columns = append(out.Columns, cut)
+	}
+	return out
+}
