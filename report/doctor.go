@@ -29,6 +29,8 @@ type CheckedPeer struct {
 	Name   string
 	Path   string // of its folder or file
 	Covers []Coverage
+	// Mentioned says that it left nothing, and only messages in the logs of others name it.
+	Mentioned bool
 }
 
 // Coverage is which ticks or state points the files of one kind are of.
@@ -108,6 +110,8 @@ type doctorPeer struct {
 	Name   string     `json:"name"`
 	Path   string     `json:"path"`
 	Covers []Coverage `json:"covers"`
+	// Mentioned says that it left nothing, and only messages in the logs of others name it.
+	Mentioned bool `json:"mentioned,omitempty"`
 }
 
 type doctorFile struct {
@@ -133,7 +137,7 @@ func doctorJSON(c *Checkup) *doctorDocument {
 		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
 	}
 	for _, p := range c.Peers {
-		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers)})
+		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers), p.Mentioned})
 	}
 	for _, f := range c.Files {
 		doc.Files = append(doc.Files, doctorFile{f.Path, f.Peer, f.Format, list(f.Covers), list(f.Trouble)})
@@ -167,6 +171,10 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	}
 	out.put(verdict, headline)
 	for _, p := range c.Peers {
+		if p.Mentioned {
+			row("peer", s.name.Sprint(Safe(p.Name)), "  only mentioned, in messages of the game")
+			continue
+		}
 		row("peer", s.name.Sprint(Safe(p.Name)), "  ", Safe(p.Path))
 		for _, x := range p.Covers {
 			row("", "  ", pad(x.What, len(x.What), 12), fmt.Sprintf("%d to %d, %d", x.First, x.Last, x.Count))

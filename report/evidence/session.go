@@ -29,6 +29,7 @@ import (
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 type snapshotFormat = snapshot.Format
@@ -53,6 +54,9 @@ type Session struct {
 	visited []string // folders that were given, without links
 	stdin   bool     // - is among the paths
 	game    string   // whose artifacts these are
+
+	testLogs []*tracediff.ClaimLog // of self-tests that failed, once looked for
+	tested   bool
 
 	digests  map[string][sha256.Size]byte
 	peers    []*Peer // once found

@@ -17,6 +17,9 @@ var toLearn = []playbook.Step{
 // Next says what to do, the most useful first.
 func Next(c *playbook.Conclusion) []string {
 	out := []string{}
+	if c.Word != nil {
+		return nextTold(c)
+	}
 	if !c.Diverged() {
 		switch {
 		case c.Ask != "":

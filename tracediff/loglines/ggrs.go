@@ -28,10 +28,10 @@ func ggrs() engine {
 // " on frame N.", where N is the frame that came out differently; in 0.2.1 ".".
 func mismatchMessage(c *cursor) finding {
 	if c.try(".") {
-		return finding{}
+		return finding{selfTest: true}
 	}
 	c.literal(" on frame ")
-	f := finding{tick: c.number(), hasTick: true}
+	f := finding{tick: c.number(), hasTick: true, selfTest: true}
 	if c.optional(", mismatched frames: [") {
 		f.tick = c.list()
 		return f
@@ -44,7 +44,7 @@ func mismatchMessage(c *cursor) finding {
 // 0.10.0 " frame: N }".
 func mismatchDebug(c *cursor) finding {
 	c.space()
-	f := finding{hasTick: true}
+	f := finding{hasTick: true, selfTest: true}
 	if c.try("frame: ") {
 		f.tick = c.number()
 	} else {

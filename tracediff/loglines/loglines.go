@@ -49,9 +49,11 @@ type form struct {
 type finding struct {
 	tick    uint64
 	hasTick bool
-	peers   []string
-	values  []tracediff.ClaimedValue
-	players map[uint32]string
+	// selfTest is Claim.SelfTest.
+	selfTest bool
+	peers    []string
+	values   []tracediff.ClaimedValue
+	players  map[uint32]string
 }
 
 // engines returns the table of all engines.

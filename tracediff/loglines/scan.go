@@ -161,7 +161,7 @@ func (s *scanner) take(h *hit) int {
 	}
 	s.out.Claims = append(s.out.Claims, tracediff.Claim{
 		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: text,
-		Tick: f.tick, HasTick: f.hasTick, Peers: f.peers, Values: f.values,
+		Tick: f.tick, HasTick: f.hasTick, Peers: f.peers, Values: f.values, SelfTest: f.selfTest,
 	})
 	if f.players != nil {
 		if s.out.Players == nil {

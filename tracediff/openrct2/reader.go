@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -46,7 +47,7 @@ func (r *reader) Header() tracediff.Header { return r.header }
 
 func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: "OpenRCT2", File: "OpenRCT2 desync report", Values: true,
+		Engine: "OpenRCT2", File: "OpenRCT2 desync report", Values: true, Replay: sides(filepath.Base(r.name))[0] == tracediff.FirstRun,
 		Covers: "the random number generator's first word and the listed fields of the listed sprites: sprites that are equal are not listed, tiles, rides and the park are not compared",
 	}
 }
