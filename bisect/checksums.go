@@ -30,6 +30,9 @@ const (
 	// StaleCache: data that a game derives from the state differs, or a game found it
 	// wrong and said so in its order log; the states agree.
 	StaleCache Kind = "stale-cache"
+	// Claimed: a game itself says that there are two results, and nothing else is there to
+	// compare.
+	Claimed Kind = "claim"
 )
 
 // weigh lays what the engines' checksums say beside what the states say.

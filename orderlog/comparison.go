@@ -232,6 +232,8 @@ type PeerClaim struct {
 	Line         int64   `json:"line"`
 	Offset       int64   `json:"offset"`
 	Text         string  `json:"text"`
+	// Peers are those whom it says to have desynced, if it names them.
+	Peers []string `json:"peers,omitempty"`
 }
 
 // Misplacement is an order that had to be applied before the one it follows.

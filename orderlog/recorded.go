@@ -67,7 +67,7 @@ func (c *comparer) claims(l *lane, rec *Record, after uint64) {
 	for _, claim := range rec.Claims {
 		if c.out.ClaimCount++; len(c.out.Claims) < c.opts.Limit {
 			l.waiting = append(l.waiting, len(c.out.Claims))
-			p := PeerClaim{Peer: l.name, Kind: claim.Kind, After: after, Line: claim.Line, Offset: claim.Offset, Text: claim.Text}
+			p := PeerClaim{Peer: l.name, Kind: claim.Kind, After: after, Line: claim.Line, Offset: claim.Offset, Text: claim.Text, Peers: claim.Peers}
 			if after > 0 || l.started {
 				p.NativeAfter = c.native(after)
 			}

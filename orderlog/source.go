@@ -77,6 +77,7 @@ type Claim struct {
 	Line   int64
 	Offset int64 // of the line
 	Text   string
+	Peers  []string // whom it says to have desynced, by name, if it names them
 }
 
 func dialectOf(s Source) Dialect {

@@ -22,6 +22,13 @@ type ClaimDocument struct {
 	Omits          []string           `json:"omits,omitempty"` // what it leaves out; that does not make it wrong
 	// Detail says more of what it claims, line by line.
 	Detail []DetailDocument `json:"detail,omitempty"`
+	// By is whose program wrote it, empty if that is not known.
+	By string `json:"by,omitempty"`
+	// SelfTest says that one machine computed the same tick twice, Replay that what it computed
+	// is a replay of a recording, Quoted that it may be the words of a person.
+	SelfTest bool `json:"self_test,omitempty"`
+	Replay   bool `json:"replay,omitempty"`
+	Quoted   bool `json:"quoted,omitempty"`
 }
 
 // ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
@@ -48,6 +55,7 @@ func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument 
 	doc := ClaimDocument{
 		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
 		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits, Detail: detailDocuments(c.Detail),
+		By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)

@@ -34,6 +34,8 @@ type CheckedPeer struct {
 	Path   string // of its folder or file
 	Covers []Coverage
 	Logs   []GameLogFile // its game's own
+	// Mentioned says that it left nothing, and only messages in the logs of others name it.
+	Mentioned bool
 }
 
 // Coverage is which ticks or state points the files of one kind are of.
@@ -114,6 +116,8 @@ type doctorPeer struct {
 	Path   string        `json:"path"`
 	Covers []Coverage    `json:"covers"`
 	Logs   []GameLogFile `json:"game_logs,omitempty"`
+	// Mentioned says that it left nothing, and only messages in the logs of others name it.
+	Mentioned bool `json:"mentioned,omitempty"`
 }
 
 type doctorFile struct {
@@ -139,7 +143,7 @@ func doctorJSON(c *Checkup) *doctorDocument {
 		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
 	}
 	for _, p := range c.Peers {
-		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers), p.Logs})
+		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers), p.Logs, p.Mentioned})
 	}
 	for _, f := range c.Files {
 		doc.Files = append(doc.Files, doctorFile{f.Path, f.Peer, f.Format, list(f.Covers), list(f.Trouble)})
@@ -173,6 +177,10 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	}
 	out.put(verdict, headline)
 	for _, p := range c.Peers {
+		if p.Mentioned {
+			row("peer", s.name.Sprint(Safe(p.Name)), "  only mentioned, in messages of the game")
+			continue
+		}
 		row("peer", s.name.Sprint(Safe(p.Name)), "  ", Safe(p.Path))
 		for _, x := range p.Covers {
 			row("", "  ", pad(x.What, len(x.What), 12), fmt.Sprintf("%d to %d, %d", x.First, x.Last, x.Count))

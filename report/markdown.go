@@ -199,7 +199,11 @@ func (m *markdown) peers(r *Report) {
 		if p.MatchesReference != nil {
 			matches = have(*p.MatchesReference)
 		}
-		return []string{markdownCode(p.Name), group, matches, strconv.Itoa(p.Snapshots), have(p.OrderLog), have(p.Trace)}
+		name := markdownCode(p.Name)
+		if p.Mentioned {
+			name += " (only mentioned)"
+		}
+		return []string{name, group, matches, strconv.Itoa(p.Snapshots), have(p.OrderLog), have(p.Trace)}
 	})
 }
 

@@ -124,6 +124,10 @@ type TriagedPeer struct {
 	Snapshots        int   `json:"snapshots"`
 	OrderLog         bool  `json:"order_log"`
 	Trace            bool  `json:"trace"`
+	// ClaimLog says that there is a log of it with messages of the game, Mentioned that it
+	// left nothing and only the messages of others name it.
+	ClaimLog  bool `json:"claim_log,omitempty"`
+	Mentioned bool `json:"mentioned,omitempty"`
 }
 
 // FirstDivergence is where the peers parted.
@@ -345,6 +349,7 @@ type Level string
 // answer.
 const (
 	LevelKind      Level = "kind"
+	LevelMessage   Level = "message"   // the form of the game's own message, and what it names, where there is nothing else
 	LevelArchetype Level = "archetype" // that differ first
 	LevelOrder     Level = "order"     // the kind of the order that differs, or that names what does
 	LevelComponent Level = "component" // that differ first
@@ -355,7 +360,7 @@ const (
 
 // Levels returns all levels, from coarse to fine.
 func Levels() []Level {
-	return []Level{LevelKind, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause}
+	return []Level{LevelKind, LevelMessage, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause}
 }
 
 // Seen reports whether reports that have this level in common are taken for reports of one

@@ -462,6 +462,9 @@ func (t *reportText) trouble() {
 		}
 		t.wrap("  ", 2, c.Text, nil)
 		t.put("    ", t.s.faint.Sprint(claimText(&c)))
+		if c.Quoted {
+			t.put("    ", t.s.faint.Sprint("quoted, perhaps by a person"))
+		}
 		for _, no := range c.Contradictions {
 			t.wrap("    ", 4, no, t.s.bad)
 		}

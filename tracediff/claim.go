@@ -58,6 +58,13 @@ type Claim struct {
 	// SelfTest says that one machine computed the same tick twice and came to different
 	// results. Values, if there are any, are of the first run and of the second.
 	SelfTest bool
+	// Loaded says of a self-test that the runs differ before the tick is computed: the second had
+	// loaded what the first had saved, perhaps in an earlier tick.
+	Loaded bool
+	// Replay says that what was computed the second time is a replay of a recording: the
+	// builds of both may differ. The value of By is the replay's, all others are as they were
+	// recorded.
+	Replay bool
 	// Quoted says that it may be the words of a person, not of the program: it stands
 	// in a message of a chat, or where the log has nothing that tells these apart.
 	Quoted bool
@@ -68,8 +75,24 @@ type Claim struct {
 // ClaimedValue is a checksum in a claim.
 type ClaimedValue struct{ Peer, Value string }
 
-// Proves reports whether the claim states two different checksums of one tick.
+// FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same
+// ticks twice. A format whose files hold both sides of one gives its two peers these names; a
+// claim of one has SelfTest set. Of a replay that is held against a recording, the recording is
+// the first run: see Dialect.Replay.
+const (
+	FirstRun  = "first run"
+	SecondRun = "second run"
+)
+
+// Proves reports whether the claim states two different checksums of one tick, or that a
+// self-test failed. The words of a person never prove.
 func (c *Claim) Proves() bool {
+	if c.Quoted {
+		return false
+	}
+	if c.SelfTest && len(c.Values) == 0 {
+		return true
+	}
 	for _, v := range c.Values {
 		if !equalSum([]byte(v.Value), []byte(c.Values[0].Value)) {
 			return true
@@ -77,6 +100,10 @@ func (c *Claim) Proves() bool {
 	}
 	return false
 }
+
+// EqualSums reports whether two values are the same checksum: equal as they stand, or the same
+// number of hex digits with or without 0x, in either case.
+func EqualSums(a, b string) bool { return equalSum([]byte(a), []byte(b)) }
 
 // Standing is how a claim stands beside what was compared.
 type Standing string

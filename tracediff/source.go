@@ -81,6 +81,13 @@ type Dialect struct {
 	// Noise, if not nil, reports whether the engine's developers know a sum, by its name, to differ
 	// between peers in sync. Such sums are counted, and are no differences.
 	Noise func(sum string) bool
+	// Arbiter says that claims are those of a server which holds the peers' checksums against
+	// each other: a value without a peer is the one that it takes for right, not that of the
+	// machine which wrote the file.
+	Arbiter bool
+	// Replay says that the second of the two peers replayed what the first recorded. They are
+	// FirstRun and SecondRun.
+	Replay bool
 	// Covers says what a checksum covers and what not, where it is not everything.
 	Covers string
 	// Detail says what the details of checkpoints are, if there are any.
@@ -100,6 +107,15 @@ func (d *Dialect) name(t Tick) string {
 		s += fmt.Sprintf(" of epoch %d", t.Epoch)
 	}
 	return s
+}
+
+// NameOf returns the engine's own name of a tick, empty if it has none.
+func (d *Dialect) NameOf(tick uint64) string {
+	t := Tick{Number: tick}
+	if name := d.name(t); name != t.String() {
+		return name
+	}
+	return ""
 }
 
 // Format is a file format of an engine. Formats are values, so that whoever knows

@@ -202,7 +202,7 @@ func (s *Session) Unused() (lost, warnings []string) {
 		}
 	}
 	for _, p := range s.places {
-		if p.set == nil || len(p.set.Entries) > 0 || len(p.files) == 0 || slices.Contains(s.paths, p.path) {
+		if p.set == nil || len(p.set.Entries) > 0 || len(p.files) == 0 || slices.Contains(s.paths, p.path) || s.holdsTest(p.path) {
 			continue
 		}
 		if !slices.ContainsFunc(p.files, func(f *File) bool { return f.isEvidence() || f.ownLog || f.hasTrace(s.tree) }) {

@@ -217,6 +217,7 @@ func (x *examined) log(tree files.Tree) {
 	r := x.file.read
 	if r == nil {
 		r = readLog(tree, x.file)
+		x.file.read = r
 	}
 	if r.Foreign {
 		x.session = r.Session
@@ -250,6 +251,11 @@ type LogRead struct {
 	Session       string // the engine's own name of the match, empty if it does not say
 	Ticks, Hashes report.Coverage
 	Err           error // that it ended with, nil at a clean end
+	// Said is what its game wrote into it of desyncs.
+	Said tracediff.ClaimLog
+
+	last  uint64 // the tick read last, if began
+	began bool
 }
 
 // WasRead keeps what an order log said for whoever asks next.
@@ -265,8 +271,9 @@ func readLog(tree files.Tree, f *File) *LogRead {
 	}
 	defer closer.Close()
 	r.Header = source.Header()
+	var dialect orderlog.Dialect
 	if foreign, ok := source.(orderlog.Foreign); ok {
-		r.Foreign, r.Session = true, foreign.Dialect().Session
+		r.Foreign, r.Session, dialect = true, foreign.Dialect().Session, foreign.Dialect()
 	}
 	var ticks, hashes span
 	for {
@@ -277,6 +284,7 @@ func readLog(tree files.Tree, f *File) *LogRead {
 			}
 			break
 		}
+		r.Hear(f.Path, &rec, dialect)
 		observed := rec.Observed
 		if rec.Tick != nil {
 			ticks.add(rec.Tick.Number)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/report/words"
@@ -30,16 +29,7 @@ func (d *doctor) judge() {
 		}
 	}
 	if len(d.peers) < 2 {
-		known := ", best of all the host"
-		if len(d.peers) == 1 {
-			name := d.peers[0].Name
-			if strings.Contains(name, "host") || strings.Contains(name, "server") {
-				known = ""
-			}
-			known += ": we have only those of " + name
-		}
-		d.lose("evidence of %s, at least 2 are needed", prose.Count(len(d.peers), "peer", "peers"))
-		d.ask("", "the same files from another player of that match%s", known)
+		d.lone()
 	}
 	d.narrowing()
 	d.checkup.Ask = d.text()

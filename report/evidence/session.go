@@ -29,6 +29,7 @@ import (
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 type snapshotFormat = snapshot.Format
@@ -55,6 +56,9 @@ type Session struct {
 	game    string   // whose artifacts these are
 	roots   []*root  // what was found at each of the paths
 	match   *Match   // the only one whose files these are, nil if these are all files
+
+	testLogs []*tracediff.ClaimLog // of self-tests that failed, once looked for
+	tested   bool
 
 	digests  map[string][sha256.Size]byte
 	peers    []*Peer // once found

@@ -124,9 +124,12 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 			}
 			sessions = append(sessions, o.matches(f)...)
 		}
-		if !any && p.loose() == nil && len(p.files) > 0 && opts.Which == AllTraces {
+		if !any && p.loose() == nil && len(p.files) > 0 && !s.holdsTest(p.path) && opts.Which == AllTraces {
 			t.Missing = append(t.Missing, p.path+": no trace")
 		}
+	}
+	if opts.Which != Rest {
+		t.Claims = append(t.Claims, s.tests()...)
 	}
 	if err := oneMatch(sessions); err != nil && !opts.Force {
 		return nil, err

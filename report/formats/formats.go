@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -67,6 +68,12 @@ type Format struct {
 	// order of the content, which is unpacked, and without gaps. Nil means that a file holds
 	// one.
 	Matches func(r io.Reader, name string) ([]MatchPart, error)
+
+	// SelfTest reads a folder that the game writes when a test of its own finds that one machine
+	// computed two results for the same tick: claims with tracediff.Claim.SelfTest. It returns nil
+	// for any other folder, and is nil if the game has none. Files in it that hold states or
+	// checksums have the peers tracediff.FirstRun and tracediff.SecondRun.
+	SelfTest func(tree files.Tree, folder string) (*tracediff.ClaimLog, error)
 
 	// Writer writes parts of an order log so that the game can read them back, nil if it
 	// cannot.

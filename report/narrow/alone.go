@@ -31,7 +31,15 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 		}
 	}
 	e.Lost = append(e.Lost, s.Lost()...)
+	names := map[string]string{}
+	for _, f := range c.Files {
+		names[f.Path] = f.Peer
+	}
+	hear(&e, s, names)
 	for _, p := range c.Peers {
+		if p.Mentioned {
+			continue
+		}
 		e.Covers = append(e.Covers, playbook.Covered{Name: p.Name, Spans: p.Covers})
 	}
 	if traces, _ := s.Traces(evidence.TraceOptions{}); traces != nil && len(traces.Claims) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -169,9 +170,25 @@ func byTraces(s *evidence.Session) (*bisect.Result, error) {
 	for _, p := range s.Peers() {
 		r.Lost = slices.Concat(r.Lost, p.States.Warnings, p.Lost)
 	}
+	if len(r.Peers) == 0 { // only what games wrote was there to compare
+		r.Peers = left(s)
+	}
 	conclude(r, s, traces)
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, "left out, since others say the same: "+prose.Count(n, "file", "files"))
 	}
 	return r, nil
+}
+
+// left returns the peers who left states or an order log.
+func left(s *evidence.Session) (list []bisect.PeerInfo) {
+	var said, paths []string
+	for _, p := range s.Peers() {
+		list = append(list, bisect.PeerInfo{Path: p.Path, Snapshots: len(p.States.Entries), Log: p.Log != nil, States: p.States})
+		said, paths = append(said, p.Name), append(paths, p.Path)
+	}
+	for i, name := range snapshot.PeerNames(said, paths) {
+		list[i].Name = name
+	}
+	return list
 }

@@ -20,6 +20,7 @@ type readLog struct {
 	hashes *bisect.Hashes // of a log of ours, else nil
 	source orderlog.Source
 	again  func() (orderlog.Source, io.Closer, error)
+	heard  evidence.LogRead // what its game wrote into it of desyncs
 	ended  bool
 	err    error // that the log ended with, nil at a clean end
 }
@@ -46,13 +47,14 @@ func (r *readLog) Next() (orderlog.Record, error) {
 		}
 		r.header = r.source.Header()
 		r.file.WasRead(evidence.LogRead{
-			Header: r.header, Foreign: r.hashes == nil, Session: r.dialect.Session, Err: r.err,
+			Said: r.heard.Said, Header: r.header, Foreign: r.hashes == nil, Session: r.dialect.Session, Err: r.err,
 			Ticks:  report.Coverage{What: playbook.CoversOrders, First: r.span.First, Last: r.span.Last, Count: r.span.Count},
 			Hashes: report.Coverage{What: playbook.CoversHashes, First: r.hashed.First, Last: r.hashed.Last, Count: r.hashed.Count},
 		})
 		return rec, err
 	}
 	r.add(&rec)
+	r.heard.Hear(r.file.Path, &rec, r.dialect)
 	if r.hashes != nil {
 		r.hashes.Add(&rec)
 	}

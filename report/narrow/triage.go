@@ -47,12 +47,31 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 	g.check()
 	g.left()
 	g.names()
+	names := map[string]string{}
+	for _, p := range g.s.Peers() {
+		for _, info := range g.e.Bisect.Peers {
+			for _, f := range p.Files {
+				if info.Path == p.Path {
+					names[f.Path] = info.Name
+				}
+			}
+		}
+	}
+	hear(&g.e, g.s, names)
 	g.gameLogs()
 	g.heat()
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
 	}
 	return playbook.Conclude(g.e)
+}
+
+// hear takes what games wrote of desyncs; names are whose files these are, by path, as far as that
+// is known.
+func hear(e *playbook.Evidence, s *evidence.Session, names map[string]string) {
+	if e.Accounts = s.Accounts(names); len(e.Accounts) > 0 {
+		e.Leaves, e.More = s.Leaves(e.Accounts[0].Engine)
+	}
 }
 
 // before compares the states of the two peers at the good end of the bracket, whose caches

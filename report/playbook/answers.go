@@ -8,6 +8,10 @@ import (
 // answer goes through the steps. After one at which nothing differs, the steps that would
 // narrow it are left out.
 func (c *Conclusion) answer(e Evidence) {
+	if c.Word != nil {
+		c.answerWord()
+		return
+	}
 	c.answerPreflight()
 	c.answerInputs()
 	if c.Bracket == nil {
@@ -58,6 +62,10 @@ func (c *Conclusion) answerPreflight() {
 func (c *Conclusion) answerInputs() {
 	switch c.Inputs.State {
 	case InputsUnknown:
+		if c.Runs == RunsOfSelfTest {
+			c.put(StepInputs, report.RungEqual)
+			return
+		}
 		c.put(StepInputs, report.RungOpen, needs(OrderLogs)...)
 	case InputsApart:
 		c.put(StepInputs, report.RungOpen, needs(CommonOrderLogs)...)
@@ -209,6 +217,8 @@ func (c *Conclusion) answerPeers() {
 	switch {
 	case len(c.Guilty) > 0 || c.Inputs.Differ():
 		c.put(StepPeers, report.RungFound)
+	case c.Runs != RunsOfPeers:
+		c.put(StepPeers, report.RungFound)
 	case len(c.Groups) < 2:
 		c.put(StepPeers, report.RungOpen, needs(MorePeers)...)
 	case c.Replayed && !c.Unsteady:
@@ -234,16 +244,16 @@ func (c *Conclusion) answerCause() {
 		c.put(StepCause, report.RungFound)
 		return
 	}
-	var list []Need
+	list := c.separatesRuns()
 	switch {
 	case c.Tick == nil || c.Bracket == nil:
-		list = needs(NearerStates)
+		list = append(list, needs(NearerStates)...)
 	case c.Tick.Number+1 != pointOf(c.Compared):
 		after := Moment{Number: c.Tick.Number + 1}
 		if c.Bracket.Bad.Tick == after.Number {
 			after = MomentOf(c.Bracket.Bad)
 		}
-		list = []Need{{What: States, At: &after}}
+		list = append(list, Need{What: States, At: &after})
 	}
 	if !c.within.columns() {
 		list = append(list, Need{What: ColumnTraces})

@@ -87,6 +87,10 @@ type Conclusion struct {
 	// Caches is where states show caches to differ that are derived from equal states, nil
 	// if they show none.
 	Caches *bisect.CacheSplit
+	// Word is what the messages of games say, where nothing else shows whether the peers parted,
+	// else nil. Runs says that the two sides are one game that was computed twice.
+	Word *Word
+	Runs RunsOf
 	// Statements are what engines said themselves.
 	Statements []Statement
 	Detected   *uint64 // the first state point at which a peer noticed
@@ -162,7 +166,9 @@ func (c *Conclusion) Incomplete() bool {
 
 // narrowed reports whether the tick is known from the states themselves, or from traces of
 // them, so that states at its end show what it did.
-func (c *Conclusion) narrowed() bool { return c.Tick != nil && c.TickBy != TickByCheckpoint }
+func (c *Conclusion) narrowed() bool {
+	return c.Tick != nil && c.TickBy != TickByCheckpoint && c.TickBy != TickByWord
+}
 
 // Root returns the archetype that diverged first, false if that is not known.
 func (c *Conclusion) Root() (archetype string, known bool) {
@@ -208,6 +214,16 @@ func (c *Conclusion) Open() (list []Answer) {
 	return list
 }
 
+// RunsOf is whether the two sides are peers, or one game that was computed twice.
+type RunsOf int
+
+// What the two sides are.
+const (
+	RunsOfPeers    RunsOf = iota
+	RunsOfSelfTest        // one machine computed the same ticks twice
+	RunsOfReplay          // a replay is held against its recording
+)
+
 // Answer is how one step of the narrowing went.
 type Answer struct {
 	Step  Step
@@ -228,6 +244,7 @@ const (
 	TickByBracket    TickBy = iota // the bracket is one tick wide
 	TickByTraces                   // the traces part there, within the bracket
 	TickByCheckpoint               // the first value that differs in the traces is of that tick
+	TickByWord                     // the game's own self-test names it as the first with two results
 )
 
 // SystemBy is what the system is known from.
@@ -373,6 +390,7 @@ const (
 	Told      ContradictionKind = iota // Text, by the package that found it
 	InputHash                          // a recorded input hash is not that of its orders: Peers[0], At the first, Count
 	TraceEnd                           // a peer's trace and state of one moment: Peers[0], At the tick, Sums of both
+	TwoSums                            // messages give Peers[0] two checksums of one tick
 	Collision                          // two roots that differ have the same sync hash: Peers, At the state point
 )
 

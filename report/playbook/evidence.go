@@ -36,6 +36,11 @@ type Evidence struct {
 	Warnings []string
 	// Covers is what each peer's evidence covers; it is used where nothing was compared.
 	Covers []Covered
+	// Accounts are what games wrote of desyncs into their logs.
+	Accounts []Account
+	// Leaves are the files that the game leaves on each machine, each by what it is and how it is
+	// called: "Spring demo, *.sdfz". More are those of them with more than messages.
+	Leaves, More []string
 	// Ask returns a text that asks the players for what is lacking; nil if there is none.
 	// It is called at most once, and only if the conclusion needs it.
 	Ask func() string

@@ -24,12 +24,22 @@ const maxNames = 8
 // a place inside the tick and the fields that differ first there, which look like one class of mistakes
 // only, or the orders that differ, or an experiment that confirms the cause.
 func (c *Conclusion) fingerprints(t *traits) {
+	if c.Word != nil {
+		c.messagePrints()
+		return
+	}
 	if !c.Diverged() {
 		return
 	}
 	kind := string(c.Kind)
 	if c.InitialState {
 		kind += ", from the start"
+	}
+	switch c.Runs {
+	case RunsOfSelfTest:
+		kind += ", in a self-test"
+	case RunsOfReplay:
+		kind += ", between a recording and its replay"
 	}
 	base := []string{c.Session.Game, kind}
 	c.level(report.LevelKind, strings.Join(base, " "), base)

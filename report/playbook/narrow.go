@@ -51,18 +51,7 @@ func (c *Conclusion) tick(e Evidence, n uint64) *Moment {
 
 // blame says who departed from the simulator.
 func (c *Conclusion) blame(e Evidence) {
-	most, ties := 0, 0
-	for i, group := range c.Groups {
-		switch {
-		case len(group) > most:
-			most, ties, c.Majority = len(group), 1, i+1
-		case len(group) == most:
-			ties++
-		}
-	}
-	if ties != 1 {
-		c.Majority = 0
-	}
+	c.majority()
 	rep := e.Bisect.Replay
 	if rep == nil {
 		return
@@ -82,6 +71,22 @@ func (c *Conclusion) blame(e Evidence) {
 		if p := &rep.Peers[i]; c.Borrowed == nil && p.Borrowed != "" && slices.Contains(c.Guilty, p.Name) {
 			c.Borrowed = &Borrowed{p.Name, p.Borrowed}
 		}
+	}
+}
+
+// majority finds the largest group, which is not known to be right.
+func (c *Conclusion) majority() {
+	most, ties := 0, 0
+	for i, group := range c.Groups {
+		switch {
+		case len(group) > most:
+			most, ties, c.Majority = len(group), 1, i+1
+		case len(group) == most:
+			ties++
+		}
+	}
+	if ties != 1 {
+		c.Majority = 0
 	}
 }
 

@@ -28,6 +28,10 @@ const (
 	SimulatorTrace                  // a simulator, and the trace of a peer that is wrong
 	MorePeers                       // states of more peers, or hashes of them
 	OtherPeer                       // the same files of another peer than Of
+	PeerFiles                       // Files, which the game leaves on each machine, of Of; of any other peer if it is empty
+	LoadedStates                    // the states of both runs of a self-test, before and after loading, in a form that can be compared
+	SecondTest                      // the same self-test of the same inputs once more
+	SameBuildReplay                 // a second replay, by the same machine with the recording's build and data
 )
 
 // Need is something that would close a step.
@@ -35,6 +39,8 @@ type Need struct {
 	What Artifact
 	Of   []string // names of peers, empty if it is not of certain ones
 	At   *Moment  // of a state; nil if any moment will do
+	// Files are what a game leaves, each with its usual names.
+	Files []string
 }
 
 func needs(list ...Artifact) (out []Need) {

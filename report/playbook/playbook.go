@@ -33,7 +33,10 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	}
 	if e.Bisect == nil {
 		c.alone()
-		c.said(e.Traces)
+		if c.hear(e); c.Word != nil {
+			c.answerWord()
+			c.fingerprints(nil)
+		}
 		c.gameLogs(e)
 		c.lastly(e)
 		return c, nil
@@ -55,6 +58,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.crossCheck(e)
 	c.show(e)
 	c.lost(e)
+	c.hear(e)
 	t := observe(e, c)
 	c.causes(e, t)
 	c.answer(e)

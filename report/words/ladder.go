@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -62,6 +63,7 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 			playbook.TickByBracket:    "the bracket is one tick wide",
 			playbook.TickByTraces:     "the traces part there, within the bracket",
 			playbook.TickByCheckpoint: "the first value that differs in the traces is of that tick",
+			playbook.TickByWord:       "the first that the game's own test names",
 		}[c.TickBy]
 	case playbook.StepSystem:
 		if open {
@@ -83,6 +85,12 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 		}
 		return fieldList(c)
 	case playbook.StepPeers:
+		if c.Word != nil {
+			if open {
+				return "not known", ""
+			}
+			return tellPeers(c)
+		}
 		return peers(c)
 	case playbook.StepCause:
 		switch {
@@ -93,6 +101,9 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 		}
 		return "not known", ""
 	case playbook.StepClaims:
+		if c.Word != nil {
+			return tellClaims(c)
+		}
 		return claims(c)
 	}
 	return "", ""
@@ -100,6 +111,9 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 
 func preflight(c *playbook.Conclusion) (found, evidence string) {
 	parts := []string{prose.Count(len(c.Peers), "peer", "peers")}
+	if c.Word != nil || c.Runs != playbook.RunsOfPeers || slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Mentioned }) {
+		parts[0] = tellPreflight(c)
+	}
 	var names []string
 	for _, f := range c.Facts {
 		names = append(names, f.Name)
@@ -139,6 +153,9 @@ func inputs(c *playbook.Conclusion) (found, evidence string) {
 	in := &c.Inputs
 	switch in.State {
 	case playbook.InputsUnknown:
+		if c.Runs == playbook.RunsOfSelfTest {
+			return "equal", "one machine computed the same twice"
+		}
 		return "not compared", ""
 	case playbook.InputsApart:
 		return "not compared", "no two logs cover a common tick"

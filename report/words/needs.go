@@ -59,6 +59,18 @@ func Need(n playbook.Need) string {
 		return "a replay (--sim) and the trace of a peer that is wrong"
 	case playbook.MorePeers:
 		return "states of more peers or hashes of them"
+	case playbook.PeerFiles:
+		who := "another player"
+		if len(n.Of) > 0 {
+			who = upTo(n.Of, maxTold)
+		}
+		return "the files of " + who
+	case playbook.LoadedStates:
+		return "both states as text"
+	case playbook.SecondTest:
+		return "the same test of the same inputs once more"
+	case playbook.SameBuildReplay:
+		return "a replay by the same build on the machine that recorded it"
 	case playbook.OtherPeer:
 		if len(n.Of) == 0 {
 			return "the files of two players of one match"

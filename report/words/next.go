@@ -27,6 +27,9 @@ func Next(c *playbook.Conclusion) []string {
 
 func next(c *playbook.Conclusion) []string {
 	out := []string{}
+	if c.Word != nil {
+		return nextTold(c)
+	}
 	if !c.Diverged() {
 		switch {
 		case c.Ask != "":

@@ -16,6 +16,8 @@ func Missing(c *playbook.Conclusion) []string {
 		switch n.What {
 		case playbook.StatesOrHashes:
 			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
+		case playbook.PeerFiles:
+			out = append(out, Need(n)+": nothing else bears out what the game says")
 		case playbook.OtherPeer:
 			out = append(out, fmt.Sprintf("evidence of a second peer: there is that of %s only", prose.Count(len(n.Of), "peer", "peers")))
 		default:
@@ -41,6 +43,8 @@ func Contradiction(k *playbook.Contradiction) string {
 		return fmt.Sprintf("%s: the recorded input hash of %s is not that of its orders (%s)", k.Peers[0], tick(k.At), prose.Count(k.Count, "such tick", "such ticks"))
 	case playbook.TraceEnd:
 		return fmt.Sprintf("the trace of %s at the end of %s has %s, the state that it left there has the root %s", k.Peers[0], tick(k.At), k.Sums[0], k.Sums[1])
+	case playbook.TwoSums:
+		return fmt.Sprintf("the messages give %s two checksums of one tick", k.Peers[0])
 	case playbook.Collision:
 		return fmt.Sprintf("the sync hashes of %s and %s %s are equal and their roots are not: a collision of the first 8 bytes", k.Peers[0], k.Peers[1], at(k.At))
 	}

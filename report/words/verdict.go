@@ -45,12 +45,17 @@ func otherGame(c *playbook.Conclusion) string {
 
 func verdict(c *playbook.Conclusion) []string {
 	switch {
+	case c.Word != nil:
+		return told(c)
 	case c.Alone:
 		return append([]string{alone(c)}, says(c)...)
 	case !c.Diverged():
 		return failed(c, undiverged(c))
 	case c.Bracket == nil:
 		return failed(c, withoutBracket(c))
+	}
+	if c.Runs != playbook.RunsOfPeers {
+		return failed(c, []string{parted(c), why(c), twice(c)})
 	}
 	sentences := []string{parted(c), why(c), who(c)}
 	if unreplayed(c) { // who says so
@@ -205,6 +210,9 @@ func parted(c *playbook.Conclusion) string {
 	bad := playbook.MomentOf(b.Bad)
 	var text strings.Builder
 	who := "The peers"
+	if c.Runs != playbook.RunsOfPeers {
+		who = "The two runs"
+	}
 	if b.A != "" && len(c.Peers) == 2 {
 		who = b.A + " and " + b.B
 	}

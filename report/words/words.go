@@ -49,7 +49,7 @@ func divergence(c *playbook.Conclusion) *report.FirstDivergence {
 	}
 	_, root := c.Root()
 	d := &report.FirstDivergence{
-		Exact: c.Tick != nil && c.TickBy != playbook.TickByCheckpoint, InitialState: c.InitialState, System: c.System,
+		Exact: c.Tick != nil && c.TickBy != playbook.TickByCheckpoint && c.TickBy != playbook.TickByWord, InitialState: c.InitialState, System: c.System,
 		Archetypes: full(c.MayBeFirst()), Root: root, Component: c.Component, Checksums: c.Parting, Detected: c.Detected, Majority: c.Majority,
 		Bracket: report.Bracket(b),
 	}

@@ -80,7 +80,8 @@ func Format() snapshot.Format {
 		Title:     "0 A.D. state dump (oos_dump.txt, ooslog)",
 		ParseName: ParseName,
 		Folders:   []string{"oos_logs", "ooslog"},
-		Usual:     func(base string) bool { return strings.HasPrefix(base, "oos_dump.txt") },
+		Usual:     func(base string) bool { return strings.HasPrefix(base, "oos_dump.txt") || testRun(base) != "" },
+		NamesPeer: true,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
@@ -91,6 +92,22 @@ func Format() snapshot.Format {
 		},
 	}
 }
+
+// testRun returns whose state a dump of the serialization test is, by the base name, "" for any
+// other name: debug.before.a, debug.after.b. The simulation a plays on, b was loaded from what a
+// had saved.
+func testRun(base string) string {
+	switch packed.PlainName(base) {
+	case "debug.before.a", "debug.after.a":
+		return firstRun
+	case "debug.before.b", "debug.after.b":
+		return secondRun
+	}
+	return ""
+}
+
+// The two runs of a self-test have the names that tracediff.FirstRun and SecondRun are.
+const firstRun, secondRun = "first run", "second run"
 
 // sniff recognises the first line of each kind of dump.
 func sniff(head []byte) bool {
@@ -137,7 +154,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		return nil, &Error{Name: name, Err: err}
 	}
 	d := decoder{name: name, text: text}
-	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}}}
+	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}, Peer: testRun(filepath.Base(name))}}
 	if err := d.whole(); err != nil {
 		return nil, err
 	}

@@ -177,8 +177,8 @@ func TestClaim(t *testing.T) {
 	if text := log.Claims[2].Text; text != "DesyncDetected { frame: 300, local_checksum: 123, remote_checksum: 456, addr: 127.0.0.1:7001, }" {
 		t.Errorf("text %q", text)
 	}
-	if log.Claims[4].Proves() || !log.Claims[0].Proves() {
-		t.Error("two values of one tick are a proof, none are not")
+	if !log.Claims[4].SelfTest || !log.Claims[4].Proves() || log.Claims[0].SelfTest || !log.Claims[0].Proves() {
+		t.Error("two values of one tick are a proof, and so is a self-test that failed")
 	}
 }
 

@@ -70,7 +70,7 @@ func sides(base string) []string {
 	case strings.HasPrefix(base, "desync_"):
 		return []string{"server", "client"}
 	case strings.HasPrefix(base, "replay_desync_"):
-		return []string{"recorded", "replayed"}
+		return []string{tracediff.FirstRun, tracediff.SecondRun}
 	}
 	return []string{"left", "right"}
 }

@@ -132,7 +132,7 @@ func TestCompare(t *testing.T) {
 		report:    {"server client", "srand0", "srand0, Guest 4, Vehicle 57, Misc: Steam Particle 1020, Litter 1021"},
 		generator: {"server client", "srand0", "srand0"},
 		old:       {"server client", "Misc: Steam Particle 1020", "Misc: Steam Particle 1020"},
-		replay:    {"recorded replayed", "Staff 12", "Staff 12"},
+		replay:    {"first run second run", "Staff 12", "Staff 12"},
 	} {
 		res := compare(t, name)
 		if got := res.Traces[0].Name + " " + res.Traces[1].Name; got != want.peers {
@@ -207,7 +207,7 @@ func TestTicksApart(t *testing.T) {
 func TestPeers(t *testing.T) {
 	f := Formats()[0]
 	for name, want := range map[string]string{
-		"a/" + report: "server client", report + ".gz": "server client", "b/replay_desync_1.txt": "recorded replayed", "desync_a/x.txt": "left right",
+		"a/" + report: "server client", report + ".gz": "server client", "b/replay_desync_1.txt": "first run second run", "desync_a/x.txt": "left right",
 	} {
 		got, err := f.Peers(nil, name)
 		if err != nil || strings.Join(got, " ") != want {

@@ -30,7 +30,7 @@ func dialect(file, gameID string) tracediff.Dialect {
 		gameID = ""
 	}
 	return tracediff.Dialect{
-		Engine: "Spring", File: file, Session: gameID, Reset: spring.Reset,
+		Engine: "Spring", File: file, Session: gameID, Reset: spring.Reset, Arbiter: true,
 		Covers: "Spring's checksum does not cover health, resources, reload times and command queues, and depends on the order of writes",
 	}
 }
@@ -178,6 +178,7 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 // infologGame returns what an infolog says of one game.
 func infologGame(name string, in *spring.Infolog) *tracediff.ClaimLog {
 	log := &tracediff.ClaimLog{Dialect: dialect("Spring infolog", in.GameID), Players: in.Players, Start: in.Start, Line: in.Line}
+	log.Dialect.TickName = func(frame uint64) string { return fmt.Sprintf("frame %d", frame) }
 	for i := range in.Errors {
 		e := &in.Errors[i]
 		log.Claims = append(log.Claims, claim(name, tracediff.Position{Line: e.Line, Offset: e.Offset}, e))
@@ -199,7 +200,7 @@ func claim(file string, pos tracediff.Position, e *spring.SyncError) tracediff.C
 	correct := ""
 	if e.Replay {
 		correct = replaying
-		c.By = replaying
+		c.By, c.Replay = replaying, true
 	} else {
 		c.Peers = slices.Clone(e.Players)
 	}

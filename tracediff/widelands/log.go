@@ -206,7 +206,7 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 			log.Claims = append(log.Claims, c)
 			open, other = &log.Claims[len(log.Claims)-1], clientHas
 			if c.Peers == nil {
-				other = replayHas
+				other, open.Replay = replayHas, true
 			} else {
 				leaves = open
 				if log.Peer == "" {

@@ -27,6 +27,6 @@ func Example() {
 	}
 	// Output:
 	// turn 17: 153 hashes differ
-	// recorded 9b53ffb1272d1be2d5735193fcedf2da
-	// replayed 35f00bbbe0ae79b5e4dd37d4a6538235
+	// first run 9b53ffb1272d1be2d5735193fcedf2da
+	// second run 35f00bbbe0ae79b5e4dd37d4a6538235
 }

@@ -8,8 +8,8 @@
 //	hash-quick MISMATCH (35f00bbbe0ae79b5e4dd37d4a6538235 != 9b53ffb1272d1be2d5735193fcedf2da)
 //	# Final state: 4fa0a5e87822ff762d422697570de5fc
 //
-// The first hash of two is the computed one. The output becomes two traces,
-// recorded and replayed, with a checkpoint a turn; those of quick hashes have the
+// The first hash of two is the computed one. The output becomes two traces, the first run, which
+// was recorded, and the second run, which replayed it, with a checkpoint a turn; those of quick hashes have the
 // scope quick. Other lines are those of the engine and mean nothing here. Without the
 // final state the replay did not come to its end. The engine exits with 0 either
 // way.
@@ -29,7 +29,7 @@ import (
 const Quick = "quick"
 
 // peers are whose hashes the output has.
-var peers = [...]string{"recorded", "replayed"}
+var peers = [...]string{tracediff.FirstRun, tracediff.SecondRun}
 
 // Formats returns the format of a replay's output.
 func Formats() []tracediff.Format {
@@ -138,7 +138,7 @@ func (r *reader) Header() tracediff.Header { return tracediff.Header{Peer: peers
 
 func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: "0 A.D.", File: "0 A.D. output of a replay",
+		Engine: "0 A.D.", File: "0 A.D. output of a replay", Replay: true,
 		TickName: func(turn uint64) string { return fmt.Sprintf("turn %d", turn) },
 		Covers:   "a quick hash covers only the random number generator, the next entity and positions; every twentieth turn has a full one",
 	}
@@ -191,7 +191,7 @@ func (r *reader) pos() tracediff.Position {
 
 func (r *reader) checkpoint(h hashes) {
 	value := h.recorded
-	if peers[r.side] == "replayed" {
+	if r.side == 1 {
 		value = h.computed
 	}
 	r.at = tracediff.Checkpoint{Tick: r.turn, Sums: append(r.at.Sums[:0], tracediff.Sum{Value: value})}

@@ -43,8 +43,8 @@ func compare(t *testing.T, path string) *tracediff.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 2 || list[0].Name != "recorded" || list[1].Name != "replayed" {
-		t.Fatalf("traces %v, expected recorded and replayed", list)
+	if len(list) != 2 || list[0].Name != tracediff.FirstRun || list[1].Name != tracediff.SecondRun {
+		t.Fatalf("traces %v, expected the first and the second run", list)
 	}
 	res, err := tracediff.Compare(list, tracediff.Options{Limit: -1})
 	if err != nil {

@@ -1,0 +1,323 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// maxTold is how many peers, groups and pairs a sentence names.
+const maxTold = 3
+
+// told says what the game said where there is nothing else: whose word it is, of whom and when,
+// what bears it out, and what is not known.
+func told(c *playbook.Conclusion) []string {
+	w := c.Word
+	switch w.Kind {
+	case playbook.WordSelfTest:
+		if w.Claim.Loaded {
+			return []string{selfTest(w), twice(c), "What is left out or changed is not known: both states as text would show it."}
+		}
+		return []string{selfTest(w), twice(c), "The cause is not known: " + separates(c) + "."}
+	case playbook.WordReplay:
+		return []string{departing(w), twice(c), "The cause is not known: " + separates(c) + "."}
+	case playbook.WordSums:
+		out := []string{sumsTold(w)}
+		if text := mutual(w); text != "" {
+			out = append(out, text)
+		}
+		text := "Nothing else here shows when they parted, or what differs"
+		if len(out) > 1 {
+			text = "Nothing else shows when they parted, or what differs"
+		}
+		return append(out, text+": "+wanted(c)+".")
+	}
+	return []string{said(w), "Nothing bears it out yet: no state and no checksum was compared, and " + wanted(c) + "."}
+}
+
+// engine names the game.
+func engine(w *playbook.Word) string {
+	if w.Engine == "" {
+		return "The game"
+	}
+	return w.Engine
+}
+
+// writer says whose program wrote a message: "in the log of Bob".
+func writer(w *playbook.Word) string {
+	switch {
+	case w.By == "":
+		return ""
+	case slices.ContainsFunc(w.Logs, func(l playbook.WordLog) bool {
+		return l.Peer == w.By && l.By == playbook.OwnerByPath && strings.Contains(l.Peer, ".")
+	}):
+		return "in " + w.By // called after the file itself
+	case slices.ContainsFunc(w.Logs, func(l playbook.WordLog) bool { return l.Peer == w.By }):
+		return "in the log of " + w.By
+	}
+	return "on " + w.By
+}
+
+// said quotes the message.
+func said(w *playbook.Word) string {
+	text := engine(w) + " says"
+	if w.Kind == playbook.WordQuoted {
+		text = "Quoted, perhaps by a person:"
+	} else if by := writer(w); by != "" {
+		text += " " + by
+	}
+	text += fmt.Sprintf(" “%s”", prose.Shorten(w.Claim.Text, maxQuote))
+	if w.At != nil {
+		text += ", in " + tick(*w.At)
+	}
+	if len(w.Accused) > 0 {
+		text += "; it accuses " + upTo(w.Accused, maxTold)
+	}
+	return text + "."
+}
+
+// maxQuote is how many columns of a message are quoted in a sentence.
+const maxQuote = 160
+
+// sumsTold says who has which checksum by the word of a game.
+func sumsTold(w *playbook.Word) string {
+	text := "By the word of " + engine(w)
+	if by := writer(w); by != "" && len(w.Mutual) == 0 {
+		text += ", " + by + ","
+	}
+	text += " the peers had parted"
+	if w.At != nil {
+		text += " by " + tick(*w.At)
+	}
+	var parts []string
+	right := ""
+	for i := range w.Sums[:min(len(w.Sums), maxTold)] {
+		if g := &w.Sums[i]; len(g.Peers) == 0 && g.Right {
+			right = fmt.Sprintf("; it takes %s for right", prose.Shorten(g.Sum, sumWidth))
+			continue
+		}
+		parts = append(parts, sumTold(&w.Sums[i]))
+	}
+	if n := len(w.Sums) - maxTold; n > 0 {
+		parts = append(parts, prose.Count(n, "more checksum is stated", "more checksums are stated"))
+	}
+	return text + ": " + strings.Join(parts, ", ") + right + "."
+}
+
+// sumWidth is how many columns of a checksum a sentence shows.
+const sumWidth = 36
+
+func sumTold(g *playbook.WordSum) string {
+	sum := prose.Shorten(g.Sum, sumWidth)
+	verb := "has"
+	if len(g.Peers) > 1 {
+		verb = "have"
+	}
+	switch {
+	case len(g.Peers) == 0:
+		return "the log's own is " + sum
+	case g.Right:
+		return fmt.Sprintf("%s %s %s, which it takes for right", upTo(g.Peers, maxTold), verb, sum)
+	}
+	return fmt.Sprintf("%s %s %s", upTo(g.Peers, maxTold), verb, sum)
+}
+
+// mutual says who accuses each other, "" if nobody does.
+func mutual(w *playbook.Word) string {
+	var pairs []string
+	for _, p := range w.Mutual {
+		pairs = append(pairs, p[0]+" and "+p[1])
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	text := upTo(pairs, maxTold) + " accuse each other"
+	var matched []string
+	for _, log := range w.Logs {
+		if log.By == playbook.OwnerMatched {
+			matched = append(matched, fmt.Sprintf("%s is of %s", log.Called, log.Peer))
+		}
+	}
+	if len(matched) > 0 {
+		text += "; by that " + upTo(matched, maxTold)
+	}
+	return text + "."
+}
+
+// wanted says what would show more, and from whom.
+func wanted(c *playbook.Conclusion) string {
+	absent := c.Word.Absent()
+	switch {
+	case len(absent) > 0:
+		return fmt.Sprintf("the files of %s would show more", upTo(absent, maxTold))
+	case len(c.Word.Logs) > 1:
+		return "states or hashes of both would show more"
+	}
+	return "the files of another player would show more"
+}
+
+// selfTest says that a self-test failed.
+func selfTest(w *playbook.Word) string {
+	text := "One machine came to two results"
+	if w.At != nil {
+		text += " in " + tick(*w.At)
+	}
+	text += fmt.Sprintf(": the self-test of %s says “%s”", engine(w), prose.Shorten(w.Claim.Text, maxQuote))
+	return text + "."
+}
+
+// departing says that a replay departs from its recording.
+func departing(w *playbook.Word) string {
+	text := "A replay came to another result than what was recorded"
+	if w.At != nil {
+		text += " of " + tick(*w.At)
+	}
+	return fmt.Sprintf("%s: %s says “%s”.", text, engine(w), prose.Shorten(w.Claim.Text, maxQuote))
+}
+
+// twice says what it means that one game was computed twice, with two results.
+func twice(c *playbook.Conclusion) string {
+	if c.Runs == playbook.RunsOfReplay {
+		return fmt.Sprintf("The %s is the recording, the %s the replay: either the game does not compute the same each time, or the replay was made with another build, with other data or on another kind of machine.", tracediff.FirstRun, tracediff.SecondRun)
+	}
+	if w := c.Word; w != nil && w.Claim.Loaded {
+		return "They differ before the tick is computed: where the second run has only just loaded what the first saved, saving and loading changed the state; in a rejoin test ticks may lie between."
+	}
+	return "The inputs were the same: either the game does not compute the same each time, or what it saves and loads again is not all of its state."
+}
+
+// separates says what would tell these apart.
+func separates(c *playbook.Conclusion) string {
+	if c.Runs == playbook.RunsOfReplay {
+		return "a second replay by the same build on the machine that recorded it would tell these apart"
+	}
+	return "the same test once more would tell these apart, if the same inputs then fail in another tick, or in none"
+}
+
+// files names what a game leaves.
+func files(list []string) string {
+	if len(list) == 0 {
+		return "the log of the game"
+	}
+	return strings.Join(list, "; ")
+}
+
+// tellPeers says by the word of a game who agrees with whom.
+func tellPeers(c *playbook.Conclusion) (found, evidence string) {
+	w := c.Word
+	if len(w.Torn) > 0 {
+		return "not known", "the messages give " + join(w.Torn, "and") + " two checksums of one tick"
+	}
+	var parts []string
+	for i := range w.Sums {
+		g := &w.Sums[i]
+		switch {
+		case len(g.Peers) > 0:
+			parts = append(parts, strings.Join(g.Peers, " = "))
+		case g.Right:
+			parts = append(parts, "what the server takes for right")
+		default:
+			parts = append(parts, "the log's own")
+		}
+	}
+	evidence = "by the checksums in the messages"
+	if c.Majority > 0 {
+		evidence += "; the majority may be wrong"
+	}
+	return strings.Join(parts, " ≠ "), evidence
+}
+
+// tellClaims says how far the word of a game goes.
+func tellClaims(c *playbook.Conclusion) (found, evidence string) {
+	quote := "“" + c.Word.Claim.Text + "”"
+	switch c.Word.Kind {
+	case playbook.WordSelfTest:
+		return "a self-test failed", quote
+	case playbook.WordReplay:
+		return "the replay departs", quote
+	case playbook.WordSums:
+		return "two checksums of one tick", quote
+	case playbook.WordQuoted:
+		return "quoted, perhaps", quote
+	}
+	return "nothing bears it out yet", quote
+}
+
+// tellPreflight counts the peers and those of whom there is a log.
+func tellPreflight(c *playbook.Conclusion) string {
+	logs, all := 0, len(c.Peers)
+	for i := range c.Peers {
+		if !c.Peers[i].Mentioned {
+			logs++
+		}
+	}
+	if c.Runs != playbook.RunsOfPeers {
+		return "two runs of one game"
+	}
+	text := prose.Count(all, "peer", "peers")
+	if c.Word == nil {
+		return fmt.Sprintf("%s, %d only mentioned", text, all-logs)
+	}
+	switch {
+	case logs == 0:
+		return text + ", only mentioned: whose log it is is not known"
+	case logs == all && all == 1:
+		return text + ", of which there is a log"
+	case logs == all:
+		return text + ", of each there is a log"
+	}
+	return fmt.Sprintf("%s, of %d of them there is a log", text, logs)
+}
+
+// nextTold says what to ask for, from whom, by name.
+func nextTold(c *playbook.Conclusion) []string {
+	switch c.Runs {
+	case playbook.RunsOfSelfTest:
+		if c.Word.Claim.Loaded {
+			return []string{"have the game write both states as text, and give them to desynctool diff"}
+		}
+		return []string{
+			"run the same test of the same inputs again, twice or more: if it fails in another tick, or not at all, the game does not compute the same each time",
+			"if it fails in the same tick each time, look for state that is not saved, or not loaded again as it was",
+			"have the game save both states of that tick, and give them to desynctool diff",
+		}
+	case playbook.RunsOfReplay:
+		return []string{
+			"replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference",
+			"if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time",
+		}
+	}
+	out := []string{}
+	var leaves string
+	for _, n := range c.Lacking {
+		if n.What == playbook.StatesOrHashes {
+			text := "ask " + upTo(n.Of, maxTold) + " for states of that match, or hashes of them"
+			if len(n.Files) > 0 {
+				text += ": " + files(n.Files)
+			}
+			return append(out, text)
+		}
+		leaves = files(n.Files)
+	}
+	absent := c.Word.Absent()
+	for _, name := range absent[:min(len(absent), maxAsked)] {
+		out = append(out, fmt.Sprintf("ask %s for these files of that match: %s", name, leaves))
+	}
+	if n := len(absent) - maxAsked; n > 0 {
+		out = append(out, fmt.Sprintf("ask %d more peers for the same, which the list of peers names", n))
+	}
+	if len(absent) == 0 {
+		out = append(out, "ask another player for these files of that match: "+leaves)
+	}
+	if c.Ask != "" {
+		out = append(out, "send the text below to the players")
+	}
+	return out
+}
+
+// maxAsked is how many peers are named one by one.
+const maxAsked = 8

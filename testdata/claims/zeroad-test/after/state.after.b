@@ -1,0 +1,1 @@
+b state, in a binary form

@@ -1,0 +1,1 @@
+one state, in a binary form

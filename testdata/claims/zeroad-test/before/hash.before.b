@@ -1,0 +1,1 @@
+27ce755d45e29f7dc478a5d25be6fbac

@@ -1,0 +1,1 @@
+another state, in a binary form
