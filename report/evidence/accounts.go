@@ -61,15 +61,19 @@ func (s *Session) Accounts(names map[string]string) (list []playbook.Account) {
 
 // claimLog returns the claims that were read of a file, nil if there are none.
 func (f *File) claimLog() *tracediff.ClaimLog {
-	switch {
-	case f.opened != nil && f.opened.claims != nil:
-		return f.opened.claims
-	case f.claims != nil:
-		return f.claims
-	case f.read != nil && len(f.read.Said.Claims) > 0:
+	log := f.claims
+	if f.opened != nil && f.opened.claims != nil {
+		log = f.opened.claims
+	}
+	if f.read == nil || len(f.read.Said.Claims) == 0 {
+		return log
+	}
+	if log == nil {
 		return &f.read.Said
 	}
-	return nil
+	both := *log // an order log whose format has claims besides
+	both.Claims = slices.Concat(log.Claims, f.read.Said.Claims)
+	return &both
 }
 
 // writer returns who wrote all claims of a log, by what each says, "" if they do not.
