@@ -423,9 +423,6 @@ func (r *Reader) stamped(l *line, number, offset int64) error {
 		r.order(l.company, kind, l.rest, number)
 	case msg:
 		r.order(Server, 0, l.rest, number)
-		if name, ok := desynced(l.rest); ok {
-			r.claim(orderlog.Claim{Kind: orderlog.ClaimDesync, Line: number, Offset: offset, Text: clip(string(bytes.TrimLeftFunc(l.rest, notStar))), Peers: []string{clip(name)}})
-		}
 	case syncLine:
 		r.rng = append(r.rng, l.rng[:]...)
 		t.Hashes = append(t.Hashes, orderlog.Observed{Point: t.Number, Kind: RNG, Coverage: RNG})
@@ -441,24 +438,6 @@ func (r *Reader) stamped(l *line, number, offset int64) error {
 	}
 	return r.room()
 }
-
-// desynced returns who left for a desync by a message of the server to all: "*** NAME has left the
-// game (desync error)". A mark of the text's direction may stand before it. What players write
-// begins with to whom, in brackets.
-func desynced(text []byte) (name string, ok bool) {
-	begin := bytes.TrimLeftFunc(text, notStar)
-	rest, ok := bytes.CutPrefix(begin, []byte("*** "))
-	if !ok || len(text)-len(begin) > maxMark || bytes.IndexByte(text[:len(text)-len(begin)], '[') >= 0 {
-		return "", false
-	}
-	rest, ok = bytes.CutSuffix(bytes.TrimRight(rest, " \r"), []byte(" has left the game (desync error)"))
-	return strings.ToValidUTF8(string(rest), "\uFFFD"), ok && len(rest) > 0
-}
-
-// maxMark is how many bytes may stand before a message of the server.
-const maxMark = 8
-
-func notStar(r rune) bool { return r != '*' }
 
 func clip(s string) string { return s[:min(len(s), orderlog.MaxText)] }
 

@@ -20,15 +20,6 @@ func (c *Conclusion) statements(e Evidence) {
 	}
 }
 
-// said takes the claims where nothing can be compared, so that they stand as they are.
-func (c *Conclusion) said(list []*tracediff.Result) {
-	for _, t := range list {
-		for _, doc := range report.Claims(t) {
-			c.Statements = append(c.Statements, Statement{ClaimDocument: doc})
-		}
-	}
-}
-
 // ofTraces takes the claims beside traces. Each comparison of traces has judged all of them by
 // its own checksums; the word of one that has the tick counts.
 func (c *Conclusion) ofTraces(e Evidence) {
