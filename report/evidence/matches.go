@@ -286,6 +286,7 @@ func (m *Matches) units() (list []*unit) {
 			list = append(list, u)
 		}
 		files(f.path, f.files)
+		files(f.path, s.leftOut(f))
 		for _, sub := range f.folders {
 			walk(sub)
 		}
@@ -316,6 +317,38 @@ func (m *Matches) units() (list []*unit) {
 				if dir == r.folder.path || filepath.Dir(dir) == dir {
 					break
 				}
+			}
+		}
+	}
+	return list
+}
+
+// leftOut returns the files of a folder that are states and not among those of its set: another
+// file is of the same point.
+func (s *Session) leftOut(f *folder) (list []*File) {
+	if len(f.set.Warnings)+len(f.set.Conflicts) == 0 {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, e := range f.set.Entries {
+		known[filepath.Join(e.Dir, e.Base)] = true
+	}
+	for _, file := range f.files {
+		known[file.Path] = true
+	}
+	for _, w := range f.walked {
+		names, err := s.tree.Names(w.path)
+		if err != nil {
+			continue
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			path := filepath.Join(w.path, name)
+			if known[path] || name[0] == '.' {
+				continue
+			}
+			if file := recognise(s.tree, path, s.list); file.isState() {
+				list = append(list, file)
 			}
 		}
 	}
