@@ -543,12 +543,29 @@ func (x *Match) String() string {
 	return fmt.Sprintf("%d: %s", x.Number, name)
 }
 
-// OnlySeeds reports whether nothing but the seed tells the matches apart, so that comparisons
-// leave all but one of them out by themselves.
+// ofSeveral reports whether there is of the match what several peers left.
+func (x *Match) ofSeveral() bool {
+	names, dirs := map[string]bool{}, map[string]bool{}
+	for _, u := range x.units {
+		if u.peer != "" {
+			names[u.peer] = true
+		}
+		dirs[u.dir] = true
+	}
+	return len(names) > 1 || len(dirs) > 1
+}
+
+// OnlySeeds reports whether files of other seeds lie beside one match of the game: nothing but
+// the seed tells them apart, and of no other match there is what two peers left. Comparisons
+// leave such files out by themselves.
 func (m *Matches) OnlySeeds() bool {
 	seeds := map[uint64]bool{}
+	whole := 0
 	for _, x := range m.List {
-		if x.Seed == nil || x.id != "" || x.session != "" || seeds[*x.Seed] || x.Game != m.List[0].Game {
+		if x.ofSeveral() {
+			whole++
+		}
+		if whole > 1 || x.Seed == nil || x.id != "" || x.session != "" || seeds[*x.Seed] || x.Game != m.List[0].Game {
 			return false
 		}
 		seeds[*x.Seed] = true
