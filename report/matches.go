@@ -86,7 +86,8 @@ func MatchesJSON(w io.Writer, each Each) error {
 const maxMatchName = 60
 
 // MatchesText writes a line for each of several reports, then what could not be told apart.
-// Next is what to do to see one of them whole.
+// Next is what to do to see one of them whole,
+// or empty.
 func MatchesText(w io.Writer, s Style, each Each, next string) error {
 	t := lines{w: w}
 	var list []*Report
@@ -139,8 +140,10 @@ func MatchesText(w io.Writer, s Style, each Each, next string) error {
 			t.put(fmt.Sprintf("  %*d  ", digits, r.match().Number), s.warn.Sprint(Safe(doubt)))
 		}
 	}
-	t.put()
-	t.put("next  ", next)
+	if next != "" {
+		t.put()
+		t.put("next  ", next)
+	}
 	return t.err
 }
 

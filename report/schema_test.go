@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -15,7 +16,10 @@ import (
 
 var writeSchema = flag.Bool("write-schema", false, "write docs/triage.schema.json anew")
 
-const schemaFile = "../docs/triage.schema.json"
+const (
+	schemaFile        = "../docs/triage.schema.json"
+	matchesSchemaFile = "../docs/triage-matches.schema.json"
+)
 
 // schemaOfType returns the JSON Schema of a Go type, as encoding/json writes it. Structs stand
 // once, under $defs.
@@ -127,6 +131,77 @@ func TestSchema(t *testing.T) {
 		document := maps.Clone(value.(map[string]any))
 		if document[key] = wrong; compiled.Validate(document) == nil {
 			t.Errorf("%s may be %v", key, wrong)
+		}
+	}
+}
+
+// TestMatchesSchema holds docs/triage-matches.schema.json against what is written of several
+// matches.
+func TestMatchesSchema(t *testing.T) {
+	var want bytes.Buffer
+	if err := WriteJSON(&want, map[string]any{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": ReportSchema + " of several matches",
+		"description": "What desynctool triage --format json writes of several matches: the document of each.",
+		"type":        "array", "minItems": 2,
+		"items": map[string]any{"$ref": "triage.schema.json", "required": []string{"match"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if *writeSchema {
+		if err := os.WriteFile(matchesSchemaFile, want.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(matchesSchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, want.Bytes()) {
+		t.Error("docs/triage-matches.schema.json is stale; go test ./report -run Schema -write-schema writes it anew")
+	}
+	compiled, err := jsonschema.NewCompiler().Compile(matchesSchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := sample(t), NoReport(Failed, "x.log: unreadable")
+	first.Match, second.Match = &MatchDocument{Number: 1, Game: "a game", Name: "seed 1"}, &MatchDocument{Number: 2, Name: "x.log", Doubts: []string{"it may be of match 1"}}
+	for _, test := range []struct {
+		list  []*Report
+		valid bool
+	}{{[]*Report{first, second}, true}, {[]*Report{first, sample(t)}, false}, {[]*Report{first}, false}} {
+		var out bytes.Buffer
+		if err := MatchesJSON(&out, eachOf(test.list)); err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(out.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.Validate(value); (err == nil) != test.valid {
+			t.Errorf("%d reports: %v", len(test.list), err)
+		}
+		if !test.valid {
+			continue
+		}
+		again, err := ReadReports(&out, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range again {
+			var a, b bytes.Buffer
+			if err := errors.Join(WriteJSON(&a, r), WriteJSON(&b, test.list[i])); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+				t.Errorf("report %d is another one once it was read: %v", i, err)
+			}
+		}
+	}
+}
+
+func eachOf(list []*Report) Each {
+	return func(yield func(*Report, error) bool) {
+		for _, r := range list {
+			if !yield(r, nil) {
+				return
+			}
 		}
 	}
 }

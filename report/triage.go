@@ -564,6 +564,36 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	if len(b) > maxReport {
 		return nil, fmt.Errorf("%s: a report has at most %d MiB", name, maxReport>>20)
 	}
+	return parseReport(b, name)
+}
+
+// ReadReports reads the array of reports that MatchesJSON wrote.
+func ReadReports(r io.Reader, name string) (list []*Report, err error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxReport {
+		return nil, fmt.Errorf("%s: saved reports have at most %d MiB", name, maxReport>>20)
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, fmt.Errorf("%s: not saved reports: %w", name, err)
+	}
+	for i, one := range all {
+		r, err := parseReport(one, fmt.Sprintf("%s, report %d", name, i+1))
+		if err != nil {
+			return nil, err
+		}
+		if r.Match == nil {
+			r.Match = &MatchDocument{Number: i + 1}
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func parseReport(b []byte, name string) (*Report, error) {
 	var out Report
 	if err := json.Unmarshal(b, &out); err != nil {
 		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)

@@ -82,7 +82,7 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 		}
 	}
 	end()
-	return errors.Join(e.renderMatches(format, short, &saved, howToSee("triage", paths)), ended(status))
+	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, howToSee("triage", paths)), ended(status))
 }
 
 // triageOne reports on one of several matches. That there is nothing to report on is a report.
@@ -115,32 +115,33 @@ func statusOf(err error) report.Status {
 	return report.Failed
 }
 
-// renderMatches writes several reports in every format asked for.
-func (e *env) renderMatches(o *outputs, short []*report.Report, saved *spool, next string) error {
+// renderMatches writes several reports in every format asked for; short are enough of them for
+// text.
+func (e *env) renderMatches(o *outputs, short, saved report.Each, next string) error {
 	summarized := false
 	for _, out := range o.wanted() {
 		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
 			case "text":
-				return report.MatchesText(w, style, eachOf(short), next)
+				return report.MatchesText(w, style, short, next)
 			case "json":
-				return report.MatchesJSON(w, saved.each)
+				return report.MatchesJSON(w, saved)
 			case "markdown":
-				return report.MatchesMarkdown(w, saved.each)
+				return report.MatchesMarkdown(w, saved)
 			case "junit":
-				return ci.JUnitOfMatches(w, saved.each)
+				return ci.JUnitOfMatches(w, saved)
 			case "sarif":
-				return ci.SARIFOfMatches(w, saved.each)
+				return ci.SARIFOfMatches(w, saved)
 			case "github":
-				return ci.GitHubOfMatches(w, saved.each)
+				return ci.GitHubOfMatches(w, saved)
 			}
-			return fmt.Errorf("--format %s shows one match, and these are %d", out.format, len(short))
+			return fmt.Errorf("--format %s shows one match, and these are several", out.format)
 		})
 		if err != nil {
 			return err
 		}
 		if summary := os.Getenv("GITHUB_STEP_SUMMARY"); out.format == "github" && summary != "" && !summarized {
-			if err := ci.JobSummaryOfMatches(summary, saved.each); err != nil {
+			if err := ci.JobSummaryOfMatches(summary, saved); err != nil {
 				return err
 			}
 			summarized = true

@@ -184,6 +184,15 @@ func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 			r = r.Redact()
 		}
 		return e.renderReport(format, r, flags.all)
+	case []*report.Report:
+		if flags.redact {
+			for i := range r {
+				match := report.MatchDocument{Number: r[i].Match.Number}
+				r[i] = r[i].Redact()
+				r[i].Match = &match
+			}
+		}
+		return e.renderMatches(format, eachOf(r), eachOf(r), "")
 	}
 	return fmt.Errorf("%T cannot be rendered", saved)
 }

@@ -38,14 +38,12 @@ func Games(r io.Reader, name string) ([]Game, error) {
 		case err != nil:
 			return nil, err
 		}
-		now, ok := stamp(line)
-		if !ok {
-			continue
+		if now, ok := stamp(line); ok {
+			if len(now) == len(last) && bytes.Compare(now, last) < 0 {
+				begun = &Game{From: lines.Offset(), Line: lines.Number()}
+			}
+			last = append(last[:0], now...)
 		}
-		if bytes.Compare(now, last) < 0 {
-			begun = &Game{From: lines.Offset(), Line: lines.Number()}
-		}
-		last = append(last[:0], now...)
 		said, _ := cutLead(line)
 		id, ok := bytes.CutPrefix(said, gameIDMark)
 		if !ok || len(id) != 32 || len(bytes.Trim(id, "0123456789abcdef")) > 0 {

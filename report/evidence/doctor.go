@@ -57,11 +57,11 @@ func (s *Session) everything() (list []*File) {
 		slices.Sort(names)
 		for _, name := range names {
 			path := filepath.Join(w.path, name)
-			stat, err := s.tree.Stat(path)
-			if name[0] == '.' || err == nil && stat.IsDir() {
+			if s.match != nil && !s.match.has(path) {
 				continue
 			}
-			if s.match != nil && !s.match.has(path) {
+			stat, err := s.tree.Stat(path)
+			if name[0] == '.' || err == nil && stat.IsDir() {
 				continue
 			}
 			f := s.byPath[path]

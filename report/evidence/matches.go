@@ -286,6 +286,7 @@ func (m *Matches) units() (list []*unit) {
 			list = append(list, u)
 		}
 		files(f.path, f.files)
+		files(f.path, s.leftOut(f))
 		for _, sub := range f.folders {
 			walk(sub)
 		}
@@ -316,6 +317,38 @@ func (m *Matches) units() (list []*unit) {
 				if dir == r.folder.path || filepath.Dir(dir) == dir {
 					break
 				}
+			}
+		}
+	}
+	return list
+}
+
+// leftOut returns the files of a folder that are states and not among those of its set: another
+// file is of the same point.
+func (s *Session) leftOut(f *folder) (list []*File) {
+	if len(f.set.Warnings)+len(f.set.Conflicts) == 0 {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, e := range f.set.Entries {
+		known[filepath.Join(e.Dir, e.Base)] = true
+	}
+	for _, file := range f.files {
+		known[file.Path] = true
+	}
+	for _, w := range f.walked {
+		names, err := s.tree.Names(w.path)
+		if err != nil {
+			continue
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			path := filepath.Join(w.path, name)
+			if known[path] || name[0] == '.' {
+				continue
+			}
+			if file := recognise(s.tree, path, s.list); file.isState() {
+				list = append(list, file)
 			}
 		}
 	}
@@ -510,12 +543,29 @@ func (x *Match) String() string {
 	return fmt.Sprintf("%d: %s", x.Number, name)
 }
 
-// OnlySeeds reports whether nothing but the seed tells the matches apart, so that comparisons
-// leave all but one of them out by themselves.
+// ofSeveral reports whether there is of the match what several peers left.
+func (x *Match) ofSeveral() bool {
+	names, dirs := map[string]bool{}, map[string]bool{}
+	for _, u := range x.units {
+		if u.peer != "" {
+			names[u.peer] = true
+		}
+		dirs[u.dir] = true
+	}
+	return len(names) > 1 || len(dirs) > 1
+}
+
+// OnlySeeds reports whether files of other seeds lie beside one match of the game: nothing but
+// the seed tells them apart, and of no other match there is what two peers left. Comparisons
+// leave such files out by themselves.
 func (m *Matches) OnlySeeds() bool {
 	seeds := map[uint64]bool{}
+	whole := 0
 	for _, x := range m.List {
-		if x.Seed == nil || x.id != "" || x.session != "" || seeds[*x.Seed] || x.Game != m.List[0].Game {
+		if x.ofSeveral() {
+			whole++
+		}
+		if whole > 1 || x.Seed == nil || x.id != "" || x.session != "" || seeds[*x.Seed] || x.Game != m.List[0].Game {
 			return false
 		}
 		seeds[*x.Seed] = true

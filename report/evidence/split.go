@@ -15,7 +15,7 @@ import (
 func (m *Matches) split(units []*unit) {
 	m.byID(units)
 	m.bySeed(units)
-	m.bySession()
+	m.bySession(units)
 	m.ofOneSeed()
 	m.companions(units)
 	m.byFolder(units)
@@ -39,8 +39,8 @@ func (m *Matches) byID(units []*unit) {
 }
 
 // bySeed adds files with a seed to the match with that seed, if there is one of their game, and
-// else makes one. Files of ours are of a game's match only if they lie beside its files: seeds
-// of two games may be the same.
+// else makes one. Files of ours that say a seed are of no other game's match, since seeds of two
+// games may be the same.
 func (m *Matches) bySeed(units []*unit) {
 	type key struct {
 		game string
@@ -72,29 +72,12 @@ func (m *Matches) bySeed(units []*unit) {
 		}
 		found[k].join(u)
 	}
-	for _, x := range slices.Clone(m.List) {
-		if x.Game != "" || x.Seed == nil {
-			continue
-		}
-		var beside []*Match
-		for _, y := range m.List {
-			if y.Game != "" && y.Seed != nil && *y.Seed == *x.Seed && slices.ContainsFunc(y.units, func(v *unit) bool {
-				return slices.ContainsFunc(x.units, func(u *unit) bool { return u.dir == v.dir })
-			}) {
-				beside = append(beside, y)
-			}
-		}
-		if len(beside) == 1 {
-			for _, u := range m.forget(x) {
-				beside[0].join(u)
-			}
-		}
-	}
 }
 
 // bySession takes a match apart that two folders of sessions hold, each with what several peers
-// left.
-func (m *Matches) bySession() {
+// left. Folders over which a match is spread that has one peer in each are those of peers.
+func (m *Matches) bySession(units []*unit) {
+	shared := map[string]bool{}
 	for _, x := range slices.Clone(m.List) {
 		peers := map[string]map[string]bool{} // folders of peers, by session
 		for _, u := range x.units {
@@ -110,6 +93,11 @@ func (m *Matches) bySession() {
 			}
 		}
 		if whole < 2 {
+			for session := range peers {
+				if session != "" && len(peers) > 1 {
+					shared[session] = true
+				}
+			}
 			continue
 		}
 		parts := map[string]*Match{}
@@ -119,6 +107,11 @@ func (m *Matches) bySession() {
 				parts[u.session].session = u.session
 			}
 			parts[u.session].join(u)
+		}
+	}
+	for _, u := range units {
+		if shared[u.session] && (u.match == nil || u.match.session == "") {
+			u.session = ""
 		}
 	}
 }

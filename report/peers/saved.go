@@ -49,11 +49,18 @@ func boundValues(b []byte, name string) error {
 	return nil
 }
 
-// ReadSaved reads a *report.Report, a *Report or a *Merged, by its schema.
+// ReadSaved reads a *report.Report, a *Report or a *Merged, by its schema, or of several matches
+// a []*report.Report.
 func ReadSaved(r io.Reader, name string) (any, error) {
 	b, err := readDocument(r, name)
 	if err != nil {
 		return nil, err
+	}
+	if inner, ok := bytes.CutPrefix(bytes.TrimSpace(b), []byte("[")); ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte("{")) {
+		if err := boundValues(b, name); err != nil {
+			return nil, err
+		}
+		return report.ReadReports(bytes.NewReader(b), name)
 	}
 	schema := schemaOf(b)
 	switch schema {
