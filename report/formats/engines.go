@@ -42,11 +42,13 @@ func openTTD() []Format {
 }
 
 func zeroAD() []Format {
+	dump := state(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt", "state")
+	dump.Lines = zeroad.IsExcerpt
 	list := []Format{{
 		Name: "0ad-log", Title: "0 A.D. replay", Files: "commands.txt", Gives: []string{"orders", "hashes"}, Sniff: zeroadlog.IsLog,
 		Log:    func(r io.Reader, name string) (orderlog.Source, error) { return zeroadlog.NewReader(r, name) },
 		Writer: zeroADWriter(),
-	}, state(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt", "state")}
+	}, dump}
 	for _, f := range zeroadtrace.Formats() {
 		list = append(list, trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
 	}

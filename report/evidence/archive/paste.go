@@ -18,8 +18,9 @@ import (
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
 
-// pasted are how names of files end that may be texts that people pasted.
-var pasted = []string{".diff", ".patch", ".txt", ".log", ".md", ".markdown", ".html", ".htm", ".eml"}
+// pasted are how names of files end that are taken apart though nobody named them. What else people
+// write beside their files quotes these, and is no evidence of its own.
+var pasted = []string{".diff", ".patch"}
 
 // maxSpool is up to how many bytes of standard input are kept in memory. More are put into a
 // temporary file.
