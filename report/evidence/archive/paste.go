@@ -44,7 +44,8 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 		return nil, nil // whoever opens it will say so
 	}
 	head = head[:n]
-	if packed.Packing(head) != "" || known.Whole(head[:min(n, paste.HeadLen)]) != "" {
+	short := head[:min(n, paste.HeadLen)]
+	if packed.Packing(head) != "" || known.Whole(short) != "" && !paste.IsSideBySide(short) {
 		return nil, nil
 	}
 	found, err := paste.Peel(head, known)
