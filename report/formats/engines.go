@@ -86,7 +86,9 @@ func widelands() []Format {
 			stream.Extensions = []string{".wss", ".wse"}
 			list = append(list, stream)
 		default:
-			list = append(list, trace(f, "stdout.txt", "claims"))
+			log := trace(f, "stdout.txt", "claims")
+			log.Alone = true
+			list = append(list, log)
 		}
 	}
 	return of("Widelands", list...)
