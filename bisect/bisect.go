@@ -257,7 +257,7 @@ func (r *Result) Incomplete() bool { return len(r.Lost)+len(r.Contradictions) > 
 func (r *Result) set(b Bracket) {
 	r.Bracket = &b
 	r.Exact, r.Tick = false, 0
-	r.InitialState = b.Bad.Tick == 0 && b.Bad.Phase == ""
+	r.InitialState = b.Bad.Tick == 0 && b.Bad.Phase == "" && b.Bad.Relation != snapshot.Some
 	if g := b.Good; g != nil && g.Phase == "" && b.Bad.Phase == "" && b.Bad.Tick == g.Tick+1 {
 		r.Exact, r.Tick = true, g.Tick
 	}

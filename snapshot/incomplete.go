@@ -112,8 +112,8 @@ func trimmedTable(t, o *Table) Table {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		known := o.Column(c.Component, c.Field)
-		if known == nil {
-			continue
+		if known == nil || known.Type != c.Type || known.Scale != c.Scale {
+			continue // an excerpt does not show types
 		}
 		cut := NewColumn(c.Component, c.Field, c.Type, c.Scale)
 		for _, r := range rows {

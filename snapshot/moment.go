@@ -10,11 +10,12 @@ const (
 	At    Relation = iota // the name is that of the point itself
 	After                 // the point follows what is named: "after turn 22"
 	EndOf                 // the point is the end of what is named: "end of frame 480"
+	Some                  // it is not known which of those it is: "some turn". Its tick says nothing
 )
 
 // relations are the words before the name. They are part of the formats that hold a
 // native name: .snap files, their text twin and reports.
-var relations = [...]string{At: "", After: "after ", EndOf: "end of "}
+var relations = [...]string{At: "", After: "after ", EndOf: "end of ", Some: "some "}
 
 // Words returns the engine's own name of the point with its relation, as files and
 // reports have it; "" if it has none.
@@ -40,7 +41,7 @@ func (p Point) When() string {
 // Named returns p with the name, and the relation to it, that [Point.Words] returned.
 func (p Point) Named(words string) Point {
 	p.Native, p.Relation = words, At
-	for _, r := range []Relation{After, EndOf} {
+	for _, r := range []Relation{After, EndOf, Some} {
 		if name, ok := strings.CutPrefix(words, relations[r]); ok && name != "" {
 			p.Native, p.Relation = name, r
 		}

@@ -18,6 +18,7 @@ package excerpt
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,28 +134,17 @@ var elisions = []string{"snip", "cut", "truncated", "shortened", "omitted", "and
 // Elided reports whether a line is one with which a person says that lines were left out:
 // nothing but dots, or a word for it in brackets.
 func Elided(line []byte) bool {
-	text := strings.TrimSpace(string(line[:min(len(line), 64)]))
-	if len(line) > 64 || text == "" {
+	text := bytes.TrimSpace(line[:min(len(line), 64)])
+	if len(line) > 64 || len(text) == 0 || bytes.IndexByte([]byte("[({<-*=.\xe2"), text[0]) < 0 {
 		return false
 	}
-	bare := strings.TrimSpace(strings.Trim(text, "[](){}<>-*= "))
-	if rest := strings.NewReplacer(".", "", "…", "", " ", "").Replace(bare); rest == "" {
+	bare := strings.TrimSpace(strings.Trim(string(text), "[](){}<>-*= "))
+	word := strings.Trim(bare, ".… ")
+	if word == "" {
 		return strings.Contains(bare, "…") || strings.Count(bare, ".") >= 3
 	}
-	if bare == text {
-		return false
-	}
-	word := strings.ToLower(strings.Trim(bare, ".… "))
-	for _, e := range elisions {
-		if word == e {
-			return true
-		}
-	}
-	return false
+	return len(bare) < len(text) && slices.Contains(elisions, strings.ToLower(word))
 }
-
-// Shortened reports whether a line ends with the sign for what was cut off it.
-func Shortened(line []byte) bool { return bytes.HasSuffix(bytes.TrimRight(line, " \t"), []byte("…")) }
 
 // Missing collects what is missing of a file. The zero value is of one that is whole.
 type Missing struct {

@@ -70,7 +70,7 @@ func messagesOf(name string) func(io.Reader, string) (*tracediff.ClaimLog, error
 
 func zeroAD() []Format {
 	dump := state(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt, serializationtest/*/debug.*", "state")
-	dump.SelfTest = zeroadtrace.ReadTest
+	dump.SelfTest, dump.Lines = zeroadtrace.ReadTest, zeroad.IsExcerpt
 	list := []Format{{
 		Name: "0ad-log", Title: "0 A.D. replay", Files: "commands.txt", Gives: []string{"orders", "hashes"}, Sniff: zeroadlog.IsLog,
 		Log:    func(r io.Reader, name string) (orderlog.Source, error) { return zeroadlog.NewReader(r, name) },
@@ -126,7 +126,9 @@ func widelands() []Format {
 			stream.Extensions = []string{".wss", ".wse"}
 			list = append(list, stream)
 		default:
-			list = append(list, trace(f, "stdout.txt", "claims"))
+			log := trace(f, "stdout.txt", "claims")
+			log.Alone = true
+			list = append(list, log)
 		}
 	}
 	return of("Widelands", list...)

@@ -81,11 +81,11 @@ func isTrait(text []byte) bool {
 	if err != nil {
 		return false
 	}
-	fields := bytes.Fields(rest)
-	if len(fields) < 4 {
+	number, rest, _ := bytes.Cut(rest, []byte(" "))
+	if bytes.Count(rest, []byte(" ")) < 2 || len(number) == 0 || number[0] < '0' || number[0] > '9' {
 		return false
 	}
-	_, err = strconv.ParseUint(string(fields[0]), 10, 32)
+	_, err = strconv.ParseUint(string(number), 10, 32)
 	return err == nil
 }
 

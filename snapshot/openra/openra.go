@@ -210,7 +210,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		pieces.mark(&w.Head, head)
 	}
 	if !d.framed {
-		w.Point.Native = "a net frame that is not known"
+		w.Point = snapshot.Point{Phase: snapshot.AfterOrders, Native: "net frame", Relation: snapshot.Some}
 	}
 	w.Sort()
 	return w, nil

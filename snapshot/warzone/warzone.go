@@ -119,7 +119,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		if file, ok := ParseName(filepath.Base(name)); !part.Timed && ok {
 			w.Point = file.Point
 		} else if !part.Timed {
-			w.Point.Native = "a game time that is not known"
+			w.Point = snapshot.Point{Native: "game time", Relation: snapshot.Some}
 		}
 	}
 	if w.Tables, err = b.tables(); err != nil {

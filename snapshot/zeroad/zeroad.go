@@ -43,6 +43,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -76,7 +77,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // reads both.
 func Format() snapshot.Format {
 	return snapshot.Format{
-		Name:      "0ad-dump",
+		Name:      formatName,
 		Title:     "0 A.D. state dump (oos_dump.txt, ooslog)",
 		ParseName: ParseName,
 		Folders:   []string{"oos_logs", "ooslog"},
@@ -111,6 +112,9 @@ const firstRun, secondRun = "first run", "second run"
 
 // sniff recognises the first line of each kind of dump.
 func sniff(head []byte) bool {
+	if excerpt.Of(head, formatName) {
+		return true
+	}
 	line, _, whole := bytes.Cut(head, []byte("\n"))
 	if !whole {
 		return false
@@ -155,16 +159,10 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	}
 	d := decoder{name: name, text: text}
 	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}, Peer: testRun(filepath.Base(name))}}
-	if err := d.whole(); err != nil {
-		return nil, err
-	}
-	if err := d.header(w); err != nil {
-		return nil, err
-	}
-	if err := d.entities(); err != nil {
-		return nil, err
-	}
-	if err := d.complete(); err != nil {
+	if head, rest, part := excerpt.Cut(text); part {
+		d.text = rest
+		d.excerpt(w, head)
+	} else if err := d.all(w); err != nil {
 		return nil, err
 	}
 	if w.Tables, err = d.tables.finish(); err != nil {
@@ -172,7 +170,20 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	}
 	w.Sort()
 	d.place(w)
+	if w.Incomplete() != "" && w.Point == (snapshot.Point{}) {
+		w.Point = snapshot.Point{Native: "turn", Relation: snapshot.Some}
+	}
 	return w, nil
+}
+
+// all reads a whole dump.
+func (d *decoder) all(w *snapshot.World) error {
+	for _, part := range []func() error{d.whole, func() error { return d.header(w) }, d.entities, d.complete} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxHeader is the largest number of lines before the entities.

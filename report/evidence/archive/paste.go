@@ -18,8 +18,9 @@ import (
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
 
-// pasted are how names of files end that may be texts that people pasted.
-var pasted = []string{".diff", ".patch", ".txt", ".log", ".md", ".markdown", ".html", ".htm", ".eml"}
+// pasted are how names of files end that are taken apart though nobody named them. What else people
+// write beside their files quotes these, and is no evidence of its own.
+var pasted = []string{".diff", ".patch"}
 
 // maxSpool is up to how many bytes of standard input are kept in memory. More are put into a
 // temporary file.
@@ -43,7 +44,8 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 		return nil, nil // whoever opens it will say so
 	}
 	head = head[:n]
-	if packed.Packing(head) != "" || known.Whole(head[:min(n, paste.HeadLen)]) != "" {
+	short := head[:min(n, paste.HeadLen)]
+	if packed.Packing(head) != "" || known.Whole(short) != "" && !paste.IsSideBySide(short) {
 		return nil, nil
 	}
 	found, err := paste.Peel(head, known)

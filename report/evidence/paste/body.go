@@ -10,7 +10,6 @@ type body struct {
 	layers []layer
 	html   bool // entities stand for signs
 	trail  bool // blanks at the ends of lines are taken off
-	first  bool // the first line is recognised only where a layer was taken off, or in a fence
 
 	closed  bool // the end of the block was met
 	ahead   bool // a line was read ahead:
@@ -24,7 +23,7 @@ type body struct {
 
 // layers tries a line as the first one of a file, without more and more of what surrounds it.
 func (p *peeler) layers(ls *lines, in *fence, begin func(b *body) (bool, error)) (bool, error) {
-	b := &body{ls: *ls, real: ls, in: in, first: true}
+	b := &body{ls: *ls, real: ls, in: in}
 	line := ls.peek()
 	if in.isHTML() || escaped(line) {
 		b.html = true

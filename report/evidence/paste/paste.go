@@ -205,7 +205,10 @@ func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) erro
 // start takes a whole file or a diff that begins at the current line.
 func (p *peeler) start(ls *lines, in *fence) (bool, error) {
 	return p.layers(ls, in, func(b *body) (bool, error) {
-		if b.first && p.known.Whole(b.head(3)) != "" {
+		if p.known.Whole(b.head(3)) != "" {
+			if found, err := p.sideBySide(b); found || err != nil {
+				return found, err
+			}
 			return p.whole(b)
 		}
 		return p.diff(b)

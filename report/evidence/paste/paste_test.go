@@ -174,6 +174,53 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestSideBySide takes side-by-side diffs apart. Lines that may be cut to the width are left out.
+func TestSideBySide(t *testing.T) {
+	if _, err := exec.LookPath("diff"); err != nil {
+		t.Log("diff is not there: only what is written here is read")
+	}
+	for _, options := range [][]string{{"-y"}, {"-y", "-t"}, {"-y", "-W", "60"}, {"-y", "-W", "61", "-t"}, {"-y", "-W", "200"}} {
+		t.Run(strings.Join(options, ""), func(t *testing.T) {
+			dir := t.TempDir()
+			taken := 0
+			rapid.Check(t, func(r *rapid.T) {
+				a := file(r, "left")
+				b := changed(r, a)
+				if _, err := exec.LookPath("diff"); err != nil {
+					a, b = []string{"log of a game", "tick 1"}, []string{"log of a game", "tick 2"}
+				}
+				if slices.Equal(a, b) {
+					return
+				}
+				diff := differ(t, dir, a, b, options...)
+				if _, err := exec.LookPath("diff"); err != nil {
+					diff = fmt.Appendf(nil, "%-30s  %s\n%-30s| %s\n", a[0], b[0], a[1], b[1])
+				}
+				p, err := Peel(diff, known)
+				if err != nil || len(p.Files) != 2 {
+					return // one that shows no gutter
+				}
+				taken++
+				for i, f := range p.Files {
+					lines, _ := numberedLines(t, f)
+					whole := [][]string{a, b}[i]
+					for n, got := range lines {
+						if n > int64(len(whole)) || whole[n-1] != got {
+							r.Fatalf("side %d line %d is %q\n%s", i, n, got, diff)
+						}
+					}
+					if wide := !strings.Contains(strings.Join(options, ""), "W6"); wide && len(lines) != len(whole) {
+						r.Fatalf("side %d has %d of %d lines\n%s", i, len(lines), len(whole), diff)
+					}
+				}
+			})
+			if taken < 50 {
+				t.Errorf("%d diffs were taken apart", taken)
+			}
+		})
+	}
+}
+
 // wrappers are what people put around a text, with what takes a line in.
 var wrappers = map[string]func(lines []string) []string{
 	"quoted":    each(func(_ int, l string) string { return "> " + l }),
@@ -382,6 +429,7 @@ func FuzzPeel(f *testing.F) {
 	f.Add([]byte("--- a\n+++ b\n@@ -1,3 +1,3 @@\n log x\n-tick 1\n+tick 2\n tick 3\n"))
 	f.Add([]byte("*** a\n--- b\n***************\n*** 1,2 ****\n  log x\n! tick 1\n--- 1,2 ----\n  log x\n! tick 2\n"))
 	f.Add([]byte("diff a b\n1,2c1,2\n< log x\n< tick 1\n---\n> log y\n> tick 2\n"))
+	f.Add([]byte("log a                 log a\ntick 1              | tick 2\ntick 3              <\n                    > tick 4\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := Peel(text, known)
 		if err != nil {
