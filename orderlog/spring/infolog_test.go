@@ -155,8 +155,8 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestGames has three games in one file, of which the first and the last have errors.
-func TestGames(t *testing.T) {
+// TestMore has three games in one file, of which the first and the last have errors.
+func TestMore(t *testing.T) {
 	text := ""
 	for _, id := range []string{"a", "b", "c"} {
 		text += "[t=0] GameID: " + strings.Repeat(id, 32) + "\n"
