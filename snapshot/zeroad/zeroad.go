@@ -81,6 +81,7 @@ func Format() snapshot.Format {
 		ParseName: ParseName,
 		Folders:   []string{"oos_logs", "ooslog"},
 		Usual:     func(base string) bool { return strings.HasPrefix(base, "oos_dump.txt") },
+		Naming:    newNaming,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
