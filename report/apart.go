@@ -49,7 +49,7 @@ func (f *FieldDocument) apart(peers [2]string, on string) string {
 				return "infinite on " + Safe(peers[i])
 			}
 		}
-		if f.ULP != nil && *f.ULP <= tellingULP {
+		if f.near() {
 			return fmt.Sprintf("%d ulp", *f.ULP)
 		}
 		return f.relative(peers, on)
@@ -78,7 +78,7 @@ func (f *FieldDocument) relative(peers [2]string, on string) string {
 				return "zero on " + Safe(peers[i])
 			}
 		}
-		if f.Difference != "" {
+		if strings.HasPrefix(f.Values[peers[0]], "-") != strings.HasPrefix(f.Values[peers[1]], "-") {
 			return "of opposite sign"
 		}
 		return string(f.Kind)
@@ -110,4 +110,22 @@ func figures(x float64) string {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
+}
+
+// near reports whether two floats are so near each other that the steps between them say more
+// than a percentage would.
+func (f *FieldDocument) near() bool {
+	const tiny, steps = 1e-6, 1_000_000
+	return f.ULP != nil && (*f.ULP <= tellingULP || *f.ULP < steps && f.Relative != nil && math.Abs(*f.Relative) < tiny)
+}
+
+// float says that a float changed, and how far: in steps where they are few, else relatively.
+func (f *FieldDocument) float(peers [2]string) string {
+	switch {
+	case f.near():
+		return fmt.Sprintf("%s, %d ulp", f.Kind, *f.ULP)
+	case f.Relative != nil:
+		return string(f.Kind) + ", " + f.relative(peers, "")
+	}
+	return string(f.Kind)
 }

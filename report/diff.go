@@ -366,15 +366,13 @@ func (c changes) put(out *Text) {
 	}
 }
 
-// manyULP is from how many on the distance of two floats says no more than the
-// floats do.
-const manyULP = 1_000_000
-
 // describe says what kind of change it is.
 func describe(c *snapshot.Change) string {
 	text := string(c.Kind)
-	if c.Kind == snapshot.KindFloat && c.ULP < manyULP {
-		text += fmt.Sprintf(", %d ulp", c.ULP)
+	if c.Kind == snapshot.KindFloat {
+		sides := [2]string{"A", "B"}
+		f := Field(c, "", sides)
+		text = f.float(sides)
 	}
 	if c.A.Denormal() || c.B.Denormal() {
 		text += ", denormal"

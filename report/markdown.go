@@ -243,7 +243,7 @@ func markdownLine(e *GatheredEntity, n int, peers []string, pair [2]string) []st
 		}
 		cells = append(cells, markdownCode(value))
 	}
-	kind, bits := markdownText(f.apart(pair, "")), ""
+	kind, bits := markdownInline(f.apart(pair, ""), ""), ""
 	if f.Excerpt != nil {
 		kind += fmt.Sprintf(", from byte %d", f.Excerpt.Offset)
 	}
@@ -453,11 +453,15 @@ const markdownEntities = "&<>`*_[]\\|~$^{}"
 const markdownBegins = "#-+=:/"
 
 // markdownText returns a text as it may stand anywhere in a line of Markdown.
-func markdownText(s string) string {
+func markdownText(s string) string { return numbered(markdownInline(s, markdownBegins)) }
+
+// markdownInline returns a text as it may stand within a line, or at its beginning if it does not
+// begin as an entry of a list, and begins are escaped where they are first.
+func markdownInline(s, begins string) string {
 	s = bounded(strings.TrimSpace(s))
 	var b strings.Builder
 	for i, r := range s {
-		if strings.ContainsRune(markdownEntities, r) || i == 0 && strings.ContainsRune(markdownBegins, r) {
+		if strings.ContainsRune(markdownEntities, r) || i == 0 && strings.ContainsRune(begins, r) {
 			fmt.Fprintf(&b, "&#%d;", r)
 		} else {
 			b.WriteRune(r)
@@ -466,7 +470,7 @@ func markdownText(s string) string {
 			b.WriteString("&#8203;") // a space without width: what follows is a word of its own
 		}
 	}
-	return numbered(b.String())
+	return b.String()
 }
 
 // refers says whether what stands at s[i:] would be a link to a user, an issue, a merge

@@ -8,6 +8,9 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
+// besideTitle is how many columns an entity and its only field take at most in one line.
+const besideTitle = 40
+
 // shownAbsent is how many kinds of entities that only one side has a text names.
 const shownAbsent = 6
 
@@ -69,6 +72,10 @@ func (t *reportText) valueRows(g *Gathered, blocks bool) (rows [][]string, shown
 			switch {
 			case !blocks:
 				row = append([]string{e.Title()}, row...)
+			case len(e.lines(t.all)) == 1 && prose.Columns(e.Title())+2+prose.Columns(row[0]) <= besideTitle:
+				row[0] = e.Title() + "  " + row[0]
+				rows = append(rows, row)
+				continue
 			case n == 0:
 				rows = append(rows, []string{e.Title()})
 				fallthrough
