@@ -422,8 +422,8 @@ func commentList(names []string, most int, between string) string {
 	return text
 }
 
-// wordless is a space without width: what follows it is a word of its own, so that @ and # in
-// front of it mention and refer to nothing.
+// wordless is a space without width: what follows it is a word of its own, so that @, # and < in
+// front of it mention, refer to and begin nothing.
 const wordless = "\u200b"
 
 // commentCode returns a name or a value in the type of code, at most so many characters of it:
@@ -453,7 +453,7 @@ func unlinked(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		b.WriteRune(r)
-		if refers(s, i, r) {
+		if refers(s, i, r) || r == '<' {
 			b.WriteString(wordless)
 		}
 	}

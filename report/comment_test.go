@@ -109,7 +109,7 @@ func drawReport(t *rapid.T) *Report {
 }
 
 // forbidden is what mentions, refers, links or is HTML, wherever it stands.
-var forbidden = regexp.MustCompile(`(?i)@[\pL\pN_]|#[\pL\pN_]|![\pL\pN_]|\$[\pL\pN_]|%[\pL\pN_]|&[\pL\pN_]|GH-[\pL\pN_]|://|www\.[\pL\pN_]|[\x00-\x09\x0b-\x1f]`)
+var forbidden = regexp.MustCompile(`(?i)@[\pL\pN_]|#[\pL\pN_]|![\pL\pN_]|\$[\pL\pN_]|%[\pL\pN_]|&[\pL\pN_]|GH-[\pL\pN_]|<[^\x{200b}]|://|www\.[\pL\pN_]|[\x00-\x09\x0b-\x1f]`)
 
 // outsideOfCode returns what of a line is not code, without what has a backslash before it.
 // It is false if code does not end.
