@@ -59,7 +59,13 @@ type FieldDocument struct {
 	Kind      snapshot.Kind     `json:"kind"`
 	Bits      int               `json:"bits_changed"`
 	ULP       *uint64           `json:"ulp,omitempty"`
-	Excerpt   *excerptDocument  `json:"excerpt,omitempty"` // where values holds parts of long ones
+	// Difference is the second value less the first, Relative that as a part of the first, Units
+	// how many units of a fixed number it is: see snapshot.Apart.
+	Difference string   `json:"difference,omitempty"`
+	Relative   *float64 `json:"relative,omitempty"`
+	Units      uint64   `json:"units,omitempty"`
+
+	Excerpt *excerptDocument `json:"excerpt,omitempty"` // where values holds parts of long ones
 }
 
 // excerptDocument says which part of two long values is shown.
@@ -194,6 +200,8 @@ func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 	if c.Kind == snapshot.KindFloat {
 		f.ULP = &c.ULP
 	}
+	apart := c.Apart()
+	f.Difference, f.Relative, f.Units = apart.Difference, apart.Relative, apart.Units
 	if e := c.Excerpt; e != nil {
 		f.Excerpt = &excerptDocument{e.Offset, map[string]int{names[0]: e.LenA, names[1]: e.LenB}}
 	}
@@ -358,15 +366,13 @@ func (c changes) put(out *Text) {
 	}
 }
 
-// manyULP is from how many on the distance of two floats says no more than the
-// floats do.
-const manyULP = 1_000_000
-
 // describe says what kind of change it is.
 func describe(c *snapshot.Change) string {
 	text := string(c.Kind)
-	if c.Kind == snapshot.KindFloat && c.ULP < manyULP {
-		text += fmt.Sprintf(", %d ulp", c.ULP)
+	if c.Kind == snapshot.KindFloat {
+		sides := [2]string{"A", "B"}
+		f := Field(c, "", sides)
+		text = f.float(sides)
 	}
 	if c.A.Denormal() || c.B.Denormal() {
 		text += ", denormal"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Differing writes what differs in a table between two peers: the first rows and values, or
@@ -50,7 +51,7 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 		}
 		t.put("    ", key, Safe(f.Component), ".", Safe(f.Field), "  ",
 			t.good.Sprint(prose.Shorten(Safe(f.Values[peers[0]]), valueWidth)), t.faint.Sprint(" | "), t.bad.Sprint(prose.Shorten(Safe(f.Values[peers[1]]), valueWidth)),
-			"  ", t.faint.Sprint(f.describe()))
+			"  ", t.faint.Sprint(f.describe(peers)))
 	}
 	if n := d.Counts.Fields; n > uint64(len(fields)) {
 		t.put("    ", t.faint.Sprintf("… and %d more  (--all, --format json)", n-uint64(len(fields))))
@@ -58,10 +59,10 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 }
 
 // describe says what kind of change it is.
-func (f *FieldDocument) describe() string {
+func (f *FieldDocument) describe(peers [2]string) string {
 	text := Safe(string(f.Kind))
-	if f.ULP != nil && *f.ULP < manyULP {
-		text += fmt.Sprintf(", %d ulp", *f.ULP)
+	if f.Kind == snapshot.KindFloat {
+		text = f.float(peers)
 	}
 	if f.Bits > 0 {
 		text += ", " + prose.Count(f.Bits, "bit", "bits")

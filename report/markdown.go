@@ -24,6 +24,7 @@ const maxMarkdownText = 300
 const (
 	maxMarkdownRows = 40
 	maxMarkdownList = 20
+	maxMarkdownSame = 4 // fields with the same two values
 
 	maxMarkdownPeers = 8 // columns of values
 )
@@ -227,55 +228,77 @@ func (m *markdown) locus(r *Report) {
 	if c != nil {
 		m.block(fmt.Sprintf("%s against %s %s: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), markdownText(AtPoint(PointOf(c.Native, c.Point))), prose.Count(c.Values, "value", "values")))
 	}
-	head := []string{"Archetype", "Key", "Field"}
+	head := []string{"Entity", "Field"}
 	peers := LocusPeers(r)
 	peers = peers[:min(len(peers), maxMarkdownPeers)]
 	for _, p := range peers {
 		head = append(head, markdownCode(p))
 	}
-	m.table(append(head, "Kind", "Bits changed"), len(r.Locus), func(i int) []string {
-		f := &r.Locus[i]
-		label := markdownCode(LabelName(f.Archetype))
-		if f.Cache {
-			label += " (cache)"
+	g := r.Gather()
+	var pair [2]string
+	copy(pair[:], LocusPeers(r))
+	var rows []func() []string
+	for i := range g.Entities {
+		e := &g.Entities[i]
+		for n := range e.Lines {
+			rows = append(rows, func() []string { return markdownLine(e, n, peers, pair) })
 		}
-		cells := []string{label, markdownCode(f.Key), markdownCode(f.Component + "." + f.Field)}
-		for _, p := range peers {
-			value, ok := f.Values[p]
-			if !ok {
-				cells = append(cells, "–")
-				continue
-			}
-			cells = append(cells, markdownCode(value))
-		}
-		kind, bits := markdownText(string(f.Kind)), ""
-		if f.ULP != nil {
-			kind += fmt.Sprintf(", %d ulp", *f.ULP)
-		}
-		if f.Excerpt != nil {
-			kind += fmt.Sprintf(", from byte %d", f.Excerpt.Offset)
-		}
-		if f.Bits > 0 {
-			bits = strconv.Itoa(f.Bits)
-		}
-		return append(cells, kind, bits)
-	})
-	if c == nil {
-		return
 	}
-	for i := range c.Rows {
-		rows := &c.Rows[i]
-		var keys []string
-		for _, k := range rows.Keys[:min(len(rows.Keys), maxMarkdownList)] {
-			keys = append(keys, markdownCode(k))
+	m.table(append(head, "Difference", "Bits changed"), len(rows), func(i int) []string { return rows[i]() })
+	m.oneSide(g)
+}
+
+// markdownLine returns a row of the table of values: its entity stands in its first.
+func markdownLine(e *GatheredEntity, n int, peers []string, pair [2]string) []string {
+	f := &e.Lines[n]
+	title := ""
+	if n == 0 {
+		title = markdownCode(e.Title())
+	}
+	cells := []string{title, markdownCode(f.Names(maxMarkdownSame))}
+	for _, p := range peers {
+		value, ok := f.Values[p]
+		if !ok {
+			cells = append(cells, "–")
+			continue
 		}
-		text := fmt.Sprintf("\nOnly %s has %s of %s: %s", markdownCode(rows.Peer), prose.Count(rows.Count, "row", "rows"), markdownCode(tableName(rows.Archetype, rows.Cache)), strings.Join(keys, ", "))
-		if uint64(len(keys)) < rows.Count {
-			text += ", …"
+		cells = append(cells, markdownCode(value))
+	}
+	kind, bits := markdownInline(f.apart(pair, ""), ""), ""
+	if f.Excerpt != nil {
+		kind += fmt.Sprintf(", from byte %d", f.Excerpt.Offset)
+	}
+	if f.Bits > 0 {
+		bits = strconv.Itoa(f.Bits)
+	}
+	return append(cells, kind, bits)
+}
+
+// oneSide lists what only one of the peers has.
+func (m *markdown) oneSide(g *Gathered) {
+	var lines []string
+	for i := range g.Absent {
+		a := &g.Absent[i]
+		text := fmt.Sprintf("\nOnly %s has %s", markdownCode(a.Peer), markdownCode(a.Title(maxMarkdownList)))
+		if rest := a.Rest(); rest != "" {
+			text += ": " + rest
 		}
-		if i == maxMarkdownList || !m.block(text) {
-			break
+		lines = append(lines, text)
+	}
+	for i := range g.Entities {
+		for k := range g.Entities[i].Rows {
+			rows := &g.Entities[i].Rows[k]
+			lines = append(lines, fmt.Sprintf("\nOnly %s has %s of %s, of %s", markdownCode(rows.Peer), prose.Count(rows.Count, "row", "rows"),
+				markdownCode(tableName(rows.Archetype, g.Entities[i].Cache)), markdownCode(g.Entities[i].Title())))
 		}
+	}
+	shown := 0
+	for shown < min(len(lines), maxMarkdownList) && m.block(lines[shown]) {
+		shown++
+	}
+	m.more(shown, len(lines))
+	if n := g.Others.Rows; n > 0 {
+		m.block("\n" + prose.Count(n, "more row is", "more rows are") + " on one side only")
 	}
 }
 
@@ -469,11 +492,15 @@ const markdownEntities = "&<>`*_[]\\|~$^{}"
 const markdownBegins = "#-+=:/"
 
 // markdownText returns a text as it may stand anywhere in a line of Markdown.
-func markdownText(s string) string {
+func markdownText(s string) string { return numbered(markdownInline(s, markdownBegins)) }
+
+// markdownInline returns a text as it may stand within a line, or at its beginning if it does not
+// begin as an entry of a list, and begins are escaped where they are first.
+func markdownInline(s, begins string) string {
 	s = bounded(strings.TrimSpace(s))
 	var b strings.Builder
 	for i, r := range s {
-		if strings.ContainsRune(markdownEntities, r) || i == 0 && strings.ContainsRune(markdownBegins, r) {
+		if strings.ContainsRune(markdownEntities, r) || i == 0 && strings.ContainsRune(begins, r) {
 			fmt.Fprintf(&b, "&#%d;", r)
 		} else {
 			b.WriteRune(r)
@@ -482,14 +509,14 @@ func markdownText(s string) string {
 			b.WriteString("&#8203;") // a space without width: what follows is a word of its own
 		}
 	}
-	return numbered(b.String())
+	return b.String()
 }
 
 // refers says whether what stands at s[i:] would be a link to a user, an issue, a merge
 // request or a page that the text names.
 func refers(s string, i int, r rune) bool {
 	next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-	word := unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_'
+	word := unicode.IsLetter(next) || unicode.IsNumber(next) || next == '_'
 	switch r {
 	case '@', '#', '!', '$', '~', '%', '&':
 		return word

@@ -64,15 +64,18 @@ func (l *lines) rows(rows [][]string, form table) {
 }
 
 // table writes rows of columns. Each row is made twice, since all of them together may take
-// several times the memory of what they are made of.
+// several times the memory of what they are made of. A row of one cell widens no column.
 func (l *lines) table(count int, row func(n int) []string, form table) {
 	var wide []int
 	for n := range count {
-		for i, cell := range row(n) {
+		r := row(n)
+		for i, cell := range r {
 			if i == len(wide) {
 				wide = append(wide, 0)
 			}
-			wide[i] = max(wide[i], prose.Columns(cell))
+			if len(r) > 1 {
+				wide[i] = max(wide[i], prose.Columns(cell))
+			}
 		}
 	}
 	for n := range count {

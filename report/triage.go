@@ -79,6 +79,8 @@ type Report struct {
 	// for what is lacking, empty if nothing is.
 	Next []string `json:"next"`
 	Ask  string   `json:"ask,omitempty"`
+	// Send is what peers may send that would answer what is open, the most useful first.
+	Send []Request `json:"send,omitempty"`
 
 	// Fingerprint is the strict one: that of reports of which as much is known, and all of it
 	// is the same; empty if too little is known. Fingerprints are of one level each, from
@@ -102,6 +104,13 @@ type Session struct {
 	// First and Last are the state points between which there is evidence.
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
+}
+
+// Request is something that peers may send.
+type Request struct {
+	What string   `json:"what"`
+	From []string `json:"from,omitempty"` // names of peers; empty if it is a peer that nothing is known of
+	For  []string `json:"for"`            // the steps of the ladder that it may answer
 }
 
 // Parting is where recorded checksums part within the bracket of the states.
@@ -237,6 +246,10 @@ type Compared struct {
 	Columns []LocusColumn `json:"columns"`
 	// Schema are columns that only one side has, or that have another type or scale.
 	Schema []LocusSchema `json:"schema,omitempty"`
+	// Entities are what all of that is of, those of the locus first; Others counts what is of
+	// none of them. Together they count every value and every row once.
+	Entities []Entity `json:"entities,omitempty"`
+	Others   *Others  `json:"others,omitempty"`
 }
 
 // LocusSchema is a column that is not the same on both sides.
@@ -273,7 +286,8 @@ type LocusColumn struct {
 // LocusField is one value that differs.
 type LocusField struct {
 	Archetype string `json:"archetype"`
-	Cache     bool   `json:"cache,omitempty"` // a cache's value, not one of the state
+	Cache     bool   `json:"cache,omitempty"`  // a cache's value, not one of the state
+	Entity    *int   `json:"entity,omitempty"` // its place in Compared.Entities
 	FieldDocument
 	// Raw are the bits of numbers, as hex digits, the most significant first; empty
 	// for other kinds.

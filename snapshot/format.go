@@ -56,6 +56,10 @@ type Format struct {
 	// from r until it is closed.
 	Open func(r io.ReaderAt, size int64, name string) (State, error)
 
+	// Naming returns what the game calls the entities of a state that Open returned, which
+	// has to stay open. Nil means that nothing but its tables says that: see TableNaming.
+	Naming func(s State) Naming
+
 	// Parts lists the states in a file that may hold several, by reading it once.
 	// It is nil if each file holds one. Open is given each part by itself, and
 	// the whole file only where it holds one state.

@@ -14,7 +14,7 @@ import (
 
 // addReportFormats adds the flag --format to a command that makes or reads a Report.
 func addReportFormats(cmd *cobra.Command) *outputs {
-	return addFormats(cmd, "text", "json", "html", "markdown", "junit", "sarif", "github")
+	return addFormats(cmd, "text", "json", "html", "markdown", "comment", "junit", "sarif", "github")
 }
 
 // renderReport writes a report in every format asked for, and GitHub's summary of a job once
@@ -32,6 +32,8 @@ func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
 				return report.WriteJSON(w, r)
 			case "markdown":
 				return r.Markdown(w)
+			case "comment":
+				return r.Comment(w)
 			case "junit":
 				return ci.JUnit(w, r)
 			case "sarif":

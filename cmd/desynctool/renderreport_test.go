@@ -25,7 +25,8 @@ func TestReportFormats(t *testing.T) {
 	}
 	begins := map[string]string{
 		"json": "{\n  \"schema\": \"desynctool.triage/1\"", "markdown": "## desynctool: diverged in tick 1234\n",
-		"junit": "<?xml version=", "sarif": "{\n  \"$schema\": ", "github": "::error title=desynctool",
+		"comment": "**desynctool: diverged in tick 1234, in `Combat`** `refsim refsim 1`\n",
+		"junit":   "<?xml version=", "sarif": "{\n  \"$schema\": ", "github": "::error title=desynctool",
 		"text": "DIVERGED  host and client parted in tick 1234", "html": "<!DOCTYPE html>\n",
 	}
 	dir := t.TempDir()
@@ -83,7 +84,7 @@ func TestFormatFlag(t *testing.T) {
 		want    string
 	}{
 		{addFormat, []string{"junit"}, "expected text or json"},
-		{addReportFormats, []string{"xml"}, "expected text, json, html, markdown, junit, sarif or github"},
+		{addReportFormats, []string{"xml"}, "expected text, json, html, markdown, comment, junit, sarif or github"},
 		{addReportFormats, []string{"junit="}, "expected a file after ="},
 		{addReportFormats, []string{"junit", "sarif"}, "two formats for stdout"},
 		{addReportFormats, []string{"junit=a", "sarif=b", "json=a"}, "two formats for a"},

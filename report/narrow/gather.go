@@ -115,11 +115,13 @@ func (g *gatherer) caches() error {
 	c := g.e.Bisect.Caches
 	p := &playbook.Parted{Names: [2]string{c.A, c.B}}
 	for i, name := range p.Names {
-		state, err := g.of(name).At(c.Bad).Open()
+		entry := g.of(name).At(c.Bad)
+		state, err := entry.Open()
 		if p.States[i] = state; err != nil {
 			closeStates(p)
 			return nil // bisect has reported that it is lost
 		}
+		p.Naming[i] = namingOf(entry, state)
 	}
 	var err error
 	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
@@ -182,7 +184,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 		}
 		switch {
 		case p.States[0] == nil:
-			p.Names[0], p.States[0] = s.name, state
+			p.Names[0], p.States[0], p.Naming[0] = s.name, state, namingOf(entry, state)
 			continue
 		}
 		a, b, err := snapshot.Common(p.States[0], state)
@@ -195,7 +197,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 			state.Close()
 			continue
 		}
-		p.Names[1], p.States[1] = s.name, state
+		p.Names[1], p.States[1], p.Naming[1] = s.name, state, namingOf(entry, state)
 		if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
 			g.e.Lost = append(g.e.Lost, err.Error())
 			closeStates(p)
@@ -205,6 +207,15 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 	}
 	closeStates(p)
 	return nil, nil
+}
+
+// namingOf returns what the game calls the entities of a state, nil if its format does not say
+// it.
+func namingOf(e *snapshot.Entry, s snapshot.State) snapshot.Naming {
+	if e.Format == nil || e.Format.Naming == nil {
+		return nil
+	}
+	return e.Format.Naming(s)
 }
 
 func closeStates(p *playbook.Parted) {

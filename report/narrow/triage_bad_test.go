@@ -267,6 +267,7 @@ func TestTriageEscapes(t *testing.T) {
 	for name, render := range map[string]func(*bytes.Buffer) error{
 		"json":     func(out *bytes.Buffer) error { return report.WriteJSON(out, r) },
 		"markdown": func(out *bytes.Buffer) error { return r.Markdown(out) },
+		"comment":  func(out *bytes.Buffer) error { return r.Comment(out) },
 		"html":     func(out *bytes.Buffer) error { return page.Write(out, r) },
 		"junit":    func(out *bytes.Buffer) error { return ci.JUnit(out, r) },
 		"sarif":    func(out *bytes.Buffer) error { return ci.SARIF(out, r) },

@@ -83,6 +83,9 @@ type Parted struct {
 	Names  [2]string
 	Paths  [2]string // of the peers' folders or files
 	States [2]snapshot.State
+	// Naming is what the game calls the entities of each state, nil where its format does not
+	// say it.
+	Naming [2]snapshot.Naming
 	Diff   *snapshot.Diff
 }
 

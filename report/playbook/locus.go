@@ -24,11 +24,16 @@ func (c *Conclusion) locus(p *Parted) {
 	d := p.Diff
 	k := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
 	c.Compared, c.ComparedAt = k, MomentOf(d.A.Point)
+	entities := newGrouping(p)
+	var of []*grouped // each value of the locus
+	var rows uint64
 	if d.RNG != nil {
 		k.Values++
 		f := report.LocusField{FieldDocument: report.Field(d.RNG, "", p.Names)}
 		f.Component, f.Field = snapshot.RNG, "state"
 		c.Locus = append(c.Locus, f)
+		rng := &grouped{id: entityID{Entity: snapshot.Entity{Kind: snapshot.RNG}}, values: 1, place: -1, rng: true}
+		of = append(of, rng)
 		k.Columns = append(k.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: snapshot.RNG, Field: "state", Changed: 1}})
 	}
 	tables := make([]*snapshot.TableDiff, 0, len(d.Tables))
@@ -40,6 +45,8 @@ func (c *Conclusion) locus(p *Parted) {
 	slices.SortStableFunc(tables, func(a, b *snapshot.TableDiff) int { return c.place(a) - c.place(b) })
 	for _, t := range tables {
 		cache := t.Class == snapshot.Cache
+		entities.table(t)
+		rows += t.OnlyACount + t.OnlyBCount
 		for _, col := range t.Columns {
 			k.Values += col.Changed
 			k.Columns = append(k.Columns, report.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: report.ColumnDocument(col)})
@@ -66,8 +73,10 @@ func (c *Conclusion) locus(p *Parted) {
 				f.Raw = map[string]string{p.Names[0]: a, p.Names[1]: b}
 			}
 			c.Locus = append(c.Locus, f)
+			of = append(of, entities.of(0, t, ch.Key))
 		}
 	}
+	c.entities(entities, of, rows)
 }
 
 // schemaOf returns the columns of a table that only one side has, or that have another type.

@@ -72,6 +72,7 @@ func Format() snapshot.Format {
 		Title:     "OpenTTD savegame (OTTN, OTTZ, OTTX, OTTD)",
 		ParseName: ParseName,
 		Usual:     usualName,
+		Naming:    newNaming,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

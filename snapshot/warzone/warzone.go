@@ -36,6 +36,7 @@ func Format() snapshot.Format {
 		Name:      "warzone-dump",
 		Title:     "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
 		ParseName: ParseName,
+		Naming:    newNaming,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

@@ -83,6 +83,7 @@ func Format() snapshot.Format {
 		Folders:   []string{"oos_logs", "ooslog"},
 		Usual:     func(base string) bool { return strings.HasPrefix(base, "oos_dump.txt") || testRun(base) != "" },
 		NamesPeer: true,
+		Naming:    newNaming,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

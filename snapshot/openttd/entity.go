@@ -1,0 +1,86 @@
+package openttd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// kinds are the game's words for what the records of a chunk are.
+var kinds = map[string]string{
+	"CAPA": "cargo packet", "CITY": "town", "DEPT": "depot", "ENGN": "engine", "GRPS": "vehicle group", "INDY": "industry", "OBJS": "object", "ORDL": "order list",
+	"ORDR": "order", "PLYR": "company", "SIGN": "sign", "STNN": "station", "SUBS": "subsidy", "VEHS": "vehicle",
+}
+
+// chunks are the chunks of kinds.
+var chunks = func() map[string]string {
+	out := map[string]string{}
+	for chunk, kind := range kinds {
+		out[kind] = chunk
+	}
+	return out
+}()
+
+// tile is the kind of what the map arrays are of. Their keys are the numbers of tiles.
+const tile = "tile"
+
+// tileFields are the columns of chunks that say on which tile a record is.
+var tileFields = map[string]string{"CITY": "xy", "DEPT": "xy", "INDY": "location.tile", "OBJS": "location.tile"}
+
+type naming struct{ snapshot.TableNaming }
+
+func newNaming(s snapshot.State) snapshot.Naming { return naming{snapshot.NewTableNaming(s)} }
+
+func (n naming) Entity(label string, key snapshot.Key) snapshot.Entity {
+	chunk, _, _ := strings.Cut(label, ".")
+	switch _, array := mapWidths[label]; {
+	case array && !key.Two:
+		return snapshot.Entity{Kind: tile, Key: key}
+	case kinds[chunk] != "":
+		return snapshot.Entity{Kind: kinds[chunk], Key: snapshot.Key{A: key.A}}
+	}
+	return n.TableNaming.Entity(label, key)
+}
+
+// Has holds every tile to be there: maps have the same tiles on all peers.
+func (n naming) Has(e snapshot.Entity) bool {
+	switch chunk := chunks[e.Kind]; {
+	case e.Kind == tile:
+		return true
+	case chunk != "":
+		return n.HasRow(chunk, e.Key)
+	}
+	return n.TableNaming.Has(e)
+}
+
+// Describe returns the name that a player gave a thing, and the tile that it is on. Names
+// that the game makes itself of a number are not in the save.
+func (n naming) Describe(e snapshot.Entity) (name, place string) {
+	if e.Kind == tile {
+		return "", n.place(e.Key.A)
+	}
+	chunk := chunks[e.Kind]
+	if chunk == "" {
+		return "", ""
+	}
+	name = n.Text(chunk, chunk, "name", e.Key)
+	if field := tileFields[chunk]; field != "" {
+		if at, ok := n.Number(chunk, chunk, field, e.Key); ok {
+			if place = n.place(at); place != "" {
+				place = tile + " " + place
+			}
+		}
+	}
+	return name, place
+}
+
+// place returns the coordinates of a tile, "" if the save does not say how large the map is.
+func (n naming) place(at uint64) string {
+	width, ok := n.Number("MAPS", "MAPS", "dim_x", snapshot.Key{})
+	height, okY := n.Number("MAPS", "MAPS", "dim_y", snapshot.Key{})
+	if !ok || !okY || width == 0 || at/width >= height {
+		return ""
+	}
+	return fmt.Sprintf("x %d, y %d", at%width, at/width)
+}

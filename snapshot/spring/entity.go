@@ -1,0 +1,50 @@
+package spring
+
+import "github.com/desynctool/desynctool/snapshot"
+
+// kinds are the engine's words for the things that tables are of. Rows of pieces, weapons
+// and commands are of their unit.
+var kinds = map[string]string{
+	"Unit": "unit", "UnitPiece": "unit", "UnitWeapon": "unit", "UnitCommand": "unit", "UnitToBeRemoved": "unit",
+	"Feature": "feature", "Projectile": "projectile", "Team": "team", "AllyTeam": "ally team", "LosMap": "ally team",
+	"Model": "model", "ModelPiece": "model",
+}
+
+// homes are the tables that have a row of each thing of a kind.
+var homes = map[string][]string{
+	"unit": {"Unit", "UnitToBeRemoved"}, "feature": {"Feature"}, "projectile": {"Projectile"}, "team": {"Team"}, "ally team": {"AllyTeam"}, "model": {"Model"},
+}
+
+type naming struct{ snapshot.TableNaming }
+
+func newNaming(s snapshot.State) snapshot.Naming { return naming{snapshot.NewTableNaming(s)} }
+
+func (n naming) Entity(label string, key snapshot.Key) snapshot.Entity {
+	if kind := kinds[label]; kind != "" {
+		return snapshot.Entity{Kind: kind, Key: snapshot.Key{A: key.A}}
+	}
+	return n.TableNaming.Entity(label, key)
+}
+
+func (n naming) Has(e snapshot.Entity) bool {
+	tables := homes[e.Kind]
+	if tables == nil {
+		return n.TableNaming.Has(e)
+	}
+	for _, label := range tables {
+		if n.HasRow(label, e.Key) {
+			return true
+		}
+	}
+	return false
+}
+
+// Describe returns the name of a unit's or a feature's definition.
+func (n naming) Describe(e snapshot.Entity) (name, place string) {
+	for _, label := range homes[e.Kind] {
+		if name = n.Text(label, label, "name", e.Key); name != "" {
+			break
+		}
+	}
+	return name, ""
+}
