@@ -52,11 +52,21 @@ func (s *Session) Accounts(names map[string]string) (list []playbook.Account) {
 	}
 	for i, name := range placeNames(said, paths) {
 		list[i].Peer = name
+		list[i].Placed = list[i].Placed || apart(list)
 	}
 	for _, log := range s.tests() {
 		list = append(list, playbook.Account{File: log.File, Peer: log.File, Engine: log.Dialect.Engine, TickName: log.Dialect.NameOf, Claims: log.Claims})
 	}
 	return list
+}
+
+// apart reports whether several files lie in a folder each, as those of several peers do.
+func apart(list []playbook.Account) bool {
+	folders := map[string]bool{}
+	for i := range list {
+		folders[filepath.Dir(list[i].File)] = true
+	}
+	return len(list) > 1 && len(folders) == len(list)
 }
 
 // claimLog returns the claims that were read of a file, nil if there are none.
