@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -99,6 +98,7 @@ func sniffTable(lines [][]byte, sep byte) (g grammar, misfit int, ok bool) {
 	first, rest, more := cutCell(lines[0], sep)
 	_, untitled := parseUint(first, math.MaxUint64)
 	g.titled = !untitled
+	taken, next := map[string]bool{}, map[string]int{} // next is the number to try, by name
 	for more {
 		var cell []byte
 		cell, rest, more = cutCell(rest, sep)
@@ -106,9 +106,10 @@ func sniffTable(lines [][]byte, sep byte) (g grammar, misfit int, ok bool) {
 		if !g.titled || name == "" {
 			name = fmt.Sprintf("column %d", len(g.columns)+1)
 		}
-		for n, base := 2, name; slices.Contains(g.columns, name); n++ {
-			name = fmt.Sprintf("%s#%d", base, n)
+		for base := name; taken[name]; next[base]++ {
+			name = fmt.Sprintf("%s#%d", base, next[base]+2)
 		}
+		taken[name] = true
 		g.columns = append(g.columns, name)
 	}
 	begin := 0

@@ -308,3 +308,22 @@ func TestBrowserLarge(t *testing.T) {
 	}
 	bad.quiet()
 }
+
+// TestBrowserTags: a tag never breaks within its word, however narrow its column.
+func TestBrowserTags(t *testing.T) {
+	r := saved(t)
+	r.GameLogs = &report.GameLogs{Total: 2}
+	for _, severity := range []string{"warning", "exception"} {
+		r.GameLogs.Lines = append(r.GameLogs.Lines, report.GameLogLine{
+			Severity: severity, Text: "the template of a unit cannot be loaded", Have: []report.GameLogPlace{{Peer: "client", File: "testdata/gamelogs/zeroad/client/mainlog.html"}}, Lack: []string{"host"},
+		})
+	}
+	b := open(t, r)
+	for _, width := range []int64{360, 1440} {
+		b.show(width, "light")
+		if got := eval[string](b, `[...document.querySelectorAll(".tag")].filter(e => e.getClientRects()[0] && e.offsetHeight > 30 && !e.textContent.includes(" ")).map(e => e.textContent).join(", ")`); got != "" {
+			t.Errorf("%d wide: %s on several lines", width, got)
+		}
+	}
+	b.quiet()
+}

@@ -331,17 +331,28 @@ func TestOwners(t *testing.T) {
 		}
 		return a
 	}
+	found := func(names ...string) (list []Account) { // by a server, of Bob, in each log
+		for _, name := range names {
+			claims := []tracediff.Claim{claimOf(1, tracediff.Claim{Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1"}, {Value: "2"}}})}
+			list = append(list, Account{File: name, Peer: name, Arbiter: true, Claims: claims})
+		}
+		return list
+	}
 	for name, c := range map[string]struct {
 		accounts []Account
 		want     string
 	}{
-		"one accuses the other":    {[]Account{account("a", "1", "X", "2"), account("b", "3", "N", "1")}, "a b"},
-		"both accuse each other":   {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1")}, "N X"},
-		"one accuses both":         {[]Account{account("a", "1", "N", "2", "X", "2"), account("b", "2", "N", "1")}, "a X"},
-		"several would fit":        {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1", "M", "1")}, "? X"},
-		"one contradicts another":  {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1"), account("c", "2", "N", "4")}, "a X c"},
-		"two of the same disagree": {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1", "M", "5"), account("c", "2", "N", "1", "M", "6")}, "N ? ?"},
-		"the name says it already": {[]Account{{File: "a", Peer: "Al", Said: true, Claims: account("a", "1", "X", "2").Claims}, account("b", "2", "N", "1")}, "Al X"},
+		"what a server found":       {found("Al"), "?"},
+		"in the accused's folder":   {found("Bob"), "?"}, // a folder may be called after what it is about
+		"in a folder of each":       {found("Al", "Bob"), "Al Bob"},
+		"in folders of other names": {found("first", "second"), "? ?"},
+		"one accuses the other":     {[]Account{account("a", "1", "X", "2"), account("b", "3", "N", "1")}, "a b"},
+		"both accuse each other":    {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1")}, "N X"},
+		"one accuses both":          {[]Account{account("a", "1", "N", "2", "X", "2"), account("b", "2", "N", "1")}, "a X"},
+		"several would fit":         {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1", "M", "1")}, "? X"},
+		"one contradicts another":   {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1"), account("c", "2", "N", "4")}, "a X c"},
+		"two of the same disagree":  {[]Account{account("a", "1", "X", "2"), account("b", "2", "N", "1", "M", "5"), account("c", "2", "N", "1", "M", "6")}, "N ? ?"},
+		"the name says it already":  {[]Account{{File: "a", Peer: "Al", Said: true, Claims: account("a", "1", "X", "2").Claims}, account("b", "2", "N", "1")}, "Al X"},
 	} {
 		var got []string
 		for _, log := range owners(c.accounts) {

@@ -8,9 +8,12 @@ import (
 
 // owners finds whose each account is: as it says itself, else by what others say. A file is a
 // peer's if another file that it disagrees with has that peer with the checksums that it states as
-// its own, and no other peer; and if it never accuses that peer.
+// its own, and no other peer; and if it never accuses that peer. What a server found may stand in
+// the log of anybody: such a file is of whom its path names only where paths are known to name
+// players, since the messages name one of them.
 func owners(accounts []Account) []WordLog {
 	out := make([]WordLog, len(accounts))
+	players := namesPlayers(accounts)
 	for i := range accounts {
 		a := &accounts[i]
 		out[i] = WordLog{a.File, a.Peer, OwnerByPath, a.Peer}
@@ -22,7 +25,7 @@ func owners(accounts []Account) []WordLog {
 		case len(list) == 1:
 			out[i].Peer, out[i].By = list[0], OwnerMatched
 		case a.Placed:
-		case len(list) > 1 || a.Arbiter: // what a server found may stand in the log of anybody
+		case len(list) > 1 || a.Arbiter && !players:
 			out[i].Peer, out[i].By = "", OwnerOpen
 		}
 	}
@@ -34,6 +37,20 @@ func owners(accounts []Account) []WordLog {
 		}
 	}
 	return out
+}
+
+// namesPlayers reports whether the paths of two or more accounts name players: the messages name
+// one of them.
+func namesPlayers(accounts []Account) bool {
+	paths := map[string]bool{}
+	for i := range accounts {
+		paths[accounts[i].Peer] = true
+	}
+	return len(paths) > 1 && slices.ContainsFunc(accounts, func(a Account) bool {
+		return slices.ContainsFunc(a.Claims, func(c tracediff.Claim) bool {
+			return slices.ContainsFunc(c.Peers, func(name string) bool { return paths[name] })
+		})
+	})
 }
 
 // sumsOf returns the checksums that an account states as its own, by tick, and those that it

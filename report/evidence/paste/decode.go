@@ -48,6 +48,11 @@ func wide(text []byte) binary.ByteOrder {
 	return nil
 }
 
+// isText16 reports whether a text is in UTF-16, by what it and the beginning of it in UTF-8 are.
+func isText16(text, plain []byte) bool {
+	return wide(text) != nil && !bytes.ContainsRune(plain[:min(len(plain), HeadLen)], utf8.RuneError)
+}
+
 // narrow returns a text in UTF-16 as UTF-8.
 func narrow(text []byte, order binary.ByteOrder) []byte {
 	out := make([]byte, 0, len(text)/2+len(text)/16)

@@ -82,7 +82,7 @@ type Paste struct {
 type File struct {
 	Folder string // of the side of a diff, or of one of several files; else empty
 	Name   string // base name
-	Format string
+	Format string // "" of a whole text in UTF-16 in which nothing is known
 	Text   []byte // an excerpt if lines are missing
 }
 
@@ -106,6 +106,10 @@ func Peel(text []byte, known Known) (*Paste, error) {
 	}
 	if len(p.files) == 0 && p.unread != "" {
 		return nil, &UnreadError{p.unread}
+	}
+	if len(p.files) == 0 && isText16(text, plain) {
+		// What engines' messages stand in is not looked for here: any log may hold them.
+		return &Paste{Files: []File{{Name: "paste", Text: plain}}, Notes: p.notes}, nil
 	}
 	if len(p.files) == 0 {
 		return nil, ErrNone
