@@ -14,8 +14,12 @@ import (
 // says more than how large the difference is.
 const tellingULP = 64
 
+// slight is the part of a number below which a difference is told as it is: of 0.000006 % nobody
+// can think anything.
+const slight = 1e-5
+
 // Apart says in a few words how far the value of the second peer is from that of the first:
-// "3 ulp", "+12", "1.02 % more on client".
+// "3 ulp", "+12", "1.02 % more on client", "3.05e-05 more on client".
 func (f *FieldDocument) Apart(peers [2]string) string {
 	return f.apart(peers, " on "+Safe(peers[1]))
 }
@@ -70,7 +74,8 @@ func (f *FieldDocument) apart(peers [2]string, on string) string {
 	return string(f.Kind)
 }
 
-// relative says how large a difference is beside the value itself.
+// relative says how large a difference is beside the value itself, or by itself where it is
+// slight.
 func (f *FieldDocument) relative(peers [2]string, on string) string {
 	if f.Relative == nil {
 		for i, peer := range peers {
@@ -88,9 +93,14 @@ func (f *FieldDocument) relative(peers [2]string, on string) string {
 	if strings.HasPrefix(f.Values[peers[0]], "-") {
 		more, less = "further from zero", "nearer to zero"
 	}
+	difference, err := strconv.ParseFloat(f.Difference, 64)
 	switch {
 	case math.IsNaN(r) || math.IsInf(r, 0) || r <= -1:
 		return string(f.Kind)
+	case math.Abs(r) < slight && err == nil && r < 0:
+		return figures(math.Abs(difference)) + " " + less + on
+	case math.Abs(r) < slight && err == nil:
+		return figures(math.Abs(difference)) + " " + more + on
 	case r >= 9:
 		return figures(r+1) + " times as much" + on
 	case r < 0:

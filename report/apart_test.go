@@ -37,6 +37,11 @@ func TestApartText(t *testing.T) {
 		{f64(math.NaN(), 1), "not a number on host"},
 		{f64(1, math.Inf(-1)), "infinite on client"},
 		{f64(1, 1+200*0x1p-52), "200 ulp"},
+		{f64(476.0, float64(math.Nextafter32(476, 477))), "3.05e-05 more on client"}, // a float of 4 bytes in one of 8
+		{f64(-476.0, -float64(math.Nextafter32(476, 0))), "3.05e-05 nearer to zero on client"},
+		{f64(1e6, 1e6+10.5), "0.00105 % more on client"},
+		{f64(1e6, 1e6+9.5), "9.5 more on client"},
+		{f64(1e6, 1e6-9.5), "9.5 less on client"},
 		{f64(1, 1.5), "50 % more on client"},
 		{f64(5e-324, math.MaxFloat64), "float"},
 		{whole(snapshot.I32, 0, 7, 10), "+3"},

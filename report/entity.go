@@ -40,9 +40,8 @@ type Others struct {
 	Rows   uint64 `json:"rows"`
 }
 
-// Title returns what an entity is called for people: "unit 151 (units/athen/infantry)",
-// "town 3 (Sunningfield, tile x 30, y 20)".
-func (e *Entity) Title() string {
+// Short returns the kind and number of an entity: "unit 151".
+func (e *Entity) Short() string {
 	name := Safe(e.Kind)
 	if e.Cache {
 		name = "cache " + name
@@ -50,10 +49,25 @@ func (e *Entity) Title() string {
 	if e.Key != "" {
 		name += " " + Safe(e.Key)
 	}
-	if about := e.about(); about != "" {
-		name += " (" + about + ")"
-	}
 	return name
+}
+
+// Title returns what an entity is called for people: "unit 151 (units/athen/infantry)",
+// "town 3 (Sunningfield, tile x 30, y 20)".
+func (e *Entity) Title() string {
+	if about := e.about(); about != "" {
+		return e.Short() + " (" + about + ")"
+	}
+	return e.Short()
+}
+
+// CountEntities counts entities of a kind: "3 units", "1 entity of Infantry" where the kind is the label
+// of an archetype.
+func CountEntities(kind string, n uint64) string {
+	if many := plural(kind); many != kind {
+		return prose.Count(n, kind, many)
+	}
+	return prose.Count(n, "entity", "entities") + " of " + Safe(kind)
 }
 
 func (e *Entity) about() string {

@@ -14,6 +14,13 @@ func (p Point) Names() string {
 	return fmt.Sprintf("%s (%d)", p, p.Tick)
 }
 
+// FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same
+// ticks twice.
+const (
+	FirstRun  = "first run"
+	SecondRun = "second run"
+)
+
 // RNG is what the RNG is called where an archetype, a component or the scope of a checkpoint is
 // named. Its own label, as a leaf, is empty.
 const RNG = "RNG"

@@ -1,6 +1,10 @@
 package tracediff
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
 
 // ClaimLog is what an engine wrote of desyncs into one file.
 type ClaimLog struct {
@@ -80,8 +84,8 @@ type ClaimedValue struct{ Peer, Value string }
 // claim of one has SelfTest set. Of a replay that is held against a recording, the recording is
 // the first run: see Dialect.Replay.
 const (
-	FirstRun  = "first run"
-	SecondRun = "second run"
+	FirstRun  = snapshot.FirstRun
+	SecondRun = snapshot.SecondRun
 )
 
 // Proves reports whether the claim states two different checksums of one tick, or that a

@@ -47,17 +47,17 @@ var triageTruths = []triageTruth{
 		archetypes: []string{"PLYR", "PLYR.old_economy"},
 		fields:     []string{"PLYR 0 PLYR.money", "PLYR.old_economy 0:0 old_economy.company_value", "PLYR.old_economy 0:0 old_economy.performance_history"},
 		groups:     [][]string{{"client"}, {"server"}}, inputs: "failed",
-		verdict: []string{"PLYR 0 and PLYR.old_economy 0:0 differ"}, ladder: []string{"equal until the states parted", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
+		verdict: []string{"PLYR and PLYR.old_economy of company 0 differ"}, ladder: []string{"equal until the states parted", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
 	},
 	{
 		dir: "openttd/town_poke", exit: 1, status: report.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
 		archetypes: []string{"CITY"}, fields: []string{"CITY 0 CITY.grow_counter"}, groups: [][]string{{"client"}, {"server"}},
-		verdict: []string{"CITY.grow_counter of CITY 0 (4039 on client, 5315 on server)"}, ladder: []string{"000adef6;3c"},
+		verdict: []string{"CITY.grow_counter of town 0 (tile x 17, y 36), 4039 on client, 5315 on server"}, ladder: []string{"000adef6;3c"},
 	},
 	{
 		dir: "openttd/dropped_sign", exit: 1, status: report.Diverged, kind: "state", good: "000adee0", bad: "000adf00",
 		archetypes: []string{"SIGN"}, rows: []string{"SIGN 1 server"}, groups: [][]string{{"client"}, {"server"}}, inputs: "missing",
-		verdict: []string{"SIGN 1 exists only on server", "in tick 000adef0;12 (52719986) the order 0x3b CMD_PLACE_SIGN of player 1 is missing on client", "input-dropped"},
+		verdict: []string{"sign 1 (sign 11) exists only on server", "in tick 000adef0;12 (52719986) the order 0x3b CMD_PLACE_SIGN of player 1 is missing on client", "input-dropped"},
 	},
 	{
 		dir: "openttd/cache_poke", exit: 1, status: report.Diverged, kind: "stale-cache",
@@ -85,13 +85,13 @@ var triageTruths = []triageTruth{
 	{
 		dir: "spring/silent_health", exit: 1, status: report.Diverged, kind: "blind-checksum", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit"}, fields: []string{"Unit 15920 Unit.health"}, groups: [][]string{{"Alice", "Carol"}, {"Bob"}},
-		verdict: []string{"Unit.health of Unit 15920 (1163.2745 on Alice, 962.3624 on Bob)", "every checksum agrees, so none of them covers that", "Alice = Carol ≠ Bob"},
+		verdict: []string{"Unit.health of unit 15920 (tank), 1163.2745 on Alice, 962.3624 on Bob", "every checksum agrees, so none of them covers that", "Alice = Carol ≠ Bob"},
 		ladder:  []string{"agree, though the states differ", "the majority may be wrong"},
 	},
 	{
 		dir: "spring/pos_1ulp", exit: 1, status: report.Diverged, kind: "state", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit", "UnitWeapon"}, fields: []string{"Unit 17206 Unit.pos.z"}, groups: [][]string{{"Alice", "Bob"}, {"Carol"}},
-		verdict: []string{"Unit 17206 and UnitWeapon 17206:0 differ; checksums differ from tick 601 on", "Alice = Bob ≠ Carol"},
+		verdict: []string{"Unit and UnitWeapon of unit 17206 differ; checksums differ from tick 601 on", "Alice = Bob ≠ Carol"},
 		ladder:  []string{"differ from tick 601 on", "the engine noticed later", "in frame 712", "tick 712 is an upper bound"},
 	},
 	{

@@ -411,42 +411,27 @@ func archetype(c *playbook.Conclusion, open bool) (found, evidence string) {
 // entityList names the entities of what diverged first.
 func entityList(c *playbook.Conclusion) (found, evidence string) {
 	root, known := c.Root()
-	var keys []string
-	name := func(f *report.LocusField) string {
-		if f.Entity == nil {
-			return f.Archetype + " " + f.Key
-		}
-		e := &c.Compared.Entities[*f.Entity]
-		return e.Kind + " " + e.Key
-	}
+	var names []string
 	for i := range c.Locus {
 		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
-			keys = add(keys, name(f))
+			names = add(names, entityOf(c, f).Short())
 		}
 	}
-	if absent := c.Compared.Entities; len(absent) > 0 {
-		for i := range absent {
-			e := &absent[i]
-			if e.Cache || known && !slices.ContainsFunc(e.Rows, func(r report.EntityRows) bool { return r.Archetype == root }) {
-				continue
-			}
-			switch {
-			case e.OnlyOn != "":
-				keys = append(keys, fmt.Sprintf("%s %s (only on %s)", e.Kind, e.Key, e.OnlyOn))
-			case len(e.Rows) > 0:
-				keys = add(keys, e.Kind+" "+e.Key)
-			}
+	for i := range c.Compared.Rows {
+		rows := &c.Compared.Rows[i]
+		if rows.Cache || known && rows.Archetype != root {
+			continue
 		}
-		return listed(keys), comparedText(c)
-	}
-	for _, rows := range c.Compared.Rows {
-		if !rows.Cache && (!known || rows.Archetype == root) {
-			for _, key := range rows.Keys {
-				keys = append(keys, fmt.Sprintf("%s %s (only on %s)", rows.Archetype, key, rows.Peer))
+		list, _ := absent(c, rows)
+		for _, e := range list {
+			name := e.Short()
+			if e.OnlyOn != "" {
+				name += " (only on " + e.OnlyOn + ")"
 			}
+			names = add(names, name)
 		}
 	}
-	return listed(keys), comparedText(c)
+	return listed(names), comparedText(c)
 }
 
 // fieldList names the fields of what diverged first.

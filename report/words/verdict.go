@@ -369,41 +369,43 @@ func where(c *playbook.Conclusion) string {
 	if len(c.Schema()) > 0 {
 		return schema(c)
 	}
-	var fields, keys, only []string
+	var fields, missing []string
+	var of []*report.Entity
 	var values string
 	for i := range c.Locus {
 		f := &c.Locus[i]
 		if f.Archetype != root || f.Cache || c.Component != "" && f.Component != c.Component {
 			continue
 		}
-		fields, keys = add(fields, fieldName(f)), add(keys, f.Key)
+		fields, of = add(fields, fieldName(f)), addEntity(of, entityOf(c, f))
 		a, b := c.Compared.Peers[0], c.Compared.Peers[1]
-		values = fmt.Sprintf(" (%s on %s, %s on %s)", f.Values[a], a, f.Values[b], b)
+		values = fmt.Sprintf("%s on %s, %s on %s", f.Values[a], a, f.Values[b], b)
 	}
 	if c.Compared != nil {
-		for _, rows := range c.Compared.Rows {
-			if rows.Archetype == root && !rows.Cache {
-				exist := "exist"
-				if rows.Count == 1 {
-					exist = "exists"
-				}
-				only = append(only, fmt.Sprintf("%s %s only on %s", entities(root, rows.Keys, rows.Count), exist, rows.Peer))
+		for i := range c.Compared.Rows {
+			if rows := &c.Compared.Rows[i]; rows.Archetype == root && !rows.Cache {
+				missing = append(missing, only(c, rows))
 			}
 		}
 	}
 	switch {
-	case len(keys) == 0 && len(only) > 0:
-		return join(only, "and")
-	case len(keys) == 0 && c.Component != "" && c.Component != root:
+	case len(of) == 0 && len(missing) > 0:
+		return join(missing, "and")
+	case len(of) == 0 && c.Component != "" && c.Component != root:
 		return c.Component + " of " + root
-	case len(keys) == 0:
+	case len(of) == 0:
 		return root
-	case len(fields) == 1 && len(keys) == 1 && len(values) < 80:
-		return fields[0] + " of " + entities(root, keys, 1) + values
+	case len(fields) == 1 && len(of) == 1 && len(values) < 76:
+		if of[0].Title() == of[0].Short() {
+			values = " (" + values + ")"
+		} else { // which has parentheses of its own
+			values = ", " + values
+		}
+		return fields[0] + " of " + of[0].Title() + values
 	case len(fields) == 1:
-		return fields[0] + " of " + entities(root, keys, uint64(len(keys)))
+		return fields[0] + " of " + entities(root, of)
 	}
-	text := entities(root, keys, uint64(len(keys)))
+	text := entities(root, of)
 	if c.Component != "" && c.Component != root {
 		return c.Component + " of " + text
 	}
@@ -419,27 +421,36 @@ func schema(c *playbook.Conclusion) string {
 	return upTo(parts, 3) + ", and no value differs"
 }
 
-// several names archetypes, by their entity where only one differs.
+// several names archetypes, with their entity where only one differs.
 func several(c *playbook.Conclusion, list []string) string {
 	const most = 3
-	var names []string
+	type named struct {
+		archetypes []string
+		of         string // empty if it is not one entity
+	}
+	var all []named
 	for _, l := range list[:min(len(list), most)] {
-		var keys []string
-		for i := range c.Locus {
-			if f := &c.Locus[i]; f.Archetype == l && l != "" && !f.Cache {
-				keys = add(keys, f.Key)
-			}
+		name, of := label(l), ""
+		if e := onlyEntity(c, l); e != nil {
+			of = e.Short()
 		}
-		for _, rows := range c.Compared.Rows {
-			if rows.Archetype == l && !rows.Cache {
-				keys = append(keys, rows.Keys...)
-			}
+		i := slices.IndexFunc(all, func(n named) bool { return n.of == of && of != "" })
+		if i < 0 {
+			i = len(all)
+			all = append(all, named{of: of})
 		}
-		name := label(l)
-		if len(keys) == 1 {
-			name += " " + keys[0]
+		all[i].archetypes = append(all[i].archetypes, name)
+	}
+	var names []string
+	for _, n := range all {
+		switch text := join(n.archetypes, "and"); {
+		case n.of == "":
+			names = append(names, text)
+		case strings.HasPrefix(n.of, text+" "): // it is called after the archetype
+			names = append(names, n.of)
+		default:
+			names = append(names, text+" of "+n.of)
 		}
-		names = append(names, name)
 	}
 	if n := len(list) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), n)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
@@ -120,14 +119,6 @@ func fieldName(f *report.LocusField) string {
 		return f.Archetype + "." + f.Field
 	}
 	return f.Component + "." + f.Field
-}
-
-// entities names the only entity of an archetype, or says how many there are.
-func entities(archetype string, keys []string, n uint64) string {
-	if n == 1 && len(keys) == 1 {
-		return archetype + " " + keys[0]
-	}
-	return prose.Count(n, "entity", "entities") + " of " + archetype
 }
 
 // add appends a text that is not in a list.

@@ -12,7 +12,7 @@ import (
 // What differs between both runs of a frame.
 func ExampleRead() {
 	var states [2]snapshot.State
-	for i, run := range []string{ggpo.Original, ggpo.Replay} {
+	for i, run := range []string{"original", "replay"} {
 		name := "../../testdata/ggpo/vectorwar/synclogs/state-0013-" + run + ".log"
 		f, err := os.Open(name)
 		if err != nil {

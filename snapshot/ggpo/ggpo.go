@@ -4,8 +4,8 @@
 // The self-test plays a few frames, loads an older state and plays the same frames again on
 // the same machine with the same inputs. Where the checksum of a frame is another one the
 // second time, it has the game log both states. The files are two runs of one machine, not
-// two machines: they are the peers original and replay here. The number is that of the frame, so
-// that the state is that of the state point before the frame is played.
+// two machines: the original is that of snapshot.FirstRun, the replay that of snapshot.SecondRun. The
+// number is that of the frame, so that the state is that of the state point before the frame is played.
 //
 // What is in the files is up to the game. A line with a name and a value, separated by a colon or
 // an equals sign, is a field; other lines are kept as they are:
@@ -33,9 +33,12 @@ import (
 
 // The runs that a state is of, as file names have them.
 const (
-	Original = "original" // the first time that the frames were played
-	Replay   = "replay"   // after an older state was loaded
+	original = "original" // the first time that the frames were played
+	replay   = "replay"   // after an older state was loaded
 )
+
+// runs are the peers that they are.
+var runs = map[string]string{original: snapshot.FirstRun, replay: snapshot.SecondRun}
 
 // Format returns the format of logged states. Only names show it, but for the text of the
 // game that comes with the library.
@@ -64,14 +67,26 @@ func ParseName(base string) (snapshot.FileName, bool) {
 		return snapshot.FileName{}, false
 	}
 	digits, run, ok := strings.Cut(strings.TrimSuffix(rest, ".log"), "-")
-	if !ok || !strings.HasSuffix(rest, ".log") || len(digits) < 4 || len(digits) > 4 && digits[0] == '0' || run != Original && run != Replay {
+	if !ok || !strings.HasSuffix(rest, ".log") || len(digits) < 4 || len(digits) > 4 && digits[0] == '0' || runs[run] == "" {
 		return snapshot.FileName{}, false
 	}
 	frame, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		return snapshot.FileName{}, false
 	}
-	return snapshot.FileName{Point: snapshot.Point{Tick: frame}, Peer: run}, true
+	return snapshot.FileName{Point: snapshot.Point{Tick: frame}, Peer: runs[run]}, true
+}
+
+// Beside returns the path of the state of the first run, by that of the second, which may be
+// compressed.
+func Beside(path string) (string, bool) {
+	dir, base := filepath.Split(path)
+	plain := packed.PlainName(base)
+	if n, ok := ParseName(plain); !ok || n.Peer != snapshot.SecondRun {
+		return "", false
+	}
+	i := len(plain) - len(replay+".log")
+	return dir + base[:i] + original + base[i+len(replay):], true
 }
 
 // MaxText is the largest size in bytes of a logged state.

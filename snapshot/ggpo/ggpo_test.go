@@ -32,14 +32,14 @@ func read(t testing.TB, name, text string) *snapshot.World {
 func differences(t *testing.T, session string, frame int) string {
 	t.Helper()
 	var states [2]snapshot.State
-	for i, run := range []string{Original, Replay} {
+	for i, run := range []string{original, replay} {
 		name := filepath.Join(folder, session, "synclogs", fmt.Sprintf("state-%04d-%s.log", frame, run))
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := read(t, name, string(b))
-		if w.Point.Tick != uint64(frame) || w.Peer != run {
+		if w.Point.Tick != uint64(frame) || w.Peer != runs[run] {
 			t.Errorf("%s is of %s at %s", name, w.Peer, w.Point)
 		}
 		if states[i], err = snapshot.Hold(w); err != nil {
@@ -80,10 +80,10 @@ func TestTruth(t *testing.T) {
 
 func TestParseName(t *testing.T) {
 	for base, want := range map[string]snapshot.FileName{
-		"state-0012-original.log":     {Point: snapshot.Point{Tick: 12}, Peer: Original},
-		"state-0000-replay.log":       {Peer: Replay},
-		"state-12345-replay.log":      {Point: snapshot.Point{Tick: 12345}, Peer: Replay},
-		"state-9999-original.log":     {Point: snapshot.Point{Tick: 9999}, Peer: Original},
+		"state-0012-original.log":     {Point: snapshot.Point{Tick: 12}, Peer: snapshot.FirstRun},
+		"state-0000-replay.log":       {Peer: snapshot.SecondRun},
+		"state-12345-replay.log":      {Point: snapshot.Point{Tick: 12345}, Peer: snapshot.SecondRun},
+		"state-9999-original.log":     {Point: snapshot.Point{Tick: 9999}, Peer: snapshot.FirstRun},
 		"state-012-original.log":      {},
 		"state-00012-original.log":    {},
 		"state-+012-original.log":     {},

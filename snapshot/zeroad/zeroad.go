@@ -101,15 +101,12 @@ func Format() snapshot.Format {
 func testRun(base string) string {
 	switch packed.PlainName(base) {
 	case "debug.before.a", "debug.after.a":
-		return firstRun
+		return snapshot.FirstRun
 	case "debug.before.b", "debug.after.b":
-		return secondRun
+		return snapshot.SecondRun
 	}
 	return ""
 }
-
-// The two runs of a self-test have the names that tracediff.FirstRun and SecondRun are.
-const firstRun, secondRun = "first run", "second run"
 
 // sniff recognises the first line of each kind of dump.
 func sniff(head []byte) bool {

@@ -21,6 +21,6 @@ func ExampleFormat() {
 		fmt.Println(c.Text)
 	}
 	// Output:
-	// replay of GGPO
+	// second run of GGPO
 	// state-0013-replay.log is there: the checksum of frame 13 was another one when it was played again
 }

@@ -35,9 +35,9 @@ func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
 		return log, nil
 	}
 	log.Peer = n.Peer
-	if n.Peer == ggpo.Replay {
+	if n.Peer == tracediff.SecondRun {
 		log.Claims = []tracediff.Claim{{
-			File: name,
+			File: name, By: n.Peer,
 			Text: fmt.Sprintf("%s is there: the checksum of frame %d was another one when it was played again", base, n.Point.Tick),
 		}}
 	}
@@ -48,11 +48,7 @@ func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
 // are an error, which wraps frame.ErrLacking: their checksums differed, and the game does not
 // print by what.
 func check(tree files.Tree, path string) (string, error) {
-	n, ok := ggpo.ParseName(packed.PlainName(filepath.Base(path)))
-	if !ok || n.Peer != ggpo.Replay {
-		return "", nil
-	}
-	beside, ok := original(path)
+	beside, ok := ggpo.Beside(path)
 	if !ok {
 		return "", nil
 	}
@@ -69,16 +65,6 @@ func check(tree files.Tree, path string) (string, error) {
 	}
 	return "", fmt.Errorf("%s: its text is that of %s, and the checksums of both states differed: the game does not log what differs: %w",
 		path, filepath.Base(beside), frame.ErrLacking)
-}
-
-// original returns the path of the state of the first run, by that of the second.
-func original(path string) (string, bool) {
-	dir, base := filepath.Split(path)
-	i := len(packed.PlainName(base)) - len(ggpo.Replay+".log")
-	if i < 0 {
-		return "", false
-	}
-	return dir + base[:i] + ggpo.Original + base[i+len(ggpo.Replay):], true
 }
 
 // text returns the content of a logged state.
