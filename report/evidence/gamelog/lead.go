@@ -121,29 +121,33 @@ func (l *lead) bracket(inner []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
-	if n, ok := bytes.CutPrefix(text, []byte("f=")); ok {
-		if tick, size := number(n); size > 0 && size == len(n) {
-			l.unit, l.tick = "frame", tick
+	if len(text) > 1 && text[1] == '=' {
+		switch text[0] {
+		case 'f':
+			if tick, size := number(text[2:]); size > 0 && size == len(text)-2 {
+				l.unit, l.tick = "frame", tick
+			}
+			return true
+		case 't':
+			return true
 		}
-		return true
-	}
-	if bytes.HasPrefix(text, []byte("t=")) {
-		return true
 	}
 	if unit, tick, size := tickAt(text); unit != "" && size == len(text) {
 		l.unit, l.tick = unit, tick
 		return true
 	}
 	if !l.level {
-		last := text
-		if k := bytes.LastIndexAny(text, "/ :"); k >= 0 {
-			last = text[k+1:]
+		k := len(text)
+		for k > 0 && text[k-1] != '/' && text[k-1] != ' ' && text[k-1] != ':' {
+			k--
 		}
-		for _, word := range [][]byte{text, last} {
-			if s, ok := levelOf(word); ok {
-				l.severity, l.level = s, true
-				return true
-			}
+		s, ok := levelOf(text)
+		if !ok && k > 0 {
+			s, ok = levelOf(text[k:])
+		}
+		if ok {
+			l.severity, l.level = s, true
+			return true
 		}
 	}
 	return stamp(text) > 0
@@ -191,9 +195,17 @@ var levels = map[string]Severity{
 	"info": None, "information": None, "debug": None, "dbg": None, "trace": None, "notice": None, "verbose": None, "log": None, "message": None, "display": None,
 }
 
+// levelLengths are, by their first letter, how long such words are, as bits.
+var levelLengths = func() (bits [26]uint16) {
+	for word := range levels {
+		bits[word[0]-'a'] |= 1 << len(word)
+	}
+	return bits
+}()
+
 // levelOf returns the level that a word is, false if it is none.
 func levelOf(word []byte) (Severity, bool) {
-	if len(word) < 3 || len(word) > 11 {
+	if len(word) < 3 || len(word) > 11 || !isLetter(word[0]) || levelLengths[word[0]|0x20-'a']>>len(word)&1 == 0 {
 		return None, false
 	}
 	var low [11]byte
