@@ -187,25 +187,10 @@ func glog(b []byte) (Severity, bool, int) {
 	return [...]Severity{None, Warning, Error, Fatal}[k], true, end + 1
 }
 
-// levels are the words that loggers have for the level of a line.
-var levels = map[string]Severity{
-	"warning": Warning, "warn": Warning, "wrn": Warning, "deprecated": None,
-	"error": Error, "err": Error, "severe": Error, "failure": Error,
-	"critical": Fatal, "crit": Fatal, "fatal": Fatal, "alert": Fatal, "emerg": Fatal, "panic": Fatal,
-	"info": None, "information": None, "debug": None, "dbg": None, "trace": None, "notice": None, "verbose": None, "log": None, "message": None, "display": None,
-}
-
-// levelLengths are, by their first letter, how long such words are, as bits.
-var levelLengths = func() (bits [26]uint16) {
-	for word := range levels {
-		bits[word[0]-'a'] |= 1 << len(word)
-	}
-	return bits
-}()
-
-// levelOf returns the level that a word is, false if it is none.
+// levelOf returns the level that a word is, as loggers have words for the levels of lines, false
+// if it is none.
 func levelOf(word []byte) (Severity, bool) {
-	if len(word) < 3 || len(word) > 11 || !isLetter(word[0]) || levelLengths[word[0]|0x20-'a']>>len(word)&1 == 0 {
+	if len(word) < 3 || len(word) > 11 {
 		return None, false
 	}
 	var low [11]byte
@@ -215,8 +200,17 @@ func levelOf(word []byte) (Severity, bool) {
 		}
 		low[i] = c
 	}
-	s, ok := levels[string(low[:len(word)])]
-	return s, ok
+	switch string(low[:len(word)]) {
+	case "warning", "warn", "wrn":
+		return Warning, true
+	case "error", "err", "severe", "failure":
+		return Error, true
+	case "critical", "crit", "fatal", "alert", "emerg", "panic":
+		return Fatal, true
+	case "info", "information", "debug", "dbg", "trace", "notice", "verbose", "log", "message", "display", "deprecated":
+		return None, true
+	}
+	return None, false
 }
 
 // delimited reports whether a word that could be a level stands for one: a colon follows, or

@@ -51,22 +51,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLevelOf holds the quick look at words against the table.
-func TestLevelOf(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.OneOf(rapid.StringMatching(`[a-zA-Z@_{\x60é0-9]{0,13}`), rapid.SampledFrom([]string{"WARNING", "Warn", "wrn", "ERROR", "err", "Information", "deprecated", "FaTaL"})).Draw(t, "word")
-		want, known := levels[strings.Map(func(r rune) rune {
-			if r >= 'A' && r <= 'Z' {
-				return r + 'a' - 'A'
-			}
-			return r
-		}, word)]
-		if got, ok := levelOf([]byte(word)); got != want || ok != known {
-			t.Fatalf("%q: %v %v, want %v %v", word, got, ok, want, known)
-		}
-	})
-}
-
 // TestServes reads logs again whose split should change nothing.
 func TestServes(t *testing.T) {
 	var text bytes.Buffer
