@@ -27,11 +27,12 @@ func Games(r io.Reader, name string) ([]Game, error) {
 		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds] or [f=frame]")
 	}
 	list := []Game{{Line: 1}}
-	var begun *Game // where the time went back after the last game was named
+	var begun Game  // where the time went back after the last game was named; no line if it did not
 	var last []byte // its last time
 	for {
 		line, err := lines.Next()
 		switch {
+		case err == nil:
 		case err == io.EOF || errors.As(err, new(*frame.Error)):
 			list[len(list)-1].To = math.MaxInt64
 			return list, nil
@@ -40,9 +41,12 @@ func Games(r io.Reader, name string) ([]Game, error) {
 		}
 		if now, ok := stamp(line); ok {
 			if len(now) == len(last) && bytes.Compare(now, last) < 0 {
-				begun = &Game{From: lines.Offset(), Line: lines.Number()}
+				begun = Game{From: lines.Offset(), Line: lines.Number()}
 			}
 			last = append(last[:0], now...)
+		}
+		if at := len(line) - len(gameIDMark) - 32; at < 0 || !bytes.HasPrefix(line[at:], gameIDMark) {
+			continue
 		}
 		said, _ := cutLead(line)
 		id, ok := bytes.CutPrefix(said, gameIDMark)
@@ -55,14 +59,14 @@ func Games(r io.Reader, name string) ([]Game, error) {
 			game.ID = string(id)
 		case game.ID != string(id) && len(list) < maxGames:
 			next := Game{From: lines.Offset(), Line: lines.Number()}
-			if begun != nil {
-				next = *begun
+			if begun.Line > 0 {
+				next = begun
 			}
 			next.ID = string(id)
 			game.To = next.From
 			list = append(list, next)
 		}
-		begun = nil
+		begun = Game{}
 	}
 }
 
@@ -73,9 +77,12 @@ func stamp(line []byte) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	i := bytes.IndexByte(rest, ']')
-	if i < 1 || len(bytes.Trim(rest[:i], "0123456789:.")) > 0 {
-		return nil, false
+	for i, c := range rest {
+		switch {
+		case c >= '0' && c <= '9' || c == ':' || c == '.':
+		default:
+			return rest[:i], i > 0 && c == ']'
+		}
 	}
-	return rest[:i], true
+	return nil, false
 }

@@ -114,6 +114,7 @@ func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	for {
 		line, err := lines.Next()
 		switch {
+		case err == nil:
 		case err == io.EOF:
 			return first, nil
 		case errors.As(err, new(*frame.Error)):
@@ -161,12 +162,15 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 		}
 		p.sender = ""
 	}
-	said, logged := cutLead(line)
-	if len(said) == 0 {
+	said, begun := cutLead(line)
+	if len(said) < 2 {
 		return
 	}
 	switch said[0] {
 	case 'S', '[':
+		if c := said[1]; c != 'y' && c != 'L' && c != 'D' { // no mark goes on so
+			return
+		}
 		if rest, ok := bytes.CutPrefix(said, messageMark); ok {
 			p.message(text(rest))
 			return
@@ -174,7 +178,7 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 		e, ok := ParseSyncError(said)
 		switch begins := bytes.HasPrefix(said, syncErrorMark) || bytes.HasPrefix(said, warningMark); {
 		case ok:
-			e.Text, e.Line, e.Offset, e.Logged = text(said), number, offset, logged
+			e.Text, e.Line, e.Offset, e.Logged = text(said), number, offset, logged(begun)
 			p.claim(e, min(len(said), maxClaim))
 		case begins:
 			if p.log.Malformed++; p.log.Malformed == 1 {
@@ -214,31 +218,37 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 //	[t=00:00:22.184280][f=0001012] Error: [Game::ClientReadNet]
 //	[f=0001012]
 //
-// The frame is -1 if there is none, or before the start.
-func cutLead(line []byte) (said []byte, logged int64) {
-	logged = -1
+// The frame is as it stands there, nil if there is none.
+func cutLead(line []byte) (said, begun []byte) {
 	said, timed := bytes.CutPrefix(line, []byte("[t="))
 	switch {
 	case timed:
 		_, said, _ = bytes.Cut(said, []byte("]"))
 	case !isStamped(line):
-		return nil, logged
+		return nil, nil
 	}
 	if rest, ok := bytes.CutPrefix(said, []byte("[f=")); ok {
 		i := max(0, bytes.IndexByte(rest, ']'))
-		said = rest[min(i+1, len(rest)):]
-		if n, err := strconv.ParseInt(string(rest[:min(i, 10)]), 10, 32); err == nil && n >= 0 {
-			logged = n
-		}
+		said, begun = rest[min(i+1, len(rest)):], rest[:min(i, 10)]
 	}
 	for {
-		said = bytes.TrimLeft(said, " ")
+		for len(said) > 0 && said[0] == ' ' {
+			said = said[1:]
+		}
 		rest, ok := cutSpeaker(said)
 		if !ok {
-			return said, logged
+			return said, begun
 		}
 		said = rest
 	}
+}
+
+// logged returns the number of a frame that had begun, -1 if there is none or it is before the start.
+func logged(begun []byte) int64 {
+	if n, err := strconv.ParseInt(string(begun), 10, 32); err == nil && n >= 0 {
+		return n
+	}
+	return -1
 }
 
 // cutSpeaker cuts off "Error: ", "[GameServer]", "[Game::ClientReadNet]".

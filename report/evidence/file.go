@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -31,6 +32,8 @@ type File struct {
 	opened  *opened             // as traces, once it was
 	claims  *tracediff.ClaimLog // of a log of any program, once scanned
 	scanned bool
+	each    map[string]*tracediff.ClaimLog // by the format's name, from the same reading
+	gameLog *gamelog.Log                   // as a game's own log, once it was
 }
 
 // recognise finds out what a file is by its first bytes.
@@ -113,10 +116,11 @@ func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.Cla
 		return f.claims, nil
 	}
 	f.scanned = true
-	log, err := tracediff.ReadClaims(tree, f.Path, formats.AnyLog(), opts)
+	log, each, err := formats.ReadMessages(tree, f.Path, opts)
 	if err != nil || len(log.Claims) == 0 {
 		return nil, err
 	}
+	f.each = each
 	f.claims = log
 	return log, nil
 }

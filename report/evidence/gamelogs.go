@@ -94,8 +94,13 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 	return g
 }
 
-// readGameLog reads one, whose first claim is known if the file was read for claims.
+// readGameLog reads one, whose first claim is known if the file was read for claims. What was read
+// before is taken where another split would change nothing.
 func (s *Session) readGameLog(f *File, at gamelog.Split) (*gamelog.Log, error) {
+	opts := gamelog.Options{Split: at, Claim: f.firstClaim()}
+	if f.gameLog != nil && f.gameLog.Serves(opts) {
+		return f.gameLog, nil
+	}
 	file, err := s.tree.Open(f.Path)
 	if err != nil {
 		return nil, err
@@ -106,7 +111,11 @@ func (s *Session) readGameLog(f *File, at gamelog.Split) (*gamelog.Log, error) {
 		return nil, err
 	}
 	defer content.Close()
-	return gamelog.Read(content, filepath.Base(f.Path), gamelog.Options{Split: at, Claim: f.firstClaim()})
+	log, err := gamelog.Read(content, filepath.Base(f.Path), opts)
+	if err == nil {
+		f.gameLog = log
+	}
+	return log, err
 }
 
 // firstClaim returns the line of the first claim of two peers that the program itself wrote, 0

@@ -241,12 +241,15 @@ func (s *Session) identifyMessages(f *File, one part) []part {
 		format   string
 		game     string
 	}
-	var spots []spot
-	for _, m := range formats.Messages() {
-		log, err := tracediff.ReadClaims(s.tree, f.Path, m.Trace, tracediff.ReadOptions{})
-		if err != nil {
+	if f.each == nil {
+		var err error
+		if _, f.each, err = formats.ReadMessages(s.tree, f.Path, tracediff.ReadOptions{}); err != nil {
 			return []part{one}
 		}
+	}
+	var spots []spot
+	for _, m := range formats.Messages() {
+		log := f.each[m.Name]
 		for _, c := range log.Claims {
 			spots = append(spots, spot{c.Pos.Offset, c.Pos.Line, m.Name, gameOfEngine(log.Dialect.Engine)})
 		}

@@ -126,10 +126,10 @@ func (x *Match) Open() (*Session, error) {
 // file returns a file as a session of the match has it.
 func (x *Match) file(f *File) *File {
 	own := *f
-	own.place, own.read, own.opened = nil, nil, nil
+	own.place, own.read, own.opened, own.gameLog = nil, nil, nil, nil
 	for _, u := range x.units {
 		if u.file == f && u.part != nil {
-			own.claims, own.scanned = nil, false
+			own.claims, own.scanned, own.each = nil, false, nil
 			if u.part.format != nil {
 				own.Format = u.part.format
 			}

@@ -222,7 +222,9 @@ func (s *Session) readTrace(f *File, opts tracediff.ReadOptions) *opened {
 		return o
 	}
 	format := f.Format.Trace
-	if format.Claims != nil {
+	if log := f.each[format.Name]; log != nil && opts.MaxUnpacked == 0 {
+		o.claims, f.each = log, nil
+	} else if format.Claims != nil {
 		if o.claims, o.err = tracediff.ReadClaims(s.tree, f.Path, format, opts); o.err != nil {
 			return o
 		}

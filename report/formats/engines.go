@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	godotlog "github.com/desynctool/desynctool/orderlog/godot"
 	openttdlog "github.com/desynctool/desynctool/orderlog/openttd"
 	springlog "github.com/desynctool/desynctool/orderlog/spring"
@@ -245,5 +246,15 @@ func messages() []Format {
 	return list
 }
 
-// AnyLog returns the format of a log of any program: the engines' messages anywhere in it.
-func AnyLog() *tracediff.Format { return &tracediff.Format{Claims: loglines.Scan} }
+// ReadMessages reads the engines' messages anywhere in a log of any program, once: those of all, and
+// by the names of [Messages] what each of these formats has.
+func ReadMessages(tree files.Tree, path string, opts tracediff.ReadOptions) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
+	all, err = tracediff.ReadClaims(tree, path, &tracediff.Format{Claims: func(r io.Reader, name string) (log *tracediff.ClaimLog, err error) {
+		log, each, err = loglines.ScanEach(r, name)
+		return log, err
+	}}, opts)
+	for _, log := range each {
+		log.File = path
+	}
+	return all, each, err
+}

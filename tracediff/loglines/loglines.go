@@ -97,7 +97,7 @@ func Formats() []tracediff.Format {
 	for _, e := range engines() {
 		out = append(out, tracediff.Format{
 			Name: e.name, Title: e.title, Sniff: e.sniff,
-			Claims: func(r io.Reader, name string) (*tracediff.ClaimLog, error) { return scan(r, name, []engine{e}) },
+			Claims: func(r io.Reader, name string) (*tracediff.ClaimLog, error) { return scanFor(r, name, []engine{e}) },
 		})
 	}
 	return out
@@ -106,7 +106,34 @@ func Formats() []tracediff.Format {
 // Scan looks for the lines of all engines in a whole log. The name is what claims
 // and errors call it. The dialect is that of the first claim; without any the
 // ClaimLog is empty. At most 65536 claims are kept.
-func Scan(r io.Reader, name string) (*tracediff.ClaimLog, error) { return scan(r, name, engines()) }
+func Scan(r io.Reader, name string) (*tracediff.ClaimLog, error) { return scanFor(r, name, engines()) }
+
+// ScanEach reads a log once for what [Scan] returns and for what each of [Formats] does, by the
+// names of these.
+func ScanEach(r io.Reader, name string) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
+	list := engines()
+	lists := [][]engine{list}
+	for i := range list {
+		lists = append(lists, list[i:i+1])
+	}
+	logs, err := scan(r, name, lists...)
+	if err != nil {
+		return nil, nil, err
+	}
+	each = map[string]*tracediff.ClaimLog{}
+	for i := range list {
+		each[list[i].name] = logs[1+i]
+	}
+	return logs[0], each, nil
+}
+
+func scanFor(r io.Reader, name string, list []engine) (*tracediff.ClaimLog, error) {
+	logs, err := scan(r, name, list)
+	if err != nil {
+		return nil, err
+	}
+	return logs[0], nil
+}
 
 // sniff reports whether a claim stands in some bytes.
 func (e *engine) sniff(head []byte) bool {

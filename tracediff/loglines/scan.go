@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/literals"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -30,6 +31,18 @@ type known struct {
 	engine *engine
 	form   *form
 	number int // of the engine
+	log    *claimLog
+}
+
+// claimLog is what is known of the claims of some engines, as if there were no others: claims of
+// one log do not overlap.
+type claimLog struct {
+	out               *tracediff.ClaimLog
+	from              int64     // where the search goes on
+	after             int64     // where the last claim ends
+	context           []context // by the engine's number
+	troubles, dropped int
+	first             string
 }
 
 // scanner moves a window over a log.
@@ -42,17 +55,14 @@ type scanner struct {
 
 	// What was passed so far: line ends before the mark, and where its line began.
 	mark      int
-	from      int   // where the search goes on
-	after     int64 // where the last claim ends, in the log
+	from      int // where the search goes on
 	line      int64
 	lineStart int64
 
-	forms             []known
-	literals          *searcher
-	context           []context // by the engine's number
-	out               *tracediff.ClaimLog
-	troubles, dropped int
-	first             string
+	forms    []known
+	literals *literals.Searcher
+	places   literals.Places
+	text     string // of the last claim
 }
 
 // context is what lines of an engine that are no claims said last.
@@ -74,28 +84,39 @@ func (c *context) learn(facts map[string]string) {
 	}
 }
 
-// scan looks for the lines of some engines in a whole log.
-func scan(in io.Reader, name string, list []engine) (*tracediff.ClaimLog, error) {
-	s := &scanner{in: in, name: name, buf: make([]byte, 0, windowSize), line: 1, out: &tracediff.ClaimLog{}}
-	if len(list) == 1 {
-		s.out.Dialect = list[0].dialect
-	}
-	var literals []string
-	for i := range list {
-		for k := range list[i].forms {
-			f := &list[i].forms[k]
-			s.forms, literals = append(s.forms, known{engine: &list[i], form: f, number: i}), append(literals, f.literal)
+// scan looks for the lines of some engines in a whole log, for several lists of engines in one
+// pass. It returns one log for each list.
+func scan(in io.Reader, name string, lists ...[]engine) ([]*tracediff.ClaimLog, error) {
+	s := &scanner{in: in, name: name, buf: make([]byte, 0, windowSize), line: 1}
+	var logs []*claimLog
+	var texts []string
+	for _, list := range lists {
+		log := &claimLog{out: &tracediff.ClaimLog{}, context: make([]context, len(list))}
+		if len(list) == 1 {
+			log.out.Dialect = list[0].dialect
+		}
+		logs = append(logs, log)
+		for i := range list {
+			for k := range list[i].forms {
+				f := &list[i].forms[k]
+				s.forms = append(s.forms, known{engine: &list[i], form: f, number: i, log: log})
+				texts = append(texts, f.literal)
+			}
 		}
 	}
-	s.literals, s.context = newSearcher(literals), make([]context, len(list))
+	s.literals = literals.New(texts)
 	for !s.eof {
 		if err := s.fill(); err != nil {
 			return nil, err
 		}
 		s.search()
 	}
-	s.out.Trouble = s.trouble()
-	return s.out, nil
+	var out []*tracediff.ClaimLog
+	for _, log := range logs {
+		log.out.Trouble = s.trouble(log)
+		out = append(out, log.out)
+	}
+	return out, nil
 }
 
 // fill reads until the window is full or the log ends.
@@ -121,15 +142,17 @@ func (s *scanner) search() {
 	if !s.eof {
 		end -= maxClaim
 	}
-	from := min(s.from, len(s.buf)) // claims do not overlap
-	for {
-		at, n := s.literals.next(s.buf, from)
-		if n < 0 || at >= end {
+	for _, at := range s.literals.Find(s.buf[s.from:], &s.places) {
+		at += s.from
+		if at >= end {
 			break
 		}
-		from = at + s.take(&s.forms[n], at)
+		for n := s.literals.At(s.buf, at, 0); n >= 0; n = s.literals.At(s.buf, at, n+1) {
+			if k, place := &s.forms[n], s.base+int64(at); place >= k.log.from {
+				k.log.from = place + int64(s.take(k, at))
+			}
+		}
 	}
-	end = max(end, from)
 	s.pass(end)
 	if keep := max(0, end-maxLead); !s.eof { // the lead of a claim that comes next
 		s.base += int64(keep)
@@ -153,7 +176,7 @@ func (s *scanner) pass(to int) {
 func (s *scanner) take(k *known, at int) int {
 	s.pass(at)
 	rest := s.buf[at:]
-	m := k.engine.match(k.form, s.lead(at), rest)
+	m, log := k.engine.match(k.form, s.lead(k.log, at), rest), k.log
 	switch {
 	case !m.ok:
 		if cut := m.cut && s.eof && len(rest) <= maxClaim; (cut || !k.form.common) && !k.form.context && !k.form.fact {
@@ -162,54 +185,59 @@ func (s *scanner) take(k *known, at int) int {
 		return len(k.form.literal)
 	case k.form.context:
 		if m.own {
-			s.context[k.number].tick, s.context[k.number].hasTick = m.tick, m.hasTick
+			log.context[k.number].tick, log.context[k.number].hasTick = m.tick, m.hasTick
 		}
 		return m.size
 	case k.form.fact:
 		if m.own {
-			s.context[k.number].learn(m.facts)
+			log.context[k.number].learn(m.facts)
 		}
 		return m.size
 	}
-	if k.form.weak && len(s.out.Claims) > 0 {
+	if k.form.weak && len(log.out.Claims) > 0 {
 		return m.size
 	}
-	if len(s.out.Claims) == maxClaims {
-		s.dropped++
+	if len(log.out.Claims) == maxClaims {
+		log.dropped++
 		return m.size
 	}
-	s.after = s.base + int64(at+m.size)
+	log.after = s.base + int64(at+m.size)
 	if m.cut && s.eof && len(rest) <= maxClaim { // what follows its first line is cut off
 		s.wrong(k, rest, true)
 	}
-	last := &s.context[k.number]
+	last := &log.context[k.number]
 	if !m.hasTick && last.hasTick && m.own {
 		m.tick, m.hasTick = last.tick, true
 	}
-	if len(s.out.Claims) == 0 {
-		s.out.Dialect = k.engine.dialect
+	if len(log.out.Claims) == 0 {
+		log.out.Dialect = k.engine.dialect
 	}
-	s.out.Claims = append(s.out.Claims, tracediff.Claim{
-		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: claimText(s.buf[at-m.back : at+m.size]),
+	text := claimText(s.buf[at-m.back : at+m.size])
+	if text == s.text {
+		text = s.text // of another log: kept once
+	}
+	s.text = text
+	log.out.Claims = append(log.out.Claims, tracediff.Claim{
+		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: text,
 		Tick: m.tick, HasTick: m.hasTick, Peers: m.peers, Values: m.values,
 		By: m.by, SelfTest: m.selfTest, Quoted: !m.own,
 	})
-	if len(s.out.Claims) == 1 {
-		s.out.Facts = last.facts
+	if len(log.out.Claims) == 1 {
+		log.out.Facts = last.facts
 	}
 	if m.players != nil {
-		if s.out.Players == nil {
-			s.out.Players = map[uint32]string{}
+		if log.out.Players == nil {
+			log.out.Players = map[uint32]string{}
 		}
-		maps.Copy(s.out.Players, m.players)
+		maps.Copy(log.out.Players, m.players)
 	}
 	return m.size
 }
 
 // lead returns what stands before a place in the window, from its line's begin or from the end of
 // the claim before it on. It is nil if that is too long.
-func (s *scanner) lead(at int) []byte {
-	begin := max(s.lineStart, s.after) - s.base
+func (s *scanner) lead(log *claimLog, at int) []byte {
+	begin := max(s.lineStart, log.after) - s.base
 	if begin < 0 || int64(at)-begin > maxLead {
 		return nil
 	}
@@ -230,7 +258,8 @@ func claimText(claim []byte) string {
 
 // wrong notes what begins like a claim but is not one.
 func (s *scanner) wrong(k *known, rest []byte, cut bool) {
-	if s.troubles++; s.troubles > 1 {
+	log := k.log
+	if log.troubles++; log.troubles > 1 {
 		return
 	}
 	line, _, _ := bytes.Cut(rest[:min(len(rest), shown)], []byte("\n"))
@@ -238,20 +267,20 @@ func (s *scanner) wrong(k *known, rest []byte, cut bool) {
 	if cut {
 		what = "the file ends inside a message of " + k.engine.dialect.Engine
 	}
-	s.first = fmt.Sprintf("line %d: %s: %q", s.line, what, bytes.TrimSuffix(line, []byte("\r")))
+	log.first = fmt.Sprintf("line %d: %s: %q", s.line, what, bytes.TrimSuffix(line, []byte("\r")))
 }
 
 // trouble says what is wrong with the log.
-func (s *scanner) trouble() string {
+func (s *scanner) trouble(log *claimLog) string {
 	var parts []string
-	if s.troubles > 0 {
-		parts = append(parts, s.first)
+	if log.troubles > 0 {
+		parts = append(parts, log.first)
 	}
-	if s.troubles > 1 {
-		parts = append(parts, fmt.Sprintf("%d more such places", s.troubles-1))
+	if log.troubles > 1 {
+		parts = append(parts, fmt.Sprintf("%d more such places", log.troubles-1))
 	}
-	if s.dropped > 0 {
-		parts = append(parts, fmt.Sprintf("%d claims after the first %d were left out", s.dropped, maxClaims))
+	if log.dropped > 0 {
+		parts = append(parts, fmt.Sprintf("%d claims after the first %d were left out", log.dropped, maxClaims))
 	}
 	if len(parts) == 0 {
 		return ""

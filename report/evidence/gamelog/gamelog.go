@@ -95,6 +95,7 @@ type Log struct {
 	Facts []Fact   // in the order in which they come, one of each name
 	Mods  []string // sorted; nil if the log does not list them
 
+	opts  Options
 	keys  map[uint64]int64 // how often each line comes, by the hash of its key
 	byKey map[uint64]*Entry
 }
@@ -141,11 +142,20 @@ func (e *Entry) Total() int64 { return e.Before.Count + e.After }
 // Read reads a log to its end. Memory is bounded, whatever the log's size. An error is one of
 // in; what was read before it is returned with it.
 func Read(in io.Reader, name string, opts Options) (*Log, error) {
-	r := &reader{opts: opts, log: &Log{Name: name, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
+	r := &reader{opts: opts, log: &Log{Name: name, opts: opts, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
 	err := r.run(in)
 	r.end()
 	return r.log, err
 }
+
+// Serves reports whether reading the log with other options would give the same: the claim is the
+// same, and so is the split, or no line has a later tick than either.
+func (l *Log) Serves(opts Options) bool {
+	return opts.Claim == l.opts.Claim && (opts.Split == l.opts.Split || !l.beyond(l.opts.Split) && !l.beyond(opts.Split))
+}
+
+// beyond reports whether a line has a later tick than a split.
+func (l *Log) beyond(s Split) bool { return s.in(l.Unit) && l.Last > s.Number }
 
 // valid returns a text that was cut to at most maxText bytes.
 func valid(b []byte) string {

@@ -121,29 +121,33 @@ func (l *lead) bracket(inner []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
-	if n, ok := bytes.CutPrefix(text, []byte("f=")); ok {
-		if tick, size := number(n); size > 0 && size == len(n) {
-			l.unit, l.tick = "frame", tick
+	if len(text) > 1 && text[1] == '=' {
+		switch text[0] {
+		case 'f':
+			if tick, size := number(text[2:]); size > 0 && size == len(text)-2 {
+				l.unit, l.tick = "frame", tick
+			}
+			return true
+		case 't':
+			return true
 		}
-		return true
-	}
-	if bytes.HasPrefix(text, []byte("t=")) {
-		return true
 	}
 	if unit, tick, size := tickAt(text); unit != "" && size == len(text) {
 		l.unit, l.tick = unit, tick
 		return true
 	}
 	if !l.level {
-		last := text
-		if k := bytes.LastIndexAny(text, "/ :"); k >= 0 {
-			last = text[k+1:]
+		k := len(text)
+		for k > 0 && text[k-1] != '/' && text[k-1] != ' ' && text[k-1] != ':' {
+			k--
 		}
-		for _, word := range [][]byte{text, last} {
-			if s, ok := levelOf(word); ok {
-				l.severity, l.level = s, true
-				return true
-			}
+		s, ok := levelOf(text)
+		if !ok && k > 0 {
+			s, ok = levelOf(text[k:])
+		}
+		if ok {
+			l.severity, l.level = s, true
+			return true
 		}
 	}
 	return stamp(text) > 0
@@ -183,15 +187,8 @@ func glog(b []byte) (Severity, bool, int) {
 	return [...]Severity{None, Warning, Error, Fatal}[k], true, end + 1
 }
 
-// levels are the words that loggers have for the level of a line.
-var levels = map[string]Severity{
-	"warning": Warning, "warn": Warning, "wrn": Warning, "deprecated": None,
-	"error": Error, "err": Error, "severe": Error, "failure": Error,
-	"critical": Fatal, "crit": Fatal, "fatal": Fatal, "alert": Fatal, "emerg": Fatal, "panic": Fatal,
-	"info": None, "information": None, "debug": None, "dbg": None, "trace": None, "notice": None, "verbose": None, "log": None, "message": None, "display": None,
-}
-
-// levelOf returns the level that a word is, false if it is none.
+// levelOf returns the level that a word is, as loggers have words for the levels of lines, false
+// if it is none.
 func levelOf(word []byte) (Severity, bool) {
 	if len(word) < 3 || len(word) > 11 {
 		return None, false
@@ -203,8 +200,17 @@ func levelOf(word []byte) (Severity, bool) {
 		}
 		low[i] = c
 	}
-	s, ok := levels[string(low[:len(word)])]
-	return s, ok
+	switch string(low[:len(word)]) {
+	case "warning", "warn", "wrn":
+		return Warning, true
+	case "error", "err", "severe", "failure":
+		return Error, true
+	case "critical", "crit", "fatal", "alert", "emerg", "panic":
+		return Fatal, true
+	case "info", "information", "debug", "dbg", "trace", "notice", "verbose", "log", "message", "display", "deprecated":
+		return None, true
+	}
+	return None, false
 }
 
 // delimited reports whether a word that could be a level stands for one: a colon follows, or

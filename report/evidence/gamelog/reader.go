@@ -7,6 +7,8 @@ import (
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/literals"
 )
 
 // windowSize is how much of a log is in memory.
@@ -26,6 +28,8 @@ type reader struct {
 	mods      modList
 	last      *Entry // of the last line that was kept
 	unity     paragraph
+	places    literals.Places
+	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
 	text, key []byte // of the line at hand
 	unescaped []byte
 	coloured  []byte // a line without its colours
@@ -49,26 +53,23 @@ func (r *reader) run(in io.Reader) error {
 			buf = append(buf[:0], bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))...)
 		}
 		rest := buf
-		for {
-			i := bytes.IndexByte(rest, '\n')
-			if i < 0 {
-				break
+		if end := bytes.LastIndexByte(buf, '\n') + 1; end > 0 {
+			if skip {
+				rest, skip = rest[bytes.IndexByte(rest, '\n')+1:], false
 			}
-			if !skip {
-				r.line(rest[:i])
-			}
-			skip, rest = false, rest[i+1:]
+			r.lines(rest[:end-(len(buf)-len(rest))])
+			rest = buf[end:]
 		}
 		if len(rest) == cap(buf) {
 			if !skip {
-				r.line(rest)
+				r.line(rest, true)
 			}
 			skip, rest = true, nil
 		}
 		buf = buf[:copy(buf[:cap(buf)], rest)]
 		if err != nil {
 			if len(buf) > 0 && !skip {
-				r.line(buf)
+				r.line(buf, true)
 			}
 			if err == io.EOF {
 				err = nil
@@ -78,11 +79,31 @@ func (r *reader) run(in io.Reader) error {
 	}
 }
 
-// line takes the next line, without its end.
-func (r *reader) line(b []byte) {
+// lines takes whole lines. Those of interest are found in all of them at once: few lines are more
+// than looked at where they begin.
+func (r *reader) lines(text []byte) {
+	places := telling.Find(text, &r.places)
+	escapes := bytes.IndexByte(text, 0x1b) >= 0
+	for from := 0; from < len(text); {
+		end := from + bytes.IndexByte(text[from:], '\n')
+		tells := escapes
+		for len(places) > 0 && places[0] < end {
+			tells, places = true, places[1:]
+		}
+		r.line(text[from:end], tells || r.all)
+		from = end + 1
+	}
+}
+
+// line takes the next line, without its end. It may hold one of the telling texts if tells is set,
+// and have colours.
+func (r *reader) line(b []byte, tells bool) {
 	r.log.Lines++
-	b = bytes.TrimRight(b[:min(len(b), maxLine)], "\r")
-	if bytes.IndexByte(b, 0x1b) >= 0 {
+	b = b[:min(len(b), maxLine)]
+	for len(b) > 0 && b[len(b)-1] == '\r' {
+		b = b[:len(b)-1]
+	}
+	if tells && bytes.IndexByte(b, 0x1b) >= 0 {
 		b = r.plain(b)
 	}
 	if len(b) == 0 {
@@ -97,7 +118,7 @@ func (r *reader) line(b []byte) {
 	own := None
 	if r.html || b[0] == '<' {
 		if text, severity, ok := r.paragraphOf(b); ok {
-			b, own = text, severity
+			b, own, tells = text, severity, true
 		}
 	}
 	l := leadOf(b)
@@ -107,7 +128,7 @@ func (r *reader) line(b []byte) {
 	message := b[l.text:]
 	if l.unit == "" && len(message) > 0 {
 		l.unit, l.tick, _ = tickAt(message)
-		if l.unit == "" && r.log.Logger == factorio {
+		if l.unit == "" && tells && r.log.Logger == factorio {
 			l.unit, l.tick = factorioTick(message)
 		}
 	}
@@ -121,13 +142,13 @@ func (r *reader) line(b []byte) {
 		r.fact(message)
 	}
 	if l.severity == None && !l.level {
-		l.severity = unlabelled(message)
+		l.severity = unlabelled(message, tells)
 	}
 	if r.log.Logger == unity {
 		r.unity.next(r, b, l.severity)
 	}
 	if l.severity == None {
-		if strict(b) {
+		if tells && strict(b) {
 			r.passed()
 		}
 		return

@@ -1,27 +1,32 @@
 package gamelog
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
 
-// unlabelled returns how bad a message is that has no level, by how it is put.
-func unlabelled(b []byte) Severity {
-	if bytes.Contains(b, []byte("xception")) && exception(b) {
-		return Exception
+	"github.com/desynctool/desynctool/internal/literals"
+)
+
+// telling finds lines that say something by what stands anywhere in them: [unlabelled], [strict] and
+// [factorioTick] find nothing in others.
+var telling = literals.New(slices.Concat(messages, []string{
+	"xception", "ssert in ", "ssertion failed", "SSERTION FAILED", "ssertion `", "egmentation fault", "ccess violation",
+	"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:", "pdateTick",
+}))
+
+// unlabelled returns how bad a message is that has no level, by how it is put. It may hold one of the
+// telling texts if tells is set.
+func unlabelled(b []byte, tells bool) Severity {
+	if tells {
+		if severity, told := told(b); told {
+			return severity
+		}
 	}
-	if bytes.Contains(b, []byte("ssert")) && containsAny(b, "Assert in ", "Assertion failed", "assertion failed", "ASSERTION FAILED", "Assertion `", "assertion `") {
-		return Assertion
-	}
-	if bytes.Contains(b, []byte("fault")) && containsAny(b, "Segmentation fault", "segmentation fault", "Access violation", "access violation") ||
-		containsAny(b, "panicked at", "SIGSEGV", "SIGABRT") || bytes.HasPrefix(b, []byte("panic: ")) {
+	if bytes.HasPrefix(b, []byte("panic: ")) {
 		return Fatal
 	}
-	if i := bytes.Index(b, []byte("rror")); i > 0 && i < 80 && i+4 < len(b) && (b[i-1] == 'E' || b[i-1] == 'e') && b[i+4] == ':' {
-		if i > 1 && isWord(b[i-2]) { // ValueError: …
-			if firstWord(b) == i+4 && !bytes.HasPrefix(b, []byte("error")) {
-				return Exception
-			}
-			return None
-		}
-		return Error
+	if len(b) == 0 || bytes.IndexByte([]byte("FfCcUM"), b[0]) < 0 {
+		return None
 	}
 	for _, begin := range []string{"Failed to ", "failed to ", "Could not ", "Couldn't ", "Cannot ", "Can't ", "Unable to ", "Missing "} {
 		if bytes.HasPrefix(b, []byte(begin)) {
@@ -29,6 +34,30 @@ func unlabelled(b []byte) Severity {
 		}
 	}
 	return None
+}
+
+// told returns how bad a message is by what stands anywhere in it, false if that says nothing.
+func told(b []byte) (Severity, bool) {
+	if bytes.Contains(b, []byte("xception")) && exception(b) {
+		return Exception, true
+	}
+	if bytes.Contains(b, []byte("ssert")) && containsAny(b, "Assert in ", "Assertion failed", "assertion failed", "ASSERTION FAILED", "Assertion `", "assertion `") {
+		return Assertion, true
+	}
+	if bytes.Contains(b, []byte("fault")) && containsAny(b, "Segmentation fault", "segmentation fault", "Access violation", "access violation") ||
+		containsAny(b, "panicked at", "SIGSEGV", "SIGABRT") || bytes.HasPrefix(b, []byte("panic: ")) {
+		return Fatal, true
+	}
+	if i := bytes.Index(b, []byte("rror")); i > 0 && i < 80 && i+4 < len(b) && (b[i-1] == 'E' || b[i-1] == 'e') && b[i+4] == ':' {
+		if i > 1 && isWord(b[i-2]) { // ValueError: …
+			if firstWord(b) == i+4 && !bytes.HasPrefix(b, []byte("error")) {
+				return Exception, true
+			}
+			return None, true
+		}
+		return Error, true
+	}
+	return None, false
 }
 
 // exception reports whether a line begins the report of one.

@@ -5,35 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
-
-// TestNext holds the search against one for each literal by itself, in texts made of their parts.
-func TestNext(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.SliceOfN(rapid.SampledFrom([]byte("ab ")), minLength, 14)
-		var literals []string
-		for _, l := range rapid.SliceOfN(letters, 1, 6).Draw(t, "literals") {
-			literals = append(literals, string(l))
-		}
-		part := rapid.OneOf(rapid.Map(letters, func(b []byte) string { return string(b) }), rapid.SampledFrom(literals), rapid.Map(rapid.SampledFrom(literals), func(s string) string { return s[1:] }),
-			rapid.StringMatching(`[abc ]{0,9}`))
-		text := []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), ""))
-		s := newSearcher(literals)
-		for from := 0; from <= len(text); from++ {
-			wantAt, want := -1, -1
-			for i, l := range literals {
-				if at := bytes.Index(text[from:], []byte(l)); at >= 0 && (want < 0 || from+at < wantAt) {
-					wantAt, want = from+at, i
-				}
-			}
-			if at, n := s.next(text, from); at != wantAt || n != want {
-				t.Fatalf("%q in %q from %d: literal %d at %d, want %d at %d", literals, text, from, n, at, want, wantAt)
-			}
-		}
-	})
-}
 
 // repeated is a text again and again, as long as it is read.
 type repeated struct {

@@ -1,0 +1,70 @@
+package loglines
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// TestScanEach holds one reading for all against a reading for each, over logs in which messages of
+// several engines stand beside and inside each other.
+func TestScanEach(t *testing.T) {
+	paths, err := filepath.Glob(folder + "/*.log")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no logs", err)
+	}
+	var parts []string
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			parts = append(parts, line)
+		}
+	}
+	for _, e := range engines() {
+		for _, f := range e.forms {
+			parts = append(parts, f.literal)
+		}
+	}
+	same := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".TickName" || p.Last().String() == ".Detail" }, cmp.Ignore())
+	rapid.Check(t, func(t *rapid.T) {
+		var text bytes.Buffer
+		for range rapid.IntRange(0, 12).Draw(t, "parts") {
+			part := rapid.SampledFrom(parts).Draw(t, "part")
+			if rapid.IntRange(0, 3).Draw(t, "cut") == 0 {
+				part = part[:rapid.IntRange(0, len(part)).Draw(t, "length")]
+			}
+			text.WriteString(part)
+			if rapid.IntRange(0, 15).Draw(t, "far") == 0 {
+				text.WriteString(strings.Repeat(filler, rapid.IntRange(0, 1).Draw(t, "on")*windowSize/len(filler)))
+			}
+		}
+		all, each, err := ScanEach(iotest.HalfReader(bytes.NewReader(text.Bytes())), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(name string, got *tracediff.ClaimLog, by func() (*tracediff.ClaimLog, error)) {
+			want, err := by()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got, same); d != "" {
+				t.Fatalf("%s of %q:\n%s", name, text.String(), d)
+			}
+		}
+		check("all", all, func() (*tracediff.ClaimLog, error) { return Scan(bytes.NewReader(text.Bytes()), "x") })
+		for _, f := range Formats() {
+			check(f.Name, each[f.Name], func() (*tracediff.ClaimLog, error) { return f.Claims(bytes.NewReader(text.Bytes()), "x") })
+		}
+	})
+}
