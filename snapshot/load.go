@@ -153,19 +153,6 @@ func outlineTable(s State, i int) (*Table, error) {
 	return t, nil
 }
 
-// Outline returns the tables of a state without rows, as NewWriter takes them.
-func Outline(s State) ([]Table, error) {
-	tables := make([]Table, len(s.Info().Tables))
-	for i := range tables {
-		t, err := outlineTable(s, i)
-		if err != nil {
-			return nil, err
-		}
-		tables[i] = *t
-	}
-	return tables, nil
-}
-
 // Check reads a whole state and recomputes every digest from the content, up
 // to the root. It needs the memory of one block and one index.
 //

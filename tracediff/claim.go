@@ -27,16 +27,7 @@ type ClaimLog struct {
 	// Lost says what of the file is not in Claims, such as another match that follows the
 	// first, empty if all is.
 	Lost string
-
-	// Line is where the match begins in the file, 0 for the first one.
-	Line int64
-	// More are the logs of matches that follow in the same file, in order, each with its
-	// own Dialect.Session. Only the first one of a file has them.
-	More []*ClaimLog
 }
-
-// Matches returns the log and those of the matches that follow in the same file.
-func (l *ClaimLog) Matches() []*ClaimLog { return append([]*ClaimLog{l}, l.More...) }
 
 // Claim is what an engine wrote of a desync. It is evidence of a third kind,
 // beside states and checksums: what it says of when and of whom holds no further

@@ -65,6 +65,9 @@ type Dialect struct {
 	// Endless says that files have no mark of their end: the last tick may lack
 	// checkpoints.
 	Endless bool
+	// Relative says that peers are called by what they are to who wrote the files, such as local:
+	// those of two folders are others.
+	Relative bool
 	// Values says that sums are values of the game and not checksums of them.
 	Values bool
 	// Running says that the checkpoints of a tick are of moments in it, one after the other,
@@ -153,9 +156,9 @@ type Format struct {
 	// stand after what they cover. Nil means that there are none.
 	Verify func(r io.Reader, name string) error
 
-	// Claims reads what the engine itself wrote of desyncs, of the first match in the file and
-	// of those after it, by ClaimLog.More. Nil means that files of the format have no such thing; it may return nil for
-	// one that is evidence of another kind and has none.
+	// Claims reads what the engine itself wrote of desyncs, of the first match in the file. Nil
+	// means that files of the format have no such thing; it may return nil for one that is
+	// evidence of another kind and has none.
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
 
 	// Check computes the checksums of a file again from what lies beside it. It
@@ -281,9 +284,7 @@ func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*Cla
 	}
 	log, err := f.Claims(in, path)
 	if log != nil {
-		for _, match := range log.Matches() {
-			match.File = path
-		}
+		log.File = path
 	}
 	return log, errors.Join(err, in.Close())
 }

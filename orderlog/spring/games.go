@@ -18,6 +18,9 @@ type Game struct {
 	Line     int64  // the number of its first line
 }
 
+// maxGames is how many games of a file are told apart.
+const maxGames = 1 << 10
+
 // Games returns the games of an infolog in the order in which they stand. A game begins at the
 // line that names another one than before, or earlier, where the time begins anew between the
 // two. What follows damage is of the last game.
@@ -49,20 +52,20 @@ func Games(r io.Reader, name string) ([]Game, error) {
 			continue
 		}
 		said, _ := cutLead(line)
-		id, ok := bytes.CutPrefix(said, gameIDMark)
-		if !ok || len(id) != 32 || len(bytes.Trim(id, "0123456789abcdef")) > 0 {
+		id, ok := gameID(said)
+		if !ok {
 			continue
 		}
 		game := &list[len(list)-1]
 		switch {
 		case game.ID == "":
-			game.ID = string(id)
-		case game.ID != string(id) && len(list) < maxGames:
+			game.ID = id
+		case game.ID != id && len(list) < maxGames:
 			next := Game{From: lines.Offset(), Line: lines.Number()}
 			if begun.Line > 0 {
 				next = begun
 			}
-			next.ID = string(id)
+			next.ID = id
 			game.To = next.From
 			list = append(list, next)
 		}

@@ -21,10 +21,10 @@ type Infolog struct {
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
-	// Line is the number of the line that names the game, 0 for the first one of a file.
-	Line int64
-	// More are the games that follow in the same file, in order; only the first one has them.
-	More []*Infolog
+	// Next is the game that follows in the same file, empty if none does, and NextLine the number of
+	// the line that names it. [Games] tells where each begins.
+	Next     string
+	NextLine int64
 
 	// Malformed is the number of lines that begin like a SyncError but are not one,
 	// FirstMalformed the number of the first of them.
@@ -56,7 +56,6 @@ type SyncError struct {
 }
 
 const (
-	maxGames    = 1 << 10  // of a file that are told apart
 	maxErrors   = 1 << 16  // lines that are kept
 	maxKept     = 16 << 20 // bytes of such lines
 	maxClaim    = 16 << 10 // bytes of such a line that are read
@@ -99,9 +98,8 @@ func isStamped(line []byte) bool {
 	return len(bytes.Trim(bytes.TrimPrefix(line[3:10], []byte("-")), "0123456789")) == 0
 }
 
-// ReadInfolog reads a log to its end. The name is what errors call it. Games that follow
-// each other in one file are those of lines that name them. Of a log
-// that ends inside a line, as that of a game that crashed or still runs does, or
+// ReadInfolog reads what a log says of its first game: to its end, or to the line that names
+// another game. The name is what errors call it. Of a log that ends inside a line, as that of a game that crashed or still runs does, or
 // that holds a line longer than orderlog.MaxLine, it returns what precedes that
 // line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
@@ -109,31 +107,27 @@ func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	if !IsInfolog(lines.Peek(sniffLength)) {
 		return nil, lines.Unrecognized("no infolog of Spring: its first line does not begin with [t=hours:minutes:seconds] or [f=frame]")
 	}
-	first := newInfolog("", 0)
-	p := infologParser{log: first, first: first}
-	for {
+	log := &Infolog{Players: map[uint32]string{}, Start: map[string]map[string]string{}}
+	p := infologParser{log: log}
+	for log.Next == "" {
 		line, err := lines.Next()
 		switch {
 		case err == nil:
 		case err == io.EOF:
-			return first, nil
+			return log, nil
 		case errors.As(err, new(*frame.Error)):
-			return first, err
+			return log, err
 		case err != nil:
 			return nil, err
 		}
 		p.line(line, lines.Number(), lines.Offset())
 	}
-}
-
-func newInfolog(gameID string, line int64) *Infolog {
-	return &Infolog{GameID: gameID, Line: line, Players: map[uint32]string{}, Start: map[string]map[string]string{}}
+	return log, nil
 }
 
 // infologParser holds what one line says for the next ones.
 type infologParser struct {
-	log, first *Infolog
-	errors     int    // of all games
+	log        *Infolog
 	connecting string // the player of the last attempt to connect
 	sender     string // whose machine reports what the next lines have
 	what       string
@@ -186,15 +180,12 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 			}
 		}
 	case 'G':
-		id, ok := bytes.CutPrefix(said, gameIDMark)
-		switch {
-		case !ok || len(id) != 32 || len(bytes.Trim(id, "0123456789abcdef")) > 0:
+		switch id, ok := gameID(said); {
+		case !ok || p.log.GameID == id:
 		case p.log.GameID == "":
-			p.log.GameID = string(id)
-		case p.log.GameID != string(id) && len(p.first.More) < maxGames:
-			p.log = newInfolog(string(id), number)
-			p.first.More = append(p.first.More, p.log)
-			p.connecting, p.sender = "", ""
+			p.log.GameID = id
+		default:
+			p.log.Next, p.log.NextLine = id, number
 		}
 	case 'C':
 		if player, ok := bytes.CutPrefix(said, attemptMark); ok {
@@ -209,6 +200,12 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 			p.connecting = ""
 		}
 	}
+}
+
+// gameID returns the game that a line without its lead names.
+func gameID(said []byte) (string, bool) {
+	id, ok := bytes.CutPrefix(said, gameIDMark)
+	return string(id), ok && len(id) == 32 && len(bytes.Trim(id, "0123456789abcdef")) == 0
 }
 
 // cutLead cuts off the lead of a line: the time, the frame, the severity and
@@ -272,11 +269,10 @@ func cutSpeaker(said []byte) ([]byte, bool) {
 
 // claim keeps a line by which the engine claims a desync.
 func (p *infologParser) claim(e SyncError, size int) {
-	if p.kept += size; p.errors == maxErrors || p.kept > maxKept {
+	if p.kept += size; len(p.log.Errors) == maxErrors || p.kept > maxKept {
 		p.log.Dropped++
 		return
 	}
-	p.errors++
 	p.log.Errors = append(p.log.Errors, e)
 }
 

@@ -130,7 +130,7 @@ func TestStart(t *testing.T) {
 	want := &spring.Infolog{
 		GameID: "0123456789abcdef0123456789abcdef", Players: map[uint32]string{3: "Ann"},
 		Start: map[string]map[string]string{"Ann": {"map checksum": "bb"}, "Bob": {"path data of block size 16": "cc"}},
-		More:  []*spring.Infolog{{GameID: "1123456789abcdef0123456789abcdef", Line: 14, Players: map[uint32]string{5: "Eve"}, Start: map[string]map[string]string{}}},
+		Next:  "1123456789abcdef0123456789abcdef", NextLine: 14,
 	}
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Error(diff)
@@ -155,8 +155,9 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestMore has three games in one file, of which the first and the last have errors.
-func TestMore(t *testing.T) {
+// TestNext has three games in one file, of which the first and the last have errors: only the
+// first is read.
+func TestNext(t *testing.T) {
 	text := ""
 	for _, id := range []string{"a", "b", "c"} {
 		text += "[t=0] GameID: " + strings.Repeat(id, 32) + "\n"
@@ -165,17 +166,11 @@ func TestMore(t *testing.T) {
 		}
 	}
 	log, err := spring.ReadInfolog(strings.NewReader(text), "x")
-	if err != nil || len(log.More) != 2 {
-		t.Fatal(log, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, want := range []string{"a 1 1 2", "", "c 1 1 2"} {
-		game := log
-		if i > 0 {
-			game = log.More[i-1]
-		}
-		if got := strings.Join(claims(game), "; "); got != want || game.GameID != strings.Repeat(string("abc"[i]), 32) {
-			t.Errorf("game %d: %s of %s", i, got, game.GameID)
-		}
+	if got := strings.Join(claims(log), "; "); got != "a 1 1 2" || log.GameID != strings.Repeat("a", 32) || log.Next != strings.Repeat("b", 32) || log.NextLine != 3 {
+		t.Errorf("%s of %s, then %s in line %d", got, log.GameID, log.Next, log.NextLine)
 	}
 }
 

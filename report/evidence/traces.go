@@ -274,6 +274,7 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 	for i := range t.s.list {
 		list := slices.DeleteFunc(foreign[t.s.list[i].Name], func(one *tracediff.Trace) bool { return t.distrusted[filepath.Clean(one.File)] })
 		if list = t.alike(list); len(list) > 0 {
+			nameRelative(list)
 			list, err := t.merge(list)
 			if err != nil {
 				return err
@@ -339,6 +340,26 @@ func kindOf(t *tracediff.Trace) string {
 		return t.Dialect.File
 	}
 	return t.Grammar.String()
+}
+
+// nameRelative gives peers that are called by what they are to who wrote their files, such as
+// local, names with that of the folder or archive if there are several: "A.zip local".
+func nameRelative(list []*tracediff.Trace) {
+	var folders []string
+	for _, t := range list {
+		if folder := filepath.Dir(t.File); t.Dialect.Relative && t.Header.Peer != "" && !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	if len(folders) < 2 {
+		return
+	}
+	names := snapshot.PeerNames(make([]string, len(folders)), folders)
+	for _, t := range list {
+		if i := slices.Index(folders, filepath.Dir(t.File)); i >= 0 && t.Dialect.Relative && t.Header.Peer != "" {
+			t.Header.Peer = names[i] + " " + t.Header.Peer
+		}
+	}
 }
 
 // nameTraces gives every trace a distinct name.

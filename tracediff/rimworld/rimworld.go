@@ -99,7 +99,7 @@ func side(path string) string {
 
 func dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: engine, File: fileKind, Values: true, Running: true, Detail: tracediff.Stack, Endless: true,
+		Engine: engine, File: fileKind, Values: true, Running: true, Detail: tracediff.Stack, Endless: true, Relative: true,
 		Covers: "the traces around the first that differed by the mod's own hashes: each hash covers the innermost six frames of the stack, their number, and the state of the random number generator",
 	}
 }

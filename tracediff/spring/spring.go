@@ -161,35 +161,24 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	if in == nil {
 		return nil, err
 	}
-	log := infologGame(name, in)
-	for _, game := range in.More {
-		log.More = append(log.More, infologGame(name, game))
-	}
-	if len(in.More) > 0 {
-		next := in.More[0]
-		log.Lost = fmt.Sprintf("%s: line %d: game %s begins after game %s; what follows was not looked at with it: give it in a file of its own", name, next.Line, next.GameID, in.GameID)
-	}
-	if err != nil {
-		log.Trouble = err.Error()
-	}
-	return log, nil
-}
-
-// infologGame returns what an infolog says of one game.
-func infologGame(name string, in *spring.Infolog) *tracediff.ClaimLog {
-	log := &tracediff.ClaimLog{Dialect: dialect("Spring infolog", in.GameID), Players: in.Players, Start: in.Start, Line: in.Line}
+	log := &tracediff.ClaimLog{Dialect: dialect("Spring infolog", in.GameID), Players: in.Players, Start: in.Start}
 	log.Dialect.TickName = func(frame uint64) string { return fmt.Sprintf("frame %d", frame) }
 	for i := range in.Errors {
 		e := &in.Errors[i]
 		log.Claims = append(log.Claims, claim(name, tracediff.Position{Line: e.Line, Offset: e.Offset}, e))
 	}
 	switch {
+	case err != nil:
+		log.Trouble = err.Error()
 	case in.Malformed > 0:
 		log.Trouble = fmt.Sprintf("%s: line %d begins like the engine's report of a desync but is not one; %d such lines in all", name, in.FirstMalformed, in.Malformed)
 	case in.Dropped > 0:
 		log.Trouble = fmt.Sprintf("%s: %d claims after the first %d were left out", name, in.Dropped, len(in.Errors))
 	}
-	return log
+	if in.Next != "" {
+		log.Lost = fmt.Sprintf("%s: line %d: game %s begins after game %s; what follows was not looked at with it: give it in a file of its own", name, in.NextLine, in.Next, in.GameID)
+	}
+	return log, nil
 }
 
 // replaying names the machine whose replay differs from what was recorded.
