@@ -517,8 +517,11 @@ func BothNames(native string, n uint64) string {
 	switch {
 	case native == "":
 		return number
-	case slices.Contains(strings.Fields(native), number):
+	case slices.Contains(strings.Fields(native), number), native == tracediff.UnknownTick:
 		return native
+	}
+	if p := PointOf(native, n); p.Relation == snapshot.Some { // its number says nothing
+		return p.String()
 	}
 	return native + " (" + number + ")"
 }
@@ -526,6 +529,8 @@ func BothNames(native string, n uint64) string {
 // PointName names a state point within a sentence.
 func PointName(p snapshot.Point) string {
 	switch {
+	case p.Relation == snapshot.Some && p.Native != "":
+		return p.String()
 	case p.Native == "" || !spoken(p.Native):
 		return "state point " + BothNames(p.Words(), p.Tick)
 	case p.Relation == snapshot.After:

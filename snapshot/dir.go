@@ -331,7 +331,11 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	defer state.Close()
 	info := state.Info()
 	if format.Usual == nil || !format.Usual(base) {
-		s.warn("%s: its name says nothing, its content is state point %s of seed %016x", path, info.Point, info.Seed)
+		point := "state point " + info.Point.String()
+		if !info.Point.Known() {
+			point = "the state of " + info.Point.String()
+		}
+		s.warn("%s: its name says nothing, its content is %s of seed %016x", path, point, info.Seed)
 	}
 	peer := ""
 	if format.NamesPeer {

@@ -109,6 +109,13 @@ func (d *Dialect) name(t Tick) string {
 	return s
 }
 
+// UnknownTick is the name of the tick of a file that does not say which it is. Its number says
+// nothing.
+const UnknownTick = "an unknown tick"
+
+// NoTick is the Dialect.TickName of such a file.
+func NoTick(uint64) string { return UnknownTick }
+
 // NameOf returns the engine's own name of a tick, empty if it has none.
 func (d *Dialect) NameOf(tick uint64) string {
 	t := Tick{Number: tick}
