@@ -35,6 +35,7 @@ type decoder struct {
 	peer  string
 	frame uint64
 	rng   []byte
+	drawn string // what people see of rng
 	meta  map[string]string
 
 	tables *tables
@@ -296,6 +297,7 @@ func (d *decoder) random() error {
 	}
 	d.rng = binary.BigEndian.AppendUint32(nil, uint32(last))
 	d.rng = binary.BigEndian.AppendUint32(d.rng, uint32(count))
+	d.drawn = fmt.Sprintf("count %d, last %d", count, last)
 	return nil
 }
 
