@@ -502,12 +502,30 @@ func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []strin
 		return nil, nil
 	}
 	doc := checkpoint(r, r.First)
+	if names := onlyOn(r, r.First); names != "" {
+		return &doc, []string{"exists only on " + names}
+	}
 	for i := range r.First.Values {
 		if r.First.Values[i].Present {
 			values = append(values, strings.TrimSpace(traceValue(r, r.First, i, false))+" on "+r.Traces[i].Name)
 		}
 	}
 	return &doc, values
+}
+
+// onlyOn returns the peers on which the scope of a checkpoint exists, "" if that is not what differs.
+func onlyOn(r *tracediff.Result, d *tracediff.Difference) string {
+	var names []string
+	for i := range d.Values {
+		switch {
+		case !d.Values[i].Present:
+		case !exists(r, d, i):
+			return ""
+		case d.Values[i].Count == 1:
+			names = append(names, r.Traces[i].Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // BothNames returns an engine's own name of a tick or a state point, and the number of it

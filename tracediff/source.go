@@ -67,6 +67,8 @@ type Dialect struct {
 	Endless bool
 	// Values says that sums are values of the game and not checksums of them.
 	Values bool
+	// Exists says that the count of a checkpoint without sums is whether its scope is there: 1 or 0.
+	Exists bool
 	// Running says that the checkpoints of a tick are of moments in it, one after the other,
 	// and each shows whether the peers have parted by then: where one of a tick is equal, they
 	// agreed when it began.

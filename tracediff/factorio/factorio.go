@@ -99,7 +99,6 @@ func peerOf(name string) string {
 	return ""
 }
 
-
 // dialect returns what checkpoints of a file are; known says whether its tick is.
 func dialect(file, covers string, known bool) tracediff.Dialect {
 	d := tracediff.Dialect{Engine: engine, File: file, Detail: tracediff.Path, Covers: covers, Endless: true}
