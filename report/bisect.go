@@ -110,6 +110,21 @@ type bracketNative struct {
 	Bad  string `json:"bad"`
 }
 
+// worst returns the point at which the bracket ends.
+func (d *BracketDocument) worst() snapshot.Point {
+	native := ""
+	if d.Native != nil {
+		native = d.Native.Bad
+	}
+	return PointOf(native, d.Bad)
+}
+
+// known reports whether it is known which point that is.
+func (d *BracketDocument) known() bool { return d.worst().Known() }
+
+// when says of when the state there is.
+func (d *BracketDocument) when() string { return AtPoint(d.worst()) }
+
 // bracketEndFiles are the snapshots at the ends.
 type bracketEndFiles struct {
 	Good []string `json:"good"`
@@ -418,6 +433,8 @@ func bisectHeadline(r *bisect.Result) string {
 		return fmt.Sprintf("  in the tick from %s to %s", pointName(*b.Good), pointName(b.Bad))
 	case r.Exact:
 		return fmt.Sprintf("  in tick %d", r.Tick)
+	case b.Good == nil && !b.Bad.Known():
+		return "  " + AtPoint(b.Bad)
 	case b.Good == nil:
 		return fmt.Sprintf("  at or before state point %s", pointName(b.Bad))
 	default:

@@ -143,6 +143,8 @@ func (r *Report) commentTitle() string {
 			}
 		case f.Bracket != nil && f.Bracket.Good != nil:
 			title += fmt.Sprintf(" between state points %d and %d", *f.Bracket.Good, f.Bracket.Bad)
+		case f.Bracket != nil && !f.Bracket.known():
+			title += " " + f.Bracket.when()
 		case f.Bracket != nil:
 			title += fmt.Sprintf(" before state point %d", f.Bracket.Bad)
 		}

@@ -68,6 +68,8 @@ func plainVerdict(s Status, d *FirstDivergence) string {
 		return fmt.Sprintf("The games of the players parted in tick %d.", *d.Tick)
 	case d.Bracket != nil && d.Bracket.Good != nil:
 		return fmt.Sprintf("The games of the players parted between state points %d and %d.", *d.Bracket.Good, d.Bracket.Bad)
+	case d.Bracket != nil && !d.Bracket.known():
+		return "The games of the players parted; when is not known."
 	case d.Bracket != nil:
 		return fmt.Sprintf("The games of the players parted before state point %d.", d.Bracket.Bad)
 	}

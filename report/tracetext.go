@@ -341,7 +341,10 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 		}
 		parts = append(parts, name+" "+prose.Shorten(Safe(string(sum.Value)), valueWidth))
 	}
-	if v.HasCount {
+	switch {
+	case exists(r, d, i):
+		parts = append(parts, [...]string{"does not exist", "exists"}[v.Count])
+	case v.HasCount:
 		parts = append(parts, fmt.Sprintf("n %d", v.Count))
 	}
 	if !place {
@@ -355,6 +358,12 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 		at = Safe(v.File) + " " + at
 	}
 	return strings.Join(parts, "  ") + "  (" + at + ")"
+}
+
+// exists reports whether a count says that the scope of a checkpoint is there or not.
+func exists(r *tracediff.Result, d *tracediff.Difference, i int) bool {
+	v := &d.Values[i]
+	return r.Traces[i].Dialect.Exists && v.Present && v.HasCount && len(v.Sums) == 0 && v.Count <= 1
 }
 
 // contextText shows the lines around the first difference of two traces.

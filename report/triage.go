@@ -502,12 +502,30 @@ func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []strin
 		return nil, nil
 	}
 	doc := checkpoint(r, r.First)
+	if names := onlyOn(r, r.First); names != "" {
+		return &doc, []string{"exists only on " + names}
+	}
 	for i := range r.First.Values {
 		if r.First.Values[i].Present {
 			values = append(values, strings.TrimSpace(traceValue(r, r.First, i, false))+" on "+r.Traces[i].Name)
 		}
 	}
 	return &doc, values
+}
+
+// onlyOn returns the peers on which the scope of a checkpoint exists, "" if that is not what differs.
+func onlyOn(r *tracediff.Result, d *tracediff.Difference) string {
+	var names []string
+	for i := range d.Values {
+		switch {
+		case !d.Values[i].Present:
+		case !exists(r, d, i):
+			return ""
+		case d.Values[i].Count == 1:
+			names = append(names, r.Traces[i].Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // BothNames returns an engine's own name of a tick or a state point, and the number of it
@@ -517,8 +535,11 @@ func BothNames(native string, n uint64) string {
 	switch {
 	case native == "":
 		return number
-	case slices.Contains(strings.Fields(native), number):
+	case slices.Contains(strings.Fields(native), number), native == tracediff.UnknownTick:
 		return native
+	}
+	if p := PointOf(native, n); p.Relation == snapshot.Some { // its number says nothing
+		return p.String()
 	}
 	return native + " (" + number + ")"
 }
@@ -526,6 +547,8 @@ func BothNames(native string, n uint64) string {
 // PointName names a state point within a sentence.
 func PointName(p snapshot.Point) string {
 	switch {
+	case p.Relation == snapshot.Some && p.Native != "":
+		return p.String()
 	case p.Native == "" || !spoken(p.Native):
 		return "state point " + BothNames(p.Words(), p.Tick)
 	case p.Relation == snapshot.After:

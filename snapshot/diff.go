@@ -180,8 +180,8 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	}
 	d := &Diff{A: a.Info(), B: b.Info()}
 	if !bytes.Equal(d.A.RNG, d.B.RNG) || (d.A.RNG == nil) != (d.B.RNG == nil) {
-		change := newChange(Key{}, RNG, "state",
-			Value{Type: Bytes, Absent: d.A.RNG == nil, Raw: d.A.RNG}, Value{Type: Bytes, Absent: d.B.RNG == nil, Raw: d.B.RNG})
+		va, vb := rngValues(&d.A.Head, &d.B.Head)
+		change := newChange(Key{}, RNG, "state", va, vb)
 		rule := opts.Ignore.table(RNG)
 		if rule == "" {
 			rule = opts.Ignore.column(RNG, RNG, "state")

@@ -112,7 +112,9 @@ func findFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 		}
 	}
 	set.Peer = peer
-	set.Entries = []*Entry{{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}}
+	e := &Entry{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}
+	e.keep(s)
+	set.Entries = []*Entry{e}
 	return []*Set{set}, nil
 }
 
@@ -223,7 +225,7 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 	slices.Sort(folders)
 	slices.Sort(strangers)
 	for _, base := range strangers {
-		set.stranger(tree, path, base, formats)
+		set.stranger(tree, path, base, formats, len(strangers) <= maxKeptFiles)
 	}
 	if len(strangers) > 0 { // a file that holds several states is known only by its content
 		set.partPeers()
@@ -300,8 +302,8 @@ func named(base string, formats []Format) (FileName, *Format, bool) {
 	return FileName{}, nil, false
 }
 
-// stranger looks at a file whose name says nothing.
-func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format) {
+// stranger looks at a file whose name says nothing. Few says that the folder has few of them.
+func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few bool) {
 	path := filepath.Join(dir, base)
 	format, err := Recognize(tree, path, formats)
 	if err != nil {
@@ -329,11 +331,19 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format) {
 	defer state.Close()
 	info := state.Info()
 	if format.Usual == nil || !format.Usual(base) {
-		s.warn("%s: its name says nothing, its content is state point %s of seed %016x", path, info.Point, info.Seed)
+		point := "state point " + info.Point.String()
+		if !info.Point.Known() {
+			point = "the state of " + info.Point.String()
+		}
+		s.warn("%s: its name says nothing, its content is %s of seed %016x", path, point, info.Seed)
 	}
 	peer := ""
 	if format.NamesPeer {
 		peer = info.Peer
 	}
-	s.Entries = append(s.Entries, &Entry{Tree: tree, Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root})
+	e := &Entry{Tree: tree, Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}
+	if few {
+		e.keep(state)
+	}
+	s.Entries = append(s.Entries, e)
 }

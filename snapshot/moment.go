@@ -17,6 +17,12 @@ const (
 // native name: .snap files, their text twin and reports.
 var relations = [...]string{At: "", After: "after ", EndOf: "end of ", Some: "some "}
 
+// unknown begins the name of a moment that is not known.
+const unknown = "an unknown "
+
+// Known reports whether it is known which point it is: if not, its tick says nothing.
+func (p Point) Known() bool { return p.Relation != Some && !strings.HasPrefix(p.Native, unknown) }
+
 // Words returns the engine's own name of the point with its relation, as files and
 // reports have it; "" if it has none.
 func (p Point) Words() string {

@@ -6,9 +6,9 @@ import (
 )
 
 // Names returns the point by the engine's own name and by ours: "2021-04-03 (1204)". A
-// point without a name of its own is "1204".
+// point without a name of its own is "1204"; one that is not known has no number.
 func (p Point) Names() string {
-	if p.Native == "" {
+	if p.Native == "" || !p.Known() {
 		return p.String()
 	}
 	return fmt.Sprintf("%s (%d)", p, p.Tick)

@@ -50,6 +50,7 @@ type Entry struct {
 	part  *Part
 
 	state State // in memory, nil if it is in a file
+	kept  State // of a file that was read whole, nil if it has to be read again
 	info  *Info // nil unless it was read
 }
 
@@ -80,6 +81,9 @@ func (e *Entry) compare(f *Entry) int {
 func (e *Entry) Open() (State, error) {
 	if e.state != nil {
 		return staysOpen{e.state}, nil
+	}
+	if e.kept != nil {
+		return staysOpen{e.kept}, nil
 	}
 	if e.part != nil {
 		return e.parts.open(e.part)

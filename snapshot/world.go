@@ -58,6 +58,8 @@ func (p Point) Same(q Point) bool { return p.Compare(q) == 0 }
 // tick, followed by the phase if there is one.
 func (p Point) String() string {
 	switch {
+	case p.Relation == Some && p.Native != "":
+		return unknown + p.Native
 	case p.Native != "":
 		return p.Words()
 	case p.Phase != "":

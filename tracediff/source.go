@@ -70,6 +70,8 @@ type Dialect struct {
 	Relative bool
 	// Values says that sums are values of the game and not checksums of them.
 	Values bool
+	// Exists says that the count of a checkpoint without sums is whether its scope is there: 1 or 0.
+	Exists bool
 	// Running says that the checkpoints of a tick are of moments in it, one after the other,
 	// and each shows whether the peers have parted by then: where one of a tick is equal, they
 	// agreed when it began.
@@ -111,6 +113,13 @@ func (d *Dialect) name(t Tick) string {
 	}
 	return s
 }
+
+// UnknownTick is the name of the tick of a file that does not say which it is. Its number says
+// nothing.
+const UnknownTick = "an unknown tick"
+
+// NoTick is the Dialect.TickName of such a file.
+func NoTick(uint64) string { return UnknownTick }
 
 // NameOf returns the engine's own name of a tick, empty if it has none.
 func (d *Dialect) NameOf(tick uint64) string {

@@ -114,16 +114,13 @@ func ParseGap(line []byte) (g Gap, ok bool) {
 	if !ok {
 		return g, Elided(line)
 	}
-	fields := strings.Fields(string(rest))
-	if len(fields) != 3 {
-		return g, false
-	}
-	for i, to := range []*int64{&g.First, &g.Last, &g.Next} {
-		n, err := strconv.ParseInt(fields[i], 10, 64)
-		if err != nil || n < 0 {
+	for i, to := range [...]*int64{&g.First, &g.Last, &g.Next} {
+		number, after, more := bytes.Cut(rest, []byte(" "))
+		n, err := strconv.ParseInt(string(number), 10, 64)
+		if err != nil || n < 0 || more != (i < 2) {
 			return Gap{}, false
 		}
-		*to = n
+		*to, rest = n, after
 	}
 	return g, true
 }
@@ -134,8 +131,11 @@ var elisions = []string{"snip", "cut", "truncated", "shortened", "omitted", "and
 // Elided reports whether a line is one with which a person says that lines were left out:
 // nothing but dots, or a word for it in brackets.
 func Elided(line []byte) bool {
-	text := bytes.TrimSpace(line[:min(len(line), 64)])
-	if len(line) > 64 || len(text) == 0 || bytes.IndexByte([]byte("[({<-*=.\xe2"), text[0]) < 0 {
+	if len(line) > 64 {
+		return false
+	}
+	text := bytes.TrimSpace(line)
+	if len(text) == 0 || strings.IndexByte("[({<-*=.\xe2", text[0]) < 0 {
 		return false
 	}
 	bare := strings.TrimSpace(strings.Trim(string(text), "[](){}<>-*= "))

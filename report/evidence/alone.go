@@ -183,11 +183,7 @@ func (s *Session) unknown(f *File) error {
 	case f.isReport():
 		return &frame.Error{Name: f.Path, Msg: "a peer's own report, which holds no states or logs; desynctool report reads and merges these", Err: frame.ErrUnrecognized}
 	}
-	msg := "not a file of a known format"
-	if head, err := formats.Head(s.tree, f.Path); err == nil {
-		msg += ", but " + formats.Looks(head)
-	}
-	return &frame.Error{Name: f.Path, Msg: msg + "; see desynctool formats", Err: frame.ErrUnrecognized}
+	return &frame.Error{Name: f.Path, Msg: formats.UnrecognizedFile(s.tree, f.Path) + "; see desynctool formats", Err: frame.ErrUnrecognized}
 }
 
 // Unused says which folders hold files and nothing that is known, which files that are

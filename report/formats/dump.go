@@ -44,11 +44,14 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 		}
 		return tracediff.WriteText(w, trace)
 	}
-	msg := "not a file of a known format, but " + Looks(head) + "; see desynctool formats"
-	if len(head) == 0 {
-		msg = "empty file"
-	}
+	msg := "empty file"
 	switch {
+	case f == nil && len(head) > 0:
+		text, err := io.ReadAll(io.LimitReader(in, NearestLen))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		msg = Unrecognized(name, text) + "; see desynctool formats"
 	case f == nil:
 	case f.Snapshot != nil:
 		return dumpStates(w, f.Snapshot, r, in, packing, name)

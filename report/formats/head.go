@@ -15,7 +15,10 @@ const HeadLen = tracediff.SniffLen
 
 // Head returns the leading bytes, at most [HeadLen], of what is in a file, which may be
 // compressed.
-func Head(tree files.Tree, path string) ([]byte, error) {
+func Head(tree files.Tree, path string) ([]byte, error) { return headOf(tree, path, HeadLen) }
+
+// headOf is Head for so many bytes.
+func headOf(tree files.Tree, path string, size int) ([]byte, error) {
 	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
@@ -26,7 +29,7 @@ func Head(tree files.Tree, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer content.Close()
-	head := make([]byte, HeadLen)
+	head := make([]byte, size)
 	n, err := io.ReadFull(content, head)
 	if err != nil && err != io.EOF && n == 0 { // else whoever reads on will say so
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -314,7 +314,7 @@ func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
 		good, numbers = short(playbook.MomentOf(*b.Good)), fmt.Sprintf("%d to %d", b.Good.Tick, b.Bad.Tick)
 	}
 	parts := []string{fmt.Sprintf("by %v", b.By)}
-	if bad.Native != "" {
+	if bad.Native != "" && b.Bad.Known() {
 		parts = []string{"state points " + numbers, parts[0]}
 	}
 	if s := searched(c); s != "" {

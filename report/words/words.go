@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Report writes a conclusion as a document.
@@ -55,6 +56,9 @@ func divergence(c *playbook.Conclusion) *report.FirstDivergence {
 	native := report.Native{State: playbook.MomentOf(b.Bad).Words()}
 	if c.Tick != nil {
 		d.Tick, native.Step = &c.Tick.Number, c.Tick.Words()
+		if native.Step == tracediff.UnknownTick {
+			d.Tick = nil // its number says nothing
+		}
 	}
 	if native != (report.Native{}) {
 		d.Native = &native

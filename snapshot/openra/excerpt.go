@@ -93,7 +93,7 @@ func isTrait(text []byte) bool {
 func (d *decoder) excerpt() *pieces {
 	p := &pieces{d: d, issued: map[uint64]uint64{}, lines: 0}
 	p.spaces = !bytes.Contains(d.text, []byte("\n\t"))
-	d.actors = map[uint64]map[*table]uint64{}
+	d.actors = map[uint64]*seen{}
 	for !d.ended() {
 		line, err := d.line()
 		if err != nil { // cut off inside

@@ -201,10 +201,12 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 			Seed:  seed(d.meta["game_id"]),
 			Point: snapshot.Point{Tick: d.frame, Phase: snapshot.AfterOrders, Native: fmt.Sprintf("net frame %d", d.frame)},
 			Peer:  d.peer,
-			RNG:   d.rng,
 			Meta:  d.meta,
 		},
 		Tables: list,
+	}
+	if d.rng != nil {
+		w.SetRNG(d.rng, d.drawn)
 	}
 	if pieces != nil {
 		pieces.mark(&w.Head, head)

@@ -101,6 +101,7 @@ func TestHost(t *testing.T) {
 		Meta: map[string]string{
 			"client": "0", "host": "true", "game_id": "6f1c2f0e-52a4-4f0a-9d5d-3a1f0a7c9b11", "mod": "Red Alert", "version": "release-20231010",
 			"system": "Linux Unix 6.1.0.13 .NET CLR 6.0.22", "out_of_sync_frame": "1204", "recorded_frames": "1204,1205,1199,1200,1201,1202,1203",
+			"rng": "count 48213, last 1839201733",
 		},
 	}
 	if diff := cmp.Diff(want, w.Head); diff != "" {

@@ -35,19 +35,21 @@ type decoder struct {
 	peer  string
 	frame uint64
 	rng   []byte
+	drawn string // what people see of rng
 	meta  map[string]string
 
 	tables *tables
 	actor  actor
-	actors map[uint64]map[*table]uint64 // of an excerpt, in which an actor may come back
-	framed bool                         // the net frame is known
+	actors map[uint64]*seen // of an excerpt, in which an actor may come back
+	framed bool             // the net frame is known
+	spares []seen           // for more actors
 }
 
 // actor is the current one, whose traits stand one after the other.
 type actor struct {
 	id    uint64
 	known bool
-	seen  map[*table]uint64 // how many of its traits have a type
+	seen  *seen
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
@@ -295,6 +297,7 @@ func (d *decoder) random() error {
 	}
 	d.rng = binary.BigEndian.AppendUint32(nil, uint32(last))
 	d.rng = binary.BigEndian.AppendUint32(d.rng, uint32(count))
+	d.drawn = fmt.Sprintf("count %d, last %d", count, last)
 	return nil
 }
 
@@ -360,8 +363,7 @@ func (d *decoder) trait(line []byte) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := d.actor.seen[t]
-	d.actor.seen[t]++
+	n := d.actor.seen.count(t)
 	if n > 0 {
 		if t.more == nil {
 			if t.more, err = d.tables.add(t.label+".more", t.component, true); err != nil {
@@ -375,18 +377,18 @@ func (d *decoder) trait(line []byte) (*table, error) {
 
 // begins makes an actor the current one.
 func (d *decoder) begins(id uint64, kind, owner []byte) error {
-	if seen := d.actors[id]; seen != nil {
-		d.actor = actor{id: id, known: true, seen: seen}
+	if known := d.actors[id]; known != nil {
+		d.actor = actor{id: id, known: true, seen: known}
 		return nil
 	}
-	seen := d.actor.seen
-	if seen == nil || d.actors != nil {
-		seen = map[*table]uint64{}
+	s := d.actor.seen
+	if s == nil || d.actors != nil {
+		s = d.spare()
 	}
-	clear(seen)
-	d.actor = actor{id: id, known: true, seen: seen}
+	s.reset()
+	d.actor = actor{id: id, known: true, seen: s}
 	if d.actors != nil {
-		d.actors[id] = seen
+		d.actors[id] = s
 	}
 	all := d.tables.actors
 	all.addRow(id, 0)

@@ -99,14 +99,11 @@ func peerOf(name string) string {
 	return ""
 }
 
-// noTick names the one tick of a file that does not say which it is.
-func noTick(uint64) string { return "an unknown tick, here 0" }
-
 // dialect returns what checkpoints of a file are; known says whether its tick is.
 func dialect(file, covers string, known bool) tracediff.Dialect {
 	d := tracediff.Dialect{Engine: engine, File: file, Detail: tracediff.Path, Covers: covers, Endless: true}
 	if !known {
-		d.TickName = noTick
+		d.TickName = tracediff.NoTick
 	}
 	return d
 }

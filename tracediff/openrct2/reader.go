@@ -48,7 +48,7 @@ func (r *reader) Header() tracediff.Header { return r.header }
 
 func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: "OpenRCT2", File: "OpenRCT2 desync report", Values: true, Noise: isLink,
+		Engine: "OpenRCT2", File: "OpenRCT2 desync report", Values: true, Exists: true, Noise: isLink,
 		Replay: sides(filepath.Base(r.name))[0] == tracediff.FirstRun,
 		Covers: "the random number generator's first word and the listed fields of the listed sprites: sprites that are equal are not listed, tiles, rides and the park are not compared",
 	}

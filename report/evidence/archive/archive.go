@@ -17,6 +17,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -28,6 +29,7 @@ import (
 	"sync/atomic"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report/evidence/paste"
 )
 
@@ -102,8 +104,8 @@ type Tree struct {
 // Open returns the tree in which paths lie, as a command line gives them: files,
 // folders, archives, or files in archives, perhaps followed by @TICK. Files that are
 // given are taken for archives by their content, those in folders by name and
-// content. One that is given and cannot be read is an error. The caller must Close the
-// tree.
+// content. One that is given and cannot be read is an error; of several paths one of a kind that is
+// not read is a file. The caller must Close the tree.
 func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
@@ -122,6 +124,10 @@ func Open(paths []string, limits Options) (*Tree, error) {
 			continue
 		}
 		root, err := t.mount(onDisk, true)
+		if errors.Is(err, frame.ErrUnrecognized) && len(paths) > 1 {
+			t.mounts[onDisk] = nil // a file as others are, of which whoever opens it says what it is
+			continue
+		}
 		if err == nil && root != nil && onDisk == filepath.Clean(path) {
 			if slices.ContainsFunc(given, func(other os.FileInfo) bool { return os.SameFile(other, stat) }) {
 				err = fmt.Errorf("%s: given twice", path)

@@ -63,12 +63,13 @@ func (p *peeler) layers(ls *lines, in *fence, begin func(b *body) (bool, error))
 // reset makes the layer take the line off at which it was found.
 func (l *layer) reset() { l.next-- }
 
-// room returns how many bytes a side of the first diff of a text may have.
-func (p *peeler) room(b *body) int {
+// room returns how many bytes a side of the first diff of a text may have, where lines that are the
+// same in both stand in the diff so many times.
+func (p *peeler) room(b *body, times int) int {
 	if p.diffs > 0 {
 		return 0
 	}
-	return (len(b.ls.text) - b.ls.at) / 2
+	return (len(b.ls.text) - b.ls.at) / times
 }
 
 // clone returns a body that can be read on without b noticing.

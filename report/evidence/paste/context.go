@@ -22,7 +22,7 @@ func (p *peeler) context(b *body) (bool, error) {
 	found := false
 	for {
 		c := b.clone()
-		d := &pair{p: p, kind: "context", room: p.room(c)}
+		d := &pair{p: p, kind: "context", room: p.room(c, 2)}
 		if line, _ := c.peek(); !bytes.HasPrefix(line, []byte(hunkStars)) && !d.names(c, "*** ", "--- ") {
 			break
 		}

@@ -14,8 +14,9 @@ import (
 type side struct {
 	path string // as the diff has it, empty if it does not say
 	text []byte
-	next int64 // the number of the line that comes next, 0 where that is not known
-	head bool  // the first line of the file is there
+	buf  []byte // text after room for the first line of an excerpt
+	next int64  // the number of the line that comes next, 0 where that is not known
+	head bool   // the first line of the file is there
 }
 
 // pair is two files of a diff.
@@ -51,7 +52,8 @@ func (d *pair) hunk(left, right int64) error {
 	for i, s := range [2]*side{&d.left, &d.right} {
 		at := [2]int64{left, right}[i]
 		if d.hunks == 1 {
-			s.text = make([]byte, 0, d.room)
+			s.buf = make([]byte, headRoom, headRoom+d.room)
+			s.text = s.buf[headRoom:]
 			s.next = 1
 			s.head = at <= 1
 		}
@@ -125,9 +127,17 @@ func (s *side) isWhole() bool { return bytes.IndexByte(s.text, gapSign) < 0 }
 // gapSign is the first byte of the line of a gap.
 var gapSign = excerpt.Gap{}.Line()[0]
 
+// headRoom is how much the first line of an excerpt may take before a side is copied.
+const headRoom = 64
+
 // file returns the file that a side is shown as.
 func (s *side) file(head []byte, way Way) []byte {
 	if way == Excerpts {
+		whole := s.buf[:cap(s.buf)]
+		if from := headRoom - len(head); from >= 0 && len(s.text) > 0 && len(whole) >= headRoom+len(s.text) && &whole[headRoom] == &s.text[0] {
+			copy(whole[from:], head)
+			return whole[from : headRoom+len(s.text)]
+		}
 		return append(head[:len(head):len(head)], s.text...)
 	}
 	var text []byte

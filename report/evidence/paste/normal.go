@@ -17,7 +17,7 @@ func (p *peeler) normal(b *body) (bool, error) {
 	found := false
 	for {
 		c := b.clone()
-		d := &pair{p: p, kind: "normal", room: p.room(c)}
+		d := &pair{p: p, kind: "normal", room: p.room(c, 2)}
 		if line, ok := c.peek(); ok && bytes.HasPrefix(line, []byte("diff ")) {
 			d.left.path, d.right.path = command(line)
 			c.next()

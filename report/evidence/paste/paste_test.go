@@ -480,3 +480,32 @@ func BenchmarkDiff(b *testing.B) {
 		})
 	}
 }
+
+// FuzzKinds takes damaged diffs of each kind apart: every line of a side stands in the text.
+func FuzzKinds(f *testing.F) {
+	for _, text := range []string{
+		"--- a/x.log\n+++ b/x.log\n@@ -1,2 +1,2 @@\n log one\n-tick 1\n+tick 2\n@@ -9 +9 @@\n-tick 3\n+tick 4\n",
+		"*** a/x.log\n--- b/x.log\n***************\n*** 1,2 ****\n  log one\n! tick 1\n--- 1,2 ----\n  log one\n! tick 2\n",
+		"2c2\n< tick 1\n---\n> tick 2\n7a8,9\n> tick 5\n> tick 6\n",
+		"log one                           log one\ntick 1                          | tick 2\ntick 3                          <\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if bytes.IndexByte(text, '&') >= 0 || bytes.IndexByte(text, 0x1d) >= 0 || wide(text) != nil {
+			return // entities become signs, and a mark may be taken for a gap
+		}
+		found, err := Peel(text, known)
+		if err != nil {
+			return
+		}
+		for _, file := range found.Files {
+			for line := range strings.Lines(string(file.Text)) {
+				line = strings.TrimSuffix(line, "\n")
+				if !strings.HasPrefix(line, "\x1d") && !bytes.Contains(text, []byte(line)) && !strings.Contains(string(expand(text)), line) {
+					t.Fatalf("%s has the line %q, which the text has not", file.Folder, line)
+				}
+			}
+		}
+	})
+}

@@ -27,7 +27,7 @@ func (p *peeler) sideBySide(b *body) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	d := &pair{p: p, kind: "side-by-side", room: p.room(b)}
+	d := &pair{p: p, kind: "side-by-side", room: p.room(b, 2)}
 	c := b.clone()
 	if err := d.hunk(1, 1); err != nil {
 		return false, err

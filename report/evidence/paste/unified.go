@@ -17,7 +17,7 @@ func (p *peeler) unified(b *body) (bool, error) {
 	found := false
 	for {
 		c := b.clone()
-		d := &pair{p: p, kind: "unified", room: p.room(c)}
+		d := &pair{p: p, kind: "unified", room: p.room(c, 1)}
 		if !d.names(c, "--- ", "+++ ") {
 			break
 		}

@@ -1,0 +1,280 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/orderlog/spring"
+	"github.com/desynctool/desynctool/orderlog/warzone"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// signs are what shows of what format a file was meant to be, though it is not.
+type signs struct {
+	format string
+	begins []string // what such files begin with
+	lines  []string // what other lines begin with, without blanks before them
+}
+
+var allSigns = []signs{
+	{"snap", []string{"\x89SNAP\r\n\x1a"}, nil},
+	{"order-log", []string{orderlog.Magic}, nil},
+	{"trace", []string{tracediff.Magic}, nil},
+	{"0ad-log", []string{`start {"settings":`}, []string{"turn 0 ", "turn 1 ", "turn 2 ", "hash-quick ", `cmd 1 {"`}},
+	{"spring-demo", []string{spring.DemoMagic}, nil},
+	{"spring-state", []string{" mapName: "}, []string{"mapName: ", "modName: ", "minFrame: ", "maxFrame: ", "unitID: "}},
+	{"warzone-replay", []string{warzone.Magic}, nil},
+	{"warzone-dump", []string{"===== BEGIN gameTime="}, []string{"===== END gameTime="}},
+	{"openra", []string{"Player: "}, []string{"Game ID: ", "Sync for net frame ", "SharedRandom: ", "Synced Traits:", "Synced Effects:", "Orders Issued:", "Out of sync frame: "}},
+	{"openrct2", []string{"tick left = ", "tick: ", "WARNING: Comparing two snapshots with different ticks"}, []string{"srand0 left = ", "Sprite hash mismatch", "Entity hash mismatch"}},
+	{"ggpo-state", []string{"GameState object."}, []string{"num_ships: "}},
+	{"godot-rollback", []string{"GCPF"}, nil},
+}
+
+// NearestLen is how many leading bytes of a file Nearest looks at at most.
+const NearestLen = 1 << 20
+
+// Signs that count: a few bytes are alike by chance.
+const (
+	fewestLines   = 2
+	shortestBegin = 6  // of those with others beside them, and those that no text begins with
+	longEnough    = 10 // by itself
+)
+
+// Nearest says of what format a file of no known format seems to be, by its name and its leading
+// bytes, and where it is not of it: "nearest is openra: line 1: "Plaier: x", expected it to begin with
+// "Player: "". It is empty where nothing is near.
+func Nearest(name string, head []byte) string {
+	head = head[:min(len(head), NearestLen)]
+	best, score := near{}, 0
+	found := lineSigns(head)
+	for i := range allSigns {
+		n := near{signs: &allSigns[i], lines: found[i]}
+		n.compare(head)
+		if s := n.score(); s > score {
+			best, score = n, s
+		}
+	}
+	if score == 0 {
+		return nearestNamed(name, head)
+	}
+	text := "nearest is " + best.signs.format
+	if best.lines >= fewestLines {
+		text += fmt.Sprintf(" (with %d kinds of its lines)", best.lines)
+	}
+	return text + ": " + best.stop(name, head)
+}
+
+// near is how near a file is to a format.
+type near struct {
+	signs *signs
+	lines int    // kinds of other lines that are there
+	begin string // what it nearly begins with; empty if it does not
+	edits int    // bytes that differ from that
+}
+
+// score returns 0 for what is not near.
+func (n *near) score() int {
+	s := 0
+	if n.lines >= fewestLines {
+		s += n.lines
+	}
+	if n.begin != "" {
+		s += 4 + len(n.begin)/4 - n.edits
+	}
+	return s
+}
+
+// compare holds the beginning of a file against those of the format.
+func (n *near) compare(head []byte) {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), "\r\n")
+	for _, begin := range n.signs.begins {
+		edits := prefixEdits(begin, text)
+		alone := len(begin) >= longEnough || strings.ContainsFunc(begin, unicode.IsControl)
+		if len(begin) >= shortestBegin && (alone || n.lines > 0) && edits <= len(begin)/4 && (n.begin == "" || edits < n.edits) {
+			n.begin, n.edits = begin, edits
+		}
+	}
+}
+
+// stop says where the file is not of the format.
+func (n *near) stop(name string, head []byte) string {
+	if n.begin != "" && n.edits == 0 { // what is wrong is behind it
+		if text := readError(n.signs.format, name, head); text != "" {
+			return text
+		}
+	}
+	begin := n.begin
+	if begin == "" && len(n.signs.begins) > 0 {
+		begin = n.signs.begins[0]
+	}
+	return unlike(begin, head)
+}
+
+// unlike says that a file does not begin as it should.
+func unlike(begin string, head []byte) string {
+	if strings.IndexByte(begin, '\x00') >= 0 || strings.IndexByte(begin, '\x1a') >= 0 || bytes.IndexByte(head[:min(len(head), HeadLen)], 0) >= 0 {
+		have := head[:min(len(head), max(len(begin), 4))]
+		at := 0
+		for at < len(have) && at < len(begin) && have[at] == begin[at] {
+			at++
+		}
+		return fmt.Sprintf("byte %d: the file begins with %q, expected %q", at, have, begin)
+	}
+	number := 0
+	for line := range bytes.Lines(head) {
+		number++
+		if line = bytes.TrimRight(line, "\r\n"); len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if begin == "" {
+			return fmt.Sprintf("line %d: %.40q, expected a line of it", number, line)
+		}
+		return fmt.Sprintf("line %d: %.40q, expected it to begin with %q", number, line, strings.TrimSuffix(begin, "\n"))
+	}
+	return fmt.Sprintf("the file ends, expected %q", begin)
+}
+
+// readError returns why the reader of a format does not take a file, "" if it has no reader that
+// says so.
+func readError(format, name string, head []byte) string {
+	var err error
+	for i := range All() {
+		f := &All()[i]
+		switch {
+		case f.Name != format:
+		case f.Snapshot != nil && f.Snapshot.Parts == nil:
+			_, err = f.Snapshot.Open(bytes.NewReader(head), int64(len(head)), name)
+		case f.Log != nil:
+			_, err = f.Log(bytes.NewReader(head), name)
+		}
+	}
+	if err == nil {
+		return ""
+	}
+	return strings.TrimPrefix(err.Error(), name+": ")
+}
+
+// lineSigns returns of how many kinds lines are there, for each of allSigns. A kind counts once,
+// so that a word that is in many lines of any text is one.
+func lineSigns(head []byte) []int {
+	count := make([]int, len(allSigns))
+	if bytes.IndexByte(head[:min(len(head), HeadLen)], 0) >= 0 {
+		return count
+	}
+	seen := map[string]bool{}
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimLeft(line, " \t")
+		for i := range allSigns {
+			for _, sign := range allSigns[i].lines {
+				key := allSigns[i].format + "\x00" + sign
+				if !seen[key] && bytes.HasPrefix(line, []byte(sign)) {
+					seen[key] = true
+					count[i]++
+				}
+			}
+		}
+	}
+	return count
+}
+
+// prefixEdits returns how many bytes have to be changed, added or left out so that a text begins
+// with something: the least edit distance to one of the text's prefixes.
+func prefixEdits(begin string, text []byte) int {
+	text = text[:min(len(text), 2*len(begin))]
+	row := make([]int, len(text)+1) // distance of begin[:i] to text[:k]
+	for k := range row {
+		row[k] = k
+	}
+	for i := range len(begin) {
+		before := row[0]
+		row[0] = i + 1
+		for k := range text {
+			d := before
+			if begin[i] != text[k] {
+				d++
+			}
+			before = row[k+1]
+			row[k+1] = min(d, before+1, row[k]+1)
+		}
+	}
+	least := row[0]
+	for _, d := range row {
+		least = min(least, d)
+	}
+	return least
+}
+
+// patterns are the names of files of a format, those that say more than how any text may be named.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	out := map[string]*regexp.Regexp{}
+	placeholder := regexp.MustCompile(`<[^>]*>|\*`)
+	for _, f := range All() {
+		var any []string
+		for pattern := range strings.SplitSeq(f.Files, ", ") {
+			base := pattern[strings.LastIndexByte(pattern, '/')+1:]
+			switch base {
+			case "*.log", "*.txt", "*.csv", "stdout.txt":
+				continue
+			}
+			if strings.ContainsAny(base, " {}") {
+				continue
+			}
+			parts := placeholder.Split(base, -1)
+			for i := range parts {
+				parts[i] = regexp.QuoteMeta(parts[i])
+			}
+			any = append(any, strings.Join(parts, ".+"))
+		}
+		if len(any) > 0 {
+			out[f.Name] = regexp.MustCompile(`^(?i:` + strings.Join(any, "|") + `)$`)
+		}
+	}
+	return out
+})
+
+// nearestNamed is Nearest by the name of a file alone.
+func nearestNamed(name string, head []byte) string {
+	base := packed.PlainName(filepath.Base(name))
+	for _, f := range All() {
+		pattern := patterns()[f.Name]
+		if pattern == nil || !pattern.MatchString(base) {
+			continue
+		}
+		text := "by its name it would be " + f.Name
+		for _, s := range allSigns {
+			if s.format == f.Name && len(s.begins) > 0 {
+				return text + ": " + unlike(s.begins[0], head)
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+// Unrecognized says what a file of no known format looks like and of what format it nearly is. The
+// bytes are its first, at most [NearestLen].
+func Unrecognized(name string, head []byte) string {
+	text := "not a file of a known format, but " + Looks(head[:min(len(head), HeadLen)])
+	if nearest := Nearest(name, head); nearest != "" {
+		text += "; " + nearest
+	}
+	return text
+}
+
+// UnrecognizedFile is Unrecognized for a file, which may be compressed.
+func UnrecognizedFile(tree files.Tree, path string) string {
+	head, err := headOf(tree, path, NearestLen)
+	if err != nil {
+		return "not a file of a known format"
+	}
+	return Unrecognized(path, head)
+}
