@@ -63,8 +63,7 @@ func TestLead(t *testing.T) {
 // with the same.
 func TestMarks(t *testing.T) {
 	for _, mark := range [][]byte{syncErrorMark, warningMark, messageMark} {
-		p := infologParser{log: newInfolog("", 0)}
-		p.first = p.log
+		p := infologParser{log: &Infolog{Players: map[uint32]string{}, Start: map[string]map[string]string{}}}
 		line := bytes.Join([][]byte{[]byte("[t=00:00:01.000000] "), mark, []byte(`Bob" string="[PE::CalcChecksum][SHA_DATA=1]`)}, nil)
 		p.line(line, 1, 0)
 		if p.log.Malformed == 0 && len(p.log.Start) == 0 {
