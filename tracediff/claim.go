@@ -2,6 +2,7 @@ package tracediff
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -99,6 +100,15 @@ func (c *Claim) Proves() bool {
 // EqualSums reports whether two values are the same checksum: equal as they stand, or the same
 // number of hex digits with or without 0x, in either case.
 func EqualSums(a, b string) bool { return equalSum([]byte(a), []byte(b)) }
+
+// SumKey returns what values have in common that are the same checksum, and no others, see
+// EqualSums.
+func SumKey(v string) string {
+	if d := digits([]byte(v)); isHex(d) {
+		return strings.ToLower(string(d))
+	}
+	return v
+}
 
 // Standing is how a claim stands beside what was compared.
 type Standing string

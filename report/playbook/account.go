@@ -312,7 +312,7 @@ func (w *Word) sums(h *hearing) {
 	}
 	of := map[string]known{}
 	var order []stated
-	accuses := map[[2]string]bool{}
+	accuses, accused, torn := map[[2]string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range h.accounts {
 		a := &h.accounts[i]
 		for k := range a.Claims {
@@ -322,7 +322,8 @@ func (w *Word) sums(h *hearing) {
 			}
 			by := h.owner(a, c)
 			for _, name := range c.Peers {
-				if !slices.Contains(w.Accused, name) {
+				if !accused[name] {
+					accused[name] = true
 					w.Accused = append(w.Accused, name)
 				}
 				accuses[[2]string{by, name}] = by != ""
@@ -333,7 +334,8 @@ func (w *Word) sums(h *hearing) {
 					order = append(order, s)
 				case !known:
 					order = append(order, s)
-				case !tracediff.EqualSums(before.sum, s.sum) && s.peer != Unnamed && !slices.Contains(w.Torn, s.peer):
+				case !tracediff.EqualSums(before.sum, s.sum) && s.peer != Unnamed && !torn[s.peer]:
+					torn[s.peer] = true
 					w.Torn = append(w.Torn, s.peer)
 				}
 				if s.peer != "" {
@@ -342,13 +344,16 @@ func (w *Word) sums(h *hearing) {
 			}
 		}
 	}
+	group := map[string]int{} // in w.Sums, by SumKey
 	for _, s := range order {
-		if slices.Contains(w.Torn, s.peer) {
+		if torn[s.peer] {
 			continue
 		}
-		i := slices.IndexFunc(w.Sums, func(g WordSum) bool { return tracediff.EqualSums(g.Sum, s.sum) })
-		if i < 0 {
+		key := tracediff.SumKey(s.sum)
+		i, ok := group[key]
+		if !ok {
 			i = len(w.Sums)
+			group[key] = i
 			w.Sums = append(w.Sums, WordSum{Sum: s.sum})
 		}
 		w.Sums[i].Right = w.Sums[i].Right || s.right

@@ -363,3 +363,23 @@ func TestOwners(t *testing.T) {
 		}
 	}
 }
+
+// Tens of thousands of peers, each with a checksum of its own, are put together as quickly as a few.
+func TestHearMany(t *testing.T) {
+	const n = 60_000
+	a := Account{File: "a.log", Peer: "a.log"}
+	for i := range n {
+		name := fmt.Sprint("P", i)
+		a.Claims = append(a.Claims, claimOf(7, tracediff.Claim{Text: name, Peers: []string{name}, Values: []tracediff.ClaimedValue{{Value: "ff"}, {Peer: name, Value: fmt.Sprintf("%08x", i+1<<16)}}}))
+	}
+	w := Hear([]Account{a})
+	if len(w.Sums) != n+1 || len(w.Accused) != n || len(w.Mentioned) != n || len(w.Torn) != 0 {
+		t.Errorf("%d checksums, %d accused, %d mentioned, %d torn", len(w.Sums), len(w.Accused), len(w.Mentioned), len(w.Torn))
+	}
+	c := &Conclusion{}
+	c.Peers = []report.TriagedPeer{{Name: "P1"}}
+	c.mentioned(w)
+	if len(c.Peers) != n {
+		t.Errorf("%d peers", len(c.Peers))
+	}
+}

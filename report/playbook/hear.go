@@ -28,9 +28,11 @@ func (c *Conclusion) hear(e Evidence) {
 	}
 	c.Word = w
 	c.tell(e, w)
+	known := c.peerNames()
 	for _, p := range w.Peers() {
-		i := slices.IndexFunc(c.Peers, func(q report.TriagedPeer) bool { return q.Name == p.Name })
-		if i < 0 {
+		i, ok := known[p.Name]
+		if !ok {
+			known[p.Name] = len(c.Peers)
 			c.Peers = append(c.Peers, p)
 			continue
 		}
@@ -84,17 +86,25 @@ func (c *Conclusion) runs(e Evidence) {
 	}
 }
 
+// peerNames returns where each peer stands in c.Peers, the first of a name.
+func (c *Conclusion) peerNames() map[string]int {
+	at := make(map[string]int, len(c.Peers))
+	for i, p := range slices.Backward(c.Peers) {
+		at[p.Name] = i
+	}
+	return at
+}
+
 // mentioned adds the peers that only messages name, where these call peers of whom there is
 // evidence by the same names: else they may be the same peers under other names.
 func (c *Conclusion) mentioned(w *Word) {
-	known := func(name string) bool {
-		return slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Name == name })
-	}
-	if w.Runs() || !slices.ContainsFunc(w.Mentioned, known) {
+	known := c.peerNames()
+	called := func(name string) bool { _, ok := known[name]; return ok }
+	if w.Runs() || !slices.ContainsFunc(w.Mentioned, called) {
 		return
 	}
 	for _, name := range w.Mentioned {
-		if !known(name) && name != Unnamed {
+		if !called(name) && name != Unnamed {
 			c.Peers = append(c.Peers, report.TriagedPeer{Name: name, Mentioned: true})
 		}
 	}

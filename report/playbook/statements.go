@@ -24,14 +24,15 @@ func (c *Conclusion) statements(e Evidence) {
 // its own checksums; the word of one that has the tick counts.
 func (c *Conclusion) ofTraces(e Evidence) {
 	first := len(c.Statements)
+	at := map[string][]int{} // statements by their texts
 	for _, t := range e.Bisect.Traces {
 		for _, doc := range report.Claims(t) {
-			i := slices.IndexFunc(c.Statements[first:], func(s Statement) bool { return sameClaim(&s.ClaimDocument, &doc) })
-			switch {
-			case i < 0:
+			i := slices.IndexFunc(at[doc.Text], func(i int) bool { return sameClaim(&c.Statements[i].ClaimDocument, &doc) })
+			if i < 0 {
+				at[doc.Text] = append(at[doc.Text], len(c.Statements))
 				c.Statements = append(c.Statements, Statement{ClaimDocument: doc})
-			case c.Statements[first+i].Standing == tracediff.Unchecked && doc.Standing != tracediff.Unchecked:
-				c.Statements[first+i].ClaimDocument = doc
+			} else if s := &c.Statements[at[doc.Text][i]]; s.Standing == tracediff.Unchecked && doc.Standing != tracediff.Unchecked {
+				s.ClaimDocument = doc
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func said(w *playbook.Word) string {
 	if len(w.Accused) > 0 {
 		text += "; it accuses " + upTo(w.Accused, maxTold)
 	}
-	return text + "."
+	return strings.TrimSuffix(text, ".") + "." // a name may end in a full stop
 }
 
 // maxQuote is how many columns of a message are quoted in a sentence.

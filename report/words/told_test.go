@@ -51,6 +51,10 @@ func TestTold(t *testing.T) {
 			"Chess says in a.log “Bob desynced”, in move 7; it accuses Bob.",
 			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
+		{"a name with a full stop", false, tracediff.Claim{Text: "Co. desynced", Peers: []string{"Bob & Co."}}, []string{
+			"Chess says in a.log “Co. desynced”, in move 7; it accuses Bob & Co.",
+			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob & Co. would show more.",
+		}, "ask Bob & Co. for these files of that match: demo, *.d"},
 		{"a quotation", false, tracediff.Claim{Text: "Bob 1a 2b", Peers: []string{"Bob"}, Values: two, Quoted: true}, []string{
 			"Quoted, perhaps by a person: “Bob 1a 2b”, in move 7; it accuses Bob.",
 			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob would show more.",

@@ -5,7 +5,7 @@
 //	           MismatchedChecksum { current_frame: 308, mismatched_frames: [305, 306] }
 //	           DesyncDetected { frame: 100, local_checksum: 123, remote_checksum: 456, addr: 127.0.0.1:7001 }
 //	           Desync on frame 100. Local checksum: 7B, remote checksum: 1C8
-//	FAF        Checksum for beat 1950 mismatched: 00cc…d1fb (sim) != afb4…19d9 (PhilipJFry).
+//	FAF        Checksum for beat 1950 mismatched: 00cc…d1fb (sim) != afb4…19d9 (Birchwater).
 //	Warzone    Found CRC error when receiving GAME_GAME_TIME for player: 0 (checkTime: 49902, checkCrc: 6239)
 //	Stratagus  Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145
 //

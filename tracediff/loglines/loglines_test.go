@@ -102,11 +102,11 @@ var logs = []struct {
 		`beat 11150, line 5 at 280, accuses ["Carol (2)"]: ""=b8750c98aec33b4a98d34e737945fca5 "Carol (2)"=14828816c354ec5b4f5dafd4afeddf6c`,
 	}},
 	{"faf-1.log", "faf-log", []string{
-		`beat 1950, line 2 at 58, accuses ["PhilipJFry"]: ""=00cc3e2923949f4304ca537e1de5d1fb "PhilipJFry"=afb4d6814241642358c83b0ca9a919d9`,
-		`beat 2000, line 5 at 297, accuses ["z00m3d-1n"]: ""=29789254e26e64288eecdb06ad114495 "z00m3d-1n"=afb4d6814241642358c83b0ca9a919d9`,
+		`beat 1950, line 2 at 58, accuses ["Birchwater"]: ""=00cc3e2923949f4304ca537e1de5d1fb "Birchwater"=afb4d6814241642358c83b0ca9a919d9`,
+		`beat 2000, line 5 at 297, accuses ["d0gw00d-1"]: ""=29789254e26e64288eecdb06ad114495 "d0gw00d-1"=afb4d6814241642358c83b0ca9a919d9`,
 	}},
 	{"faf-2.log", "faf-log", []string{
-		`beat 1950, line 1 at 0, accuses ["Orangeheart"]: ""=afb4d6814241642358c83b0ca9a919d9 "Orangeheart"=00cc3e2923949f4304ca537e1de5d1fb`,
+		`beat 1950, line 1 at 0, accuses ["Cedarfields"]: ""=afb4d6814241642358c83b0ca9a919d9 "Cedarfields"=00cc3e2923949f4304ca537e1de5d1fb`,
 	}},
 	{"stratagus-3.3.log", "stratagus-log", []string{
 		`cycle 145, line 2 at 55, accuses []: ""=seed 87654321 hash 31182108 ""=seed 87654321 hash 3118210E`,

@@ -2,10 +2,12 @@ package archive
 
 import (
 	"archive/zip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -35,11 +37,32 @@ func (d *directory) ReadAt(p []byte, at int64) (int, error) {
 
 var errManyEntries = errors.New("too many entries")
 
+// errOtherList says that the list of entries that was found is of an archive in the archive, as
+// where an archive that holds others is cut off.
+var errOtherList = errors.New("the list is of an archive in it")
+
+// listsFirst reports whether the list of an archive has the entry with which the file begins, if
+// it begins with one.
+func listsFirst(z *zip.Reader, r io.ReaderAt) bool {
+	var head [30]byte // of an entry; its last fields are the lengths of the name and of what is extra
+	if n, _ := r.ReadAt(head[:], 0); n < len(head) || string(head[:4]) != "PK\x03\x04" {
+		return true
+	}
+	content := int64(len(head)) + int64(binary.LittleEndian.Uint16(head[26:])) + int64(binary.LittleEndian.Uint16(head[28:]))
+	return slices.ContainsFunc(z.File, func(f *zip.File) bool {
+		at, err := f.DataOffset()
+		return err == nil && at == content
+	})
+}
+
 // readZip lists a zip archive.
 func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 	list := &directory{ReaderAt: r, left: maxDirectory}
 	z, err := zip.NewReader(list, size)
 	list.listed = true
+	if err == nil && !listsFirst(z, r) {
+		err = errOtherList
+	}
 	switch {
 	case errors.Is(err, errManyEntries):
 		return nil, fmt.Errorf("a zip archive of more than %d bytes of names, expected at most that many", maxDirectory)
