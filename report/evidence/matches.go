@@ -456,6 +456,7 @@ func (m *Matches) finish(units []*unit) {
 	for _, say := range m.doubts {
 		say()
 	}
+	m.doubtUnbound()
 }
 
 // paths returns the files of a unit.
