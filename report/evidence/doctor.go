@@ -8,7 +8,6 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/evidence/gamelog"
 )
 
 // Examine reads all evidence of a session to its end and says what it is, what is wrong
@@ -105,7 +104,7 @@ func (d *doctor) gameLogs() {
 	for _, p := range d.peers {
 		names[p.Path] = p.Name
 	}
-	logs := d.s.GameLogs(names, gamelog.Split{})
+	logs := d.s.GameLogs(names, d.s.parted)
 	d.checkup.GameLogs, d.checkup.Lost, d.logFacts = logs.Compared, append(d.checkup.Lost, logs.Lost...), logs.Facts
 	few := len(d.peers) < 2
 	for _, found := range logs.Peers {

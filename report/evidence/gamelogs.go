@@ -56,6 +56,7 @@ func (f *File) isGameLog(head []byte) bool {
 // GameLogs reads the games' own logs, and compares them. Names are those of the peers by the
 // paths of their folders or files, as far as they have any; at is where they parted.
 func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs {
+	s.parted = at
 	g := &GameLogs{}
 	var peers []gamelog.Peer
 	paths := map[*gamelog.Log]string{}

@@ -27,6 +27,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -59,6 +60,8 @@ type Session struct {
 
 	testLogs []*tracediff.ClaimLog // of self-tests that failed, once looked for
 	tested   bool
+
+	parted gamelog.Split // that games' own logs were last read with
 
 	digests  map[string][sha256.Size]byte
 	peers    []*Peer // once found
