@@ -43,7 +43,10 @@ func (r *reader) run(in io.Reader) error {
 	buf := make([]byte, 0, windowSize)
 	skip, first := false, true // skip: the rest of a line that is longer than the window
 	for {
-		n, err := in.Read(buf[len(buf):cap(buf)])
+		n, err := io.ReadFull(in, buf[len(buf):cap(buf)]) // what a pipe has in small pieces is not looked at anew for each
+		if err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
 		buf = buf[:len(buf)+n]
 		if first && (len(buf) >= 3 || err != nil) {
 			first = false
