@@ -22,16 +22,22 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-//go:embed page.html sections.html pictures.html style.css script.js
+//go:embed *.html style/*.css script/*.js
 var files embed.FS
+
+// The styles and scripts of a page, in the order in which they count.
+var (
+	styles  = []string{"page", "sections", "values", "pictures", "print"}
+	scripts = []string{"theme", "copy", "pictures"}
+)
 
 // Write writes a report as an HTML page.
 func Write(w io.Writer, r *report.Report) error {
-	style, err := files.ReadFile("style.css")
+	style, err := concatenated("style/", styles, ".css")
 	if err != nil {
 		return err
 	}
-	script, err := files.ReadFile("script.js")
+	script, err := concatenated("script/", scripts, ".js")
 	if err != nil {
 		return err
 	}
@@ -48,6 +54,19 @@ func Write(w io.Writer, r *report.Report) error {
 	}
 	_, err = w.Write(out.Bytes())
 	return err
+}
+
+// concatenated returns files one after the other.
+func concatenated(folder string, names []string, ext string) ([]byte, error) {
+	var out []byte
+	for _, name := range names {
+		b, err := files.ReadFile(folder + name + ext)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b...)
+	}
+	return out, nil
 }
 
 // policy returns the content security policy: nothing is loaded from anywhere, and only the

@@ -1,34 +1,5 @@
 'use strict';
 (() => {
-  // Light and dark.
-  const root = document.documentElement;
-  const button = document.getElementById('theme');
-  const system = matchMedia('(prefers-color-scheme: dark)');
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : system.matches);
-  const named = () => { button.textContent = isDark() ? 'Light' : 'Dark'; };
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    root.dataset.theme = isDark() ? 'light' : 'dark';
-    named();
-  });
-  system.addEventListener('change', named);
-  named();
-
-  // Copying.
-  for (const b of document.querySelectorAll('[data-copy]')) {
-    b.hidden = false;
-    b.addEventListener('click', async () => {
-      const from = document.getElementById(b.dataset.copy);
-      try {
-        await navigator.clipboard.writeText(from.textContent);
-        b.textContent = 'Copied';
-      } catch {
-        getSelection().selectAllChildren(from); // to be copied by hand
-        b.textContent = 'Selected';
-      }
-    });
-  }
-
   // A picture tells about one of its marks at a time. Both kinds have the same three answers:
   // where the pointer is, where a key leads, and what is to be told.
 
