@@ -315,21 +315,28 @@ func TestActionInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, installed, "#!/bin/bash\necho installed\n", 0o755)
-	run := func(version, path string) (string, int) {
+	run := func(given, path string) (string, int) {
 		t.Helper()
 		os.Remove(output)
-		out, exit := bash(t, temp, script, "VERSION="+version, "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+temp, "GITHUB_OUTPUT="+output, "PATH="+path)
+		out, exit := bash(t, temp, script, "GIVEN="+given, "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+temp, "GITHUB_OUTPUT="+output, "PATH="+path)
 		got, _ := os.ReadFile(output)
 		if exit != 0 {
 			return out, exit
 		}
 		return strings.TrimSuffix(strings.TrimPrefix(string(got), "tool="), "\n"), exit
 	}
-	if tool, exit := run("installed", filepath.Dir(installed)+string(os.PathListSeparator)+os.Getenv("PATH")); exit != 0 || tool != installed {
-		t.Errorf("the installed one is %s, exit status %d", tool, exit)
+	for _, given := range []string{"desynctool", "bin/desynctool", "./bin/desynctool", installed} {
+		if tool, exit := run(given, filepath.Dir(installed)+string(os.PathListSeparator)+os.Getenv("PATH")); exit != 0 || tool != installed {
+			t.Errorf("%s is %s, exit status %d", given, tool, exit)
+		}
 	}
-	if out, exit := run("installed", "/usr/bin:/bin"); exit != 2 || !strings.Contains(out, "::error") {
-		t.Errorf("none installed: exit status %d\n%s", exit, out)
+	for _, given := range []string{"desynctool", "./desynctool", "-v", "$(touch pwned)"} {
+		if out, exit := run(given, "/usr/bin:/bin"); exit != 2 || !strings.Contains(out, "::error") {
+			t.Errorf("%s is not there: exit status %d\n%s", given, exit, out)
+		}
+	}
+	if found, _ := filepath.Glob(filepath.Join(temp, "pwned")); len(found) > 0 {
+		t.Error("an input was run")
 	}
 	if testing.Short() {
 		return

@@ -47,7 +47,7 @@ func TestWorkflows(t *testing.T) {
 				}
 			}
 		}
-		_, with, ok := strings.Cut(block, "uses: desynctool/desynctool@main\n        with:\n")
+		_, with, ok := strings.Cut(block, "uses: ./third_party/desynctool\n        with:\n")
 		if !ok {
 			continue
 		}
@@ -70,6 +70,47 @@ func TestWorkflows(t *testing.T) {
 	}
 	if scripts < 5 || uses != 1 {
 		t.Errorf("%d scripts, %d uses of the action", scripts, uses)
+	}
+}
+
+// TestInstall runs the lines of the workflows that build desynctool, in a repository that has a
+// clone where docs/ci.md says: none of them needs a module that is published somewhere.
+func TestInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := regexp.MustCompile(`github\.com/desynctool/desynctool/\S*|desynctool@\S*`).FindString(string(text)); found != "" {
+		t.Errorf("%s has to be fetched", found)
+	}
+	lines := regexp.MustCompile(`(?m)^ +(?:- |run: )(.*third_party/desynctool .*go.*)$|^ +- (go build .*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(lines) != 3 {
+		t.Fatalf("%d lines build it: %q", len(lines), lines)
+	}
+	for _, m := range lines {
+		line := m[1] + m[2]
+		dir, bin := t.TempDir(), t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "third_party"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(root, filepath.Join(dir, "third_party", "desynctool")); err != nil {
+			t.Skip(err)
+		}
+		path := strings.Join([]string{bin, filepath.Join(dir, "bin"), os.Getenv("PATH")}, string(os.PathListSeparator))
+		out, exit := bash(t, dir, line+"\ndesynctool version\n", "PATH="+path, "GOBIN="+bin, "CI_PROJECT_DIR="+dir, "GOPROXY=off")
+		if exit != 0 || !strings.Contains(out, "desynctool ") {
+			t.Errorf("%s: exit status %d\n%s", line, exit, out)
+		}
 	}
 }
 
@@ -111,9 +152,10 @@ func TestGolden(t *testing.T) {
 		t.Skip("no bash")
 	}
 	blocks := fenced(t, "sh")
-	if len(blocks) != 2 {
+	if len(blocks) != 3 {
 		t.Fatalf("%d scripts", len(blocks))
 	}
+	blocks = blocks[1:] // the first adds the clone
 	bin, dir := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/desynctool").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -27,6 +27,13 @@ func (d Document) Text(w io.Writer, s Style, all bool) error {
 	return errors.Join(out.err, buffered.Flush())
 }
 
+// Failure is the document of a command that has no result; of triage it is that of NoReport.
+// docs/document.schema.json has what all documents have in common, this one included.
+type Failure struct {
+	Head
+	Error string `json:"error"` // on one line
+}
+
 // StatusOf returns the status of a result: that of the command which found it, and of its
 // document. One that also has Failed says by it that an argument was unusable, such as a
 // simulator, which a proven divergence outweighs.

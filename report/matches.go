@@ -51,7 +51,7 @@ func rank(s Status) int {
 // NoReport is the report of evidence of which none could be made.
 func NoReport(status Status, why string) *Report {
 	return &Report{
-		Head: head("triage", status, nil), Verdict: []string{why},
+		Head: head("triage", status, nil), Error: why, Verdict: []string{why},
 		Peers: []TriagedPeer{}, Splits: []SplitDocument{}, Ladder: []Rung{}, Locus: []LocusField{}, Causes: []Cause{}, Cascade: []CascadeDocument{},
 		Orders: []TriagedOrder{}, Contradictions: []string{}, Missing: []string{}, Notes: []string{}, Next: []string{}, Fingerprints: []Fingerprint{},
 	}

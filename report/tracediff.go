@@ -123,6 +123,22 @@ func (c *CheckpointDocument) Differing() (names []string) {
 	return names
 }
 
+// Place is where something stands in a peer's file.
+type Place struct {
+	Peer, File string
+	Line       int64 // from 1; 0 if the file has no lines
+}
+
+// Places returns where the peers' files have the checkpoint, in the order of these names.
+func (c *CheckpointDocument) Places(peers []string) (places []Place) {
+	for _, peer := range peers {
+		if v, has := c.Values[peer]; has && v.File != "" {
+			places = append(places, Place{peer, v.File, v.Line})
+		}
+	}
+	return places
+}
+
 // valueDocument is what one peer has at a checkpoint.
 type valueDocument struct {
 	File   string            `json:"file,omitempty"` // of a trace in several

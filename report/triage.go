@@ -22,6 +22,8 @@ import (
 // twin.
 type Report struct {
 	Head
+	// Error says why there is no result; empty if there is one.
+	Error string `json:"error,omitempty"`
 
 	// Verdict is what happened, in one to four sentences.
 	Verdict []string `json:"verdict"`

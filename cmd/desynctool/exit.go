@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,31 +28,22 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 		return report.Status(o).ExitCode()
 	}
 	status := statusOf(err)
-	e.failedJSON(cmd, err, status)
 	list := []error{err}
 	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
 		list = unknown.Files
 	}
 	for _, err := range list {
-		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+		e.complain(err)
+	}
+	if err := e.failed(cmd, oneLine(err.Error()), status); err != nil {
+		e.complain(err)
 	}
 	return status.ExitCode()
 }
 
-// failedJSON writes, for a script that reads JSON from stdout, that there is no result.
-func (e *env) failedJSON(cmd *cobra.Command, err error, status report.Status) {
-	flag := cmd.Flags().Lookup("format")
-	if flag == nil {
-		return
-	}
-	o, ok := flag.Value.(*outputs)
-	if !ok || e.rendered || !slices.Contains(o.list, output{format: "json"}) {
-		return
-	}
-	_ = report.WriteJSON(e.stdout, struct {
-		report.Head
-		Error string `json:"error"`
-	}{report.NewHead(cmd.Name(), status, nil), oneLine(err.Error())})
+// complain prints an error on stderr, on one line.
+func (e *env) complain(err error) {
+	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
 }
 
 // oneLine makes one line of a message that may hold anything from a file.

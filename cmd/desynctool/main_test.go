@@ -12,7 +12,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"desynctool": main, "game": game, "limits": limits})
+	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "limits": limits})
 }
 
 // TestScript runs the transcripts in testdata/script. Each sees the project's
@@ -29,11 +29,16 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	docs, err := filepath.Abs(filepath.Join("..", "..", "docs"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv(schemas, docs)
 			// Transcripts name the corpus by a relative path.
 			return os.Symlink(corpus, filepath.Join(env.WorkDir, "corpus"))
 		},

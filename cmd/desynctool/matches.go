@@ -131,7 +131,7 @@ func (e *env) renderMatches(o *outputs, short, saved report.Each, next string) e
 			case "junit":
 				return ci.JUnitOfMatches(w, saved)
 			case "sarif":
-				return ci.SARIFOfMatches(w, saved)
+				return ci.SARIFOfMatches(w, saved, version())
 			case "github":
 				return ci.GitHubOfMatches(w, saved)
 			}

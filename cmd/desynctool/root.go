@@ -20,7 +20,8 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	color          string // auto, always or never
-	rendered       bool   // a result has been written to stdout
+	args           []string
+	rendered       bool // a result has been written
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
@@ -213,8 +214,8 @@ func (e *env) finish(o *outputs, d report.Document, all bool) error {
 // renderTo lets write write to stdout or a file. Only stdout is coloured, and only if it
 // is a terminal.
 func (e *env) renderTo(out output, write func(w io.Writer, s report.Style) error) error {
+	e.rendered = true
 	if out.file == "" {
-		e.rendered = true
 		return write(e.stdout, e.style(e.stdout))
 	}
 	return files.Replace(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })

@@ -31,7 +31,7 @@ var formats = []struct {
 	check func(t *testing.T, out []byte)
 }{
 	{"junit", JUnit, checkJUnit},
-	{"sarif", SARIF, checkSARIF},
+	{"sarif", func(w io.Writer, r *report.Report) error { return SARIF(w, r, "v1.2.3") }, checkSARIF},
 	{"github", GitHub, checkGitHub},
 	{"markdown", func(w io.Writer, r *report.Report) error { return r.Markdown(w) }, checkMarkdown},
 }
@@ -79,14 +79,27 @@ func reports(t *testing.T) map[string]*report.Report {
 	}}`), files.FirstDivergence.Bracket); err != nil {
 		t.Fatal(err)
 	}
+	if err := json.Unmarshal([]byte(`{"values": {
+		"client": {"file": "client/trace.txt", "line": 4711, "sum": "1"}, "host": {"file": "host/trace.txt", "line": 4710, "sum": "2"}
+	}}`), &files.FirstDivergence.Checkpoint); err != nil {
+		t.Fatal(err)
+	}
 	files.Claims = []report.ClaimDocument{{Text: "desync at 1234", Files: []string{"client/infolog.txt"}, Line: 17}}
+	files.GameLogs = &report.GameLogs{Total: 1, Lines: []report.GameLogLine{{
+		Severity: "error", Text: "no such unit", Have: []report.GameLogPlace{{Peer: "client", File: "client/game.log", Count: 2, First: 3, Last: 9}}, Lack: []string{"host"},
+	}}}
+
+	// What an engine claimed late contradicts nothing of the verdict, and is no error beside it.
+	late := saved(t)
+	late.Session.Game, late.Session.Seed = "", ""
+	late.Ladder = append(late.Ladder, report.Rung{Step: "claims", State: report.RungTrouble, Found: "1 claim came 200 ticks after the split", Evidence: "client/infolog.txt"})
 
 	start := saved(t)
 	start.FirstDivergence = &report.FirstDivergence{InitialState: true, Bracket: &report.BracketDocument{Bad: 0}, Archetypes: []string{"", "Infantry"}}
 	start.Locus, start.Causes = nil, nil
 
 	return map[string]*report.Report{
-		"diverged": saved(t), "inconclusive": lacking, "in-sync": same, "files": files, "initial-state": start,
+		"diverged": saved(t), "inconclusive": lacking, "in-sync": same, "files": files, "late-claim": late, "initial-state": start,
 		"empty": {Head: report.NewHead("triage", report.Inconclusive, nil)},
 		"error": {Head: report.NewHead("triage", report.Failed, []string{"x"})},
 	}
@@ -121,6 +134,37 @@ func TestGolden(t *testing.T) {
 			if !bytes.Equal(got.Bytes(), want) {
 				t.Errorf("%s: got\n%s\nwant\n%s", path, &got, want)
 			}
+		}
+	}
+}
+
+// TestOneFailure: a desync is one failure of one test, whatever else is wrong.
+func TestOneFailure(t *testing.T) {
+	for name, want := range map[string]string{
+		"diverged": `name="refsim, seed 0000000000000007"`, "late-claim": `name="host and client and &lt;script`, "files": `failures="1"`,
+	} {
+		var out bytes.Buffer
+		if err := JUnit(&out, reports(t)[name]); err != nil {
+			t.Fatal(err)
+		}
+		for _, has := range []string{`<testsuites name="desynctool triage" tests="1" failures="1" errors="0">`, want} {
+			if !strings.Contains(out.String(), has) {
+				t.Errorf("%s: no %s in\n%s", name, has, &out)
+			}
+		}
+	}
+}
+
+// TestGitHubFailed: whatever the error is, it is one annotation.
+func TestGitHubFailed(t *testing.T) {
+	for _, why := range append([]string{"s.log: offset 12: expected a frame"}, hostile...) {
+		var out bytes.Buffer
+		if err := GitHubFailed(&out, why); err != nil {
+			t.Fatal(err)
+		}
+		checkGitHub(t, out.Bytes())
+		if strings.Count(out.String(), "\n") != 1 || !strings.HasPrefix(out.String(), "::error title=desynctool%3A no result::") {
+			t.Errorf("%q gives %q", why, &out)
 		}
 	}
 }
@@ -283,15 +327,14 @@ var junitRules = map[string]struct {
 }{
 	"testsuites": {nil, []string{"name", "tests", "failures", "errors"}, []string{"testsuite"}, false},
 	"testsuite": {
-		[]string{"name", "tests", "failures", "errors", "package", "id", "hostname", "time"}, []string{"skipped"},
+		[]string{"name", "tests", "failures", "errors", "package", "id", "hostname", "time"}, nil,
 		[]string{"properties", "testcase", "system-out", "system-err"}, false,
 	},
 	"properties": {nil, nil, []string{"property"}, false},
 	"property":   {[]string{"name", "value"}, nil, nil, false},
-	"testcase":   {[]string{"name", "classname", "time"}, nil, []string{"failure", "error", "skipped"}, false},
+	"testcase":   {[]string{"name", "classname", "time"}, nil, []string{"failure", "error"}, false},
 	"failure":    {[]string{"type", "message"}, nil, nil, true},
 	"error":      {[]string{"type", "message"}, nil, nil, true},
-	"skipped":    {nil, []string{"type", "message"}, nil, true},
 	"system-out": {nil, nil, nil, true},
 	"system-err": {nil, nil, nil, true},
 }
@@ -349,19 +392,21 @@ func checkJUnit(t *testing.T, out []byte) {
 		t.Errorf("the suite is %q", name)
 	}
 	cases := suite.named("testcase")
-	counts := map[string]int{"tests": len(cases), "failures": 0, "errors": 0, "skipped": 0}
+	counts := map[string]int{"tests": len(cases), "failures": 0, "errors": 0}
 	for i := range cases {
 		counts["failures"] += len(cases[i].named("failure"))
 		counts["errors"] += len(cases[i].named("error"))
-		counts["skipped"] += len(cases[i].named("skipped"))
 	}
 	for name, n := range counts {
 		if got, _ := suite.attr(name); got != fmt.Sprint(n) {
 			t.Errorf("%s is %s, counted %d", name, got, n)
 		}
 	}
-	if name, _ := cases[0].attr("name"); name != "verdict" {
-		t.Errorf("the first test is %q", name)
+	if len(cases) != 1 {
+		t.Fatalf("%d tests of one session", len(cases))
+	}
+	if name, _ := cases[0].attr("name"); strings.TrimSpace(name) == "" {
+		t.Error("a test without a name")
 	}
 }
 
@@ -385,7 +430,7 @@ func checkSARIF(t *testing.T, out []byte) {
 	}
 	run := s.object("run", runs[0], "tool", "automationDetails invocations artifacts logicalLocations results")
 	s.object("automationDetails", run["automationDetails"], "", "id")
-	driver := s.object("driver", s.object("tool", run["tool"], "driver", "")["driver"], "name", "informationUri rules")
+	driver := s.object("driver", s.object("tool", run["tool"], "driver", "")["driver"], "name version", "informationUri rules")
 	rules := driver["rules"].([]any)
 	ids := map[any]bool{}
 	for _, each := range rules {

@@ -59,6 +59,15 @@ func GitHub(w io.Writer, r *report.Report) error {
 	return err
 }
 
+// GitHubFailed writes an error annotation for a command that ended without a result; why is the
+// error.
+func GitHubFailed(w io.Writer, why string) error {
+	var out strings.Builder
+	annotate(&out, "error", "no result", safe(why, maxAnnotation))
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
 // GitHubOfMatches writes an annotation for the verdict on each of several matches.
 func GitHubOfMatches(w io.Writer, each report.Each) error {
 	for r, err := range each {

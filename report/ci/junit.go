@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/report"
@@ -31,7 +30,6 @@ type junitSuite struct {
 	Tests      int             `xml:"tests,attr"`
 	Failures   int             `xml:"failures,attr"`
 	Errors     int             `xml:"errors,attr"`
-	Skipped    int             `xml:"skipped,attr"`
 	Time       string          `xml:"time,attr"`
 	Properties []junitProperty `xml:"properties>property"`
 	Cases      []junitCase     `xml:"testcase"`
@@ -50,7 +48,6 @@ type junitCase struct {
 	Time      string        `xml:"time,attr"`
 	Failure   *junitOutcome `xml:"failure"`
 	Error     *junitOutcome `xml:"error"`
-	Skipped   *junitOutcome `xml:"skipped"`
 }
 
 type junitOutcome struct {
@@ -65,10 +62,9 @@ const junitClass = "desynctool.triage"
 // noTime is how long a test took: a report does not know.
 const noTime = "0"
 
-// JUnit writes a report as a suite of tests: "verdict", then one of each step of the
-// narrowing. A step fails where it found the divergence, has an error where evidence is lost
-// or contradicts itself, and is skipped where it is open; the verdict fails
-// if the peers diverged and has an error if it is inconclusive.
+// JUnit writes a report as a suite of one test, which is named after the session. It fails if the
+// peers diverged, and has an error if there is no verdict: evidence is lost or lacking, or
+// unusable. The narrowing and the warnings are the suite's output.
 func JUnit(w io.Writer, r *report.Report) error { return writeSuites(w, []junitSuite{suiteOf(r)}) }
 
 // JUnitOfMatches writes a suite for each of several reports.
@@ -86,10 +82,7 @@ func JUnitOfMatches(w io.Writer, each report.Each) error {
 }
 
 func suiteOf(r *report.Report) junitSuite {
-	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{verdictCase(r)}}
-	for i := range r.Ladder {
-		suite.Cases = append(suite.Cases, rungCase(r, &r.Ladder[i]))
-	}
+	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{caseOf(r)}}
 	for _, c := range suite.Cases {
 		suite.Tests++
 		switch {
@@ -97,8 +90,6 @@ func suiteOf(r *report.Report) junitSuite {
 			suite.Failures++
 		case c.Error != nil:
 			suite.Errors++
-		case c.Skipped != nil:
-			suite.Skipped++
 		}
 	}
 	property := func(name, value string) {
@@ -148,8 +139,8 @@ func writeSuites(w io.Writer, suites []junitSuite) error {
 	return err
 }
 
-func verdictCase(r *report.Report) junitCase {
-	c := junitCase{Name: "verdict", Classname: junitClass, Time: noTime}
+func caseOf(r *report.Report) junitCase {
+	c := junitCase{Name: sessionName(r), Classname: junitClass, Time: noTime}
 	outcome := &junitOutcome{Message: title(r), Type: safe(string(r.Status), maxText), Text: text(summary(r))}
 	switch r.Status {
 	case report.InSync:
@@ -161,25 +152,33 @@ func verdictCase(r *report.Report) junitCase {
 	return c
 }
 
-// divergenceSteps are the steps that find where the peers parted. What the others find is
-// nothing wrong.
-var divergenceSteps = []string{"inputs", "initial-state", "bracket", "tick", "system", "archetype", "component", "entity", "field"}
-
-func rungCase(r *report.Report, s *report.Rung) junitCase {
-	c := junitCase{Name: safe(s.Step, maxText), Classname: junitClass, Time: noTime}
-	outcome := &junitOutcome{Message: safe(s.Found, maxText), Type: safe(string(s.State), maxText), Text: safe(s.Evidence, maxText)}
-	switch s.State {
-	case report.RungFound:
-		if r.Status == report.Diverged && slices.Contains(divergenceSteps, s.Step) {
-			c.Failure = outcome
-		}
-	case report.RungOpen:
-		c.Skipped = outcome
-	case report.RungEqual:
-	default:
-		c.Error = outcome
+// sessionName names a session after its match, else by its game and seed, else by its peers:
+// "openttd, seed 00000000000004d2".
+func sessionName(r *report.Report) string {
+	if r.Match != nil && r.Match.Name != "" {
+		return strings.TrimSuffix(match(r), ": ")
 	}
-	return c
+	var parts []string
+	if r.Session.Game != "" {
+		parts = append(parts, r.Session.Game)
+	}
+	if r.Session.Seed != "" {
+		parts = append(parts, "seed "+r.Session.Seed)
+	} else if len(r.Peers) > 0 {
+		const most = 4
+		var names []string
+		for _, p := range r.Peers[:min(len(r.Peers), most)] {
+			names = append(names, p.Name)
+		}
+		if more := len(r.Peers) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		parts = append(parts, strings.Join(names, " and "))
+	}
+	if name := safe(strings.Join(parts, ", "), maxTitle); strings.TrimSpace(name) != "" {
+		return name
+	}
+	return "session"
 }
 
 func rungLine(s *report.Rung) string {

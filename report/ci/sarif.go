@@ -33,6 +33,7 @@ type (
 	}
 	sarifDriver struct { // 3.19
 		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
 		InformationURI string      `json:"informationUri"`
 		Rules          []sarifRule `json:"rules"`
 	}
@@ -135,16 +136,20 @@ const (
 //
 // The partial fingerprints are those of the report; GitHub's code scanning reads
 // only primaryLocationLineHash, which is the strict one again, or else the finest.
-func SARIF(w io.Writer, r *report.Report) error { return writeSARIF(w, []sarifRun{runOf(r)}) }
+//
+// Version is that of the program which writes, empty if it has none.
+func SARIF(w io.Writer, r *report.Report, version string) error {
+	return writeSARIF(w, []sarifRun{runOf(r, version)})
+}
 
 // SARIFOfMatches writes a run for each of several reports, each of a category of its own.
-func SARIFOfMatches(w io.Writer, each report.Each) error {
+func SARIFOfMatches(w io.Writer, each report.Each, version string) error {
 	runs := []sarifRun{}
 	for r, err := range each {
 		if err != nil {
 			return err
 		}
-		runs = append(runs, runOf(r))
+		runs = append(runs, runOf(r, version))
 	}
 	return writeSARIF(w, runs)
 }
@@ -153,9 +158,9 @@ func writeSARIF(w io.Writer, runs []sarifRun) error {
 	return report.WriteJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: runs})
 }
 
-func runOf(r *report.Report) sarifRun {
+func runOf(r *report.Report, version string) sarifRun {
 	s := sarif{r: r, run: sarifRun{
-		Tool:             sarifTool{sarifDriver{Name: "desynctool", InformationURI: home, Rules: []sarifRule{}}},
+		Tool:             sarifTool{sarifDriver{Name: "desynctool", Version: safe(version, maxText), InformationURI: home, Rules: []sarifRule{}}},
 		AutomationDetail: sarifAutomation{"desynctool/triage/"},
 		Invocations:      []sarifInvocation{{Successful: r.Status != report.Failed}},
 		Artifacts:        []sarifArtifact{}, LogicalLocations: []sarifLogical{}, Results: []sarifResult{},
@@ -267,13 +272,14 @@ func (s *sarif) places() (where, related []sarifLocation) {
 	where = []sarifLocation{}
 	at, files := sarifLocation{Logical: s.logical()}, s.files()
 	if len(files) > 0 {
-		at.Physical = &files[0]
+		at.Physical = &files[0].sarifPhysical
 	}
 	if at.Physical != nil || len(at.Logical) > 0 {
 		where = append(where, at)
 	}
 	for i := 1; i < len(files); i++ {
-		related = append(related, sarifLocation{ID: i, Physical: &files[i], Message: &sarifText{"evidence"}})
+		text := message(files[i].what)
+		related = append(related, sarifLocation{ID: i, Physical: &files[i].sarifPhysical, Message: &text})
 	}
 	return where, related
 }
@@ -355,11 +361,18 @@ func pathName(name string) string {
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(safe(name, maxText))
 }
 
-// files returns the files of evidence that the report names: the snapshots at the ends of
-// the bracket, the bad end first, then where engines made their claims.
-func (s *sarif) files() []sarifPhysical {
-	var out []sarifPhysical
-	add := func(name string, line int64) {
+// place is a file of evidence, and what stands there.
+type place struct {
+	sarifPhysical
+	what string
+}
+
+// files returns the places in files of evidence that the report names, by line where a file has
+// lines: where traces first differ, the snapshots at the ends of the bracket, the bad end first,
+// where engines made their claims, then warnings in the games' own logs.
+func (s *sarif) files() []place {
+	var out []place
+	add := func(name string, line int64, what string) {
 		if len(out) == maxListed {
 			return
 		}
@@ -376,11 +389,24 @@ func (s *sarif) files() []sarifPhysical {
 		if line > 0 {
 			physical.Region = &sarifRegion{line}
 		}
-		out = append(out, physical)
+		out = append(out, place{physical, what})
 	}
-	if f := s.r.FirstDivergence; f != nil && f.Bracket != nil && f.Bracket.Files != nil {
-		for _, name := range slices.Concat(f.Bracket.Files.Bad, f.Bracket.Files.Good) {
-			add(name, 0)
+	f := s.r.FirstDivergence
+	if f != nil && f.Checkpoint != nil {
+		var peers []string
+		for i := range s.r.Peers {
+			peers = append(peers, s.r.Peers[i].Name)
+		}
+		for _, p := range f.Checkpoint.Places(peers) {
+			add(p.File, p.Line, "the first checksum that differs, of "+p.Peer)
+		}
+	}
+	if f != nil && f.Bracket != nil && f.Bracket.Files != nil {
+		for _, name := range f.Bracket.Files.Bad {
+			add(name, 0, "the state differs")
+		}
+		for _, name := range f.Bracket.Files.Good {
+			add(name, 0, "the state is equal")
 		}
 	}
 	for i := range s.r.Claims {
@@ -389,7 +415,14 @@ func (s *sarif) files() []sarifPhysical {
 			if j > 0 {
 				line = 0
 			}
-			add(name, line)
+			add(name, line, "what the engine claims")
+		}
+	}
+	if logs := s.r.GameLogs; logs != nil {
+		for i := range logs.Lines {
+			for _, p := range logs.Lines[i].Have {
+				add(p.File, p.Last, logs.Lines[i].Severity+" of "+p.Peer+" that not all peers have")
+			}
 		}
 	}
 	return out

@@ -270,7 +270,7 @@ func TestTriageEscapes(t *testing.T) {
 		"comment":  func(out *bytes.Buffer) error { return r.Comment(out) },
 		"html":     func(out *bytes.Buffer) error { return page.Write(out, r) },
 		"junit":    func(out *bytes.Buffer) error { return ci.JUnit(out, r) },
-		"sarif":    func(out *bytes.Buffer) error { return ci.SARIF(out, r) },
+		"sarif":    func(out *bytes.Buffer) error { return ci.SARIF(out, r, "") },
 		"github":   func(out *bytes.Buffer) error { return ci.GitHub(out, r) },
 	} {
 		var out bytes.Buffer

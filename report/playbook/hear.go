@@ -138,7 +138,7 @@ func (c *Conclusion) tell(e Evidence, w *Word) {
 // document returns a claim as a report has it.
 func (a *Account) document(c *tracediff.Claim) report.ClaimDocument {
 	doc := report.ClaimDocument{
-		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: slices.Concat([]string{}, c.Peers), Values: []report.ClaimedValueDoc{},
+		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: []report.ClaimedValueDoc{},
 		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}
 	if c.HasTick {

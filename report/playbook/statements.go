@@ -48,7 +48,7 @@ func sameClaim(a, b *report.ClaimDocument) bool {
 // ofLogs takes a claim in an order log.
 func (c *Conclusion) ofLogs(e Evidence, said *orderlog.PeerClaim) {
 	s := Statement{ClaimDocument: report.ClaimDocument{
-		Text: said.Peer + ": " + said.Text, Files: []string{}, Line: said.Line, Native: said.NativeAfter, Peers: slices.Concat([]string{}, said.Peers), By: said.Peer,
+		Text: said.Peer + ": " + said.Text, Files: []string{}, Line: said.Line, Native: said.NativeAfter, Peers: append([]string{}, said.Peers...), By: said.Peer,
 		Values: []report.ClaimedValueDoc{}, Standing: tracediff.Unchecked, Contradictions: []string{},
 	}}
 	if said.After > 0 || said.NativeAfter != "" {

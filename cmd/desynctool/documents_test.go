@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schemas is the environment variable that names the folder of the schemas.
+const schemas = "DESYNCTOOL_TEST_SCHEMAS"
+
+// checked is main for tests: every JSON document that a command writes is held against its
+// schema, and one that breaks it fails the command with a status of its own.
+func checked() {
+	tuneMemory()
+	args := os.Args[1:]
+	stdout, documents := documentsOf(args)
+	var out io.Writer = os.Stdout
+	var copied bytes.Buffer
+	if stdout {
+		out = io.MultiWriter(os.Stdout, &copied)
+	}
+	status := run(args, os.Stdin, out, os.Stderr)
+	folder := os.Getenv(schemas)
+	if folder == "" {
+		os.Exit(status)
+	}
+	var all []error
+	if stdout && copied.Len() > 0 {
+		all = append(all, valid(folder, copied.Bytes()))
+	}
+	for _, file := range documents {
+		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
+			all = append(all, valid(folder, b))
+		}
+	}
+	if err := errors.Join(all...); err != nil {
+		fmt.Fprintf(os.Stderr, "a document breaks its schema: %v\n", err)
+		status = 99
+	}
+	os.Exit(status)
+}
+
+// documentsOf returns whether a command line asks for JSON on stdout, and the files that it
+// asks for.
+func documentsOf(args []string) (stdout bool, files []string) {
+	for i, arg := range args {
+		value, found := strings.CutPrefix(arg, "--format=")
+		if arg == "--format" && i+1 < len(args) {
+			value, found = args[i+1], true
+		}
+		switch file, toFile := strings.CutPrefix(value, "json="); {
+		case !found:
+		case toFile:
+			files = append(files, file)
+		case value == "json":
+			stdout = true
+		}
+	}
+	return stdout, files
+}
+
+// valid holds a document against the schemas that are of it.
+func valid(folder string, document []byte) error {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return err
+	}
+	list, several := value.([]any)
+	if !several {
+		list = []any{value}
+	}
+	var all []error
+	for _, one := range list {
+		all = append(all, validBy(folder, "document.schema.json", one))
+	}
+	if first, _ := list[0].(map[string]any); first["schema"] == "desynctool.triage/1" {
+		name := "triage.schema.json"
+		if several {
+			name = "triage-matches.schema.json"
+		}
+		all = append(all, validBy(folder, name, value))
+	}
+	return errors.Join(all...)
+}
+
+func validBy(folder, name string, value any) error {
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(folder, name))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
