@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -112,6 +113,9 @@ func (p *player) close() error {
 
 // ended returns why the replay is to end early, if it is.
 func (p *player) ended() error {
+	if p.sim.Interrupted() {
+		return context.Cause(p.sim.Context)
+	}
 	if p.opts.Context == nil {
 		return nil
 	}

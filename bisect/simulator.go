@@ -1,6 +1,8 @@
 package bisect
 
 import (
+	"context"
+
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -31,7 +33,14 @@ type Sim struct {
 
 	// Resume starts a session from a state. The header may be nil.
 	Resume func(w *snapshot.World, h *orderlog.Header) (Simulator, error)
+
+	// Context, if not nil, ends every replay when it is done: with its cause, as an error of the
+	// simulator.
+	Context context.Context
 }
+
+// Interrupted reports whether replays in the simulator are ended before their time.
+func (s *Sim) Interrupted() bool { return s.Context != nil && s.Context.Err() != nil }
 
 // Batcher is a Simulator for which many ticks at once are cheaper than one by one,
 // since it does not run in this process.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -76,11 +75,10 @@ func unpackFile(f files.File, path string) (files.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	temporary, err := os.CreateTemp("", "desynctool-*")
+	temporary, err := files.Temporary()
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(temporary.Name()) // its content stays until it is closed
 	_, err = io.Copy(temporary, content)
 	if c, ok := content.(io.Closer); ok {
 		err = errors.Join(err, c.Close())

@@ -8,6 +8,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
 )
@@ -80,18 +81,21 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 	if flags.drill && flags.sim == "" {
 		return errors.New("--drill steps a simulator: name one with --sim")
 	}
-	sim, err := flags.sims.parse("--sim", flags.sim)
+	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
 	if err != nil {
 		return err
 	}
-	defer flags.sims.close()
-	tree, err := e.open(paths...)
+	var options archive.Options
+	if sim == nil { // else it is the replays that take long
+		options.Context = e.ctx
+	}
+	tree, err := e.openWith(options, paths...)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
 	end := func() {}
-	if sim == nil { // else it is the replays that take long
+	if sim == nil {
 		end = e.watch(tree, "comparing")
 	}
 	defer end()
@@ -101,6 +105,9 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 	}
 	r, err := narrow.Bisect(s, sim, flags.drill)
 	end()
+	if err := tree.Interrupted(); err != nil {
+		return err
+	}
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -117,12 +124,10 @@ func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := untilInterrupted()
-	defer cancel()
-	r, err := minimize.Bisect(ctx, session.Input, test)
+	r, err := minimize.Bisect(e.ctx, session.Input, test)
 	switch {
-	case ctx.Err() != nil:
-		return errors.New("interrupted")
+	case e.ctx.Err() != nil:
+		return errInterrupted
 	case err != nil:
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // open returns the tree that paths of the command line are read from, archives as
 // folders. Empty paths are none.
 func (e *env) open(paths ...string) (*archive.Tree, error) {
-	return e.openWith(archive.Options{}, paths...)
+	return e.openWith(archive.Options{Context: e.ctx}, paths...)
 }
 
 // openWith is open with other limits.

@@ -21,6 +21,10 @@ func (o outcome) Error() string { return string(o) }
 // on stderr, whatever the error's text holds.
 func (e *env) exit(cmd *cobra.Command, err error) int {
 	var o outcome
+	if status := e.status(); status > 0 {
+		e.complain(errInterrupted)
+		return status
+	}
 	switch {
 	case err == nil:
 		return report.InSync.ExitCode()

@@ -14,7 +14,9 @@ func main() {
 
 // run executes one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	e := &env{args: args, stdin: stdin, stdout: stdout, stderr: stderr}
+	interrupts, stop := listen()
+	defer stop()
+	e := &env{interrupts: interrupts, args: args, stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(stdin)

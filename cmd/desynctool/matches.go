@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
@@ -59,6 +60,10 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 	var short []*report.Report
 	for i, x := range matches.List {
 		r, err := e.triageOne(x, builds, flags)
+		if e.ctx.Err() != nil { // what was found of this one may lack anything
+			e.warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(matches.List))})
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -163,12 +168,12 @@ func eachOf(list []*report.Report) report.Each {
 
 // spool keeps reports in a temporary file, so that only one of many is in memory.
 type spool struct {
-	file  *os.File
+	file  *files.TemporaryFile
 	sizes []int64
 }
 
 func (s *spool) open() (err error) {
-	s.file, err = os.CreateTemp("", "desynctool-*")
+	s.file, err = files.Temporary()
 	return err
 }
 
@@ -194,7 +199,7 @@ func (s *spool) each(yield func(*report.Report, error) bool) {
 	}
 }
 
-func (s *spool) Close() error { return errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+func (s *spool) Close() error { return s.file.Close() }
 
 // checkMatches lists several matches, and what lacks of each.
 func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *outputs) error {

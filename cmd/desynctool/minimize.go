@@ -128,11 +128,11 @@ func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error)
 	if live.Predict, err = playersOf(f.predict); err != nil {
 		return nil, err
 	}
-	f.sims.ctx = context.Background() // when interrupted, the search ends first, and with it what it started
-	if live.Sim, err = f.sims.parse("--sim", f.sim); err != nil {
+	ctx := context.Background() // when interrupted, the search ends first, and with it what it started
+	if live.Sim, err = f.sims.parse(ctx, "--sim", f.sim); err != nil {
 		return nil, err
 	}
-	if live.Against, err = f.sims.parse("--against", f.against); err != nil {
+	if live.Against, err = f.sims.parse(ctx, "--against", f.against); err != nil {
 		return nil, err
 	}
 	return live, nil
@@ -153,8 +153,6 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	if err != nil {
 		return err
 	}
-	ctx, cancel := untilInterrupted()
-	defer cancel()
 	opts := minimize.Options{Runs: flags.runs, Jobs: flags.jobs, MaxReplays: flags.most}
 	if flags.run.line != "" && opts.Jobs == 0 {
 		opts.Jobs = 1 // games share settings, ports and a screen
@@ -162,7 +160,7 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	progress, end := e.progress("minimizing", "replays")
 	defer end()
 	opts.Progress = progress
-	r, err := minimize.RunTo(ctx, flags.dir, session.Input, test, session.Format.File, opts)
+	r, err := minimize.RunTo(e.ctx, flags.dir, session.Input, test, session.Format.File, opts)
 	end()
 	switch {
 	case errors.Is(err, minimize.ErrFlaky):

@@ -3,18 +3,19 @@ package main
 import (
 	"io"
 	"os"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // copyTemporary lets write fill a temporary file and copies it to w: for what
 // needs to seek and goes to a pipe.
 func copyTemporary(w io.Writer, write func(f *os.File) error) error {
-	f, err := os.CreateTemp("", "desynctool-*")
+	f, err := files.Temporary()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	defer os.Remove(f.Name())
-	if err := write(f); err != nil {
+	if err := write(f.File); err != nil {
 		return err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

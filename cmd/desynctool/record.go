@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -117,14 +118,14 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	}
 	progress, end := e.progress("playing", "ticks")
 	defer end()
-	o.Progress = progress
+	o.Progress, o.Context = progress, e.ctx
 	recording, err := session.RecordTo(flags.dir, o, trace)
 	end()
 	if err != nil {
 		return err
 	}
 	if err := peers.WriteAll(recording); err != nil {
-		return err
+		return errors.Join(err, recording.Discard())
 	}
 	return e.renderDocument(format, report.Record(recording, flags.dir), false)
 }

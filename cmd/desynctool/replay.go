@@ -154,11 +154,10 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	sim, err := flags.sims.parse("--sim", flags.sim)
+	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
 	if err != nil {
 		return err
 	}
-	defer flags.sims.close()
 	opts := bisect.TrialOptions{Runs: flags.runs, Depth: flags.rollback, Force: flags.force}
 	if opts.Predict, err = playersOf(flags.predict); err != nil {
 		return err
@@ -166,7 +165,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if flags.untilSet {
 		opts.Until = &flags.until
 	}
-	if opts.Against, err = flags.sims.parse("--against", flags.against); err != nil {
+	if opts.Against, err = flags.sims.parse(e.ctx, "--against", flags.against); err != nil {
 		return err
 	}
 	tree, err := e.open(path, flags.from, flags.expect)
@@ -206,6 +205,9 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		one := opts
 		one.Mode = mode
 		t, err := e.try(session, sim, one, flags.writeTrace)
+		if e.ctx.Err() != nil && len(trials) > 0 {
+			break // those that were made are shown
+		}
 		if err != nil {
 			return err
 		}

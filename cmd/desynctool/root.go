@@ -21,7 +21,8 @@ type env struct {
 	stdout, stderr io.Writer
 	color          string // auto, always or never
 	args           []string
-	rendered       bool // a result has been written
+	*interrupts
+	rendered bool // a result has been written
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
@@ -93,7 +94,7 @@ func (e *env) warn(warnings []string) {
 
 // simFailed says on stderr how the simulator of a flag failed, if it did.
 func (e *env) simFailed(flag, how string) {
-	if how != "" {
+	if how != "" && e.status() == 0 {
 		fmt.Fprintf(e.stderr, "%s %s: %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), flag, oneLine(how))
 	}
 }

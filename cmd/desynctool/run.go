@@ -1,13 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"regexp"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -46,14 +42,6 @@ func (f *runFlags) unused() error {
 		return errors.New("--run-diverges, --run-against, --run-keep and --run-timeout are for --run CMD")
 	}
 	return nil
-}
-
-// untilInterrupted returns a context that ends when the process is told to end. When it is
-// told a second time it ends at once.
-func untilInterrupted() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // command returns the test by the command.

@@ -48,6 +48,7 @@ func doSim(e *env, spec string) (err error) {
 	if err != nil {
 		return err
 	}
+	e.ignore() // it waits for its client, and leaves nothing behind
 	conn, err := extsim.Connect(e.stdin, e.stdout)
 	if err != nil {
 		return err
@@ -131,9 +132,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, err := simulators.Check(ctx, argv, opts, *session)
+	c, err := simulators.Check(e.ctx, argv, opts, *session)
 	if err != nil {
 		return err
 	}
@@ -143,8 +142,6 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 // simFlags parses what flags say of simulators; an empty specification is none.
 type simFlags struct {
 	timeout time.Duration
-	ctx     context.Context
-	stop    context.CancelFunc
 }
 
 // addTimeout adds the flag --sim-timeout.
@@ -152,31 +149,18 @@ func (s *simFlags) addTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&s.timeout, "sim-timeout", extsim.DefaultTimeout, "how long a simulator in another process may take to answer")
 }
 
-// parse returns the simulator that a flag names, nil if it is empty. Close ends all.
-func (s *simFlags) parse(flag, spec string) (*bisect.Sim, error) {
+// parse returns the simulator that a flag names, nil if it is empty. Its replays end, and what
+// was started for it, when ctx is done.
+func (s *simFlags) parse(ctx context.Context, flag, spec string) (*bisect.Sim, error) {
 	if spec == "" {
 		return nil, nil
 	}
 	if s.timeout <= 0 {
 		return nil, fmt.Errorf("--sim-timeout is %v, expected more than 0", s.timeout)
 	}
-	ctx := context.Background()
-	if simulators.IsExternal(spec) { // only what can be cancelled may keep Ctrl-C from ending us at once
-		if s.ctx == nil {
-			s.ctx, s.stop = untilInterrupted()
-		}
-		ctx = s.ctx
-	}
 	sim, err := simulators.Parse(ctx, spec, simulators.Options{Timeout: s.timeout})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return sim, nil
-}
-
-// close ends what is left of simulators.
-func (s *simFlags) close() {
-	if s.stop != nil {
-		s.stop()
-	}
 }

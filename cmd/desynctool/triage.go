@@ -101,10 +101,10 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 		return b, errors.New("--replays is for --sim: without a simulator nothing is replayed")
 	}
 	b.Replays = f.replays
-	if b.Sim, err = f.sims.parse("--sim", f.sim); err != nil {
+	if b.Sim, err = f.sims.parse(e.ctx, "--sim", f.sim); err != nil {
 		return b, err
 	}
-	b.Own, err = f.sims.parse("--own", f.own)
+	b.Own, err = f.sims.parse(e.ctx, "--own", f.own)
 	return b, err
 }
 
@@ -149,8 +149,10 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	if err != nil {
 		return err
 	}
-	defer flags.sims.close()
 	options := archive.Options{Count: flags.stats}
+	if builds.Sim == nil { // else it is the replays that take long, and what was found before them is shown
+		options.Context = e.ctx
+	}
 	if slices.Contains(paths, archive.Stdin) {
 		options.Stdin = e.stdin
 	}
@@ -183,10 +185,16 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	}
 	r, err := narrow.Triage(s, builds, progress)
 	end()
+	if err := tree.Interrupted(); err != nil {
+		return err
+	}
 	if err != nil {
 		return tree.Explain(err)
 	}
 	r.Warnings = append(r.Warnings, x.Doubts...)
+	if e.ctx.Err() != nil {
+		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
+	}
 	if flags.known != "" {
 		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
 			return fmt.Errorf("--known %s: %w", flags.known, err)

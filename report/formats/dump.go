@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -237,11 +236,11 @@ func readerAt(r, content io.Reader, packing string) (at io.ReaderAt, size int64,
 			return keepOpen{f}, stat.Size(), func() {}, nil
 		}
 	}
-	f, err := os.CreateTemp("", "desynctool-*")
+	f, err := files.Temporary()
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	done = func() { f.Close(); os.Remove(f.Name()) }
+	done = func() { f.Close() }
 	if size, err = io.Copy(f, io.LimitReader(content, maxSpooled)); err == nil && size == maxSpooled {
 		err = fmt.Errorf("content of %d bytes or more; unpack it to a file first", int64(maxSpooled))
 	}

@@ -1,6 +1,8 @@
 package narrow
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -60,6 +62,9 @@ func (g *gatherer) lab() *playbook.Lab {
 
 // allowed reports whether as many replays may still be made as an experiment takes.
 func (x *bench) allowed(t playbook.Trying) bool {
+	if x.own.Interrupted() {
+		return false
+	}
 	if x.builds.Replays > 0 {
 		return x.made+x.takes(t) <= x.builds.Replays
 	}
@@ -155,5 +160,9 @@ func (x *bench) again(sim *bisect.Sim, t playbook.Trying, opts bisect.TrialOptio
 	if p := x.builds.Progress; p != nil {
 		opts.Progress = func(done, total int64) { p(string(t.Mode), done, total) }
 	}
-	return x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: t.Tick + 1, Options: opts})
+	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: t.Tick + 1, Options: opts})
+	if sim.Interrupted() { // what it found until then proves nothing
+		return nil, fmt.Errorf("%w: %w", bisect.ErrUnplayable, context.Cause(sim.Context))
+	}
+	return trial, err
 }

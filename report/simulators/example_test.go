@@ -13,9 +13,7 @@ func ExampleParse() {
 	fmt.Println(sim.Name, err)
 	_, err = simulators.Parse(context.Background(), "mygame", simulators.Options{})
 	fmt.Println(err)
-	fmt.Println(simulators.IsExternal("exec:mygame --headless"))
 	// Output:
 	// builtin:fault=map-order@1234 <nil>
 	// unknown simulator "mygame", expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE
-	// true
 }

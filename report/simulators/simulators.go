@@ -32,16 +32,18 @@ type Options struct {
 // transports are the ways to talk to a program, by what begins its specification.
 var transports = map[string]extsim.Transport{"exec": extsim.Stdio, "exec+unix": extsim.Unix, "exec+tcp": extsim.TCP}
 
-// IsExternal reports whether a specification names a program to start, or one to load.
-func IsExternal(spec string) bool {
-	kind, _, _ := strings.Cut(spec, ":")
-	_, ok := transports[kind]
-	return ok || kind == "wasm"
+// Parse returns the simulator that a specification names, see Help.
+// Replays end, and processes are killed, when ctx is done.
+func Parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) {
+	sim, err := parse(ctx, spec, opts)
+	if err != nil {
+		return nil, err
+	}
+	sim.Context = ctx
+	return sim, nil
 }
 
-// Parse returns the simulator that a specification names, see Help.
-// Processes are killed when ctx is done.
-func Parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) {
+func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) {
 	kind, command, _ := strings.Cut(spec, ":")
 	if transport, ok := transports[kind]; ok {
 		argv, err := Words(command)

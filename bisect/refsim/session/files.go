@@ -27,6 +27,8 @@ type Recording struct {
 	// Detected is the first state point at which comparing sync hashes showed
 	// a difference, nil if none did.
 	Detected *uint64
+
+	discard func() error
 }
 
 // Recorded is what one peer left behind.
@@ -51,20 +53,26 @@ func (r *Recorded) At(point uint64) string {
 
 // RecordTo plays a session and writes it to dir, which must be empty or not
 // exist: a folder for each peer with its order log, its snapshots and its
-// trace, and truth.json.
-func RecordTo(dir string, o Options, trace TraceLevel) (*Recording, error) {
-	o, err := o.withDefaults()
+// trace, and truth.json. After an error nothing of it is left.
+func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error) {
+	o, err = o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := refsim.New(o.Config); err != nil {
 		return nil, err
 	}
-	if err := claim(dir); err != nil {
+	discard, err := claim(dir)
+	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, discard())
+		}
+	}()
 	w := &writer{
-		recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
+		recording: Recording{discard: discard, Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
 		trace: trace, tracers: make([]*tracer, len(o.Peers)),
 	}
 	for i, name := range o.Peers {
@@ -89,19 +97,33 @@ func RecordTo(dir string, o Options, trace TraceLevel) (*Recording, error) {
 	return &w.recording, os.WriteFile(filepath.Join(dir, TruthName), append(b, '\n'), 0o666)
 }
 
-// claim makes dir and refuses one that holds anything.
-func claim(dir string) error {
+// Discard removes what RecordTo wrote.
+func (r *Recording) Discard() error { return r.discard() }
+
+// claim makes dir and refuses one that holds anything. It returns what removes all that was
+// written to it since, and the folder itself if it was not there.
+func claim(dir string) (discard func() error, err error) {
+	_, missing := os.Stat(dir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		return nil, err
 	}
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(list) > 0 {
-		return fmt.Errorf("%s: not empty, a session needs a folder of its own", dir)
+		return nil, fmt.Errorf("%s: not empty, a session needs a folder of its own", dir)
 	}
-	return nil
+	return func() error {
+		if missing != nil {
+			return os.RemoveAll(dir)
+		}
+		list, err := os.ReadDir(dir)
+		for _, entry := range list {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+		return err
+	}, nil
 }
 
 // writer is the Sink of RecordTo.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -27,6 +28,9 @@ type Options struct {
 
 	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
 	SnapshotEvery uint64
+
+	// Context, if not nil, ends the session early when it is done: with its cause as an error.
+	Context context.Context
 
 	// Progress, if not nil, is called after each tick with the ticks done and the ticks
 	// in all.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -104,6 +105,9 @@ func (s *session) play() error {
 		return err
 	}
 	for s.sims[0].Point() < s.Ticks {
+		if s.Context != nil && s.Context.Err() != nil {
+			return context.Cause(s.Context)
+		}
 		if err := s.goings(); err != nil {
 			return err
 		}

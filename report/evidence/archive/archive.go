@@ -17,6 +17,7 @@
 package archive
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +51,9 @@ type Options struct {
 
 	// Stdin, if not nil, is what the path - stands for.
 	Stdin io.Reader
+
+	// Context, if not nil, ends all reading when it is done: with its cause.
+	Context context.Context
 
 	// Count counts what is read, for Tree.Usage.
 	Count bool
@@ -314,6 +318,9 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 
 // Open implements files.Tree.
 func (t *Tree) Open(path string) (files.File, error) {
+	if err := t.limits.ended(); err != nil {
+		return nil, err
+	}
 	if t.whole != nil {
 		if spans, ok := t.cutOf(path); ok {
 			return t.openCut(path, spans)
@@ -332,7 +339,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return t.watch.file(f)
+		return t.watch.file(t.limits.interruptible(f))
 	}
 	if n.folder != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,6 +124,7 @@ func (t *Tree) mountStdin(in io.Reader) error {
 // spool reads all that comes, into memory or a temporary file.
 func (t *Tree) spool(in io.Reader) (io.ReaderAt, int64, error) {
 	var memory bytes.Buffer
+	in = t.limits.read(in)
 	n, err := io.Copy(&memory, io.LimitReader(in, maxSpool+1))
 	if err != nil {
 		return nil, 0, err
@@ -132,16 +132,11 @@ func (t *Tree) spool(in io.Reader) (io.ReaderAt, int64, error) {
 	if n <= maxSpool {
 		return bytes.NewReader(memory.Bytes()), n, nil
 	}
-	f, err := os.CreateTemp("", "desynctool-*")
+	f, err := files.Temporary()
 	if err != nil {
 		return nil, 0, err
 	}
-	t.closers = append(t.closers, removed{f})
+	t.closers = append(t.closers, f)
 	size, err := io.Copy(f, io.MultiReader(&memory, in))
 	return f, size, err
 }
-
-// removed is a temporary file, which goes when it is closed.
-type removed struct{ *os.File }
-
-func (r removed) Close() error { return errors.Join(r.File.Close(), os.Remove(r.Name())) }
