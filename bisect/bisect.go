@@ -42,6 +42,8 @@ import (
 type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
+	// Progress, if not nil, is called during that replay with the ticks that are done and all.
+	Progress func(done, total int64)
 
 	// Traced opens the trace that a peer left, nil if there is none. If it is set,
 	// peers that depart from Sim are replayed once more, system by system.

@@ -35,6 +35,8 @@ type Replay struct {
 	runs   []run   // of Peers
 	known  [][]expectation
 	ref    *reference
+
+	progress func(done, total int64)
 }
 
 // name gives the peers their names.
@@ -95,7 +97,7 @@ func replay(r *Result, peers []*peer, opts Options) error {
 	if err != nil {
 		return err
 	}
-	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick}
+	rep := &Replay{Sim: sim.Name, To: b.Bad.Tick, progress: opts.Progress}
 	world := goodWorld(r, peers)
 	ref := refer(runs, world, b.Bad.Tick)
 	if ref == nil && world != nil {

@@ -147,6 +147,7 @@ func (rep *Replay) play(runs []run, ref *reference, sim *Sim) error {
 		defer close(ref.done)
 		whole := run{peer: ref.lender, log: ref.log}
 		p := whole.player(sim, &ref.part, ref.To)
+		p.opts.Progress, p.all = rep.progress, p.length()
 		var err error
 		ref.hashes, err = p.hashes(nil)
 		errs[len(runs)] = errors.Join(err, p.close())

@@ -94,16 +94,19 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		return err
 	}
 	defer tree.Close()
+	builds := narrow.Builds{Sim: sim}
 	end := func() {}
 	if sim == nil {
 		end = e.watch(tree, "comparing")
+	} else {
+		builds.Progress, end = e.replays(end)
 	}
-	defer end()
+	defer func() { end() }()
 	s, err := e.session(tree, paths, flags.match, false)
 	if err != nil {
 		return tree.Explain(err)
 	}
-	r, err := narrow.Bisect(s, sim, flags.drill)
+	r, err := narrow.Bisect(s, builds, flags.drill)
 	end()
 	if err := tree.Interrupted(); err != nil {
 		return err

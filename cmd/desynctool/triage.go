@@ -108,9 +108,9 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 	return b, err
 }
 
-// experiments returns a function that shows the progress of one experiment after another,
+// replays returns a function that shows the progress of one replay after another,
 // which first ends what is shown before, and one that ends the last.
-func (e *env) experiments(before func()) (report func(what string, done, total int64), end func()) {
+func (e *env) replays(before func()) (report func(what string, done, total int64), end func()) {
 	if !isTerminal(e.stderr) {
 		return nil, before
 	}
@@ -120,7 +120,7 @@ func (e *env) experiments(before func()) (report func(what string, done, total i
 		if what != now {
 			over()
 			now = what
-			bar, over = e.progress("experiment, "+what, "ticks")
+			bar, over = e.progress(what, "ticks")
 		}
 		bar(done, total)
 	}
@@ -162,7 +162,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	}
 	defer tree.Close()
 	progress, end := e.progress("comparing", "")
-	builds.Progress, end = e.experiments(end)
+	builds.Progress, end = e.replays(end)
 	matches, err := evidence.OpenMatches(tree, paths)
 	if err != nil {
 		return tree.Explain(err)

@@ -253,7 +253,7 @@ func (g *game) check(t *rapid.T, paths ...string) {
 	if err != nil {
 		t.Fatalf("triage: %v", err)
 	}
-	b, err := narrow.Bisect(s, nil, false)
+	b, err := narrow.Bisect(s, narrow.Builds{}, false)
 	if err != nil {
 		t.Fatalf("bisect: %v", err)
 	}

@@ -19,13 +19,13 @@ import (
 
 // Bisect finds when the peers of a session parted: by their states, with the checksums that
 // engines recorded beside them, or, where no two peers left states, by only these. With
-// drill, peers that depart from sim are replayed system by system beside the traces that
+// drill, peers that depart from builds.Sim are replayed system by system beside the traces that
 // they left. Evidence of fewer than two peers is an evidence.AloneError.
-func Bisect(s *evidence.Session, sim *bisect.Sim, drill bool) (*bisect.Result, error) {
+func Bisect(s *evidence.Session, builds Builds, drill bool) (*bisect.Result, error) {
 	if err := s.Unknown(); err != nil {
 		return nil, err
 	}
-	g := &gatherer{s: s, builds: Builds{Sim: sim}}
+	g := &gatherer{s: s, builds: builds}
 	r, err := g.bisected(drill)
 	if errors.As(err, new(*evidence.AloneError)) {
 		return byLogs(s, err)
@@ -77,6 +77,9 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 		}
 		return g.own
 	}}
+	if report := g.builds.Progress; report != nil {
+		opts.Progress = func(done, total int64) { report("replaying the orders", done, total) }
+	}
 	if drill {
 		of := map[*bisect.Peer]*evidence.Peer{}
 		for i, p := range peers {

@@ -15,7 +15,7 @@ func ExampleBisect() {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	r, err := narrow.Bisect(session, nil, false)
+	r, err := narrow.Bisect(session, narrow.Builds{}, false)
 	if err != nil {
 		log.Fatal(err)
 	}

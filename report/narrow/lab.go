@@ -18,7 +18,7 @@ type Builds struct {
 	// Replays is how many replays experiments may take, beside those that find the peer who
 	// is wrong, and a second look at what departs; 0 for as many as are begun in a minute.
 	Replays int
-	// Progress, if not nil, is called while experiments are made, with what is tried and the
+	// Progress, if not nil, is called while orders are replayed, with what for, and the
 	// ticks that are done and all.
 	Progress func(what string, done, total int64)
 }
@@ -158,7 +158,7 @@ func (x *bench) players(t playbook.Trying) []uint32 {
 func (x *bench) again(sim *bisect.Sim, t playbook.Trying, opts bisect.TrialOptions) (*bisect.Trial, error) {
 	x.made += replays(t.Mode)
 	if p := x.builds.Progress; p != nil {
-		opts.Progress = func(done, total int64) { p(string(t.Mode), done, total) }
+		opts.Progress = func(done, total int64) { p("experiment, "+string(t.Mode), done, total) }
 	}
 	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: t.Tick + 1, Options: opts})
 	if sim.Interrupted() { // what it found until then proves nothing

@@ -18,7 +18,7 @@ import (
 // bisectText returns what bisect prints about paths in a tree.
 func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	t.Helper()
-	r, err := narrow.Bisect(walked(t, tree, paths), nil, false)
+	r, err := narrow.Bisect(walked(t, tree, paths), narrow.Builds{}, false)
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
@@ -47,12 +47,12 @@ func TestLooseFiles(t *testing.T) {
 	}
 	slices.Reverse(paths)
 	archive := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	want, err := narrow.Bisect(walked(t, archivetest.Open(t, folder), []string{folder}), nil, false)
+	want, err := narrow.Bisect(walked(t, archivetest.Open(t, folder), []string{folder}), narrow.Builds{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, given := range [][]string{paths, {dir}, {archive}} {
-		r, err := narrow.Bisect(walked(t, archivetest.Open(t, given...), given), nil, false)
+		r, err := narrow.Bisect(walked(t, archivetest.Open(t, given...), given), narrow.Builds{}, false)
 		if err != nil {
 			t.Errorf("%s: %v", given, err)
 			continue
@@ -73,14 +73,14 @@ func TestTwoMatches(t *testing.T) {
 	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	list := append(archivetest.Entries(t, filepath.Join(one, "host"), "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)
 	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	_, err := narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), nil, false)
+	_, err := narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), narrow.Builds{}, false)
 	var other *bisect.OtherGameError
 	if !errors.As(err, &other) {
 		t.Errorf("two matches: %v", err)
 	}
 	list = append(archivetest.Entries(t, one, ""), archivetest.Entries(t, filepath.Join(two, "client"), "client/old-")...)
 	path = archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	r, err := narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), nil, false)
+	r, err := narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), narrow.Builds{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTwoMatches(t *testing.T) {
 		t.Errorf("files of another match: bracket %v, warnings %q", r.Bracket, text)
 	}
 	path = archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, filepath.Join(one, "host"), "host/")))
-	if _, err = narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), nil, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
+	if _, err = narrow.Bisect(walked(t, archivetest.Open(t, path), []string{path}), narrow.Builds{}, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
 		t.Errorf("one peer: %v", err)
 	}
 }

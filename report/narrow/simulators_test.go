@@ -89,7 +89,7 @@ func withSim(t *testing.T, dir string, sim *bisect.Sim) (*report.Report, *bisect
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := narrow.Bisect(walked(t, archivetest.Open(t, dir), []string{dir}), sim, true)
+	b, err := narrow.Bisect(walked(t, archivetest.Open(t, dir), []string{dir}), narrow.Builds{Sim: sim}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestTriageWithoutSystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b, err := narrow.Bisect(s, &sim, false)
+	b, err := narrow.Bisect(s, narrow.Builds{Sim: &sim}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

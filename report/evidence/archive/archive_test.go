@@ -24,7 +24,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
-	r, err := narrow.Bisect(found, nil, false)
+	r, err := narrow.Bisect(found, narrow.Builds{}, false)
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
