@@ -344,10 +344,15 @@ func bisectText(out *Text, r *bisect.Result) {
 		}
 	}
 	if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
-		row("next", "desynctool diff ", Safe(b.BadFiles[0]), " ", Safe(b.BadFiles[1]))
+		out.next(diffOf(b.BadFiles))
 	} else if c := r.Caches; c != nil && r.Kind == bisect.StaleCache {
-		row("next", "desynctool diff ", Safe(c.Files[0]), " ", Safe(c.Files[1]))
+		out.next(diffOf(c.Files[:]))
 	}
+}
+
+// diffOf shows what differs between two states.
+func diffOf(files []string) Step {
+	return Step{Command: []string{"diff", PathArgument(files[0]), PathArgument(files[1])}}
 }
 
 // recordedSums is what the hashes in order logs are called among checksums.

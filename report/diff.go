@@ -251,9 +251,6 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 	}
 }
 
-// screenful is how many lines a diff takes by default.
-const screenful = 40
-
 // budget returns how many changes of each table and how many tables are shown.
 func budget(d *snapshot.Diff, all bool) (perTable, tables int) {
 	if all {

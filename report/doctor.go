@@ -296,7 +296,7 @@ type doctorMatchesDocument struct {
 }
 
 // DoctorOfMatches lists several matches. Next is what to do to see one of them whole.
-func DoctorOfMatches(matches []CheckedMatch, next string) Document {
+func DoctorOfMatches(matches []CheckedMatch, next Step) Document {
 	status := InSync
 	for _, m := range matches {
 		status = Worst(status, m.Status)
@@ -310,7 +310,7 @@ func DoctorOfMatches(matches []CheckedMatch, next string) Document {
 	}
 }
 
-func doctorMatchesText(out *Text, matches []CheckedMatch, next string) {
+func doctorMatchesText(out *Text, matches []CheckedMatch, next Step) {
 	s := out.Style
 	name := 0
 	for i := range matches {
@@ -336,5 +336,5 @@ func doctorMatchesText(out *Text, matches []CheckedMatch, next string) {
 			out.put("    not told apart: ", s.warn.Sprint(Safe(doubt)))
 		}
 	}
-	out.put("  next     ", next)
+	out.next(next)
 }

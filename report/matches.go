@@ -86,10 +86,11 @@ func MatchesJSON(w io.Writer, each Each) error {
 const maxMatchName = 60
 
 // MatchesText writes a line for each of several reports, then what could not be told apart.
-// Next is what to do to see one of them whole,
-// or empty.
-func MatchesText(w io.Writer, s Style, each Each, next string) error {
-	t := lines{w: w}
+// Next is what to do to see one of them whole, or nil. Unless all is set it is a screenful: of
+// more matches than have room it shows the first, and of each what has room on a line if not
+// all have room as they are.
+func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
+	t := lines{w: w, width: s.width}
 	var list []*Report
 	name, game, status := 0, 0, 0
 	counts := map[Status]int{}
@@ -113,11 +114,15 @@ func MatchesText(w io.Writer, s Style, each Each, next string) error {
 	t.put(s.bold.Sprint(prose.Count(len(list), "match", "matches")), "  ", strings.Join(counted, ", "))
 	t.put()
 	digits := len(fmt.Sprint(len(list)))
+	if before := digits + status + game + name + 8; t.width > 0 && before+leastLast > t.width {
+		game, name = 0, 0 // no columns: what is known of a match follows its status
+	}
+	var about []string
 	for _, r := range list {
 		d := r.match()
 		line := fmt.Sprintf("%*d  ", digits, d.Number)
 		line += s.Verdict(r.Status) + strings.Repeat(" ", status-len(statusWord(r.Status))+2)
-		if game > 0 {
+		if d.Game != "" || game > 0 {
 			line += pad(Safe(d.Game), prose.Columns(Safe(d.Game)), game) + "  "
 		}
 		line += s.name.Sprint(pad(matchName(d), prose.Columns(matchName(d)), name))
@@ -127,24 +132,64 @@ func MatchesText(w io.Writer, s Style, each Each, next string) error {
 		for _, b := range r.Seen[:min(1, len(r.Seen))] {
 			line += "  " + s.warn.Sprint(Safe(b.How()), ": ") + Safe(b.Title)
 		}
-		t.put(line)
+		about = append(about, line)
 	}
-	doubts := false
+	t.list(about, all, s)
+	doubts := 0
 	for _, r := range list {
 		for _, doubt := range r.match().Doubts {
-			if !doubts {
-				doubts = true
+			if doubts++; doubts > shownDoubts && !all {
+				continue
+			}
+			if doubts == 1 {
 				t.put()
 				t.put(s.bold.Sprint("not told apart"))
 			}
 			t.put(fmt.Sprintf("  %*d  ", digits, r.match().Number), s.warn.Sprint(Safe(doubt)))
 		}
 	}
-	if next != "" {
+	if doubts > shownDoubts && !all {
+		t.put("  ", s.faint.Sprintf("… and %d more  (--all)", doubts-shownDoubts))
+	}
+	if next != nil {
 		t.put()
-		t.put("next  ", next)
+		t.step("next  ", 6, next.String(), s.faint)
 	}
 	return t.err
+}
+
+// shownMatches and shownDoubts are how many matches and doubts a text has unless all is asked for.
+const (
+	shownMatches = 28
+	shownDoubts  = 4
+)
+
+// list writes a line for each match.
+func (t *lines) list(about []string, all bool, s Style) {
+	const indent = 4
+	shown, brief := len(about), false
+	if !all {
+		shown = min(shown, shownMatches)
+		rows := 0
+		for _, line := range about[:shown] {
+			rows += 1 + strings.Count(fold(line, t.width, indent), "\n")
+		}
+		brief = rows > shownMatches
+	}
+	for _, line := range about[:shown] {
+		if brief {
+			first, _, cut := strings.Cut(fold(line, max(0, t.width-2), indent), "\n")
+			if line = strings.ReplaceAll(first, " ", joint); cut {
+				line += joint + "…"
+			}
+		}
+		t.hang(indent, line)
+	}
+	if n := len(about) - shown; n > 0 {
+		t.put(s.faint.Sprintf("… and %s  (--all)", prose.Count(n, "more match", "more matches")))
+	} else if brief {
+		t.put(s.faint.Sprint("whole lines  (--all)"))
+	}
 }
 
 // match returns which match a report is of.

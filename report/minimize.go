@@ -158,6 +158,6 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 	}
 	row("written", strings.Join(written, "  "))
 	if len(m.Written.Sides) == 2 && m.Written.Differ {
-		row("next", "desynctool bisect ", Safe(m.Written.Dir))
+		out.next(Step{Command: []string{"bisect", PathArgument(m.Written.Dir)}})
 	}
 }

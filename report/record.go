@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
@@ -63,8 +64,9 @@ func recordText(out *Text, r *session.Recording, dir string) {
 		p := &r.Peers[i]
 		out.put("  ", s.name.Sprint(Safe(p.Dir)), s.faint.Sprint("  "+strings.Join(recordedFiles(p), ", ")))
 	}
+	dirs := []string{PathArgument(dir)}
 	if len(r.Peers) == 2 {
-		dir = r.Peers[0].Dir + " " + r.Peers[1].Dir
+		dirs = []string{PathArgument(r.Peers[0].Dir), PathArgument(r.Peers[1].Dir)}
 	}
-	out.put(s.faint.Sprint("  next     "), "desynctool bisect ", Safe(dir), " --sim builtin")
+	out.next(Step{Command: slices.Concat([]string{"bisect"}, dirs, []string{"--sim", "builtin"})})
 }

@@ -156,6 +156,21 @@ func EscapeJSON(doc []byte) []byte {
 type Style struct {
 	bad, good, warn, name, faint, bold *color.Color
 	badMark, goodMark                  *color.Color // of changed characters
+
+	width int // columns of a line, 0 if it is not cut
+}
+
+// Least and most columns of a line that a terminal is taken to have.
+const (
+	minWidth = 60
+	maxWidth = 200
+)
+
+// Wide returns the style for a terminal of so many columns: longer lines are cut at spaces, but
+// not within names, paths, commands and values. There are at least 60 and at most 200.
+func (s Style) Wide(columns int) Style {
+	s.width = min(max(columns, minWidth), maxWidth)
+	return s
 }
 
 // NewStyle returns a Style with colours on or off.

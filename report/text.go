@@ -14,7 +14,7 @@ type Text struct {
 }
 
 // Text returns a text that goes to w.
-func (s Style) Text(w io.Writer) *Text { return &Text{lines{w: w}, s} }
+func (s Style) Text(w io.Writer) *Text { return &Text{lines{w: w, width: s.width}, s} }
 
 // Err returns the first error of writing.
 func (t *Text) Err() error { return t.err }
@@ -22,15 +22,19 @@ func (t *Text) Err() error { return t.err }
 // Line writes a line of these parts.
 func (t *Text) Line(parts ...string) { t.put(parts...) }
 
-// Row writes a line of these parts with a name before it.
+// rowIndent is how many columns stand before what follows the name of a row.
+const rowIndent = 11
+
+// Row writes a line of these parts with a name before it. Where it is cut its parts stand below
+// each other.
 func (t *Text) Row(name string, parts ...string) {
-	t.put("  ", t.faint.Sprint(pad(name, len(name), 9)), strings.Join(parts, ""))
+	t.hang(rowIndent, "  ", t.faint.Sprint(pad(name, len(name), rowIndent-2)), strings.Join(parts, ""))
 }
 
 // Rows writes rows of columns, each with a name before it. The first column is of names of
 // peers.
 func (t *Text) Rows(name string, rows [][]string) {
-	t.rows(rows, table{indent: "  " + t.faint.Sprint(pad(name, len(name), 9)), colours: map[int]printer{0: t.name}})
+	t.rows(rows, table{indent: "  " + t.faint.Sprint(pad(name, len(name), rowIndent-2)), colours: map[int]printer{0: t.name}})
 }
 
 // Table writes rows of columns, the first row being the heading.
@@ -38,13 +42,21 @@ func (t *Text) Table(rows [][]string) { t.rows(rows, table{heading: t.bold}) }
 
 // lines writes text line by line and keeps the first error.
 type lines struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	width int // columns of a line, 0 for as many as it needs
+	err   error
 }
 
+// put writes a line. What does not fit stands below it, two columns further to the right.
 func (l *lines) put(parts ...string) {
+	line := strings.Join(parts, "")
+	l.hang(len(line)-len(strings.TrimLeft(line, " "))+2, line)
+}
+
+// hang writes a line. What does not fit stands below it, indented by so many columns.
+func (l *lines) hang(indent int, parts ...string) {
 	if l.err == nil {
-		_, l.err = io.WriteString(l.w, strings.TrimRight(strings.Join(parts, ""), " ")+"\n")
+		_, l.err = io.WriteString(l.w, fold(strings.TrimRight(strings.Join(parts, ""), " "), l.width, indent)+"\n")
 	}
 }
 
@@ -63,8 +75,14 @@ func (l *lines) rows(rows [][]string, form table) {
 	l.table(len(rows), func(n int) []string { return rows[n] }, form)
 }
 
+// leastLast is how many columns the last one of a table has at least, for it to be cut into
+// lines that stand below each other.
+const leastLast = 24
+
 // table writes rows of columns. Each row is made twice, since all of them together may take
-// several times the memory of what they are made of. A row of one cell widens no column.
+// several times the memory of what they are made of. A row of one cell widens no column. Of
+// a row that is too wide the last cell is cut at spaces; where there is no room even for that,
+// whole cells go to the next line.
 func (l *lines) table(count int, row func(n int) []string, form table) {
 	var wide []int
 	for n := range count {
@@ -78,6 +96,19 @@ func (l *lines) table(count int, row func(n int) []string, form table) {
 			}
 		}
 	}
+	before := wordColumns(form.indent)
+	last := before // where the last column begins
+	for i, w := range wide[:max(0, len(wide)-1)] {
+		between, ok := form.between[i]
+		if !ok {
+			between = "  "
+		}
+		last += w + wordColumns(between)
+	}
+	hang := last
+	if l.width > 0 && l.width-last < leastLast {
+		hang = before + 4
+	}
 	for n := range count {
 		r := row(n)
 		line, painted := []string{form.indent}, r
@@ -85,7 +116,11 @@ func (l *lines) table(count int, row func(n int) []string, form table) {
 			painted = form.paint(n, r)
 		}
 		for i, cell := range r {
-			text, colour := pad(painted[i], prose.Columns(cell), wide[i]), form.colours[i]
+			text, colour := painted[i], form.colours[i]
+			if i < len(wide)-1 || len(r) == 1 || hang < last {
+				text = whole(text)
+			}
+			text = pad(text, prose.Columns(cell), wide[i])
 			if n == 0 && form.heading != nil {
 				colour = form.heading
 			}
@@ -98,7 +133,7 @@ func (l *lines) table(count int, row func(n int) []string, form table) {
 			}
 			line = append(line, text, between)
 		}
-		l.put(line...)
+		l.hang(hang, line...)
 	}
 }
 

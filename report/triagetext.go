@@ -13,8 +13,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// textWidth is how many columns the text of a report takes; values and names are not cut for
-// it.
+// textWidth is how many columns the text of a report takes where it does not go to a terminal.
 const textWidth = 120
 
 // How much of a report its text shows unless all is asked for.
@@ -32,30 +31,44 @@ const (
 // is known, what differs, how it spread, and what to do; about a screen or two, or
 // everything if all is set.
 func (r *Report) Text(w io.Writer, s Style, all bool) error {
-	t := reportText{lines{w: w}, r, s, all}
-	t.verdict()
-	t.gameLogs()
-	t.ladder()
-	t.splits()
-	t.causes()
-	t.details()
-	t.values()
-	t.cascade()
-	t.orders()
-	t.trouble()
-	t.next()
-	return t.err
+	if s.width == 0 {
+		s.width = textWidth
+	}
+	t := reportText{lines: lines{width: s.width}, r: r, s: s, all: all, keep: keeper(r.names())}
+	return t.write(w)
 }
 
 type reportText struct {
 	lines
-	r   *Report
-	s   Style
-	all bool
+	r    *Report
+	s    Style
+	all  bool
+	keep func(string) string // keeps names whole
+
+	parts []*part
+	brief bool // a step of the narrowing takes a line
+	open  bool // those that found nothing share a line
+	cut   bool // some of what steps rest on is left out
+}
+
+// names are those of a report that sentences may have in them.
+func (r *Report) names() (names []string) {
+	for i := range r.Peers {
+		names = append(names, r.Peers[i].Name)
+	}
+	for i := range r.Locus {
+		names = append(names, r.Locus[i].Archetype)
+	}
+	g := r.Gather()
+	for i := range g.Entities {
+		names = append(names, g.Entities[i].Title())
+	}
+	return names
 }
 
 // section begins a part of the text.
 func (t *reportText) section(name string, about ...string) {
+	t.begin(name)
 	t.put()
 	t.put(t.s.bold.Sprint(name), "  ", t.s.faint.Sprint(strings.Join(about, "")))
 }
@@ -74,46 +87,21 @@ func (t *reportText) more(n, shown int) {
 	}
 }
 
-// wrap puts a text in lines of textWidth columns. The first follows what stands before it,
-// which takes indent columns; the others stand below it.
+// wrap writes a text, cut into lines. The first follows what stands before it, which takes
+// indent columns; the others stand below it.
 func (t *reportText) wrap(before string, indent int, text string, color printer) {
-	for i, line := range wrapped(Safe(text), textWidth-indent) {
-		if i > 0 {
-			before = strings.Repeat(" ", indent)
-		}
-		if color != nil {
-			line = color.Sprint(line)
-		}
-		t.put(before, line)
+	text = t.keep(Safe(text))
+	if color != nil {
+		text = color.Sprint(text)
 	}
-}
-
-// wrapped cuts a text into lines of so many columns at spaces.
-func wrapped(text string, width int) (out []string) {
-	line := ""
-	for _, word := range strings.Split(text, " ") {
-		switch {
-		case line == "":
-			line = word
-		case prose.Columns(line)+1+prose.Columns(word) > width:
-			out = append(out, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	return append(out, line)
+	t.hang(indent, before, text)
 }
 
 func (t *reportText) verdict() {
 	word := t.s.Verdict(t.r.Status)
 	for i, line := range t.r.Verdict {
 		if i == 0 {
-			lines := wrapped(Safe(line), textWidth-2-len(t.r.Status))
-			t.put(word, "  ", t.s.bold.Sprint(lines[0]))
-			if len(lines) > 1 {
-				t.wrap("  ", 2, strings.Join(lines[1:], " "), t.s.bold)
-			}
+			t.wrap(word+"  ", 2, line, t.s.bold)
 			continue
 		}
 		t.wrap("  ", 2, line, nil)
@@ -154,14 +142,21 @@ func (t *reportText) ladder() {
 	if len(t.r.Ladder) == 0 {
 		return
 	}
+	t.begin(fixed)
 	t.put()
 	wide, found := 0, 0
 	for _, g := range t.r.Ladder {
 		wide = max(wide, prose.Columns(g.Step))
-		found = max(found, min(prose.Columns(Safe(g.Found)), 28))
+		found = max(found, min(prose.Columns(Safe(g.Found)), maxFound(t.width)))
 	}
+	var unanswered []string
 	for _, g := range t.r.Ladder {
 		mark, colour := "?", t.s.warn
+		if t.open && g.State == RungOpen {
+			unanswered = append(unanswered, g.Step)
+			t.cut = true
+			continue
+		}
 		switch g.State {
 		case RungFound:
 			mark, colour = "●", t.s.bad
@@ -191,9 +186,35 @@ func (t *reportText) ladder() {
 			before += text + padding
 		}
 		if evidence != "" {
-			t.wrap(before, indent+found+2, evidence, t.s.faint)
+			t.evidence(before, indent+found+2, evidence)
 		}
 	}
+	if len(unanswered) > 0 {
+		t.put("  ", t.s.warn.Sprint("?"), " open: ", strings.Join(unanswered, ", "))
+	}
+}
+
+// maxFound is how many columns what a step found takes, if what it rests on is to stand beside it
+// in a text of so many columns.
+func maxFound(width int) int { return min(28, 3*width/10) }
+
+// evidence writes what a step rests on after what stands before it, or what of that has room on
+// the line.
+func (t *reportText) evidence(before string, indent int, text string) {
+	text = t.keep(Safe(text))
+	first, rest, _ := strings.Cut(fold(strings.Repeat(joint, indent)+text, t.width-2, indent), "\n")
+	alone := strings.TrimSpace(before) == "" // what was found takes the line before
+	if !t.brief || rest == "" && !alone {
+		t.hang(indent, before, t.s.faint.Sprint(text))
+		return
+	}
+	if t.cut = true; alone {
+		return
+	}
+	if i := strings.LastIndex(first, "; "); i >= 0 {
+		first = first[:i+1]
+	}
+	t.put(before, t.s.faint.Sprint(whole(strings.TrimSpace(first))+" …"))
 }
 
 func (t *reportText) causes() {
@@ -233,7 +254,7 @@ func (t *reportText) cause(c *Cause, first bool) {
 		return
 	}
 	if c.Confirm != "" {
-		t.wrap("    confirm: ", 13, c.Confirm, nil)
+		t.step("    confirm: ", 13, c.Confirm, t.s.faint)
 	}
 	if c.Refute != "" {
 		t.wrap("    refuted by: ", 16, c.Refute, t.s.faint)
@@ -383,6 +404,10 @@ func (t *reportText) trouble() {
 		}
 		t.more(len(part.texts), n)
 	}
+}
+
+// claims shows what the engines said.
+func (t *reportText) claims() {
 	for i, c := range t.r.Claims {
 		if len(t.r.Claims) == 1 && len(c.Contradictions)+len(c.Detail) == 0 && !t.all {
 			break // a step of the narrowing says all of it
@@ -409,6 +434,10 @@ func (t *reportText) trouble() {
 			claimDetail(c.Detail, t.all, func(text string) { t.put("      ", t.s.faint.Sprint(text)) })
 		}
 	}
+}
+
+// machines shows in what the peers' games and machines differ.
+func (t *reportText) machines() {
 	for i, f := range t.r.Facts {
 		if i == 0 {
 			t.section("machines", "what differs between the peers")
@@ -446,17 +475,25 @@ func (t *reportText) next() {
 		t.section("next")
 		n := t.shown(len(t.r.Next), shownNext)
 		for _, text := range t.r.Next[:n] {
-			t.wrap("  ", 2, text, nil)
+			t.step("  ", 2, text, t.s.faint)
 		}
 		t.more(len(t.r.Next), n)
 	}
+}
+
+// ask shows the text for the players.
+func (t *reportText) ask() {
 	if t.r.Ask != "" {
 		t.section("ask the players", "a text to paste")
 		for line := range strings.Lines(strings.TrimRight(t.r.Ask, "\n")) {
 			t.wrap("  ", 2, strings.TrimRight(line, "\n"), nil)
 		}
 	}
+}
+
+func (t *reportText) fingerprint() {
 	if len(t.r.Fingerprints) > 0 {
+		t.begin(fixed)
 		t.put()
 		text := "fingerprint " + t.r.Fingerprint
 		if t.r.Fingerprint == "" {

@@ -8,8 +8,9 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// besideTitle is how many columns an entity and its only field take at most in one line.
-const besideTitle = 40
+// besideTitle is how many columns an entity and its only field take at most in one line of a text
+// of so many columns.
+func besideTitle(width int) int { return min(40, width/3) }
 
 // shownAbsent is how many kinds of entities that only one side has a text names.
 const shownAbsent = 6
@@ -28,10 +29,15 @@ func (t *reportText) values() {
 	a, b := k.Peers[0], k.Peers[1]
 	left := k.Values
 	rows, shown := t.valueRows(g, false)
-	if width(rows) > textWidth-2 || slices.ContainsFunc(g.Entities, func(e GatheredEntity) bool { return len(e.Lines) > 1 }) {
+	if width(rows) > t.width-2 || slices.ContainsFunc(g.Entities, func(e GatheredEntity) bool { return len(e.Lines) > 1 }) {
 		rows, shown = t.valueRows(g, true)
 	}
-	if left -= min(left, shown); shown > 0 {
+	left -= min(left, shown)
+	switch {
+	case shown == 0:
+	case width(rows) > t.width-2:
+		t.stacked(rows)
+	default:
 		n := len(rows[0]) - 4 // the columns of the peers follow those of entities and fields
 		if t.all {
 			n--
@@ -42,6 +48,30 @@ func (t *reportText) values() {
 		t.put("  ", t.s.faint.Sprint("… and "+prose.Count(left, "more value", "more values")+t.hint()))
 	}
 	t.onOneSide(g)
+}
+
+// stacked writes rows of values for which there are not enough columns: both peers' values and
+// their difference follow the name of the field, or stand below it.
+func (t *reportText) stacked(rows [][]string) {
+	a, b := t.side(t.r.Compared.Peers[0], t.s.name), t.side(t.r.Compared.Peers[1], t.s.warn)
+	for n, row := range rows {
+		if n == 0 {
+			t.put("  ", t.s.faint.Sprint(strings.Join(row[1:3], " | ")+"  "+strings.Join(row[3:], "  ")))
+			continue
+		}
+		before := "  " + row[0]
+		indent := len(before) - len(strings.TrimLeft(before, " "))
+		if len(row) == 1 {
+			t.put(whole(strings.TrimRight(before, " ")))
+			continue
+		}
+		values := []string{a.Sprint(whole(row[1])), t.s.faint.Sprint(" | "), b.Sprint(whole(row[2])), "  ", strings.Join(row[3:], "  ")}
+		if before += "  "; wordColumns(before)+wordColumns(strings.Join(values, "")) > t.width {
+			t.put(whole(strings.TrimRight(before, " ")))
+			before = strings.Repeat(" ", indent+2)
+		}
+		t.hang(indent+4, append([]string{before}, values...)...)
+	}
 }
 
 // valueRows returns the rows of a table of values that differ, the first being its heading, and
@@ -72,7 +102,7 @@ func (t *reportText) valueRows(g *Gathered, blocks bool) (rows [][]string, shown
 			switch {
 			case !blocks:
 				row = append([]string{e.Title()}, row...)
-			case len(e.lines(t.all)) == 1 && prose.Columns(e.Title())+2+prose.Columns(row[0]) <= besideTitle:
+			case len(e.lines(t.all)) == 1 && prose.Columns(e.Title())+2+prose.Columns(row[0]) <= besideTitle(t.width):
 				row[0] = e.Title() + "  " + row[0]
 				rows = append(rows, row)
 				continue

@@ -90,7 +90,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	case reverse:
 		return copyTemporary(e.stdout, write)
 	}
-	return dump(e.stdout, in, name)
+	return e.paged(func(w io.Writer) error { return dump(w, in, name) })
 }
 
 // dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
@@ -109,5 +109,5 @@ func dumpState(e *env, tree *archive.Tree, arg string, asJSON bool, output strin
 	if output != "" {
 		return files.Replace(output, func(f *os.File) error { return write(f) })
 	}
-	return write(e.stdout)
+	return e.paged(write)
 }

@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
+	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/narrow"
 )
 
@@ -22,16 +24,16 @@ func document(x *evidence.Match) report.MatchDocument {
 	return report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: x.Doubts}
 }
 
-// howToSee says how a command shows one of several matches.
-func howToSee(command string, paths []string) string {
-	var quoted []string
-	for _, path := range paths {
-		if strings.ContainsAny(path, " '\"$\\") {
-			path = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-		}
-		quoted = append(quoted, report.Safe(path))
+// howToSee is how a command shows one of several matches.
+func howToSee(command string, paths []string, number int) report.Step {
+	if slices.Contains(paths, archive.Stdin) {
+		return report.Step{About: command + " of the same text with --match N shows one in full"}
 	}
-	return fmt.Sprintf("desynctool %s %s --match N shows one in full", command, strings.Join(quoted, " "))
+	args := []string{command}
+	for _, path := range paths {
+		args = append(args, report.PathArgument(path))
+	}
+	return report.Step{Command: append(args, "--match", strconv.Itoa(number)), About: "shows one in full, by its number"}
 }
 
 // triageMatches reports on several matches, one after the other: a line each.
@@ -56,7 +58,7 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 	progress, end := e.progress("matches", "")
 	defer end()
 	builds.Progress = nil
-	status := report.InSync
+	status, number := report.InSync, 0 // of the first that is as bad as any
 	var short []*report.Report
 	for i, x := range matches.List {
 		r, err := e.triageOne(x, builds, flags)
@@ -71,7 +73,9 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 		if err != nil {
 			return err
 		}
-		status = report.Worst(status, one)
+		if worst := report.Worst(status, one); worst != status || i == 0 {
+			status, number = worst, x.Number
+		}
 		if flags.redact {
 			r = r.Redact()
 			r.Match = &report.MatchDocument{Number: x.Number}
@@ -87,7 +91,8 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 		}
 	}
 	end()
-	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, howToSee("triage", paths)), ended(status))
+	next := howToSee("triage", paths, number)
+	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, &next, flags.all), ended(status))
 }
 
 // triageOne reports on one of several matches. That there is nothing to report on is a report.
@@ -122,13 +127,13 @@ func statusOf(err error) report.Status {
 
 // renderMatches writes several reports in every format asked for; short are enough of them for
 // text.
-func (e *env) renderMatches(o *outputs, short, saved report.Each, next string) error {
+func (e *env) renderMatches(o *outputs, short, saved report.Each, next *report.Step, all bool) error {
 	summarized := false
 	for _, out := range o.wanted() {
 		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
 			case "text":
-				return report.MatchesText(w, style, short, next)
+				return report.MatchesText(w, style, short, next, all)
 			case "json":
 				return report.MatchesJSON(w, saved)
 			case "markdown":
@@ -222,5 +227,5 @@ func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *ou
 		}
 	}
 	end()
-	return e.finish(format, report.DoctorOfMatches(list, howToSee("doctor", paths)), false)
+	return e.finish(format, report.DoctorOfMatches(list, howToSee("doctor", paths, 1)), false)
 }

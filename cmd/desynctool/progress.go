@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
@@ -25,11 +23,6 @@ func (e *env) progress(what, unit string) (report func(done, total int64), end f
 	}
 	b := &progressBar{what: what, unit: unit, file: e.stderr.(*os.File), start: time.Now()}
 	return b.report, b.end
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // progressBar is a bar that appears late.

@@ -192,7 +192,7 @@ func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 				r[i].Match = &match
 			}
 		}
-		return e.renderMatches(format, eachOf(r), eachOf(r), "")
+		return e.renderMatches(format, eachOf(r), eachOf(r), nil, flags.all)
 	}
 	return fmt.Errorf("%T cannot be rendered", saved)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -20,6 +19,7 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	color          string // auto, always or never
+	noPager        bool
 	args           []string
 	*interrupts
 	rendered bool // a result has been written
@@ -45,6 +45,7 @@ Results go to stdout, warnings and errors to stderr.
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colour the text: auto, always or never")
+	root.PersistentFlags().BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch e.color {
 		case "auto", "always", "never":
@@ -60,11 +61,11 @@ Results go to stdout, warnings and errors to stderr.
 	return root
 }
 
-// style returns the style for text on w: by --color, else NO_COLOR, else
-// FORCE_COLOR and CLICOLOR_FORCE, else by what w is.
+// style returns the style for text on w: coloured by --color, else NO_COLOR, else
+// FORCE_COLOR and CLICOLOR_FORCE, else by what w is; as wide as w if that is a terminal.
 func (e *env) style(w io.Writer) report.Style {
 	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
-	on := false
+	on, shown := false, isTerminal(w)
 	switch {
 	case e.color == "always":
 		on = true
@@ -72,10 +73,14 @@ func (e *env) style(w io.Writer) report.Style {
 	case set("FORCE_COLOR") || set("CLICOLOR_FORCE"):
 		on = true
 	default:
-		f, ok := w.(*os.File)
-		on = ok && os.Getenv("TERM") != "dumb" && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+		on = shown && os.Getenv("TERM") != "dumb"
 	}
-	return report.NewStyle(on)
+	style := report.NewStyle(on)
+	if shown {
+		columns, _ := terminalSize(w)
+		style = style.Wide(columns)
+	}
+	return style
 }
 
 func (e *env) errStyle() report.Style { return e.style(e.stderr) }
@@ -212,12 +217,12 @@ func (e *env) finish(o *outputs, d report.Document, all bool) error {
 	return ended(d.Status)
 }
 
-// renderTo lets write write to stdout or a file. Only stdout is coloured, and only if it
-// is a terminal.
+// renderTo lets write write to stdout or a file. Only stdout is coloured and shown in a pager,
+// and only if it is a terminal.
 func (e *env) renderTo(out output, write func(w io.Writer, s report.Style) error) error {
 	e.rendered = true
 	if out.file == "" {
-		return write(e.stdout, e.style(e.stdout))
+		return e.paged(func(w io.Writer) error { return write(w, e.style(e.stdout)) })
 	}
 	return files.Replace(out.file, func(f *os.File) error { return write(f, report.NewStyle(e.color == "always")) })
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/report/playbook"
 )
 
 // match is which match a file says to be of, by the engine's own name.
@@ -40,6 +42,16 @@ func (e *OtherGamesError) Error() string {
 
 // Game returns whose artifacts these are, empty if they are ours or of any game.
 func (s *Session) Game() string { return s.game }
+
+// Given returns the paths that the evidence was read from, and of several matches the number of
+// this one.
+func (s *Session) Given() playbook.Given {
+	g := playbook.Given{Paths: s.paths}
+	if s.match != nil {
+		g.Match = s.match.Number
+	}
+	return g
+}
 
 // oneGame finds out of which game the artifacts are. Those of several are an error.
 func (s *Session) oneGame() error {

@@ -22,7 +22,7 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 	if err != nil || !slices.ContainsFunc(c.Peers, func(p report.CheckedPeer) bool { return len(p.Covers)+len(p.Logs) > 0 }) {
 		return nil, why
 	}
-	e := playbook.Evidence{Facts: c.Facts, GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
+	e := playbook.Evidence{Given: s.Given(), Facts: c.Facts, GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
 	for _, f := range c.Files {
 		for _, t := range f.Trouble {
 			if t.Kind != "misnamed" && t.Kind != "duplicate" {

@@ -37,6 +37,7 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 		}
 		return c.Ask
 	}
+	g.e.Given = s.Given()
 	defer g.Close()
 	if err := g.compare(); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 package playbook
 
 import (
-	"cmp"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -104,7 +104,9 @@ type Conclusion struct {
 	// enough to be said.
 	Likenesses []Likeness
 
-	// Simulators are those that were given; Paths of the peers' folders or files, by name.
+	// Given is what the evidence was taken from, Simulators are those that were given; Paths of
+	// the peers' folders or files, by name.
+	Given      Given
 	Simulators Simulators
 	Paths      map[string]string
 
@@ -134,8 +136,9 @@ type Conclusion struct {
 
 	// What differs, the root first, and what a report draws of it; nil if it is not known.
 	Compared   *report.Compared
-	ComparedAt Moment // the state point of Compared
-	Later      uint64 // how many ticks that is after the earliest moment at which the peers may have differed
+	ComparedAt Moment    // the state point of Compared
+	Files      [2]string // of the states compared, empty if they are in no file
+	Later      uint64    // how many ticks that is after the earliest moment at which the peers may have differed
 	Locus      []report.LocusField
 	Orders     []report.TriagedOrder
 	Cascade    []report.CascadeDocument
@@ -191,17 +194,27 @@ func (c *Conclusion) MayBeFirst() []string {
 // peer had; "" if none was.
 type Simulators struct{ Sim, Own string }
 
-// PathOfWrong returns the path of the first peer that is wrong, or, if that is not known, of
-// the first one; PEER if that left no folder or file of its own.
-func (c *Conclusion) PathOfWrong() string {
-	name := ""
+// Given is what evidence was taken from.
+type Given struct {
+	Paths []string // as they were given
+	Match int      // the number of the match among several, 0 if there is only one
+}
+
+// Wrong returns the first peer that is wrong, or, if that is not known, the first one, and the
+// path of its folder or file, "" if it left none of its own.
+func (c *Conclusion) Wrong() (name, path string) {
 	switch {
 	case len(c.Guilty) > 0:
 		name = c.Guilty[0]
 	case len(c.Peers) > 0:
 		name = c.Peers[0].Name
 	}
-	return cmp.Or(c.Paths[name], "PEER")
+	return name, c.Paths[name]
+}
+
+// HasLog reports whether a peer left an order log.
+func (c *Conclusion) HasLog(name string) bool {
+	return slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Name == name && p.OrderLog })
 }
 
 // Open returns the steps that the evidence does not answer.

@@ -47,6 +47,8 @@ type Evidence struct {
 
 	// What follows is for the report, and changes no verdict.
 
+	// Given is what all of this was taken from.
+	Given Given
 	// Parted are the states of two peers at the bad end of the bracket, or else at the
 	// first later state point at which both left one.
 	Parted *Parted
@@ -82,6 +84,7 @@ type Evidence struct {
 type Parted struct {
 	Names  [2]string
 	Paths  [2]string // of the peers' folders or files
+	Files  [2]string // of the states, empty if they are in no file
 	States [2]snapshot.State
 	// Naming is what the game calls the entities of each state, nil where its format does not
 	// say it.

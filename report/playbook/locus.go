@@ -23,7 +23,7 @@ const (
 func (c *Conclusion) locus(p *Parted) {
 	d := p.Diff
 	k := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
-	c.Compared, c.ComparedAt = k, MomentOf(d.A.Point)
+	c.Compared, c.ComparedAt, c.Files = k, MomentOf(d.A.Point), p.Files
 	entities := newGrouping(p)
 	var of []*grouped // each value of the locus
 	var rows uint64

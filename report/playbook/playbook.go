@@ -24,7 +24,7 @@ import (
 // could be compared it says what would be needed. The same evidence gives the same
 // Conclusion. An error is one of Evidence.Within.
 func Conclude(e Evidence) (*Conclusion, error) {
-	c := &Conclusion{Session: e.Session, Facts: differing(e.Facts), Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
+	c := &Conclusion{Given: e.Given, Session: e.Session, Facts: differing(e.Facts), Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
 	if l := e.Lab; l != nil {
 		c.Simulators.Sim = l.Sim
 		if l.Given {

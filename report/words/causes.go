@@ -2,6 +2,8 @@ package words
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -11,18 +13,37 @@ import (
 	"github.com/desynctool/desynctool/report/playbook"
 )
 
-// class is what is said of a class of causes.
+// class is what is said of a class of causes: what would show it, and what would exclude it.
 type class struct {
-	title string
-	// confirm is what would show it: a command with PEER for the path of the peer that is
-	// wrong and OWN for its build, or a text. Refute is what would exclude it.
-	confirm, refute string
+	title   string
+	confirm check
+	refute  string
 }
 
-const (
-	ownLog  = "the relay's or the server's own log of orders"
-	ownRuns = "desynctool replay PEER --sim OWN --runs 10"
+// check is what would show a cause: a replay of the orders of the peer that is wrong, or else
+// something in words.
+type check struct {
+	replay []string // flags
+	beside bool     // the peer's own build runs beside the one that is trusted, else by itself
+	with   string   // what is to be seen, or else done
+}
+
+// own is a replay in the build that the peer had.
+func own(flags ...string) check { return check{replay: flags} }
+
+// sideBySide is a replay in the trusted build and in that of the peer.
+func sideBySide(with string, flags ...string) check {
+	return check{replay: append([]string{}, flags...), beside: true, with: with}
+}
+
+var (
+	ownLog  = check{with: "the relay's or the server's own log of orders"}
+	ownRuns = own("--runs", "10")
+	drilled = sideBySide("", "--drill")
 )
+
+// nothingDeparts is what confirms that no build made a value.
+const nothingDeparts = "nothing departs"
 
 var classes = map[string]class{
 	playbook.InputDropped:     {"An order was lost on its way to a peer", ownLog, "a log of the relay that lacks the order as well"},
@@ -30,26 +51,26 @@ var classes = map[string]class{
 	playbook.InputReordered:   {"Orders of a tick were applied in another order", ownLog, "a log of the relay with the same sequence of orders"},
 	playbook.InputAltered:     {"An order was changed on its way", ownLog, "a log of the relay with the same content"},
 	playbook.InputLate:        {"An order was applied in another tick", ownLog, "a log of the relay with the same tick"},
-	playbook.InitialState:     {"The peers did not begin with the same state", "the settings of the lobby that each peer began with", "a state from before the one that was compared in which the peers are equal"},
-	playbook.DifferentData:    {"The peers play by different data or code", "desynctool replay PEER --sim SIM --against OWN", "a replay in the peer's own build and data that comes to what the others have"},
-	playbook.RNGLeak:          {"The sim's random numbers are drawn by something that is not part of it", "desynctool replay PEER --sim SIM --against OWN --drill", "another value that differs before the RNG does"},
+	playbook.InitialState:     {"The peers did not begin with the same state", check{with: "the settings of the lobby that each peer began with"}, "a state from before the one that was compared in which the peers are equal"},
+	playbook.DifferentData:    {"The peers play by different data or code", sideBySide(""), "a replay in the peer's own build and data that comes to what the others have"},
+	playbook.RNGLeak:          {"The sim's random numbers are drawn by something that is not part of it", drilled, "another value that differs before the RNG does"},
 	playbook.IterationOrder:   {"Results are applied in the order of a map, or of threads that finish", ownRuns, "replays that are all the same, with as many threads as the peer had"},
-	playbook.UnstableSort:     {"A sort leaves equal elements in no certain order", "desynctool replay PEER --sim SIM --against OWN --drill", "two replays of one build that differ: then it is the order of work"},
-	playbook.Float:            {"Floating-point arithmetic rounds differently", "desynctool replay PEER --sim SIM --against OWN --drill", "in the same step, an integer that differs, or a float that does by more than rounding"},
-	playbook.Uninitialized:    {"Memory is read that was not set", "desynctool replay PEER --sim OWN --serialize --runs 10", "a replay with a memory sanitizer that is silent"},
-	playbook.StaleCache:       {"Derived data was not brought up to date", "desynctool replay PEER --sim OWN --check-caches", "caches that are what the state gives, in every tick until then"},
-	playbook.ImpureValidation: {"Testing whether an order is possible changes the state", "desynctool replay PEER --sim OWN --check-purity", "the tests of all orders of that tick, after which the state is as before"},
-	playbook.PredictionLeak:   {"What was predicted is not taken back completely", "desynctool replay PEER --sim OWN --predict 0,1", "predictions of all players in that tick, after which the state is as before"},
-	playbook.SaveForgets:      {"A save or a restore leaves a part of the state out", "desynctool replay PEER --sim OWN --serialize", "a state that is saved and loaded in that tick and goes on as the others do"},
-	playbook.TimerOff:         {"A timer or counter is off after a reconnect", "desynctool replay PEER --sim OWN --from-each-snapshot", "values that are off by another number than that of the ticks missed"},
-	playbook.ThreadTiming:     {"The result depends on the timing of threads", "desynctool replay PEER --sim OWN --runs 100", "the same divergence with one thread"},
-	playbook.Locale:           {"The result depends on the machine's language", "the peers' locales, as doctor lists them; a replay under each of them", "the same divergence between machines of one locale"},
+	playbook.UnstableSort:     {"A sort leaves equal elements in no certain order", drilled, "two replays of one build that differ: then it is the order of work"},
+	playbook.Float:            {"Floating-point arithmetic rounds differently", drilled, "in the same step, an integer that differs, or a float that does by more than rounding"},
+	playbook.Uninitialized:    {"Memory is read that was not set", own("--serialize", "--runs", "10"), "a replay with a memory sanitizer that is silent"},
+	playbook.StaleCache:       {"Derived data was not brought up to date", own("--check-caches"), "caches that are what the state gives, in every tick until then"},
+	playbook.ImpureValidation: {"Testing whether an order is possible changes the state", own("--check-purity"), "the tests of all orders of that tick, after which the state is as before"},
+	playbook.PredictionLeak:   {"What was predicted is not taken back completely", own("--predict", "0,1"), "predictions of all players in that tick, after which the state is as before"},
+	playbook.SaveForgets:      {"A save or a restore leaves a part of the state out", own("--serialize"), "a state that is saved and loaded in that tick and goes on as the others do"},
+	playbook.TimerOff:         {"A timer or counter is off after a reconnect", own("--from-each-snapshot"), "values that are off by another number than that of the ticks missed"},
+	playbook.ThreadTiming:     {"The result depends on the timing of threads", own("--runs", "100"), "the same divergence with one thread"},
+	playbook.Locale:           {"The result depends on the machine's language", check{with: "the peers' locales, as doctor lists them; a replay under each of them"}, "the same divergence between machines of one locale"},
 	playbook.WallClock:        {"The sim reads the machine's clock", ownRuns, "replays that are all the same"},
-	playbook.HostOnly:         {"Something that runs on one machine only changed the state", "a replay of the host's orders in a build without that script or bot", "the same divergence of a peer that is not the host"},
-	playbook.ForeignWrite:     {"A value was overwritten from outside: a memory editor, a cheat, a broken memory", "desynctool replay PEER --sim SIM --against OWN, in which nothing departs", "the peer's own build making the same value again"},
-	playbook.BitFlip:          {"A bit of memory flipped", "desynctool replay PEER --sim SIM --against OWN, in which nothing departs; a memory test of the machine", "the peer's own build making the same value again; the same field in another report"},
-	playbook.SelfHealed:       {"A value was wrong for a while and was computed anew", "desynctool replay PEER --sim SIM --against OWN --drill", "something later that depends on the value and differs"},
-	playbook.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", "desynctool verify PEER", "states that differ, with checksums that differ as well"},
+	playbook.HostOnly:         {"Something that runs on one machine only changed the state", check{with: "a replay of the host's orders in a build without that script or bot"}, "the same divergence of a peer that is not the host"},
+	playbook.ForeignWrite:     {"A value was overwritten from outside: a memory editor, a cheat, a broken memory", sideBySide(nothingDeparts), "the peer's own build making the same value again"},
+	playbook.BitFlip:          {"A bit of memory flipped", sideBySide(nothingDeparts + "; and a memory test of the machine"), "the peer's own build making the same value again; the same field in another report"},
+	playbook.SelfHealed:       {"A value was wrong for a while and was computed anew", drilled, "something later that depends on the value and differs"},
+	playbook.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", check{with: "hashes that are computed again from content, which verify does"}, "states that differ, with checksums that differ as well"},
 }
 
 // title says what a class of causes is.
@@ -65,7 +86,7 @@ func Causes(c *playbook.Conclusion) []report.Cause {
 		from := &c.Causes[i]
 		cause := report.Cause{
 			Class: from.Class, Title: title(from.Class), Standing: standings[from.Standing], Group: 1, Evidence: full(signs(from.Signs)),
-			Confirm: command(c, classes[from.Class].confirm), Refute: classes[from.Class].refute,
+			Confirm: confirm(c, from.Class, "").String(), Refute: classes[from.Class].refute,
 		}
 		if from.Confirmed() {
 			cause.Score = 1
@@ -166,30 +187,63 @@ func experiment(x *playbook.Experiment) string {
 	return text
 }
 
-// command fills in the path of the peer and the names of the builds.
-func command(c *playbook.Conclusion, text string) string {
-	sim := c.Simulators.Sim
-	if sim == "" {
-		sim = "exec:GAME"
-		if c.Session.Game == "refsim" {
-			sim = "builtin"
+// confirm returns what would show a class of causes. It is a command if all is known that it
+// needs: the log of the peer that is wrong, and the builds.
+func confirm(c *playbook.Conclusion, class, about string) report.Step {
+	check := classes[class].confirm
+	if check.replay == nil {
+		return report.Step{About: clauses(": ", about, check.with)}
+	}
+	name, path := c.Wrong()
+	sims := c.Simulators
+	if sims.Sim == "" && c.Session.Game == "refsim" {
+		sims.Sim = "builtin"
+	}
+	if sims.Sim != "" && sims.Own == "" && !check.beside {
+		sims.Own = sims.Sim
+	}
+	if path != "" && c.Given.Match == 0 && !stdin(c) && sims.Own != "" && c.HasLog(name) {
+		command := []string{"replay", report.PathArgument(path), "--sim", sims.Own}
+		if check.beside {
+			command = []string{"replay", report.PathArgument(path), "--sim", sims.Sim, "--against", sims.Own}
 		}
+		return report.Step{Command: append(command, check.replay...), About: clauses(": ", about, check.with)}
 	}
-	own := c.Simulators.Own
-	if own == "" {
-		own = sim
+	whose := "the orders"
+	if name != "" {
+		whose += " of " + name
 	}
-	return strings.NewReplacer("PEER", quote(c.PathOfWrong()), "OWN", quote(own), "SIM", quote(sim)).Replace(text)
+	where := " in the build that the peer had, as --sim"
+	if check.beside {
+		where = " in a build that is trusted, as --sim, and the one that the peer had, as --against"
+	}
+	if len(check.replay) > 0 {
+		where += ", with " + strings.Join(check.replay, " ")
+	}
+	return report.Step{About: clauses(": ", about, clauses("; ", "replay "+whose+where, check.with))}
 }
 
-// quote quotes a word for a shell where it needs that.
-func quote(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/:=@%+,-", r))
-	}) {
-		return word
+// clauses joins what is not empty.
+func clauses(between string, list ...string) string {
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), between)
+}
+
+// stdin reports whether some of the evidence came from stdin, which no command can read again.
+func stdin(c *playbook.Conclusion) bool { return slices.Contains(c.Given.Paths, "-") }
+
+// rerun returns a command with the paths that were given; without them if one was stdin.
+func rerun(c *playbook.Conclusion, command string, flags []string, about string) report.Step {
+	if stdin(c) || len(c.Given.Paths) == 0 {
+		return report.Step{About: clauses(": ", strings.Join(append([]string{command}, flags...), " ")+" of the same files", about)}
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	args := []string{command}
+	for _, path := range c.Given.Paths {
+		args = append(args, report.PathArgument(path))
+	}
+	if c.Given.Match > 0 {
+		args = append(args, "--match", strconv.Itoa(c.Given.Match))
+	}
+	return report.Step{Command: append(args, flags...), About: about}
 }
 
 // signs says what speaks for a cause.

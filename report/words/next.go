@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/shell"
+
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -16,62 +18,122 @@ var toLearn = []playbook.Step{
 }
 
 // Next says what to do, the most useful first.
-func Next(c *playbook.Conclusion) []string {
+func Next(c *playbook.Conclusion) []report.Step {
 	out := next(c)
 	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
 		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has “%s” in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Shorten(l.Text, 100), l.Where())
-		out = slices.Insert(out, 0, look)
+		out = slices.Insert(out, 0, report.Step{About: look})
 	}
 	return out
 }
 
-func next(c *playbook.Conclusion) []string {
-	out := []string{}
-	if c.Word != nil {
+// advice is something to do that is no command of ours.
+func advice(format string, args ...any) report.Step {
+	return report.Step{About: fmt.Sprintf(format, args...)}
+}
+
+func next(c *playbook.Conclusion) (out []report.Step) {
+	switch {
+	case c.Word != nil:
 		return nextTold(c)
+	case c.Diverged():
+		return slices.Concat(replays(c), checks(c), values(c), toGet(c))
+	case c.Ask != "":
+		out = append(out, ask(c))
+	case c.Alone:
+		out = append(out, advice("ask for %s", Needs(c.Lacking)))
+	case len(c.Lost)+len(c.Lacking) > 0:
+		out = append(out, rerun(c, "doctor", nil, "what is missing, and a text that asks the players for it"))
 	}
-	if !c.Diverged() {
-		switch {
-		case c.Ask != "":
-			out = append(out, "send the text below to the players")
-		case c.Alone:
-			out = append(out, "ask for "+Needs(c.Lacking))
-		case len(c.Lost)+len(c.Lacking) > 0:
-			out = append(out, "ask the players for what is missing: desynctool doctor PATH… writes the text")
-		}
-		if c.Inputs.State == playbook.InputsLogs {
-			out = append(out, "desynctool orders PATH… --all lists every order that differs between the logs")
-		}
-		if len(c.Contradictions) > 0 {
-			out = append(out, "desynctool verify FILE… computes hashes again from content: one of two pieces that contradict each other is wrong")
-		}
-		return out
+	if c.Inputs.State == playbook.InputsLogs {
+		out = append(out, rerun(c, "orders", []string{"--all"}, "lists every order that differs between the logs"))
 	}
+	if len(c.Contradictions) > 0 {
+		out = append(out, advice("one of two pieces that contradict each other is wrong: desynctool verify computes the hashes of a file again from its content"))
+	}
+	return out
+}
+
+// ask is to send the text that asks the players for what is missing.
+func ask(c *playbook.Conclusion) report.Step {
+	if stdin(c) {
+		return advice("send the text for the players to them, which --all prints")
+	}
+	return rerun(c, "doctor", nil, "ends with a text that asks the players for what is missing")
+}
+
+// replays are the replays that would show who is wrong and why, or the lists of orders that differ.
+func replays(c *playbook.Conclusion) (out []report.Step) {
 	switch {
 	case c.Bracket == nil:
 	case c.Inputs.Differ():
-		out = append(out, "desynctool orders PATH… --all lists every order that differs")
+		out = append(out, rerun(c, "orders", []string{"--all"}, "lists every order that differs"))
 	case c.SimFailed != "":
-		out = append(out, "desynctool sim check -- GAME tests the simulator, which failed (docs/extsim.md)")
+		out = append(out, testSim(c))
 	case !c.Replayed && c.Held.Logs > 0 && c.Session.Game == "refsim":
-		out = append(out, "desynctool triage PATH… --sim builtin replays the orders and shows which peer is wrong")
+		out = append(out, rerun(c, "triage", []string{"--sim", "builtin"}, "replays the orders and shows which peer is wrong"))
 	case !c.Replayed && c.Held.Logs > 0:
-		out = append(out, "desynctool triage PATH… --sim exec:GAME replays the orders in the game and shows which peer is wrong (docs/extsim.md)")
+		out = append(out, advice("triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"))
 	}
 	if c.Replayed && !c.Unsteady && c.Simulators.Own == "" && len(c.Causes) == 0 && c.Bracket != nil && !c.Inputs.Differ() {
-		out = append(out, fmt.Sprintf("desynctool triage PATH… --sim %s --own BUILD makes the experiments in the build that the peer had", quote(c.Simulators.Sim)))
+		out = append(out, advice("triage with --own, the build that the peer had, beside --sim makes the experiments in that build"))
 	}
+	return out
+}
+
+// testSim tests the simulator that failed.
+func testSim(c *playbook.Conclusion) report.Step {
+	const about = "tests the simulator, which failed (docs/extsim.md)"
+	spec := c.Simulators.Sim
+	if c.OwnFailed {
+		spec = c.Simulators.Own
+	}
+	kind, command, _ := strings.Cut(spec, ":")
+	args := []string{"sim", "check"}
+	switch kind {
+	case "wasm":
+		return report.Step{Command: append(args, spec), About: about}
+	case "exec+unix", "exec+tcp":
+		args = append(args, "--transport", strings.TrimPrefix(kind, "exec+"))
+	case "exec":
+	default:
+		return advice("desynctool sim check %s", about)
+	}
+	words, err := shell.Fields(command, nil)
+	if err != nil || len(words) == 0 {
+		return advice("desynctool sim check %s", about)
+	}
+	return report.Step{Command: append(append(args, "--"), words...), About: about}
+}
+
+// checks are what would show the causes that are not shown yet.
+func checks(c *playbook.Conclusion) (out []report.Step) {
 	for i := range c.Causes {
 		if from := &c.Causes[i]; !from.Confirmed() || strings.HasPrefix(from.Class, "input-") { // where an order is lost is open still
-			out = append(out, fmt.Sprintf("check for %s: %s", from.Class, command(c, classes[from.Class].confirm)))
+			out = append(out, confirm(c, from.Class, "check for "+from.Class))
 		}
 	}
-	if k := c.Compared; k != nil && k.Values > uint64(len(c.Locus)) {
-		out = append(out, fmt.Sprintf("desynctool diff A@%d B@%d --all lists all %d values that differ", k.Point, k.Point, k.Values))
+	return out
+}
+
+// values lists the values that differ, if these are not all of them.
+func values(c *playbook.Conclusion) (out []report.Step) {
+	k := c.Compared
+	if k == nil || k.Values <= uint64(len(c.Locus)) {
+		return nil
 	}
+	about := fmt.Sprintf("lists all %d values that differ", k.Values)
+	if c.Files[0] == "" || c.Files[1] == "" || stdin(c) || c.Given.Match > 0 {
+		return []report.Step{advice("diff of the two states, with --all, %s", about)}
+	}
+	return []report.Step{{Command: []string{"diff", report.PathArgument(c.Files[0]), report.PathArgument(c.Files[1]), "--all"}, About: about}}
+}
+
+// toGet is what would answer the steps that are open.
+func toGet(c *playbook.Conclusion) (out []report.Step) {
 	for _, a := range c.Answers {
 		if a.State == report.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
-			out = append(out, fmt.Sprintf("to learn the %s: get %s", strings.ReplaceAll(a.Step.String(), "-", " "), Needs(a.Needs)))
+			out = append(out, advice("to learn the %s: get %s", strings.ReplaceAll(a.Step.String(), "-", " "), Needs(a.Needs)))
 		}
 	}
 	return out

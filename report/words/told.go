@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -274,24 +275,24 @@ func tellPreflight(c *playbook.Conclusion) string {
 }
 
 // nextTold says what to ask for, from whom, by name.
-func nextTold(c *playbook.Conclusion) []string {
+func nextTold(c *playbook.Conclusion) []report.Step {
 	switch c.Runs {
 	case playbook.RunsOfSelfTest:
 		if c.Word.Claim.Loaded {
-			return []string{"have the game write both states as text, and give them to desynctool diff"}
+			return []report.Step{advice("have the game write both states as text, and give them to desynctool diff")}
 		}
-		return []string{
-			"run the same test of the same inputs again, twice or more: if it fails in another tick, or not at all, the game does not compute the same each time",
-			"if it fails in the same tick each time, look for state that is not saved, or not loaded again as it was",
-			"have the game save both states of that tick, and give them to desynctool diff",
+		return []report.Step{
+			advice("run the same test of the same inputs again, twice or more: if it fails in another tick, or not at all, the game does not compute the same each time"),
+			advice("if it fails in the same tick each time, look for state that is not saved, or not loaded again as it was"),
+			advice("have the game save both states of that tick, and give them to desynctool diff"),
 		}
 	case playbook.RunsOfReplay:
-		return []string{
-			"replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference",
-			"if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time",
+		return []report.Step{
+			advice("replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference"),
+			advice("if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time"),
 		}
 	}
-	out := []string{}
+	var out []report.Step
 	var leaves string
 	for _, n := range c.Lacking {
 		if n.What == playbook.StatesOrHashes {
@@ -299,22 +300,22 @@ func nextTold(c *playbook.Conclusion) []string {
 			if len(n.Files) > 0 {
 				text += ": " + files(n.Files)
 			}
-			return append(out, text)
+			return append(out, advice("%s", text))
 		}
 		leaves = files(n.Files)
 	}
 	absent := c.Word.Absent()
 	for _, name := range absent[:min(len(absent), maxAsked)] {
-		out = append(out, fmt.Sprintf("ask %s for these files of that match: %s", name, leaves))
+		out = append(out, advice("ask %s for these files of that match: %s", name, leaves))
 	}
 	if n := len(absent) - maxAsked; n > 0 {
-		out = append(out, fmt.Sprintf("ask %d more peers for the same, which the list of peers names", n))
+		out = append(out, advice("ask %d more peers for the same, which the list of peers names", n))
 	}
 	if len(absent) == 0 {
-		out = append(out, "ask another player for these files of that match: "+leaves)
+		out = append(out, advice("ask another player for these files of that match: %s", leaves))
 	}
 	if c.Ask != "" {
-		out = append(out, "send the text below to the players")
+		out = append(out, ask(c))
 	}
 	return out
 }

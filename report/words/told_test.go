@@ -79,7 +79,7 @@ func TestTold(t *testing.T) {
 		if got := Verdict(c); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%q\nwant\n%q", test.name, got, test.want)
 		}
-		if next := Next(c); len(next) == 0 || next[0] != test.next {
+		if next := Next(c); len(next) == 0 || next[0].String() != test.next {
 			t.Errorf("%s: next %q, want %q", test.name, next, test.next)
 		}
 	}

@@ -346,27 +346,45 @@ func TestNext(t *testing.T) {
 		c    *playbook.Conclusion
 		want []string
 	}{
-		{"in sync", &playbook.Conclusion{}, nil},
-		{"lost, with a text", &playbook.Conclusion{Lost: []string{"x"}, Ask: "please"}, []string{"send the text below to the players"}},
-		{"lost", &playbook.Conclusion{Lost: []string{"x"}}, []string{"ask the players for what is missing: desynctool doctor PATH… writes the text"}},
+		{"in sync", &playbook.Conclusion{}, []string{}},
+		{"lost, with a text", &playbook.Conclusion{Given: playbook.Given{Paths: []string{"my.zip"}}, Lost: []string{"x"}, Ask: "please"}, []string{"desynctool doctor my.zip  # ends with a text that asks the players for what is missing"}},
+		{"lost, from stdin", &playbook.Conclusion{Given: playbook.Given{Paths: []string{"-"}}, Lost: []string{"x"}, Ask: "please"}, []string{"send the text for the players to them, which --all prints"}},
+		{"lost", &playbook.Conclusion{Given: playbook.Given{Paths: []string{"-a b", "$(c)'d"}, Match: 2}, Lost: []string{"x"}}, []string{
+			`desynctool doctor './-a b' '$(c)'\''d' --match 2  # what is missing, and a text that asks the players for it`,
+		}},
 		{"one peer", &playbook.Conclusion{Alone: true, Lacking: []playbook.Need{{What: playbook.OtherPeer, Of: []string{"host"}}}}, []string{
 			"ask for the same files from another player: these are of host only",
 		}},
-		{"guesses", with(duel(), later(299)), []string{"desynctool triage PATH… --sim exec:GAME replays the orders in the game and shows which peer is wrong (docs/extsim.md)"}},
+		{"guesses", with(duel(), later(299)), []string{"triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"}},
 		{"a cause", with(duel(), func(c *playbook.Conclusion) {
 			c.Session.Game, c.Causes = "refsim", []playbook.Cause{{Class: playbook.StaleCache}}
-			c.Peers, c.Paths = []report.TriagedPeer{{Name: "client"}}, map[string]string{"client": "my games/client"}
+			c.Peers, c.Paths = []report.TriagedPeer{{Name: "client", OrderLog: true}}, map[string]string{"client": "my games/client"}
+			c.Given.Paths = []string{"my games"}
 			c.Answers = []playbook.Answer{{Step: playbook.StepSystem, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.Traces}}}}
 		}), []string{
-			"desynctool triage PATH… --sim builtin replays the orders and shows which peer is wrong",
-			"check for stale-cache: desynctool replay 'my games/client' --sim builtin --check-caches",
+			"desynctool triage 'my games' --sim builtin  # replays the orders and shows which peer is wrong",
+			"desynctool replay 'my games/client' --sim builtin --check-caches  # check for stale-cache",
 			"to learn the system: get traces of two peers that parted",
 		}},
 		{"replayed in one build", with(duel(), func(c *playbook.Conclusion) { c.Replayed, c.Simulators.Sim = true, "exec:game 1" }), []string{
-			"desynctool triage PATH… --sim 'exec:game 1' --own BUILD makes the experiments in the build that the peer had",
+			"triage with --own, the build that the peer had, beside --sim makes the experiments in that build",
+		}},
+		{"a simulator that failed", with(duel(), func(c *playbook.Conclusion) { c.SimFailed, c.Simulators.Sim = "it hangs", "exec+tcp:game 'de DE'" }), []string{
+			"desynctool sim check --transport tcp -- game 'de DE'  # tests the simulator, which failed (docs/extsim.md)",
+		}},
+		{"a build, and no log", with(duel(), func(c *playbook.Conclusion) {
+			c.Replayed, c.Guilty, c.Causes = true, []string{"client"}, []playbook.Cause{{Class: playbook.BitFlip}}
+			c.Simulators = playbook.Simulators{Sim: "exec:game", Own: "exec:game"}
+		}), []string{
+			"check for bit-flip: replay the orders of client in a build that is trusted, as --sim, and the one that the peer had, as --against; nothing departs; and a memory test of the machine",
+		}},
+		{"more values than listed", with(duel(), func(c *playbook.Conclusion) {
+			c.Replayed, c.Simulators.Own, c.Compared, c.Files = true, "x", &report.Compared{Values: 3}, [2]string{"a; touch pwned #/x", "b"}
+		}), []string{
+			"desynctool diff 'a; touch pwned #/x' b --all  # lists all 3 values that differ",
 		}},
 	} {
-		if got := Next(test.c); !slices.Equal(got, test.want) {
+		if got := report.StepLines(Next(test.c)); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%s\nexpected\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 		}
 	}
@@ -377,6 +395,7 @@ func TestNext(t *testing.T) {
 func TestLostBeforeTheConclusion(t *testing.T) {
 	c, err := playbook.Conclude(playbook.Evidence{
 		Bisect: &bisect.Result{Peers: []bisect.PeerInfo{{Name: "client"}, {Name: "host"}}, Snapshots: 15, Probes: 15},
+		Given:  playbook.Given{Paths: []string{"a.zip"}},
 		Lost:   []string{"a.zip: ../evil.sav was left out: its name leads out of the archive"},
 		Ask:    func() string { return "Hello!" },
 	})
@@ -390,7 +409,7 @@ func TestLostBeforeTheConclusion(t *testing.T) {
 	if g := r.Ladder[0]; g.Step != "preflight" || g.State != report.RungTrouble {
 		t.Errorf("the first step is %+v", g)
 	}
-	if !slices.Equal(r.Next, []string{"send the text below to the players"}) || r.Ask != "Hello!" {
+	if !slices.Equal(r.Next, []string{"desynctool doctor a.zip  # ends with a text that asks the players for what is missing"}) || r.Ask != "Hello!" {
 		t.Errorf("next is %q, ask is %q", r.Next, r.Ask)
 	}
 	if !slices.Equal(r.Missing, c.Lost) {
@@ -409,7 +428,12 @@ func TestEverythingHasWords(t *testing.T) {
 	}
 	for _, name := range playbook.Classes() {
 		say(name, title(name))
-		say(name, classes[name].confirm)
+		for _, c := range []*playbook.Conclusion{{}, {
+			Guilty: []string{"a"}, Peers: []report.TriagedPeer{{Name: "a", OrderLog: true}}, Paths: map[string]string{"a": "a"},
+			Given: playbook.Given{Paths: []string{"a"}}, Simulators: playbook.Simulators{Sim: "exec:x", Own: "exec:y"},
+		}} {
+			say(name, confirm(c, name, "").String())
+		}
 		say(name, classes[name].refute)
 	}
 	if len(classes) != len(playbook.Classes()) {

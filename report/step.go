@@ -1,0 +1,108 @@
+package report
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Step is something to do next.
+type Step struct {
+	// Command are the arguments of a command of ours, as a program gets them; nil if it is
+	// something else to do.
+	Command []string
+	// About is what a command shows, or else all of what to do.
+	About string
+}
+
+const (
+	commandStart = "desynctool "
+	aboutStart   = "  # "
+)
+
+// String returns a command as a line for a shell, what it shows being a comment; else the words.
+func (s Step) String() string {
+	if s.Command == nil {
+		return s.About
+	}
+	line := ShellLine(append([]string{strings.TrimSpace(commandStart)}, s.Command...)...)
+	if s.About == "" {
+		return line
+	}
+	return line + aboutStart + strings.Join(strings.Fields(Safe(s.About)), " ") // one line without another such mark
+}
+
+// StepLines returns steps as documents have them.
+func StepLines(steps []Step) []string {
+	lines := []string{}
+	for _, s := range steps {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
+// cutStep returns the parts of a line that a Step returned: a command, "" if it is none, and the rest.
+func cutStep(line string) (command, about string) {
+	if !strings.HasPrefix(line, commandStart) {
+		return "", line
+	}
+	if i := strings.LastIndex(line, aboutStart); i >= 0 {
+		return line[:i], line[i+len(aboutStart):]
+	}
+	return line, ""
+}
+
+// ShellLine returns words as a line that a shell takes apart into the same words, whatever they
+// are. Control characters are in $'…', which bash, zsh and ksh know.
+func ShellLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellWord(word)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func shellWord(word string) string {
+	quoted, err := syntax.Quote(word, syntax.LangBash)
+	switch {
+	case err != nil: // a null byte, which no argument of a program has
+		return "''"
+	case strings.HasPrefix(quoted, "$"):
+		return quoted
+	case quoted != word || strings.Contains(word, "!"): // which a shell that somebody types to looks for within "…"
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return quoted
+}
+
+// PathArgument returns a path as an argument of a command, which no command takes for a flag.
+func PathArgument(path string) string {
+	if strings.HasPrefix(path, "-") && path != "-" {
+		return "./" + path
+	}
+	return path
+}
+
+// next writes what to do next as a row.
+func (t *Text) next(s Step) {
+	t.step("  "+t.faint.Sprint(pad("next", 4, rowIndent-2)), rowIndent, s.String(), t.faint)
+}
+
+// step writes a step. A command has a line of its own unless what it shows fits beside it.
+func (t *lines) step(before string, indent int, line string, faint printer) {
+	command, about := cutStep(line)
+	if command == "" {
+		t.hang(indent, before, Safe(about))
+		return
+	}
+	command = Safe(command)
+	if about = Safe(about); about != "" && t.width > 0 && indent+wordColumns(command+aboutStart+about) > t.width {
+		t.hang(indent, before, whole(command))
+		t.hang(indent+4, strings.Repeat(" ", indent+2), faint.Sprint("# "+about))
+		return
+	}
+	if about != "" {
+		about = faint.Sprint(aboutStart + about)
+	}
+	t.hang(indent, before, whole(command), about)
+}
