@@ -1,6 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // addCompletion adds cobra's completion command, with examples such as all others
 // have. The output of the root must be set: the command keeps it.
@@ -19,6 +24,22 @@ func addCompletion(root *cobra.Command) {
 		}
 		for _, c := range append(c.Commands(), c) {
 			c.Example = "  " + load[c.Name()]
+			if c.Name() == "bash" {
+				c.RunE = func(c *cobra.Command, _ []string) error { return writeBash(root, c.OutOrStdout(), !c.Flag("no-descriptions").Changed) }
+			}
 		}
 	}
+}
+
+// writeBash writes the completion for bash. Bash takes what follows the last : or = for a word of
+// its own; cobra's script takes off what is before : and then finds = no more, as in
+// builtin:fault=map. The other way round both go.
+func writeBash(root *cobra.Command, w io.Writer, descriptions bool) error {
+	var script strings.Builder
+	if err := root.GenBashCompletionV2(&script, descriptions); err != nil {
+		return err
+	}
+	colon, equals := `__desynctool_handle_special_char "$cur" :`, `__desynctool_handle_special_char "$cur" =`
+	_, err := strings.NewReplacer(colon, equals, equals, colon).WriteString(w, script.String())
+	return err
 }

@@ -23,6 +23,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	addCompletion(root)
+	addCompletions(root)
 	cmd, err := root.ExecuteC()
 	return e.exit(cmd, err)
 }

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// completer returns what may follow the beginning of a word, and whether a space follows that.
+type completer func(cmd *cobra.Command, args []string, begun string) (list []string, directive cobra.ShellCompDirective)
+
+// begun returns the completer without what does not begin so.
+func (c completer) begun() completer {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		list, directive := c(cmd, args, begun)
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.HasPrefix(s, begun) }), directive
+	}
+}
+
+// valuesOfFlags are the values of flags by name, in whichever command these are.
+func valuesOfFlags() map[string]completer {
+	return map[string]completer{
+		"format": completeFormat, "color": words("auto", "always", "never"),
+		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
+		"trace":     words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),
+		"transport": words("stdio", "unix", "tcp"),
+		"match":     completeMatch, "rejoin": completeAbsence, "join": completeAbsence, "tick": completeTick,
+	}
+}
+
+// addCompletions lets the shell complete the values of flags and the states of arguments.
+func addCompletions(cmd *cobra.Command) {
+	of := valuesOfFlags()
+	switch cmd.Name() {
+	case "replay", "minimize":
+		of["against"] = completeSim
+	case "orders":
+		of["against"] = completePeer
+	case "diff", "walk", "dump", "proof":
+		cmd.ValidArgsFunction = cobra.CompletionFunc(completer(completeState).begun())
+	}
+	for name, complete := range of {
+		if cmd.Flags().Lookup(name) == nil && cmd.PersistentFlags().Lookup(name) == nil {
+			continue
+		}
+		if err := cmd.RegisterFlagCompletionFunc(name, cobra.CompletionFunc(complete.begun())); err != nil {
+			panic(err) // it is registered twice
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		addCompletions(sub)
+	}
+}
+
+// words completes one of these words.
+func words(list ...string) completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFormat completes FORMAT and FORMAT=FILE.
+func completeFormat(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	formats := []string{"text", "json"}
+	if o, ok := cmd.Flags().Lookup("format").Value.(*outputs); ok {
+		formats = o.allowed
+	}
+	if format, file, toFile := strings.Cut(begun, "="); toFile && slices.Contains(formats, format) {
+		return paths(format+"=", file, "")
+	}
+	return formats, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeFailOn completes lists of outcomes.
+func completeFailOn(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	switch before, _, several := strings.Cut(begun, ","); {
+	case !several:
+		list = []string{report.FailDiverged, report.FailNew, report.FailNever, report.FailInconclusive}
+	case before == report.FailDiverged || before == report.FailNew:
+		list = []string{before + "," + report.FailInconclusive}
+	case before == report.FailInconclusive:
+		list = []string{before + "," + report.FailDiverged, before + "," + report.FailNew}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSim completes what names a simulator.
+func completeSim(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	const fault, module = "builtin:fault=", "wasm:"
+	if mistake, ok := strings.CutPrefix(begun, fault); ok {
+		return faults(fault, mistake), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	if file, ok := strings.CutPrefix(begun, module); ok {
+		return paths(module, file, ".wasm")
+	}
+	return []string{"builtin", fault, "exec:", "exec+unix:", "exec+tcp:", module}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// faults completes NAME/PLACE of a mistake.
+func faults(before, begun string) (list []string) {
+	name, _, placed := strings.Cut(begun, "/")
+	for _, kind := range refsim.Faults() {
+		switch {
+		case !placed:
+			list = append(list, before+kind.Name+"\t"+kind.Doc)
+		case kind.Name == name:
+			for _, place := range kind.Places {
+				list = append(list, before+name+"/"+place)
+			}
+		}
+	}
+	return list
+}
+
+// completeFault completes NAME/PLACE@TICK:PEER of record.
+func completeFault(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if i := strings.LastIndexByte(begun, ':'); i >= 0 {
+		return recordedPeers(cmd, begun[:i+1], ""), cobra.ShellCompDirectiveNoFileComp
+	}
+	if i := strings.LastIndexByte(begun, '@'); i >= 0 && len(begun) > i+1 { // a tick, which nobody completes
+		return recordedPeers(cmd, begun+":", ""), cobra.ShellCompDirectiveNoFileComp
+	}
+	return faults("", begun), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeAbsence completes PEER@ of record.
+func completeAbsence(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return recordedPeers(cmd, "", "@"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// recordedPeers returns the peers that record plays, between two texts.
+func recordedPeers(cmd *cobra.Command, before, after string) (list []string) {
+	n, err := cmd.Flags().GetInt("peers")
+	if err != nil || n < 2 || n > session.MaxPeers {
+		n = 2
+	}
+	for _, name := range session.PeerNames(n) {
+		list = append(list, before+name+after)
+	}
+	return list
+}
+
+// completeMatch completes the numbers of the matches below the paths.
+func completeMatch(_ *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+	matchesOf(args, func(m *evidence.Matches) {
+		for _, x := range m.List {
+			list = append(list, fmt.Sprintf("%d\t%s %s", x.Number, report.Safe(x.Game), report.Safe(x.Name)))
+		}
+	})
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completePeer completes the names of the peers below the paths.
+func completePeer(_ *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+	matchesOf(args, func(m *evidence.Matches) {
+		if whole, err := m.Whole(); err == nil {
+			var said, paths []string
+			for _, p := range whole.Peers() {
+				said, paths = append(said, p.Name), append(paths, p.Path)
+			}
+			list = snapshot.PeerNames(said, paths)
+		}
+	})
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTick completes the state points of the path that --peer names.
+func completeTick(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	path := ""
+	if flag := cmd.Flags().Lookup("peer"); flag != nil {
+		path = flag.Value.String()
+	}
+	return points(path, ""), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeState completes a path, and after it @ and a state point.
+func completeState(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if cmd.Name() == "proof" && len(args) > 0 || cmd.Name() == "dump" && len(args) > 0 || len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if i := strings.LastIndexByte(begun, '@'); i > 0 {
+		if points := points(begun[:i], begun[:i+1]); points != nil {
+			return points, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		}
+	}
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// points returns the state points of the states below a path, after a text.
+func points(path, before string) (list []string) {
+	if path == "" {
+		return nil
+	}
+	below([]string{path}, func(tree *archive.Tree) {
+		sets, err := evidence.StatesOf(tree, path)
+		if err != nil {
+			return // it is no folder or file with states: nothing is offered
+		}
+		for _, set := range sets {
+			for _, entry := range set.Entries {
+				point := entry.Point.Native
+				if plain := point != "" && report.ShellLine(point) == point; !plain && entry.Point.Phase != "" {
+					continue // its number is that of another point as well
+				} else if !plain {
+					point = strconv.FormatUint(entry.Point.Tick, 10)
+				}
+				if text := before + point; !slices.Contains(list, text) && len(list) < maxPoints {
+					list = append(list, text)
+				}
+			}
+		}
+	})
+	return list
+}
+
+// below has use look at what lies below paths, if they can be read. There is no stdin.
+func below(paths []string, use func(tree *archive.Tree)) {
+	if len(paths) == 0 || slices.Contains(paths, archive.Stdin) {
+		return
+	}
+	if tree, err := archive.Open(paths, archive.Options{Known: formats.Pasted()}); err == nil {
+		defer tree.Close()
+		use(tree)
+	}
+}
+
+// matchesOf has use look at the matches below paths, if they can be read.
+func matchesOf(paths []string, use func(m *evidence.Matches)) {
+	below(paths, func(tree *archive.Tree) {
+		if m, err := evidence.OpenMatches(tree, paths); err == nil {
+			use(m)
+		}
+	})
+}
+
+// maxPoints is how many state points are offered.
+const maxPoints = 500
+
+// paths completes the path of a file that may have to end so, after a text.
+func paths(before, begun, ending string) (list []string, directive cobra.ShellCompDirective) {
+	dir, base := filepath.Split(begun)
+	in := dir
+	if in == "" {
+		in = "."
+	}
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	directive = cobra.ShellCompDirectiveNoFileComp
+	for _, entry := range entries {
+		name := entry.Name()
+		switch {
+		case !strings.HasPrefix(name, base) || base == "" && strings.HasPrefix(name, "."):
+		case entry.IsDir():
+			list = append(list, before+dir+name+"/")
+			directive |= cobra.ShellCompDirectiveNoSpace
+		case strings.HasSuffix(name, ending):
+			list = append(list, before+dir+name)
+		}
+	}
+	return list, directive
+}
