@@ -38,13 +38,20 @@ type TickNames struct {
 // Number is a number of a name: its value in the first tick, and how it is written.
 type Number struct {
 	First uint64 `json:"first"`
-	Base  int    `json:"base"`            // 10, or 16 in lower case
-	Width int    `json:"width,omitempty"` // digits that it has at least
+	Hex   bool   `json:"hex,omitempty"`   // in lower case
+	Width int    `json:"width,omitempty"` // digits that it has at least, 20 at most
 }
 
 func (n Number) text(value uint64) string {
-	digits := strconv.FormatUint(value, n.Base)
-	return strings.Repeat("0", max(n.Width-len(digits), 0)) + digits
+	digits := strconv.FormatUint(value, n.base())
+	return strings.Repeat("0", max(min(n.Width, 20)-len(digits), 0)) + digits
+}
+
+func (n Number) base() int {
+	if n.Hex {
+		return 16
+	}
+	return 10
 }
 
 // Name returns the name of a tick, "" for one that the rule is not known for.
@@ -75,11 +82,10 @@ func NamesOf(name func(tick uint64) string, from, to uint64) *TickNames {
 	}
 	step := max((to-from)/nameSamples, 1)
 	for _, form := range []struct {
-		base  int
-		fixed bool
-	}{{10, false}, {16, true}, {10, true}, {16, false}} {
-		for _, find := range []func(func(uint64) string, uint64, uint64, int, bool) *TickNames{simpleNames, cyclicNames} {
-			rule := find(name, from, to, form.base, form.fixed)
+		hex, fixed bool
+	}{{false, false}, {true, true}, {false, true}, {true, false}} {
+		for _, find := range []func(func(uint64) string, uint64, uint64, bool, bool) *TickNames{simpleNames, cyclicNames} {
+			rule := find(name, from, to, form.hex, form.fixed)
 			if rule != nil && rule.holds(name, step) {
 				return rule
 			}
@@ -100,9 +106,9 @@ func (n *TickNames) holds(name func(uint64) string, step uint64) bool {
 }
 
 // simpleNames takes what the names of the first two ticks have in common for the rule.
-func simpleNames(name func(uint64) string, from, to uint64, base int, fixed bool) *TickNames {
-	a, ok := cutNumber(name(from), base, fixed)
-	b, more := cutNumber(name(from+1), base, fixed)
+func simpleNames(name func(uint64) string, from, to uint64, hex, fixed bool) *TickNames {
+	a, ok := cutNumber(name(from), hex, fixed)
+	b, more := cutNumber(name(from+1), hex, fixed)
 	if !ok || !more || b.number.First <= a.number.First {
 		return nil
 	}
@@ -116,8 +122,8 @@ func NamesAt(points []PointWord) *TickNames {
 		return nil
 	}
 	first, next, last := points[0], points[1], points[len(points)-1]
-	a, ok := cutNumber(first.Native, 10, false)
-	b, more := cutNumber(next.Native, 10, false)
+	a, ok := cutNumber(first.Native, false, false)
+	b, more := cutNumber(next.Native, false, false)
 	if !ok || !more || next.Point <= first.Point || b.number.First <= a.number.First || (b.number.First-a.number.First)%(next.Point-first.Point) != 0 {
 		return nil
 	}
@@ -133,15 +139,15 @@ func NamesAt(points []PointWord) *TickNames {
 }
 
 // cyclicNames looks for two ticks in which the number begins again.
-func cyclicNames(name func(uint64) string, from, to uint64, base int, fixed bool) *TickNames {
-	first, ok := cutNumber(name(from), base, fixed)
+func cyclicNames(name func(uint64) string, from, to uint64, hex, fixed bool) *TickNames {
+	first, ok := cutNumber(name(from), hex, fixed)
 	if !ok {
 		return nil
 	}
 	var starts []uint64
 	last := first
 	for tick := from + 1; tick <= to && tick-from <= 2*maxCycle; tick++ {
-		at, ok := cutNumber(name(tick), base, fixed)
+		at, ok := cutNumber(name(tick), hex, fixed)
 		switch {
 		case !ok:
 			return nil
@@ -154,7 +160,7 @@ func cyclicNames(name func(uint64) string, from, to uint64, base int, fixed bool
 		if len(starts) < 2 {
 			continue
 		}
-		large, ok := cutNumber(first.before, base, fixed)
+		large, ok := cutNumber(first.before, hex, fixed)
 		if !ok {
 			return nil
 		}
@@ -171,7 +177,8 @@ type cutName struct {
 	number        Number
 }
 
-func cutNumber(name string, base int, fixed bool) (cutName, bool) {
+func cutNumber(name string, hex, fixed bool) (cutName, bool) {
+	base := Number{Hex: hex}.base()
 	digits := "0123456789abcdef"[:base]
 	end := strings.LastIndexAny(name, "0123456789")
 	if end < 0 {
@@ -187,7 +194,7 @@ func cutNumber(name string, base int, fixed bool) (cutName, bool) {
 	if err != nil {
 		return cutName{}, false
 	}
-	n := cutName{before: name[:start], after: name[end:], number: Number{First: value, Base: base}}
+	n := cutName{before: name[:start], after: name[end:], number: Number{First: value, Hex: hex}}
 	if fixed {
 		n.number.Width = end - start
 	}
