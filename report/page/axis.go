@@ -60,11 +60,11 @@ type band struct {
 	Tip     string
 }
 
-// axisTick is a labelled place of an axis, X in percent of the width. A narrow picture has no room
-// for one that is Wide.
+// axisTick is a labelled place of an axis, X in percent of the width. Class is "wide" or "desk" where
+// only such a picture has room for it.
 type axisTick struct {
 	X, Text, Anchor string
-	Wide            bool
+	Class           string
 }
 
 func newTime(r *report.Report, peers peers) *timeView {
@@ -241,29 +241,35 @@ func (v *timeView) rule(game string) {
 		chars = max(chars, prose.Columns(v.label(tick)))
 	}
 	room := chars*7 + 20
-	step := uint64(max(niceStep(v.span(), min(max(560/room, 2), 8)), 1))
+	step := uint64(max(niceStep(v.span(), min(max(900/room, 2), 12)), 1))
 	var ticks []uint64
 	for t := (v.From + step - 1) / step * step; t >= v.From && t <= v.To && len(ticks) < 20; t += step {
 		ticks = append(ticks, t)
 	}
-	narrow := min(max(300/room, 1), 4)
-	every := (len(ticks) + narrow - 1) / narrow
-	named := false
+	every := func(width int) int {
+		n := max(width/room, 1)
+		return max((len(ticks)+n-1)/n, 1)
+	}
+	wide := every(460)
+	narrow := (every(300) + wide - 1) / wide * wide
 	for i, t := range ticks {
 		x := v.place(t)
-		one := axisTick{X: num(x), Text: strconv.FormatUint(t, 10), Anchor: anchor(x), Wide: i%every != 0}
+		one := axisTick{X: num(x), Text: strconv.FormatUint(t, 10), Anchor: anchor(x)}
+		if i%wide != 0 {
+			one.Class = "desk"
+		} else if i%narrow != 0 {
+			one.Class = "wide"
+		}
 		if x > 0.2 && x < 99.8 {
 			v.Grid = append(v.Grid, one)
 		}
 		native := one
-		if native.Text = v.label(t); native.Text != "" {
-			named = named || !slices.Contains(strings.Fields(native.Text), one.Text)
-		}
+		native.Text = v.label(t)
 		v.Ruler.Ordinals, v.Ruler.Natives = append(v.Ruler.Ordinals, one), append(v.Ruler.Natives, native)
 	}
 	u := &v.Ruler
 	u.Unit = []string{"tick"}
-	if named {
+	if v.named() {
 		u.Unit = append(u.Unit, game)
 	} else {
 		if word := unit(u.Natives); word != "" {
@@ -280,20 +286,34 @@ func (v *timeView) rule(game string) {
 	}
 }
 
+// named reports whether the engine's own names of ticks say more than their numbers.
+func (a *axis) named() bool {
+	if a.names == nil {
+		return false
+	}
+	for _, rule := range []*report.TickNames{a.names.Ticks, a.names.States} {
+		if rule != nil {
+			return !slices.Contains(strings.Fields(rule.Name(rule.From)), strconv.FormatUint(rule.From, 10))
+		}
+	}
+	return false
+}
+
 // unit returns the word that stands beside the number in all of some names, "frame" or "ms", empty
-// if there is none.
+// if there is none. Ticks without a name count for nothing.
 func unit(names []axisTick) string {
 	word := ""
-	for i, n := range names {
+	for _, n := range names {
 		a, b, _ := strings.Cut(n.Text, " ")
 		if strings.Trim(a, "0123456789") == "" {
 			a, b = b, a
 		}
-		if i == 0 {
-			word = a
-		}
-		if a != word || b == "" || strings.Trim(b, "0123456789") != "" {
+		switch {
+		case n.Text == "":
+		case word != "" && a != word, b == "", strings.Trim(b, "0123456789") != "":
 			return ""
+		default:
+			word = a
 		}
 	}
 	return word

@@ -34,7 +34,10 @@ const (
 // frame waits until what was asked for is drawn.
 func (b timeline) frame() {
 	b.t.Helper()
-	const drawn = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+	const drawn = `new Promise((done) => {
+		const look = () => document.querySelector("#timeline-picture.drawing") ? requestAnimationFrame(look) : done(true);
+		requestAnimationFrame(() => requestAnimationFrame(look));
+	})`
 	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {
 		b.t.Fatal(err)
 	}

@@ -12,7 +12,6 @@
   const numbers = (text) => (text ? text.split(' ').map(Number) : []);
   const sums = (text) => { let at = 0; return numbers(text).map((d) => (at += d)); };
   const limit = (v, least, most) => Math.min(Math.max(v, least), most);
-  const near = (v, width) => limit(v, -8, width + 8).toFixed(1); // what is outside needs no exact place
   // The first of some numbers in order that is at least v.
   const search = (list, v) => {
     let low = 0, high = list.length;
@@ -98,7 +97,7 @@
           const first = Math.max(Math.floor((view.from - offset) / wide), 0), last = Math.min(Math.ceil((view.to - offset) / wide), list.length);
           for (let i = first; i < last; i++) {
             if (!list[i]) continue;
-            const x = near(view.x(Math.max(offset + i * wide, 0)), view.width), to = near(view.x(offset + (i + 1) * wide), view.width);
+            const x = view.near(Math.max(offset + i * wide, 0)), to = view.near(offset + (i + 1) * wide);
             d += `M${x} ${height + 2}V${(height + 2 - Math.max(height * list[i] / most, 1)).toFixed(1)}H${to}V${height + 2}z`;
           }
           path.setAttribute('d', d);
@@ -114,8 +113,8 @@
         at: [first], end: () => last + 1, wide: true,
         say: () => svg.dataset.say,
         draw: (view) => {
-          const x = view.x(first), to = Math.max(view.x(last + 1), x + 3);
-          path.setAttribute('d', to < 0 || x > view.width ? '' : `M${near(x, view.width)} ${y}H${near(to, view.width)}v${h}H${near(x, view.width)}z`);
+          const x = Number(view.near(first)), to = Math.max(view.near(last + 1), x + 3);
+          path.setAttribute('d', last + 1 < view.from || first > view.to ? '' : `M${x} ${y}H${to}v${h}H${x}z`);
         },
       };
     },
@@ -170,7 +169,7 @@
           const least = Math.max(view.x(at[i]) + 8, view.x(at[i] + 1)), next = i + 1 < at.length ? view.x(at[i + 1]) : Infinity;
           return next - least < 8 ? next : least;
         };
-        const edge = (x) => limit(x, -8, view.width + 8);
+        const edge = (x) => limit(x, 0, view.edge);
         for (let i = first; i < last;) {
           const x = edge(view.x(at[i])), what = kind(i);
           while (i + 1 < last && kind(i + 1) === what && end(i) >= view.x(at[i + 1])) i++;
@@ -213,6 +212,9 @@
       get scale() { return this.width / (this.to - this.from); },
       x(at) { return (at - this.from) * this.scale; },
       at(x) { return this.from + x / this.scale; },
+      // After the last tick there is room for the marks that begin with it.
+      get edge() { return this.width + (this.to >= total ? 8 : 0); },
+      near(at) { return limit(this.x(at), 0, this.edge).toFixed(1); },
     };
 
     // What stands over all lanes.
@@ -241,7 +243,7 @@
 
     let cursor = null; // { lane, item } or { at }
     let choice = null; // [first, last] tick
-    let wanted = 0, moving = 0;
+    let wanted = 0, moving = 0, resting = 0;
 
     const room = Math.max(String(names.number(total - 1)).length, names.axis(names.number(0)).length, names.axis(names.number(total - 1)).length) * 6.8 + 26;
     const ordinalY = ruler.querySelector('.tick')?.getAttribute('y') || 20, nativeY = ruler.querySelector('.native')?.getAttribute('y');
@@ -299,7 +301,7 @@
       }
       const marked = cursor?.lane && seen;
       if (marked) {
-        const { lane, item } = cursor, begin = limit(view.x(lane.at[item]), -8, view.width + 8), width = limit(view.x(lane.end(item)), -8, view.width + 8) - begin;
+        const { lane, item } = cursor, begin = Number(view.near(lane.at[item])), width = view.near(lane.end(item)) - begin;
         const wide = Math.max(width, 8), height = Number(lane.svg.getAttribute('height'));
         if (here.parentNode !== lane.svg) lane.svg.append(here);
         here.setAttribute('x', lane.wide && lane.svg.dataset.lane !== 'orders' ? begin : begin - (wide - width) / 2);
@@ -312,9 +314,25 @@
       chosen.setAttribute('width', b - a);
     };
 
+    // Lanes that nobody sees wait until the view stands still.
+    const drawLanes = (which) => {
+      for (const lane of lanes) {
+        if (!lane.late || !which(lane)) continue;
+        lane.draw(view);
+        lane.late = false;
+      }
+    };
+    const rest = () => {
+      drawLanes(() => true);
+      picture.classList.remove('drawing');
+    };
     const draw = () => {
       wanted = 0;
-      for (const lane of lanes) lane.draw(view);
+      for (const lane of lanes) lane.late = true;
+      drawLanes((lane) => lane.seen);
+      clearTimeout(resting);
+      resting = setTimeout(rest, 120);
+      picture.classList.add('drawing');
       drawAxis();
       drawFlags();
       drawCursor();
@@ -548,6 +566,11 @@
         draw();
       }
     };
+    const watch = new IntersectionObserver((list) => {
+      for (const e of list) lanes.find((l) => l.svg === e.target).seen = e.isIntersecting;
+      drawLanes((lane) => lane.seen);
+    }, { rootMargin: '200px' });
+    for (const lane of lanes) watch.observe(lane.svg);
     area.tabIndex = 0;
     area.setAttribute('role', 'application');
     area.setAttribute('aria-roledescription', 'picture');
