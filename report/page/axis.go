@@ -237,8 +237,12 @@ func (a *axis) label(tick uint64) string {
 // on a telephone.
 func (v *timeView) rule(game string) {
 	chars := len(strconv.FormatUint(v.To, 10))
-	for _, tick := range []uint64{v.From, v.To} {
-		chars = max(chars, prose.Columns(v.label(tick)))
+	if v.names != nil {
+		for _, rule := range []*report.TickNames{v.names.Ticks, v.names.States} {
+			if rule != nil {
+				chars = max(chars, prose.Columns(rule.Name(rule.From)), prose.Columns(rule.Name(rule.To)))
+			}
+		}
 	}
 	room := chars*7 + 20
 	step := uint64(max(niceStep(v.span(), min(max(900/room, 2), 12)), 1))

@@ -98,7 +98,7 @@ func (b timeline) shown() (first, last, width float64) {
 	b.t.Helper()
 	b.frame()
 	at := eval[[]float64](b.browser, `(() => {
-		const texts = [...document.querySelectorAll(".ruler .live .tick:not(.native)")].filter((e) => e.getAttribute("visibility") !== "hidden");
+		const texts = [...document.querySelectorAll(".ruler .live .tick:not(.native)")].filter((e) => e.getAttribute("visibility") !== "hidden" && e.textContent !== "").slice(1, -1);
 		const a = texts[0], z = texts[texts.length - 1], x = (e) => Number(e.getAttribute("x")), n = (e) => Number(e.textContent);
 		const scale = (n(z) - n(a)) / (x(z) - x(a)), width = document.querySelector(".ruler .plot").getBoundingClientRect().width;
 		return [n(a) - x(a) * scale, n(a) + (width - x(a)) * scale, width];
@@ -375,10 +375,21 @@ func longNames(t testing.TB) *report.Report {
 	return r
 }
 
+// turns is the sample with names of some state points only.
+func turns(t testing.TB) *report.Report {
+	r := saved(t)
+	r.Names = &report.Names{}
+	for _, p := range r.Heat.Points[:20] {
+		r.Names.Points = append(r.Names.Points, report.PointWord{Point: p, Native: fmt.Sprint("after turn ", p-1)})
+	}
+	r.Names.States = report.NamesAt(r.Names.Points)
+	return r
+}
+
 // TestAxisSizes: on a telephone, on a desk and at 4K, by script and without, each lane has its marks,
 // no name is clipped, and no label stands over another.
 func TestAxisSizes(t *testing.T) {
-	for name, r := range map[string]*report.Report{"sample": saved(t), "long names": longNames(t), "one hour": oneHour(8)} {
+	for name, r := range map[string]*report.Report{"sample": saved(t), "long names": longNames(t), "one hour": oneHour(8), "state points": turns(t)} {
 		b := timeline{open(t, r)}
 		for _, width := range []int64{360, 1440, 3840} {
 			b.show(width, "dark")
@@ -464,13 +475,13 @@ func TestAxisPaper(t *testing.T) {
 	call(b.browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	got := eval[[]int](b.browser, `(() => {
 		const n = (s) => [...document.querySelectorAll(s)].filter((e) => e.getClientRects().length > 0).length;
-		return [n("#timeline-picture .live, #timeline-picture .live *"), n("#timeline-picture button"), n("#timeline-picture .line"), n("#timeline-picture .overview"), n(".ruler .whole text"), n("#heat .whole path"), n("#heat summary")];
+		return [n("#timeline-picture .live, #timeline-picture .live *"), n("#timeline-picture button"), n("#timeline-picture .line"), n("#timeline-picture .overview"), n(".ruler .whole text"), n("#heat .whole path"), n("#heat [data-lane]"), [...document.querySelectorAll("#heat .lane .label")].filter((e) => e.innerText.trim() !== "").length];
 	})()`)
 	if !slices.Equal(got[:4], []int{0, 0, 0, 0}) {
 		t.Errorf("on paper there are %v marks of the screen, buttons, lines and overviews", got[:4])
 	}
-	if slices.Contains(got[4:], 0) {
-		t.Errorf("on paper there are %v labels, cells and names of rows", got[4:])
+	if slices.Contains(got[4:], 0) || got[6] != got[7] {
+		t.Errorf("on paper there are %v labels, cells, rows and names of rows", got[4:])
 	}
 }
 

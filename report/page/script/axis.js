@@ -11,6 +11,7 @@
   };
   const numbers = (text) => (text ? text.split(' ').map(Number) : []);
   const sums = (text) => { let at = 0; return numbers(text).map((d) => (at += d)); };
+  const letter = 6.8; // how wide one of a label is
   const limit = (v, least, most) => Math.min(Math.max(v, least), most);
   // The first of some numbers in order that is at least v.
   const search = (list, v) => {
@@ -48,6 +49,7 @@
       both,
       inTick: (at) => { const name = both(at); return /^\p{L}+ /u.test(name) ? name : 'tick ' + name; },
       axis: (n) => follow(data.Ticks, n) || follow(data.States, n),
+      longest: [data.Ticks, data.States].reduce((most, rule) => Math.max(most, rule ? follow(rule, BigInt(rule.From)).length : 0, rule ? follow(rule, BigInt(rule.To)).length : 0), 0),
       point: (at) => (data.Points || {})[number(at)] || 'state point ' + number(at),
     };
   };
@@ -245,25 +247,26 @@
     let choice = null; // [first, last] tick
     let wanted = 0, moving = 0, resting = 0;
 
-    const room = Math.max(String(names.number(total - 1)).length, names.axis(names.number(0)).length, names.axis(names.number(total - 1)).length) * 6.8 + 26;
+    const room = Math.max(String(names.number(total - 1)).length, names.longest) * letter + 26;
     const ordinalY = ruler.querySelector('.tick')?.getAttribute('y') || 20, nativeY = ruler.querySelector('.native')?.getAttribute('y');
     const pool = [];
     const drawAxis = () => {
       const step = nice((view.to - view.from) * room / view.width), wide = BigInt(step);
-      const first = (names.number(view.from) + wide - 1n) / wide * wide;
+      const first = (names.number(Math.ceil(view.from)) + wide - 1n) / wide * wide;
       let used = 0;
       for (let n = first; ; n += wide, used++) {
         const at = Number(n - from);
         if (at > view.to || at >= total || used > 200) break;
         const x = view.x(at);
-        if (!pool[used]) pool.push({ line: make('line', grid, { class: 'grid', y1: 0, y2: '100%' }), ordinal: make('text', labels, { class: 'tick', y: ordinalY }), native: make('text', labels, { class: 'tick native', y: nativeY || 0 }) });
-        const p = pool[used], side = x < room / 2 ? 'start' : x > view.width - room / 2 ? 'end' : 'middle';
+        if (!pool[used]) pool.push({ line: make('line', grid, { class: 'grid', y1: 0, y2: '100%' }), ordinal: make('text', labels, { class: 'tick', y: ordinalY, 'text-anchor': 'middle' }), native: make('text', labels, { class: 'tick native', y: nativeY || 0, 'text-anchor': 'middle' }) });
+        const p = pool[used];
         p.line.setAttribute('x1', x);
         p.line.setAttribute('x2', x);
         for (const [text, value] of [[p.ordinal, String(n)], [p.native, nativeY ? names.axis(n) : '']]) {
-          text.setAttribute('x', x);
-          text.setAttribute('text-anchor', side);
-          text.textContent = value;
+          // A label at an edge moves inwards as far as the next one leaves room.
+          const half = value.length * letter / 2, inside = limit(x, half, Math.max(view.width - half, half));
+          text.setAttribute('x', inside);
+          text.textContent = Math.abs(inside - x) < 20 ? value : '';
         }
       }
       pool.forEach((p, i) => { for (const e of Object.values(p)) e.setAttribute('visibility', i < used ? 'inherit' : 'hidden'); });
