@@ -94,6 +94,9 @@ type Report struct {
 	Heat         *Heat         `json:"heat,omitempty"`
 	Tree         *HashTree     `json:"tree,omitempty"`
 	Map          *PositionsMap `json:"map,omitempty"`
+	// Names are how the engine calls the ticks and state points of Timeline, Heat and Cascade,
+	// nil if it has no names of its own.
+	Names *Names `json:"names,omitempty"`
 }
 
 // Session is which game the evidence is of.
@@ -410,11 +413,13 @@ func (s SeenBefore) How() string {
 	return "similar by its " + string(s.Level)
 }
 
-// Timeline is what there is of each peer, by state point.
+// Timeline is what there is of each peer, by tick and state point, from the first to the last of
+// which there is anything.
 type Timeline struct {
 	From     uint64         `json:"from"`
 	To       uint64         `json:"to"`
-	Bin      uint64         `json:"bin"` // ticks that one number of TimelinePeer.Orders counts
+	Bin      uint64         `json:"bin"`                // ticks that one number of TimelinePeer.Orders counts
+	BinFrom  *uint64        `json:"bin_from,omitempty"` // the first tick of the first bin, nil if that is From
 	Peers    []TimelinePeer `json:"peers"`
 	Detected *uint64        `json:"detected_at"`
 }

@@ -253,6 +253,7 @@ func (g *gatherer) sameBins() {
 		}
 	}
 	g.e.Bin, g.e.BinFrom = bin, first/bin*bin
+	g.e.Logged = &report.TimelineSpan{First: first, Last: last, Count: last - first + 1}
 }
 
 // around joins the orders of all logs that stand around the divergence.

@@ -188,7 +188,7 @@ func TestScreenshots(t *testing.T) {
 func checkPicture(b *browser, name, id string, shot image.Image) {
 	b.t.Helper()
 	at := eval[[]int](b, `(() => {
-		const r = document.getElementById("`+id+`").querySelector(".scroll").getBoundingClientRect();
+		const r = document.getElementById("`+id+`").querySelector(".scroll, .area").getBoundingClientRect();
 		return [r.left + scrollX, r.top + scrollY, r.right + scrollX, r.bottom + scrollY].map(Math.round);
 	})()`)
 	area := image.Rect(at[0], at[1], at[2], at[3])
@@ -256,7 +256,7 @@ func TestKeyboard(t *testing.T) {
 func TestPointer(t *testing.T) {
 	b := open(t, saved(t))
 	b.show(1280, "light")
-	const line = `document.querySelector("#heat-picture .line").textContent`
+	const line = `document.querySelector("#timeline-picture .line").textContent`
 	point := func(selector string, x, y float64) {
 		t.Helper()
 		at := eval[[]float64](b, fmt.Sprintf(`(() => {
@@ -267,12 +267,12 @@ func TestPointer(t *testing.T) {
 		})()`, selector, x, y))
 		b.do(chromedp.MouseEvent("mouseMoved", at[0], at[1]))
 	}
-	point("#heat-picture .cells", 0.999, 0.01)
+	point(`#heat [data-who="RNG"]`, 3000.5/3001, 0.5)
 	if got := eval[string](b, line); got != "RNG at state point 3000: differs" {
-		t.Errorf("the last cell of the first row says %q", got)
+		t.Errorf("the last cell of a row says %q", got)
 	}
-	point("#heat-picture .cells", 5.5/71, 0.01)
-	if got := eval[string](b, line); got != "RNG at state point 1050: not known" {
+	point(`#heat [data-who="RNG"]`, 1062.0/3001, 0.5)
+	if got := eval[string](b, line); !strings.HasPrefix(got, "tick 10") || !strings.HasSuffix(got, " · RNG at state point 1050: not known") {
 		t.Errorf("a cell that is not known says %q", got)
 	}
 	point("#map-picture .at [data-tip] path", 0.5, 0.5)

@@ -7,34 +7,38 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-// maxCascade is how many lines the picture of a cascade has; the table has all.
+// cascadeView is from when to when each part of the state differed.
+type cascadeView struct {
+	Lanes []lane
+	Rows  []cascadeRow
+}
+
+// cascadeRow is a row of the table behind the picture.
+type cascadeRow struct {
+	report.CascadeDocument
+	First, End string // names of the ticks
+}
+
+// maxCascade is how many lanes the picture of a cascade has; the table has all.
 const maxCascade = 60
 
-// newCascade draws from when to when each part of the state differed.
-func newCascade(r *report.Report) *strip {
+func newCascade(r *report.Report, a axis) *cascadeView {
 	if len(r.Cascade) == 0 {
 		return nil
 	}
-	const height = 20
-	s := &strip{picture: picture{"cascade-picture", "When each part of the state differed"}}
-	shown := r.Cascade[:min(len(r.Cascade), maxCascade)]
-	from, to := shown[0].Tick, shown[0].Tick
-	for _, c := range shown {
-		from, to = min(from, c.Tick), max(to, c.Last, c.Tick)
+	v := &cascadeView{}
+	for i, c := range r.Cascade {
+		last := max(c.Last, c.Tick)
+		first, end := report.BothNames(c.Native, c.Tick), a.tick(last)
+		v.Rows = append(v.Rows, cascadeRow{c, first, end})
+		if i < maxCascade {
+			v.Lanes = append(v.Lanes, spanLane(a, c.Tick, last, lane{
+				Label: scopeName(c), Height: heatHeight,
+				Tip: fmt.Sprintf("%s: from %s on in %s; %s, the last at %s", scopeName(c), report.InTick(first), systemName(c.System), prose.Count(c.Count, "difference", "differences"), end),
+			}, "spread", 4, heatHeight-8))
+		}
 	}
-	if to == from {
-		to++
-	}
-	for i, c := range shown {
-		x, end := place(c.Tick, from, to), place(max(c.Last, c.Tick), from, to)
-		s.label(i*height+14, scopeName(c), "")
-		s.Rows = append(s.Rows, []bar{{num(x), num(max(end-x, 0.4)) + "%", i*height + 4, height - 8, "spread",
-			fmt.Sprintf("%s: from tick %d in %s; %s, the last in tick %d", scopeName(c), c.Tick, systemName(c.System), prose.Count(c.Count, "difference", "differences"), max(c.Last, c.Tick))}})
-	}
-	s.AxisY = len(shown)*height + 4
-	s.Height = s.AxisY + 22
-	s.Axis = tickAxis(from, to)
-	return s
+	return v
 }
 
 func scopeName(c report.CascadeDocument) string {

@@ -52,30 +52,6 @@ func niceStep(span float64, n int) float64 {
 	return 10 * power
 }
 
-// axisTick is a labelled place of an axis, X in percent of the width.
-type axisTick struct {
-	X, Text, Anchor string
-}
-
-// tickAxis labels round ticks of a span of ticks.
-func tickAxis(from, to uint64) []axisTick {
-	step := uint64(max(niceStep(float64(to-from), 8), 1))
-	var out []axisTick
-	for t := (from + step - 1) / step * step; t >= from && t <= to && len(out) < 20; t += step {
-		x := place(t, from, to)
-		out = append(out, axisTick{num(x), strconv.FormatUint(t, 10), anchor(x)})
-	}
-	return out
-}
-
-// place returns where a tick is in percent of the span, 0 to 100.
-func place(tick, from, to uint64) float64 {
-	if to <= from || tick <= from {
-		return 0
-	}
-	return 100 * math.Min(1, float64(tick-from)/float64(to-from))
-}
-
 // anchor returns on which side of a place its text fits.
 func anchor(x float64) string {
 	switch {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,100 +11,208 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// heatView shows which row differs at which state point. Its cells are two paths over a grid
-// of one unit a cell, stretched to the width that there is, so that hundreds of columns stay
-// small; the script reads the cells from Points and the rows.
+// heatView shows which row differs at which state point. Rows that say the same are one lane, and
+// those that never differ are only named.
 type heatView struct {
-	picture
 	By       string
 	Peers    [2]peer
-	Points   string
-	Columns  int
+	Points   string // as distances
+	Lanes    []lane
+	Rest     []heatRest
 	Rows     []heatRow
-	LabelW   float64
-	Height   int
-	Differs  string // paths
-	Unknown  string
-	Dashes   string // in the middle of what is not known
-	Bracket  string // where the line of the bracket is, in columns; empty if it is not there
-	Axis     []axisTick
 	Unlisted int // rows whose cells are not those of the points
 }
 
+// heatRest are rows that never differ, and what is known of them.
+type heatRest struct {
+	Text  string
+	Names []string
+}
+
+// heatRow is a row of the table behind the picture.
 type heatRow struct {
 	Label string
-	Short string
-	Y     int
 	Cells string
-	First string // state points in words, empty if it never differs
+	First string // state point, empty if it never differs
 	Count int
 	Lost  int // cells that are not known
 	Spans string
 }
 
-// heatHeight is that of a row in pixels.
-const heatHeight = 20
+// heatHeight is that of a lane, minCell the least width of a cell in units, and maxFolded how many
+// rows of one lane its name lists.
+const (
+	heatHeight = 20
+	minCell    = 60
+	maxFolded  = 3
+)
 
-func newHeat(r *report.Report, peers peers) *heatView {
+func newHeat(r *report.Report, peers peers, a axis) *heatView {
 	h := r.Heat
-	if h == nil || len(h.Points) == 0 || len(h.Rows) == 0 {
+	if h == nil || len(h.Points) == 0 || len(h.Rows) == 0 || !slices.IsSorted(h.Points) {
 		return nil
 	}
-	v := &heatView{
-		picture: picture{"heat-picture", fmt.Sprintf("Heat map of %s at %s", prose.Count(len(h.Rows), "row", "rows"), prose.Count(len(h.Points), "state point", "state points"))},
-		By:      h.By, Peers: [2]peer{peers.of(h.Peers[0]), peers.of(h.Peers[1])}, Points: numbers(h.Points), Columns: len(h.Points),
-	}
-	var differs, unknown, dashes strings.Builder
-	for _, row := range h.Rows {
+	v := &heatView{By: h.By, Peers: [2]peer{peers.of(h.Peers[0]), peers.of(h.Peers[1])}, Points: a.deltas(h.Points)}
+	for _, row := range rootsFirst(r) {
 		if len(row.Differs) != len(h.Points) {
 			v.Unlisted++
 			continue
 		}
-		label, n := labelName(row.Label), len(v.Rows)
-		one := heatRow{Label: label, Short: prose.Shorten(label, labelWidth), Y: n*heatHeight + 14, Cells: row.Differs}
-		v.LabelW = max(v.LabelW, 0.6*float64(prose.Columns(one.Short))+1)
-		var spans []string
-		for i := 0; i < len(row.Differs); {
-			end := i + 1
-			for end < len(row.Differs) && row.Differs[end] == row.Differs[i] {
-				end++
-			}
-			switch row.Differs[i] {
-			case '1':
-				if one.First == "" {
-					one.First = strconv.FormatUint(h.Points[i], 10)
-				}
-				one.Count += end - i
-				spans = append(spans, span(h.Points[i], h.Points[end-1]))
-				fmt.Fprintf(&differs, "M%d %d.06h%dv.88h-%dz", i, n, end-i, end-i)
-			case '0':
-			default:
-				one.Lost += end - i
-				fmt.Fprintf(&unknown, "M%d %dh%dv1h-%dz", i, n, end-i, end-i)
-				for c := i; c < end; c++ {
-					fmt.Fprintf(&dashes, "M%d.25 %d.46h.5v.08h-.5z", c, n)
-				}
-			}
-			i = end
-		}
-		one.Spans = strings.Join(spans, ", ")
-		v.Rows = append(v.Rows, one)
+		v.Rows = append(v.Rows, newHeatRow(labelName(row.Label), row.Differs, h.Points))
 	}
-	v.Differs, v.Unknown, v.Dashes, v.Height = differs.String(), unknown.String(), dashes.String(), len(v.Rows)*heatHeight
-	if first := r.FirstDivergence; first != nil && first.Bracket != nil {
-		for i, p := range h.Points {
-			if p >= first.Bracket.Bad {
-				v.Bracket = strconv.Itoa(i)
-				break
-			}
-		}
-	}
-	step := max(int(niceStep(float64(len(h.Points)), 12)), 1)
-	for i := 0; i < len(h.Points); i += step {
-		x := 100 * (float64(i) + 0.5) / float64(len(h.Points))
-		v.Axis = append(v.Axis, axisTick{num(x), strconv.FormatUint(h.Points[i], 10), anchor(x)})
-	}
+	v.fold(h.Points, a)
 	return v
+}
+
+// rootsFirst returns the rows of a heat map in the order in which they differ: first those of the
+// archetypes that parted first.
+func rootsFirst(r *report.Report) []report.HeatRow {
+	var roots []string
+	if r.FirstDivergence != nil {
+		roots = r.FirstDivergence.Archetypes
+	}
+	rank := func(row report.HeatRow) int {
+		first := strings.IndexByte(row.Differs, '1')
+		switch {
+		case first < 0:
+			return len(row.Differs) + 1
+		case slices.Contains(roots, row.Label):
+			return 0
+		}
+		return first + 1
+	}
+	rows := slices.Clone(r.Heat.Rows)
+	slices.SortStableFunc(rows, func(x, y report.HeatRow) int { return rank(x) - rank(y) })
+	return rows
+}
+
+func newHeatRow(label, cells string, points []uint64) heatRow {
+	row := heatRow{Label: label, Cells: cells, Count: strings.Count(cells, "1")}
+	row.Lost = len(cells) - row.Count - strings.Count(cells, "0")
+	var spans []string
+	for _, run := range runsOf(cells) {
+		if run.cell == '1' {
+			spans = append(spans, span(points[run.from], points[run.to-1]))
+		}
+	}
+	if len(spans) > 0 {
+		row.First, row.Spans = strconv.FormatUint(points[strings.IndexByte(cells, '1')], 10), strings.Join(spans, ", ")
+	}
+	return row
+}
+
+// fold makes lanes of rows: one of all that have the same cells, where the first of them stands.
+func (v *heatView) fold(points []uint64, a axis) {
+	var cells, equal, lost []string
+	names := map[string][]string{}
+	for _, row := range v.Rows {
+		switch {
+		case row.Count == 0 && row.Lost == 0:
+			equal = append(equal, row.Label)
+			continue
+		case row.Count == 0:
+			lost = append(lost, row.Label)
+			continue
+		case names[row.Cells] == nil:
+			cells = append(cells, row.Cells)
+		}
+		names[row.Cells] = append(names[row.Cells], row.Label)
+	}
+	for _, c := range cells {
+		l := lane{Label: names[c][0], Who: names[c][0], Kind: "heat", Height: heatHeight, Cells: c, Paths: heatPaths(c, points, a)}
+		if n := len(names[c]); n > 1 {
+			l.Folded = names[c]
+			l.Label = fmt.Sprintf("%d rows: %s", n, strings.Join(l.Folded[:min(n, maxFolded)], ", "))
+			if n > maxFolded {
+				l.Label += "…"
+			}
+			l.Who = fmt.Sprintf("%s and %s", l.Folded[0], prose.Count(n-1, "other row", "other rows"))
+		}
+		v.Lanes = append(v.Lanes, l)
+	}
+	one, more := "other is", "others are"
+	if len(v.Lanes) == 0 {
+		one, more = "row is", "rows are"
+	}
+	for _, rest := range []struct {
+		names []string
+		text  string
+	}{{equal, "equal throughout"}, {lost, "equal where that is known"}} {
+		if n := len(rest.names); n > 0 {
+			v.Rest = append(v.Rest, heatRest{prose.Count(n, one, more) + " " + rest.text, rest.names})
+		}
+	}
+}
+
+// run is a stretch of cells that are the same.
+type run struct {
+	cell     byte
+	from, to int
+}
+
+func runsOf(cells string) (list []run) {
+	for i := 0; i < len(cells); {
+		end := i + 1
+		for end < len(cells) && cells[end] == cells[i] {
+			end++
+		}
+		list = append(list, run{cells[i], i, end})
+		i = end
+	}
+	return list
+}
+
+// heatPaths draws cells at the places of their state points. A cell is as wide as a tick, and wide
+// enough to be seen where the next one leaves the room, of which none is left that is less than that. Between state points at which the same is
+// known the lane is faint.
+func heatPaths(cells string, points []uint64, a axis) []path {
+	var solid, faint, lost strings.Builder
+	var equal, stays strings.Builder
+	ends := make([]int, len(points))
+	for i, p := range points {
+		ends[i] = a.unit(p) + minCell
+		if p < a.To {
+			ends[i] = max(ends[i], a.unit(p+1))
+		}
+		if i+1 < len(points) {
+			if next := a.unit(points[i+1]); next-ends[i] < minCell {
+				ends[i] = next
+			}
+		}
+	}
+	for _, r := range runsOf(cells) {
+		out, between := &lost, (*strings.Builder)(nil)
+		switch r.cell {
+		case '1':
+			out, between = &solid, &faint
+		case '0':
+			out, between = &equal, &stays
+		}
+		for i := r.from; i < r.to; {
+			x, j := a.unit(points[i]), i
+			for j+1 < r.to && ends[j] >= a.unit(points[j+1]) {
+				j++
+			}
+			w := ends[j] - x
+			if between == nil {
+				fmt.Fprintf(out, "M%d 10h%d", x, w)
+			} else if w > 0 {
+				fmt.Fprintf(out, "M%d 1h%dv18h-%dz", x, w, w)
+			}
+			if between != nil && j+1 < r.to {
+				gap := a.unit(points[j+1]) - ends[j]
+				fmt.Fprintf(between, "M%d 1h%dv18h-%dz", ends[j], gap, gap)
+			}
+			i = j + 1
+		}
+	}
+	var out []path
+	for _, p := range []path{{"equal between", stays.String()}, {"differs between", faint.String()}, {"equal", equal.String()}, {"differs", solid.String()}, {"lost", lost.String()}} {
+		if p.D != "" {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func span(from, to uint64) string {

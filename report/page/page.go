@@ -27,8 +27,8 @@ var files embed.FS
 
 // The styles and scripts of a page, in the order in which they count.
 var (
-	styles  = []string{"page", "sections", "values", "pictures", "print"}
-	scripts = []string{"theme", "copy", "pictures"}
+	styles  = []string{"page", "sections", "values", "pictures", "print", "axis"}
+	scripts = []string{"theme", "copy", "pictures", "axis"}
 )
 
 // Write writes a report as an HTML page.

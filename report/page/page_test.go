@@ -24,11 +24,11 @@ import (
 
 // sections are those of a report that has everything, in order.
 var sections = []string{
-	"verdict", "ladder", "locus", "timeline", "heat", "tree", "map", "causes", "cascade", "inputs", "peers", "evidence", "next", "fingerprint",
+	"verdict", "ladder", "locus", "timeline", "heat", "cascade", "tree", "map", "causes", "inputs", "peers", "evidence", "next", "fingerprint",
 }
 
 // pictures are the ids of all pictures.
-var pictures = []string{"bits-picture", "timeline-picture", "heat-picture", "tree-picture", "map-picture", "cascade-picture"}
+var pictures = []string{"bits-picture", "timeline-picture", "tree-picture", "map-picture"}
 
 func saved(t testing.TB) *report.Report {
 	t.Helper()

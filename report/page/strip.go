@@ -1,66 +1,40 @@
 package page
 
-import "github.com/desynctool/desynctool/internal/prose"
-
-// strip is a picture of lanes above each other along an axis of ticks. It takes the width
-// that there is: places are in percent of it, heights in pixels.
-type strip struct {
-	picture
-	Labels []stripLabel
-	LabelW float64 // of the widest label, in em
-	Height int
-	Bands  []bar // over the whole height
-	Rows   [][]bar
-	Marks  []glyph
-	Flags  []flag
-	Axis   []axisTick
-	AxisY  int
-	Lines  []int // heights of lines between lanes
-}
-
 // picture is what all pictures have.
 type picture struct {
 	ID   string
 	Name string // for who cannot see it
 }
 
-// stripLabel names a lane.
-type stripLabel struct {
-	Y     int
-	Text  string
-	Class string
+// lane is a row of a picture of time: its name, and a drawing at the whole axis that is units wide
+// and stretched to the width that there is. The script draws it anew from the data beside it where
+// the axis shows less.
+type lane struct {
+	Label  string
+	Class  string   // of the label
+	Who    string   // whose it is
+	Colour string   // of the drawing, a class
+	Folded []string // names of the rows that it stands for, nil if there is one
+
+	Kind   string // points, orders, span, events or heat
+	Height int
+	Paths  []path
+	Marks  []glyph
+
+	At            string // ticks, as distances
+	Offset, Bin   string // of the first bin, in ticks from the begin of the axis, and how many it has
+	Counts, Cells string
+	Tip           string
 }
 
-// bar is a rectangle.
-type bar struct {
-	X, W  string // X in percent, W with its unit if it is not pixels
-	Y, H  int
-	Class string
-	Tip   string
-}
+// path is a part of a drawing.
+type path struct{ Class, D string }
 
-// glyph is a mark of a peer's shape or an event's.
+// glyph is a mark of an event, X in percent.
 type glyph struct {
-	X     string
-	Y     int
-	Path  string
-	Class string
-	Tip   string
-}
-
-// flag is a line over the whole height with its name on top.
-type flag struct {
-	X, Text, Anchor string
-	Y, H            int
-	Class           string
-	Tip             string
-}
-
-// labelWidth is how many characters of a label fit.
-const labelWidth = 22
-
-func (s *strip) label(y int, text, class string) {
-	text = prose.Shorten(text, labelWidth)
-	s.LabelW = max(s.LabelW, 0.6*float64(prose.Columns(text))+1)
-	s.Labels = append(s.Labels, stripLabel{y, text, class})
+	X    string
+	Y    int
+	Path string
+	At   uint64 // ticks from the begin of the axis
+	Tip  string
 }

@@ -30,12 +30,10 @@ type view struct {
 	Ladder   []rung
 	First    *firstView
 	Locus    *locusView
-	Timeline *timelineView
-	Heat     *heatView
+	Time     *timeView
 	Tree     *treeView
 	Map      *mapView
 	Measured string // how often a likeness was right
-	Spread   *strip
 	Orders   []orderRow
 	Changes  []difference
 	Facts    []factRow
@@ -106,8 +104,8 @@ func newView(r *report.Report) *view {
 	peers := newPeers(r)
 	v := &view{
 		Report: r, Word: statusWord(r.Status), Next: r.Next,
-		First: newFirst(r, peers), Locus: newLocus(r, peers), Timeline: newTimeline(r, peers), Heat: newHeat(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
-		Spread: newCascade(r), Tiles: tiles(r), Groups: groups(r, peers),
+		First: newFirst(r, peers), Locus: newLocus(r, peers), Time: newTime(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
+		Tiles: tiles(r), Groups: groups(r, peers),
 	}
 	v.Headline = v.Word
 	if len(r.Verdict) > 0 {
@@ -330,12 +328,12 @@ func (v *view) absent() []string {
 		text string
 	}{
 		{v.Locus != nil, "values that differ: they need states of two peers at one state point at which they differ"},
-		{v.Timeline != nil, "a timeline: it needs peers with snapshots, logs or traces"},
-		{v.Heat != nil, "a heat map: it needs snapshots, or traces, of two peers at the same state points"},
+		{v.Time.has("timeline"), "a timeline: it needs peers with snapshots, logs or traces"},
+		{v.Time.has("heat"), "a heat map: it needs snapshots, or traces, of two peers at the same state points"},
 		{v.Tree != nil, "a hash tree: it needs snapshots of two peers at one state point at which they differ"},
 		{v.Map != nil, "a map: it needs states of two peers whose entities have positions"},
 		{len(v.Causes) > 0, "a cause: nothing shows one, and nothing that differs looks enough like a class of mistakes"},
-		{v.Spread != nil, "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
+		{v.Time.has("cascade"), "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
 		{v.Inputs != nil, "a comparison of inputs: it needs the order logs of two peers"},
 	} {
 		if !p.has {
@@ -358,12 +356,12 @@ func (v *view) contents() []section {
 	add(len(v.Ladder) > 0, "ladder", "Narrowing")
 	add(v.First != nil, "first", "First difference")
 	add(v.Locus != nil, "locus", "Values")
-	add(v.Timeline != nil, "timeline", "Timeline")
-	add(v.Heat != nil, "heat", "Heat map")
+	add(v.Time != nil, "timeline", "Timeline")
+	add(v.Time.has("heat"), "heat", "Heat map")
+	add(v.Time.has("cascade"), "cascade", "Cascade")
 	add(v.Tree != nil, "tree", "Hash tree")
 	add(v.Map != nil, "map", "Map")
 	add(len(v.Causes)+len(v.Experiments) > 0, "causes", "Cause")
-	add(v.Spread != nil, "cascade", "Cascade")
 	add(v.Inputs != nil || len(v.Orders) > 0, "inputs", "Inputs and orders")
 	add(len(v.Who) > 0, "peers", "Peers")
 	add(v.evidence(), "evidence", "Evidence")

@@ -143,6 +143,7 @@ type Conclusion struct {
 	Orders     []report.TriagedOrder
 	Cascade    []report.CascadeDocument
 	Timeline   *report.Timeline
+	Names      *report.Names
 	Tree       *report.HashTree
 	Heat       *report.Heat
 	Map        *report.PositionsMap

@@ -59,6 +59,8 @@ type Evidence struct {
 	Peers  []Left
 	// Bin is how many ticks one number of Left.Orders counts, BinFrom the first of them.
 	Bin, BinFrom uint64
+	// Logged is from which to which tick the order logs go, nil if there are none.
+	Logged *report.TimelineSpan
 	// Session and Facts are what the files say of the game and the machines.
 	Session report.Session
 	Facts   []report.Fact

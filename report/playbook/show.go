@@ -17,6 +17,7 @@ func (c *Conclusion) show(e Evidence) {
 	c.Heat, c.Map, c.Cascade = e.Heat, e.Map, cascade(e)
 	if c.Timeline = timeline(e); c.Timeline != nil {
 		c.Session.First, c.Session.Last = c.Timeline.From, c.Timeline.To
+		c.Names = engineNames(e, c.Timeline)
 	}
 	if e.Parted != nil {
 		c.locus(e.Parted)
@@ -99,13 +100,16 @@ func (c *Conclusion) peers(e Evidence) {
 }
 
 func timeline(e Evidence) *report.Timeline {
-	t := &report.Timeline{From: e.BinFrom, Bin: e.Bin, Peers: []report.TimelinePeer{}, Detected: detected(e)}
-	any := e.Bin > 0
+	t := &report.Timeline{Bin: max(e.Bin, 1), Peers: []report.TimelinePeer{}, Detected: detected(e)}
+	any := false
 	reach := func(from, to uint64) {
 		if !any || from < t.From {
 			t.From = from
 		}
 		t.To, any = max(t.To, to), true
+	}
+	if e.Logged != nil {
+		reach(e.Logged.First, e.Logged.Last)
 	}
 	for i := range e.Peers {
 		p := e.Peers[i].TimelinePeer
@@ -117,18 +121,39 @@ func timeline(e Evidence) *report.Timeline {
 				reach(s.First, s.Last)
 			}
 		}
-		if len(p.Orders) > 0 {
-			reach(e.BinFrom, e.BinFrom+uint64(len(p.Orders))*e.Bin)
-		}
 		t.Peers = append(t.Peers, p)
-	}
-	if e.Bin == 0 {
-		t.Bin = 1
 	}
 	if len(t.Peers) == 0 {
 		return nil
 	}
+	if e.Bin > 0 && e.BinFrom != t.From {
+		t.BinFrom = &e.BinFrom
+	}
 	return t
+}
+
+// engineNames returns how the engine calls the ticks of a timeline, and its state points of which there
+// are states; nil if it has no names of its own.
+func engineNames(e Evidence, t *report.Timeline) *report.Names {
+	var points []uint64
+	for i := range t.Peers {
+		points = append(points, t.Peers[i].Snapshots...)
+	}
+	if e.Heat != nil {
+		points = append(points, e.Heat.Points...)
+	}
+	slices.Sort(points)
+	n := &report.Names{Ticks: report.NamesOf(e.TickName, t.From, t.To)}
+	for _, p := range slices.Compact(points) {
+		if native := nameOf(e.PointName, p); native != "" {
+			n.Points = append(n.Points, report.PointWord{Point: p, Native: native})
+		}
+	}
+	n.States = report.NamesAt(n.Points)
+	if n.Ticks == nil && n.Points == nil {
+		return nil
+	}
+	return n
 }
 
 // tree returns the leaves of both states.

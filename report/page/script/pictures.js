@@ -1,9 +1,6 @@
 'use strict';
 (() => {
-  // A picture tells about one of its marks at a time. Both kinds have the same three answers:
-  // where the pointer is, where a key leads, and what is to be told.
-
-  // Marks are elements that carry what they tell.
+  // A picture names one of its marks at a time: elements that carry what they say.
   const marks = (area) => {
     const all = [...area.querySelectorAll('[data-tip]')];
     let boxes = null;
@@ -36,7 +33,7 @@
     };
     let here = null;
     return {
-      start: () => Math.max(0, all.findIndex((e) => e.matches('.first, .parted, .at > *'))),
+      start: () => Math.max(0, all.findIndex((e) => e.matches('.first, .at > *'))),
       under: (event) => {
         const at = all.indexOf(event.target.closest('[data-tip]'));
         if (at >= 0) return at;
@@ -73,59 +70,15 @@
     };
   };
 
-  // A grid has rows of one digit a cell.
-  const grid = (area, points) => {
-    const cells = area.querySelector('.cells'), cursor = area.querySelector('.cursor');
-    const rows = [...cells.querySelectorAll('[data-cells]')];
-    const n = points.length, limit = (v, most) => Math.min(Math.max(v, 0), most - 1);
-    return {
-      start: () => ({ row: 0, column: 0 }),
-      under: (event) => {
-        const b = cells.getBoundingClientRect();
-        const row = Math.floor((event.clientY - b.top) / b.height * rows.length);
-        const column = Math.floor((event.clientX - b.left) / b.width * n);
-        return row < 0 || row >= rows.length || column < 0 || column >= n ? null : { row, column };
-      },
-      key: ({ row, column }, key, far) => {
-        // With Ctrl to where the row changes next.
-        const step = (d) => {
-          const line = rows[row].dataset.cells;
-          let to = limit(column + d, n);
-          while (far && to + d >= 0 && to + d < n && line[to] === line[column]) to += d;
-          return to;
-        };
-        switch (key) {
-          case 'ArrowLeft': return { row, column: step(-1) };
-          case 'ArrowRight': return { row, column: step(1) };
-          case 'ArrowUp': return { row: limit(row - 1, rows.length), column };
-          case 'ArrowDown': return { row: limit(row + 1, rows.length), column };
-          case 'PageUp': return { row: 0, column };
-          case 'PageDown': return { row: rows.length - 1, column };
-          case 'Home': return { row, column: 0 };
-          case 'End': return { row, column: n - 1 };
-        }
-        return null;
-      },
-      show: ({ row, column }, follow) => {
-        const place = { x: column, y: row, width: 1, height: 1 };
-        for (const name in place) cursor.setAttribute(name, place[name]);
-        if (follow) cursor.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-        const what = { 0: 'equal', 1: 'differs' }[rows[row].dataset.cells[column]] || 'not known';
-        return `${rows[row].dataset.name} at state point ${points[column]}: ${what}`;
-      },
-      any: rows.length > 0,
-    };
-  };
-
   for (const picture of document.querySelectorAll('[data-picture]')) {
     const area = picture.querySelector('.scroll'), line = picture.querySelector('.line');
-    const kind = picture.dataset.picture === 'grid' ? grid(area, picture.dataset.points.split(' ')) : marks(area);
+    const kind = marks(area);
     if (!kind.any) continue;
-    // Where not all of it fits, what counts comes first.
-    const parted = area.querySelector('line.parted, .cells .parted');
-    if (parted && area.scrollWidth > area.clientWidth) {
-      area.scrollLeft += parted.getBoundingClientRect().left - area.getBoundingClientRect().left - area.clientWidth * 0.7;
-    }
+    line.textContent = 'Point at the picture, or focus it and use the arrow keys.';
+    area.tabIndex = 0;
+    area.setAttribute('role', 'application');
+    area.setAttribute('aria-roledescription', 'picture');
+    area.setAttribute('aria-label', area.getAttribute('aria-label') + '. Arrow keys move, the line above names what is there.');
     let at = null;
     const tell = (to, follow) => {
       at = to;
