@@ -27,7 +27,7 @@ var files embed.FS
 
 // The styles and scripts of a page, in the order in which they count.
 var (
-	styles  = []string{"page", "sections", "values", "pictures", "print"}
+	styles  = []string{"page", "sections", "values", "pictures", "map", "print"}
 	scripts = []string{"theme", "copy", "pictures"}
 )
 

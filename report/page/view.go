@@ -333,7 +333,7 @@ func (v *view) absent() []string {
 		{v.Timeline != nil, "a timeline: it needs peers with snapshots, logs or traces"},
 		{v.Heat != nil, "a heat map: it needs snapshots, or traces, of two peers at the same state points"},
 		{v.Tree != nil, "a hash tree: it needs snapshots of two peers at one state point at which they differ"},
-		{v.Map != nil, "a map: it needs states of two peers whose entities have positions"},
+		{v.Map != nil, lacksMap(v.Report)},
 		{len(v.Causes) > 0, "a cause: nothing shows one, and nothing that differs looks enough like a class of mistakes"},
 		{v.Spread != nil, "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
 		{v.Inputs != nil, "a comparison of inputs: it needs the order logs of two peers"},
@@ -343,6 +343,18 @@ func (v *view) absent() []string {
 		}
 	}
 	return out
+}
+
+// lacksMap says why there is no map.
+func lacksMap(r *report.Report) string {
+	if r.Compared == nil || len(r.Compared.Entities) == 0 {
+		return "a map: it needs states of two peers in which something differs that has a position"
+	}
+	e := &r.Compared.Entities[0]
+	if len(r.Compared.Entities) == 1 {
+		return fmt.Sprintf("a map: %s is what differs, and the states give no position of it", e.Title())
+	}
+	return fmt.Sprintf("a map: the states give no position of what differs (%s and %d more)", e.Title(), len(r.Compared.Entities)-1)
 }
 
 // contents lists the sections that the page has.
