@@ -457,7 +457,7 @@ const maxNames = 12
 
 // name adds the name of what is at a place, unless there is no room beside it.
 func (l *labelling) name(x, y float64, text string) {
-	const letter, high = 8.5, 16 // of a bold letter at most
+	const letter, high = 11, 18 // of a bold letter at most, as it is on a narrow screen
 	if len(l.names) == l.most {
 		return
 	}

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ type view struct {
 	More     []string // further sentences of the verdict
 	Sections []section
 	Tiles    []tile
-	Next     []string
+	Next     []step
 	Groups   []group
 	Who      []peerRow
 	Ladder   []rung
@@ -83,6 +84,7 @@ type difference struct {
 	Who, Than peer
 	Where     []string
 	Content   string
+	Printed   string // the text that the content is, empty if it is none
 }
 
 type factRow struct {
@@ -102,11 +104,11 @@ type claim struct {
 	Accused []peer
 }
 
-func newView(r *report.Report) *view {
+func newView(r *report.Report, ids ids) *view {
 	peers := newPeers(r)
 	v := &view{
-		Report: r, Word: statusWord(r.Status), Next: r.Next,
-		First: newFirst(r, peers), Locus: newLocus(r, peers), Timeline: newTimeline(r, peers), Heat: newHeat(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
+		Report: r, Word: statusWord(r.Status), Next: steps(r.Next),
+		First: newFirst(r, peers), Locus: newLocus(r, peers, ids), Timeline: newTimeline(r, peers), Heat: newHeat(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
 		Spread: newCascade(r), Tiles: tiles(r), Groups: groups(r, peers),
 	}
 	v.Headline = v.Word
@@ -228,7 +230,7 @@ func tiles(r *report.Report) []tile {
 			add("Equal again at", strconv.FormatUint(*f.Healed, 10), "")
 		}
 	}
-	if r.Compared != nil {
+	if r.Compared != nil && r.Compared.Values > 0 {
 		add("Values that differ", strconv.FormatUint(r.Compared.Values, 10), fmt.Sprintf("at state point %d", r.Compared.Point))
 	}
 	add("Kind", strings.ReplaceAll(string(r.Kind), "-", " "), "")
@@ -242,7 +244,9 @@ func tiles(r *report.Report) []tile {
 			more += fmt.Sprintf(" at %s ticks/s", num(r.Session.TickRate))
 		}
 	}
-	add("Session", span(r.Session.First, r.Session.Last), more)
+	if r.Session.Last > 0 { // else no tick is known
+		add("Session", span(r.Session.First, r.Session.Last), more)
+	}
 	return out
 }
 
@@ -284,7 +288,8 @@ func differences(in *report.Inputs, peers peers) []difference {
 		for _, at := range d.At {
 			one.Where = append(one.Where, fmt.Sprintf("%s: tick %d, place %d", at.Peer, at.Tick, at.Index))
 		}
-		if one.Content = fmt.Sprintf("%x", []byte(d.Payload)); d.PayloadLen > len(d.Payload) {
+		one.Content = fmt.Sprintf("%x", []byte(d.Payload))
+		if one.Printed = bytesText(one.Content); d.PayloadLen > len(d.Payload) {
 			one.Content += fmt.Sprintf("… (%d bytes)", d.PayloadLen)
 		}
 		out = append(out, one)
@@ -308,8 +313,8 @@ func claims(r *report.Report, peers peers) []claim {
 	var out []claim
 	for _, c := range r.Claims {
 		one := claim{ClaimDocument: c, Accused: peers.all(c.Peers), From: list(c.Files, 2), When: c.Native}
-		if c.Line > 0 {
-			one.From += fmt.Sprintf(", line %d", c.Line)
+		if c.Line > 0 && len(c.Files) == 1 {
+			one.From += fmt.Sprintf(":%d", c.Line)
 		}
 		if one.When == "" && c.Tick != nil {
 			one.When = fmt.Sprintf("tick %d", *c.Tick)
@@ -386,6 +391,11 @@ func (v *view) contents() []section {
 
 func (v *view) evidence() bool {
 	return len(v.Contradictions)+len(v.Missing)+len(v.Notes)+len(v.Warnings)+len(v.Claims)+len(v.Facts)+len(v.Absent) > 0
+}
+
+// LitOrders reports whether an order around the divergence differs, or names what does.
+func (v *view) LitOrders() bool {
+	return slices.ContainsFunc(v.Orders, func(o orderRow) bool { return o.Difference != "" || o.Names != "" })
 }
 
 // Has reports whether the page has a section.
