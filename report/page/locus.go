@@ -221,9 +221,7 @@ func (t *treeBuilder) entity(e *report.GatheredEntity) *node {
 	if e.Values > 0 {
 		n.Count = prose.Count(e.Values, "value", "values")
 	}
-	for _, text := range e.RowsText() {
-		n.Notes = append(n.Notes, text)
-	}
+	n.Notes = append(n.Notes, e.RowsText()...)
 	if e.Left > 0 {
 		n.Notes = append(n.Notes, prose.Count(e.Left, "more value", "more values")+" of it not listed")
 	}

@@ -101,7 +101,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		v.Peers[1].Shape++
 	}
 	all := extent{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	var differ, moved int
+	var differ, moved, alone int
 	var farthest float64
 	var drawn []report.MapEntity
 	kinds := map[string]bool{}
@@ -133,6 +133,9 @@ func newMap(r *report.Report, peers peers) *mapView {
 		if !e.Differs {
 			continue
 		}
+		if e.At[0] == nil || e.At[1] == nil {
+			alone++
+		}
 		if differ++; differ <= maxMapRows {
 			v.Entities = append(v.Entities, row)
 		} else {
@@ -140,7 +143,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 		}
 	}
 	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", prose.Count(len(m.Entities), "entity", "entities"), m.Point)}
-	v.Line = mapLine(m, kinds, differ) + placesLine(differ, moved, farthest)
+	v.Line = mapLine(m, kinds, differ) + placesLine(differ, moved, alone, farthest)
 	if len(drawn) == 0 {
 		v.Why = "No entity has a position that can be drawn. The table has them."
 		return v
@@ -225,9 +228,15 @@ func mapLine(m *report.PositionsMap, kinds map[string]bool, differ int) string {
 	return text + "."
 }
 
-// placesLine says how many of those that differ are at two places.
-func placesLine(differ, moved int, farthest float64) string {
+// placesLine says how many of those that differ are at two places, and how many only one side has.
+func placesLine(differ, moved, alone int, farthest float64) string {
 	switch {
+	case differ == 1 && alone == 1:
+		return " Only one side has it."
+	case alone == differ:
+		return " Each is on one side only."
+	case alone > 0:
+		return placesLine(differ-alone, moved, 0, farthest) + fmt.Sprintf(" %d more are on one side only.", alone)
 	case moved == 0 && differ == 1:
 		return " It is at the same place on both."
 	case moved == 0:
@@ -256,8 +265,8 @@ func (e extent) padded() extent {
 	}
 	pad := side * 0.04
 	e.x0, e.x1, e.y0, e.y1 = e.x0-pad, e.x1+pad, e.y0-pad, e.y1+pad
-	grow := func(from, to *float64) { // no narrower than a third
-		if lack := side/3 - (*to - *from); lack > 0 {
+	grow := func(from, to *float64) { // no narrower than this part
+		if lack := side*0.6 - (*to - *from); lack > 0 {
 			*from, *to = *from-lack/2, *to+lack/2
 		}
 	}

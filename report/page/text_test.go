@@ -105,3 +105,24 @@ func TestStepOf(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesLine: what only one side has is at one place.
+func TestPlacesLine(t *testing.T) {
+	for _, c := range []struct {
+		differ, moved, alone int
+		want                 string
+	}{
+		{1, 0, 1, " Only one side has it."},
+		{4, 0, 4, " Each is on one side only."},
+		{1, 0, 0, " It is at the same place on both."},
+		{3, 0, 0, " None is at another place."},
+		{1, 1, 0, " Its two places are 2.5 apart."},
+		{2, 2, 0, " Their two places are up to 2.5 apart."},
+		{5, 2, 0, " 2 of them have two places, up to 2.5 apart."},
+		{5, 2, 3, " Their two places are up to 2.5 apart. 3 more are on one side only."},
+	} {
+		if got := placesLine(c.differ, c.moved, c.alone, 2.5); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

@@ -374,7 +374,7 @@ func (v *view) contents() []section {
 	add(v.GameLogs != nil && len(v.GameLogs.Lines) > 0, "gamelogs", "Games' own logs")
 	add(len(v.Ladder) > 0, "ladder", "Narrowing")
 	add(v.First != nil, "first", "First difference")
-	add(v.Locus != nil, "locus", "Values")
+	add(v.Locus != nil, "locus", "What differs")
 	add(v.Timeline != nil, "timeline", "Timeline")
 	add(v.Heat != nil, "heat", "Heat map")
 	add(v.Tree != nil, "tree", "Hash tree")
