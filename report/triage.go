@@ -482,19 +482,35 @@ type TreeLeaf struct {
 	Rows   [2]uint64 `json:"rows"`
 }
 
-// PositionsMap is where entities are on both peers around what differs.
+// MapAxes is how the axes of a map were found.
+type MapAxes string
+
+// Ways to find the axes of a map.
+const (
+	AxesDeclared MapAxes = "declared" // the game's format says which of its fields are the ground
+	AxesNamed    MapAxes = "named"    // by the names of the fields, of which there are two
+	AxesSpread   MapAxes = "spread"   // by the names of three: of y and z that of which values lie closer together is the height
+)
+
+// PositionsMap is where entities of the kinds that differ are on both peers.
 type PositionsMap struct {
 	Peers [2]string `json:"peers"`
 	Point uint64    `json:"point"`
-	// X and Y are the names of the columns.
-	X        string      `json:"x"`
-	Y        string      `json:"y"`
+	// X and Y are what the axes are called.
+	X    string  `json:"x"`
+	Y    string  `json:"y"`
+	Axes MapAxes `json:"axes,omitempty"`
+	// AtLeast says that more entities may differ than those that are marked so.
+	AtLeast  bool        `json:"at_least,omitempty"`
 	Entities []MapEntity `json:"entities"` // those that differ first, then others around them
 	Left     uint64      `json:"left"`     // entities that are left out
 }
 
 // MapEntity is one entity; At has x and y of each peer, null where it lacks the entity.
 type MapEntity struct {
+	// Kind is what the game calls such things, as in Compared.Entities; Archetype is the one
+	// that has the position.
+	Kind      string         `json:"kind,omitempty"`
 	Archetype string         `json:"archetype"`
 	Key       string         `json:"key"`
 	At        [2]*[2]float64 `json:"at"`

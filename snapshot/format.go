@@ -60,6 +60,10 @@ type Format struct {
 	// has to stay open. Nil means that nothing but its tables says that: see TableNaming.
 	Naming func(s State) Naming
 
+	// Ground returns where the entities of a state that Open returned are, which has to stay
+	// open. Nil means that the game's format does not declare it.
+	Ground func(s State) *Ground
+
 	// Parts lists the states in a file that may hold several, by reading it once.
 	// It is nil if each file holds one. Open is given each part by itself, and
 	// the whole file only where it holds one state.

@@ -121,7 +121,7 @@ func (g *gatherer) caches() error {
 			closeStates(p)
 			return nil // bisect has reported that it is lost
 		}
-		p.Naming[i], p.Files[i] = namingOf(entry, state), fileOf(entry)
+		p.Naming[i], p.Files[i], p.Ground[i] = namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 	}
 	var err error
 	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
@@ -184,7 +184,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 		}
 		switch {
 		case p.States[0] == nil:
-			p.Names[0], p.States[0], p.Naming[0], p.Files[0] = s.name, state, namingOf(entry, state), fileOf(entry)
+			p.Names[0], p.States[0], p.Naming[0], p.Files[0], p.Ground[0] = s.name, state, namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 			continue
 		}
 		a, b, err := snapshot.Common(p.States[0], state)
@@ -197,7 +197,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*playbook.Parted,
 			state.Close()
 			continue
 		}
-		p.Names[1], p.States[1], p.Naming[1], p.Files[1] = s.name, state, namingOf(entry, state), fileOf(entry)
+		p.Names[1], p.States[1], p.Naming[1], p.Files[1], p.Ground[1] = s.name, state, namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 		if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
 			g.e.Lost = append(g.e.Lost, err.Error())
 			closeStates(p)
@@ -224,6 +224,14 @@ func fileOf(e *snapshot.Entry) string {
 		return ""
 	}
 	return e.Path()
+}
+
+// groundOf returns where the entities of a state are, nil if its format does not declare it.
+func groundOf(e *snapshot.Entry, s snapshot.State) *snapshot.Ground {
+	if e.Format == nil || e.Format.Ground == nil {
+		return nil
+	}
+	return e.Format.Ground(s)
 }
 
 func closeStates(p *playbook.Parted) {

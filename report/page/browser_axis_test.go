@@ -31,18 +31,6 @@ const (
 	shiftKey = 8
 )
 
-// frame waits until what was asked for is drawn.
-func (b timeline) frame() {
-	b.t.Helper()
-	const drawn = `new Promise((done) => {
-		const look = () => document.querySelector("#timeline-picture.drawing") ? requestAnimationFrame(look) : done(true);
-		requestAnimationFrame(() => requestAnimationFrame(look));
-	})`
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // key presses keys, one after the other.
 func (b timeline) key(keys ...string) {
 	b.t.Helper()

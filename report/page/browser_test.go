@@ -50,26 +50,15 @@ func open(t *testing.T, r *report.Report) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "report.html")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := page.Write(f, r); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	b := &browser{t: t, ctx: ctx, url: "file://" + path}
+	b := &browser{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +66,28 @@ func open(t *testing.T, r *report.Report) *browser {
 	call(b, log.Enable, cdp.Empty{})
 	call(b, runtime.Enable, cdp.Empty{})
 	call(b, audits.Enable, cdp.Empty{})
-	b.do(chromedp.Navigate(b.url))
+	b.load(r)
 	return b
+}
+
+// load shows another report in the same browser.
+func (b *browser) load(r *report.Report) {
+	b.t.Helper()
+	path := filepath.Join(b.t.TempDir(), "report.html")
+	f, err := os.Create(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := page.Write(f, r); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.mu.Lock()
+	b.url, b.requests = "file://"+path, nil
+	b.mu.Unlock()
+	b.do(chromedp.Navigate(b.url))
 }
 
 func (b *browser) listen(event any) {
@@ -92,7 +101,7 @@ func (b *browser) listen(event any) {
 	case *log.EventEntryAdded:
 		b.trouble = append(b.trouble, "log: "+e.Entry.Text)
 	case *audits.EventIssueAdded:
-		b.trouble = append(b.trouble, fmt.Sprintf("issue: %+v", e.Issue.Code))
+		b.trouble = append(b.trouble, fmt.Sprintf("issue: %+v %+v", e.Issue.Code, e.Issue.Details.GenericIssueDetails))
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
 	}
@@ -147,6 +156,19 @@ func (b *browser) show(width int64, scheme string) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
+	b.frame()
+}
+
+// frame waits until what was asked for is drawn.
+func (b *browser) frame() {
+	b.t.Helper()
+	const drawn = `new Promise((done) => {
+		const look = () => document.querySelector("#timeline-picture.drawing") ? requestAnimationFrame(look) : done(true);
+		requestAnimationFrame(() => requestAnimationFrame(look));
+	})`
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // TestScreenshots looks at the page on a telephone, on a desk and at 4K, light and dark. With
@@ -228,7 +250,7 @@ func TestKeyboard(t *testing.T) {
 		if strings.HasPrefix(at, "unseen ") {
 			t.Errorf("the focus is not to be seen: %s", at)
 		}
-		if reached[at] || !slices.Contains(pictures[1:], at) {
+		if reached[at] || !slices.Contains(pictures, at) {
 			reached[at] = true
 			continue
 		}
@@ -251,8 +273,7 @@ func TestKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestPointer points at a cell of the heat map and at an entity, changes the colours and
-// copies the text for the players.
+// TestPointer points at a cell of the heat map and at an entity, and changes the colours.
 func TestPointer(t *testing.T) {
 	b := open(t, saved(t))
 	b.show(1280, "light")
@@ -282,10 +303,6 @@ func TestPointer(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("#theme")))
 	if got := eval[string](b, `getComputedStyle(document.documentElement).colorScheme + " " + document.getElementById("theme").textContent`); got != "dark Light" {
 		t.Errorf("after the change the colours are %q", got)
-	}
-	b.do(chromedp.Click(chromedp.CSS("[data-copy]")), chromedp.Sleep(100*time.Millisecond))
-	if got := eval[string](b, `document.querySelector("[data-copy]").textContent`); got != "Copied" && got != "Selected" {
-		t.Errorf("the button that copies says %q", got)
 	}
 	b.quiet()
 }

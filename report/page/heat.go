@@ -144,19 +144,19 @@ func (v *heatView) fold(points []uint64, a axis) {
 	}
 }
 
-// run is a stretch of cells that are the same.
-type run struct {
+// cellRun is a stretch of cells that are the same.
+type cellRun struct {
 	cell     byte
 	from, to int
 }
 
-func runsOf(cells string) (list []run) {
+func runsOf(cells string) (list []cellRun) {
 	for i := 0; i < len(cells); {
 		end := i + 1
 		for end < len(cells) && cells[end] == cells[i] {
 			end++
 		}
-		list = append(list, run{cells[i], i, end})
+		list = append(list, cellRun{cells[i], i, end})
 		i = end
 	}
 	return list

@@ -4,7 +4,8 @@
 //
 // Each picture is drawn in Go, as SVG, and has a table with the same numbers behind it. The
 // script only adds what needs a hand: the line that names the number under the pointer or
-// the keys, the change between light and dark, and copying. Without it the page still reads.
+// the keys, the change between light and dark, the filter of what differs, and copying. What only it
+// can do is hidden until it runs. Without it the page still reads.
 //
 // What a report holds came from players' files. Templates escape it by where it stands, and
 // every value that they print first goes through report.Safe (see guard), so that neither
@@ -16,8 +17,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/desynctool/desynctool/report"
 )
@@ -27,8 +30,8 @@ var files embed.FS
 
 // The styles and scripts of a page, in the order in which they count.
 var (
-	styles  = []string{"page", "sections", "values", "pictures", "print", "axis"}
-	scripts = []string{"theme", "copy", "pictures", "axis"}
+	styles  = []string{"page", "sections", "values", "pictures", "map", "axis", "print"}
+	scripts = []string{"theme", "copy", "values", "pictures", "axis", "links"}
 )
 
 // Write writes a report as an HTML page.
@@ -41,12 +44,26 @@ func Write(w io.Writer, r *report.Report) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{"printable": printable}).ParseFS(files, "*.html")
+	ids := newIDs()
+	t, err := template.New("page.html").Funcs(template.FuncMap{
+		"printable": printable,
+		"runs":      textRuns,
+		"class":     classOf,
+		"step":      stepOf,
+		"printed":   func(digits string) string { return bytesText(strings.TrimSuffix(digits, "…")) },
+		"id": func(parts ...any) string {
+			texts := make([]string, len(parts))
+			for i, part := range parts {
+				texts[i] = fmt.Sprint(part)
+			}
+			return ids.unique(texts...)
+		},
+	}).ParseFS(files, "*.html")
 	if err != nil {
 		return err
 	}
 	guard(t)
-	v := newView(r)
+	v := newView(r, ids)
 	v.Style, v.Script, v.Policy = template.CSS(style), template.JS(script), policy(style, script)
 	var out bytes.Buffer
 	if err := t.Execute(&out, v); err != nil {

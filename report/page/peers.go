@@ -51,3 +51,7 @@ func (p peers) all(names []string) []peer {
 	}
 	return out
 }
+
+// Mark returns the mark on a map, in a picture of 18 by 18 pixels: that of the first side is a
+// ring around that of the second.
+func (p peer) Mark(side int) string { return shape(p.Shape, 9, 9, [2]float64{7, 3.5}[side%2]) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
@@ -16,11 +17,15 @@ type mapView struct {
 	Peers    [2]peer
 	Point    uint64
 	X, Y     string
-	Left     uint64
+	Axes     string // how they were found
+	Moves    bool   // lines lead from one position of an entity to the other
 	Panels   []mapPanel
-	Entities []mapRow
+	Entities []mapRow // that differ
+	Unlisted int
 	Line     string
 	Why      string // there is no picture
+
+	titles map[string]string // of entities, by kind and key
 }
 
 // mapPanel is one picture: the whole map, or a part of it drawn larger.
@@ -29,10 +34,14 @@ type mapPanel struct {
 	Width, Height int
 	Plot          mapBox
 	Grid          []gridLine
-	Others        []mapMark // entities that are equal
+	Others        []mapMark // entities that are equal, the nearest
+	Rest          string    // the marks of the others
 	Marks         []mapMark // those that differ
 	Names         []mapText
+	Axes          [2]mapText
 	Window        *mapBox // the part that the other panel shows
+
+	left float64 // the plot's
 }
 
 type mapBox struct{ X, Y, W, H string }
@@ -54,8 +63,7 @@ type mapMark struct {
 type mapText struct{ X, Y, Anchor, Text string }
 
 type mapRow struct {
-	report.MapEntity
-	Label string
+	Title string
 	At    [2]string
 	Apart string
 }
@@ -76,22 +84,30 @@ func (e extent) has(p *[2]float64) bool {
 // of positions are not finite.
 const maxPlace = math.MaxFloat64 / 8
 
+// Limits of what a map says of each entity.
+const (
+	maxMapRows = 200 // rows of the table
+	maxTips    = 300 // entities that are equal and are named when pointed at
+)
+
 func newMap(r *report.Report, peers peers) *mapView {
 	m := r.Map
-	if m == nil || len(m.Entities) == 0 {
+	if m == nil || !slices.ContainsFunc(m.Entities, func(e report.MapEntity) bool { return e.Differs }) {
 		return nil
 	}
-	v := &mapView{Peers: [2]peer{peers.of(m.Peers[0]), peers.of(m.Peers[1])}, Point: m.Point, X: m.X, Y: m.Y, Left: m.Left}
-	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", prose.Count(len(m.Entities), "entity", "entities"), m.Point)}
+	v := &mapView{Peers: [2]peer{peers.of(m.Peers[0]), peers.of(m.Peers[1])}, Point: m.Point, X: m.X, Y: m.Y, titles: titles(r)}
+	v.Axes = axesText(m)
 	if v.Peers[0].Shape%shapes == v.Peers[1].Shape%shapes {
 		v.Peers[1].Shape++
 	}
 	all := extent{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	var differ, moved int
+	var differ, moved, alone int
 	var farthest float64
 	var drawn []report.MapEntity
+	kinds := map[string]bool{}
 	for _, e := range m.Entities {
-		row := mapRow{MapEntity: e, Label: labelName(e.Archetype)}
+		kinds[mapKind(&e)] = true
+		row := mapRow{Title: v.title(&e)}
 		fits := true
 		for side, at := range e.At {
 			if at == nil {
@@ -109,34 +125,128 @@ func newMap(r *report.Report, peers peers) *mapView {
 				}
 			}
 		}
-		if e.Differs {
-			differ++
-		}
 		if d := apart(e); d > 0 {
 			moved++
 			farthest = max(farthest, d)
 			row.Apart = short(d)
 		}
-		v.Entities = append(v.Entities, row)
+		if !e.Differs {
+			continue
+		}
+		if e.At[0] == nil || e.At[1] == nil {
+			alone++
+		}
+		if differ++; differ <= maxMapRows {
+			v.Entities = append(v.Entities, row)
+		} else {
+			v.Unlisted++
+		}
 	}
-	v.Line = fmt.Sprintf("%d of %s differ", differ, prose.Count(len(m.Entities)+int(m.Left), "entity", "entities"))
-	if moved > 0 {
-		v.Line += fmt.Sprintf(", %d in position, by up to %s", moved, short(farthest))
-	}
+	v.picture = picture{"map-picture", fmt.Sprintf("Map of %s at state point %d", prose.Count(len(m.Entities), "entity", "entities"), m.Point)}
+	v.Line = mapLine(m, kinds, differ) + placesLine(differ, moved, alone, farthest)
 	if len(drawn) == 0 {
-		v.Why = "No entity has a position that can be drawn; the table has them."
+		v.Why = "No entity has a position that can be drawn. The table has them."
 		return v
 	}
 	whole := all.padded()
 	window, closer := closeUp(drawn, whole)
-	panel := v.panel("The whole", drawn, whole, false)
+	panel := v.panel("", drawn, whole)
+	for i := range panel.Marks {
+		v.Moves = v.Moves || panel.Marks[i].Move != ""
+	}
 	if closer {
-		panel.Window = window.box(whole)
-		v.Panels = append(v.Panels, panel, v.panel("Close-up of the first that moved", drawn, window, true))
+		panel.Name, panel.Window, v.Moves = "All", window.box(whole, panel.left), true
+		panel.Names = nil // the other panel has them
+		v.Panels = append(v.Panels, panel, v.panel("The dashed part, enlarged", drawn, window))
 	} else {
 		v.Panels = append(v.Panels, panel)
 	}
 	return v
+}
+
+// titles returns what the entities that differ are called, by kind and key.
+func titles(r *report.Report) map[string]string {
+	out := map[string]string{}
+	if r.Compared != nil {
+		for i := range r.Compared.Entities {
+			if e := &r.Compared.Entities[i]; !e.Cache {
+				out[e.Kind+" "+e.Key] = e.Title()
+			}
+		}
+	}
+	return out
+}
+
+// mapKind returns what an entity of a map is.
+func mapKind(e *report.MapEntity) string {
+	if e.Kind == "" { // a report of before
+		return labelName(e.Archetype)
+	}
+	return e.Kind
+}
+
+func (v *mapView) title(e *report.MapEntity) string {
+	name := mapKind(e) + " " + e.Key
+	if title := v.titles[name]; title != "" {
+		return title
+	}
+	return name
+}
+
+// axesText says how the axes were found.
+func axesText(m *report.PositionsMap) string {
+	switch m.Axes {
+	case report.AxesDeclared:
+		return fmt.Sprintf("%s and %s are the ground of this game.", m.X, m.Y)
+	case report.AxesSpread:
+		height := "y"
+		if m.Y == "y" {
+			height = "z"
+		}
+		return fmt.Sprintf("The axes are %s and %s: the state does not say which of x, y and z is the height, and the values of %s lie closest together.", m.X, m.Y, height)
+	}
+	return fmt.Sprintf("The axes are %s and %s, by the names of the fields.", m.X, m.Y)
+}
+
+// mapLine says how many of the entities differ.
+func mapLine(m *report.PositionsMap, kinds map[string]bool, differ int) string {
+	of := prose.Count(uint64(len(m.Entities))+m.Left, "entity", "entities")
+	if len(kinds) == 1 {
+		of = report.CountEntities(mapKind(&m.Entities[0]), uint64(len(m.Entities))+m.Left)
+	}
+	verb := "differ"
+	if differ == 1 {
+		verb = "differs"
+	}
+	text := fmt.Sprintf("%d of %s %s at state point %d", differ, of, verb, m.Point)
+	if m.AtLeast {
+		text = "At least " + text
+	}
+	if m.Left > 0 {
+		text += fmt.Sprintf("; the %d that are farthest from the first of these are left out", m.Left)
+	}
+	return text + "."
+}
+
+// placesLine says how many of those that differ are at two places, and how many only one side has.
+func placesLine(differ, moved, alone int, farthest float64) string {
+	switch {
+	case differ == 1 && alone == 1:
+		return " Only one side has it."
+	case alone == differ:
+		return " Each is on one side only."
+	case alone > 0:
+		return placesLine(differ-alone, moved, 0, farthest) + fmt.Sprintf(" %d more are on one side only.", alone)
+	case moved == 0 && differ == 1:
+		return " It is at the same place on both."
+	case moved == 0:
+		return " None is at another place."
+	case differ == 1:
+		return fmt.Sprintf(" Its two places are %s apart.", short(farthest))
+	case moved == differ:
+		return fmt.Sprintf(" Their two places are up to %s apart.", short(farthest))
+	}
+	return fmt.Sprintf(" %d of them have two places, up to %s apart.", moved, short(farthest))
 }
 
 // apart returns how far both positions of an entity are from each other.
@@ -155,8 +265,8 @@ func (e extent) padded() extent {
 	}
 	pad := side * 0.04
 	e.x0, e.x1, e.y0, e.y1 = e.x0-pad, e.x1+pad, e.y0-pad, e.y1+pad
-	grow := func(from, to *float64) { // no narrower than a third
-		if lack := side/3 - (*to - *from); lack > 0 {
+	grow := func(from, to *float64) { // no narrower than this part
+		if lack := side*0.6 - (*to - *from); lack > 0 {
 			*from, *to = *from-lack/2, *to+lack/2
 		}
 	}
@@ -188,15 +298,17 @@ func closeUp(entities []report.MapEntity, whole extent) (extent, bool) {
 	// be seen, and the numbers of the axes tell its sides apart.
 	half := max(apart(entities[i])*1.5, min(near[min(4, len(near)-1)]*1.1, apart(entities[i])*40), math.Abs(x)*1e-4, math.Abs(y)*1e-4)
 	most := max(whole.x1-whole.x0, whole.y1-whole.y0)
-	return extent{x - half, y - half, x + half, y + half}, half*2 < most*0.5 && x-half < x && y-half < y
+	seen := apart(entities[i]) / (2 * half) * mapSide // pixels between both
+	return extent{x - half, y - half, x + half, y + half}, half*2 < most*0.5 && seen > 8
 }
 
 // Sizes of a panel.
 const (
 	mapSide   = 460
-	mapLeft   = 56
-	mapBottom = 28
-	mapTop    = 10
+	mapBottom = 46
+	mapTop    = 12
+	mapRight  = 24
+	mapDigit  = 11 // of the numbers beside the plot, as they are on a narrow screen
 )
 
 // scale returns how many pixels a unit has, and the size of the plot.
@@ -205,46 +317,62 @@ func (e extent) scale() (unit, w, h float64) {
 	return unit, (e.x1 - e.x0) * unit, (e.y1 - e.y0) * unit
 }
 
-// at returns where a position is in the panel: x to the right, y down, as on a screen.
-func (e extent) at(x, y float64) (float64, float64) {
+// at returns where a position is in a panel whose plot begins at left: x to the right, y down,
+// as on a screen.
+func (e extent) at(x, y, left float64) (float64, float64) {
 	unit, _, _ := e.scale()
-	return mapLeft + (x-e.x0)*unit, mapTop + (y-e.y0)*unit
+	return left + (x-e.x0)*unit, mapTop + (y-e.y0)*unit
 }
 
 // box returns where part is in the panel of whole.
-func (e extent) box(whole extent) *mapBox {
-	x0, y0 := whole.at(max(e.x0, whole.x0), max(e.y0, whole.y0))
-	x1, y1 := whole.at(min(e.x1, whole.x1), min(e.y1, whole.y1))
+func (e extent) box(whole extent, left float64) *mapBox {
+	x0, y0 := whole.at(max(e.x0, whole.x0), max(e.y0, whole.y0), left)
+	x1, y1 := whole.at(min(e.x1, whole.x1), min(e.y1, whole.y1), left)
+	const least = 24 // so that it is seen around a mark
+	if lack := least - (x1 - x0); lack > 0 {
+		x0, x1 = x0-lack/2, x1+lack/2
+	}
+	if lack := least - (y1 - y0); lack > 0 {
+		y0, y1 = y0-lack/2, y1+lack/2
+	}
 	return &mapBox{num(x0), num(y0), num(x1 - x0), num(y1 - y0)}
 }
 
-// maxNames is how many entities of a panel carry their names.
-const maxNames = 10
-
-// panel draws a part of the map; named says that entities carry their names.
-func (v *mapView) panel(name string, entities []report.MapEntity, of extent, named bool) mapPanel {
+// panel draws a part of the map. The mark of the first peer is a ring, so that that of the second
+// is seen within it.
+func (v *mapView) panel(name string, entities []report.MapEntity, of extent) mapPanel {
 	_, w, h := of.scale()
-	p := mapPanel{Name: name, Width: int(w) + mapLeft + 20, Height: int(h) + mapTop + mapBottom, Plot: mapBox{num(mapLeft), num(mapTop), num(w), num(h)}}
+	p := mapPanel{Name: name}
 	p.grid(of, w, h)
-	sizes := [2]float64{6, 3.5} // so that the one is seen within the other
-	if !named && len(entities) > 500 {
-		sizes = [2]float64{4, 2.2}
+	p.Width, p.Height = int(p.left+w)+mapRight, int(h)+mapTop+mapBottom
+	p.Plot = mapBox{num(p.left), num(mapTop), num(w), num(h)}
+	p.Axes = [2]mapText{
+		{num(p.left + w), num(mapTop + h + 40), "end", v.X + " →"},
+		{num(p.left), num(mapTop + h + 40), "start", "↓ " + v.Y},
 	}
+	labels := labelling{left: p.left, right: p.left + w, bottom: mapTop + h, most: maxNames}
+	if v.Unlisted+len(v.Entities) > 4*maxNames { // names would cover the marks
+		labels.most = maxNames / 4
+	}
+	var rest strings.Builder
 	for _, e := range entities {
 		if !of.has(e.At[0]) && !of.has(e.At[1]) {
 			continue
 		}
-		tip := v.tip(e)
 		if !e.Differs && apart(e) == 0 && e.At[0] != nil && e.At[1] != nil {
-			x, y := of.at(e.At[0][0], e.At[0][1])
-			p.Others = append(p.Others, mapMark{At: [2]string{shape(0, round(x), round(y), 2.5)}, Tip: tip})
+			x, y := of.at(e.At[0][0], e.At[0][1], p.left)
+			if mark := shape(0, round(x), round(y), 2.5); len(p.Others) < maxTips {
+				p.Others = append(p.Others, mapMark{At: [2]string{mark}, Tip: v.tip(e)})
+			} else {
+				rest.WriteString(mark)
+			}
 			continue
 		}
-		mark := mapMark{Tip: tip}
+		mark := mapMark{Tip: v.tip(e)}
 		if apart(e) > 0 {
-			x0, y0 := of.at(e.At[0][0], e.At[0][1])
-			x1, y1 := of.at(e.At[1][0], e.At[1][1])
-			if math.Hypot(x1-x0, y1-y0) > 4 { // else the marks cover it
+			x0, y0 := of.at(e.At[0][0], e.At[0][1], p.left)
+			x1, y1 := of.at(e.At[1][0], e.At[1][1], p.left)
+			if math.Hypot(x1-x0, y1-y0) > 6 { // else the marks cover it
 				mark.Move = fmt.Sprintf("M%s %sL%s %s", num(round(x0)), num(round(y0)), num(round(x1)), num(round(y1)))
 			}
 		}
@@ -252,19 +380,15 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent, nam
 			if !of.has(at) {
 				continue
 			}
-			x, y := of.at(at[0], at[1])
-			size := sizes[side]
-			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), size)
-			if (side == 0 || e.At[0] == nil) && named && len(p.Names) < maxNames {
-				text := mapText{num(round(x) + 9), num(round(y) - 9), "start", prose.Shorten(labelName(e.Archetype)+" "+e.Key, 24)}
-				if x > mapLeft+w*0.7 {
-					text.X, text.Anchor = num(round(x)-9), "end"
-				}
-				p.Names = append(p.Names, text)
+			x, y := of.at(at[0], at[1], p.left)
+			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), [2]float64{7, 3.5}[side])
+			if side == 0 || !of.has(e.At[0]) {
+				labels.name(round(x), round(y), prose.Shorten(mapKind(&e)+" "+e.Key, 24))
 			}
 		}
 		p.Marks = append(p.Marks, mark)
 	}
+	p.Rest, p.Names = rest.String(), labels.names
 	return p
 }
 
@@ -272,7 +396,7 @@ func round(v float64) float64 { return math.Round(v*10) / 10 }
 
 // tip says where an entity is.
 func (v *mapView) tip(e report.MapEntity) string {
-	name := labelName(e.Archetype) + " " + e.Key
+	name := v.title(&e)
 	switch {
 	case e.At[1] == nil:
 		return fmt.Sprintf("%s: only on %s, at %s", name, v.Peers[0].Name, position(e.At[0]))
@@ -301,25 +425,69 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// grid draws lines at round coordinates.
+// grid draws lines at round coordinates, and leaves room for their numbers at the left.
 func (p *mapPanel) grid(of extent, w, h float64) {
-	each := func(from, to float64, draw func(v float64)) {
-		step := niceStep(to-from, 6)
-		v := math.Ceil(from/step) * step
-		for range 16 {
-			if v > to {
+	values := func(from, to float64) (list []float64, widest int) {
+		for _, n := range []int{6, 3} { // fewer where the numbers are long
+			step := niceStep(to-from, n)
+			list, widest = nil, 0
+			for v := math.Ceil(from/step) * step; v <= to && len(list) < 16; v += step {
+				list, widest = append(list, v), max(widest, len(short(v)))
+			}
+			if widest <= 5 {
 				break
 			}
-			draw(v)
-			v += step
+		}
+		return list, widest
+	}
+	xs, _ := values(of.x0, of.x1)
+	ys, widest := values(of.y0, of.y1)
+	p.left = float64(18 + mapDigit*widest)
+	for _, v := range xs {
+		x, _ := of.at(v, of.y0, p.left)
+		p.Grid = append(p.Grid, gridLine{num(x), num(mapTop), num(x), num(mapTop + h), num(x), num(mapTop + h + 18), short(v), "middle"})
+	}
+	for _, v := range ys {
+		_, y := of.at(of.x0, v, p.left)
+		p.Grid = append(p.Grid, gridLine{num(p.left), num(y), num(p.left + w), num(y), num(p.left - 8), num(y + 4), short(v), "end"})
+	}
+}
+
+// labelling puts names beside marks so that none covers another.
+type labelling struct {
+	left, right, bottom float64
+	most                int
+	names               []mapText
+	taken               []extent
+}
+
+// maxNames is how many entities of a panel carry their names.
+const maxNames = 12
+
+// name adds the name of what is at a place, unless there is no room beside it.
+func (l *labelling) name(x, y float64, text string) {
+	const letter, high = 11, 18 // of a bold letter at most, as it is on a narrow screen
+	if len(l.names) == l.most {
+		return
+	}
+	w := letter * float64(prose.Columns(text))
+	for _, dy := range []float64{-10, 22} {
+		for _, start := range []bool{true, false} {
+			box := extent{x + 8, y + dy - high, x + 8 + w, y + dy + 4}
+			at := mapText{num(x + 8), num(y + dy), "start", text}
+			if !start {
+				box.x0, box.x1 = x-8-w, x-8
+				at.X, at.Anchor = num(x-8), "end"
+			}
+			if box.x0 < l.left || box.x1 > l.right || box.y0 < mapTop || box.y1 > l.bottom || slices.ContainsFunc(l.taken, box.meets) {
+				continue
+			}
+			l.names, l.taken = append(l.names, at), append(l.taken, box)
+			return
 		}
 	}
-	each(of.x0, of.x1, func(v float64) {
-		x, _ := of.at(v, of.y0)
-		p.Grid = append(p.Grid, gridLine{num(x), num(mapTop), num(x), num(mapTop + h), num(x), num(mapTop + h + 18), short(v), "middle"})
-	})
-	each(of.y0, of.y1, func(v float64) {
-		_, y := of.at(of.x0, v)
-		p.Grid = append(p.Grid, gridLine{num(mapLeft), num(y), num(mapLeft + w), num(y), num(mapLeft - 6), num(y + 4), short(v), "end"})
-	})
+}
+
+func (e extent) meets(o extent) bool {
+	return e.x0 < o.x1 && o.x0 < e.x1 && e.y0 < o.y1 && o.y0 < e.y1
 }

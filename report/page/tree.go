@@ -39,6 +39,7 @@ type treeNode struct {
 	Path  string
 	Class string
 	Label string
+	Short string // the label on a narrow screen
 	Sub   string
 	Tip   string
 }
@@ -59,10 +60,14 @@ type innerRow struct {
 // Sizes of the picture, and how many lines it has at most before subtrees of which parts
 // differ are drawn as one mark too.
 const (
-	treeStep  = 72
-	treeLine  = 24
-	treeLabel = 300
-	treeRows  = 72
+	treeStep = 56  // of a level, at most
+	treeWide = 144 // of all levels, if that leaves enough for a curve
+	treeLine = 24
+	treeRows = 72
+
+	treeShort = 18 // columns of a label on a narrow screen
+
+	treeLetter, treeSmall = 8.0, 6.6 // of a bold letter of a label, and of one of what follows it
 )
 
 func newTree(r *report.Report, peers peers) *treeView {
@@ -126,6 +131,7 @@ func sideTree(leaves []report.TreeLeaf, side int) (*merkle.Tree, error) {
 // drawing is a tree while it is drawn.
 type drawing struct {
 	v      *treeView
+	step   int // pixels of a level
 	trees  [2]*merkle.Tree
 	leaves []report.TreeLeaf
 	sizes  []int // of the levels
@@ -146,10 +152,17 @@ func (v *treeView) draw(r *report.Report, trees [2]*merkle.Tree, leaves []report
 		d.roots = first.Archetypes
 	}
 	top := len(d.sizes) - 1
+	d.step = max(12, min(treeStep, treeWide/max(top, 1)))
 	for ; d.fold < top && d.lines(top, 0) > treeRows; d.fold++ {
 	}
 	d.node(top, 0)
-	v.Width, v.Height = 24+top*treeStep+treeLabel, d.line*treeLine+8
+	right := 0.0
+	for _, n := range v.Nodes {
+		if n.Label != "" {
+			right = max(right, float64(n.X)+16+treeLetter*float64(prose.Columns(n.Label))+treeSmall*float64(prose.Columns(n.Sub)+1))
+		}
+	}
+	v.Width, v.Height = int(right)+8, d.line*treeLine+8
 	for level := top; level > 0; level-- {
 		for i := range d.sizes[level] {
 			a, b := d.hashes(level, i)
@@ -198,7 +211,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 		return d.node(level-1, 2*i)
 	}
 	a, b := d.hashes(level, i)
-	n := treeNode{X: 16 + (len(d.sizes)-1-level)*treeStep, Class: "same"}
+	n := treeNode{X: 16 + (len(d.sizes)-1-level)*d.step, Class: "same"}
 	if a != b {
 		n.Class = "diff"
 	}
@@ -225,7 +238,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 	d.line++
 	if len(under) == 1 {
 		leaf := under[0]
-		n.Label, n.Sub = prose.Shorten(labelName(leaf.Label), 24), rowsText(leaf)
+		n.Label, n.Sub = prose.Shorten(labelName(leaf.Label), 36), rowsText(leaf)
 		if slices.Contains(d.roots, leaf.Label) && a != b {
 			n.Class += " first"
 		}
@@ -246,6 +259,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 		n.Path = fmt.Sprintf("M%d %dl12-7v14z", n.X-4, n.Y)
 		n.Tip = fmt.Sprintf("%s (%s to %s): %s", n.Label, labelName(under[0].Label), labelName(under[len(under)-1].Label), hashes)
 	}
+	n.Short = prose.Shorten(n.Label, treeShort)
 	d.v.Nodes = append(d.v.Nodes, n)
 	return n.X, n.Y
 }
@@ -255,8 +269,8 @@ func (d *drawing) edge(from treeNode, x, y, level, i int) {
 	if a, b := d.hashes(level, i); a != b {
 		class = "diff"
 	}
-	middle := from.X + treeStep/2
-	d.v.Edges = append(d.v.Edges, treeEdge{fmt.Sprintf("M%d %dC%d %d %d %d %d %dH%d", from.X, from.Y, middle, from.Y, middle-8, y, from.X+treeStep-8, y, x), class})
+	middle := from.X + d.step/2
+	d.v.Edges = append(d.v.Edges, treeEdge{fmt.Sprintf("M%d %dC%d %d %d %d %d %dH%d", from.X, from.Y, middle, from.Y, middle-8, y, from.X+d.step-8, y, x), class})
 }
 
 // rowsText says how many rows a leaf has; the RNG has none to count.

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ type view struct {
 	More     []string // further sentences of the verdict
 	Sections []section
 	Tiles    []tile
-	Next     []string
+	Next     []step
 	Groups   []group
 	Who      []peerRow
 	Ladder   []rung
@@ -81,6 +82,7 @@ type difference struct {
 	Who, Than peer
 	Where     []string
 	Content   string
+	Printed   string // the text that the content is, empty if it is none
 }
 
 type factRow struct {
@@ -100,11 +102,11 @@ type claim struct {
 	Accused []peer
 }
 
-func newView(r *report.Report) *view {
+func newView(r *report.Report, ids ids) *view {
 	peers := newPeers(r)
 	v := &view{
-		Report: r, Word: statusWord(r.Status), Next: r.Next,
-		First: newFirst(r, peers), Locus: newLocus(r, peers), Time: newTime(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
+		Report: r, Word: statusWord(r.Status), Next: steps(r.Next),
+		First: newFirst(r, peers), Locus: newLocus(r, peers, ids), Time: newTime(r, peers), Tree: newTree(r, peers), Map: newMap(r, peers),
 		Tiles: tiles(r), Groups: groups(r, peers),
 	}
 	v.Headline = v.Word
@@ -226,7 +228,7 @@ func tiles(r *report.Report) []tile {
 			add("Equal again at", strconv.FormatUint(*f.Healed, 10), "")
 		}
 	}
-	if r.Compared != nil {
+	if r.Compared != nil && r.Compared.Values > 0 {
 		add("Values that differ", strconv.FormatUint(r.Compared.Values, 10), fmt.Sprintf("at state point %d", r.Compared.Point))
 	}
 	add("Kind", strings.ReplaceAll(string(r.Kind), "-", " "), "")
@@ -240,7 +242,9 @@ func tiles(r *report.Report) []tile {
 			more += fmt.Sprintf(" at %s ticks/s", num(r.Session.TickRate))
 		}
 	}
-	add("Session", span(r.Session.First, r.Session.Last), more)
+	if r.Session.Last > 0 { // else no tick is known
+		add("Session", span(r.Session.First, r.Session.Last), more)
+	}
 	return out
 }
 
@@ -282,7 +286,8 @@ func differences(in *report.Inputs, peers peers) []difference {
 		for _, at := range d.At {
 			one.Where = append(one.Where, fmt.Sprintf("%s: tick %d, place %d", at.Peer, at.Tick, at.Index))
 		}
-		if one.Content = fmt.Sprintf("%x", []byte(d.Payload)); d.PayloadLen > len(d.Payload) {
+		one.Content = fmt.Sprintf("%x", []byte(d.Payload))
+		if one.Printed = bytesText(one.Content); d.PayloadLen > len(d.Payload) {
 			one.Content += fmt.Sprintf("… (%d bytes)", d.PayloadLen)
 		}
 		out = append(out, one)
@@ -306,8 +311,8 @@ func claims(r *report.Report, peers peers) []claim {
 	var out []claim
 	for _, c := range r.Claims {
 		one := claim{ClaimDocument: c, Accused: peers.all(c.Peers), From: list(c.Files, 2), When: c.Native}
-		if c.Line > 0 {
-			one.From += fmt.Sprintf(", line %d", c.Line)
+		if c.Line > 0 && len(c.Files) == 1 {
+			one.From += fmt.Sprintf(":%d", c.Line)
 		}
 		if one.When == "" && c.Tick != nil {
 			one.When = fmt.Sprintf("tick %d", *c.Tick)
@@ -331,7 +336,7 @@ func (v *view) absent() []string {
 		{v.Time.has("timeline"), "a timeline: it needs peers with snapshots, logs or traces"},
 		{v.Time.has("heat"), "a heat map: it needs snapshots, or traces, of two peers at the same state points"},
 		{v.Tree != nil, "a hash tree: it needs snapshots of two peers at one state point at which they differ"},
-		{v.Map != nil, "a map: it needs states of two peers whose entities have positions"},
+		{v.Map != nil, lacksMap(v.Report)},
 		{len(v.Causes) > 0, "a cause: nothing shows one, and nothing that differs looks enough like a class of mistakes"},
 		{v.Time.has("cascade"), "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
 		{v.Inputs != nil, "a comparison of inputs: it needs the order logs of two peers"},
@@ -341,6 +346,18 @@ func (v *view) absent() []string {
 		}
 	}
 	return out
+}
+
+// lacksMap says why there is no map.
+func lacksMap(r *report.Report) string {
+	if r.Compared == nil || len(r.Compared.Entities) == 0 {
+		return "a map: it needs states of two peers in which something differs that has a position"
+	}
+	e := &r.Compared.Entities[0]
+	if len(r.Compared.Entities) == 1 {
+		return fmt.Sprintf("a map: %s is what differs, and the states give no position of it", e.Title())
+	}
+	return fmt.Sprintf("a map: the states give no position of what differs (%s and %d more)", e.Title(), len(r.Compared.Entities)-1)
 }
 
 // contents lists the sections that the page has.
@@ -355,7 +372,7 @@ func (v *view) contents() []section {
 	add(v.GameLogs != nil && len(v.GameLogs.Lines) > 0, "gamelogs", "Games' own logs")
 	add(len(v.Ladder) > 0, "ladder", "Narrowing")
 	add(v.First != nil, "first", "First difference")
-	add(v.Locus != nil, "locus", "Values")
+	add(v.Locus != nil, "locus", "What differs")
 	add(v.Time != nil, "timeline", "Timeline")
 	add(v.Time.has("heat"), "heat", "Heat map")
 	add(v.Time.has("cascade"), "cascade", "Cascade")
@@ -372,6 +389,11 @@ func (v *view) contents() []section {
 
 func (v *view) evidence() bool {
 	return len(v.Contradictions)+len(v.Missing)+len(v.Notes)+len(v.Warnings)+len(v.Claims)+len(v.Facts)+len(v.Absent) > 0
+}
+
+// LitOrders reports whether an order around the divergence differs, or names what does.
+func (v *view) LitOrders() bool {
+	return slices.ContainsFunc(v.Orders, func(o orderRow) bool { return o.Difference != "" || o.Names != "" })
 }
 
 // Has reports whether the page has a section.

@@ -91,6 +91,9 @@ type Parted struct {
 	// Naming is what the game calls the entities of each state, nil where its format does not
 	// say it.
 	Naming [2]snapshot.Naming
+	// Ground is where each state says its entities are, nil where its format does not declare
+	// it.
+	Ground [2]*snapshot.Ground
 	Diff   *snapshot.Diff
 }
 

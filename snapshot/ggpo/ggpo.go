@@ -50,6 +50,7 @@ func Format() snapshot.Format {
 		Folders:   []string{"synclogs"},
 		Sniff:     func(head []byte) bool { return bytes.HasPrefix(head, []byte("GameState object.")) },
 		Unmarked:  true,
+		Ground:    ground,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
 			if err != nil {
@@ -141,4 +142,9 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		return nil, &Error{Name: name, Err: err}
 	}
 	return w, nil
+}
+
+// ground returns where the ships of the library's sample game are.
+func ground(snapshot.State) *snapshot.Ground {
+	return &snapshot.Ground{X: "x", Y: "y", Positions: []snapshot.Position{{Kind: "ship", Archetype: "ship", X: "ship.position"}}}
 }

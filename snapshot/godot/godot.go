@@ -29,6 +29,7 @@ func Format() snapshot.Format {
 		Title:     "Godot Rollback Netcode log (*-peer-<id>.log)",
 		Usual:     func(base string) bool { return strings.Contains(base, "-peer-") },
 		NamesPeer: true,
+		Ground:    ground,
 		Sniff:     engine.IsLog,
 		Parts:     Parts,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {

@@ -115,6 +115,7 @@ func Format() snapshot.Format {
 		Usual: func(base string) bool { return strings.HasPrefix(base, "syncreport") },
 
 		NamesPeer: true,
+		Ground:    ground,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

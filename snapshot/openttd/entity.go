@@ -2,6 +2,8 @@ package openttd
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -83,4 +85,29 @@ func (n naming) place(at uint64) string {
 		return ""
 	}
 	return fmt.Sprintf("x %d, y %d", at%width, at/width)
+}
+
+// tileUnits is how many units of a coordinate a tile is wide (OpenTTD/OpenTTD, src/tile_type.h,
+// TILE_SIZE).
+const tileUnits = 16
+
+// ground returns on which tiles things are, as far as the save says how large the map is.
+func ground(s snapshot.State) *snapshot.Ground {
+	g := &snapshot.Ground{X: "tile x", Y: "tile y"}
+	width, ok := snapshot.NewLookup(s).Number("MAPS", "MAPS", "dim_x", snapshot.Key{})
+	if ok && width > 0 {
+		g.Positions = append(g.Positions, snapshot.Position{Kind: tile, Tiles: width})
+		for _, chunk := range slices.Sorted(maps.Keys(tileFields)) {
+			g.Positions = append(g.Positions, snapshot.Position{Kind: kinds[chunk], Archetype: chunk, X: chunk + "." + tileFields[chunk], Tiles: width})
+		}
+		for _, of := range []string{"normal", "waypoint"} {
+			g.Positions = append(g.Positions, snapshot.Position{Kind: kinds["STNN"], Archetype: "STNN." + of + ".base", X: "base.xy", Tiles: width})
+		}
+	}
+	for _, of := range []string{"train.common", "roadveh.common", "ship.common", "aircraft.common", "effect", "disaster"} {
+		component := of[strings.LastIndexByte(of, '.')+1:]
+		g.Positions = append(g.Positions, snapshot.Position{Kind: kinds["VEHS"], Archetype: "VEHS." + of, X: component + ".x_pos", Y: component + ".y_pos", Unit: tileUnits})
+	}
+	g.Positions = append(g.Positions, snapshot.Position{Kind: kinds["SIGN"], Archetype: "SIGN", X: "SIGN.x", Y: "SIGN.y", Unit: tileUnits})
+	return g
 }

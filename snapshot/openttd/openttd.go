@@ -73,6 +73,7 @@ func Format() snapshot.Format {
 		ParseName: ParseName,
 		Usual:     usualName,
 		Naming:    newNaming,
+		Ground:    ground,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

@@ -48,3 +48,12 @@ func (n naming) Describe(e snapshot.Entity) (name, place string) {
 	}
 	return name, ""
 }
+
+// ground returns where things are: y is the height.
+func ground(snapshot.State) *snapshot.Ground {
+	g := &snapshot.Ground{X: "x", Y: "z"}
+	for _, label := range []string{"Unit", "Feature", "Projectile"} {
+		g.Positions = append(g.Positions, snapshot.Position{Kind: kinds[label], Archetype: label, X: label + ".pos.x", Y: label + ".pos.z"})
+	}
+	return g
+}

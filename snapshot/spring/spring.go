@@ -58,6 +58,7 @@ func Format() snapshot.Format {
 		Name:   "spring-state",
 		Title:  "Spring and Recoil state dump",
 		Naming: newNaming,
+		Ground: ground,
 		Sniff:  sniff,
 		Usual:  func(base string) bool { return strings.Contains(base, "GameState") },
 		Parts:  Parts,

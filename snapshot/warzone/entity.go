@@ -62,3 +62,12 @@ func (n naming) Describe(e snapshot.Entity) (name, place string) {
 	}
 	return name, place
 }
+
+// ground returns on which tiles objects are: z is the height.
+func ground(snapshot.State) *snapshot.Ground {
+	g := &snapshot.Ground{X: "tile x", Y: "tile y"}
+	for _, object := range []engine.Object{engine.Droid, engine.Structure, engine.Feature} {
+		g.Positions = append(g.Positions, snapshot.Position{Kind: object.String(), Archetype: homes[object.String()], X: "pos.x", Y: "pos.y", Unit: tileUnits})
+	}
+	return g
+}

@@ -37,6 +37,7 @@ func Format() snapshot.Format {
 		Title:     "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
 		ParseName: ParseName,
 		Naming:    newNaming,
+		Ground:    ground,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

@@ -79,3 +79,12 @@ func (n naming) Describe(e snapshot.Entity) (name, place string) {
 	}
 	return "", ""
 }
+
+// ground returns where entities are: y is the height.
+func ground(snapshot.State) *snapshot.Ground {
+	g := &snapshot.Ground{X: "x", Y: "z"}
+	for _, kind := range []string{"unit", "structure", "entity"} {
+		g.Positions = append(g.Positions, snapshot.Position{Kind: kind, Archetype: "Position", X: "Position.x", Y: "Position.z"})
+	}
+	return g
+}

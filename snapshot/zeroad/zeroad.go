@@ -84,6 +84,7 @@ func Format() snapshot.Format {
 		Usual:     func(base string) bool { return strings.HasPrefix(base, "oos_dump.txt") || testRun(base) != "" },
 		NamesPeer: true,
 		Naming:    newNaming,
+		Ground:    ground,
 		Sniff:     sniff,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

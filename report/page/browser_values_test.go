@@ -1,0 +1,153 @@
+package page_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// shownLeaves returns how many values and rows are on the page, folded or not, and how many nodes
+// are unfolded.
+func shownLeaves(b *browser) []int {
+	return eval[[]int](b, `[
+		[...document.querySelectorAll("#differs .leaf")].filter(e => !e.closest("[hidden]")).length,
+		document.querySelectorAll("#differs details[open]").length,
+	]`)
+}
+
+// TestFilter: the filter of what differs shows what has all of its words, says how many of how
+// many, and Escape brings everything back as it was folded.
+func TestFilter(t *testing.T) {
+	b := open(t, triaged(t, "0ad/mp_orders_walkspeed"))
+	b.show(1280, "light")
+	before := shownLeaves(b)
+	if before[0] != 22 {
+		t.Fatalf("%d values, expected 22", before[0])
+	}
+	b.do(chromedp.SendKeys(chromedp.CSS("#filter"), "152 UnitMotion"))
+	want := eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => e.id.includes("-152-unitmotion")).length`)
+	got := shownLeaves(b)
+	if got[0] != want || want == 0 {
+		t.Errorf("%d values are shown, expected %d", got[0], want)
+	}
+	if text := eval[string](b, `document.querySelector(".filter output").textContent`); text != fmt.Sprintf("%d of 22", want) {
+		t.Errorf("it says %q", text)
+	}
+	if hidden := eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => e.id.includes("-152-unitmotion") && !e.checkVisibility()).length`); hidden != 0 {
+		t.Errorf("%d values with these words are not to be seen", hidden)
+	}
+	b.do(chromedp.KeyEvent(kb.Escape))
+	if after := shownLeaves(b); after[0] != before[0] || after[1] != before[1] {
+		t.Errorf("after Escape %v are shown and unfolded, before it were %v", after, before)
+	}
+	if text := eval[string](b, `document.getElementById("filter").value + document.querySelector(".filter output").textContent`); text != "" {
+		t.Errorf("after Escape the filter says %q", text)
+	}
+	b.quiet()
+}
+
+// TestCopy: each button that copies says so for a while, and then its own name again; each is
+// of something.
+func TestCopy(t *testing.T) {
+	b := open(t, saved(t))
+	b.show(1280, "light")
+	const buttons = `[...document.querySelectorAll("[data-copy]")]`
+	names := eval[[]string](b, buttons+`.map(e => e.textContent)`)
+	if len(names) < 3 {
+		t.Fatalf("only %d buttons that copy", len(names))
+	}
+	if lost := eval[int](b, buttons+`.filter(e => !document.getElementById(e.dataset.copy)?.innerText.trim() || !e.checkVisibility()).length`); lost != 0 {
+		t.Errorf("%d buttons copy nothing, or are not to be seen", lost)
+	}
+	eval[int](b, buttons+`.reduce((n, e) => (e.click(), n + 1), 0)`)
+	for _, state := range []struct{ name, have string }{
+		{"copied", buttons + `.every(e => e.textContent === "Copied" || e.textContent === "Selected")`},
+		{"back", buttons + `.every(e => e.textContent.startsWith("Copy"))`},
+	} {
+		for n := 0; !eval[bool](b, state.have); n++ {
+			if n == 200 {
+				t.Fatalf("the buttons are not %s: %v", state.name, eval[[]string](b, buttons+`.map(e => e.textContent)`))
+			}
+			b.do(chromedp.Sleep(50 * time.Millisecond))
+		}
+	}
+	b.quiet()
+}
+
+// TestEscape: Escape folds what the focus is in, and a link to what is folded unfolds it.
+func TestEscape(t *testing.T) {
+	b := open(t, triaged(t, "0ad/mp_orders_walkspeed"))
+	b.show(1280, "light")
+	eval[bool](b, `(document.querySelector("#differs details[open] summary").focus(), true)`)
+	open := shownLeaves(b)[1]
+	b.do(chromedp.KeyEvent(kb.Escape))
+	if got := shownLeaves(b)[1]; got != open-1 {
+		t.Errorf("%d nodes are unfolded, %d were", got, open)
+	}
+	const last = `[...document.querySelectorAll("#differs .value")].at(-1)`
+	b.do(chromedp.Navigate(b.url + "#" + eval[string](b, last+`.id`)))
+	for n := 0; !eval[bool](b, last+`.checkVisibility()`); n++ {
+		if n == 100 {
+			t.Fatal("a link to what is folded does not unfold it")
+		}
+		b.do(chromedp.Sleep(20 * time.Millisecond))
+	}
+	b.quiet()
+}
+
+// TestBitsFit: the bits of the widest numbers are on the page as a whole at 360 pixels, and those
+// of both peers stand below each other.
+func TestBitsFit(t *testing.T) {
+	r := saved(t)
+	for i := range r.Locus {
+		r.Locus[i].Raw = map[string]string{"host": fmt.Sprintf("%032x", 1<<40+i), "client": fmt.Sprintf("%032x", i)}
+	}
+	b := open(t, r)
+	b.show(360, "light")
+	eval[int](b, `[...document.querySelectorAll("#differs details")].reduce((n, e) => (e.open = true, n + 1), 0)`)
+	if n := eval[int](b, `document.querySelectorAll("#differs .bits").length`); n == 0 {
+		t.Fatal("no bits")
+	}
+	if bad := eval[[]string](b, `[...document.querySelectorAll("#differs .pair > span")].filter(e => {
+		const r = e.getBoundingClientRect();
+		return r.width === 0 || r.right > 360 || e.getClientRects().length > 1;
+	}).map(e => e.textContent)`); len(bad) > 0 {
+		t.Errorf("%d pieces are cut, such as %q", len(bad), bad[0])
+	}
+	if bad := eval[int](b, `[...document.querySelectorAll("#differs .pair")].filter(e => {
+		const [x, y] = [...e.children].map(c => c.getBoundingClientRect());
+		return Math.abs(x.left - y.left) > 1 || y.top < x.top + 8;
+	}).length`); bad != 0 {
+		t.Errorf("%d pairs do not stand below each other", bad)
+	}
+	b.quiet()
+}
+
+// many returns a report of a session in which so many values of two fields differ, all of which it
+// lists.
+func many(t *testing.T, values int) *report.Report {
+	r := saved(t)
+	one := r.Locus[0]
+	r.Locus, r.Compared.Entities, r.Compared.Columns = nil, nil, nil
+	for i := range values {
+		f := one
+		entity := i / 2
+		f.Key, f.Entity = fmt.Sprint(entity), &entity
+		if i%2 == 1 {
+			f.Field = "y"
+		} else {
+			r.Compared.Entities = append(r.Compared.Entities, report.Entity{Kind: f.Archetype, Key: f.Key, Values: 2})
+		}
+		r.Locus = append(r.Locus, f)
+		column := report.LocusColumn{Archetype: f.Archetype}
+		column.Component, column.Field, column.Changed = f.Component, fmt.Sprintf("field%d", i), 1
+		r.Compared.Columns = append(r.Compared.Columns, column)
+	}
+	r.Compared.Values = uint64(values)
+	return r
+}

@@ -1,0 +1,56 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ids are the ids of a page that links lead to: made of what they are of, each once, the same for the
+// same report.
+type ids map[string]int
+
+// newIDs returns the ids of a page whose sections have theirs.
+func newIDs() ids {
+	out := ids{}
+	for _, id := range []string{
+		"content", "theme", "ask", "filter", "differs", "verdict", "gamelogs", "ladder", "first", "locus", "timeline", "heat", "tree", "map", "causes", "cascade", "inputs", "peers", "evidence", "next", "fingerprint",
+	} {
+		out[id] = 1
+	}
+	return out
+}
+
+// maxID is how long an id may be before its number.
+const maxID = 80
+
+// unique returns an id of small letters, digits and hyphens that begins with a letter if the first
+// part does.
+func (s ids) unique(parts ...string) string {
+	var b strings.Builder
+	for _, part := range parts {
+		for _, r := range strings.ToLower(part) {
+			switch {
+			case b.Len() >= maxID:
+			case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+				b.WriteRune(r)
+			case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+				b.WriteByte('-')
+			}
+		}
+		if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	id := strings.TrimRight(b.String(), "-")
+	for {
+		n := s[id]
+		if s[id]++; n == 0 {
+			return id
+		}
+		numbered := fmt.Sprintf("%s-%d", id, n+1)
+		if s[numbered] == 0 {
+			s[numbered] = 1
+			return numbered
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package page
+
+import "strings"
+
+// step is something to do: a command with what it shows, or words alone.
+type step struct {
+	Command string
+	About   string
+}
+
+// stepOf takes a line apart: a command of ours may be followed by what it shows, as a comment of a
+// shell. A line with places to fill in, as PATH…, is no command that could be run.
+func stepOf(line string) step {
+	command, about, _ := strings.Cut(line, "  # ")
+	if !strings.HasPrefix(command, "desynctool ") || strings.Contains(command, "…") {
+		return step{About: line}
+	}
+	return step{command, about}
+}
+
+// steps takes lines apart.
+func steps(lines []string) (out []step) {
+	for _, line := range lines {
+		out = append(out, stepOf(line))
+	}
+	return out
+}
