@@ -1,9 +1,13 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
 
-// addCompletion adds cobra's completion command, with examples such as all others
-// have. The output of the root must be set: the command keeps it.
+	"github.com/spf13/cobra"
+)
+
+// addCompletion adds cobra's completion command, with examples and the exit status such as
+// all others have. The output of the root must be set: the command keeps it.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	load := map[string]string{
@@ -19,6 +23,7 @@ func addCompletion(root *cobra.Command) {
 		}
 		for _, c := range append(c.Commands(), c) {
 			c.Example = "  " + load[c.Name()]
+			c.Long = strings.TrimRight(strings.ReplaceAll(c.Long, "#### ", ""), "\n") + "\n\nExit status: 0; 2 for wrong usage.\n"
 		}
 	}
 }

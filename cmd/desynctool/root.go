@@ -44,6 +44,7 @@ Results go to stdout, warnings and errors to stderr.
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(newMan(e))
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colour the text: auto, always or never")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch e.color {
