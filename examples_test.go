@@ -17,7 +17,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "." || file == "cmd" || file == "docs") {
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "." || file == "cmd" || file == "docs" || file == "tools") {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(file, ".go") {

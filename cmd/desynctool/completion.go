@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addCompletion adds cobra's completion command, with examples such as all others
-// have. The output of the root must be set: the command keeps it.
+// addCompletion adds cobra's completion command, with examples and the exit status such as
+// all others have. The output of the root must be set: the command keeps it.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	load := map[string]string{
@@ -25,8 +25,11 @@ func addCompletion(root *cobra.Command) {
 		for _, c := range append(c.Commands(), c) {
 			c.Example = "  " + load[c.Name()]
 			if c.Name() == "bash" {
-				c.RunE = func(c *cobra.Command, _ []string) error { return writeBash(root, c.OutOrStdout(), !c.Flag("no-descriptions").Changed) }
+				c.RunE = func(c *cobra.Command, _ []string) error {
+					return writeBash(root, c.OutOrStdout(), !c.Flag("no-descriptions").Changed)
+				}
 			}
+			c.Long = strings.TrimRight(strings.ReplaceAll(c.Long, "#### ", ""), "\n") + "\n\nExit status: 0; 2 for wrong usage.\n"
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (e *env) failure(command, format, why string, status report.Status) func(w 
 	case format == "junit":
 		return func(w io.Writer) error { return ci.JUnit(w, r) }
 	case format == "sarif":
-		return func(w io.Writer) error { return ci.SARIF(w, r, version()) }
+		return func(w io.Writer) error { return ci.SARIF(w, r, thisBuild().Version) }
 	case format == "json" && command == "triage":
 		return func(w io.Writer) error { return report.WriteJSON(w, r) }
 	case format == "json":

@@ -141,7 +141,7 @@ func (e *env) renderMatches(o *outputs, short, saved report.Each, next *report.S
 			case "junit":
 				return ci.JUnitOfMatches(w, saved)
 			case "sarif":
-				return ci.SARIFOfMatches(w, saved, version())
+				return ci.SARIFOfMatches(w, saved, thisBuild().Version)
 			case "github":
 				return ci.GitHubOfMatches(w, saved)
 			}

@@ -72,7 +72,7 @@ Exit status: 0 on success, 2 on wrong usage.`,
 func faultHelp() string {
 	var b strings.Builder
 	for _, kind := range refsim.Faults() {
-		fmt.Fprintf(&b, "  %-15s %s\n%18s%s\n", kind.Name, kind.Doc, "", strings.Join(kind.Places, ", "))
+		fmt.Fprintf(&b, "  %-18s %s\n%21s(%s)\n", kind.Name, kind.Doc, "", strings.Join(kind.Places, ", "))
 	}
 	return b.String()
 }

@@ -37,7 +37,7 @@ func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
 			case "junit":
 				return ci.JUnit(w, r)
 			case "sarif":
-				return ci.SARIF(w, r, version())
+				return ci.SARIF(w, r, thisBuild().Version)
 			case "github":
 				return ci.GitHub(w, r)
 			}

@@ -40,10 +40,13 @@ parted, the tick, the archetype, the component, the entity, the field.
 Results go to stdout, warnings and errors to stderr.
 
 ` + exitHelp,
+		Version:       thisBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(newMan(e))
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colour the text: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {

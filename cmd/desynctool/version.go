@@ -5,8 +5,11 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/module"
 
 	"github.com/desynctool/desynctool/report"
 )
@@ -14,8 +17,10 @@ import (
 func newVersion(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of desynctool and of its file formats",
-		Long: `version prints which build this is.
+		Short: "Print the version of desynctool, its commit and date",
+		Long: `version prints which build this is: the version, the commit and its date (UTC),
+whether files had been changed since that commit, the Go version, the platform.
+What the build does not record is left out, and null in JSON.
 
 Exit status: 0.`,
 		Example: `  desynctool version
@@ -27,37 +32,97 @@ Exit status: 0.`,
 	return cmd
 }
 
-// version returns the module's version, or the commit it was built from, or
-// "devel" if neither was stamped.
-func version() string {
+// build is what is known of how the running program was built.
+type build struct {
+	Version  string  `json:"version"`  // the module's version; "devel", and the commit if it is known, where there is none
+	Commit   *string `json:"commit"`   // of the source, in full or its first 12 digits; nil if unknown
+	Date     *string `json:"date"`     // of the commit, RFC 3339 in UTC; nil if unknown
+	Modified *bool   `json:"modified"` // whether files had been changed since the commit; nil if unknown
+	Go       string  `json:"go"`
+	Platform string  `json:"platform"`
+}
+
+// thisBuild returns how the running program was built.
+func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "devel"
+		info = &debug.BuildInfo{}
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "devel-" + s.Value[:min(12, len(s.Value))]
+	return buildOf(info)
+}
+
+// buildOf reads what the Go command recorded: of a build in a clone the commit itself, of
+// one by go install MODULE@VERSION only the version, which names a commit if it is a
+// pseudo-version.
+func buildOf(info *debug.BuildInfo) build {
+	b := build{Version: info.Main.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if module.IsPseudoVersion(b.Version) {
+		if rev, err := module.PseudoVersionRev(b.Version); err == nil {
+			b.Commit = &rev
+		}
+		if at, err := module.PseudoVersionTime(b.Version); err == nil {
+			b.dated(at)
 		}
 	}
-	return "devel"
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = &s.Value
+		case "vcs.time":
+			if at, err := time.Parse(time.RFC3339, s.Value); err == nil {
+				b.dated(at)
+			}
+		case "vcs.modified":
+			modified := s.Value == "true"
+			b.Modified = &modified
+		}
+	}
+	if b.Version == "" || b.Version == "(devel)" {
+		b.Version = "devel"
+		if b.Commit != nil {
+			b.Version += "-" + short(*b.Commit)
+		}
+	}
+	return b
+}
+
+func (b *build) dated(at time.Time) {
+	s := at.UTC().Format(time.RFC3339)
+	b.Date = &s
+}
+
+func short(commit string) string { return commit[:min(12, len(commit))] }
+
+// String returns one line: the version, then in parentheses the commit if it is known.
+func (b build) String() string {
+	var of []string
+	if b.Commit != nil {
+		of = append(of, "commit "+short(*b.Commit))
+	}
+	if b.Date != nil {
+		of = append(of, *b.Date)
+	}
+	if b.Modified != nil && *b.Modified {
+		of = append(of, "with changes")
+	}
+	s := "desynctool " + b.Version
+	if len(of) > 0 {
+		s += " (" + strings.Join(of, ", ") + ")"
+	}
+	return s + " " + b.Go + " " + b.Platform
 }
 
 func doVersion(e *env, format *outputs) error {
-	v, platform := version(), runtime.GOOS+"/"+runtime.GOARCH
+	b := thisBuild()
 	return e.render(format,
 		func(w io.Writer, s report.Style) error {
-			_, err := fmt.Fprintf(w, "desynctool %s %s %s\n", v, runtime.Version(), platform)
+			_, err := fmt.Fprintln(w, b)
 			return err
 		},
 		func() any {
 			return struct {
 				report.Head
-				Version  string `json:"version"`
-				Go       string `json:"go"`
-				Platform string `json:"platform"`
-			}{report.NewHead("version", report.InSync, nil), v, runtime.Version(), platform}
+				build
+			}{report.NewHead("version", report.InSync, nil), b}
 		})
 }
