@@ -14,13 +14,18 @@ import (
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
-// maxDepth is how deep folders in folders are looked into.
-const maxDepth = 16
+// maxDepth is how many levels of folders below a path are looked into, and maxFiles how many files
+// they may have.
+const (
+	maxDepth = 5
+	maxFiles = 20000
+)
 
 // checkFolder checks the files in a folder and in those in it, and what the files of each folder,
 // which are a peer's, say of one thing.
 func checkFolder(tree files.Tree, folder string, opts Options) (out Result, errs error) {
-	dirs, err := list(tree, folder, 0)
+	count := 0
+	dirs, err := list(tree, folder, 0, &count)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +57,7 @@ type dir struct {
 }
 
 // list returns a folder and those in it that have files, in the order of their names.
-func list(tree files.Tree, folder string, depth int) ([]dir, error) {
+func list(tree files.Tree, folder string, depth int, count *int) ([]dir, error) {
 	names, err := tree.Names(folder)
 	if err != nil {
 		return nil, err
@@ -67,13 +72,18 @@ func list(tree files.Tree, folder string, depth int) ([]dir, error) {
 			return nil, err
 		}
 		switch {
-		case stat.IsDir() && depth < maxDepth:
-			more, err := list(tree, path, depth+1)
+		case stat.IsDir() && depth == maxDepth:
+			return nil, fmt.Errorf("%s: lies too deep, and was not looked into; name it", path)
+		case stat.IsDir():
+			more, err := list(tree, path, depth+1, count)
 			if err != nil {
 				return nil, err
 			}
 			inner = append(inner, more...)
 		case stat.Mode().IsRegular():
+			if *count++; *count > maxFiles {
+				return nil, fmt.Errorf("%s: more than %d files", folder, maxFiles)
+			}
 			d.files = append(d.files, path)
 		}
 	}

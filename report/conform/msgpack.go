@@ -14,6 +14,8 @@ type walker struct {
 	at   int
 	base int64 // offset of b in the file
 	in   string
+	part string // of what is in, with its index; empty if there is none
+	i    int
 	bad  bool
 
 	unplaced bool // b is no part of the file: it stands in Base64
@@ -24,10 +26,14 @@ type walker struct {
 }
 
 func (w *walker) place(at int) place {
-	if w.unplaced {
-		return place{in: w.in}
+	in := w.in
+	if w.part != "" {
+		in = fmt.Sprintf("%s, %s %d", in, w.part, w.i)
 	}
-	return offsetAt(w.base+int64(at), w.in)
+	if w.unplaced {
+		return place{in: in}
+	}
+	return offsetAt(w.base+int64(at), in)
 }
 
 func (w *walker) fail(rule string, at int, format string, args ...any) {

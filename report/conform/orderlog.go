@@ -133,9 +133,9 @@ func (l *logChecker) frame(n int, offset int64, kind uint32, payload []byte) {
 		}
 		l.header()
 	case logTick:
-		l.tick(in)
+		l.tick()
 	case logObserved:
-		list := l.hashes(in + ", ")
+		list := l.hashes()
 		if len(list) == 0 {
 			l.w.note("order-observed", 0, "a record of no hashes")
 		}
@@ -250,7 +250,7 @@ func (l *logChecker) list(what string) int {
 	return n
 }
 
-func (l *logChecker) tick(in string) {
+func (l *logChecker) tick() {
 	w := &l.w
 	w.tuple(5, "the tick")
 	at := w.at
@@ -258,12 +258,11 @@ func (l *logChecker) tick(in string) {
 	if w.bad {
 		return
 	}
-	in = fmt.Sprintf("%s, tick %d", in, number)
-	w.in = in
+	w.in = fmt.Sprintf("%s, tick %d", w.in, number)
 	inputAt := w.at
 	input := w.fixed(8, "the input hash")
-	orders := l.orders(in)
-	w.in = in
+	orders := l.orders()
+	w.part = ""
 	if w.bad {
 		return
 	}
@@ -274,21 +273,21 @@ func (l *logChecker) tick(in string) {
 			w.note("order-input-hash", inputAt, "the input hash is %x, the orders give %x", input, got)
 		}
 	}
-	hashes := l.hashes(in + ", ")
-	marker := l.markers(in, number)
-	w.in = in
+	hashes := l.hashes()
+	marker := l.markers(number)
+	w.part = ""
 	w.finish()
 	l.step(number, at, marker)
 	l.take(hashes) // which are of the epoch that a marker may have opened
 }
 
-func (l *logChecker) orders(in string) []logOrder {
+func (l *logChecker) orders() []logOrder {
 	w := &l.w
 	count := w.array("the orders")
 	var list []logOrder
 	misplaced := false
 	for i := range count {
-		w.in = fmt.Sprintf("%s, order %d", in, i)
+		w.part, w.i = "order", i
 		at := w.at
 		w.tuple(5, "the order")
 		o := logOrder{
@@ -365,11 +364,11 @@ type opening struct {
 	at      int
 }
 
-func (l *logChecker) markers(in string, tick uint64) *opening {
+func (l *logChecker) markers(tick uint64) *opening {
 	w := &l.w
 	var opened *opening
 	for i := range w.array("the markers") {
-		w.in = fmt.Sprintf("%s, marker %d", in, i)
+		w.part, w.i = "marker", i
 		at := w.at
 		w.tuple(8, "the marker")
 		kindAt := w.at
@@ -494,12 +493,12 @@ func (l *logChecker) hash() observed {
 }
 
 // hashes reads a list of hashes.
-func (l *logChecker) hashes(in string) []observed {
+func (l *logChecker) hashes() []observed {
 	w := &l.w
 	n := w.array("the hashes")
 	list := make([]observed, 0, min(n, 64))
 	for i := range n {
-		w.in = fmt.Sprintf("%shash %d", in, i)
+		w.part, w.i = "hash", i
 		o := l.hash()
 		if w.bad {
 			break

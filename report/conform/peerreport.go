@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -67,7 +66,9 @@ type reportChecker struct {
 	orders   []uint64 // ticks of the excerpt
 	ordersAt []int64
 	worlds   []world
-	content  uint64 // bytes of all worlds when they are not compressed
+	labels   map[string]bool   // of worlds
+	leaves   map[string][]byte // hashes of nodes, by label
+	content  uint64            // bytes of all worlds when they are not compressed
 }
 
 // world is the content of an archetype.
@@ -83,7 +84,7 @@ func checkPeerReport(c *checker, in *input) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	r := &reportChecker{c: c, b: b, json: json.NewDecoder(bytes.NewReader(b)), seen: map[string]bool{}}
+	r := &reportChecker{c: c, b: b, json: json.NewDecoder(bytes.NewReader(b)), seen: map[string]bool{}, labels: map[string]bool{}, leaves: map[string][]byte{}}
 	r.json.UseNumber()
 	r.known.report = &reportFacts{}
 	if len(b) > maxReport {
@@ -412,6 +413,7 @@ func (r *reportChecker) node(path string, raw json.RawMessage) {
 		}
 	}
 	r.nodes = append(r.nodes, n)
+	r.leaves[label] = n.hash
 }
 
 func (r *reportChecker) archetype(path string, raw json.RawMessage) {
@@ -425,9 +427,10 @@ func (r *reportChecker) archetype(path string, raw json.RawMessage) {
 	if !ok || !ok2 {
 		return
 	}
-	if slices.ContainsFunc(r.worlds, func(w world) bool { return w.label == label }) {
+	if r.labels[label] {
 		r.add("report-label-twice", path, "%s is given twice", quoted(label))
 	}
+	r.labels[label] = true
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || strings.ContainsAny(text, "\r\n") {
 		r.add("report-base64", path+".world", "it is not Base64 with padding")
@@ -508,16 +511,6 @@ func sameHash(a, b []byte) bool {
 	return bytes.Equal(a[:n], b[:n])
 }
 
-// nodeOf returns the hash of a leaf, nil if it is not listed.
-func (r *reportChecker) nodeOf(label string) []byte {
-	for _, n := range r.nodes {
-		if n.label == label {
-			return n.hash
-		}
-	}
-	return nil
-}
-
 // tree holds the hashes against each other.
 func (r *reportChecker) tree() {
 	if len(r.nodes) == 0 || r.nodesBad {
@@ -535,7 +528,7 @@ func (r *reportChecker) tree() {
 	if len(r.rng) == 0 {
 		return
 	}
-	switch node := r.nodeOf(""); {
+	switch node := r.leaves[""]; {
 	case node == nil:
 		r.c.add("report-rng", offsetAt(r.nodesAt, "merkle_nodes"), "there is an RNG state, and no node of it")
 	case !sameHash(node, rngLeaf(r.rng)):
@@ -594,7 +587,7 @@ func (r *reportChecker) contents() error {
 		if len(r.nodes) == 0 || r.nodesBad {
 			continue
 		}
-		switch node := r.nodeOf(w.label); {
+		switch node := r.leaves[w.label]; {
 		case node == nil:
 			r.c.add("report-node-content", where, "there is no node of %s", quoted(w.label))
 		case !sameHash(node, f.leaves[0].hash):

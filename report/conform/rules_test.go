@@ -154,3 +154,31 @@ the rules hold that are **not checked**.
 	}
 	return out.String()
 }
+
+// TestFacts holds the names of facts against the table of docs/recording.md.
+func TestFacts(t *testing.T) {
+	text := sections(t, "recording.md")["Facts"]
+	got := map[string]bool{}
+	rows := 0
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 6 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		rows++
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1]+cells[2], -1) {
+			got[m[1]] = true
+			if want := strings.TrimSpace(cells[3]); machineFacts[m[1]] != (want == "no") || sharedFacts[m[1]] != (want == "yes") {
+				t.Errorf("%s: docs/recording.md says %q of it", m[1], want)
+			}
+		}
+	}
+	for name := range knownFacts {
+		if !got[name] {
+			t.Errorf("docs/recording.md has no fact %s", name)
+		}
+	}
+	if rows < 10 {
+		t.Errorf("only %d rows", rows)
+	}
+}

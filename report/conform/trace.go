@@ -12,11 +12,13 @@ import (
 const (
 	traceMagic = "\x89DTR\r\n\x1a\n"
 
-	maxSums  = 256
-	maxNames = 1 << 20
-	maxMeta  = 1 << 16
-	maxBatch = 1 << 20 // bytes of checkpoints after which a frame ends before its tick does
-	epochGap = 256     // ticks that a rollback goes back at most without a restore
+	maxSums = 256
+
+	maxSystems = 256 // of a tick, whose order is compared
+	maxNames   = 1 << 20
+	maxMeta    = 1 << 16
+	maxBatch   = 1 << 20 // bytes of checkpoints after which a frame ends before its tick does
+	epochGap   = 256     // ticks that a rollback goes back at most without a restore
 )
 
 // Kinds of frames of a binary trace.
@@ -50,23 +52,23 @@ type steps struct {
 }
 
 // checkpoint takes the next checkpoint.
-func (s *steps) checkpoint(p place, tick uint64, system, scope string) {
+func (s *steps) checkpoint(at func() place, tick uint64, system, scope string) {
 	if !s.started || tick != s.tick {
 		if s.started && tick < s.tick && !s.free && !s.leaps {
 			s.leaps = true
 			if s.tick-tick > epochGap {
-				s.c.add("trace-back", p, "tick %d follows tick %d without a restore event: a reader takes it for a state that was replaced", tick, s.tick)
+				s.c.add("trace-back", at(), "tick %d follows tick %d without a restore event: a reader takes it for a state that was replaced", tick, s.tick)
 			} else {
-				s.c.add("trace-back", p, "tick %d follows tick %d without a restore event: what was put back cannot be checked", tick, s.tick)
+				s.c.add("trace-back", at(), "tick %d follows tick %d without a restore event: what was put back cannot be checked", tick, s.tick)
 			}
 		}
 		s.end()
 		s.started, s.tick, s.free = true, tick, false
 	}
-	if system != "" && len(s.now) < 4096 {
+	if system != "" && len(s.now) < maxSystems {
 		if n := len(s.now); n == 0 || s.now[n-1] != system {
 			if i := slices.Index(s.now, system); i < 0 {
-				s.order(p, system)
+				s.order(at, system)
 				s.now = append(s.now, system)
 			}
 		}
@@ -74,12 +76,12 @@ func (s *steps) checkpoint(p place, tick uint64, system, scope string) {
 }
 
 // order holds the place of a system in its tick against the tick before.
-func (s *steps) order(p place, system string) {
+func (s *steps) order(at func() place, system string) {
 	if n := len(s.now); n > 0 {
 		a, okA := s.before[s.now[n-1]]
 		b, okB := s.before[system]
 		if okA && okB && b < a {
-			s.c.once("trace-order", p, "system %s comes after %s, in the tick before it came before it", quoted(system), quoted(s.now[n-1]))
+			s.c.once("trace-order", at(), "system %s comes after %s, in the tick before it came before it", quoted(system), quoted(s.now[n-1]))
 		}
 	}
 }
@@ -266,7 +268,6 @@ func (t *traceChecker) phase(what string) uint64 {
 
 func (t *traceChecker) checkpoints() {
 	w := &t.w
-	in := w.in
 	w.tuple(2, "the checkpoints")
 	tick := w.uint(math.MaxUint64, "the tick")
 	at := w.at
@@ -274,8 +275,7 @@ func (t *traceChecker) checkpoints() {
 	if w.bad {
 		return
 	}
-	in = fmt.Sprintf("%s, tick %d", in, tick)
-	w.in = in
+	w.in = fmt.Sprintf("%s, tick %d", w.in, tick)
 	if n == 0 {
 		w.note("trace-checkpoints", at, "a frame of no checkpoints")
 	}
@@ -284,7 +284,7 @@ func (t *traceChecker) checkpoints() {
 	}
 	t.follow, t.tick, t.bytes = true, tick, len(w.b)
 	for i := range n {
-		w.in = fmt.Sprintf("%s, checkpoint %d", in, i)
+		w.part, w.i = "checkpoint", i
 		at := w.at
 		fields := w.array("the checkpoint")
 		if !w.bad && fields != checkpointFields && fields != checkpointFields+1 {
@@ -301,9 +301,9 @@ func (t *traceChecker) checkpoints() {
 		if w.bad {
 			return
 		}
-		t.steps.checkpoint(w.place(at), tick, system, scope)
+		t.steps.checkpoint(func() place { return w.place(at) }, tick, system, scope)
 	}
-	w.in = in
+	w.part = ""
 	w.finish()
 }
 
@@ -342,9 +342,9 @@ func (t *traceChecker) sums() int {
 	at := w.at
 	n := w.array("the sums")
 	if n > maxSums {
-		w.note("trace-limit", at, "%d sums, at most %d are allowed", n, maxSums)
+		w.fail("trace-limit", at, "%d sums, at most %d are allowed", n, maxSums)
 	}
-	names := map[string]bool{}
+	names := make([]string, 0, 8)
 	for range n {
 		at := w.at
 		w.tuple(2, "the sum")
@@ -352,10 +352,10 @@ func (t *traceChecker) sums() int {
 		if w.bad {
 			return n
 		}
-		if names[name] {
+		if slices.Contains(names, name) {
 			w.note("trace-sum-twice", at, "sum %s a second time", quoted(name))
 		}
-		names[name] = true
+		names = append(names, name)
 		if !plainName(name) {
 			w.note("trace-sum-name", at, "the sum is named %s", quoted(name))
 		}

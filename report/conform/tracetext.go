@@ -356,7 +356,7 @@ func (t *textChecker) fields(got map[string]string, sums int) {
 		t.steps.event(kinds[event])
 		return
 	}
-	t.steps.checkpoint(t.at, tick, got["system"], got["scope"])
+	t.steps.checkpoint(func() place { return t.at }, tick, got["system"], got["scope"])
 }
 
 // bare reports whether a value is written without quotes.
