@@ -26,6 +26,9 @@ hash is recomputed. Of a folder each file is checked, and what the files of one 
 say of the same moment: history hashes against the chain of sync hashes, the log's
 hashes against the roots of snapshots, epochs against the markers that begin them.
 
+It shows whether evidence is as it was written. Whether a game writes our formats by
+their rules is what check tests.
+
 Exit status: 0 if everything holds, 1 if a hash is not that of the content, 2 if
 a file is unusable: unreadable, corrupt, or with hashes that contradict each
 other; 3 if a folder has nothing to check.`,

@@ -1,0 +1,184 @@
+package sdk_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/report/conform"
+)
+
+// adoptPage is docs/adopt.md.
+func adoptPage(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "adopt.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// adoptCode writes the code of docs/adopt.md in a language into a folder.
+func adoptCode(t *testing.T, language string, files ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	var got []string
+	for _, m := range regexp.MustCompile("(?s)\n```"+language+` (\S+)`+"\n(.*?)\n```\n").FindAllStringSubmatch(adoptPage(t), -1) {
+		got = append(got, m[1])
+		if err := os.WriteFile(filepath.Join(dir, m[1]), []byte(m[2]+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(got, files) {
+		t.Fatalf("docs/adopt.md has the files %q, expected %q", got, files)
+	}
+	return dir
+}
+
+// steps returns the state of each step of a triage, and its text.
+func steps(t *testing.T, args ...string) map[string]string {
+	t.Helper()
+	var doc struct {
+		Ladder []struct{ Step, State, Found string }
+	}
+	if err := json.Unmarshal([]byte(run(t, 1, append([]string{"triage", "--format", "json"}, args...)...)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, s := range doc.Ladder {
+		out[s.Step] = s.State + " " + s.Found
+	}
+	return out
+}
+
+// levels plays the levels of docs/adopt.md, and holds what triage says against the page.
+func levels(t *testing.T, dir string, program func(level string) []string) {
+	t.Helper()
+	play := func(level string) string {
+		s := filepath.Join(dir, "s"+level)
+		for _, peer := range []string{"host", "client"} {
+			if err := os.MkdirAll(filepath.Join(s, peer), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command := append(program(level), s)
+		if _, stderr, exit := execute(t, nil, command[0], command[1:]...); exit != 0 {
+			t.Fatalf("level %s: exit status %d: %s", level, exit, stderr)
+		}
+		wants(t, run(t, 0, "check", s), "CONFORMS")
+		return s
+	}
+	expect := func(level string, got map[string]string, want map[string]string) {
+		for step, begin := range want {
+			if !strings.HasPrefix(got[step], begin) {
+				t.Errorf("level %s: %s is %q, expected %q", level, step, got[step], begin)
+			}
+		}
+	}
+	tick := map[string]string{"inputs": "equal", "bracket": "found", "tick": "found 60"}
+	one, two, three := play("1"), play("2"), play("3")
+	expect("1", steps(t, one), map[string]string{"inputs": "equal", "bracket": "found", "tick": "found 60", "system": "open", "field": "open"})
+	expect("2", steps(t, two), map[string]string{"inputs": tick["inputs"], "tick": tick["tick"], "system": "open", "archetype": "found RNG", "field": "found RNG.state"})
+	expect("3", steps(t, three), map[string]string{"inputs": tick["inputs"], "tick": tick["tick"], "system": "found Wind", "archetype": "found RNG"})
+
+	four := program("4")
+	sim := "exec:" + strings.Join(four, " ")
+	wants(t, run(t, 1, "triage", three, "--sim", sim), "Wrong: client, which departs from a replay of the orders.")
+	wants(t, run(t, 0, append([]string{"sim", "check", "--log", filepath.Join(three, "host"), "--"}, four...)...), "CONFORMS", "ok     recorded hashes")
+}
+
+// TestAdoptC builds and runs the C code of docs/adopt.md.
+func TestAdoptC(t *testing.T) {
+	needTool(t, "cc")
+	dir := adoptCode(t, "c", "game.h", "level1.c", "state.h", "level2.c", "level3.c", "level4.c")
+	header, err := filepath.Abs("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels(t, dir, func(level string) []string {
+		path := filepath.Join(dir, "level"+level)
+		out, err := exec.Command("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", header, "-o", path, path+".c").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return []string{path}
+	})
+}
+
+// TestAdoptCSharp builds and runs the C# code of docs/adopt.md.
+func TestAdoptCSharp(t *testing.T) {
+	needTool(t, "mcs")
+	needTool(t, "mono")
+	dir := adoptCode(t, "csharp", "Game.cs", "Level1.cs", "State.cs", "Level2.cs", "Level3.cs", "Level4.cs")
+	levels(t, dir, func(level string) []string {
+		path := filepath.Join(dir, "Level"+level)
+		args := []string{"-out:" + path + ".exe", path + ".cs", filepath.Join(dir, "Game.cs"), filepath.Join("csharp", "Desynctool.cs")}
+		if level != "1" {
+			args = append(args, filepath.Join(dir, "State.cs"))
+		}
+		if out, err := exec.Command("mcs", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return []string{"mono", path + ".exe"}
+	})
+}
+
+// TestAdoptRules: the rules that docs/adopt.md names are checked.
+func TestAdoptRules(t *testing.T) {
+	checked := map[string]bool{}
+	for _, r := range conform.Rules() {
+		checked[r.ID] = r.Unchecked == ""
+	}
+	_, section, _ := strings.Cut(adoptPage(t), "\n## Check your writer\n")
+	found := 0
+	for _, m := range regexp.MustCompile("`((?:frame|order|hash|snap|trace|text|report|folder|record)-[a-z0-9-]+)`").FindAllStringSubmatch(section, -1) {
+		if found++; !checked[m[1]] {
+			t.Errorf("there is no rule %s that is checked", m[1])
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d rules are named", found)
+	}
+}
+
+// TestAdoptSame: the C and the C# of docs/adopt.md write the same hashes.
+func TestAdoptSame(t *testing.T) {
+	needTool(t, "cc")
+	needTool(t, "mcs")
+	needTool(t, "mono")
+	dir := adoptCode(t, "c", "game.h", "level1.c", "state.h", "level2.c", "level3.c", "level4.c")
+	other := adoptCode(t, "csharp", "Game.cs", "Level1.cs", "State.cs", "Level2.cs", "Level3.cs", "Level4.cs")
+	for _, build := range [][]string{
+		{"cc", "-std=c99", "-O2", "-I", "c", "-o", filepath.Join(dir, "level2"), filepath.Join(dir, "level2.c")},
+		{"mcs", "-out:" + filepath.Join(other, "Level2.exe"), filepath.Join(other, "Level2.cs"), filepath.Join(other, "Game.cs"), filepath.Join(other, "State.cs"), filepath.Join("csharp", "Desynctool.cs")},
+	} {
+		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	for _, play := range [][]string{{filepath.Join(dir, "level2"), filepath.Join(dir, "s")}, {"mono", filepath.Join(other, "Level2.exe"), filepath.Join(other, "s")}} {
+		if _, stderr, exit := execute(t, nil, play[0], play[1:]...); exit != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	for _, peer := range []string{"host", "client"} {
+		name := filepath.Join("s", peer, "order-log.bin")
+		a, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(other, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s is not the same", name)
+		}
+	}
+}
