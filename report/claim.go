@@ -142,3 +142,6 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	}
 	return fmt.Sprintf("no two traces have %s: not checked", tick)
 }
+
+// StandingText says how a claim stands beside the evidence.
+func (c *ClaimDocument) StandingText() string { return claimText(c) }

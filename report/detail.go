@@ -142,7 +142,7 @@ type detailRow struct {
 // rows returns the lines to show.
 func (d *Details) rows(all bool) (rows []detailRow) {
 	add := func(peer string, n int, line DetailDocument) {
-		rows = append(rows, detailRow{peer: peer, text: d.line(n, line)})
+		rows = append(rows, detailRow{peer: peer, text: d.Line(n, line)})
 	}
 	left := func(peer string, n int) {
 		rows = append(rows, detailRow{peer: peer, text: fmt.Sprintf("… and %d more  (--all)", n), note: true})
@@ -176,8 +176,8 @@ func (d *Details) rows(all bool) (rows []detailRow) {
 	return rows
 }
 
-// line returns a line with its number, or as deep as it lies, not escaped.
-func (d *Details) line(n int, line DetailDocument) string {
+// Line returns a line with its number, or as deep as it lies, not escaped.
+func (d *Details) Line(n int, line DetailDocument) string {
 	text := line.words()
 	switch {
 	case d.Kind == tracediff.Stack && n > 0: // what comes before the frames says of what the stack is

@@ -156,6 +156,7 @@ func EscapeJSON(doc []byte) []byte {
 type Style struct {
 	bad, good, warn, name, faint, bold *color.Color
 	badMark, goodMark                  *color.Color // of changed characters
+	on                                 bool
 
 	width int // columns of a line, 0 if it is not cut
 }
@@ -187,9 +188,13 @@ func NewStyle(on bool) Style {
 	return Style{
 		bad: mk(color.FgRed, color.Bold), good: mk(color.FgGreen, color.Bold), warn: mk(color.FgYellow),
 		name: mk(color.FgCyan), faint: mk(color.Faint), bold: mk(color.Bold),
+		on:      on,
 		badMark: mk(color.FgRed, color.Bold, color.Underline), goodMark: mk(color.FgGreen, color.Bold, color.Underline),
 	}
 }
+
+// Colored reports whether colours are on.
+func (s Style) Colored() bool { return s.on }
 
 // Meaning is what a piece of text is. Those who write texts know meanings; only Style
 // knows colours.

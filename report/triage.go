@@ -354,6 +354,9 @@ type TriagedOrder struct {
 	Names string `json:"names,omitempty"`
 }
 
+// Content shows what an order holds: as text if most of it is, else as hex digits.
+func (o *TriagedOrder) Content() string { return payloadText(o.Payload) }
+
 // Inputs is how the orders of the peers differ.
 type Inputs struct {
 	Line        string                `json:"line"`

@@ -53,8 +53,11 @@ func listen() (i *interrupts, stop func()) {
 func (i *interrupts) ignore() { signal.Stop(i.signals) }
 
 // status returns the exit status of a command that was told to end, as a shell has it: 128 and the
-// number of the signal; 0 if it was not.
+// number of the signal; 0 if it was not, or if nobody listens.
 func (i *interrupts) status() int {
+	if i == nil {
+		return 0
+	}
 	if n := int(i.got.Load()); n > 0 {
 		return 128 + n
 	}

@@ -41,6 +41,9 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 	if flags.start != "" {
 		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", matches)
 	}
+	if flags.open {
+		return fmt.Errorf("%w: %s", errOpenMatches, matches)
+	}
 	whole := false // more than a line of each is asked for
 	for _, out := range format.wanted() {
 		if out.format == "html" {

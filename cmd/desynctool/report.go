@@ -27,6 +27,7 @@ import (
 // reportFlags are the flags of report.
 type reportFlags struct {
 	all, redact bool
+	open        bool // the page, in a browser
 
 	peer       string // write this peer's own report; the others are for it
 	against    string
@@ -68,6 +69,7 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 	f := cmd.Flags()
 	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
 	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	addOpen(cmd, &flags.open)
 	f.StringVar(&flags.peer, "peer", "", "write the report of the peer whose folder or snapshot this is")
 	f.StringVar(&flags.against, "against", "", "with --peer: another peer's folder or snapshot")
 	f.StringVar(&flags.tick, "tick", "", "with --peer: the state point")
@@ -91,6 +93,8 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 		switch {
 		case len(args) > 0:
 			return fmt.Errorf("--peer writes a report, %s would be read: give one of them", args[0])
+		case flags.open:
+			return errors.New("--open is for reports that are read; --peer writes JSON")
 		case len(format.list) > 0:
 			return errors.New("--format is for reports that are read; --peer writes JSON, -o - to stdout")
 		case flags.player < -1 || flags.player > math.MaxInt32:
@@ -164,6 +168,9 @@ func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 
 // renderSaved renders a report of any kind.
 func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
+	if _, one := saved.(*report.Report); flags.open && !one {
+		return errors.New("--open shows one saved report of triage, and nothing else")
+	}
 	switch r := saved.(type) {
 	case *peers.Merged:
 		if flags.redact {
@@ -183,7 +190,10 @@ func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 		if flags.redact {
 			r = r.Redact()
 		}
-		return e.renderReport(format, r, flags.all)
+		if err := e.renderReport(format, r, flags.all); err != nil || !flags.open {
+			return err
+		}
+		return e.openPage(format, r)
 	case []*report.Report:
 		if flags.redact {
 			for i := range r {

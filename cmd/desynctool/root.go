@@ -26,7 +26,7 @@ type env struct {
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
-var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check"}
+var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "explore"}
 
 // newRoot returns the command tree.
 func newRoot(e *env) *cobra.Command {
@@ -60,7 +60,7 @@ Results go to stdout, warnings and errors to stderr.
 		}
 		return nil
 	}
-	root.AddCommand(newTriage(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newCheck(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
+	root.AddCommand(newTriage(e), newExplore(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newCheck(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
 	return root
 }
 

@@ -20,6 +20,7 @@ import (
 // triageFlags are the flags of triage.
 type triageFlags struct {
 	all, stats, redact bool
+	open               bool // the page, in a browser
 
 	sim, own string
 	replays  int
@@ -84,6 +85,7 @@ diverged,inconclusive. docs/ci.md has the table.
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
 	f.BoolVar(&flags.stats, "stats", false, "say on stderr how much of what was given was read")
 	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	addOpen(cmd, &flags.open)
 	flags.match = addMatch(cmd)
 	format := addReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTriage(e, args, flags, format) }
@@ -218,6 +220,11 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	}
 	if err := e.renderReport(format, r, flags.all); err != nil {
 		return err
+	}
+	if flags.open {
+		if err := e.openPage(format, r); err != nil {
+			return err
+		}
 	}
 	if flags.stats {
 		fmt.Fprintln(e.stderr, tree.Usage(paths))

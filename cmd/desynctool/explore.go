@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/explore"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/peers"
+)
+
+func newExplore(e *env) *cobra.Command {
+	var flags triageFlags
+	cmd := &cobra.Command{
+		Use:   "explore PATH...",
+		Short: "Walk the verdict of triage as a tree, in the terminal",
+		Long: `explore shows what triage finds as a tree to walk with the arrow keys: the session, its
+peers, each step of the narrowing with its evidence, what differs down to the bits of a
+value on both peers, causes and experiments, the orders around the tick, what differed
+after it, what the engine claims, what is missing, and what to do. Below it is the
+session from its first to its last tick.
+
+PATH is what triage takes, or one saved report of triage (--format json=FILE).
+
+? lists the keys: y copies the command that shows the same by itself, o opens the page
+with the pictures in a browser, / filters, q ends. It needs a terminal of 50 by 14 at
+least, and works without colour (--color never, NO_COLOR), without a mouse, and over SSH;
+where the locale is not UTF-8, or TERM is linux or dumb, it draws with ASCII alone.
+
+The exit status is that of the verdict, of several matches that of the worst.
+
+` + exitHelp,
+		Example: `  desynctool explore report.zip
+  desynctool explore triage.json`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVar(&flags.own, "own", "", "the build that the peer had which is wrong, if it is not that of --sim")
+	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for those of a minute")
+	flags.sims.addTimeout(cmd)
+	flags.match = addMatch(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doExplore(e, args, flags) }
+	return cmd
+}
+
+func doExplore(e *env, paths []string, flags triageFlags) error {
+	stdin, ok := e.stdin.(*os.File)
+	if !ok || !isTerminal(stdin) || !isTerminal(e.stdout) {
+		return errors.New("explore needs a terminal; triage prints the same")
+	}
+	builds, err := flags.builds(e)
+	if err != nil {
+		return err
+	}
+	saved, err := savedReports(paths)
+	if err != nil {
+		return err
+	}
+	options := explore.Options{Color: e.style(e.stdout).Colored(), ASCII: explore.ASCII(runtime.GOOS, os.Getenv), Given: explore.Given{Paths: paths, Flags: flags.simulated()}, Open: new(openedPage).open}
+	load := func(progress func(what string, done, total int64)) ([]*report.Report, error) {
+		return reportsOn(paths, builds, flags, progress)
+	}
+	if saved != nil {
+		options.Given = explore.Given{}
+		load = func(func(what string, done, total int64)) ([]*report.Report, error) { return saved, nil }
+	}
+	e.ignore() // the screen takes the signals from here on
+	reports, err := explore.Run(stdin, e.stdout, load, options)
+	if err != nil {
+		return err
+	}
+	status := report.InSync
+	for _, r := range reports {
+		status = report.Worst(status, r.Status.Known())
+	}
+	return ended(status)
+}
+
+// simulated returns the flags that name simulators, as they are written.
+func (f *triageFlags) simulated() (list []string) {
+	for _, one := range [][2]string{{"--sim", f.sim}, {"--own", f.own}} {
+		if one[1] != "" {
+			list = append(list, one[0], one[1])
+		}
+	}
+	if f.replays > 0 {
+		list = append(list, "--replays", strconv.Itoa(f.replays))
+	}
+	return list
+}
+
+// savedReports returns those of triage in the file that is the only path, nil if it holds something
+// else.
+func savedReports(paths []string) ([]*report.Report, error) {
+	if len(paths) != 1 {
+		return nil, nil
+	}
+	if stat, err := os.Stat(paths[0]); err != nil || !stat.Mode().IsRegular() {
+		return nil, nil // triage says what is wrong with it
+	}
+	f, err := os.Open(paths[0])
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := formats.Content(f, paths[0])
+	if err != nil {
+		return nil, nil
+	}
+	defer content.Close()
+	const head = 256 // the schema is what a report begins with
+	r := bufio.NewReaderSize(content, head)
+	if begin, _ := r.Peek(head); !bytes.Contains(begin, []byte(report.ReportSchema)) {
+		return nil, nil
+	}
+	saved, err := peers.ReadSaved(r, paths[0])
+	if err != nil {
+		return nil, err
+	}
+	switch saved := saved.(type) {
+	case *report.Report:
+		return []*report.Report{saved}, nil
+	case []*report.Report:
+		return saved, nil
+	}
+	return nil, fmt.Errorf("%s: not a saved report of triage", paths[0])
+}
+
+// reportsOn returns the reports on all matches that lie below some paths, or on the one that is
+// asked for.
+func reportsOn(paths []string, builds narrow.Builds, flags triageFlags, progress func(what string, done, total int64)) ([]*report.Report, error) {
+	of := func(what string) func(done, total int64) {
+		return func(done, total int64) { progress(what, done, total) }
+	}
+	tree, err := archive.Open(paths, archive.Options{Progress: of("reading the archive"), Known: formats.Pasted()})
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	matches, err := evidence.OpenMatches(tree, paths)
+	if err != nil {
+		return nil, tree.Explain(err)
+	}
+	if len(matches.List) > 1 && !flags.match.given() {
+		quiet := &env{stderr: io.Discard} // a report says itself what failed
+		var list []*report.Report
+		for i, x := range matches.List {
+			progress("matches", int64(i), int64(len(matches.List)))
+			r, err := quiet.triageOne(x, builds, flags)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, r)
+		}
+		return list, nil
+	}
+	x, err := chosen(matches, flags.match)
+	if err != nil {
+		return nil, err
+	}
+	s, err := x.Open()
+	if err != nil {
+		return nil, tree.Explain(err)
+	}
+	builds.Progress = progress
+	r, err := narrow.Triage(s, builds, of("comparing"))
+	if err != nil {
+		return nil, tree.Explain(err)
+	}
+	r.Warnings = append(r.Warnings, x.Doubts...)
+	return []*report.Report{r}, nil
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/internal/browser"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/page"
+)
+
+// addOpen adds the flag --open.
+func addOpen(cmd *cobra.Command, open *bool) {
+	cmd.Flags().BoolVar(open, "open", false, "open the page with the pictures in a browser: that of --format html=FILE, else a temporary file")
+}
+
+// openPage opens the page of a report in a browser: the file that it was written to, else a
+// temporary one. What cannot be opened is named on stderr, and fails nothing.
+func (e *env) openPage(o *outputs, r *report.Report) error {
+	var path string
+	if i := slices.IndexFunc(o.list, func(out output) bool { return out.format == "html" && out.file != "" }); i >= 0 {
+		path = o.list[i].file
+	} else {
+		var err error
+		if path, err = writePage(r); err != nil {
+			return err
+		}
+	}
+	if err := browser.Open(path); err != nil {
+		fmt.Fprintf(e.stderr, "%s the page is in %s (%s)\n", e.errStyle().Paint(report.Warn, "not opened:"), report.Safe(path), oneLine(err.Error()))
+	}
+	return nil
+}
+
+// errOpenMatches says that --open is of one report.
+var errOpenMatches = errors.New("--open shows one match; --match N takes one")
+
+// writePage writes the page of a report into a temporary folder that only the user reads. It stays
+// there: a browser reads it when it likes.
+func writePage(r *report.Report) (path string, err error) {
+	dir, err := os.MkdirTemp("", "desynctool-")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "report.html")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	return path, errors.Join(page.Write(f, r), f.Close())
+}
+
+// openedPage opens pages of explore, each of them written once.
+type openedPage struct{ paths map[*report.Report]string }
+
+// open opens the page of a report, and says where it is.
+func (o *openedPage) open(r *report.Report) (string, error) {
+	path, written := o.paths[r]
+	if !written {
+		var err error
+		if path, err = writePage(r); err != nil {
+			return "", err
+		}
+		if o.paths == nil {
+			o.paths = map[*report.Report]string{}
+		}
+		o.paths[r] = path
+	}
+	if err := browser.Open(path); err != nil {
+		return fmt.Sprintf("not opened: the page is in %s (%v)", path, err), nil
+	}
+	return "opened " + path, nil
+}

@@ -1,0 +1,116 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// commands are the command lines that show parts of a report by themselves.
+type commands struct {
+	r     *report.Report
+	given Given
+	match int // of several, 0 if there is one
+}
+
+// quoted returns a word as a shell takes it; a name that no shell can say is left out.
+func quoted(word string) string {
+	q, err := syntax.Quote(word, syntax.LangBash)
+	if err != nil { // it has a zero byte
+		return "FILE"
+	}
+	return q
+}
+
+// line returns a command of what was given.
+func (c commands) line(command string, more ...string) string {
+	words := []string{"desynctool", command}
+	for _, p := range c.given.Paths {
+		words = append(words, quoted(p))
+	}
+	if len(c.given.Paths) == 0 {
+		words = append(words, "PATH…")
+	}
+	if c.match > 0 {
+		words = append(words, fmt.Sprintf("--match %d", c.match))
+	}
+	return strings.Join(append(words, more...), " ")
+}
+
+func (c commands) triage() string {
+	var flags []string
+	for _, f := range c.given.Flags {
+		flags = append(flags, quoted(f))
+	}
+	return c.line("triage", flags...)
+}
+
+func (c commands) doctor() string    { return c.line("doctor") }
+func (c commands) bisect() string    { return c.line("bisect") }
+func (c commands) tracediff() string { return c.line("tracediff") }
+func (c commands) orders() string    { return c.line("orders", "--all") }
+func (c commands) diff() string      { return c.pair("diff") + " --all" }
+func (c commands) walk() string      { return c.pair("walk") }
+
+// ofStep returns the command that answers a step of the narrowing.
+func (c commands) ofStep(step string) string {
+	switch step {
+	case "preflight":
+		return c.doctor()
+	case "inputs":
+		return c.orders()
+	case "initial-state", "bracket", "tick":
+		return c.bisect()
+	case "checksums", "system", "claims":
+		return c.tracediff()
+	case "archetype":
+		return c.walk()
+	case "component", "entity", "field":
+		return c.diff()
+	}
+	return c.triage()
+}
+
+// pair returns a command of the two states that were compared: by their files where the report
+// knows them, else by the state point.
+func (c commands) pair(command string) string {
+	k := c.r.Compared
+	if k == nil {
+		return c.triage()
+	}
+	var files [2]string
+	if d := c.r.FirstDivergence; d != nil && d.Bracket != nil && d.Bracket.Files != nil && d.Bracket.Bad == k.Point {
+		for i, peer := range k.Peers {
+			files[i] = only(d.Bracket.Files.Bad, peer)
+		}
+		if bad := d.Bracket.Files.Bad; (files[0] == "" || files[1] == "") && len(bad) == 2 && len(c.r.Peers) == 2 {
+			files = [2]string{bad[0], bad[1]}
+		}
+	}
+	switch {
+	case files[0] != "" && files[1] != "" && files[0] != files[1]:
+		return "desynctool " + command + " " + quoted(files[0]) + " " + quoted(files[1])
+	case len(c.given.Paths) == 2 && len(c.r.Peers) == 2:
+		return fmt.Sprintf("desynctool %s %s@%d %s@%d", command, quoted(c.given.Paths[0]), k.Point, quoted(c.given.Paths[1]), k.Point)
+	}
+	return fmt.Sprintf("desynctool %s A@%d B@%d", command, k.Point, k.Point)
+}
+
+// only returns the one of some files that lies in a folder of that name, empty if not exactly
+// one does.
+func only(files []string, folder string) string {
+	found := ""
+	for _, f := range files {
+		if folders := strings.Split(f, "/"); slices.Contains(folders[:len(folders)-1], folder) {
+			if found != "" {
+				return ""
+			}
+			found = f
+		}
+	}
+	return found
+}

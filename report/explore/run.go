@@ -1,0 +1,57 @@
+package explore
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// ErrInterrupted is returned if the user ended it before there was anything to show.
+var ErrInterrupted = errors.New("interrupted")
+
+// Run shows what load returns until the user ends it, and returns the reports. The input and the output are
+// a terminal. If the user ends it while load works, load goes on by itself, and the error is
+// ErrInterrupted.
+func Run(stdin io.Reader, stdout io.Writer, load Load, options Options) ([]*report.Report, error) {
+	profile := colorprofile.ASCII
+	if options.Color {
+		profile = colorprofile.ANSI
+	}
+	return New(load, options).run(stdin, stdout, tea.WithColorProfile(profile))
+}
+
+func (m *Model) run(stdin io.Reader, stdout io.Writer, options ...tea.ProgramOption) ([]*report.Report, error) {
+	_, err := tea.NewProgram(m, append(options, tea.WithInput(stdin), tea.WithOutput(stdout))...).Run()
+	switch {
+	case m.err != nil:
+		return nil, m.err
+	case err != nil && !errors.Is(err, tea.ErrInterrupted):
+		return nil, err
+	case m.reports == nil:
+		return nil, ErrInterrupted
+	}
+	return m.reports, nil
+}
+
+// ASCII reports whether a terminal is to be taken for one that has no other characters, by the
+// environment: its locale is not UTF-8, or it is the console of Linux or knows nothing.
+func ASCII(goos string, getenv func(string) string) bool {
+	switch getenv("TERM") {
+	case "linux", "dumb":
+		return true
+	}
+	if goos == "windows" {
+		return false
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(getenv(name)); v != "" {
+			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
+		}
+	}
+	return true
+}

@@ -1,0 +1,44 @@
+package explore
+
+import (
+	"strconv"
+	"strings"
+)
+
+// shownNumbers is how many of many numbers are listed.
+const shownNumbers = 24
+
+func first(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[0]
+}
+
+func list(texts []string) string { return strings.Join(texts, ", ") }
+
+// items are things of which each stands by itself.
+func items(texts []string) (out []string) {
+	for _, t := range texts {
+		out = append(out, "- "+t)
+	}
+	return out
+}
+
+func point(n *uint64) string {
+	if n == nil {
+		return "not known"
+	}
+	return strconv.FormatUint(*n, 10)
+}
+
+func numbers(all []uint64, thinned bool) string {
+	var texts []string
+	for _, n := range all[:min(len(all), shownNumbers)] {
+		texts = append(texts, strconv.FormatUint(n, 10))
+	}
+	if len(all) > shownNumbers || thinned {
+		texts = append(texts, "… "+strconv.FormatUint(all[len(all)-1], 10))
+	}
+	return strings.Join(texts, " ")
+}
