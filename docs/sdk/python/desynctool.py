@@ -595,7 +595,7 @@ class Table:
             values = tuple([v[i] for i in order] for v in values)
             if not all(map(operator.lt, keys, keys[1:])):
                 raise ValueError("%r: a key occurs twice" % self)
-        if keys != self._keys or not self._cells.digest:
+        if keys != self._keys:
             self._rekey(keys)
         for column, list_of in zip(self._declared, values):
             column._take(list_of, self._starts)

@@ -143,6 +143,7 @@ class Skirmish(Game):
             self.count_in(u, 1)
 
     def aim(self) -> None:
+        living = [[u for u in self.units if u.alive and u.owner == owner] for owner in range(2)]
         for u in self.units:
             if not u.alive:
                 continue
@@ -152,8 +153,8 @@ class Skirmish(Game):
                     u.goal_x, u.goal_y = at.x, at.y  # after it
                 continue
             u.targeted, u.target = False, 0
-            for at in self.units:
-                if at.alive and at.owner != u.owner and distance(u, at) < 16 * ONE:
+            for at in living[1 - u.owner]:
+                if distance(u, at) < 16 * ONE:
                     u.targeted, u.target = True, at.id
                     break
 
