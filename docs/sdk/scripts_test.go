@@ -143,7 +143,7 @@ func (s *scripted) plays(t *testing.T) {
 
 	t.Run("load", func(t *testing.T) {
 		loads(t, served, clean, other, faulty, tick)
-		damagedLoads(t, sample.Of(80, 600), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
+		damagedLoads(t, sample.Of(50, 600), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
 	})
 }
 
@@ -240,7 +240,7 @@ func (s *scripted) findsMistakes(t *testing.T, list []mistake) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range list[:min(len(list), sample.Of(4, 100))] {
+	for _, m := range list[:min(len(list), sample.Of(2, 100))] {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if n := strings.Count(string(source), m.old); n != 1 {
@@ -414,7 +414,7 @@ func (s *scripted) refusesNonsense(t *testing.T, bounded []string) {
 			request(t, 11, "test", []any{3, some}), request(t, 12, "predict", []any{3, 1, []any{some}}),
 		}
 		ended := 0
-		for range sample.Of(12, 60) {
+		for range sample.Of(6, 60) {
 			var in []byte
 			for range 20 {
 				value := bytes.Clone(whole[random.IntN(len(whole))][4:])

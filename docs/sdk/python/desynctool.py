@@ -533,7 +533,7 @@ class Table:
         self.label, self.cls, self.key_parts = label, TableClass(cls), key_parts
         self._label = _name(label, "label")
         self._declared: List[Column] = []
-        self._sorted: List[Column] = []
+        self._by_names: Optional[List[Column]] = None  # None until they are asked for
         self._by_name: Dict[Tuple[str, str], Column] = {}
         self._keys: List[Key] = []
         self._starts = [0]  # of blocks, and after the last one
@@ -556,6 +556,12 @@ class Table:
         """The columns by component, then field."""
         return self._sorted
 
+    @property
+    def _sorted(self) -> List[Column]:
+        if self._by_names is None:
+            self._by_names = sorted(self._declared, key=operator.attrgetter("_names"))
+        return self._by_names
+
     def column(self, component: str, field: str, type: Type, scale: int = 0) -> Column:
         """The column of that name, made if there is none. In a table that was read nothing is made: what it lacks is Refused."""
         c = self._by_name.get((component, field))
@@ -574,7 +580,7 @@ class Table:
     def _add(self, c: Column) -> Column:
         self._declared.append(c)
         self._by_name[c.component, c.field] = c
-        self._sorted = sorted(self._declared, key=operator.attrgetter("_names"))
+        self._by_names = None
         c._cells.take([])
         self._sealed = False
         return c
