@@ -47,7 +47,7 @@ func TestPieces(t *testing.T) {
 		want = append(want, row[0]...)
 	}
 	sources := map[int]string{}
-	for column, path := range map[int]string{1: "c/desynctool.h", 2: "csharp/Desynctool.cs"} {
+	for column, path := range map[int]string{1: "c/desynctool.h", 2: "csharp/Desynctool.cs", 3: "python/desynctool.py", 4: "typescript/desynctool.ts"} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

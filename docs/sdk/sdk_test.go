@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	built = dir
+	os.Setenv("PYTHONPYCACHEPREFIX", filepath.Join(dir, "pycache")) // else Python leaves folders beside the sources
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

@@ -1,0 +1,90 @@
+package sdk_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// python is the example in Python. The test is skipped where there is no interpreter.
+func python(t *testing.T) *scripted {
+	t.Helper()
+	needTool(t, "python3")
+	path := func(elements ...string) string {
+		p, err := filepath.Abs(filepath.Join(elements...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	return &scripted{
+		command: []string{"python3", path("python", "skirmish.py")},
+		vectors: []string{"python3", path("testdata", "vectors.py")},
+		dir:     "python", game: "skirmish.py",
+		run: func(t *testing.T, dir string) []string { return []string{"python3", filepath.Join(dir, "skirmish.py")} },
+	}
+}
+
+func TestPython(t *testing.T)        { python(t).plays(t) }
+func TestPythonVectors(t *testing.T) { python(t).writesVectors(t) }
+func TestPythonReads(t *testing.T)   { python(t).reads(t) }
+
+func TestPythonRefusesNonsense(t *testing.T) {
+	s := python(t)
+	bounded := s.command
+	if runtime.GOOS == "linux" {
+		bounded = append([]string{"sh", "-c", `ulimit -v 400000; exec "$0" "$@"`}, s.command...)
+	}
+	s.refusesNonsense(t, bounded)
+}
+
+func TestPythonMistakes(t *testing.T) {
+	python(t).findsMistakes(t, []mistake{
+		{"a save forgets a field", "rng, self.serial, *rest = struct.unpack_from", "rng, _, *rest = struct.unpack_from", "WRONG  save and restore", []string{"--rollback", "3"}, "DIVERGED  rollback"},
+		{"a load leaves a cache", "        self.grid = self.count()  #", "        #", "WRONG  load", []string{"--from-each-snapshot"}, "DIVERGED  from-each-snapshot"},
+		{"hashes of strings differ", "owner, health=120", "owner, health=hash('tank') % 99 + 1", "WRONG  ", []string{"--dual"}, "DIVERGED"},
+		{"a session leaves something", "Random(session.seed), 0, [0, 0]", "Random(session.seed), self.serial, [0, 0]", "WRONG  start again", nil, ""},
+		{"a cache is not updated", "            self.count_in(u, -1)\n", "", "WRONG  caches", []string{"--check-caches"}, "DIVERGED  check-caches"},
+		{"a test draws", "return self.ordered(order) is not None", "return self.rng.draw(2) + 1 and self.ordered(order) is not None", "WRONG  test", []string{"--check-purity"}, "DIVERGED  check-purity"},
+		{"a clock", "self.rng.draw(u.cooldown)\n", "self.rng.draw(u.cooldown) + __import__('time').perf_counter_ns() // 100 % 2\n", "WRONG  same run twice", []string{"--dual"}, "DIVERGED  dual"},
+		{"a prediction stays", "        self.step(tick, orders)\n        self.restore(before)\n", "        self.step(tick, orders)\n", "WRONG  predict", nil, ""},
+		{"a load forgets a field", "health, cooldown, owner, True, target", "health, 0, owner, True, target", "WRONG  load", []string{"--from-each-snapshot"}, "DIVERGED  from-each-snapshot"},
+		{"the state lacks a field", "[u.cooldown for u in units]", "[0 for u in units]", "WRONG  recorded hashes", []string{}, "DIVERGED"},
+	})
+}
+
+// TestPythonCrash: an exception of the game ends the replay, with its name, and its traceback
+// goes to the log.
+func TestPythonCrash(t *testing.T) {
+	s := python(t)
+	recorded, _ := playScript(t, s.command, "--ticks", "100")
+	source, err := os.ReadFile("python/skirmish.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, how := range map[string]string{
+		"ZeroDivisionError: ":                 "1 // (tick - 37)",
+		"in tick 37: it exited with status 5": "tick == 37 and os._exit(5)",
+		"IN SYNC":                             "print('what a game prints')",
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("python")); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(source), "        if number == 0:\n", "        "+how+"\n        if number == 0:\n", 1)
+		if err := os.WriteFile(filepath.Join(dir, "skirmish.py"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		path, err := desynctool()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, exit := execute(t, nil, path, "replay", filepath.Join(recorded, "host"), "--sim", sim(s.run(t, dir)))
+		wants(t, stdout+stderr, what)
+		if want := 2; what != "IN SYNC" && exit != want {
+			t.Errorf("%s: exit status %d, expected %d", how, exit, want)
+		}
+	}
+}
