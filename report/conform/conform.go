@@ -249,6 +249,8 @@ func checkContent(f source, size int64, path string, opts Options, wanted map[ui
 	switch {
 	case n == 0:
 		return nil, facts{}, fmt.Errorf("%s: empty file, expected an order log, a .snap, a trace or a peer's report", path)
+	case k == nil && bytes.HasPrefix(head, []byte("%desynctool ")):
+		return nil, facts{}, fmt.Errorf("%s: the text twin of a binary file, %w; dump --reverse turns it back, and checks it", path, errOther)
 	case k == nil:
 		return nil, facts{}, fmt.Errorf("%s: %w", path, errOther)
 	}

@@ -79,6 +79,7 @@ type snapChecker struct {
 	what string
 
 	known  facts
+	whole  bool // the header could be read to its end
 	tables []snapTable
 	raw    uint64 // bytes of all cells when they are not compressed
 	zstd   *zstd.Decoder
@@ -271,6 +272,7 @@ func (s *snapChecker) header(b []byte) bool {
 	if w.bad {
 		return false
 	}
+	s.whole = true
 	var leaves [][]byte
 	if hasRNG {
 		leaves = append(leaves, rngLeaf(rng))
