@@ -236,7 +236,7 @@ func placesLine(differ, moved, alone int, farthest float64) string {
 	case alone == differ:
 		return " Each is on one side only."
 	case alone > 0:
-		return placesLine(differ-alone, moved, 0, farthest) + fmt.Sprintf(" %d more are on one side only.", alone)
+		return placesLine(differ-alone, moved, 0, farthest) + fmt.Sprintf(" %d are on one side only.", alone)
 	case moved == 0 && differ == 1:
 		return " It is at the same place on both."
 	case moved == 0:
@@ -355,6 +355,7 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent) map
 		labels.most = maxNames / 4
 	}
 	var rest strings.Builder
+	var named []namedMark
 	for _, e := range entities {
 		if !of.has(e.At[0]) && !of.has(e.At[1]) {
 			continue
@@ -382,11 +383,16 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent) map
 			}
 			x, y := of.at(at[0], at[1], p.left)
 			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), [2]float64{7, 3.5}[side])
+			const reach = 8 // of a mark
+			labels.taken = append(labels.taken, extent{x - reach, y - reach, x + reach, y + reach})
 			if side == 0 || !of.has(e.At[0]) {
-				labels.name(round(x), round(y), prose.Shorten(mapKind(&e)+" "+e.Key, 24))
+				named = append(named, namedMark{round(x), round(y), prose.Shorten(mapKind(&e)+" "+e.Key, 24)})
 			}
 		}
 		p.Marks = append(p.Marks, mark)
+	}
+	for _, m := range named {
+		labels.name(m)
 	}
 	p.Rest, p.Names = rest.String(), labels.names
 	return p
@@ -453,7 +459,7 @@ func (p *mapPanel) grid(of extent, w, h float64) {
 	}
 }
 
-// labelling puts names beside marks so that none covers another.
+// labelling puts names beside marks so that none covers another, or a mark.
 type labelling struct {
 	left, right, bottom float64
 	most                int
@@ -461,23 +467,28 @@ type labelling struct {
 	taken               []extent
 }
 
+type namedMark struct {
+	x, y float64
+	text string
+}
+
 // maxNames is how many entities of a panel carry their names.
 const maxNames = 12
 
-// name adds the name of what is at a place, unless there is no room beside it.
-func (l *labelling) name(x, y float64, text string) {
-	const letter, high = 11, 18 // of a bold letter at most, as it is on a narrow screen
+// name adds the name of a mark, unless there is no room beside it.
+func (l *labelling) name(m namedMark) {
+	const letter, high, beside = 11, 18, 9 // a bold letter at most, as it is on a narrow screen
 	if len(l.names) == l.most {
 		return
 	}
-	w := letter * float64(prose.Columns(text))
-	for _, dy := range []float64{-10, 22} {
+	w := letter * float64(prose.Columns(m.text))
+	for _, dy := range []float64{-10, 24, 6} {
 		for _, start := range []bool{true, false} {
-			box := extent{x + 8, y + dy - high, x + 8 + w, y + dy + 4}
-			at := mapText{num(x + 8), num(y + dy), "start", text}
+			box := extent{m.x + beside, m.y + dy - high + 4, m.x + beside + w, m.y + dy + 4}
+			at := mapText{num(m.x + beside), num(m.y + dy), "start", m.text}
 			if !start {
-				box.x0, box.x1 = x-8-w, x-8
-				at.X, at.Anchor = num(x-8), "end"
+				box.x0, box.x1 = m.x-beside-w, m.x-beside
+				at.X, at.Anchor = num(m.x-beside), "end"
 			}
 			if box.x0 < l.left || box.x1 > l.right || box.y0 < mapTop || box.y1 > l.bottom || slices.ContainsFunc(l.taken, box.meets) {
 				continue

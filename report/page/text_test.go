@@ -119,7 +119,7 @@ func TestPlacesLine(t *testing.T) {
 		{1, 1, 0, " Its two places are 2.5 apart."},
 		{2, 2, 0, " Their two places are up to 2.5 apart."},
 		{5, 2, 0, " 2 of them have two places, up to 2.5 apart."},
-		{5, 2, 3, " Their two places are up to 2.5 apart. 3 more are on one side only."},
+		{5, 2, 3, " Their two places are up to 2.5 apart. 3 are on one side only."},
 	} {
 		if got := placesLine(c.differ, c.moved, c.alone, 2.5); got != c.want {
 			t.Errorf("%+v: %q", c, got)
