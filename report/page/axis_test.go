@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/report"
 )
 
-// cut returns what a page has between two texts.
-func cut(t testing.TB, html, from, to string) string {
+// between returns what a page has between two texts.
+func between(t testing.TB, html, from, to string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(html, from)
 	inner, _, closed := strings.Cut(rest, to)
@@ -38,7 +38,7 @@ func TestHeatOrder(t *testing.T) {
 		{Label: "Equal", Differs: "0000"}, {Label: "Late", Differs: "0001"}, {Label: "Early", Differs: "0011"}, {Label: "Lost", Differs: "00-0"},
 		{Label: "Root", Differs: "0-11"}, {Label: "Twin", Differs: "0011"}, {Label: "First", Differs: "0111"}, {Label: "Short", Differs: "011"},
 	}
-	heat := cut(t, render(t, r), `<section id="heat"`, "</section>")
+	heat := between(t, render(t, r), `<section id="heat"`, "</section>")
 	if got := fmt.Sprint(found(heat, `data-cells="([01-]+)"`)); got != "[0-11 0111 0011 0001]" {
 		t.Errorf("the lanes are %s", got)
 	}
@@ -58,14 +58,14 @@ func TestAxisLinear(t *testing.T) {
 	r.Heat.Rows = []report.HeatRow{{Label: "A", Differs: "010"}}
 	r.Cascade = []report.CascadeDocument{{Scope: "A", Tick: 1250, Last: 1499}}
 	html := render(t, r)
-	heat := cut(t, html, `<section id="heat"`, "</section>")
+	heat := between(t, html, `<section id="heat"`, "</section>")
 	for class, want := range map[string]string{"equal": "[0 9990]", "differs": "[1000]"} {
 		d := found(heat, `<path class="`+class+`" d="([^"]*)"`)
 		if len(d) != 1 || fmt.Sprint(found(d[0], `M(\d+)`)) != want {
 			t.Errorf("cells that are %s are drawn by %q, expected them at %s", class, d, want)
 		}
 	}
-	if got := found(cut(t, html, `<section id="cascade"`, "</section>"), `class="spread" d="([^"]*)"`); len(got) != 1 || !strings.HasPrefix(got[0], "M2500 ") || !strings.Contains(got[0], "h2500v") {
+	if got := found(between(t, html, `<section id="cascade"`, "</section>"), `class="spread" d="([^"]*)"`); len(got) != 1 || !strings.HasPrefix(got[0], "M2500 ") || !strings.Contains(got[0], "h2500v") {
 		t.Errorf("the cascade is drawn by %q", got)
 	}
 }
@@ -91,7 +91,7 @@ func TestAxisBins(t *testing.T) {
 // TestAxisNames: the ruler and the sentences have the engine's own names beside the numbers.
 func TestAxisNames(t *testing.T) {
 	html := render(t, longNames(t))
-	ruler := cut(t, html, `<div class="lane ruler">`, "</svg></div>")
+	ruler := between(t, html, `<div class="lane ruler">`, "</svg></div>")
 	natives := found(ruler, `class="tick native[^>]*>([^<]*)<`)
 	ordinals := found(ruler, `class="tick(?: wide| desk)?"[^>]*>([^<]*)<`)
 	if len(natives) < 3 || len(natives) != len(ordinals) {
@@ -108,7 +108,7 @@ func TestAxisNames(t *testing.T) {
 	if !strings.Contains(html, "The peers parted in tick 000adeb0;32 (52715282).") {
 		t.Error("the sentence about the split lacks the engine's name")
 	}
-	if strings.Contains(cut(t, render(t, saved(t)), `<div class="lane ruler">`, "</svg></div>"), "native") {
+	if strings.Contains(between(t, render(t, saved(t)), `<div class="lane ruler">`, "</svg></div>"), "native") {
 		t.Error("ticks without names of their own have some")
 	}
 }
