@@ -147,6 +147,19 @@ func (b *browser) show(width int64, scheme string) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
+	b.frame()
+}
+
+// frame waits until the pictures of time are drawn as they were asked for.
+func (b *browser) frame() {
+	b.t.Helper()
+	const drawn = `new Promise((done) => {
+		const look = () => document.querySelector(".time.drawing") ? requestAnimationFrame(look) : done(true);
+		requestAnimationFrame(() => requestAnimationFrame(look));
+	})`
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // TestScreenshots looks at the page on a telephone, on a desk and at 4K, light and dark. With

@@ -269,7 +269,7 @@
           text.textContent = Math.abs(inside - x) < 20 ? value : '';
         }
       }
-      pool.forEach((p, i) => { for (const e of Object.values(p)) e.setAttribute('visibility', i < used ? 'inherit' : 'hidden'); });
+      pool.forEach((p, i) => { for (const e of Object.values(p)) e.setAttribute('display', i < used ? 'inline' : 'none'); });
     };
 
     const drawFlags = () => {
