@@ -21,7 +21,6 @@ type timeline struct{ *browser }
 func openTimeline(t *testing.T, r *report.Report, width int64) timeline {
 	b := timeline{open(t, r)}
 	b.show(width, "light")
-	b.frame()
 	return b
 }
 
@@ -86,7 +85,7 @@ func (b timeline) shown() (first, last, width float64) {
 	b.t.Helper()
 	b.frame()
 	at := eval[[]float64](b.browser, `(() => {
-		const texts = [...document.querySelectorAll(".ruler .live .tick:not(.native)")].filter((e) => e.getAttribute("visibility") !== "hidden" && e.textContent !== "").slice(1, -1);
+		const texts = [...document.querySelectorAll(".ruler .live .tick:not(.native)")].filter((e) => e.getAttribute("display") !== "none" && e.textContent !== "").slice(1, -1);
 		const a = texts[0], z = texts[texts.length - 1], x = (e) => Number(e.getAttribute("x")), n = (e) => Number(e.textContent);
 		const scale = (n(z) - n(a)) / (x(z) - x(a)), width = document.querySelector(".ruler .plot").getBoundingClientRect().width;
 		return [n(a) - x(a) * scale, n(a) + (width - x(a)) * scale, width];
@@ -381,7 +380,6 @@ func TestAxisSizes(t *testing.T) {
 		b := timeline{open(t, r)}
 		for _, width := range []int64{360, 1440, 3840} {
 			b.show(width, "dark")
-			b.frame()
 			for _, key := range []string{"", "f"} {
 				if key != "" {
 					b.do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
@@ -477,8 +475,8 @@ func TestAxisPaper(t *testing.T) {
 // buttons.
 func TestAxisUnscripted(t *testing.T) {
 	b := timeline{open(t, saved(t))}
-	call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.show(1440, "light")
+	call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.do(chromedp.Navigate(b.url))
 	call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
 	text := eval[string](b.browser, `document.body.innerText`)

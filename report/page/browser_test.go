@@ -159,11 +159,11 @@ func (b *browser) show(width int64, scheme string) {
 	b.frame()
 }
 
-// frame waits until what was asked for is drawn.
+// frame waits until the pictures of time are drawn as they were asked for.
 func (b *browser) frame() {
 	b.t.Helper()
 	const drawn = `new Promise((done) => {
-		const look = () => document.querySelector("#timeline-picture.drawing") ? requestAnimationFrame(look) : done(true);
+		const look = () => document.querySelector(".time.drawing") ? requestAnimationFrame(look) : done(true);
 		requestAnimationFrame(() => requestAnimationFrame(look));
 	})`
 	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {

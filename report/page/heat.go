@@ -90,9 +90,9 @@ func newHeatRow(label, cells string, points []uint64) heatRow {
 	row := heatRow{Label: label, Cells: cells, Count: strings.Count(cells, "1")}
 	row.Lost = len(cells) - row.Count - strings.Count(cells, "0")
 	var spans []string
-	for _, run := range runsOf(cells) {
-		if run.cell == '1' {
-			spans = append(spans, span(points[run.from], points[run.to-1]))
+	for _, s := range stretches(cells) {
+		if s.cell == '1' {
+			spans = append(spans, span(points[s.from], points[s.to-1]))
 		}
 	}
 	if len(spans) > 0 {
@@ -144,19 +144,19 @@ func (v *heatView) fold(points []uint64, a axis) {
 	}
 }
 
-// cellRun is a stretch of cells that are the same.
-type cellRun struct {
+// stretch are neighbouring cells that are the same.
+type stretch struct {
 	cell     byte
 	from, to int
 }
 
-func runsOf(cells string) (list []cellRun) {
+func stretches(cells string) (list []stretch) {
 	for i := 0; i < len(cells); {
 		end := i + 1
 		for end < len(cells) && cells[end] == cells[i] {
 			end++
 		}
-		list = append(list, cellRun{cells[i], i, end})
+		list = append(list, stretch{cells[i], i, end})
 		i = end
 	}
 	return list
@@ -180,7 +180,7 @@ func heatPaths(cells string, points []uint64, a axis) []path {
 			}
 		}
 	}
-	for _, r := range runsOf(cells) {
+	for _, r := range stretches(cells) {
 		out, between := &lost, (*strings.Builder)(nil)
 		switch r.cell {
 		case '1':

@@ -269,7 +269,7 @@
           text.textContent = Math.abs(inside - x) < 20 ? value : '';
         }
       }
-      pool.forEach((p, i) => { for (const e of Object.values(p)) e.setAttribute('visibility', i < used ? 'inherit' : 'hidden'); });
+      pool.forEach((p, i) => { for (const e of Object.values(p)) e.setAttribute('display', i < used ? 'inline' : 'none'); });
     };
 
     const drawFlags = () => {
@@ -418,7 +418,7 @@
     const place = (event) => event.clientX - grids.getBoundingClientRect().left;
     const under = (event) => {
       const x = place(event), at = limit(view.at(x), 0, total - 1e-9);
-      const lane = lanes.find((l) => { const b = l.svg.getBoundingClientRect(); return event.clientY >= b.top && event.clientY < b.bottom; });
+      const row = event.target.closest('.lane'), lane = row && lanes.find((l) => l.row === row);
       if (x < -12 || x > view.width + 12) return null;
       if (!lane || !lane.at.length) return { at };
       const i = search(lane.at, at), reach = 7 / view.scale;
@@ -547,9 +547,9 @@
       tell(cursor);
       return true;
     };
-    const keys = { '+': go.in, '=': go.in, w: go.in, '-': go.out, _: go.out, s: go.out, a: go.left, d: go.right, 0: go.whole, f: go.split, Enter: go.chosen, Escape: go.clear };
+    const keys = { '+': go.in, '=': go.in, w: go.in, '-': go.out, _: go.out, s: go.out, a: go.left, d: go.right, 0: go.whole, f: go.split, Enter: go.chosen };
     picture.addEventListener('keydown', (event) => {
-      if (event.altKey || event.metaKey || event.target.closest('summary') && event.key !== 'Escape') return;
+      if (event.altKey || event.metaKey || event.target.closest('summary')) return;
       if (event.target.closest('button') && /^(Enter| )$/.test(event.key)) return;
       if (/^(Arrow|Home$|End$|Page)/.test(event.key)) {
         if (event.shiftKey && /Left|Right/.test(event.key)) (event.key === 'ArrowLeft' ? go.left : go.right)();
@@ -560,6 +560,10 @@
         act();
       }
       event.preventDefault();
+    });
+
+    document.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && (cursor || choice)) go.clear();
     });
 
     const measure = () => {
