@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -56,10 +57,15 @@ func writePage(r *report.Report) (path string, err error) {
 }
 
 // openedPage opens pages of explore, each of them written once.
-type openedPage struct{ paths map[*report.Report]string }
+type openedPage struct {
+	mu    sync.Mutex
+	paths map[*report.Report]string
+}
 
 // open opens the page of a report, and says where it is.
 func (o *openedPage) open(r *report.Report) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	path, written := o.paths[r]
 	if !written {
 		var err error

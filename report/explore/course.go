@@ -116,7 +116,7 @@ func (b *builder) inputs() *Node {
 				}
 				rows = append(rows, []string{"content", payload})
 			}
-			n.add(&Node{Title: string(d.Kind) + " " + d.Order, Aside: "tick " + report.BothNames(d.Native, d.Tick) + ", on " + d.Peer, State: report.RungFound, Command: b.orders(), Tick: &d.Tick,
+			n.add(&Node{Title: string(d.Kind) + " " + d.Order, Aside: "tick " + report.BothNames(d.Native, d.Tick) + ", on " + d.Peer, State: report.RungFound, Command: b.orders(), Tick: &d.Tick, Native: d.Native,
 				Parts: []Part{{Table: &Table{Rows: rows}}}})
 		}
 		if left := in.Count - len(in.Differences); left > 0 {
@@ -137,7 +137,7 @@ func (b *builder) inputs() *Node {
 // ordersOf are the orders of one tick.
 func (b *builder) ordersOf(orders []report.TriagedOrder) *Node {
 	tick := &orders[0].Tick
-	n := &Node{Title: "tick " + report.BothNames(orders[0].Native, *tick), Aside: prose.Count(len(orders), "order", "orders"), Tick: tick, Command: b.orders()}
+	n := &Node{Title: "tick " + report.BothNames(orders[0].Native, *tick), Aside: prose.Count(len(orders), "order", "orders"), Tick: tick, Native: orders[0].Native, Command: b.orders()}
 	table := &Table{Head: []string{"player", "order", "content", ""}}
 	if d := b.FirstDivergence; d != nil && d.Tick != nil && *d.Tick == *tick {
 		n.State = report.RungFound
@@ -151,7 +151,7 @@ func (b *builder) ordersOf(orders []report.TriagedOrder) *Node {
 		}
 		player := strconv.FormatUint(uint64(o.Player), 10)
 		table.Rows = append(table.Rows, []string{player, o.Kind, o.Content(), note})
-		one := &Node{Title: "player " + player + "  " + o.Kind, Aside: note, Tick: tick, Command: b.orders()}
+		one := &Node{Title: "player " + player + "  " + o.Kind, Aside: note, Tick: tick, Native: o.Native, Command: b.orders()}
 		if o.Difference != "" {
 			one.State, n.State = report.RungFound, report.RungFound
 		}
@@ -188,7 +188,7 @@ func (b *builder) cascade() *Node {
 		}
 		at := report.BothNames(c.Native, c.Tick)
 		rows = append(rows, []string{at, name})
-		n.add(&Node{Title: name, Aside: "at " + at, Tick: &c.Tick, Command: b.tracediff(),
+		n.add(&Node{Title: name, Aside: "at " + at, Tick: &c.Tick, Native: c.Native, Command: b.tracediff(),
 			Parts: []Part{{Table: &Table{Rows: [][]string{{"first differs at", at}, {"differs", prose.Count(c.Count, "time", "times")}, {"last at", strconv.FormatUint(c.Last, 10)}}}}}})
 	}
 	n.Parts = []Part{{Text: []string{"what differed when"}, Ink: Faint}, {Table: &Table{Head: []string{"tick", "what"}, Rows: rows}}}

@@ -19,7 +19,7 @@ func (b *builder) differing() *Node {
 	n := &Node{Title: "what differs", Command: b.diff(), Unfolded: true}
 	n.add(b.details())
 	if k != nil {
-		n.Tick = &k.Point
+		n.Tick, n.Native = &k.Point, k.Native
 		n.Aside = prose.Count(k.Values, "value", "values")
 		rows := [][]string{}
 		for i := range k.Columns {
@@ -74,38 +74,38 @@ func (b *builder) entities(n *Node, g *report.Gathered) {
 				rows = append(rows, []string{e.Title(), strconv.FormatUint(e.Values, 10)})
 			}
 			to = &Node{Title: kind, Aside: prose.Count(len(many[kind]), "entity", "entities") + ", " + prose.Count(values, "value", "values"), Command: b.diff(),
-				Parts: []Part{{Table: &Table{Head: []string{"entity", "values"}, Rows: rows}}}, Tick: n.Tick, Unfolded: len(kinds) == 1}
+				Parts: []Part{{Table: &Table{Head: []string{"entity", "values"}, Rows: rows}}}, Tick: n.Tick, Native: n.Native, Unfolded: len(kinds) == 1}
 			n.add(to)
 		}
 		for _, e := range many[kind] {
-			to.add(b.entity(e, n.Tick))
+			to.add(b.entity(e, n))
 		}
 	}
 }
 
-// entity is an entity, its components and their fields.
-func (b *builder) entity(e *report.GatheredEntity, tick *uint64) *Node {
-	n := &Node{Title: e.Title(), Command: b.diff(), Tick: tick}
+// entity is an entity, its components and their fields, of the states that a node is of.
+func (b *builder) entity(e *report.GatheredEntity, of *Node) *Node {
+	n := &Node{Title: e.Title(), Command: b.diff(), Tick: of.Tick, Native: of.Native}
 	lines := e.Each()
-	groups, of := []string{}, map[string][]*Node{}
+	groups, fieldsOf := []string{}, map[string][]*Node{}
 	table := &Table{Head: b.heads("field"), Inks: b.sides()}
 	for i := range lines {
 		f := lines[i].LocusField
 		table.Rows = append(table.Rows, append([]string{lines[i].Names(0)}, b.values(f)...))
 		group := f.Archetype + "\x00" + f.Component
-		if of[group] == nil {
+		if fieldsOf[group] == nil {
 			groups = append(groups, group)
 		}
-		of[group] = append(of[group], b.field(&lines[i], tick))
+		fieldsOf[group] = append(fieldsOf[group], b.field(&lines[i], of))
 	}
 	for _, group := range groups {
-		fields := of[group]
+		fields := fieldsOf[group]
 		if len(fields) == 1 || len(groups) == 1 {
 			n.Children = append(n.Children, fields...)
 			continue
 		}
 		archetype, component, _ := strings.Cut(group, "\x00")
-		n.add(&Node{Title: cmp.Or(component, report.LabelName(archetype)), Aside: prose.Count(len(fields), "value", "values"), Command: b.diff(), Tick: tick, Children: fields,
+		n.add(&Node{Title: cmp.Or(component, report.LabelName(archetype)), Aside: prose.Count(len(fields), "value", "values"), Command: b.diff(), Tick: of.Tick, Native: of.Native, Children: fields,
 			Parts: []Part{{Text: []string{"archetype " + report.LabelName(archetype)}, Ink: Faint}}})
 	}
 	n.Aside = prose.Count(e.Values, "value", "values")
@@ -163,7 +163,7 @@ func (b *builder) values(f *report.LocusField) (out []string) {
 }
 
 // field is one value on the peers.
-func (b *builder) field(line *report.GatheredLine, tick *uint64) *Node {
+func (b *builder) field(line *report.GatheredLine, of *Node) *Node {
 	f := line.LocusField
 	names := report.LocusPeers(b.Report)
 	var has []string // peers with a value
@@ -172,7 +172,7 @@ func (b *builder) field(line *report.GatheredLine, tick *uint64) *Node {
 			has = append(has, f.Values[name])
 		}
 	}
-	n := &Node{Title: line.Names(0), Aside: strings.Join(has, " | "), Command: b.diff(), Tick: tick}
+	n := &Node{Title: line.Names(0), Aside: strings.Join(has, " | "), Command: b.diff(), Tick: of.Tick, Native: of.Native}
 	values := &Table{Head: b.heads(""), Inks: b.sides(), Rows: [][]string{append([]string{"value"}, b.values(f)...)}}
 	var raw []int
 	bits := []string{"hex"}
@@ -239,7 +239,7 @@ func (b *builder) field(line *report.GatheredLine, tick *uint64) *Node {
 func (b *builder) absent(a *report.AbsentEntities) *Node {
 	n := &Node{Title: a.Title(3), Aside: "only on " + a.Peer, Command: b.diff()}
 	if k := b.Compared; k != nil {
-		n.Tick = &k.Point
+		n.Tick, n.Native = &k.Point, k.Native
 	}
 	rows := [][]string{}
 	for _, e := range a.Entities {
@@ -258,7 +258,8 @@ func (b *builder) details() *Node {
 	if d == nil {
 		return nil
 	}
-	n := &Node{Title: d.Title(), Aside: d.About(), Command: b.tracediff(), Tick: when(b.FirstDivergence)}
+	n := &Node{Title: d.Title(), Aside: d.About(), Command: b.tracediff()}
+	n.Tick, n.Native = when(b.FirstDivergence)
 	lines := func(from int, all []report.DetailDocument) (out []string) {
 		for i, l := range all {
 			out = append(out, d.Line(from+i, l))

@@ -406,3 +406,30 @@ func TestASCII(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSaved shows whatever can be read as a saved report.
+func FuzzSaved(f *testing.F) {
+	seed, err := os.ReadFile(filepath.Join("..", "testdata", "triage.json"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Add([]byte(`{"schema":"desynctool.triage/1","status":"diverged","session":{"last":9},"first_divergence":{"tick":99,"bracket":{"good":7,"bad":3},"checkpoint":{}},
+		"timeline":{"from":5,"to":5,"peers":[{"snapshots":[9],"hashes":{"first":9,"last":1},"marks":[{"kind":"join"}]}]},"orders":[{}],"locus":[{"raw":{"a":"zz","b":"1"},"values":{"a":"1"}}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := report.ReadReport(bytes.NewReader(b), "fuzz")
+		if err != nil {
+			return
+		}
+		size := tea.WindowSizeMsg{Width: 70, Height: 22}
+		m := explore.New(loadOf([]*report.Report{r}), explore.Options{})
+		m.Update(size)
+		m.Update(m.Init()().(tea.BatchMsg)[0]())
+		m.Update(tea.KeyPressMsg{Code: '*', Text: "*"})
+		for range 40 {
+			checkScreen(t, "fuzz", m.View().Content, size, false)
+			m.Update(tea.KeyPressMsg{Code: tea.KeyDown})
+			m.Update(tea.KeyPressMsg{Code: tea.KeyRight})
+		}
+	})
+}

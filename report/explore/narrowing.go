@@ -52,7 +52,7 @@ func (b *builder) rung(g *report.Rung) *Node {
 	}
 	switch g.Step {
 	case "bracket", "tick", "checksums", "system":
-		n.Tick = when(d)
+		n.Tick, n.Native = when(d)
 	}
 	if c := d.Checkpoint; c != nil && (g.Step == "checksums" || g.Step == "system") {
 		n.Parts = append(n.Parts, b.checkpoint(c)...)

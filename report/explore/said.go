@@ -19,7 +19,7 @@ func (b *builder) claims() *Node {
 	for i := range b.Claims {
 		c := &b.Claims[i]
 		n.Parts = append(n.Parts, Part{Text: []string{c.Text}}, Part{Text: []string{c.StandingText()}, Ink: Faint})
-		one := &Node{Title: c.Text, Aside: string(c.Standing), Tick: c.Tick, Command: b.tracediff(), Text: c.Text}
+		one := &Node{Title: c.Text, Aside: string(c.Standing), Tick: c.Tick, Native: c.Native, Command: b.tracediff(), Text: c.Text}
 		if c.Standing == tracediff.Contradicted || len(c.Contradictions) > 0 {
 			one.State = report.RungTrouble
 		}

@@ -192,6 +192,9 @@ func wrap(text string, width int) (out []string) {
 			cut := 0
 			for at, r := range word {
 				c := prose.Columns(string(r))
+				if at == 0 && empty && used+c > width { // there is no room for the indent
+					current, used = "", 0
+				}
 				if used+c > width && (at > 0 || !empty) {
 					break
 				}
@@ -199,6 +202,7 @@ func wrap(text string, width int) (out []string) {
 				cut = at + utf8.RuneLen(r)
 			}
 			current += word[:cut]
+			empty = false
 			word = word[cut:]
 			w = prose.Columns(word)
 			if word == "" {

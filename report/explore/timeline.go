@@ -14,14 +14,16 @@ var timeMarks = map[string]string{"join": "J", "reconnect": "J", "leave": "L", "
 
 // timeline is the session from its first to its last state point in lines of so many columns: what is
 // known of when the peers parted, a line of each peer, at most so many, and where the selected node is.
-func (s *sheet) timeline(r *report.Report, width, lanes int, at *uint64) []line {
+func (s *sheet) timeline(r *report.Report, width, lanes int, at *uint64, native string) []line {
 	if r == nil {
 		return nil
 	}
 	from, to := r.Session.First, r.Session.Last
 	var peers []report.TimelinePeer
 	if t := r.Timeline; t != nil && t.To >= t.From {
-		from, to, peers = t.From, t.To, t.Peers
+		if peers = t.Peers; to <= from {
+			from, to = t.From, t.To
+		}
 	}
 	if to < from || to == from && len(peers) == 0 { // nothing is known of when anything was
 		return nil
@@ -58,9 +60,9 @@ func (s *sheet) timeline(r *report.Report, width, lanes int, at *uint64) []line 
 	}
 	var pointer line
 	if at != nil && from <= *at && *at <= to {
-		text := strconv.FormatUint(*at, 10)
+		text := s.cut(s.say(report.BothNames(native, *at)), room/2)
 		x := place(*at)
-		if before := x - len(text) - 1; x+2+len(text) > room && before >= 0 {
+		if before := x - prose.Columns(text) - 1; x+2+prose.Columns(text) > room && before >= 0 {
 			pointer = line{{Plain, strings.Repeat(" ", before)}, {Bold, text + " " + s.glyphs.pointer}}
 		} else {
 			pointer = line{{Plain, strings.Repeat(" ", x)}, {Bold, s.glyphs.pointer + " " + text}}

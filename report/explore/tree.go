@@ -24,8 +24,10 @@ type Node struct {
 	// where it is not empty.
 	Command string
 	Text    string
-	// Tick is where it is on the time line, nil if it is of no tick.
+	// Tick is where it is on the time line, nil if it is of no tick; Native is the engine's own
+	// name of it.
 	Tick     *uint64
+	Native   string
 	Children []*Node
 	Unfolded bool // at the start
 
@@ -173,7 +175,7 @@ func (b *builder) verdict() *Node {
 	n := &Node{Title: "verdict", Aside: string(b.Status), Command: b.triage()}
 	n.Parts = append(n.Parts, Part{Text: b.Verdict})
 	if d := b.FirstDivergence; d != nil {
-		n.Tick = when(d)
+		n.Tick, n.Native = when(d)
 		n.Parts = append(n.Parts, Part{Heading: "where", Table: &Table{Rows: b.where(d)}})
 	}
 	for i := range b.Splits {
@@ -201,15 +203,19 @@ func (b *builder) verdict() *Node {
 	return n
 }
 
-// when returns the divergent tick, or where the bracket ends.
-func when(d *report.FirstDivergence) *uint64 {
+// when returns the divergent tick, or where the bracket ends, and the engine's own name of it.
+func when(d *report.FirstDivergence) (tick *uint64, native string) {
 	switch {
+	case d.Tick != nil && d.Native != nil:
+		return d.Tick, d.Native.Step
 	case d.Tick != nil:
-		return d.Tick
+		return d.Tick, ""
+	case d.Bracket != nil && d.Bracket.Native != nil:
+		return &d.Bracket.Bad, d.Bracket.Native.Bad
 	case d.Bracket != nil:
-		return &d.Bracket.Bad
+		return &d.Bracket.Bad, ""
 	}
-	return nil
+	return nil, ""
 }
 
 // where are the facts of the first divergence.

@@ -87,7 +87,7 @@ func (m *Model) lanes() int { return min(max((m.height-15)/3, 2), 8) }
 
 func (m *Model) time() []line {
 	n := m.selected()
-	return m.timeline(n.of(), m.width, m.lanes(), n.Tick)
+	return m.timeline(n.of(), m.width, m.lanes(), n.Tick, n.Native)
 }
 
 func (m *Model) detailLines() []line {
@@ -200,6 +200,8 @@ const maxStatus = 5
 
 func (m *Model) statusLines() (out []line) {
 	switch {
+	case m.help:
+		return []line{{{Faint, "any key closes this, q quits"}}}
 	case m.typing:
 		return []line{{{Bold, "/" + m.say(m.filter) + "_"}, {Faint, "  " + prose.Count(m.matches(), "match", "matches") + "  enter keeps it, esc clears it"}}}
 	case m.message != "":
