@@ -65,7 +65,7 @@ type locusValue struct {
 
 // Limits of the tree.
 const (
-	maxValues  = 160 // values
+	maxValues  = 120 // values
 	maxNodes   = 400 // entities
 	maxColumns = 200 // rows of the table of columns, and lines about the schema
 	fewValues  = 6   // up to which all is unfolded

@@ -283,7 +283,7 @@ func TestSize(t *testing.T) {
 	for _, peers := range []int{2, 8} {
 		html := render(t, oneHour(peers))
 		t.Logf("%d peers: %d bytes", peers, len(html))
-		if len(html) > 2_000_000 {
+		if len(html) > 1_000_000 {
 			t.Errorf("%d peers: %d bytes", peers, len(html))
 		}
 	}

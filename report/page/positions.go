@@ -36,7 +36,8 @@ type mapPanel struct {
 	Grid          []gridLine
 	Others        []mapMark // entities that are equal, the nearest
 	Rest          string    // the marks of the others
-	Marks         []mapMark // those that differ
+	Marks         []mapMark // those that differ, the first
+	Crowd         mapMark   // all others that differ in one, without a tip
 	Names         []mapText
 	Axes          [2]mapText
 	Window        *mapBox // the part that the other panel shows
@@ -88,6 +89,7 @@ const maxPlace = math.MaxFloat64 / 8
 const (
 	maxMapRows = 200 // rows of the table
 	maxTips    = 300 // entities that are equal and are named when pointed at
+	maxMarks   = 300 // entities that differ and are named when pointed at
 )
 
 func newMap(r *report.Report, peers peers) *mapView {
@@ -354,7 +356,8 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent) map
 	if v.Unlisted+len(v.Entities) > 4*maxNames { // names would cover the marks
 		labels.most = maxNames / 4
 	}
-	var rest strings.Builder
+	var rest, moves strings.Builder
+	var crowd [2]strings.Builder
 	var named []namedMark
 	for _, e := range entities {
 		if !of.has(e.At[0]) && !of.has(e.At[1]) {
@@ -369,7 +372,7 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent) map
 			}
 			continue
 		}
-		mark := mapMark{Tip: v.tip(e)}
+		var mark mapMark
 		if apart(e) > 0 {
 			x0, y0 := of.at(e.At[0][0], e.At[0][1], p.left)
 			x1, y1 := of.at(e.At[1][0], e.At[1][1], p.left)
@@ -383,18 +386,28 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent) map
 			}
 			x, y := of.at(at[0], at[1], p.left)
 			mark.At[side] = shape(v.Peers[side].Shape, round(x), round(y), [2]float64{7, 3.5}[side])
+			if len(p.Marks) >= maxMarks {
+				crowd[side].WriteString(mark.At[side])
+				continue
+			}
 			const reach = 8 // of a mark
 			labels.taken = append(labels.taken, extent{x - reach, y - reach, x + reach, y + reach})
 			if side == 0 || !of.has(e.At[0]) {
 				named = append(named, namedMark{round(x), round(y), prose.Shorten(mapKind(&e)+" "+e.Key, 24)})
 			}
 		}
+		if len(p.Marks) >= maxMarks {
+			moves.WriteString(mark.Move)
+			continue
+		}
+		mark.Tip = v.tip(e)
 		p.Marks = append(p.Marks, mark)
 	}
 	for _, m := range named {
 		labels.name(m)
 	}
 	p.Rest, p.Names = rest.String(), labels.names
+	p.Crowd = mapMark{At: [2]string{crowd[0].String(), crowd[1].String()}, Move: moves.String()}
 	return p
 }
 
