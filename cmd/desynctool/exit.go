@@ -35,7 +35,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 		list = unknown.Files
 	}
 	for _, err := range list {
-		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(plainly(err)))
 	}
 	return status.ExitCode()
 }
@@ -53,7 +53,7 @@ func (e *env) failedJSON(cmd *cobra.Command, err error, status report.Status) {
 	_ = report.WriteJSON(e.stdout, struct {
 		report.Head
 		Error string `json:"error"`
-	}{report.NewHead(cmd.Name(), status, nil), oneLine(err.Error())})
+	}{report.NewHead(cmd.Name(), status, nil), oneLine(plainly(err))})
 }
 
 // oneLine makes one line of a message that may hold anything from a file.
