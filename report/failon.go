@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // What --fail-on may name. One of the first three says which divergences fail; FailInconclusive
@@ -41,7 +43,7 @@ func (r *Report) ExitFor(failOn string) (Status, error) {
 				divergences = word
 				named = append(named, word)
 			default:
-				return Failed, fmt.Errorf("--fail-on is %q, expected diverged, new or never, inconclusive, or one of the first with ,inconclusive", failOn)
+				return Failed, fmt.Errorf("--fail-on is %q, expected diverged, new or never, inconclusive, or one of the first with ,inconclusive%s", failOn, prose.DidYouMean(word, []string{FailDiverged, FailNew, FailNever, FailInconclusive}))
 			}
 		}
 		switch {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // Fault is one mistake that a peer makes.
@@ -241,6 +243,9 @@ func (f Fault) resolve(seed uint64) (k fault, place int, err error) {
 		names := make([]string, numFaults)
 		for i := range faultKinds {
 			names[i] = faultKinds[i].Name
+		}
+		if hint := prose.DidYouMean(f.Name, names); hint != "" {
+			return 0, 0, fmt.Errorf("unknown fault %q%s", f.Name, hint)
 		}
 		return 0, 0, fmt.Errorf("unknown fault %q, available are %s", f.Name, strings.Join(names, ", "))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -22,8 +23,19 @@ func addCompletion(root *cobra.Command) {
 		if c.Name() != "completion" {
 			continue
 		}
+		c.Args = nil
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		}
 		for _, c := range append(c.Commands(), c) {
 			c.Example = "  " + load[c.Name()]
+			c.Long = "completion prints the script with which a shell completes commands, flags and their\nvalues.\n\nExit status: 0."
+			if c.Name() != "completion" {
+				c.Long = fmt.Sprintf("%[1]s prints the script with which %[1]s completes commands, flags and their values.\nLoad it where %[1]s starts.\n\nExit status: 0.", c.Name())
+			}
 			if c.Name() == "bash" {
 				c.RunE = func(c *cobra.Command, _ []string) error {
 					return writeBash(root, c.OutOrStdout(), !c.Flag("no-descriptions").Changed)

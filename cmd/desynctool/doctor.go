@@ -11,7 +11,7 @@ func newDoctor(e *env) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "doctor PATH...",
-		Short: "Say what evidence there is, what is wrong with it, and what to ask the players for",
+		Short: "Say what evidence there is, what is wrong with it, what lacks",
 		Long: `doctor reads all evidence to its end before anything is compared: are the files of
 one match, with the same build, mods, data, start state and tick rate; where do the
 machines differ (system, processor, compiler, language); which files are truncated,

@@ -70,6 +70,9 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 		if output != "" || !isTerminal(e.stdout) { // else the text itself shows how it goes
 			defer e.watch(tree, "reading")()
 		}
+		if evidence.IsDir(tree, path) {
+			return fmt.Errorf("%s is a folder, expected a file, or %s@TICK for the state of a point", path, path)
+		}
 		f, err := tree.Open(path)
 		if errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "@") && !reverse {
 			return dumpState(e, tree, path, asJSON, output)

@@ -39,7 +39,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	for _, err := range list {
 		e.complain(err)
 	}
-	if err := e.failed(cmd, oneLine(err.Error()), status); err != nil {
+	if err := e.failed(cmd, oneLine(plainly(err)), status); err != nil {
 		e.complain(err)
 	}
 	return status.ExitCode()
@@ -47,7 +47,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 
 // complain prints an error on stderr, on one line.
 func (e *env) complain(err error) {
-	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(plainly(err)))
 }
 
 // oneLine makes one line of a message that may hold anything from a file.

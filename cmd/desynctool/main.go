@@ -5,6 +5,8 @@ package main
 import (
 	"io"
 	"os"
+
+	"github.com/spf13/cobra"
 )
 
 func main() {
@@ -12,18 +14,26 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// newCommands returns all commands, ready to be run.
+func newCommands(e *env) *cobra.Command {
+	root := newRoot(e)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	addCompletion(root)
+	addCompletions(root)
+	explainMistakes(root)
+	fitHelp(root)
+	return root
+}
+
 // run executes one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	interrupts, stop := listen()
 	defer stop()
 	e := &env{interrupts: interrupts, args: args, stdin: stdin, stdout: stdout, stderr: stderr}
-	root := newRoot(e)
+	root := newCommands(e)
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	addCompletion(root)
-	addCompletions(root)
 	cmd, err := root.ExecuteC()
 	return e.exit(cmd, err)
 }

@@ -33,7 +33,7 @@ func newMinimize(e *env) *cobra.Command {
 	var flags minimizeFlags
 	cmd := &cobra.Command{
 		Use:   "minimize PATH -o DIR",
-		Short: "Find the fewest orders and the shortest session that still diverge in the same way",
+		Short: "Find the shortest session that still diverges in the same way",
 		Long: `minimize leaves out orders and ticks of a session as long as it still diverges in
 the same way: in the same archetype, component, field and kind of change. It
 finds the shortest prefix, then a set of orders of which no single one can be
@@ -62,8 +62,10 @@ Exit status:
   0  the session was minimised
   2  it does not diverge, or an argument is unusable
   3  interrupted: the best session so far is written`,
-		Example: `  desynctool minimize s/host --sim builtin:fault=map-order@100 --against builtin -o small
-  desynctool minimize commands.txt --run 'replay.sh {}' --run-diverges MISMATCH -o small`,
+		Example: `  desynctool minimize s/host -o small --sim builtin:fault=rng-leak@100 \
+    --against builtin
+  desynctool minimize commands.txt -o smaller --run 'replay.sh {}' \
+    --run-diverges MISMATCH`,
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()

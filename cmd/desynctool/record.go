@@ -29,7 +29,7 @@ func newRecord(e *env) *cobra.Command {
 	o := &flags.options
 	cmd := &cobra.Command{
 		Use:   "record -o DIR",
-		Short: "Play the reference sim as two or more peers, with faults, and write their artifacts",
+		Short: "Play the reference sim as several peers, with faults",
 		Long: `record plays the built-in reference sim as several peers in lockstep, makes the
 faults that --fault names, and writes what each peer would leave behind: an order
 log, a trace of checksums, snapshots at the start, every so many ticks, where the
@@ -45,7 +45,7 @@ A place is a system, or for initial-state an archetype:
 
 ` + faultHelp() + `
 Exit status: 0 on success, 2 on wrong usage.`,
-		Example: `  desynctool record -o s --seed 7 --ticks 3000 --entities 5000 --fault map-order@1234:client
+		Example: `  desynctool record -o s --ticks 600 --entities 500 --fault map-order@400:client
   desynctool record -o clean --seed 1 --ticks 600 --peers 4
   desynctool record -o back --ticks 600 --rejoin client@200+50`,
 		Args: cobra.NoArgs,

@@ -36,7 +36,7 @@ func newReplay(e *env) *cobra.Command {
 	var flags replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay PATH",
-		Short: "Replay an order log in a simulator, and say what departs and what kind of mistake that is",
+		Short: "Replay an order log in a simulator, and say what departs",
 		Long: `replay plays the orders of a log again. Each way of doing so finds another kind
 of mistake; several may be given, and without one it is the plain replay:
 
@@ -49,8 +49,8 @@ of mistake; several may be given, and without one it is the plain replay:
   --runs N              N times, with the rate of what happens now and then
   --check-caches        all caches computed again in each tick
   --check-purity        each order tested before its tick, which must change nothing
-  --predict P,Q         the orders of player P predicted in one of two instances, of Q in
-                        the other: predictions must be taken back; only P: nobody's in the other
+  --predict P,Q         the orders of player P predicted in one instance, of Q in another:
+                        predictions must be taken back; with P alone nobody's in the other
 
 PATH is an order log, or the folder of one peer with its snapshots.
 
@@ -65,7 +65,8 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 ` + exitHelp,
 		Example: `  desynctool replay s/client
   desynctool replay s/host --dual --serialize --check-caches
-  desynctool replay s/host --write-trace golden.trace && desynctool replay s/host --expect golden.trace`,
+  desynctool replay s/host --write-trace golden.trace
+  desynctool replay s/host --expect golden.trace`,
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()

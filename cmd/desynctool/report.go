@@ -45,7 +45,7 @@ func newReport(e *env) *cobra.Command {
 	var flags reportFlags
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
-		Short: "Merge the peers' own reports, write one, or render a saved report again",
+		Short: "Merge the peers' own reports, write one, or show a saved one",
 		Long: `report merges what peers reported themselves, desync_report_<seed>_<tick>.json: which
 of them agree, which archetypes and values differ, which orders some of them lack,
 and what in the reports contradicts the rest. FILE is a report, - for stdin, a folder
@@ -61,7 +61,8 @@ that differs from that of another peer, with the archetypes that differ.
 no state, no orders, no files.
 
 Exit status: 0 on success, whatever the reports show; 2 if an argument is unusable.`,
-		Example: `  desynctool report host/desync_report_0000000000000007_0000001242.json client/desync_report_0000000000000007_0000001242.json
+		Example: `  desynctool report host/desync_report_0000000000000007_0000001242.json \
+    client/desync_report_0000000000000007_0000001242.json
   desynctool report session --format json
   desynctool report --peer host --against client -o reports
   desynctool report triage.json --redact --format json`,

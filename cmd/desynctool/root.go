@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 )
@@ -60,6 +61,7 @@ Results go to stdout, warnings and errors to stderr.
 		}
 		return nil
 	}
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newTriage(e), newExplore(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newCheck(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
 	return root
 }
@@ -132,7 +134,7 @@ func (o *outputs) Type() string { return "FORMAT[=FILE]" }
 func (o *outputs) Set(s string) error {
 	format, file, toFile := strings.Cut(s, "=")
 	if !slices.Contains(o.allowed, format) {
-		return fmt.Errorf("expected %s", alternatives(o.allowed))
+		return fmt.Errorf("expected %s%s", alternatives(o.allowed), prose.DidYouMean(format, o.allowed))
 	}
 	if toFile && file == "" {
 		return errors.New("expected a file after =")

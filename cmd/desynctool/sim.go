@@ -19,7 +19,7 @@ import (
 func newSim(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim [builtin[:fault=NAME[/PLACE][@TICK]]]",
-		Short: "Serve the built-in reference sim to other programs, or test a simulator of your own",
+		Short: "Serve the built-in reference sim, or test a simulator of yours",
 		Long: `sim serves the reference sim over the protocol by which desynctool asks external
 simulators: on stdin and stdout, or on the socket that the environment variable
 ` + extsim.AddressVar + ` names. It is an example of a target, and what the protocol is
@@ -70,7 +70,7 @@ func newSimCheck(e *env) *cobra.Command {
 	var flags simCheckFlags
 	cmd := &cobra.Command{
 		Use:   "check [flags] -- COMMAND...",
-		Short: "Test whether a simulator speaks the protocol, and agrees with itself",
+		Short: "Test whether a simulator speaks the protocol",
 		Long: `check starts a simulator of your own several times and tests all that it says it
 supports: the same run twice, ticks in batches and one by one, a second session in
 one process, the state it reports against its hash, save and restore and load against a
@@ -86,8 +86,8 @@ orders, which tests less.
 Exit status: 0 if all is well, 1 if something is wrong, 2 if the simulator cannot
 be started.`,
 		Example: `  desynctool sim check -- ./mygame --headless
-  desynctool sim check --log session/order-log.bin -- python3 game.py serve
-  desynctool sim check --param map=islands --transport tcp -- ./mygame --headless
+  desynctool sim check --log session/host/order-log.bin -- python3 game.py serve
+  desynctool sim check --param map=islands --transport tcp -- ./mygame
   desynctool sim check wasm:mygame.wasm`,
 		Args: cobra.MinimumNArgs(1),
 	}

@@ -31,7 +31,7 @@ func newTracediff(e *env) *cobra.Command {
 	var flags traceFlags
 	cmd := &cobra.Command{
 		Use:   "tracediff PATH...",
-		Short: "Find the first checksum that differs between traces, and the cascade after it",
+		Short: "Find the first checksum that differs between traces",
 		Long: `tracediff compares the checksum traces of two or more peers: the first
 checkpoint that differs with its tick, system and scope, the lines around it, and
 for each scope where it differed first.
@@ -48,7 +48,8 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 
 ` + exitHelp,
 		Example: `  desynctool tracediff host/checkpoints.trace client/checkpoints.trace
-  desynctool tracediff a.log b.log --pattern 'frame (?P<tick>\d+) checksum (?P<sum>[0-9a-f]+)'`,
+  desynctool tracediff a.log b.log \
+    --pattern 'frame (?P<tick>\d+) checksum (?P<sum>[0-9a-f]+)'`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()

@@ -35,7 +35,7 @@ func newTriage(e *env) *cobra.Command {
 	var flags triageFlags
 	cmd := &cobra.Command{
 		Use:   "triage PATH...",
-		Short: "Say what happened: when, where, what differs, why, and what is missing",
+		Short: "Say what happened: when, where, what differs, what is missing",
 		Long: `triage takes all that the peers left (folders, archives, single files; snapshots,
 savegames, order logs, traces, logs of engines, in any mixture) and narrows the desync
 down: the tick, the system, the archetype, the component, the entities, the values, the
@@ -69,8 +69,10 @@ diverged,inconclusive. docs/ci.md has the table.
 		Example: `  desynctool triage report.zip
   desynctool triage host client --sim builtin
   xclip -o | desynctool triage -
-  desynctool triage host client --sim exec:game-1.3 --own "exec:game-1.2 --locale de"
-  desynctool triage artifacts --format html=report.html --format junit=report.xml --format text
+  desynctool triage host client --sim exec:game-1.3 \
+    --own "exec:game-1.2 --locale de"
+  desynctool triage artifacts --format html=report.html \
+    --format junit=report.xml --format text
   desynctool triage report.zip --known bugs --fail-on new`,
 		Args: cobra.MinimumNArgs(1),
 	}

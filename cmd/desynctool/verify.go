@@ -34,7 +34,8 @@ a file is unusable: unreadable, corrupt, or with hashes that contradict each
 other; 3 if a folder has nothing to check.`,
 		Example: `  desynctool verify session
   desynctool verify desync_0000000000000007_0000001242.snap
-  desynctool verify proof.json --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+  desynctool verify proof.json \
+    --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().StringVar(&root, "root", "", "the state hash that each file must have, 64 hex digits")

@@ -22,7 +22,8 @@ A and B are snapshots or savegames, FOLDER@TICK for the state of a point, or
 two folders for the first states that differ.
 
 ` + exitHelp,
-		Example: `  desynctool walk host/desync_0000000000000007_0000001242.snap client/desync_0000000000000007_0000001242.snap
+		Example: `  desynctool walk host/desync_0000000000000007_0000001242.snap \
+    client/desync_0000000000000007_0000001242.snap
   desynctool walk host client --format json`,
 		Args: cobra.ExactArgs(2),
 	}

@@ -1,8 +1,10 @@
 package evidence
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,13 +22,14 @@ type AloneError struct {
 	Have  string   // what there is too little of, such as "1 order log, at least 2 are needed"
 	Lost  []string // why there may be no more
 	Hint  string
+	Other []string // paths of all files
 }
 
 func (e *AloneError) Error() string {
 	var out strings.Builder
 	out.WriteString(strings.Join(e.Paths, ", ") + ": ")
 	if len(e.Found) == 0 {
-		out.WriteString("no file of a known format; see desynctool formats")
+		out.WriteString("no file of a known format" + others(e.Other) + "; desynctool formats lists the formats of states, order logs, traces and logs that are looked for")
 	} else {
 		fmt.Fprintf(&out, "%s: %s", strings.Join(e.Found, ", "), e.Have)
 	}
@@ -37,6 +40,32 @@ func (e *AloneError) Error() string {
 		out.WriteString("; " + lost)
 	}
 	return out.String()
+}
+
+// maxKinds and maxOthers are how many kinds of unknown files, and how many names, a message has.
+const maxKinds, maxOthers = 4, 3
+
+// others says what files there are, by what their names end in: "; 3 files: 2 .md, 1 .png, such as a.md".
+func others(paths []string) string {
+	if len(paths) == 0 {
+		return "; there is no file"
+	}
+	count := map[string]int{}
+	for _, path := range paths {
+		count[strings.ToLower(filepath.Ext(path))]++
+	}
+	kinds := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for i, kind := range kinds {
+		if i == maxKinds {
+			parts = append(parts, prose.Count(len(kinds)-i, "more kind", "more kinds"))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", count[kind], cmp.Or(kind, "without an ending")))
+	}
+	return fmt.Sprintf("; %s: %s, such as %s", prose.Count(len(paths), "file", "files"), strings.Join(parts, ", "), strings.Join(paths[:min(len(paths), maxOthers)], ", "))
 }
 
 // Is reports whether evidence lacks, rather than that there is none.
@@ -89,7 +118,11 @@ func (s *Session) aloneTraces() *AloneError {
 
 // alone returns the error for having too little of something.
 func (s *Session) alone(have string) *AloneError {
-	return &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.Lost()}
+	e := &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.Lost()}
+	for _, f := range s.files {
+		e.Other = append(e.Other, f.Path)
+	}
+	return e
 }
 
 // holdings lists what was found, by format.

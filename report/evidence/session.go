@@ -173,13 +173,15 @@ func distinct(tree files.Tree, paths []string) error {
 		}
 		for k, other := range stats {
 			if other != nil && os.SameFile(stat, other) && (stat.IsDir() || stat.Mode().IsRegular()) {
-				return fmt.Errorf("%s and %s are the same: given twice", paths[k], paths[i])
+				return givenTwice(paths[k], paths[i])
 			}
 		}
 		stats = append(stats, stat)
 	}
 	return nil
 }
+
+func givenTwice(a, b string) error { return fmt.Errorf("%s and %s are the same: given twice", a, b) }
 
 // Tree returns where the files are read from.
 func (s *Session) Tree() *archive.Tree { return s.tree }

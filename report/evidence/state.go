@@ -58,6 +58,9 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 			p.B = s
 		}
 	}
+	if p.Paths[0] == p.Paths[1] {
+		return nil, errors.Join(givenTwice(argA, argB), p.Close())
+	}
 	p.Names = [2]string(snapshot.PeerNames(said, p.Paths[:]))
 	return p, nil
 }

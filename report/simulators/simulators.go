@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/wasmsim"
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // Help says for the help of commands what names a simulator.
@@ -56,7 +57,7 @@ func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) 
 		return wasmsim.New(ctx, spec, command, extsim.Options{Timeout: opts.Timeout})
 	}
 	if kind != "builtin" {
-		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE", spec)
+		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE%s", spec, prose.DidYouMean(kind, []string{"builtin", "exec", "exec+unix", "exec+tcp", "wasm"}))
 	}
 	return refsim.ParseSimulator(spec)
 }
