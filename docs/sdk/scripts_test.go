@@ -254,7 +254,7 @@ func (s *scripted) findsMistakes(t *testing.T, list []mistake) {
 				t.Fatal(err)
 			}
 			command := s.run(t, dir)
-			args := append([]string{"sim", "check", "--ticks", "100", "--log", host, "--"}, append(slices.Clone(command), "serve")...)
+			args := append([]string{"sim", "check", "--ticks", sample.Of("100", "200"), "--log", host, "--"}, append(slices.Clone(command), "serve")...)
 			wants(t, run(t, 1, args...), m.part)
 			if m.replay != nil {
 				wants(t, run(t, 1, append([]string{"replay", host, "--sim", sim(command)}, m.replay...)...), m.says)
