@@ -50,7 +50,7 @@ func TestPieces(t *testing.T) {
 		want = append(want, row[0]...)
 	}
 	sources := map[int]string{}
-	for column, path := range map[int]string{1: "c/desynctool.h", 2: "csharp/Desynctool.cs", 3: "cpp/desynctool.hpp"} {
+	for column, path := range map[int]string{1: "c/desynctool.h", 2: "csharp/Desynctool.cs", 3: "cpp/desynctool.hpp", 4: "rust/desynctool.rs"} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
