@@ -55,6 +55,19 @@ func TestC(t *testing.T) {
 		t.Skip("the socket part is POSIX")
 	}
 	program := compile(t, "c/skirmish.c", "-O2")
+	skirmishes(t, program)
+	t.Run("module", func(t *testing.T) {
+		dir, _ := play(t, program)
+		module := "wasm:" + filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
+		conforms(t, nil, "--log", filepath.Join(dir, "host"), "--ticks", sample.Of("100", "600"), module)
+		wants(t, run(t, 0, "replay", filepath.Join(dir, "client"), "--sim", module, "--from-each-snapshot", "--predict", "0,1"),
+			"IN SYNC  from-each-snapshot", "6 snapshots resumed", "IN SYNC  predict")
+	})
+}
+
+// skirmishes judges a program that plays the skirmish and serves it: its files, its replays, and what is found of its fault.
+func skirmishes(t *testing.T, program string) {
+	t.Helper()
 	clean, said := play(t, program)
 	if said != "" {
 		t.Errorf("the clean session says %q", said)
@@ -132,10 +145,6 @@ func TestC(t *testing.T) {
 			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--", program, "serve")
 		}
 		conforms(t, nil, "--", program, "serve")
-		module := "wasm:" + filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
-		conforms(t, nil, "--log", filepath.Join(clean, "host"), "--ticks", sample.Of("100", "600"), module)
-		wants(t, run(t, 0, "replay", filepath.Join(clean, "client"), "--sim", module, "--from-each-snapshot", "--predict", "0,1"),
-			"IN SYNC  from-each-snapshot", "6 snapshots resumed", "IN SYNC  predict")
 	})
 
 	t.Run("load", func(t *testing.T) {
@@ -341,7 +350,12 @@ func TestCMalformed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("sanitizers are tried on Linux")
 	}
-	program := compile(t, "c/skirmish.c", sanitized...)
+	malformed(t, compile(t, "c/skirmish.c", sanitized...))
+}
+
+// malformed asks a program that serves the skirmish what nobody may ask.
+func malformed(t *testing.T, program string) {
+	t.Helper()
 	dir, _ := play(t, program, "--ticks", "200")
 	damagedLoads(t, sample.Of(150, 1500), dir, program, "serve")
 	hello := []byte("\x93\x01\xa5hello\x92\x01\xaadesynctool")

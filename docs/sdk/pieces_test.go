@@ -8,7 +8,10 @@ import (
 	"testing"
 )
 
-var quoted = regexp.MustCompile("`([^`]+)`")
+var (
+	quoted    = regexp.MustCompile("`([^`]+)`")
+	nameParts = regexp.MustCompile(`\.|::`)
+)
 
 // piecesOf returns what stands in backquotes in the cells of the rows of a table.
 func piecesOf(t *testing.T, page, heading string) (rows [][][]string) {
@@ -47,7 +50,9 @@ func TestPieces(t *testing.T) {
 		want = append(want, row[0]...)
 	}
 	sources := map[int]string{}
-	for column, path := range map[int]string{1: "c/desynctool.h", 2: "csharp/Desynctool.cs", 3: "python/desynctool.py", 4: "typescript/desynctool.ts"} {
+	for column, path := range map[int]string{
+		1: "c/desynctool.h", 2: "cpp/desynctool.hpp", 3: "csharp/Desynctool.cs", 4: "rust/desynctool.rs", 5: "python/desynctool.py", 6: "typescript/desynctool.ts",
+	} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +66,7 @@ func TestPieces(t *testing.T) {
 				t.Errorf("%v: nothing in column %d", row[0], column)
 			}
 			for _, name := range row[column] {
-				for _, part := range strings.Split(name, ".") {
+				for _, part := range nameParts.Split(name, -1) {
 					if !slices.Contains([]string{"r", "log"}, part) && !regexp.MustCompile(`\b`+part+`\b`).MatchString(source) {
 						t.Errorf("%v: there is no %s", row[0], name)
 					}

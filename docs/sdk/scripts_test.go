@@ -48,36 +48,6 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 	return dir, said
 }
 
-// sameFiles expects the same files with the same bytes below two folders.
-func sameFiles(t *testing.T, got, want string) {
-	t.Helper()
-	list := func(dir string) (names []string) {
-		files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			name, _ := filepath.Rel(dir, file)
-			names = append(names, name)
-		}
-		return names
-	}
-	names := list(want)
-	if have := list(got); !slices.Equal(have, names) || len(names) < 2*5 {
-		t.Fatalf("the files %q, expected %q", have, names)
-	}
-	for _, name := range names {
-		a, err := os.ReadFile(filepath.Join(got, name))
-		b, err2 := os.ReadFile(filepath.Join(want, name))
-		if err != nil || err2 != nil {
-			t.Fatal(err, err2)
-		}
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s is not that of the game in C", name)
-		}
-	}
-}
-
 // plays checks a game: its sessions are those of the game in C, byte by byte, and desynctool
 // finds its fault, and nothing else.
 func (s *scripted) plays(t *testing.T) {
@@ -101,7 +71,7 @@ func (s *scripted) plays(t *testing.T) {
 		program := compile(t, "c/skirmish.c", "-O2")
 		for dir, args := range map[string][]string{clean: long, faulty: withFault, other: {"--seed", "2", "--ticks", "200"}} {
 			want, wantSaid := play(t, program, args...)
-			sameFiles(t, dir, want)
+			compareFolders(t, dir, want)
 			if dir == faulty && wantSaid != said {
 				t.Errorf("it says %q, the game in C %q", said, wantSaid)
 			}

@@ -27,7 +27,9 @@
    Options, to be defined before the include:
 
        DESYNCTOOL_NO_SOCKETS  serve over stdin and stdout only. So it is on Windows anyway.
-       DESYNCTOOL_WASM        serve to a host that calls exported functions. Defined by itself where __wasm__ is. */
+       DESYNCTOOL_WASM        serve to a host that calls exported functions. Defined by itself where __wasm__ is.
+       DESYNCTOOL_INLINE      C++17 only: all functions are inline, so that every source file may have the implementation. This is
+                              how ../cpp/desynctool.hpp includes it. */
 
 #ifndef DESYNCTOOL_H
 #define DESYNCTOOL_H
@@ -38,7 +40,7 @@
 #if defined(DESYNCTOOL_WASM) || defined(_WIN32)
 #define DESYNCTOOL_NO_SOCKETS
 #endif
-#if defined(DESYNCTOOL_IMPLEMENTATION) && !defined(DESYNCTOOL_WASM) && !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#if defined(DESYNCTOOL_IMPLEMENTATION) && !defined(DESYNCTOOL_WASM) && !defined(_WIN32) && !defined(_POSIX_C_SOURCE) && !defined(__cplusplus)
 #define _POSIX_C_SOURCE 200112L /* else -std=c99 hides sockets and descriptors */
 #endif
 
@@ -462,6 +464,14 @@ int desync_serve(const desync_target *target);
 #if defined(DESYNCTOOL_IMPLEMENTATION) && !defined(DESYNCTOOL_IMPLEMENTED)
 #define DESYNCTOOL_IMPLEMENTED
 
+#ifdef DESYNCTOOL_INLINE
+#define DESYNC__API inline
+#define DESYNC__OWN inline
+#else
+#define DESYNC__API
+#define DESYNC__OWN static
+#endif
+
 #include <stdlib.h>
 #include <string.h>
 #ifdef DESYNCTOOL_WASM
@@ -483,12 +493,12 @@ int desync_serve(const desync_target *target);
 #endif
 #endif
 
-static const char desync__no_memory[] = "out of memory";
+DESYNC__OWN const char desync__no_memory[] = "out of memory";
 
 /* ---- Bytes and checksums */
 
 /* Makes room for n more bytes and reports whether there is. */
-static int desync__reserve(desync_buffer *b, size_t n) {
+DESYNC__OWN int desync__reserve(desync_buffer *b, size_t n) {
     size_t cap;
     uint8_t *data;
     if (b->failed || n > SIZE_MAX / 2 - b->len) {
@@ -509,7 +519,7 @@ static int desync__reserve(desync_buffer *b, size_t n) {
 }
 
 /* Appends n bytes, zero at first, NULL where memory ran out. */
-static uint8_t *desync__extend(desync_buffer *b, size_t n) {
+DESYNC__OWN uint8_t *desync__extend(desync_buffer *b, size_t n) {
     uint8_t *at;
     if (!desync__reserve(b, n)) return NULL;
     at = b->data + b->len;
@@ -518,46 +528,46 @@ static uint8_t *desync__extend(desync_buffer *b, size_t n) {
     return at;
 }
 
-void desync_append(desync_buffer *b, const void *data, size_t n) {
+DESYNC__API void desync_append(desync_buffer *b, const void *data, size_t n) {
     if (!desync__reserve(b, n)) return;
     if (n) memcpy(b->data + b->len, data, n);
     b->len += n;
 }
 
-void desync_free(desync_buffer *b) {
+DESYNC__API void desync_free(desync_buffer *b) {
     free(b->data);
     memset(b, 0, sizeof *b);
 }
 
-static void desync__byte(desync_buffer *b, unsigned v) {
+DESYNC__OWN void desync__byte(desync_buffer *b, unsigned v) {
     uint8_t c = (uint8_t)v;
     desync_append(b, &c, 1);
 }
 
-static void desync__little(uint8_t *at, uint64_t v, size_t n) {
+DESYNC__OWN void desync__little(uint8_t *at, uint64_t v, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) at[i] = (uint8_t)(v >> (8 * i));
 }
 
-static void desync__put(desync_buffer *b, uint64_t v, size_t n) {
+DESYNC__OWN void desync__put(desync_buffer *b, uint64_t v, size_t n) {
     uint8_t bytes[8];
     desync__little(bytes, v, n);
     desync_append(b, bytes, n);
 }
 
-static void desync__padded(desync_buffer *b, const void *data, size_t n) {
+DESYNC__OWN void desync__padded(desync_buffer *b, const void *data, size_t n) {
     desync_append(b, data, n);
     desync__extend(b, (8 - n % 8) % 8);
 }
 
-static uint32_t desync__get32(const uint8_t *p) {
+DESYNC__OWN uint32_t desync__get32(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static uint64_t desync__get64(const uint8_t *p) { return desync__get32(p) | (uint64_t)desync__get32(p + 4) << 32; }
-static uint32_t desync__rotate(uint32_t v, int n) { return v >> n | v << (32 - n); }
+DESYNC__OWN uint64_t desync__get64(const uint8_t *p) { return desync__get32(p) | (uint64_t)desync__get32(p + 4) << 32; }
+DESYNC__OWN uint32_t desync__rotate(uint32_t v, int n) { return v >> n | v << (32 - n); }
 
-static void desync__sha256_block(uint32_t h[8], const uint8_t *p) {
+DESYNC__OWN void desync__sha256_block(uint32_t h[8], const uint8_t *p) {
     static const uint32_t k[64] = {
         0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
         0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
@@ -588,13 +598,13 @@ static void desync__sha256_block(uint32_t h[8], const uint8_t *p) {
     h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e, h[5] += f, h[6] += g, h[7] += last;
 }
 
-void desync_sha256_begin(desync_sha256 *s) {
+DESYNC__API void desync_sha256_begin(desync_sha256 *s) {
     static const uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memcpy(s->h, h, sizeof h);
     s->len = 0;
 }
 
-void desync_sha256_add(desync_sha256 *s, const void *data, size_t n) {
+DESYNC__API void desync_sha256_add(desync_sha256 *s, const void *data, size_t n) {
     const uint8_t *p = (const uint8_t *)data;
     size_t have = (size_t)(s->len % 64);
     s->len += n;
@@ -610,7 +620,7 @@ void desync_sha256_add(desync_sha256 *s, const void *data, size_t n) {
     if (n) memcpy(s->block, p, n);
 }
 
-void desync_sha256_end(desync_sha256 *s, uint8_t out[32]) {
+DESYNC__API void desync_sha256_end(desync_sha256 *s, uint8_t out[32]) {
     uint8_t tail[72] = {0x80};
     uint64_t bits = s->len * 8;
     size_t pad = 64 - (size_t)((s->len + 8) % 64), i;
@@ -619,14 +629,14 @@ void desync_sha256_end(desync_sha256 *s, uint8_t out[32]) {
     for (i = 0; i < 32; i++) out[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-static void desync__digest(const void *data, size_t n, uint8_t out[32]) {
+DESYNC__OWN void desync__digest(const void *data, size_t n, uint8_t out[32]) {
     desync_sha256 s;
     desync_sha256_begin(&s);
     desync_sha256_add(&s, data, n);
     desync_sha256_end(&s, out);
 }
 
-uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n) {
+DESYNC__API uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n) {
     static const uint32_t half[16] = { /* of four bits */
         0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
         0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
@@ -640,7 +650,7 @@ uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n) {
     return ~crc;
 }
 
-void desync_merkle_root(const uint8_t (*leaves)[32], size_t n, uint8_t root[32]) {
+DESYNC__API void desync_merkle_root(const uint8_t (*leaves)[32], size_t n, uint8_t root[32]) {
     uint8_t both[64];
     size_t half = 1;
     if (n == 0) {
@@ -660,7 +670,7 @@ void desync_merkle_root(const uint8_t (*leaves)[32], size_t n, uint8_t root[32])
 /* Sorts numbers by a heap: the C library's sort hands nothing on to its comparison. */
 typedef int desync__less(const void *of, size_t a, size_t b);
 
-static void desync__sink(size_t *list, size_t at, size_t n, desync__less *less, const void *of) {
+DESYNC__OWN void desync__sink(size_t *list, size_t at, size_t n, desync__less *less, const void *of) {
     for (;;) {
         size_t child = at * 2 + 1, moved;
         if (child >= n) return;
@@ -673,7 +683,7 @@ static void desync__sink(size_t *list, size_t at, size_t n, desync__less *less, 
     }
 }
 
-static void desync__sort(size_t *list, size_t n, desync__less *less, const void *of) {
+DESYNC__OWN void desync__sort(size_t *list, size_t n, desync__less *less, const void *of) {
     size_t i, last;
     for (i = n / 2; i-- > 0;) desync__sink(list, i, n, less, of);
     for (i = n; i-- > 1;) {
@@ -685,7 +695,7 @@ static void desync__sort(size_t *list, size_t n, desync__less *less, const void 
 }
 
 /* The numbers below n, sorted; NULL where memory ran out. */
-static size_t *desync__sorted(size_t n, desync__less *less, const void *of) {
+DESYNC__OWN size_t *desync__sorted(size_t n, desync__less *less, const void *of) {
     size_t *list, i;
     if (n >= SIZE_MAX / sizeof *list) return NULL;
     list = (size_t *)malloc((n + 1) * sizeof *list);
@@ -697,12 +707,12 @@ static size_t *desync__sorted(size_t n, desync__less *less, const void *of) {
 
 /* ---- MessagePack */
 
-static void desync__big(desync_buffer *b, unsigned code, uint64_t v, int n) {
+DESYNC__OWN void desync__big(desync_buffer *b, unsigned code, uint64_t v, int n) {
     desync__byte(b, code);
     while (n-- > 0) desync__byte(b, (unsigned)(v >> (8 * n)) & 0xff);
 }
 
-static void desync__uint(desync_buffer *b, uint64_t v) {
+DESYNC__OWN void desync__uint(desync_buffer *b, uint64_t v) {
     if (v < 0x80) desync__byte(b, (unsigned)v);
     else if (v <= UINT8_MAX) desync__big(b, 0xcc, v, 1);
     else if (v <= UINT16_MAX) desync__big(b, 0xcd, v, 2);
@@ -710,18 +720,18 @@ static void desync__uint(desync_buffer *b, uint64_t v) {
     else desync__big(b, 0xcf, v, 8);
 }
 
-static void desync__array(desync_buffer *b, size_t n) {
+DESYNC__OWN void desync__array(desync_buffer *b, size_t n) {
     if (n < 16) desync__byte(b, 0x90 | (unsigned)n);
     else if (n <= UINT16_MAX) desync__big(b, 0xdc, n, 2);
     else desync__big(b, 0xdd, n, 4);
 }
 
-static void desync__map(desync_buffer *b, size_t n) {
+DESYNC__OWN void desync__map(desync_buffer *b, size_t n) {
     if (n < 16) desync__byte(b, 0x80 | (unsigned)n);
     else desync__big(b, 0xde, n, 2); /* of at most 4096 */
 }
 
-static void desync__str(desync_buffer *b, const char *s) {
+DESYNC__OWN void desync__str(desync_buffer *b, const char *s) {
     size_t n = s ? strlen(s) : 0;
     if (n < 32) desync__byte(b, 0xa0 | (unsigned)n);
     else if (n <= UINT8_MAX) desync__big(b, 0xd9, n, 1);
@@ -730,31 +740,31 @@ static void desync__str(desync_buffer *b, const char *s) {
     desync_append(b, s, n);
 }
 
-static void desync__bin(desync_buffer *b, const void *data, size_t n) {
+DESYNC__OWN void desync__bin(desync_buffer *b, const void *data, size_t n) {
     if (n <= UINT8_MAX) desync__big(b, 0xc4, n, 1);
     else if (n <= UINT16_MAX) desync__big(b, 0xc5, n, 2);
     else desync__big(b, 0xc6, n, 4);
     desync_append(b, data, n);
 }
 
-static void desync__bool(desync_buffer *b, int v) { desync__byte(b, v ? 0xc3 : 0xc2); }
-static void desync__nil(desync_buffer *b) { desync__byte(b, 0xc0); }
+DESYNC__OWN void desync__bool(desync_buffer *b, int v) { desync__byte(b, v ? 0xc3 : 0xc2); }
+DESYNC__OWN void desync__nil(desync_buffer *b) { desync__byte(b, 0xc0); }
 
 /* ---- The state */
 
-static const uint8_t desync__sizes[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8};
+DESYNC__OWN const uint8_t desync__sizes[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8};
 
 enum { DESYNC__MAX_NAME = 1024, DESYNC__MAX_TABLES = 65536, DESYNC__MAX_BLOCK = 65536, DESYNC__MAX_CELL = 256 << 20,
        DESYNC__MAX_PROPERTIES = 4096, DESYNC__MAX_RNG = 65536 };
 
 /* Where a slot's value begins. */
-static const uint8_t *desync__slot(const void *data, size_t stride, size_t otherwise, size_t own, size_t slot) {
+DESYNC__OWN const uint8_t *desync__slot(const void *data, size_t stride, size_t otherwise, size_t own, size_t slot) {
     if (!stride) stride = otherwise ? otherwise : own;
     return (const uint8_t *)data + stride * slot;
 }
 
 /* Copies a number in the order of little-endian machines. */
-static void desync__number(uint8_t *to, const uint8_t *from, size_t n) {
+DESYNC__OWN void desync__number(uint8_t *to, const uint8_t *from, size_t n) {
     const uint16_t one = 1;
     size_t i;
     if (*(const uint8_t *)&one) memcpy(to, from, n);
@@ -762,7 +772,7 @@ static void desync__number(uint8_t *to, const uint8_t *from, size_t n) {
         for (i = 0; i < n; i++) to[i] = from[n - 1 - i];
 }
 
-static uint64_t desync__key_part(const desync_table *t, const void *part, size_t slot) {
+DESYNC__OWN uint64_t desync__key_part(const desync_table *t, const void *part, size_t slot) {
     size_t size = t->key_size ? t->key_size : 8, i;
     uint8_t bytes[8] = {0};
     uint64_t v = 0;
@@ -771,22 +781,22 @@ static uint64_t desync__key_part(const desync_table *t, const void *part, size_t
     return v;
 }
 
-static uint64_t desync__key(const desync_table *t, size_t slot) { return t->key ? desync__key_part(t, t->key, slot) : slot; }
-static uint64_t desync__key2(const desync_table *t, size_t slot) { return t->key2 ? desync__key_part(t, t->key2, slot) : 0; }
+DESYNC__OWN uint64_t desync__key(const desync_table *t, size_t slot) { return t->key ? desync__key_part(t, t->key, slot) : slot; }
+DESYNC__OWN uint64_t desync__key2(const desync_table *t, size_t slot) { return t->key2 ? desync__key_part(t, t->key2, slot) : 0; }
 
-static int desync__key_less(const void *of, size_t a, size_t b) {
+DESYNC__OWN int desync__key_less(const void *of, size_t a, size_t b) {
     const desync_table *t = (const desync_table *)of;
     uint64_t x = desync__key(t, a), y = desync__key(t, b);
     return x != y ? x < y : desync__key2(t, a) < desync__key2(t, b);
 }
 
-static int desync__column_less(const void *of, size_t a, size_t b) {
+DESYNC__OWN int desync__column_less(const void *of, size_t a, size_t b) {
     const desync_column *x = (const desync_column *)of + a, *y = (const desync_column *)of + b;
     int order = strcmp(x->component, y->component);
     return (order ? order : strcmp(x->field, y->field)) < 0;
 }
 
-static int desync__table_less(const void *of, size_t a, size_t b) {
+DESYNC__OWN int desync__table_less(const void *of, size_t a, size_t b) {
     const desync_table *x = (const desync_table *)of + a, *y = (const desync_table *)of + b;
     return x->table_class != y->table_class ? x->table_class < y->table_class : strcmp(x->label, y->label) < 0;
 }
@@ -813,7 +823,7 @@ typedef struct {
     desync__cells *read;     /* NULL, or what the cells have to be */
 } desync__hashing;
 
-static void desync__hashed(desync__hashing *h) {
+DESYNC__OWN void desync__hashed(desync__hashing *h) {
     free(h->slots);
     free(h->columns);
     free(h->blocks);
@@ -825,9 +835,9 @@ static void desync__hashed(desync__hashing *h) {
     desync_free(&h->crcs);
 }
 
-static int desync__bad_name(const char *s) { return !s || !*s || strlen(s) > DESYNC__MAX_NAME; }
+DESYNC__OWN int desync__bad_name(const char *s) { return !s || !*s || strlen(s) > DESYNC__MAX_NAME; }
 
-static const char *desync__check_table(const desync_table *t) {
+DESYNC__OWN const char *desync__check_table(const desync_table *t) {
     size_t i;
     if (desync__bad_name(t->label)) return "the label of a table is empty or longer than 1024 bytes";
     if (t->table_class < DESYNC_ARCHETYPE || t->table_class > DESYNC_NOISE) return "a table is neither archetype nor cache nor noise";
@@ -845,7 +855,7 @@ static const char *desync__check_table(const desync_table *t) {
 }
 
 /* Whether a row begins a block. */
-static int desync__cuts(const desync_table *t, size_t slot) {
+DESYNC__OWN int desync__cuts(const desync_table *t, size_t slot) {
     uint64_t h = desync__key(t, slot) * 0x9E3779B97F4A7C15u + desync__key2(t, slot) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 32;
     h *= 0xD6E8FEB86659FD93u;
@@ -853,7 +863,7 @@ static int desync__cuts(const desync_table *t, size_t slot) {
     return h % 4096 == 0;
 }
 
-static const char *desync__rows(desync__hashing *h) {
+DESYNC__OWN const char *desync__rows(desync__hashing *h) {
     const desync_table *t = h->table;
     int sorted = 1;
     size_t i;
@@ -876,7 +886,7 @@ static const char *desync__rows(desync__hashing *h) {
     return NULL;
 }
 
-static void desync__head(desync_buffer *b, unsigned kind, unsigned flag, uint64_t n) {
+DESYNC__OWN void desync__head(desync_buffer *b, unsigned kind, unsigned flag, uint64_t n) {
     desync__byte(b, kind);
     desync__byte(b, flag);
     desync__put(b, 0, 2);
@@ -884,7 +894,7 @@ static void desync__head(desync_buffer *b, unsigned kind, unsigned flag, uint64_
 }
 
 /* What a value of a string or bytes points to. */
-static desync_bytes desync__bytes_of(const desync_column *c, const uint8_t *at) {
+DESYNC__OWN desync_bytes desync__bytes_of(const desync_column *c, const uint8_t *at) {
     desync_bytes v;
     if (c->size) {
         const void *nul = c->type == DESYNC_STRING ? memchr(at, 0, c->size) : NULL;
@@ -896,14 +906,14 @@ static desync_bytes desync__bytes_of(const desync_column *c, const uint8_t *at) 
     return v;
 }
 
-static const uint8_t *desync__value(const desync_table *t, const desync_column *c, size_t slot) {
+DESYNC__OWN const uint8_t *desync__value(const desync_table *t, const desync_column *c, size_t slot) {
     size_t own = desync__sizes[c->type] ? desync__sizes[c->type] : c->size ? c->size : sizeof(desync_bytes);
     if (c->present && !*desync__slot(c->present, c->stride, t->stride, 1, slot)) return NULL;
     return desync__slot(c->data, c->stride, t->stride, own, slot);
 }
 
 /* The canonical bytes of a block of the keys (column NULL) or of a column. */
-static const char *desync__canonical(desync__hashing *h, const desync_column *c, const size_t *slots, size_t n) {
+DESYNC__OWN const char *desync__canonical(desync__hashing *h, const desync_column *c, const size_t *slots, size_t n) {
     const desync_table *t = h->table;
     desync_buffer *b = &h->cell;
     size_t i, size;
@@ -950,7 +960,7 @@ static const char *desync__canonical(desync__hashing *h, const desync_column *c,
     return b->failed ? desync__no_memory : NULL;
 }
 
-static const char *desync__block(desync__hashing *h, size_t number, size_t block) {
+DESYNC__OWN const char *desync__block(desync__hashing *h, size_t number, size_t block) {
     const desync_column *c = number ? &h->table->columns[h->columns[number - 1]] : NULL;
     uint8_t digest[32];
     const char *err = desync__canonical(h, c, h->slots + h->blocks[block], h->blocks[block + 1] - h->blocks[block]);
@@ -973,7 +983,7 @@ static const char *desync__block(desync__hashing *h, size_t number, size_t block
 }
 
 /* Begins the digest of the keys (number 0) or of a column. */
-static const char *desync__begin_digest(desync__hashing *h, size_t number) {
+DESYNC__OWN const char *desync__begin_digest(desync__hashing *h, size_t number) {
     const desync_table *t = h->table;
     desync_buffer *b = &h->cell;
     b->len = 0;
@@ -995,7 +1005,7 @@ static const char *desync__begin_digest(desync__hashing *h, size_t number) {
 }
 
 /* Hashes a table. Whatever comes of it, desync__hashed frees h. */
-static const char *desync__hash_table(desync__hashing *h) {
+DESYNC__OWN const char *desync__hash_table(desync__hashing *h) {
     const desync_table *t = h->table;
     size_t i, block, parts = t->column_count + 1;
     const char *err = desync__check_table(t);
@@ -1029,7 +1039,7 @@ static const char *desync__hash_table(desync__hashing *h) {
 }
 
 /* The numbers of tables by class and label. */
-static const char *desync__tables(const desync_world *w, size_t **order) {
+DESYNC__OWN const char *desync__tables(const desync_world *w, size_t **order) {
     size_t i;
     *order = NULL;
     if (w->rng && w->rng_size > DESYNC__MAX_RNG) return "the RNG has more than 65536 bytes";
@@ -1044,7 +1054,7 @@ static const char *desync__tables(const desync_world *w, size_t **order) {
 }
 
 /* The leaf of the RNG, appended if there is one. */
-static void desync__rng_leaf(const desync_world *w, desync_buffer *leaves) {
+DESYNC__OWN void desync__rng_leaf(const desync_world *w, desync_buffer *leaves) {
     desync_buffer b = {NULL, 0, 0, 0};
     uint8_t leaf[32];
     if (!w->rng) return;
@@ -1061,13 +1071,13 @@ static void desync__rng_leaf(const desync_world *w, desync_buffer *leaves) {
     desync_free(&b);
 }
 
-static const char *desync__root(const desync_buffer *leaves, uint8_t root[32]) {
+DESYNC__OWN const char *desync__root(const desync_buffer *leaves, uint8_t root[32]) {
     if (leaves->failed) return desync__no_memory;
     desync_merkle_root((const uint8_t(*)[32])(const void *)leaves->data, leaves->len / 32, root);
     return NULL;
 }
 
-const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit *visit, void *user) {
+DESYNC__API const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit *visit, void *user) {
     desync_buffer leaves = {NULL, 0, 0, 0};
     size_t *order, i, k;
     const char *err = desync__tables(w, &order);
@@ -1096,19 +1106,19 @@ const char *desync_digests(const desync_world *w, uint8_t root[32], desync_visit
     return err;
 }
 
-const char *desync_state_hash(const desync_world *w, uint8_t root[32]) { return desync_digests(w, root, NULL, NULL); }
+DESYNC__API const char *desync_state_hash(const desync_world *w, uint8_t root[32]) { return desync_digests(w, root, NULL, NULL); }
 
 /* ---- Snapshots */
 
-static int desync__param_less(const void *of, size_t a, size_t b) {
+DESYNC__OWN int desync__param_less(const void *of, size_t a, size_t b) {
     const desync_param *p = (const desync_param *)of;
     return strcmp(p[a].key, p[b].key) < 0;
 }
 
-static int desync__long_name(const char *s) { return s && strlen(s) > DESYNC__MAX_NAME; }
+DESYNC__OWN int desync__long_name(const char *s) { return s && strlen(s) > DESYNC__MAX_NAME; }
 
 /* Checks the names of a point, and sorts its properties. */
-static const char *desync__check_point(const desync_point *at, size_t **properties) {
+DESYNC__OWN const char *desync__check_point(const desync_point *at, size_t **properties) {
     size_t i;
     *properties = NULL;
     if (desync__long_name(at->native) || desync__long_name(at->peer)) return "the name of a point or peer is longer than 1024 bytes";
@@ -1129,8 +1139,8 @@ typedef struct { /* of a table that has been written */
 } desync__written;
 
 /* The header. Its length depends on names and on the number of tables only. */
-static void desync__snap_header(desync_buffer *b, const desync_world *w, const size_t *order, const desync_point *at,
-                                const size_t *properties, const desync__written *written, const uint8_t root[32]) {
+DESYNC__OWN void desync__snap_header(desync_buffer *b, const desync_world *w, const size_t *order, const desync_point *at,
+                                     const size_t *properties, const desync__written *written, const uint8_t root[32]) {
     size_t i;
     desync__array(b, 11);
     desync__big(b, 0xcf, at->seed, 8);
@@ -1164,7 +1174,7 @@ static void desync__snap_header(desync_buffer *b, const desync_world *w, const s
 }
 
 /* The index of a table whose cells begin at an offset in the file. */
-static void desync__snap_index(desync_buffer *b, const desync__hashing *h, uint64_t cells) {
+DESYNC__OWN void desync__snap_index(desync_buffer *b, const desync__hashing *h, uint64_t cells) {
     const desync_table *t = h->table;
     desync_buffer list = {NULL, 0, 0, 0};
     size_t start = b->len, i;
@@ -1203,8 +1213,8 @@ static void desync__snap_index(desync_buffer *b, const desync__hashing *h, uint6
 }
 
 /* Appends all tables, the first cell of which will stand at an offset in the file. */
-static const char *desync__snap_tables(desync_buffer *body, const desync_world *w, const size_t *order, uint64_t base,
-                                       desync__written *written, desync_buffer *leaves) {
+DESYNC__OWN const char *desync__snap_tables(desync_buffer *body, const desync_world *w, const size_t *order, uint64_t base,
+                                            desync__written *written, desync_buffer *leaves) {
     const char *err = NULL;
     size_t i;
     for (i = 0; i < w->table_count && !err; i++) {
@@ -1229,7 +1239,7 @@ static const char *desync__snap_tables(desync_buffer *body, const desync_world *
     return err;
 }
 
-const char *desync_snapshot(const desync_world *w, const desync_point *at, desync_buffer *out) {
+DESYNC__API const char *desync_snapshot(const desync_world *w, const desync_point *at, desync_buffer *out) {
     desync_buffer header = {NULL, 0, 0, 0}, body = {NULL, 0, 0, 0}, leaves = {NULL, 0, 0, 0};
     uint8_t root[32] = {0}, preamble[32] = {0x89, 'S', 'N', 'A', 'P', '\r', '\n', 0x1a, 1};
     desync__written *written = (desync__written *)calloc(w->table_count + 1, sizeof *written);
@@ -1273,15 +1283,15 @@ const char *desync_snapshot(const desync_world *w, const desync_point *at, desyn
 
 /* ---- Sessions and orders */
 
-const char *desync_param_of(const desync_header *h, const char *key, const char *otherwise) {
+DESYNC__API const char *desync_param_of(const desync_header *h, const char *key, const char *otherwise) {
     size_t i;
     for (i = 0; i < h->param_count; i++)
         if (strcmp(h->params[i].key, key) == 0) return h->params[i].value;
     return otherwise;
 }
 
-const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint64_t tick, const desync_order *orders, size_t n,
-                              uint8_t out[8]) {
+DESYNC__API const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint64_t tick, const desync_order *orders, size_t n,
+                                          uint8_t out[8]) {
     desync_buffer b = {NULL, 0, 0, 0};
     uint8_t digest[32];
     uint32_t count = 0;
@@ -1319,7 +1329,7 @@ const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint6
 
 #ifndef DESYNCTOOL_WASM
 
-const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir) {
+DESYNC__API const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir) {
     desync_buffer b = {NULL, 0, 0, 0};
     size_t n = strlen(dir) + 64;
     char *path = (char *)malloc(n);
@@ -1339,7 +1349,7 @@ const char *desync_snapshot_file(const desync_world *w, const desync_point *at, 
 enum { DESYNC__MAX_PAYLOAD = 16 << 20, DESYNC__FRAME = 16 };
 
 /* Begins a file of frames. */
-static const char *desync__create(desync_frames *f, const char *path, const char *name) {
+DESYNC__OWN const char *desync__create(desync_frames *f, const char *path, const char *name) {
     uint8_t preamble[16] = {0x89, 0, 0, 0, '\r', '\n', 0x1a, '\n', 1};
     memcpy(preamble + 1, name, 3);
     desync__little(preamble + 12, desync_crc32c(0, preamble, 12), 4);
@@ -1351,7 +1361,7 @@ static const char *desync__create(desync_frames *f, const char *path, const char
 }
 
 /* Writes the frame whose payload is in f->out, and makes room for the next one. */
-static const char *desync__frame(desync_frames *f, uint32_t kind) {
+DESYNC__OWN const char *desync__frame(desync_frames *f, uint32_t kind) {
     desync_buffer *b = &f->out;
     size_t n = b->len - DESYNC__FRAME, len = b->len;
     if (b->failed) return desync__no_memory;
@@ -1366,7 +1376,7 @@ static const char *desync__frame(desync_frames *f, uint32_t kind) {
     return fwrite(b->data, 1, len, f->file) == len ? NULL : "the file cannot be written";
 }
 
-static const char *desync__close(desync_frames *f) {
+DESYNC__OWN const char *desync__close(desync_frames *f) {
     const char *err;
     uint64_t count = f->count;
     desync__put(&f->out, count, 8);
@@ -1378,7 +1388,7 @@ static const char *desync__close(desync_frames *f) {
 }
 
 /* Writes the header; a file that cannot begin is closed. */
-static const char *desync__opened(desync_frames *f, const char *err) {
+DESYNC__OWN const char *desync__opened(desync_frames *f, const char *err) {
     if (!err) err = desync__frame(f, 1);
     if (!err) return NULL;
     fclose(f->file);
@@ -1387,7 +1397,7 @@ static const char *desync__opened(desync_frames *f, const char *err) {
     return err;
 }
 
-static const char *desync__put_params(desync_buffer *b, const desync_header *h) {
+DESYNC__OWN const char *desync__put_params(desync_buffer *b, const desync_header *h) {
     size_t i, *order = desync__sorted(h->param_count, desync__param_less, h->params);
     const char *err = order ? NULL : desync__no_memory;
     desync__array(b, h->param_count);
@@ -1401,13 +1411,13 @@ static const char *desync__put_params(desync_buffer *b, const desync_header *h) 
     return err;
 }
 
-static const char *desync__check_header(const desync_header *h) {
+DESYNC__OWN const char *desync__check_header(const desync_header *h) {
     if (!h->rate_num != !h->rate_den) return "one half of the tick rate is 0";
     if (h->kind_count > 65536 || h->peer_count > 65536 || h->param_count > 65536) return "more than 65536 kinds, peers or parameters";
     return NULL;
 }
 
-const char *desync_log_open(desync_log *l, const char *path, const desync_header *h) {
+DESYNC__API const char *desync_log_open(desync_log *l, const char *path, const desync_header *h) {
     desync_buffer *b = &l->frames.out;
     const char *err;
     size_t i;
@@ -1440,8 +1450,8 @@ const char *desync_log_open(desync_log *l, const char *path, const desync_header
     return desync__opened(&l->frames, desync__put_params(b, h));
 }
 
-const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const char *kind, const char *coverage, const void *hash,
-                            size_t n) {
+DESYNC__API const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const char *kind, const char *coverage, const void *hash,
+                                        size_t n) {
     if (n < 1 || n > 64) return "a hash has 1 to 64 bytes";
     desync__array(&l->hashes, 5);
     desync__uint(&l->hashes, point);
@@ -1454,14 +1464,14 @@ const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const 
 }
 
 /* Notes the current state hash, and the history hash if it is known. */
-static const char *desync__whole(desync_log *l) {
+DESYNC__OWN const char *desync__whole(desync_log *l) {
     const char *err = desync_log_hash(l, l->point, l->self, "state", "", l->root, 32);
     if (!err && l->has_history) err = desync_log_hash(l, l->point, l->self, "history", "", l->history, 32);
     l->whole = 1;
     return err;
 }
 
-const char *desync_log_state(desync_log *l, uint64_t point, const uint8_t root[32]) {
+DESYNC__API const char *desync_log_state(desync_log *l, uint64_t point, const uint8_t root[32]) {
     const char *err = desync_log_hash(l, point, l->self, "sync", "", root, 8);
     desync_sha256 s;
     if (l->adopted) {
@@ -1485,16 +1495,16 @@ const char *desync_log_state(desync_log *l, uint64_t point, const uint8_t root[3
     return err;
 }
 
-const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, size_t n) {
+DESYNC__API const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, size_t n) {
     uint8_t hash[8] = {0};
     if (n < 1 || n > 8) return "a checksum has 1 to 8 bytes";
     memcpy(hash, sum, n);
     return desync_log_hash(l, point, l->self, "sync", "", hash, 8);
 }
 
-static const char *desync__observed(desync_log *l);
+DESYNC__OWN const char *desync__observed(desync_log *l);
 
-const char *desync_log_marker(desync_log *l, const desync_marker *m) {
+DESYNC__API const char *desync_log_marker(desync_log *l, const desync_marker *m) {
     desync_buffer *b = &l->markers;
     int begun = l->frames.count > 1; /* an epoch that the first tick opens is the header's */
     const char *err;
@@ -1526,7 +1536,7 @@ const char *desync_log_marker(desync_log *l, const desync_marker *m) {
 }
 
 /* Appends what was noted, an array. */
-static void desync__noted(desync_buffer *to, desync_buffer *noted, size_t *count) {
+DESYNC__OWN void desync__noted(desync_buffer *to, desync_buffer *noted, size_t *count) {
     desync__array(to, *count);
     desync_append(to, noted->data, noted->len);
     if (noted->failed) to->failed = 1;
@@ -1534,7 +1544,7 @@ static void desync__noted(desync_buffer *to, desync_buffer *noted, size_t *count
     *count = 0;
 }
 
-const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n) {
+DESYNC__API const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n) {
     desync_buffer *b = &l->frames.out;
     uint8_t inputs[8];
     size_t i;
@@ -1561,13 +1571,13 @@ const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *or
 }
 
 /* Writes what was noted and no tick follows. */
-static const char *desync__observed(desync_log *l) {
+DESYNC__OWN const char *desync__observed(desync_log *l) {
     if (!l->hash_count) return NULL;
     desync__noted(&l->frames.out, &l->hashes, &l->hash_count);
     return desync__frame(&l->frames, 3);
 }
 
-const char *desync_log_close(desync_log *l) {
+DESYNC__API const char *desync_log_close(desync_log *l) {
     const char *err = NULL, *closed;
     if (l->observed && !l->whole) err = desync__whole(l);
     if (!err) err = desync__observed(l);
@@ -1579,7 +1589,7 @@ const char *desync_log_close(desync_log *l) {
 
 /* ---- Traces */
 
-const char *desync_trace_open(desync_trace *t, const char *path, const desync_header *h) {
+DESYNC__API const char *desync_trace_open(desync_trace *t, const char *path, const desync_header *h) {
     desync_buffer *b = &t->frames.out;
     const char *err;
     memset(t, 0, sizeof *t);
@@ -1597,7 +1607,7 @@ const char *desync_trace_open(desync_trace *t, const char *path, const desync_he
 }
 
 /* The number of a name, which the file may not have yet. */
-static size_t desync__name(desync_trace *t, const char *name) {
+DESYNC__OWN size_t desync__name(desync_trace *t, const char *name) {
     size_t i, at;
     if (!name || !*name) return 0;
     for (i = 0; i < t->name_count; i++) {
@@ -1616,7 +1626,7 @@ static size_t desync__name(desync_trace *t, const char *name) {
     return ++t->name_count;
 }
 
-static void desync__put_sums(desync_buffer *b, desync_trace *t, const desync_sum *sums, size_t n) {
+DESYNC__OWN void desync__put_sums(desync_buffer *b, desync_trace *t, const desync_sum *sums, size_t n) {
     size_t i;
     desync__array(b, n);
     for (i = 0; i < n; i++) {
@@ -1627,14 +1637,14 @@ static void desync__put_sums(desync_buffer *b, desync_trace *t, const desync_sum
 }
 
 /* Writes the names that the next frame needs for the first time. */
-static const char *desync__put_names(desync_trace *t) {
+DESYNC__OWN const char *desync__put_names(desync_trace *t) {
     if (t->fresh.failed) return desync__no_memory;
     if (!t->fresh_count) return NULL;
     desync__noted(&t->frames.out, &t->fresh, &t->fresh_count);
     return desync__frame(&t->frames, 2);
 }
 
-const char *desync_trace_flush(desync_trace *t) {
+DESYNC__API const char *desync_trace_flush(desync_trace *t) {
     const char *err;
     if (!t->batched) return NULL;
     if ((err = desync__put_names(t)) != NULL) return err;
@@ -1644,7 +1654,7 @@ const char *desync_trace_flush(desync_trace *t) {
     return desync__frame(&t->frames, 3);
 }
 
-const char *desync_trace_add(desync_trace *t, const desync_checkpoint *c) {
+DESYNC__API const char *desync_trace_add(desync_trace *t, const desync_checkpoint *c) {
     const char *err;
     if (!c->sum_count && !c->has_count) return "a checkpoint has neither a checksum nor a count";
     if (c->sum_count > 256) return "a checkpoint has more than 256 checksums";
@@ -1661,7 +1671,7 @@ const char *desync_trace_add(desync_trace *t, const desync_checkpoint *c) {
     return t->batch.failed || t->fresh.failed ? desync__no_memory : NULL;
 }
 
-const char *desync_trace_event(desync_trace *t, const desync_event *e) {
+DESYNC__API const char *desync_trace_event(desync_trace *t, const desync_event *e) {
     desync_buffer *b = &t->frames.out;
     const char *err = desync_trace_flush(t);
     size_t i;
@@ -1687,7 +1697,7 @@ typedef struct {
     desync_buffer scope;
 } desync__tracing;
 
-static void desync__trace_part(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
+DESYNC__OWN void desync__trace_part(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
     desync__tracing *s = (desync__tracing *)user;
     desync_checkpoint c;
     desync_sum sum;
@@ -1713,7 +1723,7 @@ static void desync__trace_part(void *user, const char *label, const char *compon
     s->err = s->scope.failed ? desync__no_memory : desync_trace_add(s->trace, &c);
 }
 
-const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]) {
+DESYNC__API const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]) {
     desync__tracing s;
     const char *err;
     memset(&s, 0, sizeof s);
@@ -1729,7 +1739,7 @@ const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *syste
     return err ? err : s.err;
 }
 
-const char *desync_trace_close(desync_trace *t) {
+DESYNC__API const char *desync_trace_close(desync_trace *t) {
     const char *err = desync_trace_flush(t), *closed = desync__close(&t->frames);
     desync_free(&t->batch);
     desync_free(&t->fresh);
@@ -1741,14 +1751,14 @@ const char *desync_trace_close(desync_trace *t) {
 /* ---- All files of a peer */
 
 /* The path of a file in a folder, NULL where memory ran out. */
-static char *desync__join(const char *dir, const char *name) {
+DESYNC__OWN char *desync__join(const char *dir, const char *name) {
     size_t n = strlen(dir) + strlen(name) + 2;
     char *path = (char *)malloc(n);
     if (path) snprintf(path, n, "%s/%s", dir, name);
     return path;
 }
 
-static void desync__mkdir(const char *dir) { /* a folder that is missing shows when a file is created */
+DESYNC__OWN void desync__mkdir(const char *dir) { /* a folder that is missing shows when a file is created */
 #ifdef _WIN32
     _mkdir(dir);
 #else
@@ -1756,7 +1766,7 @@ static void desync__mkdir(const char *dir) { /* a folder that is missing shows w
 #endif
 }
 
-const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail) {
+DESYNC__API const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail) {
     desync_header header = *h;
     char *log, *trace;
     const char *err = desync_state_hash(w, header.start);
@@ -1777,26 +1787,26 @@ const char *desync_recorder_open(desync_recorder *r, const char *dir, const desy
     return err;
 }
 
-const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w) {
+DESYNC__API const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w) {
     const char *err = desync_state_hash(w, r->root);
     return err ? err : desync_log_state(&r->log, point, r->root);
 }
 
-const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m) {
+DESYNC__API const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m) {
     const char *err = desync_log_marker(&r->log, m);
     if (!err && m->new_epoch) r->recent_from = r->played = 0; /* an excerpt has no gap */
     return err;
 }
 
-static void desync__json(desync_buffer *b, const char *text) { desync_append(b, text, strlen(text)); }
+DESYNC__OWN void desync__json(desync_buffer *b, const char *text) { desync_append(b, text, strlen(text)); }
 
-static void desync__json_uint(desync_buffer *b, const char *key, uint64_t v) {
+DESYNC__OWN void desync__json_uint(desync_buffer *b, const char *key, uint64_t v) {
     char text[64];
     snprintf(text, sizeof text, ",\"%s\":%llu", key, (unsigned long long)v);
     desync__json(b, text);
 }
 
-static void desync__json_hex(desync_buffer *b, const uint8_t *p, size_t n) {
+DESYNC__OWN void desync__json_hex(desync_buffer *b, const uint8_t *p, size_t n) {
     static const char digits[] = "0123456789abcdef";
     for (; n--; p++) {
         desync__byte(b, (unsigned char)digits[*p >> 4]);
@@ -1804,7 +1814,7 @@ static void desync__json_hex(desync_buffer *b, const uint8_t *p, size_t n) {
     }
 }
 
-static void desync__json_str(desync_buffer *b, const char *text) {
+DESYNC__OWN void desync__json_str(desync_buffer *b, const char *text) {
     char escape[8];
     desync__byte(b, '"');
     for (; text && *text; text++) {
@@ -1819,7 +1829,7 @@ static void desync__json_str(desync_buffer *b, const char *text) {
     desync__byte(b, '"');
 }
 
-static void desync__json_base64(desync_buffer *b, const uint8_t *p, size_t n) {
+DESYNC__OWN void desync__json_base64(desync_buffer *b, const uint8_t *p, size_t n) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t i, k;
     for (i = 0; i < n; i += 3) {
@@ -1829,7 +1839,7 @@ static void desync__json_base64(desync_buffer *b, const uint8_t *p, size_t n) {
 }
 
 /* Keeps a tick's orders for a report. */
-static const char *desync__excerpt(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
+DESYNC__OWN const char *desync__excerpt(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
     desync_buffer *b = &r->recent[tick % 64];
     const desync_kind *kinds = r->log.header.kinds;
     size_t i;
@@ -1851,25 +1861,25 @@ static const char *desync__excerpt(desync_recorder *r, uint64_t tick, const desy
     return b->failed ? desync__no_memory : NULL;
 }
 
-const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
+DESYNC__API const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n) {
     const char *err = r->detail == DESYNC_NO_TRACE ? NULL : desync_trace_flush(&r->trace);
     r->tick = tick;
     if (!err) err = desync_log_tick(&r->log, tick, orders, n);
     return err ? err : desync__excerpt(r, tick, orders, n);
 }
 
-const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w) {
+DESYNC__API const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w) {
     if (r->detail == DESYNC_NO_TRACE) return NULL;
     return desync_trace_world(&r->trace, r->tick, system, w, r->detail, r->root);
 }
 
-void desync_recorder_facts(desync_recorder *r, const desync_param *facts, size_t n) {
+DESYNC__API void desync_recorder_facts(desync_recorder *r, const desync_param *facts, size_t n) {
     r->facts = facts;
     r->fact_count = n;
 }
 
 /* The state that was noted last, without properties. */
-static desync_point desync__noted_last(const desync_recorder *r) {
+DESYNC__OWN desync_point desync__noted_last(const desync_recorder *r) {
     desync_point at;
     memset(&at, 0, sizeof at);
     at.seed = r->log.header.seed;
@@ -1881,7 +1891,7 @@ static desync_point desync__noted_last(const desync_recorder *r) {
 }
 
 /* Adds a property unless there is one of that name. */
-static void desync__property(desync_param *list, size_t *count, const char *key, const char *value) {
+DESYNC__OWN void desync__property(desync_param *list, size_t *count, const char *key, const char *value) {
     size_t i;
     for (i = 0; i < *count; i++)
         if (strcmp(list[i].key, key) == 0) return;
@@ -1889,7 +1899,7 @@ static void desync__property(desync_param *list, size_t *count, const char *key,
     list[(*count)++].value = value;
 }
 
-const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w) {
+DESYNC__API const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w) {
     const desync_header *h = &r->log.header;
     desync_param *properties = (desync_param *)malloc((h->param_count + r->fact_count + 1) * sizeof *properties);
     desync_point at = desync__noted_last(r);
@@ -1910,7 +1920,7 @@ typedef struct {
     int rng; /* the next leaf is that of the RNG */
 } desync__nodes;
 
-static void desync__node(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
+DESYNC__OWN void desync__node(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
     desync__nodes *nodes = (desync__nodes *)user;
     desync_buffer *b = &nodes->text;
     (void)component;
@@ -1924,7 +1934,7 @@ static void desync__node(void *user, const char *label, const char *component, c
 }
 
 /* Appends the archetypes that are named, each as a snapshot that has nothing but the RNG and this one. */
-static const char *desync__contents(desync_buffer *b, const desync_world *w, const desync_point *at, const char *const *labels, size_t n) {
+DESYNC__OWN const char *desync__contents(desync_buffer *b, const desync_world *w, const desync_point *at, const char *const *labels, size_t n) {
     desync_world part = *w;
     desync_buffer snap = {NULL, 0, 0, 0};
     const char *err = NULL;
@@ -1944,8 +1954,8 @@ static const char *desync__contents(desync_buffer *b, const desync_world *w, con
     return err;
 }
 
-static const char *desync__report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n,
-                                  desync_buffer *b) {
+DESYNC__OWN const char *desync__report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n,
+                                       desync_buffer *b) {
     desync_point at = desync__noted_last(r);
     uint8_t root[32];
     desync__nodes nodes = {{NULL, 0, 0, 0}, w->rng != NULL};
@@ -1983,7 +1993,7 @@ static const char *desync__report(desync_recorder *r, const desync_world *w, int
     return err;
 }
 
-const char *desync_recorder_report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n) {
+DESYNC__API const char *desync_recorder_report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n) {
     desync_buffer b = {NULL, 0, 0, 0};
     char name[64], *path;
     const char *err = desync__report(r, w, player, archetypes, n, &b);
@@ -2002,7 +2012,7 @@ const char *desync_recorder_report(desync_recorder *r, const desync_world *w, in
     return err;
 }
 
-const char *desync_recorder_close(desync_recorder *r) {
+DESYNC__API const char *desync_recorder_close(desync_recorder *r) {
     const char *err = desync_log_close(&r->log), *closed = r->trace.frames.file ? desync_trace_close(&r->trace) : NULL;
     size_t i;
     for (i = 0; i < 64; i++) desync_free(&r->recent[i]);
@@ -2023,12 +2033,12 @@ typedef struct {
     const char *err;
 } desync__reader;
 
-static uint64_t desync__fail(desync__reader *r, const char *why) {
+DESYNC__OWN uint64_t desync__fail(desync__reader *r, const char *why) {
     if (!r->err) r->err = why;
     return 0;
 }
 
-static uint64_t desync__read_big(desync__reader *r, size_t n) {
+DESYNC__OWN uint64_t desync__read_big(desync__reader *r, size_t n) {
     uint64_t v = 0;
     if ((size_t)(r->end - r->at) < n) return desync__fail(r, "it ends inside a value");
     while (n--) v = v << 8 | *r->at++;
@@ -2037,7 +2047,7 @@ static uint64_t desync__read_big(desync__reader *r, size_t n) {
 
 /* Reads the head of a value: its type, and its number or length. Floats and negative numbers are of type DESYNC__ANY, as
    nothing has one here; *n is then how many bytes are still to be skipped. */
-static int desync__read_head(desync__reader *r, uint64_t *n) {
+DESYNC__OWN int desync__read_head(desync__reader *r, uint64_t *n) {
     unsigned c = (unsigned)desync__read_big(r, 1);
     *n = 0;
     if (r->err) return DESYNC__ANY;
@@ -2082,7 +2092,7 @@ static int desync__read_head(desync__reader *r, uint64_t *n) {
 }
 
 /* Reads past n values and whatever is in them. */
-static void desync__skip(desync__reader *r, uint64_t n) {
+DESYNC__OWN void desync__skip(desync__reader *r, uint64_t n) {
     while (n && !r->err) {
         uint64_t more;
         int type = desync__read_head(r, &more);
@@ -2099,31 +2109,31 @@ static void desync__skip(desync__reader *r, uint64_t n) {
     }
 }
 
-static uint64_t desync__read(desync__reader *r, int type, const char *expected) {
+DESYNC__OWN uint64_t desync__read(desync__reader *r, int type, const char *expected) {
     uint64_t n;
     if (r->err) return 0;
     if (desync__read_head(r, &n) != type) return desync__fail(r, expected);
     return r->err ? 0 : n;
 }
 
-static uint64_t desync__read_uint(desync__reader *r) { return desync__read(r, DESYNC__UINT, "expected an unsigned integer"); }
+DESYNC__OWN uint64_t desync__read_uint(desync__reader *r) { return desync__read(r, DESYNC__UINT, "expected an unsigned integer"); }
 
-static uint32_t desync__read_u32(desync__reader *r) {
+DESYNC__OWN uint32_t desync__read_u32(desync__reader *r) {
     uint64_t v = desync__read_uint(r);
     return (uint32_t)(v > UINT32_MAX ? desync__fail(r, "expected an integer of 32 bits") : v);
 }
 
 /* Reads the head of an array; each element takes a byte at least. */
-static size_t desync__read_array(desync__reader *r) {
+DESYNC__OWN size_t desync__read_array(desync__reader *r) {
     uint64_t n = desync__read(r, DESYNC__ARRAY, "expected an array");
     return (size_t)(n > (uint64_t)(r->end - r->at) ? desync__fail(r, "it has more elements than bytes") : n);
 }
 
-static void desync__read_tuple(desync__reader *r, size_t n) {
+DESYNC__OWN void desync__read_tuple(desync__reader *r, size_t n) {
     if (desync__read_array(r) != n) desync__fail(r, "an array has another length than expected");
 }
 
-static const uint8_t *desync__read_run(desync__reader *r, int type, const char *expected, size_t *len) {
+DESYNC__OWN const uint8_t *desync__read_run(desync__reader *r, int type, const char *expected, size_t *len) {
     uint64_t n = desync__read(r, type, expected);
     const uint8_t *at = r->at;
     if (n > (uint64_t)(r->end - r->at)) n = desync__fail(r, "it ends inside a value");
@@ -2132,13 +2142,13 @@ static const uint8_t *desync__read_run(desync__reader *r, int type, const char *
     return at;
 }
 
-static const uint8_t *desync__read_bin(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__BIN, "expected bin", len); }
-static const uint8_t *desync__read_str(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__STR, "expected a str", len); }
+DESYNC__OWN const uint8_t *desync__read_bin(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__BIN, "expected bin", len); }
+DESYNC__OWN const uint8_t *desync__read_str(desync__reader *r, size_t *len) { return desync__read_run(r, DESYNC__STR, "expected a str", len); }
 
 /* ---- Reading snapshots */
 
 /* Room for n things, zero at first, that stays until the snapshot is freed. */
-static void *desync__keep(desync_snap *s, size_t n, size_t size) {
+DESYNC__OWN void *desync__keep(desync_snap *s, size_t n, size_t size) {
     typedef union { void *next; uint64_t align; } piece;
     piece *p;
     if (n > (SIZE_MAX / 2 - sizeof *p) / size) return NULL;
@@ -2149,7 +2159,7 @@ static void *desync__keep(desync_snap *s, size_t n, size_t size) {
     return p + 1;
 }
 
-void desync_snap_free(desync_snap *s) {
+DESYNC__API void desync_snap_free(desync_snap *s) {
     while (s->kept) {
         void *next = *(void **)s->kept;
         free(s->kept);
@@ -2160,7 +2170,7 @@ void desync_snap_free(desync_snap *s) {
 }
 
 /* Copies a str of so many bytes at least and at most, which has no NUL. */
-static const char *desync__copied(desync_snap *s, desync__reader *r, size_t least, size_t most) {
+DESYNC__OWN const char *desync__copied(desync_snap *s, desync__reader *r, size_t least, size_t most) {
     size_t n;
     const uint8_t *at = desync__read_str(r, &n);
     char *to;
@@ -2173,9 +2183,9 @@ static const char *desync__copied(desync_snap *s, desync__reader *r, size_t leas
     return to;
 }
 
-static const char *desync__label(desync_snap *s, desync__reader *r, size_t least) { return desync__copied(s, r, least, DESYNC__MAX_NAME); }
+DESYNC__OWN const char *desync__label(desync_snap *s, desync__reader *r, size_t least) { return desync__copied(s, r, least, DESYNC__MAX_NAME); }
 
-static const uint8_t *desync__read_hash(desync__reader *r) {
+DESYNC__OWN const uint8_t *desync__read_hash(desync__reader *r) {
     size_t n;
     const uint8_t *at = desync__read_bin(r, &n);
     if (!r->err && n != 32) desync__fail(r, "a hash has other than 32 bytes");
@@ -2183,15 +2193,15 @@ static const uint8_t *desync__read_hash(desync__reader *r) {
 }
 
 /* Reads past nil if that is next. */
-static int desync__read_nil(desync__reader *r) {
+DESYNC__OWN int desync__read_nil(desync__reader *r) {
     if (r->err || r->at == r->end || *r->at != 0xc0) return 0;
     r->at++;
     return 1;
 }
 
-static size_t desync__width(const desync_column *c) { return desync__sizes[c->type]; }
+DESYNC__OWN size_t desync__width(const desync_column *c) { return desync__sizes[c->type]; }
 
-static const char *desync__read_columns(desync_snap *s, desync__reader *r, desync_table *t, desync__cells *c) {
+DESYNC__OWN const char *desync__read_columns(desync_snap *s, desync__reader *r, desync_table *t, desync__cells *c) {
     desync_column *columns;
     size_t i;
     t->column_count = desync__read_array(r);
@@ -2217,8 +2227,8 @@ static const char *desync__read_columns(desync_snap *s, desync__reader *r, desyn
 
 /* Reads the index of a table, whose cells begin at `cells` and end where it begins. All lengths in it are checked: each cell
    is in the file, and has room for its rows. */
-static const char *desync__read_index(desync_snap *s, desync_table *t, desync__cells *c, const uint8_t *file, size_t cells, size_t index,
-                                      size_t len, size_t parts) {
+DESYNC__OWN const char *desync__read_index(desync_snap *s, desync_table *t, desync__cells *c, const uint8_t *file, size_t cells, size_t index,
+                                           size_t len, size_t parts) {
     static const char misfit[] = "the index of a table does not fit together";
     desync__reader r;
     const uint8_t *bins[8];
@@ -2272,11 +2282,11 @@ static const char *desync__read_index(desync_snap *s, desync_table *t, desync__c
 }
 
 /* Whether a cell begins as it has to: with its kind, a flag of at most so much, and its rows. */
-static int desync__begins(const uint8_t *cell, unsigned kind, unsigned flag, size_t rows) {
+DESYNC__OWN int desync__begins(const uint8_t *cell, unsigned kind, unsigned flag, size_t rows) {
     return cell[0] == kind && cell[1] <= flag && !cell[2] && !cell[3] && desync__get32(cell + 4) == rows;
 }
 
-static const char *desync__read_keys(const uint8_t *cell, size_t len, size_t parts, uint64_t *keys, uint64_t *keys2, size_t n) {
+DESYNC__OWN const char *desync__read_keys(const uint8_t *cell, size_t len, size_t parts, uint64_t *keys, uint64_t *keys2, size_t n) {
     size_t i;
     if (!desync__begins(cell, 3, 2, n) || cell[1] != parts || len != 8 + 8 * parts * n) return "a block of keys is malformed";
     for (i = 0; i < n; i++) keys[i] = desync__get64(cell + 8 + 8 * i);
@@ -2285,8 +2295,8 @@ static const char *desync__read_keys(const uint8_t *cell, size_t len, size_t par
 }
 
 /* Reads a block of values into rows from `row` on. */
-static const char *desync__read_values(desync_snap *s, const desync_table *t, desync_column *c, const uint8_t *cell, size_t len, size_t row,
-                                       size_t n) {
+DESYNC__OWN const char *desync__read_values(desync_snap *s, const desync_table *t, desync_column *c, const uint8_t *cell, size_t len, size_t row,
+                                            size_t n) {
     static const char malformed[] = "a block of values is malformed";
     size_t width = desync__width(c), map, whole, i;
     const uint8_t *from, *end = cell + len;
@@ -2321,7 +2331,7 @@ static const char *desync__read_values(desync_snap *s, const desync_table *t, de
     return NULL;
 }
 
-static const char *desync__read_cells(desync_snap *s, desync_table *t, const desync__cells *c, size_t parts) {
+DESYNC__OWN const char *desync__read_cells(desync_snap *s, desync_table *t, const desync__cells *c, size_t parts) {
     desync_column *columns = (desync_column *)t->columns;
     uint64_t *keys = (uint64_t *)desync__keep(s, t->slots, sizeof *keys), *keys2 = NULL;
     const uint8_t *at = c->at;
@@ -2354,8 +2364,8 @@ static const char *desync__read_cells(desync_snap *s, desync_table *t, const des
 }
 
 /* Reads a table and hashes it: what is hashed are the canonical bytes of what was read, which have to be those in the file. */
-static const char *desync__read_table(desync_snap *s, desync_table *t, const uint8_t *file, size_t cells, size_t index, size_t len,
-                                      size_t parts, const uint8_t *leaf, desync_buffer *leaves) {
+DESYNC__OWN const char *desync__read_table(desync_snap *s, desync_table *t, const uint8_t *file, size_t cells, size_t index, size_t len,
+                                           size_t parts, const uint8_t *leaf, desync_buffer *leaves) {
     desync__cells c;
     desync__hashing h;
     const char *err;
@@ -2375,7 +2385,7 @@ static const char *desync__read_table(desync_snap *s, desync_table *t, const uin
     return err;
 }
 
-static const char *desync__read_properties(desync_snap *s, desync__reader *r) {
+DESYNC__OWN const char *desync__read_properties(desync_snap *s, desync__reader *r) {
     uint64_t n = desync__read(r, DESYNC__MAP, "expected a map"), i;
     desync_param *list;
     if (r->err) return r->err;
@@ -2392,7 +2402,7 @@ static const char *desync__read_properties(desync_snap *s, desync__reader *r) {
 }
 
 /* Reads what the header says before its tables. */
-static const char *desync__read_point(desync_snap *s, desync__reader *r) {
+DESYNC__OWN const char *desync__read_point(desync_snap *s, desync__reader *r) {
     const uint8_t *root;
     desync__read_tuple(r, 11);
     s->at.seed = desync__read_uint(r);
@@ -2411,8 +2421,8 @@ static const char *desync__read_point(desync_snap *s, desync__reader *r) {
 }
 
 /* Reads the tables that the header lists; the cells of the first one begin at `cells`, after the last one is `end`. */
-static const char *desync__read_tables(desync_snap *s, desync__reader *r, const uint8_t *file, size_t cells, size_t end,
-                                       desync_buffer *leaves) {
+DESYNC__OWN const char *desync__read_tables(desync_snap *s, desync__reader *r, const uint8_t *file, size_t cells, size_t end,
+                                            desync_buffer *leaves) {
     size_t n = desync__read_array(r), i;
     desync_table *tables;
     if (r->err) return r->err;
@@ -2447,7 +2457,7 @@ static const char *desync__read_tables(desync_snap *s, desync__reader *r, const 
     return cells == end ? NULL : "there is something between the tables and the end";
 }
 
-static const char *desync__read_snap(desync_snap *s, const uint8_t *file, size_t n, desync_buffer *leaves) {
+DESYNC__OWN const char *desync__read_snap(desync_snap *s, const uint8_t *file, size_t n, desync_buffer *leaves) {
     static const uint8_t magic[8] = {0x89, 'S', 'N', 'A', 'P', '\r', '\n', 0x1a};
     desync__reader r;
     size_t header;
@@ -2473,7 +2483,7 @@ static const char *desync__read_snap(desync_snap *s, const uint8_t *file, size_t
     return memcmp(root, s->root, 32) == 0 ? NULL : "the .snap has another state hash than it says";
 }
 
-const char *desync_snap_read(desync_snap *s, const void *data, size_t n) {
+DESYNC__API const char *desync_snap_read(desync_snap *s, const void *data, size_t n) {
     desync_buffer leaves = {NULL, 0, 0, 0};
     const char *err;
     memset(s, 0, sizeof *s);
@@ -2485,7 +2495,7 @@ const char *desync_snap_read(desync_snap *s, const void *data, size_t n) {
 
 #ifndef DESYNCTOOL_WASM
 
-const char *desync_snap_open(desync_snap *s, const char *path) {
+DESYNC__API const char *desync_snap_open(desync_snap *s, const char *path) {
     desync_buffer b = {NULL, 0, 0, 0};
     const char *err = NULL;
     FILE *f = fopen(path, "rb");
@@ -2507,14 +2517,14 @@ const char *desync_snap_open(desync_snap *s, const char *path) {
 
 #endif
 
-const desync_table *desync_find(const desync_world *w, int table_class, const char *label) {
+DESYNC__API const desync_table *desync_find(const desync_world *w, int table_class, const char *label) {
     size_t i;
     for (i = 0; i < w->table_count; i++)
         if (w->tables[i].table_class == table_class && strcmp(w->tables[i].label, label) == 0) return &w->tables[i];
     return NULL;
 }
 
-const desync_column *desync_find_column(const desync_table *t, const char *component, const char *field) {
+DESYNC__API const desync_column *desync_find_column(const desync_table *t, const char *component, const char *field) {
     size_t i;
     for (i = 0; i < t->column_count; i++)
         if (strcmp(t->columns[i].component, component) == 0 && strcmp(t->columns[i].field, field) == 0) return &t->columns[i];
@@ -2522,7 +2532,7 @@ const desync_column *desync_find_column(const desync_table *t, const char *compo
 }
 
 /* Whether the values of a column that was read have a place in one of the game. */
-static const char *desync__holds(const desync_column *c, const desync_table *from, const desync_column *values) {
+DESYNC__OWN const char *desync__holds(const desync_column *c, const desync_table *from, const desync_column *values) {
     size_t i;
     if (!values || values->type != c->type || values->scale != c->scale)
         return "the state lacks a column that the game has, or it has another type";
@@ -2539,7 +2549,7 @@ static const char *desync__holds(const desync_column *c, const desync_table *fro
 }
 
 /* Finds the row for each slot of a table, SIZE_MAX where there is none. */
-static const char *desync__fits(const desync_table *t, const desync_table *from, desync_place *place, void *user, size_t *rows) {
+DESYNC__OWN const char *desync__fits(const desync_table *t, const desync_table *from, desync_place *place, void *user, size_t *rows) {
     size_t size = t->key_size ? t->key_size : 8, i;
     const char *err = desync__check_table(t);
     if (err) return err;
@@ -2563,7 +2573,7 @@ static const char *desync__fits(const desync_table *t, const desync_table *from,
     return NULL;
 }
 
-static void desync__put_key(const desync_table *t, const void *part, size_t slot, uint64_t key) {
+DESYNC__OWN void desync__put_key(const desync_table *t, const void *part, size_t slot, uint64_t key) {
     uint8_t bytes[8];
     size_t size = t->key_size ? t->key_size : 8;
     if (!part || desync__key_part(t, part, slot) == key) return; /* keys that never change may lie where nobody can write */
@@ -2572,7 +2582,7 @@ static void desync__put_key(const desync_table *t, const void *part, size_t slot
 }
 
 /* Puts the values of a column into the slots that have rows. */
-static void desync__fill_column(const desync_table *t, const desync_column *c, const desync_table *from, const size_t *rows) {
+DESYNC__OWN void desync__fill_column(const desync_table *t, const desync_column *c, const desync_table *from, const size_t *rows) {
     const desync_column *values = desync_find_column(from, c->component, c->field);
     size_t width = desync__width(c), own = width ? width : c->size ? c->size : sizeof(desync_bytes), i;
     for (i = 0; i < t->slots; i++) {
@@ -2591,7 +2601,7 @@ static void desync__fill_column(const desync_table *t, const desync_column *c, c
     }
 }
 
-static void desync__fill_table(const desync_table *t, const desync_table *from, const size_t *rows) {
+DESYNC__OWN void desync__fill_table(const desync_table *t, const desync_table *from, const size_t *rows) {
     size_t i;
     for (i = 0; i < t->slots; i++) {
         if (t->alive) *(uint8_t *)desync__slot(t->alive, 0, t->stride, 1, i) = rows[i] != SIZE_MAX;
@@ -2602,7 +2612,7 @@ static void desync__fill_table(const desync_table *t, const desync_table *from, 
     for (i = 0; i < t->column_count; i++) desync__fill_column(t, &t->columns[i], from, rows);
 }
 
-const char *desync_fill(const desync_world *w, const desync_snap *from, desync_place *place, void *user) {
+DESYNC__API const char *desync_fill(const desync_world *w, const desync_snap *from, desync_place *place, void *user) {
     size_t *rows, slots = 0, at = 0, archetypes = 0, i;
     const char *err = NULL;
     if (!w->rng != !from->world.rng || (w->rng && w->rng_size != from->world.rng_size)) return "the state has another RNG than the game";
@@ -2639,7 +2649,7 @@ struct desync_names {
     desync_buffer list; /* const char * */
 };
 
-void desync_stale(desync_names *names, const char *cache) { desync_append(&names->list, &cache, sizeof cache); }
+DESYNC__API void desync_stale(desync_names *names, const char *cache) { desync_append(&names->list, &cache, sizeof cache); }
 
 typedef struct { /* a header that was read, and what it points at */
     desync_header h;
@@ -2660,7 +2670,7 @@ typedef struct {
     char message[256];
 } desync__server;
 
-static void desync__session_free(desync__session *s) {
+DESYNC__OWN void desync__session_free(desync__session *s) {
     free(s->text);
     free(s->kinds);
     free((void *)s->peers);
@@ -2670,7 +2680,7 @@ static void desync__session_free(desync__session *s) {
 }
 
 /* Copies a string into the session's text, which has room: in the request its head took the byte that NUL takes here. */
-static const char *desync__text(desync__session *s, desync__reader *r) {
+DESYNC__OWN const char *desync__text(desync__session *s, desync__reader *r) {
     size_t n;
     char *to = s->next;
     const uint8_t *at = desync__read_str(r, &n);
@@ -2683,13 +2693,13 @@ static const char *desync__text(desync__session *s, desync__reader *r) {
 }
 
 /* Room for an array of the header; that of an empty one is not NULL, either. */
-static void *desync__room(desync__reader *r, size_t n, size_t size) {
+DESYNC__OWN void *desync__room(desync__reader *r, size_t n, size_t size) {
     void *p = calloc(n + 1, size);
     if (!p) desync__fail(r, desync__no_memory);
     return p;
 }
 
-static const char *desync__read_header(desync__session *s, desync__reader *r) {
+DESYNC__OWN const char *desync__read_header(desync__session *s, desync__reader *r) {
     size_t i, n;
     const uint8_t *start;
     s->text = s->next = (char *)desync__room(r, (size_t)(r->end - r->at), 1);
@@ -2733,7 +2743,7 @@ static const char *desync__read_header(desync__session *s, desync__reader *r) {
 }
 
 /* Numbers the header's kinds as the target does. */
-static const char *desync__number_kinds(desync__session *s, const desync_target *t) {
+DESYNC__OWN const char *desync__number_kinds(desync__session *s, const desync_target *t) {
     size_t i;
     uint32_t k;
     for (i = 0; i < s->h.kind_count; i++) {
@@ -2747,7 +2757,7 @@ static const char *desync__number_kinds(desync__session *s, const desync_target 
     return NULL;
 }
 
-static int desync__saves(const desync_target *t) {
+DESYNC__OWN int desync__saves(const desync_target *t) {
 #ifdef DESYNCTOOL_WASM
     (void)t;
     return 0;
@@ -2756,7 +2766,7 @@ static int desync__saves(const desync_target *t) {
 #endif
 }
 
-static const char *desync__put_hash(desync__server *s) {
+DESYNC__OWN const char *desync__put_hash(desync__server *s) {
     const desync_target *t = s->target;
     uint8_t root[32] = {0};
     const char *err = NULL;
@@ -2766,13 +2776,13 @@ static const char *desync__put_hash(desync__server *s) {
     return err;
 }
 
-static const char *desync__put_arrival(desync__server *s) {
+DESYNC__OWN const char *desync__put_arrival(desync__server *s) {
     desync__array(&s->reply, 2);
     desync__uint(&s->reply, s->point);
     return desync__put_hash(s);
 }
 
-static const char *desync__read_order(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__read_order(desync__server *s, desync__reader *r) {
     desync_order o;
     memset(&o, 0, sizeof o);
     desync__read_tuple(r, 5);
@@ -2789,7 +2799,7 @@ static const char *desync__read_order(desync__server *s, desync__reader *r) {
 }
 
 /* Appends the orders of a tick to s->orders and returns their number. */
-static size_t desync__read_orders(desync__server *s, desync__reader *r) {
+DESYNC__OWN size_t desync__read_orders(desync__server *s, desync__reader *r) {
     size_t n = desync__read_array(r), i;
     for (i = 0; i < n && !r->err; i++) {
         const char *err = desync__read_order(s, r);
@@ -2798,16 +2808,16 @@ static size_t desync__read_orders(desync__server *s, desync__reader *r) {
     return n;
 }
 
-static const desync_order *desync__orders(const desync_buffer *b) { return (const desync_order *)(const void *)b->data; }
+DESYNC__OWN const desync_order *desync__orders(const desync_buffer *b) { return (const desync_order *)(const void *)b->data; }
 
 /* Reads the tick that a request is for. */
-static uint64_t desync__read_tick(desync__server *s, desync__reader *r) {
+DESYNC__OWN uint64_t desync__read_tick(desync__server *s, desync__reader *r) {
     uint64_t tick = desync__read_uint(r);
     if (!r->err && tick != s->point) desync__fail(r, "the tick is not the one at hand");
     return tick;
 }
 
-static const char *desync__hello(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__hello(desync__server *s, desync__reader *r) {
     const desync_target *t = s->target;
     desync_buffer *b = &s->reply;
     const char *can[8];
@@ -2839,7 +2849,7 @@ static const char *desync__hello(desync__server *s, desync__reader *r) {
 }
 
 /* Takes over a session that has begun, or frees one that has not. */
-static const char *desync__begun(desync__server *s, desync__session *session, uint64_t point, const char *err) {
+DESYNC__OWN const char *desync__begun(desync__server *s, desync__session *session, uint64_t point, const char *err) {
     if (err) {
         desync__session_free(session);
         return err;
@@ -2852,7 +2862,7 @@ static const char *desync__begun(desync__server *s, desync__session *session, ui
     return desync__put_arrival(s);
 }
 
-static const char *desync__start(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__start(desync__server *s, desync__reader *r) {
     desync__session session;
     const char *err;
     memset(&session, 0, sizeof session);
@@ -2864,7 +2874,7 @@ static const char *desync__start(desync__server *s, desync__reader *r) {
 }
 
 /* Without a header kinds are numbered as the target does. */
-static const char *desync__no_header(desync__session *s, desync__reader *r, const desync_target *t) {
+DESYNC__OWN const char *desync__no_header(desync__session *s, desync__reader *r, const desync_target *t) {
     size_t i, n = t->kinds ? t->kind_count : 0;
     s->numbers = (uint32_t *)desync__room(r, n, sizeof *s->numbers);
     for (i = 0; i < n && s->numbers; i++) s->numbers[i] = (uint32_t)i;
@@ -2872,7 +2882,7 @@ static const char *desync__no_header(desync__session *s, desync__reader *r, cons
     return r->err;
 }
 
-static const char *desync__load(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__load(desync__server *s, desync__reader *r) {
     desync__session session;
     desync_snap from;
     size_t n;
@@ -2895,7 +2905,7 @@ static const char *desync__load(desync__server *s, desync__reader *r) {
     return desync__begun(s, &session, point, err);
 }
 
-static const char *desync__play(const desync_target *t, uint64_t tick, const desync_order *orders, size_t n) {
+DESYNC__OWN const char *desync__play(const desync_target *t, uint64_t tick, const desync_order *orders, size_t n) {
     const char *err;
     int more = 1, systems;
     if (t->step) return t->step(t->user, tick, orders, n);
@@ -2904,7 +2914,7 @@ static const char *desync__play(const desync_target *t, uint64_t tick, const des
     return more ? "a tick has more than 10000 systems" : NULL;
 }
 
-static const char *desync__step(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__step(desync__server *s, desync__reader *r) {
     uint64_t tick = desync__read_tick(s, r);
     size_t n = desync__read_array(r), i, count, at = 0, length;
     s->counts.len = 0;
@@ -2935,7 +2945,7 @@ static const char *desync__step(desync__server *s, desync__reader *r) {
     return NULL;
 }
 
-static const char *desync__state(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__state(desync__server *s, desync__reader *r) {
     desync_buffer b = {NULL, 0, 0, 0};
     desync_point at;
     const char *err;
@@ -2953,7 +2963,7 @@ static const char *desync__state(desync__server *s, desync__reader *r) {
 /* A save: "DSV1", u32 CRC-32C of the rest, u64 seed, u64 point, and the game's own form. */
 enum { DESYNC__SAVE_HEAD = 24 };
 
-static const char *desync__save(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__save(desync__server *s, desync__reader *r) {
     const desync_target *t = s->target;
     desync_buffer b = {NULL, 0, 0, 0};
     const char *err = NULL;
@@ -2973,7 +2983,7 @@ static const char *desync__save(desync__server *s, desync__reader *r) {
     return err;
 }
 
-static const char *desync__restore(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__restore(desync__server *s, desync__reader *r) {
     const desync_target *t = s->target;
     size_t n;
     const uint8_t *b = desync__read_bin(r, &n);
@@ -2990,7 +3000,7 @@ static const char *desync__restore(desync__server *s, desync__reader *r) {
     return desync__put_arrival(s);
 }
 
-static const char *desync__begin(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__begin(desync__server *s, desync__reader *r) {
     uint64_t tick = desync__read_tick(s, r);
     size_t n = desync__read_orders(s, r), i;
     desync_buffer none = {NULL, 0, 0, 0}, old = s->kept;
@@ -3018,7 +3028,7 @@ static const char *desync__begin(desync__server *s, desync__reader *r) {
     return NULL;
 }
 
-static const char *desync__next(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__next(desync__server *s, desync__reader *r) {
     const char *system;
     int more = 0;
     (void)r;
@@ -3034,11 +3044,11 @@ static const char *desync__next(desync__server *s, desync__reader *r) {
     return desync__put_hash(s);
 }
 
-static int desync__name_less(const void *of, size_t a, size_t b) {
+DESYNC__OWN int desync__name_less(const void *of, size_t a, size_t b) {
     return strcmp(((const char *const *)of)[a], ((const char *const *)of)[b]) < 0;
 }
 
-static const char *desync__caches(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__caches(desync__server *s, desync__reader *r) {
     desync_names stale = {{NULL, 0, 0, 0}};
     const char *const *list;
     size_t n, i, *order = NULL;
@@ -3055,7 +3065,7 @@ static const char *desync__caches(desync__server *s, desync__reader *r) {
     return NULL;
 }
 
-static const char *desync__validate(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__validate(desync__server *s, desync__reader *r) {
     uint64_t tick = desync__read_uint(r);
     size_t n = desync__read_orders(s, r), i;
     if (r->err) return r->err;
@@ -3064,7 +3074,7 @@ static const char *desync__validate(desync__server *s, desync__reader *r) {
     return NULL;
 }
 
-static const char *desync__test(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__test(desync__server *s, desync__reader *r) {
     uint64_t tick = desync__read_tick(s, r);
     const char *err = desync__read_order(s, r);
     if (r->err || err) return r->err ? r->err : err;
@@ -3073,7 +3083,7 @@ static const char *desync__test(desync__server *s, desync__reader *r) {
     return desync__put_hash(s);
 }
 
-static const char *desync__predict(desync__server *s, desync__reader *r) {
+DESYNC__OWN const char *desync__predict(desync__server *s, desync__reader *r) {
     uint64_t tick = desync__read_tick(s, r);
     uint32_t player = desync__read_u32(r);
     size_t n = desync__read_orders(s, r);
@@ -3093,7 +3103,7 @@ typedef struct {
 
 /* Answers a request, the reply to which is the bytes of s->reply from `at` on. Returns what is wrong with a request that
    cannot be answered, since it makes no sense at all. */
-static const char *desync__answer(desync__server *s, const uint8_t *data, size_t len, size_t at) {
+DESYNC__OWN const char *desync__answer(desync__server *s, const uint8_t *data, size_t len, size_t at) {
     const desync_target *t = s->target;
     const desync__method methods[] = {
         {"hello", 2, 0, 1, desync__hello},
@@ -3150,7 +3160,7 @@ static const char *desync__answer(desync__server *s, const uint8_t *data, size_t
 }
 
 /* What is missing of the callbacks, NULL if a target can be served. */
-static const char *desync__incomplete(const desync_target *t) {
+DESYNC__OWN const char *desync__incomplete(const desync_target *t) {
     if (!t || !t->start || (!t->step && (!t->begin || !t->next)) || (!t->hash && !t->world))
         return "the game has no start, neither step nor begin and next, or neither hash nor world";
     return NULL;
@@ -3203,7 +3213,7 @@ DESYNC__EXPORT("desynctool_request") int64_t desynctool_request(int32_t at, int3
 #ifdef _WIN32
 typedef struct { int unused; } desync__connection;
 
-static const char *desync__connect(desync__connection *c) {
+DESYNC__OWN const char *desync__connect(desync__connection *c) {
     c->unused = 0;
     if (getenv("DESYNCTOOL_SIM")) return "DESYNCTOOL_SIM is set, and only stdin and stdout are served here";
     _setmode(_fileno(stdin), _O_BINARY);
@@ -3212,19 +3222,19 @@ static const char *desync__connect(desync__connection *c) {
 }
 
 /* Reads up to n bytes; 0 is the end. */
-static size_t desync__receive(desync__connection *c, void *data, size_t n) {
+DESYNC__OWN size_t desync__receive(desync__connection *c, void *data, size_t n) {
     (void)c;
     return fread(data, 1, n, stdin);
 }
 
-static int desync__send(desync__connection *c, const void *data, size_t n) {
+DESYNC__OWN int desync__send(desync__connection *c, const void *data, size_t n) {
     (void)c;
     return fwrite(data, 1, n, stdout) == n && fflush(stdout) == 0;
 }
 #else
 typedef struct { int in, out; } desync__connection;
 
-static size_t desync__receive(desync__connection *c, void *data, size_t n) {
+DESYNC__OWN size_t desync__receive(desync__connection *c, void *data, size_t n) {
     for (;;) {
         ssize_t got = read(c->in, data, n);
         if (got >= 0) return (size_t)got;
@@ -3232,7 +3242,7 @@ static size_t desync__receive(desync__connection *c, void *data, size_t n) {
     }
 }
 
-static int desync__send(desync__connection *c, const void *data, size_t n) {
+DESYNC__OWN int desync__send(desync__connection *c, const void *data, size_t n) {
     const uint8_t *p = (const uint8_t *)data;
     while (n) {
         ssize_t put = write(c->out, p, n);
@@ -3245,7 +3255,7 @@ static int desync__send(desync__connection *c, const void *data, size_t n) {
 }
 
 #ifndef DESYNCTOOL_NO_SOCKETS
-static int desync__dial_unix(const char *path) {
+DESYNC__OWN int desync__dial_unix(const char *path) {
     struct sockaddr_un to;
     int fd;
     memset(&to, 0, sizeof to);
@@ -3258,7 +3268,7 @@ static int desync__dial_unix(const char *path) {
     return -1;
 }
 
-static int desync__dial_tcp(const char *where) {
+DESYNC__OWN int desync__dial_tcp(const char *where) {
     struct addrinfo hints, *list = NULL, *a;
     const char *port = strrchr(where, ':');
     char host[256];
@@ -3289,7 +3299,7 @@ static int desync__dial_tcp(const char *where) {
 }
 #endif
 
-static const char *desync__connect(desync__connection *c) {
+DESYNC__OWN const char *desync__connect(desync__connection *c) {
     const char *where = getenv("DESYNCTOOL_SIM");
     signal(SIGPIPE, SIG_IGN); /* a connection that ends must not end the process with a signal */
     if (where && *where) {
@@ -3321,7 +3331,7 @@ static const char *desync__connect(desync__connection *c) {
 #endif
 
 /* Reads n bytes after those in b, trusting n only as far as bytes come. Returns how many came. */
-static size_t desync__fill(desync__connection *c, desync_buffer *b, size_t n) {
+DESYNC__OWN size_t desync__fill(desync__connection *c, desync_buffer *b, size_t n) {
     size_t got = 0;
     while (got < n) {
         size_t want = got < 65536 ? 65536 : got, more;
@@ -3336,7 +3346,7 @@ static size_t desync__fill(desync__connection *c, desync_buffer *b, size_t n) {
 }
 
 /* Answers one request after another. Returns NULL when the connection ends between two. */
-static const char *desync__serve_all(desync__server *s, desync__connection *c) {
+DESYNC__OWN const char *desync__serve_all(desync__server *s, desync__connection *c) {
     const char *err;
     size_t n;
     for (;;) {
@@ -3361,7 +3371,7 @@ static const char *desync__serve_all(desync__server *s, desync__connection *c) {
     }
 }
 
-int desync_serve(const desync_target *target) {
+DESYNC__API int desync_serve(const desync_target *target) {
     desync__server s;
     desync__connection c;
     desync_target t;

@@ -1,0 +1,2824 @@
+//! desynctool.rs: desync forensics for a deterministic game, in one file of safe Rust without crates. Copy it beside the game's own
+//! files and say `mod desynctool;`. It needs Rust 1.63 or later.
+//!
+//! In the order in which a game takes it in:
+//!
+//! - [`World`]: the state as tables of typed columns, made anew from the game's own memory when it is hashed or written
+//! - [`World::hash`]: the hash by which peers compare states
+//! - [`Recorder`]: the files of one peer: order log, trace, snapshots, and its report when states differ
+//! - [`serve`]: replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
+//! - [`Snapshot`]: a state that was read and checked, which a game takes its own memory from
+//! - [`OrderLog`], [`Trace`]: the files by themselves, into whatever implements [`Write`]
+//!
+//! skirmish.rs beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
+//! docs/trace.md, docs/peer-report.md and docs/extsim.md.
+//!
+//! It writes no compressed snapshots and reads none; those that a target is asked to load are not compressed. Nothing panics because of
+//! what a file or a request says.
+#![forbid(unsafe_code)]
+#![allow(dead_code, clippy::all)] // a game needs only some of it, and it keeps to what Rust 1.63 has
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+// ---- What goes wrong
+
+/// Why something was refused or did not work, as one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(pub String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(e: io::Error) -> Self {
+        Error(e.to_string())
+    }
+}
+
+impl From<&str> for Error {
+    fn from(why: &str) -> Self {
+        Error(why.to_string())
+    }
+}
+
+impl From<String> for Error {
+    fn from(why: String) -> Self {
+        Error(why)
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn refuse<T>(why: &str) -> Result<T> {
+    Err(Error::from(why))
+}
+
+fn require(holds: bool, why: &str) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        refuse(why)
+    }
+}
+
+// ---- Checksums
+
+pub type Hash = [u8; 32];
+/// The first bytes of a [`Hash`].
+pub type SyncHash = [u8; 8];
+
+/// SHA-256.
+#[derive(Clone)]
+pub struct Sha256 {
+    h: [u32; 8],
+    len: u64,
+    block: [u8; 64],
+}
+
+impl Default for Sha256 {
+    fn default() -> Self {
+        let h = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
+        Sha256 { h, len: 0, block: [0; 64] }
+    }
+}
+
+impl Sha256 {
+    const K: [u32; 64] = [
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
+        0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
+        0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
+        0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
+        0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
+        0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+    ];
+
+    fn compress(h: &mut [u32; 8], block: &[u8]) {
+        let mut w = [0u32; 64];
+        for (word, bytes) in w.iter_mut().zip(block.chunks_exact(4)) {
+            *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+        for i in 16..64 {
+            let (x, y) = (w[i - 15], w[i - 2]);
+            let low = x.rotate_right(7) ^ x.rotate_right(18) ^ (x >> 3);
+            let high = y.rotate_right(17) ^ y.rotate_right(19) ^ (y >> 10);
+            w[i] = w[i - 16].wrapping_add(w[i - 7]).wrapping_add(low).wrapping_add(high);
+        }
+        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut last] = *h;
+        for i in 0..64 {
+            let t1 = last
+                .wrapping_add(e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25))
+                .wrapping_add((e & f) ^ (!e & g))
+                .wrapping_add(Self::K[i])
+                .wrapping_add(w[i]);
+            let t2 = (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)).wrapping_add((a & b) ^ (a & c) ^ (b & c));
+            last = g;
+            g = f;
+            f = e;
+            e = d.wrapping_add(t1);
+            d = c;
+            c = b;
+            b = a;
+            a = t1.wrapping_add(t2);
+        }
+        for (to, v) in h.iter_mut().zip([a, b, c, d, e, f, g, last]) {
+            *to = to.wrapping_add(v);
+        }
+    }
+
+    pub fn add(&mut self, mut data: &[u8]) {
+        let have = (self.len % 64) as usize;
+        self.len = self.len.wrapping_add(data.len() as u64);
+        if have > 0 {
+            let take = data.len().min(64 - have);
+            self.block[have..have + take].copy_from_slice(&data[..take]);
+            if have + take < 64 {
+                return;
+            }
+            Self::compress(&mut self.h, &self.block);
+            data = &data[take..];
+        }
+        let mut blocks = data.chunks_exact(64);
+        for block in &mut blocks {
+            Self::compress(&mut self.h, block);
+        }
+        let rest = blocks.remainder();
+        self.block[..rest.len()].copy_from_slice(rest);
+    }
+
+    pub fn end(mut self) -> Hash {
+        let bits = self.len.wrapping_mul(8);
+        let mut tail = [0u8; 72];
+        tail[0] = 0x80;
+        let pad = 64 - ((self.len + 8) % 64) as usize;
+        tail[pad..pad + 8].copy_from_slice(&bits.to_be_bytes());
+        self.add(&tail[..pad + 8]);
+        let mut out = [0; 32];
+        for (bytes, word) in out.chunks_exact_mut(4).zip(self.h) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        out
+    }
+
+    pub fn of(data: &[u8]) -> Hash {
+        let mut s = Sha256::default();
+        s.add(data);
+        s.end()
+    }
+}
+
+const fn crc_table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let (mut c, mut bit) = (i as u32, 0);
+        while bit < 8 {
+            c = if c & 1 != 0 { c >> 1 ^ 0x82f63b78 } else { c >> 1 };
+            bit += 1;
+        }
+        table[i] = c;
+        i += 1;
+    }
+    table
+}
+
+static CRC: [u32; 256] = crc_table();
+
+/// CRC-32C.
+pub fn crc32c(data: &[u8]) -> u32 {
+    !data.iter().fold(!0, |c, b| c >> 8 ^ CRC[(c as u8 ^ b) as usize])
+}
+
+/// The Merkle root over leaves.
+pub fn merkle_root(leaves: &[Hash]) -> Hash {
+    match leaves {
+        [] => Sha256::of(&[]),
+        [one] => *one,
+        _ => {
+            // Promoting the last odd node makes the left subtree the largest full one.
+            let half = leaves.len().next_power_of_two() / 2;
+            let mut s = Sha256::default();
+            s.add(&merkle_root(&leaves[..half]));
+            s.add(&merkle_root(&leaves[half..]));
+            s.end()
+        }
+    }
+}
+
+/// The sync hash of a state hash.
+pub fn sync_hash(hash: &Hash) -> SyncHash {
+    let mut short = [0; 8];
+    short.copy_from_slice(&hash[..8]);
+    short
+}
+
+// ---- MessagePack
+
+trait Pack {
+    fn big(&mut self, code: u8, v: u64, n: usize);
+    fn little32(&mut self, v: usize);
+    fn uint(&mut self, v: u64);
+    fn array(&mut self, n: usize);
+    fn map(&mut self, n: usize);
+    fn str(&mut self, s: &str);
+    fn bin(&mut self, b: &[u8]);
+    fn bool(&mut self, v: bool);
+    fn nil(&mut self);
+    fn pad(&mut self, n: usize);
+}
+
+impl Pack for Vec<u8> {
+    fn big(&mut self, code: u8, v: u64, n: usize) {
+        self.push(code);
+        self.extend_from_slice(&v.to_be_bytes()[8 - n..]);
+    }
+
+    fn little32(&mut self, v: usize) {
+        self.extend_from_slice(&(v as u32).to_le_bytes());
+    }
+
+    /// The shortest form.
+    fn uint(&mut self, v: u64) {
+        match v {
+            0..=0x7f => self.push(v as u8),
+            0x80..=0xff => self.big(0xcc, v, 1),
+            0x100..=0xffff => self.big(0xcd, v, 2),
+            0x1_0000..=0xffff_ffff => self.big(0xce, v, 4),
+            _ => self.big(0xcf, v, 8),
+        }
+    }
+
+    fn array(&mut self, n: usize) {
+        match n {
+            0..=15 => self.push(0x90 | n as u8),
+            16..=0xffff => self.big(0xdc, n as u64, 2),
+            _ => self.big(0xdd, n as u64, 4),
+        }
+    }
+
+    fn map(&mut self, n: usize) {
+        match n {
+            0..=15 => self.push(0x80 | n as u8),
+            16..=0xffff => self.big(0xde, n as u64, 2),
+            _ => self.big(0xdf, n as u64, 4),
+        }
+    }
+
+    fn str(&mut self, s: &str) {
+        match s.len() {
+            n @ 0..=31 => self.push(0xa0 | n as u8),
+            n @ 32..=0xff => self.big(0xd9, n as u64, 1),
+            n @ 0x100..=0xffff => self.big(0xda, n as u64, 2),
+            n => self.big(0xdb, n as u64, 4),
+        }
+        self.extend_from_slice(s.as_bytes());
+    }
+
+    fn bin(&mut self, b: &[u8]) {
+        match b.len() {
+            n @ 0..=0xff => self.big(0xc4, n as u64, 1),
+            n @ 0x100..=0xffff => self.big(0xc5, n as u64, 2),
+            n => self.big(0xc6, n as u64, 4),
+        }
+        self.extend_from_slice(b);
+    }
+
+    fn bool(&mut self, v: bool) {
+        self.push(if v { 0xc3 } else { 0xc2 });
+    }
+
+    fn nil(&mut self) {
+        self.push(0xc0);
+    }
+
+    /// Zero bytes up to the next multiple of 8 after n bytes.
+    fn pad(&mut self, n: usize) {
+        self.extend_from_slice(&[0; 8][..(8 - n % 8) % 8]);
+    }
+}
+
+/// The head of a value: what it is, and its number or length.
+#[derive(Clone, Copy, PartialEq)]
+enum Head {
+    Uint(u64),
+    Bool(bool),
+    Nil,
+    Str(u64),
+    Bin(u64),
+    Array(u64),
+    Map(u64),
+    Other(u64), // a float or negative number, of so many bytes more
+}
+
+/// Reads MessagePack from bytes that may be anything.
+#[derive(Clone)]
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+const ENDS: &str = "it ends inside a value";
+const MORE: &str = "it has more elements than bytes";
+
+impl<'a> Reader<'a> {
+    fn new(rest: &'a [u8]) -> Self {
+        Reader { rest }
+    }
+
+    fn take(&mut self, n: u64) -> Result<&'a [u8]> {
+        require(n <= self.rest.len() as u64, ENDS)?;
+        let (run, rest) = self.rest.split_at(n as usize);
+        self.rest = rest;
+        Ok(run)
+    }
+
+    fn big(&mut self, n: u64) -> Result<u64> {
+        Ok(self.take(n)?.iter().fold(0, |v, b| v << 8 | u64::from(*b)))
+    }
+
+    fn head(&mut self) -> Result<Head> {
+        let c = self.take(1)?[0];
+        let low = u64::from(c);
+        Ok(match c {
+            0..=0x7f => Head::Uint(low),
+            0x80..=0x8f => Head::Map(low & 15),
+            0x90..=0x9f => Head::Array(low & 15),
+            0xa0..=0xbf => Head::Str(low & 31),
+            0xc0 => Head::Nil,
+            0xc2 | 0xc3 => Head::Bool(c == 0xc3),
+            0xc4..=0xc6 => Head::Bin(self.big(1 << (c - 0xc4))?),
+            0xca => Head::Other(4),
+            0xcb => Head::Other(8),
+            0xcc..=0xcf => Head::Uint(self.big(1 << (c - 0xcc))?),
+            0xd0..=0xd3 => {
+                let size = 1 << (c - 0xd0);
+                let v = self.big(size)?;
+                if v >> (8 * size - 1) == 0 {
+                    Head::Uint(v) // a signed form of what is not negative
+                } else {
+                    Head::Other(0)
+                }
+            }
+            0xd9..=0xdb => Head::Str(self.big(1 << (c - 0xd9))?),
+            0xdc | 0xdd => Head::Array(self.big(if c == 0xdc { 2 } else { 4 })?),
+            0xde | 0xdf => Head::Map(self.big(if c == 0xde { 2 } else { 4 })?),
+            0xe0..=0xff => Head::Other(0),
+            _ => return refuse("it has an extension or a code that does not occur"),
+        })
+    }
+
+    /// Reads past one value and whatever is in it, without recursion.
+    fn skip(&mut self) -> Result<()> {
+        let mut values = 1u64;
+        while values > 0 {
+            values -= 1;
+            match self.head()? {
+                Head::Array(n) => values += n,
+                Head::Map(n) => values += 2 * n,
+                Head::Str(n) | Head::Bin(n) | Head::Other(n) => {
+                    self.take(n)?;
+                }
+                _ => {}
+            }
+            require(values <= self.rest.len() as u64, MORE)?;
+        }
+        Ok(())
+    }
+
+    fn uint(&mut self) -> Result<u64> {
+        match self.head()? {
+            Head::Uint(v) => Ok(v),
+            _ => refuse("expected an unsigned integer"),
+        }
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        u32::try_from(self.uint()?).map_err(|_| Error::from("expected an integer of 32 bits"))
+    }
+
+    fn bool(&mut self) -> Result<bool> {
+        match self.head()? {
+            Head::Bool(v) => Ok(v),
+            _ => refuse("expected a bool"),
+        }
+    }
+
+    /// Each element takes a byte at least.
+    fn array(&mut self) -> Result<usize> {
+        match self.head()? {
+            Head::Array(n) if n <= self.rest.len() as u64 => Ok(n as usize),
+            Head::Array(_) => refuse(MORE),
+            _ => refuse("expected an array"),
+        }
+    }
+
+    fn tuple(&mut self, n: usize) -> Result<()> {
+        require(self.array()? == n, "an array has another length than expected")
+    }
+
+    fn map(&mut self) -> Result<usize> {
+        match self.head()? {
+            Head::Map(n) if n <= self.rest.len() as u64 / 2 => Ok(n as usize),
+            Head::Map(_) => refuse(MORE),
+            _ => refuse("expected a map"),
+        }
+    }
+
+    fn bin(&mut self) -> Result<&'a [u8]> {
+        match self.head()? {
+            Head::Bin(n) => self.take(n),
+            _ => refuse("expected bin"),
+        }
+    }
+
+    fn str(&mut self) -> Result<&'a str> {
+        match self.head()? {
+            Head::Str(n) => std::str::from_utf8(self.take(n)?).map_err(|_| Error::from("a string is not UTF-8")),
+            _ => refuse("expected a str"),
+        }
+    }
+
+    /// A string in which what is not UTF-8 is replaced.
+    fn text(&mut self) -> Result<Cow<'a, str>> {
+        match self.head()? {
+            Head::Str(n) => Ok(String::from_utf8_lossy(self.take(n)?)),
+            _ => refuse("expected a str"),
+        }
+    }
+
+    /// A name: without NUL, and of so many bytes.
+    fn name(&mut self, least: usize, most: usize) -> Result<String> {
+        let s = self.str()?;
+        require(s.len() >= least && s.len() <= most, "a name is empty, or longer than 1024 bytes")?;
+        require(!s.contains('\0'), "a name has a NUL")?;
+        Ok(s.to_string())
+    }
+
+    fn hash(&mut self) -> Result<Hash> {
+        self.bin()?.try_into().map_err(|_| Error::from("a hash has other than 32 bytes"))
+    }
+
+    /// Reads past nil if that is next.
+    fn nil(&mut self) -> bool {
+        let nil = self.rest.first() == Some(&0xc0);
+        if nil {
+            self.rest = &self.rest[1..];
+        }
+        nil
+    }
+}
+
+fn le32(b: &[u8]) -> u32 {
+    b[..4].iter().rev().fold(0, |v, x| v << 8 | u32::from(*x))
+}
+
+fn le64(b: &[u8]) -> u64 {
+    b[..8].iter().rev().fold(0, |v, x| v << 8 | u64::from(*x))
+}
+
+// ---- The state
+
+/// The types of columns. The numbers are those of the file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Bool = 1,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+    Fixed,
+    String,
+    Bytes,
+    Ref,
+}
+
+impl Type {
+    const ALL: [Type; 15] = [
+        Type::Bool,
+        Type::I8,
+        Type::I16,
+        Type::I32,
+        Type::I64,
+        Type::U8,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::F32,
+        Type::F64,
+        Type::Fixed,
+        Type::String,
+        Type::Bytes,
+        Type::Ref,
+    ];
+
+    /// Bytes of a value; 0 for those that have any length.
+    fn width(self) -> usize {
+        [1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8][self as usize - 1]
+    }
+}
+
+/// Archetypes are hashed; caches (derived from what is hashed) and noise (known to differ in sync) are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    Archetype,
+    Cache,
+    Noise,
+}
+
+/// A value in units of 1/SCALE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fixed<const SCALE: u32>(pub i64);
+
+/// The key of another entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ref(pub u64);
+
+/// A string whose bytes need not be UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a>(pub &'a [u8]);
+
+/// What a column is made of: bool, numbers, [`Fixed`], [`Ref`], strings, bytes, and an Option of each.
+pub trait Value {
+    const TYPE: Type;
+    const SCALE: u32 = 0;
+    /// Appends the value's bytes, in little-endian order.
+    fn put(&self, to: &mut Vec<u8>);
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+/// A [`Value`] that can be taken from a column of a state that was read.
+pub trait FromColumn<'a>: Sized {
+    const TYPE: Type;
+    const SCALE: u32 = 0;
+    fn take(bytes: &'a [u8]) -> Self;
+}
+
+macro_rules! numbers {
+    ($($number:ty, $type:ident);*) => {$(
+        impl Value for $number {
+            const TYPE: Type = Type::$type;
+            fn put(&self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+        }
+        impl<'a> FromColumn<'a> for $number {
+            const TYPE: Type = Type::$type;
+            fn take(bytes: &'a [u8]) -> Self {
+                let mut b = [0; std::mem::size_of::<$number>()];
+                b.copy_from_slice(bytes);
+                <$number>::from_le_bytes(b)
+            }
+        }
+    )*};
+}
+
+numbers! {i8, I8; i16, I16; i32, I32; i64, I64; u8, U8; u16, U16; u32, U32; u64, U64; f32, F32; f64, F64}
+
+impl Value for bool {
+    const TYPE: Type = Type::Bool;
+    fn put(&self, to: &mut Vec<u8>) {
+        to.push(*self as u8);
+    }
+}
+
+impl<'a> FromColumn<'a> for bool {
+    const TYPE: Type = Type::Bool;
+    fn take(bytes: &'a [u8]) -> Self {
+        bytes[0] != 0
+    }
+}
+
+impl<const S: u32> Value for Fixed<S> {
+    const TYPE: Type = Type::Fixed;
+    const SCALE: u32 = S;
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+    }
+}
+
+impl<'a, const S: u32> FromColumn<'a> for Fixed<S> {
+    const TYPE: Type = Type::Fixed;
+    const SCALE: u32 = S;
+    fn take(bytes: &'a [u8]) -> Self {
+        Fixed(i64::take(bytes))
+    }
+}
+
+impl Value for Ref {
+    const TYPE: Type = Type::Ref;
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+    }
+}
+
+impl<'a> FromColumn<'a> for Ref {
+    const TYPE: Type = Type::Ref;
+    fn take(bytes: &'a [u8]) -> Self {
+        Ref(u64::take(bytes))
+    }
+}
+
+impl Value for Text<'_> {
+    const TYPE: Type = Type::String;
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self.0);
+    }
+}
+
+impl<'a> FromColumn<'a> for Text<'a> {
+    const TYPE: Type = Type::String;
+    fn take(bytes: &'a [u8]) -> Self {
+        Text(bytes)
+    }
+}
+
+impl Value for &str {
+    const TYPE: Type = Type::String;
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self.as_bytes());
+    }
+}
+
+impl Value for String {
+    const TYPE: Type = Type::String;
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self.as_bytes());
+    }
+}
+
+/// What is not UTF-8 is replaced.
+impl<'a> FromColumn<'a> for String {
+    const TYPE: Type = Type::String;
+    fn take(bytes: &'a [u8]) -> Self {
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+impl Value for &[u8] {
+    const TYPE: Type = Type::Bytes;
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self);
+    }
+}
+
+impl Value for Vec<u8> {
+    const TYPE: Type = Type::Bytes;
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self);
+    }
+}
+
+impl<'a> FromColumn<'a> for &'a [u8] {
+    const TYPE: Type = Type::Bytes;
+    fn take(bytes: &'a [u8]) -> Self {
+        bytes
+    }
+}
+
+impl<V: Value> Value for Option<V> {
+    const TYPE: Type = V::TYPE;
+    const SCALE: u32 = V::SCALE;
+    fn put(&self, to: &mut Vec<u8>) {
+        match self {
+            Some(v) => v.put(to),
+            None => to.resize(to.len() + V::TYPE.width(), 0),
+        }
+    }
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// A key of a row: an unsigned integer, or two.
+pub trait Key {
+    const PARTS: u8;
+    fn parts(self) -> (u64, u64);
+}
+
+macro_rules! keys {
+    ($($number:ty)*) => {$(
+        impl Key for $number {
+            const PARTS: u8 = 1;
+            fn parts(self) -> (u64, u64) {
+                (self as u64, 0)
+            }
+        }
+    )*};
+}
+
+keys! {u8 u16 u32 u64 usize}
+
+impl<A: Key, B: Key> Key for (A, B) {
+    const PARTS: u8 = A::PARTS + B::PARTS;
+    fn parts(self) -> (u64, u64) {
+        (self.0.parts().0, self.1.parts().0)
+    }
+}
+
+const MAX_NAME: usize = 1024;
+const MAX_TABLES: usize = 65536;
+const MAX_BLOCK: usize = 65536;
+const MAX_CELL: usize = 256 << 20;
+const MAX_PROPERTIES: usize = 4096;
+const MAX_RNG: usize = 65536;
+const MAX_HEADER: usize = 16 << 20;
+
+#[derive(Clone, Debug)]
+struct Column {
+    component: Cow<'static, str>,
+    field: Cow<'static, str>,
+    of: Type,
+    scale: u32,
+    absent: Vec<bool>, // empty if each row has a value
+    data: Vec<u8>,     // the values, one after the other, zero where there is none
+    ends: Vec<usize>,  // of strings and bytes: where each value ends in data
+}
+
+impl Column {
+    /// Where the values of rows from..to are in the data.
+    fn span(&self, from: usize, to: usize) -> std::ops::Range<usize> {
+        match self.of.width() {
+            0 => {
+                let at = |row: usize| if row == 0 { 0 } else { self.ends[row - 1] };
+                at(from)..at(to)
+            }
+            n => from * n..to * n,
+        }
+    }
+
+    fn is_absent(&self, row: usize) -> bool {
+        self.absent.get(row).copied().unwrap_or(false)
+    }
+
+    /// Appends the canonical bytes of a block.
+    fn cell(&self, from: usize, to: usize, out: &mut Vec<u8>) -> Result<()> {
+        let sparse = (from..to).any(|row| self.is_absent(row));
+        out.extend_from_slice(&[4, sparse as u8, 0, 0]);
+        out.little32(to - from);
+        if sparse {
+            let start = out.len();
+            out.resize(start + (to - from + 7) / 8, 0);
+            for row in from..to {
+                out[start + (row - from) / 8] |= (!self.is_absent(row) as u8) << ((row - from) % 8);
+            }
+        }
+        if self.of.width() == 0 {
+            for row in from..to {
+                out.little32(self.span(row, row + 1).len());
+            }
+        }
+        let span = self.span(from, to);
+        require(span.len() + 4 * (to - from) <= MAX_CELL, "a block of strings has more than 256 MiB")?;
+        out.extend_from_slice(&self.data[span]);
+        Ok(())
+    }
+
+    fn name(&self) -> (&str, &str) {
+        (&self.component, &self.field)
+    }
+}
+
+/// The values of a column, by row.
+pub struct Values<'a, V> {
+    column: &'a Column,
+    of: PhantomData<V>,
+}
+
+impl<'a, V: FromColumn<'a>> Values<'a, V> {
+    /// The value of a row, None if it has none.
+    pub fn get(&self, row: usize) -> Option<V> {
+        if self.column.is_absent(row) {
+            return None;
+        }
+        Some(V::take(&self.column.data[self.column.span(row, row + 1)]))
+    }
+
+    /// The value of a row that must have one.
+    pub fn at(&self, row: usize) -> Result<V> {
+        self.get(row).ok_or_else(|| Error::from("the state lacks a value that the game always has"))
+    }
+}
+
+/// A table of a state: rows by ascending keys, and columns.
+#[derive(Clone, Debug)]
+pub struct Table {
+    class: Class,
+    label: Cow<'static, str>,
+    parts: u8,
+    keys: Vec<(u64, u64)>,
+    columns: Vec<Column>, // by name
+}
+
+impl Table {
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    pub fn rows(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The key of a row; the second part is 0 if keys have only one.
+    pub fn key(&self, row: usize) -> (u64, u64) {
+        self.keys[row]
+    }
+
+    /// A column, if there is one of that name and type.
+    pub fn column<'a, V: FromColumn<'a>>(&'a self, component: &str, field: &str) -> Result<Values<'a, V>> {
+        match self.columns.iter().find(|c| c.name() == (component, field)) {
+            Some(column) if column.of == V::TYPE && column.scale == V::SCALE => Ok(Values { column, of: PhantomData }),
+            _ => Err(format!("the state lacks the column {}/{component}.{field}, or it has another type", self.label).into()),
+        }
+    }
+
+    /// Whether a row begins a block.
+    fn cuts((key, second): (u64, u64)) -> bool {
+        let mut h = key.wrapping_mul(0x9E3779B97F4A7C15).wrapping_add(second.wrapping_mul(0xC2B2AE3D27D4EB4F));
+        h ^= h >> 32;
+        h = h.wrapping_mul(0xD6E8FEB86659FD93);
+        h ^= h >> 32;
+        h % 4096 == 0
+    }
+
+    /// The rows at which blocks begin, and their number.
+    fn blocks(&self) -> Vec<usize> {
+        let mut starts = Vec::new();
+        for (row, key) in self.keys.iter().enumerate() {
+            if starts.last().map_or(true, |last| row - last == MAX_BLOCK || Self::cuts(*key)) {
+                starts.push(row);
+            }
+        }
+        starts.push(self.keys.len());
+        starts
+    }
+
+    fn key_cell(&self, from: usize, to: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[3, self.parts, 0, 0]);
+        out.little32(to - from);
+        for (key, _) in &self.keys[from..to] {
+            out.extend_from_slice(&key.to_le_bytes());
+        }
+        if self.parts == 2 {
+            for (_, second) in &self.keys[from..to] {
+                out.extend_from_slice(&second.to_le_bytes());
+            }
+        }
+    }
+
+    /// Hashes the table, and appends its cells if they are wanted.
+    fn seal(&self, mut body: Option<&mut Vec<u8>>) -> Result<Sealed> {
+        require(self.columns.len() <= MAX_TABLES, "a table has more than 65536 columns")?;
+        let blocks = self.blocks();
+        let count = blocks.len() - 1;
+        let mut sums = vec![Sha256::default(); 1 + self.columns.len()];
+        let mut cell = vec![5, self.parts, 0, 0];
+        cell.little32(count);
+        sums[0].add(&cell);
+        for (sum, c) in sums[1..].iter_mut().zip(&self.columns) {
+            cell.clear();
+            cell.extend_from_slice(&[6, c.of as u8, 0, 0]);
+            for n in [c.scale as usize, c.component.len(), c.field.len(), count] {
+                cell.little32(n);
+            }
+            cell.extend_from_slice(c.component.as_bytes());
+            cell.extend_from_slice(c.field.as_bytes());
+            sum.add(&cell);
+        }
+        let mut sealed = Sealed::default();
+        for range in blocks.windows(2) {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                cell.clear();
+                if i == 0 {
+                    self.key_cell(range[0], range[1], &mut cell);
+                } else {
+                    self.columns[i - 1].cell(range[0], range[1], &mut cell)?;
+                }
+                let digest = Sha256::of(&cell);
+                sum.add(&digest);
+                if let Some(body) = &mut body {
+                    body.extend_from_slice(&cell);
+                    sealed.hashes.extend_from_slice(&digest);
+                    sealed.lengths.little32(cell.len());
+                    sealed.crcs.little32(crc32c(&cell) as usize);
+                }
+            }
+        }
+        sealed.blocks = blocks;
+        sealed.digests = sums.into_iter().map(Sha256::end).collect();
+        cell.clear();
+        cell.push(2);
+        cell.little32(self.label.len());
+        cell.little32(sealed.digests.len());
+        cell.extend_from_slice(&(self.keys.len() as u64).to_le_bytes());
+        cell.extend_from_slice(self.label.as_bytes());
+        cell.pad(self.label.len());
+        sealed.digests.iter().for_each(|digest| cell.extend_from_slice(digest));
+        sealed.leaf = Sha256::of(&cell);
+        Ok(sealed)
+    }
+
+    /// The index of the table, whose cells begin at an offset in the file.
+    fn index(&self, sealed: &Sealed, cells: u64, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.array(4);
+        out.big(0xcf, cells, 8);
+        out.bin(&sealed.digests[0]);
+        out.array(self.columns.len());
+        for (c, digest) in self.columns.iter().zip(&sealed.digests[1..]) {
+            out.array(5);
+            out.str(&c.component);
+            out.str(&c.field);
+            out.big(0xcc, c.of as u64, 1);
+            out.big(0xce, u64::from(c.scale), 4);
+            out.bin(digest);
+        }
+        let (mut first, mut second, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for range in sealed.blocks.windows(2) {
+            let key = self.keys[range[0]];
+            first.extend_from_slice(&key.0.to_le_bytes());
+            if self.parts == 2 {
+                second.extend_from_slice(&key.1.to_le_bytes());
+            }
+            rows.little32(range[1] - range[0]);
+        }
+        let codecs = vec![0; sealed.lengths.len() / 4];
+        // The lengths as stored are the lengths: nothing is compressed.
+        let bins = [&first, &second, &rows, &sealed.hashes, &sealed.lengths, &sealed.lengths, &codecs, &sealed.crcs];
+        out.array(bins.len());
+        bins.iter().for_each(|bin| out.bin(bin));
+        let crc = crc32c(&out[start..]);
+        out.little32(crc as usize);
+    }
+}
+
+#[derive(Default)]
+struct Sealed {
+    blocks: Vec<usize>,
+    digests: Vec<Hash>, // of the keys, then of the columns
+    leaf: Hash,
+    hashes: Vec<u8>,
+    lengths: Vec<u8>,
+    crcs: Vec<u8>,
+}
+
+/// The state of a game at one point: the RNG, and tables of typed columns. What decides the future of the game belongs into archetypes
+/// and the RNG. Tables, rows and columns may be added in any order.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    rng: Option<Vec<u8>>,
+    tables: Vec<Table>, // by class, then label
+    wrong: Option<String>,
+}
+
+/// The columns of a table that is being added.
+pub struct Rows<'w, R> {
+    world: &'w mut World,
+    at: usize,
+    rows: Vec<R>,
+}
+
+impl World {
+    pub fn new() -> Self {
+        World::default()
+    }
+
+    /// The state of the random numbers, at most 65536 bytes.
+    pub fn set_rng(&mut self, state: impl Into<Vec<u8>>) {
+        self.rng = Some(state.into());
+    }
+
+    pub fn rng(&self) -> Option<&[u8]> {
+        self.rng.as_deref()
+    }
+
+    /// Adds a table that is hashed, with a row for each of `rows`, whose key no other one has. Columns follow:
+    /// `world.archetype("Unit", &units, |u| u.id).column("Health", "points", |u| u.health);`
+    pub fn archetype<R: Copy, K: Key>(
+        &mut self,
+        label: impl Into<Cow<'static, str>>,
+        rows: impl IntoIterator<Item = R>,
+        key: impl Fn(R) -> K,
+    ) -> Rows<'_, R> {
+        self.table(Class::Archetype, label, rows, key)
+    }
+
+    /// Adds a table of derived data, which is not hashed.
+    pub fn cache<R: Copy, K: Key>(
+        &mut self,
+        label: impl Into<Cow<'static, str>>,
+        rows: impl IntoIterator<Item = R>,
+        key: impl Fn(R) -> K,
+    ) -> Rows<'_, R> {
+        self.table(Class::Cache, label, rows, key)
+    }
+
+    /// Adds a table of any class.
+    pub fn table<R: Copy, K: Key>(
+        &mut self,
+        class: Class,
+        label: impl Into<Cow<'static, str>>,
+        rows: impl IntoIterator<Item = R>,
+        key: impl Fn(R) -> K,
+    ) -> Rows<'_, R> {
+        let mut keyed: Vec<((u64, u64), R)> = rows.into_iter().map(|r| (key(r).parts(), r)).collect();
+        if keyed.windows(2).any(|two| two[0].0 >= two[1].0) {
+            keyed.sort_by_key(|(key, _)| *key);
+            if keyed.windows(2).any(|two| two[0].0 == two[1].0) {
+                self.wrong("two rows of a table have the same key");
+            }
+        }
+        let (keys, rows) = keyed.into_iter().unzip();
+        let table = Table { class, label: label.into(), parts: K::PARTS, keys, columns: Vec::new() };
+        if bad_name(&table.label) {
+            self.wrong("the label of a table is empty, longer than 1024 bytes, or has a NUL");
+        }
+        if K::PARTS > 2 {
+            self.wrong("keys have one part or two");
+        }
+        let at = self.tables.binary_search_by(|t| (t.class, t.label()).cmp(&(class, table.label()))).unwrap_or_else(|at| at);
+        if self.tables.get(at).map_or(false, |t| t.class == class && t.label == table.label) {
+            self.wrong("two tables of a class have the same label");
+        }
+        self.tables.insert(at, table);
+        Rows { world: self, at, rows }
+    }
+
+    fn wrong(&mut self, why: &str) {
+        self.wrong.get_or_insert_with(|| why.to_string());
+    }
+
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// A table by its label, an error if there is none.
+    pub fn find(&self, class: Class, label: &str) -> Result<&Table> {
+        self.tables.iter().find(|t| t.class == class && t.label == label).ok_or_else(|| format!("the state lacks the table {label}").into())
+    }
+
+    /// An error if the archetypes of another state are not those of this one, with the same columns: what a game that loads would miss,
+    /// or lose.
+    pub fn same_shape(&self, other: &World) -> Result<()> {
+        let shape = |w: &World| -> Vec<(String, u8, Vec<(String, Type, u32)>)> {
+            let columns = |t: &Table| t.columns.iter().map(|c| (format!("{}.{}", c.component, c.field), c.of, c.scale)).collect();
+            w.tables.iter().filter(|t| t.class == Class::Archetype).map(|t| (t.label.to_string(), t.parts, columns(t))).collect()
+        };
+        require(self.rng.as_ref().map(Vec::len) == other.rng.as_ref().map(Vec::len), "the state has another RNG than the game")?;
+        require(shape(self) == shape(other), "the state has other tables or columns than the game")
+    }
+
+    /// The state hash.
+    pub fn hash(&self) -> Result<Hash> {
+        self.digests(|_, _, _| {})
+    }
+
+    /// The state hash, and all digests below it: `visit(label, column, hash)` for each column of each archetype, then for the archetype
+    /// without one. "RNG" comes first. A column is named by component and field.
+    pub fn digests(&self, mut visit: impl FnMut(&str, Option<(&str, &str)>, &Hash)) -> Result<Hash> {
+        self.check()?;
+        let mut leaves = self.rng_leaf();
+        if let Some(leaf) = leaves.first() {
+            visit("RNG", None, leaf);
+        }
+        for t in self.tables.iter().filter(|t| t.class == Class::Archetype) {
+            let sealed = t.seal(None)?;
+            for (c, digest) in t.columns.iter().zip(&sealed.digests[1..]) {
+                visit(&t.label, Some(c.name()), digest);
+            }
+            visit(&t.label, None, &sealed.leaf);
+            leaves.push(sealed.leaf);
+        }
+        Ok(merkle_root(&leaves))
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(why) = &self.wrong {
+            return refuse(why);
+        }
+        require(self.rng.as_ref().map_or(true, |rng| rng.len() <= MAX_RNG), "the RNG has more than 65536 bytes")?;
+        require(self.tables.len() <= MAX_TABLES, "there are more than 65536 tables")
+    }
+
+    /// The leaf of the RNG, if there is one.
+    fn rng_leaf(&self) -> Vec<Hash> {
+        self.rng
+            .iter()
+            .map(|rng| {
+                let mut b = vec![1];
+                b.little32(rng.len());
+                b.little32(0);
+                b.extend_from_slice(rng);
+                b.pad(rng.len());
+                Sha256::of(&b)
+            })
+            .collect()
+    }
+
+    /// The state as the bytes of a .snap.
+    pub fn snapshot(&self, at: &Point) -> Result<Vec<u8>> {
+        self.check()?;
+        at.check()?;
+        let tables: Vec<&Table> = self.tables.iter().collect();
+        self.encode(at, &tables)
+    }
+
+    fn encode(&self, at: &Point, tables: &[&Table]) -> Result<Vec<u8>> {
+        let mut places = vec![Place::default(); tables.len()];
+        let mut header = Vec::new();
+        self.header(at, tables, &places, &Hash::default(), &mut header); // its length does not depend on the numbers in it
+        require(header.len() <= MAX_HEADER, "the header of the snapshot has more than 16 MiB")?;
+        let mut file = vec![0; 32 + header.len()];
+        let mut leaves = self.rng_leaf();
+        for (t, place) in tables.iter().zip(&mut places) {
+            let cells = file.len() as u64;
+            let sealed = t.seal(Some(&mut file))?;
+            place.index = file.len() as u64;
+            t.index(&sealed, cells, &mut file);
+            place.len = file.len() as u64 - place.index;
+            place.leaf = sealed.leaf;
+            require(place.len <= u64::from(u32::MAX), "the index of a table has more than 4 GiB")?;
+            if t.class == Class::Archetype {
+                leaves.push(sealed.leaf);
+            }
+        }
+        file.extend_from_slice(b"SNAP.END");
+        header.clear();
+        self.header(at, tables, &places, &merkle_root(&leaves), &mut header);
+        let mut preamble = SNAP.to_vec();
+        preamble.little32(1);
+        preamble.little32(header.len());
+        preamble.little32(crc32c(&header) as usize);
+        preamble.extend_from_slice(&(file.len() as u64).to_le_bytes());
+        let crc = crc32c(&preamble);
+        preamble.little32(crc as usize);
+        file[..32].copy_from_slice(&preamble);
+        file[32..32 + header.len()].copy_from_slice(&header);
+        Ok(file)
+    }
+
+    fn header(&self, at: &Point, tables: &[&Table], places: &[Place], root: &Hash, b: &mut Vec<u8>) {
+        b.array(11);
+        b.big(0xcf, at.seed, 8);
+        b.big(0xcf, at.tick, 8);
+        b.str(&at.phase);
+        b.str(&at.native);
+        b.str(&at.peer);
+        b.big(0xce, u64::from(at.epoch), 4);
+        match &self.rng {
+            Some(rng) => b.bin(rng),
+            None => b.nil(),
+        }
+        match &at.history {
+            Some(history) => b.bin(history),
+            None => b.nil(),
+        }
+        b.bin(root);
+        b.map(at.properties.len());
+        for (key, value) in &at.properties {
+            b.str(key);
+            b.str(value);
+        }
+        b.array(tables.len());
+        for (t, place) in tables.iter().zip(places) {
+            b.array(7);
+            b.big(0xcc, t.class as u64, 1);
+            b.str(&t.label);
+            b.big(0xcf, t.keys.len() as u64, 8);
+            b.big(0xcc, u64::from(t.parts), 1);
+            b.bin(&place.leaf);
+            b.big(0xcf, place.index, 8);
+            b.big(0xce, place.len, 4);
+        }
+    }
+
+    /// Writes DIR/desync_<seed>_<tick>.snap.
+    pub fn write_snapshot(&self, at: &Point, dir: impl AsRef<Path>) -> Result<()> {
+        let name = format!("desync_{:016x}_{:010}.snap", at.seed, at.tick);
+        Ok(fs::write(dir.as_ref().join(name), self.snapshot(at)?)?)
+    }
+}
+
+const SNAP: &[u8] = b"\x89SNAP\r\n\x1a";
+
+/// Where a table was written.
+#[derive(Clone, Default)]
+struct Place {
+    index: u64,
+    len: u64,
+    leaf: Hash,
+}
+
+fn bad_name(name: &str) -> bool {
+    name.is_empty() || name.len() > MAX_NAME || name.contains('\0')
+}
+
+impl<R: Copy> Rows<'_, R> {
+    /// Adds a column, with the value of each row.
+    pub fn column<V: Value>(
+        self,
+        component: impl Into<Cow<'static, str>>,
+        field: impl Into<Cow<'static, str>>,
+        value: impl Fn(R) -> V,
+    ) -> Self {
+        let mut c = Column {
+            component: component.into(),
+            field: field.into(),
+            of: V::TYPE,
+            scale: V::SCALE,
+            absent: Vec::new(),
+            data: Vec::with_capacity(self.rows.len() * V::TYPE.width()),
+            ends: Vec::new(),
+        };
+        for (i, row) in self.rows.iter().enumerate() {
+            let v = value(*row);
+            if v.is_absent() {
+                c.absent.resize(self.rows.len(), false);
+                c.absent[i] = true;
+            }
+            v.put(&mut c.data);
+            if V::TYPE.width() == 0 {
+                c.ends.push(c.data.len());
+            }
+        }
+        if bad_name(&c.component) || bad_name(&c.field) {
+            self.world.wrong("the name of a column is empty, longer than 1024 bytes, or has a NUL");
+        }
+        if (V::TYPE == Type::Fixed) != (V::SCALE != 0) {
+            self.world.wrong("a fixed-point number has no scale");
+        }
+        let columns = &mut self.world.tables[self.at].columns;
+        match columns.binary_search_by(|other| other.name().cmp(&c.name())) {
+            Ok(_) => self.world.wrong("two columns of a table have the same name"),
+            Err(at) => columns.insert(at, c),
+        }
+        self
+    }
+}
+
+/// The point of a snapshot, and what else its header says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    pub seed: u64,
+    /// State T is the one before the orders of tick T.
+    pub tick: u64,
+    /// Empty, or "after-orders" inside of the tick.
+    pub phase: String,
+    /// The engine's own name of the point.
+    pub native: String,
+    pub peer: String,
+    pub epoch: u32,
+    pub history: Option<Hash>,
+    /// Of the peer: "build", what the session's parameters are, os, compiler.
+    pub properties: BTreeMap<String, String>,
+}
+
+impl Point {
+    fn check(&self) -> Result<()> {
+        let long = |s: &str| s.len() > MAX_NAME || s.contains('\0');
+        require(!long(&self.native) && !long(&self.peer), "the name of a point or peer is longer than 1024 bytes, or has a NUL")?;
+        require(self.phase.is_empty() || self.phase == "after-orders", "there is no such phase")?;
+        require(self.properties.len() <= MAX_PROPERTIES, "there are more than 4096 properties")?;
+        require(
+            !self.properties.iter().any(|(key, value)| long(key) || value.contains('\0')),
+            "the name of a property is longer than 1024 bytes, or has a NUL",
+        )
+    }
+}
+
+// ---- Reading snapshots
+
+/// A .snap that was read and checked whole, up to the state hash.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub at: Point,
+    pub world: World,
+    pub hash: Hash,
+}
+
+impl Snapshot {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read(&fs::read(path)?)
+    }
+
+    /// Reads the bytes of a .snap whose cells are not compressed, whoever they are from.
+    pub fn read(file: &[u8]) -> Result<Self> {
+        require(file.starts_with(SNAP), "not a .snap")?;
+        require(file.len() >= 40, "the .snap is torn")?;
+        require(crc32c(&file[..28]) == le32(&file[28..]), "the preamble of the .snap fails its checksum")?;
+        require(le32(&file[8..]) == 1, "the .snap is of another version")?;
+        require(le64(&file[20..]) == file.len() as u64, "the .snap is torn, or there is something behind it")?;
+        let len = le32(&file[12..]) as usize;
+        require(len <= MAX_HEADER && len <= file.len() - 40, "the header of the .snap is not in the file")?;
+        let header = &file[32..32 + len];
+        require(crc32c(header) == le32(&file[16..]), "the header of the .snap fails its checksum")?;
+        require(file.ends_with(b"SNAP.END"), "the .snap has no end")?;
+        let mut r = Reader::new(header);
+        let (at, rng, hash) = Self::read_point(&mut r)?;
+        require(rng.as_ref().map_or(true, |rng| rng.len() <= MAX_RNG), "the RNG has more than 65536 bytes")?;
+        let mut world = World { rng, ..World::default() };
+        let mut leaves = world.rng_leaf();
+        let (mut cells, end) = (32 + len, file.len() - 8);
+        for _ in 0..r.array()? {
+            require(world.tables.len() < MAX_TABLES, "there are more than 65536 tables")?;
+            let (t, leaf, after) = Self::read_table(&mut r, file, cells, end)?;
+            let last = world.tables.last();
+            require(last.map_or(true, |last| (last.class, last.label()) < (t.class, t.label())), "tables do not ascend")?;
+            if t.class == Class::Archetype {
+                leaves.push(leaf);
+            }
+            world.tables.push(t);
+            cells = after;
+        }
+        require(r.rest.is_empty(), "the header has more than it should")?;
+        require(cells == end, "there is something between the tables and the end")?;
+        require(merkle_root(&leaves) == hash, "the .snap has another state hash than it says")?;
+        Ok(Snapshot { at, world, hash })
+    }
+
+    fn read_point(r: &mut Reader<'_>) -> Result<(Point, Option<Vec<u8>>, Hash)> {
+        r.tuple(11)?;
+        let mut at = Point { seed: r.uint()?, tick: r.uint()?, phase: r.name(0, MAX_NAME)?, ..Point::default() };
+        at.native = r.name(0, MAX_NAME)?;
+        at.peer = r.name(0, MAX_NAME)?;
+        at.epoch = r.u32()?;
+        let rng = if r.nil() { None } else { Some(r.bin()?.to_vec()) };
+        at.history = if r.nil() { None } else { Some(r.hash()?) };
+        let hash = r.hash()?;
+        require(at.phase.is_empty() || at.phase == "after-orders", "there is no such phase")?;
+        let n = r.map()?;
+        require(n <= MAX_PROPERTIES, "there are more than 4096 properties")?;
+        for _ in 0..n {
+            let (key, value) = (r.name(0, MAX_NAME)?, r.name(0, usize::MAX)?);
+            require(at.properties.keys().next_back().map_or(true, |last| *last < key), "properties do not ascend")?;
+            at.properties.insert(key, value);
+        }
+        Ok((at, rng, hash))
+    }
+
+    /// Reads a table whose cells begin at an offset, its leaf hash, and where it ends. What it has must be its own canonical form.
+    fn read_table(r: &mut Reader<'_>, file: &[u8], cells: usize, end: usize) -> Result<(Table, Hash, usize)> {
+        const MISFIT: &str = "the index of a table does not fit together";
+        r.tuple(7)?;
+        let class = r.u32()?;
+        let label = r.name(1, MAX_NAME)?;
+        let (rows, parts, leaf) = (r.uint()?, r.u32()?, r.hash()?);
+        let (index, len) = (r.uint()?, r.u32()? as usize);
+        require(class <= 2 && (1..=2).contains(&parts) && rows <= end as u64 / 8, "a table is malformed")?;
+        require(index >= cells as u64 && index <= end as u64 && len <= end - index as usize, "a table is not in the file")?;
+        let (rows, parts, index) = (rows as usize, parts as usize, index as usize);
+        require(len >= 4 && crc32c(&file[index..index + len - 4]) == le32(&file[index + len - 4..]), "an index fails its checksum")?;
+
+        let class = [Class::Archetype, Class::Cache, Class::Noise][class as usize];
+        let mut t = Table { class, label: label.into(), parts: parts as u8, keys: Vec::with_capacity(rows), columns: Vec::new() };
+        let mut r = Reader::new(&file[index..index + len - 4]);
+        r.tuple(4)?;
+        require(r.uint()? == cells as u64, "cells are not where they have to be")?;
+        let mut digests = vec![r.hash()?];
+        let columns = r.array()?;
+        require(columns <= MAX_TABLES, "a table has more than 65536 columns")?;
+        for _ in 0..columns {
+            r.tuple(5)?;
+            let (component, field, of, scale) = (r.name(1, MAX_NAME)?, r.name(1, MAX_NAME)?, r.u32()?, r.u32()?);
+            digests.push(r.hash()?);
+            require((1..=15).contains(&of), "a column has no such type")?;
+            let of = Type::ALL[of as usize - 1];
+            require((of == Type::Fixed) == (scale != 0), "a column of type fixed needs a scale, and no other has one")?;
+            let c = Column {
+                component: component.into(),
+                field: field.into(),
+                of,
+                scale,
+                absent: Vec::new(),
+                data: Vec::new(),
+                ends: Vec::new(),
+            };
+            require(t.columns.last().map_or(true, |last| last.name() < c.name()), "columns do not ascend")?;
+            t.columns.push(c);
+        }
+        r.tuple(8)?;
+        let mut bins = [&[][..]; 8];
+        for bin in &mut bins {
+            *bin = r.bin()?;
+        }
+        let [first, second, block_rows, hashes, lengths, stored, codecs, crcs] = bins;
+        let blocks = block_rows.len() / 4;
+        let count = blocks * (1 + columns);
+        let want = [8 * blocks, if parts == 2 { 8 * blocks } else { 0 }, 4 * blocks, 32 * count, 4 * count, 4 * count, count, 4 * count];
+        require(r.rest.is_empty() && bins.iter().zip(want).all(|(bin, n)| bin.len() == n), MISFIT)?;
+        let (mut at, mut cell) = (cells, 0);
+        for n in block_rows.chunks_exact(4).map(|n| le32(n) as usize) {
+            require(n > 0 && n <= MAX_BLOCK && t.keys.len() + n <= rows, MISFIT)?;
+            for k in 0..=columns {
+                let size = le32(&lengths[4 * cell..]) as usize;
+                require(codecs[cell] != 1, "a cell is compressed with zstd, which is not read here")?;
+                require(codecs[cell] == 0 && le32(&stored[4 * cell..]) as usize == size && size <= MAX_CELL && size <= index - at, MISFIT)?;
+                let bytes = &file[at..at + size];
+                require(crc32c(bytes) == le32(&crcs[4 * cell..]), "a cell fails its checksum")?;
+                if k == 0 {
+                    Self::read_keys(&mut t, bytes, n)?;
+                } else {
+                    Self::read_values(&mut t.columns[k - 1], t.keys.len() - n, bytes, n)?;
+                }
+                at += size;
+                cell += 1;
+            }
+        }
+        require(at == index && t.keys.len() == rows, MISFIT)?;
+        require(t.keys.windows(2).all(|two| two[0] < two[1]), "keys do not ascend")?;
+
+        let mut again = Vec::with_capacity(index - cells);
+        let sealed = t.seal(Some(&mut again))?;
+        let starts = || sealed.blocks.windows(2);
+        require(starts().map(|b| (b[1] - b[0]) as u32).eq(block_rows.chunks_exact(4).map(le32)), "blocks are cut elsewhere")?;
+        require(again == file[cells..index] && sealed.lengths == lengths, "a cell is not in its canonical form")?;
+        require(sealed.hashes == hashes, "a cell has another digest")?;
+        let begins =
+            |bin: &[u8], part: fn((u64, u64)) -> u64| starts().zip(bin.chunks_exact(8)).all(|(b, key)| part(t.keys[b[0]]) == le64(key));
+        require(begins(first, |key| key.0) && begins(second, |key| key.1), "a block begins with another key than its index says")?;
+        require(sealed.digests == digests, "a column has another digest")?;
+        require(sealed.leaf == leaf, "a table has another leaf hash")?;
+        Ok((t, leaf, index + len))
+    }
+
+    fn read_keys(t: &mut Table, cell: &[u8], n: usize) -> Result<()> {
+        let parts = t.parts as usize;
+        require(
+            cell.len() == 8 + 8 * parts * n && cell[..4] == [3, t.parts, 0, 0] && le32(&cell[4..]) as usize == n,
+            "a block of keys is malformed",
+        )?;
+        let part = |i: usize| le64(&cell[8 + 8 * i..]);
+        t.keys.extend((0..n).map(|i| (part(i), if parts == 2 { part(n + i) } else { 0 })));
+        Ok(())
+    }
+
+    /// Reads a block of values after those of so many rows. Whether it is in its canonical form shows when it is written again.
+    fn read_values(c: &mut Column, before: usize, cell: &[u8], n: usize) -> Result<()> {
+        const MALFORMED: &str = "a block of values is malformed";
+        require(cell.len() >= 8 && cell[0] == 4 && cell[1] <= 1 && cell[2..4] == [0, 0] && le32(&cell[4..]) as usize == n, MALFORMED)?;
+        let map = if cell[1] == 1 { (n + 7) / 8 } else { 0 };
+        let width = c.of.width();
+        let whole = 8 + map + n * if width > 0 { width } else { 4 };
+        require(cell.len() >= whole && (width == 0 || cell.len() == whole), MALFORMED)?;
+        if map > 0 {
+            c.absent.resize(before + n, false);
+            for i in 0..n {
+                c.absent[before + i] = cell[8 + i / 8] >> (i % 8) & 1 == 0;
+            }
+        }
+        let start = c.data.len();
+        if width > 0 {
+            c.data.extend_from_slice(&cell[8 + map..]);
+            for i in (0..n).filter(|i| c.absent.get(before + i) == Some(&true)) {
+                c.data[start + i * width..start + (i + 1) * width].fill(0);
+            }
+            if c.of == Type::Bool {
+                c.data[start..].iter_mut().for_each(|b| *b = (*b != 0) as u8);
+            }
+        } else {
+            let mut end = start;
+            for i in 0..n {
+                let len = le32(&cell[8 + map + 4 * i..]) as usize;
+                require(len <= cell.len() - whole - (end - start), MALFORMED)?;
+                require(len == 0 || !c.is_absent(before + i), "a cell is not in its canonical form")?;
+                end += len;
+                c.ends.push(end);
+            }
+            require(end - start == cell.len() - whole, MALFORMED)?;
+            c.data.extend_from_slice(&cell[whole..]);
+        }
+        Ok(())
+    }
+}
+
+// ---- Sessions and orders
+
+/// A kind of order. Local: need not be the same on all peers, such as chat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kind {
+    pub name: String,
+    pub local: bool,
+}
+
+impl Kind {
+    pub fn new(name: &str) -> Self {
+        Kind { name: name.to_string(), local: false }
+    }
+
+    pub fn local(name: &str) -> Self {
+        Kind { name: name.to_string(), local: true }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    pub seed: u64,
+    /// Name of the peer that writes.
+    pub peer: String,
+    /// Of the game.
+    pub build: String,
+    /// Ticks a second, as numerator and denominator; (0, 0) if not known.
+    pub rate: (u32, u32),
+    /// State hash at the first point, all zero if not known.
+    pub start: Hash,
+    /// 0 for a session from its start.
+    pub first_point: u64,
+    pub epoch: u32,
+    /// Of orders.
+    pub kinds: Vec<Kind>,
+    /// Names by number; `peer` must be among them, if there are any.
+    pub peers: Vec<String>,
+    /// What a simulator needs to start, such as the map.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl Session {
+    /// The value of a parameter, `otherwise` if there is none of that name.
+    pub fn parameter<'a>(&'a self, key: &str, otherwise: &'a str) -> &'a str {
+        self.parameters.get(key).map_or(otherwise, String::as_str)
+    }
+
+    fn check(&self) -> Result<()> {
+        require((self.rate.0 == 0) == (self.rate.1 == 0), "one half of the tick rate is 0")?;
+        let most = self.kinds.len().max(self.peers.len()).max(self.parameters.len());
+        require(most <= 65536, "more than 65536 kinds, peers or parameters")
+    }
+
+    fn put_parameters(&self, b: &mut Vec<u8>) {
+        b.array(self.parameters.len());
+        for (key, value) in &self.parameters {
+            b.array(2);
+            b.str(key);
+            b.str(value);
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Session> {
+        r.tuple(10)?;
+        let text = |r: &mut Reader<'_>| r.text().map(String::from);
+        let mut s = Session { seed: r.uint()?, peer: text(r)?, build: text(r)?, ..Session::default() };
+        r.tuple(2)?;
+        s.rate = (r.u32()?, r.u32()?);
+        s.start = r.hash()?;
+        s.first_point = r.uint()?;
+        s.epoch = r.u32()?;
+        for _ in 0..r.array()? {
+            r.tuple(2)?;
+            s.kinds.push(Kind { name: text(r)?, local: r.bool()? });
+        }
+        for _ in 0..r.array()? {
+            s.peers.push(text(r)?);
+        }
+        for _ in 0..r.array()? {
+            r.tuple(2)?;
+            s.parameters.insert(text(r)?, text(r)?);
+        }
+        Ok(s)
+    }
+}
+
+/// The number of a kind that the game does not have.
+pub const UNKNOWN_KIND: u32 = u32::MAX;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// µs from the start of the tick.
+    pub sub_tick: u32,
+    pub player: u32,
+    pub sequence: u32,
+    /// Into the session's kinds; in a [`Game`] with `kinds` into these, or [`UNKNOWN_KIND`].
+    pub kind: u32,
+    /// At most 4 MiB.
+    pub payload: Vec<u8>,
+}
+
+/// The input hash of a tick's orders.
+pub fn input_hash(kinds: &[Kind], tick: u64, orders: &[Order]) -> Result<SyncHash> {
+    let (mut b, mut count) = (vec![0; 4], 0u32);
+    for o in orders {
+        let kind = kinds.get(o.kind as usize).filter(|_| o.payload.len() <= 4 << 20);
+        let kind = kind.ok_or_else(|| Error::from("an order has no such kind, or more than 4 MiB"))?;
+        if kind.local {
+            continue;
+        }
+        count += 1;
+        b.extend_from_slice(&tick.to_le_bytes());
+        for n in [o.sub_tick as usize, o.player as usize, o.sequence as usize, kind.name.len()] {
+            b.little32(n);
+        }
+        b.extend_from_slice(kind.name.as_bytes());
+        b.little32(o.payload.len());
+        b.extend_from_slice(&o.payload);
+    }
+    b[..4].copy_from_slice(&count.to_le_bytes());
+    Ok(sync_hash(&Sha256::of(&b)))
+}
+
+// ---- Files
+
+const FRAME: usize = 16;
+
+/// A file that consists of frames. Each is one write, so that a crash loses none.
+struct Frames<W: Write> {
+    to: W,
+    count: u64,
+}
+
+/// Begins the payload of a frame.
+fn frame() -> Vec<u8> {
+    vec![0; FRAME]
+}
+
+impl<W: Write> Frames<W> {
+    fn begin(mut to: W, name: &[u8; 3]) -> Result<Self> {
+        let mut preamble = vec![0x89, name[0], name[1], name[2], b'\r', b'\n', 0x1a, b'\n', 1, 0, 0, 0];
+        let crc = crc32c(&preamble);
+        preamble.little32(crc as usize);
+        to.write_all(&preamble)?;
+        Ok(Frames { to, count: 0 })
+    }
+
+    /// Writes a frame that `frame` began.
+    fn write(&mut self, kind: u32, mut b: Vec<u8>) -> Result<()> {
+        let payload = b.len() - FRAME;
+        require(payload <= 16 << 20, "a frame has more than 16 MiB")?;
+        let mut head = Vec::new();
+        head.little32(payload);
+        head.little32(kind as usize);
+        head.little32(crc32c(&b[FRAME..]) as usize);
+        let crc = crc32c(&head);
+        head.little32(crc as usize);
+        b[..FRAME].copy_from_slice(&head);
+        self.count += 1;
+        Ok(self.to.write_all(&b)?)
+    }
+
+    fn close(mut self) -> Result<W> {
+        let mut b = frame();
+        b.extend_from_slice(&self.count.to_le_bytes());
+        self.write(u32::MAX, b)?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+}
+
+/// Elements that are noted for the next frame.
+#[derive(Default)]
+struct Noted {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Noted {
+    /// Appends them as an array.
+    fn drain(&mut self, to: &mut Vec<u8>) {
+        to.array(std::mem::take(&mut self.count));
+        to.append(&mut self.bytes);
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkerKind {
+    Join = 1,
+    Leave,
+    Removal,
+    Reconnect,
+    Save,
+    Load,
+    Resync,
+    FailedOrder,
+}
+
+impl Default for MarkerKind {
+    fn default() -> Self {
+        MarkerKind::Join
+    }
+}
+
+/// An event before the orders of a tick.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marker {
+    pub kind: MarkerKind,
+    pub player: u32,
+    pub peer: u32,
+    pub sequence: u32,
+    pub point: u64,
+    /// The state of the writing peer was replaced. Join, reconnect, load, resync only.
+    pub new_epoch: bool,
+    /// That a new epoch takes over.
+    pub history: Option<Hash>,
+    pub text: String,
+}
+
+/// order-log.bin: the orders that were applied, and hashes. In each tick: `state` with the state before its orders, then `tick`; at the
+/// end `state` once more, and `close`. A log that is not closed is one of a game that crashed.
+pub struct OrderLog<W: Write> {
+    frames: Frames<W>,
+    session: Session,
+    own: u32, // number of the peer that writes
+    hashes: Noted,
+    markers: Noted,
+    next_tick: u64,
+    point: Option<u64>, // the last one that was observed
+    whole: bool,        // its state hash is in the log
+    root: Hash,
+    history: Option<Hash>,
+    adopted: bool, // the next state is the one that the history already includes
+    epoch: u32,
+    opened: bool, // the next tick has a marker that opens an epoch
+}
+
+impl OrderLog<File> {
+    pub fn create(path: impl AsRef<Path>, session: &Session) -> Result<Self> {
+        Self::new(File::create(path)?, session)
+    }
+}
+
+impl<W: Write> OrderLog<W> {
+    pub fn new(to: W, session: &Session) -> Result<Self> {
+        session.check()?;
+        let own = session.peers.iter().position(|p| *p == session.peer);
+        require(own.is_some() || session.peers.is_empty(), "the peer is not among the peers")?;
+        let mut b = frame();
+        b.array(10);
+        b.uint(session.seed);
+        b.str(&session.peer);
+        b.str(&session.build);
+        b.array(2);
+        b.uint(u64::from(session.rate.0));
+        b.uint(u64::from(session.rate.1));
+        b.bin(&session.start);
+        b.uint(session.first_point);
+        b.uint(u64::from(session.epoch));
+        b.array(session.kinds.len());
+        for k in &session.kinds {
+            b.array(2);
+            b.str(&k.name);
+            b.bool(k.local);
+        }
+        b.array(session.peers.len());
+        session.peers.iter().for_each(|p| b.str(p));
+        session.put_parameters(&mut b);
+        let mut frames = Frames::begin(to, b"DOL")?;
+        frames.write(1, b)?;
+        Ok(OrderLog {
+            frames,
+            session: session.clone(),
+            own: own.unwrap_or(0) as u32,
+            hashes: Noted::default(),
+            markers: Noted::default(),
+            next_tick: session.first_point,
+            point: None,
+            whole: false,
+            root: Hash::default(),
+            history: None,
+            adopted: false,
+            epoch: session.epoch,
+            opened: false,
+        })
+    }
+
+    /// The history hash at the point that was noted last, which a peer that sends its state sends along.
+    pub fn history(&self) -> Option<Hash> {
+        self.history
+    }
+
+    /// Notes any hash of 1 to 64 bytes, of any peer. Coverage is empty for the whole state.
+    pub fn hash(&mut self, point: u64, peer: u32, kind: &str, coverage: &str, hash: &[u8]) -> Result<()> {
+        require((1..=64).contains(&hash.len()), "a hash has 1 to 64 bytes")?;
+        let b = &mut self.hashes.bytes;
+        b.array(5);
+        b.uint(point);
+        b.uint(u64::from(peer));
+        b.str(kind);
+        b.str(coverage);
+        b.bin(hash);
+        self.hashes.count += 1;
+        Ok(())
+    }
+
+    /// For a game that has a checksum of its own instead of the state hash, of at most 8 bytes.
+    pub fn checksum(&mut self, point: u64, sum: &[u8]) -> Result<()> {
+        require((1..=8).contains(&sum.len()), "a checksum has 1 to 8 bytes")?;
+        let mut hash = [0; 8];
+        hash[..sum.len()].copy_from_slice(sum);
+        self.hash(point, self.own, "sync", "", &hash)
+    }
+
+    /// Notes the state hash at a point: the sync hash goes into the log, and every 30 ticks the state and history hash.
+    pub fn state(&mut self, point: u64, root: &Hash) -> Result<()> {
+        self.hash(point, self.own, "sync", "", &root[..8])?;
+        if self.adopted {
+            self.adopted = false;
+        } else if self.point.is_none() && point == self.session.first_point {
+            self.history = Some(Sha256::of(root));
+        } else if self.point.map_or(false, |last| last.checked_add(1) == Some(point)) {
+            self.history = self.history.map(|history| {
+                let mut s = Sha256::default();
+                s.add(&history);
+                s.add(&root[..8]);
+                s.end()
+            });
+        } else {
+            self.history = None; // a point was left out
+        }
+        self.root = *root;
+        self.point = Some(point);
+        self.whole = false;
+        if point % 30 == 0 {
+            self.note_whole(point)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the current state hash, and the history hash if it is known.
+    fn note_whole(&mut self, point: u64) -> Result<()> {
+        let root = self.root;
+        self.hash(point, self.own, "state", "", &root)?;
+        if let Some(history) = self.history {
+            self.hash(point, self.own, "history", "", &history)?;
+        }
+        self.whole = true;
+        Ok(())
+    }
+
+    /// Adds an event to the next tick. One that opens an epoch comes before the first state that is noted in it; what was noted before
+    /// is written at once, as it belongs to the epoch that ends.
+    pub fn marker(&mut self, m: &Marker) -> Result<()> {
+        use MarkerKind::*;
+        require(m.history.is_none() || m.new_epoch, "a marker has a history hash and opens no epoch")?;
+        require(!m.new_epoch || matches!(m.kind, Join | Reconnect | Load | Resync), "such a marker opens no epoch")?;
+        require(!m.new_epoch || !self.opened, "a tick opens one epoch at most")?;
+        let begun = self.frames.count > 1; // an epoch that the first tick opens is the header's
+        if m.new_epoch {
+            self.observed()?;
+        }
+        let b = &mut self.markers.bytes;
+        b.array(8);
+        for n in [m.kind as u64, u64::from(m.player), u64::from(m.peer), u64::from(m.sequence), m.point] {
+            b.uint(n);
+        }
+        b.bool(m.new_epoch);
+        b.bin(m.history.as_ref().map_or(&[], |history| &history[..]));
+        b.str(&m.text);
+        self.markers.count += 1;
+        if m.new_epoch {
+            self.epoch += begun as u32;
+            self.opened = true;
+            self.next_tick = 0;
+            self.history = m.history;
+            self.adopted = true;
+        }
+        Ok(())
+    }
+
+    pub fn tick(&mut self, tick: u64, orders: &[Order]) -> Result<()> {
+        let inputs = input_hash(&self.session.kinds, tick, orders)?;
+        require(tick >= self.next_tick, "ticks do not ascend")?;
+        self.next_tick = tick + 1;
+        self.opened = false;
+        let mut b = frame();
+        b.array(5);
+        b.uint(tick);
+        b.bin(&inputs);
+        b.array(orders.len());
+        for o in orders {
+            b.array(5);
+            for n in [o.sub_tick, o.player, o.sequence, o.kind] {
+                b.uint(u64::from(n));
+            }
+            b.bin(&o.payload);
+        }
+        self.hashes.drain(&mut b);
+        self.markers.drain(&mut b);
+        self.frames.write(2, b)
+    }
+
+    /// Writes what was noted and no tick follows.
+    fn observed(&mut self) -> Result<()> {
+        if self.hashes.count == 0 {
+            return Ok(());
+        }
+        let mut b = frame();
+        self.hashes.drain(&mut b);
+        self.frames.write(3, b)
+    }
+
+    /// Writes what was noted since the last tick and the end marker.
+    pub fn close(mut self) -> Result<W> {
+        if let Some(point) = self.point.filter(|_| !self.whole) {
+            self.note_whole(point)?;
+        }
+        self.observed()?;
+        self.frames.close()
+    }
+}
+
+/// How much a trace has: after each system the state, its archetypes as well, its columns as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    System,
+    Archetype,
+    Column,
+}
+
+/// A checksum; the empty name is the main one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checkpoint {
+    pub tick: u64,
+    pub system: String,
+    pub scope: String,
+    /// Some inputs of the tick were guessed.
+    pub predicted: bool,
+    pub sums: Vec<Sum>,
+    /// Of entities, or what else the game counts.
+    pub count: Option<u64>,
+}
+
+/// What a rollback does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Save {
+        tick: u64,
+        sums: Vec<Sum>,
+    },
+    /// At: the tick at which it is restored.
+    Restore {
+        tick: u64,
+        at: u64,
+        sums: Vec<Sum>,
+    },
+    /// To: the last tick that is simulated again.
+    Resimulate {
+        tick: u64,
+        to: u64,
+    },
+    Input {
+        tick: u64,
+        player: u32,
+        predicted: bool,
+        sums: Vec<Sum>,
+    },
+}
+
+/// Checksums after each system of a tick.
+pub struct Trace<W: Write> {
+    frames: Frames<W>,
+    names: HashMap<String, u64>,
+    fresh: Noted, // names that are not in the file yet
+    batch: Noted, // checkpoints of one tick
+    tick: u64,
+}
+
+impl Trace<File> {
+    pub fn create(path: impl AsRef<Path>, session: &Session) -> Result<Self> {
+        Self::new(File::create(path)?, session)
+    }
+}
+
+impl<W: Write> Trace<W> {
+    /// Of the session seed, peer, build, rate and parameters are used.
+    pub fn new(to: W, session: &Session) -> Result<Self> {
+        session.check()?;
+        let mut b = frame();
+        b.array(5);
+        b.array(1);
+        b.uint(session.seed);
+        b.str(&session.peer);
+        b.str(&session.build);
+        b.array(2);
+        b.uint(u64::from(session.rate.0));
+        b.uint(u64::from(session.rate.1));
+        session.put_parameters(&mut b);
+        let mut frames = Frames::begin(to, b"DTR")?;
+        frames.write(1, b)?;
+        Ok(Trace { frames, names: HashMap::new(), fresh: Noted::default(), batch: Noted::default(), tick: 0 })
+    }
+
+    /// The number of a name, which the file may not have yet.
+    fn name(&mut self, name: &str) -> u64 {
+        if name.is_empty() {
+            return 0;
+        }
+        if let Some(number) = self.names.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u64 + 1;
+        self.names.insert(name.to_string(), number);
+        self.fresh.bytes.str(name);
+        self.fresh.count += 1;
+        number
+    }
+
+    /// Writes the names that the next frame needs for the first time.
+    fn put_names(&mut self) -> Result<()> {
+        if self.fresh.count == 0 {
+            return Ok(());
+        }
+        let mut b = frame();
+        self.fresh.drain(&mut b);
+        self.frames.write(2, b)
+    }
+
+    fn checkpoint<'s>(
+        &mut self,
+        tick: u64,
+        (system, scope): (&str, &str),
+        predicted: bool,
+        sums: impl ExactSizeIterator<Item = (&'s str, &'s [u8])>,
+        count: Option<u64>,
+    ) -> Result<()> {
+        require(sums.len() > 0 || count.is_some(), "a checkpoint has neither a checksum nor a count")?;
+        require(sums.len() <= 256, "a checkpoint has more than 256 checksums")?;
+        if self.batch.count > 0 && (tick != self.tick || self.batch.bytes.len() >= 1 << 20) {
+            self.flush()?;
+        }
+        self.tick = tick;
+        self.batch.count += 1;
+        let (system, scope) = (self.name(system), self.name(scope));
+        let mut b = std::mem::take(&mut self.batch.bytes);
+        b.array(if count.is_some() { 5 } else { 4 });
+        b.uint(system);
+        b.uint(scope);
+        b.uint(predicted as u64);
+        self.put_sums(&mut b, sums);
+        if let Some(n) = count {
+            b.uint(n);
+        }
+        self.batch.bytes = b;
+        Ok(())
+    }
+
+    fn put_sums<'s>(&mut self, b: &mut Vec<u8>, sums: impl ExactSizeIterator<Item = (&'s str, &'s [u8])>) {
+        b.array(sums.len());
+        for (name, bytes) in sums {
+            b.array(2);
+            b.uint(self.name(name));
+            b.bin(bytes);
+        }
+    }
+
+    /// Appends a checkpoint, in the order of execution. Those with the same tick, system, scope and phase count up by themselves.
+    pub fn add(&mut self, c: &Checkpoint) -> Result<()> {
+        self.checkpoint(c.tick, (&c.system, &c.scope), c.predicted, c.sums.iter().map(|s| (&s.name[..], &s.bytes[..])), c.count)
+    }
+
+    pub fn event(&mut self, e: &Event) -> Result<()> {
+        self.flush()?;
+        let (kind, tick, other, player, predicted, sums) = match e {
+            Event::Save { tick, sums } => (1, *tick, 0, 0, false, &sums[..]),
+            Event::Restore { tick, at, sums } => (2, *tick, *at, 0, false, &sums[..]),
+            Event::Resimulate { tick, to } => (3, *tick, *to, 0, false, &[][..]),
+            Event::Input { tick, player, predicted, sums } => (4, *tick, 0, *player, *predicted, &sums[..]),
+        };
+        let mut b = frame();
+        b.array(6);
+        for n in [kind, tick, other, u64::from(player), predicted as u64] {
+            b.uint(n);
+        }
+        self.put_sums(&mut b, sums.iter().map(|s| (&s.name[..], &s.bytes[..])));
+        self.put_names()?;
+        self.frames.write(4, b)
+    }
+
+    /// Appends checkpoints of the state after a system, and of its archetypes and columns as `detail` says. Returns the state hash.
+    pub fn world(&mut self, tick: u64, system: &str, world: &World, detail: Detail) -> Result<Hash> {
+        let mut result = Ok(());
+        let root = world.digests(|label, column, hash| {
+            let least = if column.is_some() { Detail::Column } else { Detail::Archetype };
+            if detail >= least && result.is_ok() {
+                let scope = column.map_or(label.to_string(), |(component, field)| format!("{label}/{component}.{field}"));
+                result = self.checkpoint(tick, (system, &scope), false, std::iter::once(("", &hash[..8])), None);
+            }
+        })?;
+        result?;
+        // The whole comes last: the first that differs says most.
+        self.checkpoint(tick, (system, ""), false, std::iter::once(("", &root[..8])), None)?;
+        Ok(root)
+    }
+
+    /// Writes out what is held until more of its tick comes. A game calls it at the end of each tick.
+    pub fn flush(&mut self) -> Result<()> {
+        if self.batch.count == 0 {
+            return Ok(());
+        }
+        self.put_names()?;
+        let mut b = frame();
+        b.array(2);
+        b.uint(self.tick);
+        self.batch.drain(&mut b);
+        self.frames.write(3, b)
+    }
+
+    pub fn close(mut self) -> Result<W> {
+        self.flush()?;
+        self.frames.close()
+    }
+}
+
+// ---- All files of a peer
+
+/// All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace, snapshots and reports. In each tick: `state` with the state
+/// before its orders, `tick`, and `system` after each system if there are any; at the end `state` once more, and `close`.
+pub struct Recorder {
+    log: OrderLog<File>,
+    trace: Option<(Trace<File>, Detail)>,
+    tick: u64,
+    root: Hash,
+    dir: PathBuf,
+    facts: BTreeMap<String, String>,
+    recent: BTreeMap<u64, Vec<Order>>, // orders of the last ticks, at most 64 without a gap
+}
+
+impl Recorder {
+    /// Makes the folders and begins the files. The start hash of the session is that of the world. Without a detail there is no trace.
+    pub fn create(dir: impl AsRef<Path>, session: &Session, world: &World, detail: Option<Detail>) -> Result<Self> {
+        let session = Session { start: world.hash()?, ..session.clone() };
+        let dir = dir.as_ref().join(&session.peer);
+        fs::create_dir_all(&dir)?;
+        let log = OrderLog::create(dir.join("order-log.bin"), &session)?;
+        let trace = match detail {
+            Some(detail) => Some((Trace::create(dir.join("checkpoints.trace"), &session)?, detail)),
+            None => None,
+        };
+        Ok(Recorder { log, trace, tick: 0, root: Hash::default(), dir, facts: BTreeMap::new(), recent: BTreeMap::new() })
+    }
+
+    /// What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. Snapshots have them as properties from
+    /// now on. They are no parameters of the session, which are the same on all peers.
+    pub fn facts(&mut self, facts: BTreeMap<String, String>) {
+        self.facts = facts;
+    }
+
+    /// The state hash that was noted last, even after a system.
+    pub fn root(&self) -> Hash {
+        self.root
+    }
+
+    /// The history hash at the point that was noted last, which a peer that sends its state sends along.
+    pub fn history(&self) -> Option<Hash> {
+        self.log.history()
+    }
+
+    pub fn state(&mut self, point: u64, world: &World) -> Result<()> {
+        self.root = world.hash()?;
+        self.log.state(point, &self.root)
+    }
+
+    /// Adds an event to the next tick. After one that opens an epoch comes `state` with the state that was loaded: the peer that sent it
+    /// has noted the same state before, and the history hash is the one it had there.
+    pub fn marker(&mut self, m: &Marker) -> Result<()> {
+        self.log.marker(m)?;
+        if m.new_epoch {
+            self.recent.clear(); // an excerpt has no gap
+        }
+        Ok(())
+    }
+
+    pub fn tick(&mut self, tick: u64, orders: &[Order]) -> Result<()> {
+        if let Some((trace, _)) = &mut self.trace {
+            trace.flush()?;
+        }
+        self.tick = tick;
+        self.log.tick(tick, orders)?;
+        if self.recent.keys().next_back().map_or(false, |last| last + 1 != tick) {
+            self.recent.clear();
+        }
+        self.recent.insert(tick, orders.to_vec());
+        if self.recent.len() > 64 {
+            self.recent.remove(&(tick - 64));
+        }
+        Ok(())
+    }
+
+    pub fn system(&mut self, system: &str, world: &World) -> Result<()> {
+        if let Some((trace, detail)) = &mut self.trace {
+            self.root = trace.world(self.tick, system, world, *detail)?;
+        }
+        Ok(())
+    }
+
+    /// The state that was noted last, without properties.
+    fn noted(&self) -> Point {
+        let session = &self.log.session;
+        Point {
+            seed: session.seed,
+            tick: self.log.point.unwrap_or(0),
+            peer: session.peer.clone(),
+            epoch: self.log.epoch,
+            history: self.log.history,
+            ..Point::default()
+        }
+    }
+
+    /// Writes a snapshot of the state that was noted last, with its history hash, and facts, build and parameters as properties.
+    pub fn snapshot(&self, world: &World) -> Result<()> {
+        let session = &self.log.session;
+        let mut at = self.noted();
+        at.properties = self.facts.clone();
+        at.properties.extend(session.parameters.clone());
+        if !session.build.is_empty() {
+            at.properties.insert("build".to_string(), session.build.clone());
+        }
+        world.write_snapshot(&at, &self.dir)
+    }
+
+    /// Writes the peer's report that the state that was noted last is not that of others: desync_report_<seed>_<tick>.json, with all
+    /// hashes, the content of the archetypes that are named, and the orders of up to 64 ticks before. Player is the number of the peer's
+    /// first player, None if it plays none.
+    pub fn report(&self, world: &World, player: Option<u32>, archetypes: &[&str]) -> Result<()> {
+        let at = Point { history: None, epoch: 0, ..self.noted() };
+        let mut nodes = Vec::new();
+        let mut rng = world.rng.is_some(); // the next leaf is that of the RNG
+        let root = world.digests(|label, column, hash| {
+            if column.is_none() {
+                nodes.push(format!("\n[{},\"{}\"]", json(if rng { "" } else { label }), hex(hash)));
+                rng = false;
+            }
+        })?;
+        let mut contents = Vec::new();
+        for label in archetypes {
+            let t = world.find(Class::Archetype, label).map_err(|_| Error::from("a report names an archetype that is not there"))?;
+            contents.push(format!("\n{{\"label\":{},\"world\":\"{}\"}}", json(label), base64(&world.encode(&at, &[t])?)));
+        }
+        let mut text = format!(
+            "{{\"schema\":\"desynctool.peer-report/1\",\"status\":\"diverged\",\n\"seed\":\"{:016x}\",\"tick\":{},\"player\":{},\"peer\":{},\n\
+             \"state_hash\":\"{}\",\"rng_state\":\"{}\",\n\"merkle_nodes\":[{}],\n\"diverged_archetypes\":[{}",
+            at.seed, at.tick, player.map_or(-1, i64::from), json(&at.peer), hex(&root), hex(world.rng.as_deref().unwrap_or(&[])), nodes.join(","), contents.join(",")
+        );
+        if let (Some(from), Some(to)) = (self.recent.keys().next(), self.recent.keys().next_back()) {
+            let orders: Vec<String> =
+                self.recent.iter().flat_map(|(tick, orders)| orders.iter().map(move |o| self.excerpt(*tick, o))).collect();
+            text += &format!("],\n\"order_log_window\":{{\"from\":{from},\"to\":{to}}},\n\"order_log_excerpt\":[");
+            text += if orders.is_empty() { "" } else { " \n" };
+            text += &orders.join(",\n");
+        }
+        text += "]}\n";
+        Ok(fs::write(self.dir.join(format!("desync_report_{:016x}_{:010}.json", at.seed, at.tick)), text)?)
+    }
+
+    fn excerpt(&self, tick: u64, o: &Order) -> String {
+        let kind = &self.log.session.kinds[o.kind as usize]; // the log has taken it
+        let local = if kind.local { ",\"local\":true" } else { "" };
+        format!(
+            "{{\"kind\":{},\"tick\":{tick},\"sub_tick_time\":{},\"player\":{},\"sequence\":{},\"payload\":\"{}\"{local}}}",
+            json(&kind.name),
+            o.sub_tick,
+            o.player,
+            o.sequence,
+            hex(&o.payload)
+        )
+    }
+
+    pub fn close(self) -> Result<()> {
+        self.log.close()?;
+        if let Some((trace, _)) = self.trace {
+            trace.close()?;
+        }
+        Ok(())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn json(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\0'..='\x1f' => out += &format!("\\u{:04x}", c as u32),
+            _ => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for three in bytes.chunks(3) {
+        let v = (0..3).fold(0u32, |v, i| v << 8 | u32::from(*three.get(i).unwrap_or(&0)));
+        for k in 0..4 {
+            out.push(if k > three.len() { '=' } else { DIGITS[(v >> (18 - 6 * k) & 63) as usize] as char });
+        }
+    }
+    out
+}
+
+// ---- Replaying for desynctool
+
+/// A game as it replays. What it can do beyond this trait it says by the methods below `hash`, which return the game itself: these
+/// capabilities are announced, and nothing else. `fn saves(&mut self) -> Option<&mut dyn Saves> { Some(self) }`.
+pub trait Game {
+    fn name(&self) -> &str;
+    fn build(&self) -> &str;
+
+    /// Of the game's orders, which come with numbers of this list: a session that has another kind is refused, unless that is local.
+    /// Empty: the game looks at the session's kinds itself.
+    fn kinds(&self) -> Vec<Kind> {
+        Vec::new()
+    }
+
+    /// Begins a session from its start, whatever was before it, or says why not.
+    fn start(&mut self, session: &Session) -> Result<()>;
+
+    /// Plays one tick. Orders that make no sense are ignored as the game ignores them. A game with systems need not have it.
+    fn step(&mut self, tick: u64, orders: &[Order]) -> Result<()> {
+        let systems = self.systems().ok_or_else(|| Error::from("the game has neither step nor systems"))?;
+        systems.begin(tick, orders)?;
+        for _ in 0..10000 {
+            if !systems.next().more {
+                return Ok(());
+            }
+        }
+        refuse("a tick has more than 10000 systems")
+    }
+
+    /// The sync hash. A game with a state need not have it; if it does it must be that of the state.
+    fn hash(&mut self) -> Result<SyncHash> {
+        let state = self.state().ok_or_else(|| Error::from("the game has neither hash nor state"))?;
+        Ok(sync_hash(&state.world().hash()?))
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        None
+    }
+    fn saves(&mut self) -> Option<&mut dyn Saves> {
+        None
+    }
+    fn loads(&mut self) -> Option<&mut dyn Loads> {
+        None
+    }
+    fn systems(&mut self) -> Option<&mut dyn Systems> {
+        None
+    }
+    fn caches(&mut self) -> Option<&mut dyn Caches> {
+        None
+    }
+    fn validates(&mut self) -> Option<&mut dyn Validates> {
+        None
+    }
+    fn tests(&mut self) -> Option<&mut dyn Tests> {
+        None
+    }
+    fn predicts(&mut self) -> Option<&mut dyn Predicts> {
+        None
+    }
+}
+
+/// The current state, also between the systems of a tick.
+pub trait State {
+    fn world(&self) -> World;
+}
+
+/// The state in the game's own form.
+pub trait Saves {
+    fn save(&self) -> Vec<u8>;
+    fn restore(&mut self, saved: &[u8]) -> Result<()>;
+}
+
+/// Begins a session with a state in the place of `start`, or says why not, with the current state as it was. A snapshot that is damaged,
+/// of another seed than the session or of the middle of a tick is refused before. The session is None if none is known. Caches must be
+/// recomputed: those of a snapshot may be what is wrong.
+pub trait Loads {
+    fn load(&mut self, from: &Snapshot, session: Option<&Session>) -> Result<()>;
+}
+
+/// The system that was run, and whether more are to come in this tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next<'a> {
+    pub system: &'a str,
+    pub more: bool,
+}
+
+/// A tick in parts: `next` runs one system.
+pub trait Systems {
+    fn begin(&mut self, tick: u64, orders: &[Order]) -> Result<()>;
+    fn next(&mut self) -> Next<'_>;
+}
+
+/// Recomputes caches next to the current ones, and returns the names of those that differ.
+pub trait Caches {
+    fn stale(&self) -> Vec<String>;
+}
+
+/// Why an order would be ignored in any state, None if it would not.
+pub trait Validates {
+    fn validate(&self, tick: u64, order: &Order) -> Option<String>;
+}
+
+/// Whether an order is possible in the current state, as the game asks before its player gives it.
+pub trait Tests {
+    fn test(&self, tick: u64, order: &Order) -> bool;
+}
+
+/// Plays the current tick ahead with the orders of one player, as that player's machine does, and takes it back.
+pub trait Predicts {
+    fn predict(&mut self, tick: u64, player: u32, orders: &[Order]);
+}
+
+const MAX_REQUEST: u64 = 1 << 30;
+
+/// What is running.
+struct Running {
+    session: Session,
+    numbers: Vec<u32>, // of the game's kinds, by the session's
+    point: u64,
+    inside: bool, // a tick is being played in parts
+}
+
+struct Server<'g> {
+    game: &'g mut dyn Game,
+    kinds: Vec<Kind>,
+    running: Option<Running>,
+}
+
+fn lacks<T>(capability: Option<T>) -> Result<T> {
+    capability.ok_or_else(|| Error::from("no such request"))
+}
+
+impl Server<'_> {
+    /// Numbers a session's kinds as the game does.
+    fn numbers(&self, session: &Session) -> Result<Vec<u32>> {
+        let number = |(i, kind): (usize, &Kind)| match self.kinds.iter().position(|k| k.name == kind.name) {
+            _ if self.kinds.is_empty() => Ok(i as u32),
+            Some(at) => Ok(at as u32),
+            None if kind.local => Ok(UNKNOWN_KIND),
+            None => refuse("the session has a kind of order that the game does not have"),
+        };
+        session.kinds.iter().enumerate().map(number).collect()
+    }
+
+    /// The running session; outside of a tick if it must be.
+    fn running(&mut self, whole: bool) -> Result<&mut Running> {
+        let running = self.running.as_mut().ok_or_else(|| Error::from("no session has been started"))?;
+        require(!whole || !running.inside, "a tick is being played in parts")?;
+        Ok(running)
+    }
+
+    fn order(&self, r: &mut Reader<'_>) -> Result<Order> {
+        r.tuple(5)?;
+        let mut o = Order { sub_tick: r.u32()?, player: r.u32()?, sequence: r.u32()?, kind: r.u32()?, payload: r.bin()?.to_vec() };
+        match self.running.as_ref().and_then(|running| running.numbers.get(o.kind as usize)) {
+            Some(number) => o.kind = *number,
+            None if self.kinds.is_empty() => {}
+            None => o.kind = UNKNOWN_KIND,
+        }
+        Ok(o)
+    }
+
+    fn orders(&self, r: &mut Reader<'_>) -> Result<Vec<Order>> {
+        (0..r.array()?).map(|_| self.order(r)).collect()
+    }
+
+    /// The tick that a request is for.
+    fn tick(&mut self, r: &mut Reader<'_>) -> Result<u64> {
+        let point = self.running(true)?.point;
+        require(r.uint()? == point, "the tick is not the one at hand")?;
+        Ok(point)
+    }
+
+    fn put_arrival(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        out.array(2);
+        out.uint(self.running(false)?.point);
+        out.bin(&self.game.hash()?);
+        Ok(())
+    }
+
+    fn hello(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        r.uint()?;
+        r.text()?;
+        let g = &mut self.game;
+        let can = [
+            ("state", g.state().is_some()),
+            ("save", g.saves().is_some()),
+            ("load", g.loads().is_some()),
+            ("systems", g.systems().is_some()),
+            ("caches", g.caches().is_some()),
+            ("validate", g.validates().is_some()),
+            ("test", g.tests().is_some()),
+            ("predict", g.predicts().is_some()),
+        ];
+        out.map(5);
+        out.str("protocol");
+        out.uint(1);
+        out.str("name");
+        out.str(g.name());
+        out.str("build");
+        out.str(g.build());
+        out.str("can");
+        out.array(can.iter().filter(|(_, can)| *can).count());
+        can.iter().filter(|(_, can)| *can).for_each(|(name, _)| out.str(name));
+        out.str("max_request");
+        out.uint(MAX_REQUEST);
+        Ok(())
+    }
+
+    fn start(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let session = Session::read(r)?;
+        require(session.first_point == 0, "the session does not begin at its start")?;
+        let numbers = self.numbers(&session)?;
+        self.game.start(&session)?;
+        self.running = Some(Running { session, numbers, point: 0, inside: false });
+        self.put_arrival(out)
+    }
+
+    fn load(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.loads())?;
+        let file = r.bin()?;
+        let known = if r.nil() { None } else { Some(Session::read(r)?) };
+        // Without a session kinds are numbered as the game does.
+        let session = known.clone().unwrap_or_else(|| Session { kinds: self.kinds.clone(), ..Session::default() });
+        let numbers = self.numbers(&session)?;
+        let from = Snapshot::read(file)?;
+        require(known.is_none() || session.seed == from.at.seed, "the state is of another session: its seed is not that of the header")?;
+        require(from.at.phase.is_empty(), "the state is of the middle of a tick")?;
+        lacks(self.game.loads())?.load(&from, known.as_ref())?;
+        self.running = Some(Running { session: Session { seed: from.at.seed, ..session }, numbers, point: from.at.tick, inside: false });
+        self.put_arrival(out)
+    }
+
+    fn step(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let first = self.tick(r)?;
+        let ticks = (0..r.array()?).map(|_| self.orders(r)).collect::<Result<Vec<_>>>()?;
+        require(ticks.len() <= 1 << 20, "more than 1048576 ticks")?;
+        out.big(0xc6, 8 * ticks.len() as u64, 4);
+        for (tick, orders) in (first..).zip(&ticks) {
+            match self.game.step(tick, orders).and_then(|()| self.game.hash()) {
+                Ok(hash) => out.extend_from_slice(&hash),
+                Err(e) => {
+                    self.running = None; // the session cannot be used any more
+                    return Err(e);
+                }
+            }
+            self.running(true)?.point = tick + 1;
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.state())?;
+        let running = self.running(false)?;
+        let at = Point { seed: running.session.seed, tick: running.point, peer: running.session.peer.clone(), ..Point::default() };
+        out.bin(&lacks(self.game.state())?.world().snapshot(&at)?);
+        Ok(())
+    }
+
+    /// A save: "DSV1", u32 CRC-32C of the rest, u64 seed, u64 point, and the game's own form.
+    fn save(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.saves())?;
+        let running = self.running(true)?;
+        let mut rest = running.session.seed.to_le_bytes().to_vec();
+        rest.extend_from_slice(&running.point.to_le_bytes());
+        rest.append(&mut lacks(self.game.saves())?.save());
+        let mut b = b"DSV1".to_vec();
+        b.little32(crc32c(&rest) as usize);
+        b.append(&mut rest);
+        out.bin(&b);
+        Ok(())
+    }
+
+    fn restore(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.saves())?;
+        let seed = self.running(false)?.session.seed;
+        let b = r.bin()?;
+        require(b.len() >= 24 && b.starts_with(b"DSV1") && le32(&b[4..]) == crc32c(&b[8..]), "not a save")?;
+        require(le64(&b[8..]) == seed, "a save of another session")?;
+        lacks(self.game.saves())?.restore(&b[24..])?;
+        let running = self.running(false)?;
+        running.point = le64(&b[16..]);
+        running.inside = false;
+        self.put_arrival(out)
+    }
+
+    fn begin(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.systems())?;
+        let tick = self.tick(r)?;
+        let orders = self.orders(r)?;
+        lacks(self.game.systems())?.begin(tick, &orders)?;
+        self.running(true)?.inside = true;
+        out.nil();
+        Ok(())
+    }
+
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.systems())?;
+        require(self.running(false)?.inside, "no tick has begun")?;
+        let next = lacks(self.game.systems())?.next();
+        let more = next.more;
+        out.array(3);
+        out.str(next.system);
+        out.bool(more);
+        out.bin(&self.game.hash()?);
+        if !more {
+            let running = self.running(false)?;
+            running.inside = false;
+            running.point = running.point.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    fn caches(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.caches())?;
+        self.running(false)?;
+        let mut stale = lacks(self.game.caches())?.stale();
+        stale.sort();
+        out.array(stale.len());
+        stale.iter().for_each(|name| out.str(name));
+        Ok(())
+    }
+
+    fn validate(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.validates())?;
+        self.running(false)?;
+        let (tick, orders) = (r.uint()?, self.orders(r)?);
+        let game = lacks(self.game.validates())?;
+        out.array(orders.len());
+        orders.iter().for_each(|o| out.str(&game.validate(tick, o).unwrap_or_default()));
+        Ok(())
+    }
+
+    fn test(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.tests())?;
+        let (tick, order) = (self.tick(r)?, self.order(r)?);
+        out.array(2);
+        out.bool(lacks(self.game.tests())?.test(tick, &order));
+        out.bin(&self.game.hash()?);
+        Ok(())
+    }
+
+    fn predict(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        lacks(self.game.predicts())?;
+        let (tick, player, orders) = (self.tick(r)?, r.u32()?, self.orders(r)?);
+        lacks(self.game.predicts())?.predict(tick, player, &orders);
+        out.bin(&self.game.hash()?);
+        Ok(())
+    }
+
+    /// The reply to a request. An error is one of a request that makes no sense at all, and cannot be answered.
+    fn answer(&mut self, request: &[u8]) -> Result<Vec<u8>> {
+        let mut r = Reader::new(request);
+        let mut whole = r.clone();
+        whole.skip()?;
+        require(whole.rest.is_empty(), "there are bytes behind it")?;
+        r.tuple(3)?;
+        let (id, method, params) = (r.uint()?, r.text()?, r.array()?);
+        let method: &str = &method;
+        let mut head = Vec::new();
+        head.array(3);
+        head.uint(id);
+        let mut reply = head.clone();
+        reply.nil();
+        let want = match method {
+            "state" | "save" | "next" | "caches" => 0,
+            "start" | "restore" => 1,
+            "hello" | "load" | "step" | "begin" | "validate" | "test" => 2,
+            "predict" => 3,
+            _ => params,
+        };
+        let result =
+            if params != want { refuse("another number of parameters than expected") } else { self.call(method, &mut r, &mut reply) };
+        let result = result.and_then(|()| require(reply.len() <= 1 << 30, "the answer has more than 1 GiB"));
+        if let Err(why) = result {
+            reply = head;
+            reply.str(&why.0);
+            reply.nil();
+        }
+        Ok(reply)
+    }
+
+    fn call(&mut self, method: &str, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        match method {
+            "hello" => self.hello(r, out),
+            "start" => self.start(r, out),
+            "load" => self.load(r, out),
+            "step" => self.step(r, out),
+            "state" => self.state(out),
+            "save" => self.save(out),
+            "restore" => self.restore(r, out),
+            "begin" => self.begin(r, out),
+            "next" => self.next(out),
+            "caches" => self.caches(out),
+            "validate" => self.validate(r, out),
+            "test" => self.test(r, out),
+            "predict" => self.predict(r, out),
+            _ => refuse("no such request"),
+        }
+    }
+}
+
+/// Reads n bytes, trusting n only as far as bytes come. Returns fewer where they end.
+fn read_up_to(from: &mut dyn Read, n: u64) -> Result<Vec<u8>> {
+    let mut b = Vec::new();
+    from.take(n).read_to_end(&mut b)?;
+    Ok(b)
+}
+
+/// Answers one request after another, until the connection ends between two.
+pub fn serve_on(game: &mut dyn Game, from: &mut dyn Read, to: &mut dyn Write) -> Result<()> {
+    let kinds = game.kinds();
+    let mut server = Server { game, kinds, running: None };
+    loop {
+        let length = read_up_to(from, 4)?;
+        if length.is_empty() {
+            return Ok(());
+        }
+        require(length.len() == 4, "the connection ends inside the length of a request")?;
+        let n = u64::from(le32(&length));
+        if n > MAX_REQUEST {
+            return Err(format!("a request of {n} bytes, at most {MAX_REQUEST} are taken").into());
+        }
+        let request = read_up_to(from, n)?;
+        require(request.len() as u64 == n, "the connection ends inside a request")?;
+        let mut reply = server.answer(&request).map_err(|why| Error(format!("a request makes no sense: {why}")))?;
+        let mut out = Vec::with_capacity(4 + reply.len());
+        out.little32(reply.len());
+        out.append(&mut reply);
+        to.write_all(&out)?;
+        to.flush()?;
+    }
+}
+
+fn serve_stream<S: Read + Write>(game: &mut dyn Game, stream: std::io::Result<S>, clone: impl Fn(&S) -> io::Result<S>) -> Result<()> {
+    let mut to = stream.map_err(|e| Error(format!("no connection to DESYNCTOOL_SIM: {e}")))?;
+    let mut from = io::BufReader::new(clone(&to)?);
+    let token = std::env::var("DESYNCTOOL_SIM_TOKEN").unwrap_or_default();
+    let mut value = Vec::new();
+    value.str(&token);
+    let mut hello = Vec::new();
+    hello.little32(value.len());
+    hello.append(&mut value);
+    to.write_all(&hello)?;
+    serve_on(game, &mut from, &mut to)
+}
+
+/// Answers requests until the connection ends, on the socket that DESYNCTOOL_SIM names, else on stdin and stdout; there the game prints
+/// nothing to stdout. Returns the exit status of the process: 0, or 2 after a line on stderr. A game that panics does so with one line.
+pub fn serve(game: &mut dyn Game) -> i32 {
+    std::panic::set_hook(Box::new(|info| {
+        let why = info.to_string();
+        eprintln!("{}", why.split_whitespace().collect::<Vec<_>>().join(" "));
+    }));
+    let place = std::env::var("DESYNCTOOL_SIM").unwrap_or_default();
+    let result = if place.is_empty() {
+        serve_on(game, &mut io::BufReader::new(io::stdin().lock()), &mut io::stdout().lock())
+    } else if let Some(at) = place.strip_prefix("tcp:") {
+        let stream = std::net::TcpStream::connect(at);
+        if let Ok(stream) = &stream {
+            let _ = stream.set_nodelay(true); // slower without
+        }
+        serve_stream(game, stream, std::net::TcpStream::try_clone)
+    } else {
+        serve_unix(game, &place)
+    };
+    if let Err(why) = &result {
+        eprintln!("{why}");
+    }
+    if result.is_ok() {
+        0
+    } else {
+        2
+    }
+}
+
+#[cfg(unix)]
+fn serve_unix(game: &mut dyn Game, place: &str) -> Result<()> {
+    use std::os::unix::net::UnixStream;
+    match place.strip_prefix("unix:") {
+        Some(path) => serve_stream(game, UnixStream::connect(path), UnixStream::try_clone),
+        None => refuse("DESYNCTOOL_SIM is neither unix:PATH nor tcp:HOST:PORT"),
+    }
+}
+
+#[cfg(not(unix))]
+fn serve_unix(_: &mut dyn Game, _: &str) -> Result<()> {
+    refuse("DESYNCTOOL_SIM is not tcp:HOST:PORT")
+}

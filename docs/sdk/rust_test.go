@@ -1,0 +1,87 @@
+package sdk_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// compileRust builds a Rust program, in which overflows panic.
+func compileRust(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	needTool(t, "rustc")
+	path := filepath.Join(t.TempDir(), "program")
+	args := append([]string{"--edition", "2021", "-D", "warnings", "-C", "overflow-checks=on", "-o", path, source}, flags...)
+	if out, err := exec.Command("rustc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("rustc %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return path
+}
+
+func TestRust(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Unix sockets are tried")
+	}
+	program := compileRust(t, "rust/skirmish.rs", "-C", "opt-level=1")
+	skirmishes(t, program)
+	sameFiles(t, program)
+	malformed(t, program)
+}
+
+func TestRustVectors(t *testing.T) { sameVectors(t, compileRust(t, "testdata/vectors.rs")) }
+
+func TestRustReads(t *testing.T) {
+	program := compileRust(t, "testdata/reads.rs")
+	for _, file := range readable(t) {
+		judges(t, mutants(t, file), program)
+	}
+	judges(t, forgeries(t), program)
+	readsVectors(t, program, "--hash")
+}
+
+// TestRustMistakes makes mistakes in the example, one at a time, and sees whether they are found.
+func TestRustMistakes(t *testing.T) {
+	source, err := os.ReadFile("rust/skirmish.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs("rust/desynctool.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ old, broken, says string }{
+		{"cooldown: next() as u16,", "cooldown: { next(); 0 },", "WRONG  save and restore"},
+		{"        s.grid = s.counted(); //", "        //", "WRONG  load"},
+		// In one line, and not where it records.
+		{"        let (system, run) = SYSTEMS", "        assert!(self.tick != 37 || std::env::args().count() > 2, \"ran out\\nof arrows\");\n        let (system, run) = SYSTEMS", "ran out of arrows"},
+	} {
+		if !strings.Contains(string(source), test.old) {
+			t.Fatalf("%q is not in the example", test.old)
+		}
+		text := strings.Replace(string(source), test.old, test.broken, 1)
+		text = strings.Replace(text, "mod desynctool;", "#[path = "+strconv.Quote(file)+"]\nmod desynctool;", 1)
+		broken := filepath.Join(t.TempDir(), "broken.rs")
+		if err := os.WriteFile(broken, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		program := compileRust(t, broken)
+		dir, _ := play(t, program, "--ticks", "200")
+		args, wantExit := []string{"sim", "check", "--log", filepath.Join(dir, "host"), "--", program, "serve"}, 1
+		if !strings.HasPrefix(test.says, "WRONG") {
+			args, wantExit = []string{"replay", filepath.Join(dir, "host"), "--sim", "exec:" + program + " serve"}, 2
+		}
+		tool, err := desynctool()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, exit := execute(t, nil, tool, args...)
+		if exit != wantExit {
+			t.Errorf("exit status %d, expected %d", exit, wantExit)
+		}
+		wants(t, stdout+stderr, test.says)
+	}
+}
