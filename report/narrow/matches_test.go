@@ -98,6 +98,9 @@ var ofMatch = regexp.MustCompile(`(?:^|/)m(\d+)[/-]`)
 // folderOf finds the folder of a match in a text.
 var folderOf = regexp.MustCompile(`/m\d+([/": ;,]|$)`)
 
+// matchOf is how a command names one of several matches.
+var matchOf = regexp.MustCompile(` --match \d+`)
+
 // layMatches writes some of the matches below a folder, or into an archive, and returns what to
 // give.
 func layMatches(t testing.TB, dir string, all []played, chosen []int, place func(i int, name string) string, zipped bool) string {
@@ -133,7 +136,7 @@ func layMatches(t testing.TB, dir string, all []played, chosen []int, place func
 func triagedMatch(x *evidence.Match, given string) string {
 	plain := func(text string) string {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, given, ""), "/up/load", "")
-		return folderOf.ReplaceAllString(text, "$1")
+		return matchOf.ReplaceAllString(folderOf.ReplaceAllString(text, "$1"), "")
 	}
 	s, err := x.Open()
 	var r *report.Report
