@@ -149,6 +149,7 @@ func TestAdoptRules(t *testing.T) {
 
 // TestAdoptSame: the C and the C# of docs/adopt.md write the same hashes.
 func TestAdoptSame(t *testing.T) {
+	thorough(t)
 	needTool(t, "cc")
 	needTool(t, "mcs")
 	needTool(t, "mono")

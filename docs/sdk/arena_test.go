@@ -52,6 +52,7 @@ func TestArena(t *testing.T) {
 
 // TestArenaCompilers: what one compiler makes of the game plays as what another does.
 func TestArenaCompilers(t *testing.T) {
+	thorough(t)
 	needTool(t, "clang")
 	program, other := arena(t), filepath.Join(t.TempDir(), "other")
 	if out, err := exec.Command("clang", "-std=c99", "-O3", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", other, "c/arena.c").CombinedOutput(); err != nil {
@@ -72,6 +73,7 @@ var replays = map[string][]string{
 // TestArenaFaults: each fault shows in most sessions, and what really happened first is what
 // is found out from the files.
 func TestArenaFaults(t *testing.T) {
+	thorough(t)
 	program := arena(t)
 	said, err := exec.Command(program, "faults").Output()
 	if err != nil {
@@ -154,6 +156,7 @@ func arenaFault(t *testing.T, program, fault string, seed int) bool {
 
 // TestArenaMistreated: what is not a request, a save or a state ends in one line.
 func TestArenaMistreated(t *testing.T) {
+	thorough(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("sanitizers are tried on Linux")
 	}

@@ -155,6 +155,7 @@ func skirmishes(t *testing.T, program string) {
 
 // TestCForgets: a field that a save leaves out is noticed.
 func TestCForgets(t *testing.T) {
+	thorough(t)
 	source, err := os.ReadFile("c/skirmish.c")
 	if err != nil {
 		t.Fatal(err)
@@ -347,6 +348,7 @@ func TestCRecorder(t *testing.T) {
 // TestCMalformed: what is not a request ends the target with one line, what is a wrong one
 // is refused, and nothing reads or writes where it must not.
 func TestCMalformed(t *testing.T) {
+	thorough(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("sanitizers are tried on Linux")
 	}

@@ -29,6 +29,7 @@ func TestCChecked(t *testing.T) {
 
 // TestCSharpChecked: what the C# examples write keeps every rule of the formats.
 func TestCSharpChecked(t *testing.T) {
+	thorough(t)
 	exe := compileCSharp(t, csharpGame, csharpSDK)
 	dir, _ := recordCSharp(t, exe, "--fault", "150")
 	keepsRules(t, dir)

@@ -102,9 +102,13 @@ func sameVectors(t *testing.T, program string) {
 	compareFolders(t, got, want)
 }
 
-func TestCPPVectors(t *testing.T) { sameVectors(t, sanitizedCPP(t, "testdata/vectors.cpp")) }
+func TestCPPVectors(t *testing.T) {
+	thorough(t)
+	sameVectors(t, sanitizedCPP(t, "testdata/vectors.cpp"))
+}
 
 func TestCPPReads(t *testing.T) {
+	thorough(t)
 	program := sanitizedCPP(t, "testdata/reads.cpp")
 	for _, file := range readable(t) {
 		judges(t, mutants(t, file), program)
@@ -114,6 +118,7 @@ func TestCPPReads(t *testing.T) {
 }
 
 func TestCPPMalformed(t *testing.T) {
+	thorough(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("sanitizers are tried on Linux")
 	}
@@ -123,6 +128,7 @@ func TestCPPMalformed(t *testing.T) {
 // TestCPPHeader: the header needs nothing beside it, in as many source files as include it, with each standard and compiler, without
 // exceptions and RTTI, and in one folder with the C header.
 func TestCPPHeader(t *testing.T) {
+	thorough(t)
 	needTool(t, "c++")
 	needTool(t, "clang++")
 	dir := t.TempDir()
@@ -165,6 +171,7 @@ func TestCPPHeader(t *testing.T) {
 
 // TestCPPMistakes makes mistakes in the example, one at a time, and sees whether they are found.
 func TestCPPMistakes(t *testing.T) {
+	thorough(t)
 	source, err := os.ReadFile("cpp/skirmish.cpp")
 	if err != nil {
 		t.Fatal(err)

@@ -295,6 +295,7 @@ func TestCSharpMinimal(t *testing.T) {
 // TestCSharpMistakes makes mistakes in the example, one at a time, and sees whether they
 // are found.
 func TestCSharpMistakes(t *testing.T) {
+	thorough(t)
 	good := compileCSharp(t, csharpGame, csharpSDK)
 	dir, _ := recordCSharp(t, good, "--ticks", "200")
 	host := filepath.Join(dir, "host")
@@ -341,6 +342,7 @@ func TestCSharpMistakes(t *testing.T) {
 }
 
 func TestCSharpCrash(t *testing.T) {
+	thorough(t)
 	source, err := os.ReadFile(csharpGame)
 	if err != nil {
 		t.Fatal(err)
@@ -380,6 +382,7 @@ func request(t *testing.T, id any, method any, params any) []byte {
 }
 
 func TestCSharpMalformedRequests(t *testing.T) {
+	thorough(t)
 	exe := compileCSharp(t, csharpGame, csharpSDK)
 	header := orderlog.Header{Seed: 7, Kinds: []orderlog.OrderKind{{Name: "move"}}}
 	start := request(t, 1, "start", []any{msgpack.RawMessage(orderlog.AppendHeader(nil, &header))})

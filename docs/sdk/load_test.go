@@ -353,6 +353,7 @@ func plain(t *testing.T, path string) []byte {
 }
 
 func TestCReads(t *testing.T) {
+	thorough(t)
 	flags := []string{"-O2"}
 	if runtime.GOOS == "linux" {
 		flags = sanitized

@@ -27,11 +27,19 @@ func python(t *testing.T) *scripted {
 	}
 }
 
-func TestPython(t *testing.T)        { python(t).plays(t) }
-func TestPythonVectors(t *testing.T) { python(t).writesVectors(t) }
-func TestPythonReads(t *testing.T)   { python(t).reads(t) }
+func TestPython(t *testing.T) { python(t).plays(t) }
+func TestPythonVectors(t *testing.T) {
+	thorough(t)
+	python(t).writesVectors(t)
+}
+
+func TestPythonReads(t *testing.T) {
+	thorough(t)
+	python(t).reads(t)
+}
 
 func TestPythonRefusesNonsense(t *testing.T) {
+	thorough(t)
 	s := python(t)
 	bounded := s.command
 	if runtime.GOOS == "linux" {
@@ -41,6 +49,7 @@ func TestPythonRefusesNonsense(t *testing.T) {
 }
 
 func TestPythonMistakes(t *testing.T) {
+	thorough(t)
 	python(t).findsMistakes(t, []mistake{
 		{"a save forgets a field", "rng, self.serial, *rest = struct.unpack_from", "rng, _, *rest = struct.unpack_from", "WRONG  save and restore", []string{"--rollback", "3"}, "DIVERGED  rollback"},
 		{"a load leaves a cache", "        self.grid = self.count()  #", "        #", "WRONG  load", []string{"--from-each-snapshot"}, "DIVERGED  from-each-snapshot"},
@@ -58,6 +67,7 @@ func TestPythonMistakes(t *testing.T) {
 // TestPythonCrash: an exception of the game ends the replay, with its name, and its traceback
 // goes to the log.
 func TestPythonCrash(t *testing.T) {
+	thorough(t)
 	s := python(t)
 	recorded, _ := playScript(t, s.command, "--ticks", "100")
 	source, err := os.ReadFile("python/skirmish.py")

@@ -32,9 +32,13 @@ func TestRust(t *testing.T) {
 	malformed(t, program)
 }
 
-func TestRustVectors(t *testing.T) { sameVectors(t, compileRust(t, "testdata/vectors.rs")) }
+func TestRustVectors(t *testing.T) {
+	thorough(t)
+	sameVectors(t, compileRust(t, "testdata/vectors.rs"))
+}
 
 func TestRustReads(t *testing.T) {
+	thorough(t)
 	program := compileRust(t, "testdata/reads.rs")
 	for _, file := range readable(t) {
 		judges(t, mutants(t, file), program)
@@ -45,6 +49,7 @@ func TestRustReads(t *testing.T) {
 
 // TestRustMistakes makes mistakes in the example, one at a time, and sees whether they are found.
 func TestRustMistakes(t *testing.T) {
+	thorough(t)
 	source, err := os.ReadFile("rust/skirmish.rs")
 	if err != nil {
 		t.Fatal(err)

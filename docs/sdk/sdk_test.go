@@ -72,6 +72,15 @@ func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, s
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+// thorough skips a test unless DESYNCTOOL_SDK_TESTS is 1. What is left without it plays the game
+// of each language, and judges it.
+func thorough(t *testing.T) {
+	t.Helper()
+	if os.Getenv("DESYNCTOOL_SDK_TESTS") != "1" {
+		t.Skip("DESYNCTOOL_SDK_TESTS is not 1")
+	}
+}
+
 // needTool skips the test if a program is not there, and fails it if
 // DESYNCTOOL_SDK_TESTS is 1.
 func needTool(t *testing.T, name string) {

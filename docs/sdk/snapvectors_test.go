@@ -47,6 +47,7 @@ func readsVectors(t *testing.T, program string, args ...string) {
 }
 
 func TestCSnapVectors(t *testing.T) {
+	thorough(t)
 	flags := []string{"-O2"}
 	if runtime.GOOS == "linux" {
 		flags = sanitized

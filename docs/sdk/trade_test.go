@@ -107,6 +107,7 @@ func TestTradeClean(t *testing.T) {
 
 // TestTradeGaps: what a peer that was away, one that comes late, and those that saw it write down.
 func TestTradeGaps(t *testing.T) {
+	thorough(t)
 	exe := compileCSharp(t, tradeGame, csharpSDK)
 	dir, truth := recordTrade(t, exe, 7, "--ticks", "200", "--reconnect", "client@60+15", "--reconnect", "client@120+5", "--late", "visitor@90")
 	if truth.bites() {
@@ -198,6 +199,7 @@ var needsLoad = []string{"load-loses", "save-omits-field", "timer-off"}
 // TestTradeFaults makes each mistake with several seeds, and sees whether it bites; and where the session has no
 // gap, whether it is found where it was made.
 func TestTradeFaults(t *testing.T) {
+	thorough(t)
 	exe := compileCSharp(t, tradeGame, csharpSDK)
 	sim := "exec:mono " + exe + " serve"
 	names, places := tradeFaults(t, exe)

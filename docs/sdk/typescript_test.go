@@ -40,16 +40,25 @@ func typescript(t *testing.T) *scripted {
 	}
 }
 
-func TestTypeScript(t *testing.T)        { typescript(t).plays(t) }
-func TestTypeScriptVectors(t *testing.T) { typescript(t).writesVectors(t) }
-func TestTypeScriptReads(t *testing.T)   { typescript(t).reads(t) }
+func TestTypeScript(t *testing.T) { typescript(t).plays(t) }
+func TestTypeScriptVectors(t *testing.T) {
+	thorough(t)
+	typescript(t).writesVectors(t)
+}
+
+func TestTypeScriptReads(t *testing.T) {
+	thorough(t)
+	typescript(t).reads(t)
+}
 
 func TestTypeScriptRefusesNonsense(t *testing.T) {
+	thorough(t)
 	s := typescript(t)
 	s.refusesNonsense(t, []string{"node", "--max-old-space-size=96", s.command[1]})
 }
 
 func TestTypeScriptMistakes(t *testing.T) {
+	thorough(t)
 	typescript(t).findsMistakes(t, []mistake{
 		{"a save forgets a field", "this.serial = v.getFloat64(8);", "", "WRONG  save and restore", []string{"--rollback", "3"}, "DIVERGED  rollback"},
 		{"a load leaves a cache", "this.grid = this.count(); //", "//", "WRONG  load", []string{"--from-each-snapshot"}, "DIVERGED  from-each-snapshot"},
@@ -66,6 +75,7 @@ func TestTypeScriptMistakes(t *testing.T) {
 // TestTypeScriptCrash: an error of the game ends the replay, with its name, and its stack goes
 // to the log; what a game prints does not disturb.
 func TestTypeScriptCrash(t *testing.T) {
+	thorough(t)
 	s := typescript(t)
 	recorded, _ := playScript(t, s.command, "--ticks", "100")
 	source, err := os.ReadFile("typescript/skirmish.ts")
