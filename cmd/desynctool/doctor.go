@@ -11,7 +11,7 @@ func newDoctor(e *env) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "doctor PATH...",
-		Short: "Say what evidence there is, what is wrong with it, what lacks",
+		Short: "Say what evidence there is, what is wrong with it, what is missing",
 		Long: `doctor reads all evidence to its end before anything is compared: are the files of
 one match, with the same build, mods, data, start state and tick rate; where do the
 machines differ (system, processor, compiler, language); which files are truncated,
@@ -26,7 +26,7 @@ divergence.
 Exit status:
   0  the evidence is complete
   2  an argument is unusable: wrong usage, unreadable, nothing that is known
-  3  evidence is lost or lacking, the output says which`,
+  3  evidence is lost or missing, the output says which`,
 		Example: `  desynctool doctor report.zip
   desynctool doctor host client --format json`,
 		Args: cobra.MinimumNArgs(1),

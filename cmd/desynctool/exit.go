@@ -78,4 +78,6 @@ const exitHelp = `Exit status:
   0  no difference found
   1  a divergence is proven
   2  an argument is unusable: wrong usage, unreadable, corrupt, another game
-  3  inconclusive: evidence is lost or lacking, the output says which`
+  3  inconclusive: evidence is lost or missing, the output says which
+A command that is told to end exits with 128 and the number of the signal, 130
+for Ctrl-C, after it has printed what was found until then.`

@@ -47,7 +47,6 @@ Results go to stdout, warnings and errors to stderr.
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newMan(e))
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colour the text: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
@@ -62,7 +61,22 @@ Results go to stdout, warnings and errors to stderr.
 		return nil
 	}
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newTriage(e), newExplore(e), newDoctor(e), newBisect(e), newReplay(e), newMinimize(e), newOrders(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newProof(e), newVerify(e), newCheck(e), newReport(e), newRecord(e), newSim(e), newFormats(e), newVersion(e))
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"whole", "Where to begin:", []*cobra.Command{newTriage(e), newExplore(e), newDoctor(e)}},
+		{"step", "One step by itself:", []*cobra.Command{newOrders(e), newBisect(e), newReplay(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newMinimize(e)}},
+		{"report", "Reports and proofs:", []*cobra.Command{newReport(e), newProof(e), newVerify(e)}},
+		{"game", "For games that write the formats:", []*cobra.Command{newFormats(e), newCheck(e), newSim(e), newRecord(e)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newMan(e), newVersion(e))
 	return root
 }
 
