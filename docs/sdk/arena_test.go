@@ -25,6 +25,7 @@ func arena(t *testing.T) string {
 }
 
 func TestArena(t *testing.T) {
+	thorough(t)
 	program := arena(t)
 	sim := "exec:" + program + " serve"
 	for _, peers := range []int{2, 3} {

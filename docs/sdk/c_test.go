@@ -273,6 +273,7 @@ func TestCVectors(t *testing.T) {
 // TestCRecorder: a log with a gap and a new epoch, a snapshot with facts of the machine, and
 // the peer's own reports are what other readers of them expect.
 func TestCRecorder(t *testing.T) {
+	thorough(t)
 	flags := []string{"-O2"}
 	if runtime.GOOS == "linux" {
 		flags = sanitized
@@ -456,6 +457,7 @@ func malformed(t *testing.T, program string) {
 // TestCWebAssembly: the module that is kept imports nothing, and what a compiler makes of
 // the example now is one that does what it does.
 func TestCWebAssembly(t *testing.T) {
+	thorough(t)
 	kept, err := os.ReadFile("../../testdata/wasm/skirmish.wasm")
 	if err != nil {
 		t.Fatal(err)

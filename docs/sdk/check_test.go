@@ -15,6 +15,7 @@ func keepsRules(t *testing.T, dir string) {
 
 // TestCChecked: what the C examples write keeps every rule of the formats.
 func TestCChecked(t *testing.T) {
+	thorough(t)
 	skirmish := compile(t, "c/skirmish.c", "-O2")
 	for _, args := range [][]string{nil, {"--fault", faultTick}} {
 		dir, _ := play(t, skirmish, args...)

@@ -73,12 +73,13 @@ func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, s
 }
 
 // thorough skips a test unless DESYNCTOOL_SDK_TESTS is 1. What is left without it plays the game
-// of each language, and judges it.
+// of each language, and judges it. Such tests run beside each other.
 func thorough(t *testing.T) {
 	t.Helper()
 	if os.Getenv("DESYNCTOOL_SDK_TESTS") != "1" {
 		t.Skip("DESYNCTOOL_SDK_TESTS is not 1")
 	}
+	t.Parallel()
 }
 
 // needTool skips the test if a program is not there, and fails it if

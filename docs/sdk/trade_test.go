@@ -76,6 +76,7 @@ func markersOf(log *orderlog.Log) (list []string) {
 }
 
 func TestTradeClean(t *testing.T) {
+	thorough(t)
 	exe := compileCSharp(t, tradeGame, csharpSDK)
 	dir, truth := recordTrade(t, exe, 7)
 	if truth.bites() || truth.Fault != "" {
