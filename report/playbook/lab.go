@@ -56,5 +56,5 @@ const (
 	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
 	Elsewhere                          // it departs, in another tick or in other columns
 	Impossible                         // the simulator cannot do it, or there is nothing to hold it against; Why
-	NotMade                            // as many replays as were allowed had been made
+	NotMade                            // as many replays as were allowed had been made, or they were interrupted
 )

@@ -179,7 +179,7 @@ func experiment(x *playbook.Experiment) string {
 	case playbook.Impossible:
 		return text + "not possible: " + x.Why
 	default:
-		return text + "not made, no more replays were allowed (--replays)"
+		return text + "not made, no more replays were allowed (--replays), or they were interrupted"
 	}
 	if x.Runs > 0 {
 		text += fmt.Sprintf(", in %d of %d replays", x.Hits, x.Runs)

@@ -489,6 +489,8 @@ func why(c *playbook.Conclusion) string {
 // unfit says why no cause is known.
 func unfit(c *playbook.Conclusion) string {
 	switch {
+	case slices.ContainsFunc(c.Experiments, func(x playbook.Experiment) bool { return x.Result == playbook.NotMade }):
+		return "not all experiments that may show it were made"
 	case c.Compared == nil:
 		return "no states of the moment at which the peers parted were compared"
 	case c.Later == 0:
