@@ -416,10 +416,11 @@ func TestNoFalseAlarm(t *testing.T) {
 
 // departing is in which ways of replaying a sim with each mistake departs, see
 // docs/refsim.md. Of those with a question mark nothing is expected: it depends on
-// the machine, or a mistake that is made once is not made again after loading.
+// the machine, or a mistake that is made once is not made again after loading. Those with a
+// tilde depart by chance in nearly every run: one of a few must.
 var departing = map[string]string{
 	"rng-leak":          "against",
-	"map-order":         "against dual? runs predict? serialize? rollback?",
+	"map-order":         "against~ dual? runs predict? serialize? rollback?",
 	"float-fma":         "against",
 	"stale-cache":       "against check-caches serialize rollback",
 	"initial-state":     "against",
@@ -466,8 +467,8 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 				if slices.Contains(ways, way+"?") {
 					continue
 				}
-				status := 0
-				if slices.Contains(ways, way) {
+				status, byChance := 0, slices.Contains(ways, way+"~")
+				if byChance || slices.Contains(ways, way) {
 					status = 1
 				}
 				if status == 0 && (n+k)%sample.Of(3, 1) != 0 {
@@ -476,7 +477,16 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 				var d struct {
 					Tick *uint64
 				}
-				desynctool(t, status, &d, append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, args...)...)
+				args := append([]string{"replay", host, "--sim", "builtin:fault=" + kind.Name + "@60", "--format", "json"}, args...)
+				for try := 0; byChance && try < 5; try++ {
+					var out bytes.Buffer
+					if run(args, strings.NewReader(""), &out, io.Discard) == status && json.Unmarshal(out.Bytes(), &d) == nil {
+						break
+					}
+				}
+				if !byChance || d.Tick == nil {
+					desynctool(t, status, &d, args...)
+				}
 				// What is lost in loading departs at the point itself, after tick 59.
 				atStart := kind.Name == "initial-state" || kind.Name == "blind-checksum"
 				if status == 1 && !atStart && (d.Tick == nil || *d.Tick < 59) {
