@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/desynctool/desynctool/internal/misedit"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -232,6 +234,31 @@ func FuzzSnapValues(f *testing.F) {
 		}
 		if differs != d.RootsDiffer() {
 			t.Fatalf("roots differ: %v, a difference is found: %v", d.RootsDiffer(), differs)
+		}
+	})
+}
+
+// FuzzSnapCell stores any bytes as a compressed cell, with all checksums right: what the reader of
+// zstd is given.
+func FuzzSnapCell(f *testing.F) {
+	good := goodSnap(f)
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(false))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i, cell := range takeSnap(f, good).tables[0].cells {
+		f.Add(byte(i), encoder.EncodeAll(shuffle(cell), nil))
+	}
+	f.Add(byte(1), encoder.EncodeAll(make([]byte, 1<<20), nil))
+	f.Fuzz(func(t *testing.T, which byte, stored []byte) {
+		s := takeSnap(t, good)
+		table := s.tables[0]
+		i := int(which) % len(table.cells)
+		table.codec[i], table.stored[i] = 1, stored
+		if b := s.bytes(true); agree(t, b) {
+			if len(stored) >= len(table.cells[i]) {
+				t.Fatal("a cell is longer than the plain one, and accepted")
+			}
 		}
 	})
 }
