@@ -885,3 +885,8 @@ func TestCSignaturesSanitized(t *testing.T) {
 	}
 	signer{compile(t, "testdata/signatures.c", sanitized...)}.signs(t)
 }
+
+func TestCPPSignatures(t *testing.T) {
+	thorough(t)
+	signer{sanitizedCPP(t, "testdata/signatures.cpp")}.signs(t)
+}
