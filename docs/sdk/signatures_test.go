@@ -890,3 +890,8 @@ func TestCPPSignatures(t *testing.T) {
 	thorough(t)
 	signer{sanitizedCPP(t, "testdata/signatures.cpp")}.signs(t)
 }
+
+func TestRustSignatures(t *testing.T) {
+	thorough(t)
+	signer{compileRust(t, "testdata/signatures.rs", "-C", "opt-level=1")}.signs(t)
+}
