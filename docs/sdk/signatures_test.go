@@ -895,3 +895,8 @@ func TestRustSignatures(t *testing.T) {
 	thorough(t)
 	signer{compileRust(t, "testdata/signatures.rs", "-C", "opt-level=1")}.signs(t)
 }
+
+func TestCSharpSignatures(t *testing.T) {
+	thorough(t)
+	signer{"mono", compileCSharp(t, csharpSDK, "testdata/Signatures.cs")}.signs(t)
+}
