@@ -900,3 +900,9 @@ func TestCSharpSignatures(t *testing.T) {
 	thorough(t)
 	signer{"mono", compileCSharp(t, csharpSDK, "testdata/Signatures.cs")}.signs(t)
 }
+
+func TestTypeScriptSignatures(t *testing.T) {
+	thorough(t)
+	needTool(t, "node")
+	signer{"node", bundle(t, "testdata/signatures.ts")}.signs(t)
+}
