@@ -14,6 +14,7 @@
        desync_log         order-log.bin: the orders that were applied, and the hashes
        desync_trace       checksums after each system of a tick
        desync_recorder    all of these for one peer, and its report when states differ
+       desync_signatures  tick-signatures.bin: state hashes that the peer signed, written and checked
        desync_serve       replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
 
    skirmish.c beside this file is a whole small game in lockstep, arena.c a larger one that rolls back. The formats are those of
@@ -27,6 +28,7 @@
    Options, to be defined before the include:
 
        DESYNCTOOL_NO_SOCKETS  serve over stdin and stdout only. So it is on Windows anyway.
+       DESYNCTOOL_NO_SIGNATURES  without tick-signatures.bin and Ed25519.
        DESYNCTOOL_WASM        serve to a host that calls exported functions. Defined by itself where __wasm__ is.
        DESYNCTOOL_INLINE      C++17 only: all functions are inline, so that every source file may have the implementation. This is
                               how ../cpp/desynctool.hpp includes it. */
@@ -453,6 +455,98 @@ const desync_target *desync_game(void);
    runs, what the game prints to stdout goes to stderr (not on Windows: print nothing there). Returns the exit status of
    the process: 0, or 2 after a line on stderr. */
 int desync_serve(const desync_target *target);
+
+#endif
+
+/* ---- Signatures */
+
+#ifndef DESYNCTOOL_NO_SIGNATURES
+
+/* Ed25519 of RFC 8032. A secret key is its seed of 32 bytes; how long signing takes does not depend on it. */
+void desync_public_key(const uint8_t secret[32], uint8_t key[32]);
+void desync_sign(const uint8_t secret[32], const void *message, size_t n, uint8_t signature[64]);
+
+/* Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes. */
+int desync_verify(const uint8_t key[32], const void *message, size_t n, const uint8_t signature[64]);
+
+typedef struct { uint32_t at[4][10]; } desync__curve;
+typedef struct { desync__curve sum[16]; } desync__comb;
+typedef struct {
+    uint8_t scalar[32], prefix[32], key[32];
+    desync__comb base;
+} desync__signing;
+
+#ifndef DESYNCTOOL_WASM
+
+typedef struct {
+    uint64_t seed;
+    const char *peer;
+    const uint8_t *start;  /* 32 bytes, the state hash at the first point; NULL if not known */
+    const uint8_t *secret; /* 32 bytes; NULL: `sign` signs for `key`, such as a key store. What it gives is checked */
+    const uint8_t *key;
+    const char *(*sign)(void *user, const void *message, size_t n, uint8_t signature[64]);
+    void *user;
+} desync_signer;
+
+/* tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. */
+typedef struct {
+    desync_frames frames;
+    desync_signer signer;
+    desync__signing own;
+    uint8_t key[32], link[32];
+    uint64_t tick, count;
+} desync_signatures;
+
+/* Each entry is one write, so that a crash loses none. */
+const char *desync_signatures_open(desync_signatures *s, const char *path, const desync_signer *signer);
+
+/* Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted. */
+const char *desync_signatures_append(desync_signatures *s, uint64_t tick, const uint8_t hash[32]);
+
+/* Signs how many entries there are, and closes the file. Without it nobody can say whether some were cut off. */
+const char *desync_signatures_close(desync_signatures *s);
+
+#endif
+
+enum { /* what is found in a file of signatures */
+    DESYNC_FOUND_OTHER_KEY = 1, DESYNC_FOUND_CORRUPT, DESYNC_FOUND_TAMPERED, DESYNC_FOUND_MISSING, DESYNC_FOUND_CONTRADICTION,
+    DESYNC_FOUND_SKIPPED, DESYNC_FOUND_MISSING_AT_END, DESYNC_FOUND_OPEN
+};
+
+/* What a kind of finding means. */
+const char *desync_finding_words(int kind);
+
+typedef struct {
+    int kind;
+    int has_after, has_tick;
+    uint64_t offset;      /* of the frame, in bytes */
+    uint64_t entry;       /* number of the entry, from 0 */
+    uint64_t after, tick; /* tick of the entry before, and of this one, if there is one and it is known */
+} desync_finding;
+
+typedef struct {
+    uint64_t seed;
+    desync_bytes peer;
+    const uint8_t *key, *start; /* 32 bytes each */
+    uint64_t entries;
+    uint64_t proven;            /* how many from the start are beyond doubt: signed under `key`, each covering the one before */
+    int closed;                 /* there is a signed end, and it agrees */
+    int whole;                  /* nothing is found but ticks that the signer itself left out, and a missing end */
+    const desync_finding *findings; /* in the order of the file, at most 1000 */
+    size_t finding_count;
+    uint64_t found;             /* how many there are */
+    const uint8_t *first;       /* frame of the first entry */
+    desync_buffer list;
+} desync_checked;
+
+/* Checks the bytes of a tick-signatures.bin, which must stay as long as the result is used. `trusted` is the public key that
+   is trusted, or NULL: then the file shows that it is whole, and by one signer, but not by whom. If its header cannot be read it
+   is refused, and there is nothing to free. */
+const char *desync_signatures_check(desync_checked *c, const void *data, size_t n, const uint8_t *trusted);
+void desync_checked_free(desync_checked *c);
+
+/* The state hash of a tick; 0 if no proven entry is of it. */
+int desync_checked_hash(const desync_checked *c, uint64_t tick, uint8_t hash[32]);
 
 #endif
 
@@ -1350,8 +1444,8 @@ enum { DESYNC__MAX_PAYLOAD = 16 << 20, DESYNC__FRAME = 16 };
 
 /* Begins a file of frames. */
 DESYNC__OWN const char *desync__create(desync_frames *f, const char *path, const char *name) {
-    uint8_t preamble[16] = {0x89, 0, 0, 0, '\r', '\n', 0x1a, '\n', 1};
-    memcpy(preamble + 1, name, 3);
+    uint8_t preamble[16] = {0x89, 0, 0, 0, 0, 0, 0, 0, 1};
+    memcpy(preamble + 1, name, 7);
     desync__little(preamble + 12, desync_crc32c(0, preamble, 12), 4);
     f->file = fopen(path, "wb");
     if (!f->file) return "the file cannot be created";
@@ -1428,7 +1522,7 @@ DESYNC__API const char *desync_log_open(desync_log *l, const char *path, const d
     if ((err = desync__check_header(h)) != NULL) return err;
     while (l->self < h->peer_count && strcmp(h->peers[l->self], h->peer ? h->peer : "") != 0) l->self++;
     if (h->peer_count && l->self == h->peer_count) return "the peer is not among the peers";
-    if ((err = desync__create(&l->frames, path, "DOL")) != NULL) return err;
+    if ((err = desync__create(&l->frames, path, "DOL\r\n\032\n")) != NULL) return err;
     desync__array(b, 10);
     desync__uint(b, h->seed);
     desync__str(b, h->peer);
@@ -1594,7 +1688,7 @@ DESYNC__API const char *desync_trace_open(desync_trace *t, const char *path, con
     const char *err;
     memset(t, 0, sizeof *t);
     if ((err = desync__check_header(h)) != NULL) return err;
-    if ((err = desync__create(&t->frames, path, "DTR")) != NULL) return err;
+    if ((err = desync__create(&t->frames, path, "DTR\r\n\032\n")) != NULL) return err;
     desync__array(b, 5);
     desync__array(b, 1);
     desync__uint(b, h->seed);
@@ -3393,6 +3487,818 @@ DESYNC__API int desync_serve(const desync_target *target) {
     desync_free(&s.counts);
     desync__session_free(&s.session);
     return err ? 2 : 0;
+}
+
+#endif
+
+/* ---- Signatures */
+
+#ifndef DESYNCTOOL_NO_SIGNATURES
+
+typedef struct {
+    uint64_t h[8], len;
+    uint8_t block[128];
+} desync__sha512;
+
+DESYNC__OWN uint64_t desync__rotate64(uint64_t v, int n) { return v >> n | v << (64 - n); }
+
+DESYNC__OWN void desync__sha512_block(uint64_t h[8], const uint8_t *p) {
+    static const uint64_t k[80] = {
+        0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f, 0xe9b5dba58189dbbc, 0x3956c25bf348b538,
+        0x59f111f1b605d019, 0x923f82a4af194f9b, 0xab1c5ed5da6d8118, 0xd807aa98a3030242, 0x12835b0145706fbe,
+        0x243185be4ee4b28c, 0x550c7dc3d5ffb4e2, 0x72be5d74f27b896f, 0x80deb1fe3b1696b1, 0x9bdc06a725c71235,
+        0xc19bf174cf692694, 0xe49b69c19ef14ad2, 0xefbe4786384f25e3, 0x0fc19dc68b8cd5b5, 0x240ca1cc77ac9c65,
+        0x2de92c6f592b0275, 0x4a7484aa6ea6e483, 0x5cb0a9dcbd41fbd4, 0x76f988da831153b5, 0x983e5152ee66dfab,
+        0xa831c66d2db43210, 0xb00327c898fb213f, 0xbf597fc7beef0ee4, 0xc6e00bf33da88fc2, 0xd5a79147930aa725,
+        0x06ca6351e003826f, 0x142929670a0e6e70, 0x27b70a8546d22ffc, 0x2e1b21385c26c926, 0x4d2c6dfc5ac42aed,
+        0x53380d139d95b3df, 0x650a73548baf63de, 0x766a0abb3c77b2a8, 0x81c2c92e47edaee6, 0x92722c851482353b,
+        0xa2bfe8a14cf10364, 0xa81a664bbc423001, 0xc24b8b70d0f89791, 0xc76c51a30654be30, 0xd192e819d6ef5218,
+        0xd69906245565a910, 0xf40e35855771202a, 0x106aa07032bbd1b8, 0x19a4c116b8d2d0c8, 0x1e376c085141ab53,
+        0x2748774cdf8eeb99, 0x34b0bcb5e19b48a8, 0x391c0cb3c5c95a63, 0x4ed8aa4ae3418acb, 0x5b9cca4f7763e373,
+        0x682e6ff3d6b2b8a3, 0x748f82ee5defb2fc, 0x78a5636f43172f60, 0x84c87814a1f0ab72, 0x8cc702081a6439ec,
+        0x90befffa23631e28, 0xa4506cebde82bde9, 0xbef9a3f7b2c67915, 0xc67178f2e372532b, 0xca273eceea26619c,
+        0xd186b8c721c0c207, 0xeada7dd6cde0eb1e, 0xf57d4f7fee6ed178, 0x06f067aa72176fba, 0x0a637dc5a2c898a6,
+        0x113f9804bef90dae, 0x1b710b35131c471b, 0x28db77f523047d84, 0x32caab7b40c72493, 0x3c9ebe0a15c9bebc,
+        0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
+    uint64_t w[80], v[8];
+    int i, j;
+    for (i = 0; i < 16; i++)
+        for (w[i] = 0, j = 0; j < 8; j++) w[i] = w[i] << 8 | *p++;
+    for (; i < 80; i++) {
+        uint64_t x = w[i - 15], y = w[i - 2];
+        w[i] = w[i - 16] + w[i - 7] + (desync__rotate64(x, 1) ^ desync__rotate64(x, 8) ^ x >> 7) +
+               (desync__rotate64(y, 19) ^ desync__rotate64(y, 61) ^ y >> 6);
+    }
+    memcpy(v, h, sizeof v);
+    for (i = 0; i < 80; i++) {
+        uint64_t a = v[0], e = v[4], t1, t2;
+        t1 = v[7] + (desync__rotate64(e, 14) ^ desync__rotate64(e, 18) ^ desync__rotate64(e, 41)) + ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
+        t2 = (desync__rotate64(a, 28) ^ desync__rotate64(a, 34) ^ desync__rotate64(a, 39)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+        for (j = 7; j > 0; j--) v[j] = v[j - 1];
+        v[4] += t1;
+        v[0] = t1 + t2;
+    }
+    for (i = 0; i < 8; i++) h[i] += v[i];
+}
+
+DESYNC__OWN void desync__sha512_begin(desync__sha512 *s) {
+    static const uint64_t h[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+    memcpy(s->h, h, sizeof h);
+    s->len = 0;
+}
+
+DESYNC__OWN void desync__sha512_add(desync__sha512 *s, const void *data, size_t n) {
+    const uint8_t *p = (const uint8_t *)data;
+    while (n) {
+        size_t have = (size_t)(s->len % 128), take = n < 128 - have ? n : 128 - have;
+        memcpy(s->block + have, p, take);
+        s->len += take;
+        p += take;
+        n -= take;
+        if (have + take == 128) desync__sha512_block(s->h, s->block);
+    }
+}
+
+DESYNC__OWN void desync__sha512_end(desync__sha512 *s, uint8_t out[64]) {
+    uint8_t tail[144] = {0x80};
+    uint64_t bits = s->len * 8;
+    size_t pad = 128 - (size_t)((s->len + 16) % 128), i;
+    for (i = 0; i < 8; i++) tail[pad + 8 + i] = (uint8_t)(bits >> (56 - 8 * i));
+    desync__sha512_add(s, tail, pad + 16);
+    for (i = 0; i < 64; i++) out[i] = (uint8_t)(s->h[i / 8] >> (56 - 8 * (i % 8)));
+}
+
+/* Numbers modulo 2^255 - 19 have ten limbs of 26 bits: 2^260 is 608. A product has limbs just above 26 bits, a sum one bit more; only
+   those may be subtracted, and what is multiplied has at most 29 bits. */
+typedef uint32_t desync__field[10];
+
+DESYNC__OWN void desync__field_add(const desync__field a, const desync__field b, desync__field out) {
+    int i;
+    for (i = 0; i < 10; i++) out[i] = a[i] + b[i];
+}
+
+DESYNC__OWN void desync__field_sub(const desync__field a, const desync__field b, desync__field out) {
+    int i;
+    out[0] = a[0] + 0xffff680 - b[0]; /* 128 times the modulus in all */
+    for (i = 1; i < 10; i++) out[i] = a[i] + 0xffffffc - b[i];
+}
+
+/* Brings the 19 limbs of a product into ten. */
+DESYNC__OWN void desync__field_fold(uint64_t c[20], desync__field out) {
+    const uint64_t mask = 0x3ffffff;
+    int i;
+    c[19] = 0;
+    for (i = 10; i < 19; i++) {
+        c[i + 1] += c[i] >> 26;
+        c[i] &= mask;
+    }
+    for (i = 0; i < 10; i++) c[i] += c[i + 10] * 608;
+    for (i = 0; i < 9; i++) {
+        c[i + 1] += c[i] >> 26;
+        out[i] = (uint32_t)(c[i] & mask);
+    }
+    out[9] = (uint32_t)(c[9] & mask);
+    c[0] = out[0] + (c[9] >> 26) * 608;
+    out[0] = (uint32_t)(c[0] & mask);
+    out[1] += (uint32_t)(c[0] >> 26);
+}
+
+DESYNC__OWN void desync__field_mul(const desync__field a, const desync__field b, desync__field out) {
+    uint64_t c[20];
+    int i, j;
+    memset(c, 0, sizeof c);
+    for (i = 0; i < 10; i++)
+        for (j = 0; j < 10; j++) c[i + j] += (uint64_t)a[i] * b[j];
+    desync__field_fold(c, out);
+}
+
+DESYNC__OWN void desync__field_square(const desync__field a, desync__field out) {
+    uint64_t c[20];
+    int i, j;
+    memset(c, 0, sizeof c);
+    for (i = 0; i < 10; i++) {
+        c[2 * i] += (uint64_t)a[i] * a[i];
+        for (j = i + 1; j < 10; j++) c[i + j] += (uint64_t)a[i] * (2 * a[j]);
+    }
+    desync__field_fold(c, out);
+}
+
+/* out is a to the power of 2^n, times b. */
+DESYNC__OWN void desync__field_raise(const desync__field a, int n, const desync__field b, desync__field out) {
+    desync__field v;
+    memcpy(v, a, sizeof v);
+    while (n-- > 0) desync__field_square(v, v);
+    desync__field_mul(v, b, out);
+}
+
+/* To the power of 2^250 - 1, and of 11. */
+DESYNC__OWN void desync__field_power(const desync__field a, desync__field out, desync__field eleven) {
+    desync__field a2, a9, a5bits, a10, a20, a50, a100;
+    desync__field_square(a, a2);
+    desync__field_raise(a2, 2, a, a9);
+    desync__field_mul(a9, a2, eleven);
+    desync__field_raise(eleven, 1, a9, a5bits);
+    desync__field_raise(a5bits, 5, a5bits, a10);
+    desync__field_raise(a10, 10, a10, a20);
+    desync__field_raise(a20, 20, a20, a50); /* 40 */
+    desync__field_raise(a50, 10, a10, a50);
+    desync__field_raise(a50, 50, a50, a100);
+    desync__field_raise(a100, 100, a100, out); /* 200 */
+    desync__field_raise(out, 50, a50, out);
+}
+
+DESYNC__OWN void desync__field_invert(const desync__field a, desync__field out) {
+    desync__field power, eleven;
+    desync__field_power(a, power, eleven);
+    desync__field_raise(power, 5, eleven, out);
+}
+
+DESYNC__OWN void desync__field_encode(const desync__field a, uint8_t out[32]) {
+    uint32_t v[10], carry = 19, bits = 0;
+    uint64_t held = 0;
+    int i, turn, at = 0;
+    memcpy(v, a, sizeof v);
+    for (turn = 0; turn < 2; turn++) { /* below 2^255 + 19, then below 2^255 */
+        uint32_t over = v[9] >> 21;
+        v[9] &= 0x1fffff;
+        v[0] += over * 19;
+        for (i = 0; i < 9; i++) {
+            v[i + 1] += v[i] >> 26;
+            v[i] &= 0x3ffffff;
+        }
+    }
+    for (i = 0; i < 9; i++) carry = (v[i] + carry) >> 26; /* is it 2^255 - 19 or more? */
+    carry = ((v[9] + carry) >> 21) * 19;
+    for (i = 0; i < 10; i++) {
+        v[i] += carry;
+        carry = v[i] >> 26;
+        v[i] &= 0x3ffffff;
+        held |= (uint64_t)v[i] << bits;
+        for (bits += 26; bits >= 8 && at < 32; bits -= 8, held >>= 8) out[at++] = (uint8_t)held;
+    }
+    out[31] &= 0x7f;
+}
+
+DESYNC__OWN void desync__field_decode(const uint8_t b[32], desync__field out) {
+    uint64_t held = 0;
+    int i, at = 0, bits = 0;
+    for (i = 0; i < 10; i++, bits -= 26, held >>= 26) {
+        for (; bits < 26 && at < 32; bits += 8) held |= (uint64_t)b[at++] << bits;
+        out[i] = (uint32_t)held & 0x3ffffff;
+    }
+    out[9] &= 0x1fffff;
+}
+
+DESYNC__OWN const desync__field desync__one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+DESYNC__OWN const desync__field desync__d = {0x35978a3, 0x2d37284, 0x18ab75e, 0x1350507, 0x000700a, 0x1de7a26, 0x0740797, 0x3f9ce33, 0x0ee2b6f, 0x01480db};
+
+/* Points are X, Y, Z and T: x is X/Z, y is Y/Z and xy is T/Z. The sum's second one has T times 2d. */
+DESYNC__OWN void desync__curve_out(desync__field e, desync__field f, desync__field g, desync__field h, desync__curve *out) {
+    desync__field_mul(e, f, out->at[0]);
+    desync__field_mul(g, h, out->at[1]);
+    desync__field_mul(f, g, out->at[2]);
+    desync__field_mul(e, h, out->at[3]);
+}
+
+DESYNC__OWN void desync__curve_add(const desync__curve *p, const desync__curve *q, desync__curve *out) {
+    desync__field a, b, c, d, e, f;
+    desync__field_sub(p->at[1], p->at[0], e);
+    desync__field_sub(q->at[1], q->at[0], f);
+    desync__field_mul(e, f, a);
+    desync__field_add(p->at[1], p->at[0], e);
+    desync__field_add(q->at[1], q->at[0], f);
+    desync__field_mul(e, f, b);
+    desync__field_mul(p->at[3], q->at[3], c);
+    desync__field_mul(p->at[2], q->at[2], d);
+    desync__field_add(d, d, d);
+    desync__field_sub(b, a, e);
+    desync__field_sub(d, c, f);
+    desync__field_add(d, c, d);
+    desync__field_add(b, a, b);
+    desync__curve_out(e, f, d, b, out);
+}
+
+DESYNC__OWN void desync__curve_double(const desync__curve *p, desync__curve *out) {
+    desync__field a, b, c, e, g;
+    desync__field_square(p->at[0], a);
+    desync__field_square(p->at[1], b);
+    desync__field_square(p->at[2], c);
+    desync__field_add(c, c, c);
+    desync__field_add(p->at[0], p->at[1], e);
+    desync__field_square(e, e);
+    desync__field_sub(a, b, g);
+    desync__field_add(a, b, b);
+    desync__field_sub(b, e, e);
+    desync__field_add(c, g, c);
+    desync__curve_out(e, c, g, b, out);
+}
+
+DESYNC__OWN void desync__curve_encode(const desync__curve *p, uint8_t out[32]) {
+    desync__field z, v;
+    uint8_t x[32];
+    desync__field_invert(p->at[2], z);
+    desync__field_mul(p->at[0], z, v);
+    desync__field_encode(v, x);
+    desync__field_mul(p->at[1], z, v);
+    desync__field_encode(v, out);
+    out[31] = (uint8_t)(out[31] | (x[0] & 1) << 7);
+}
+
+DESYNC__OWN int desync__field_equal(const desync__field a, const desync__field b) {
+    uint8_t x[32], y[32];
+    desync__field_encode(a, x);
+    desync__field_encode(b, y);
+    return memcmp(x, y, 32) == 0;
+}
+
+/* Whether the bytes are a point. As in Go, y may be 2^255 - 19 and more, and x -0. */
+DESYNC__OWN int desync__curve_decode(const uint8_t b[32], desync__curve *p) {
+    static const desync__field root = {0x20ea0b0, 0x386c9d2, 0x2478c4e, 0x01ab4bf, 0x32f4318, 0x37ef5e9, 0x0d00993, 0x37c2cad, 0x0804fc1, 0x00ae0c9};
+    static const desync__field zero = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    desync__field u, v, v3, t, power, eleven;
+    uint32_t *x = p->at[0], *y = p->at[1];
+    uint8_t bytes[32];
+    desync__field_decode(b, y);
+    desync__field_square(y, u);
+    desync__field_mul(u, desync__d, v);
+    desync__field_sub(u, desync__one, t);
+    desync__field_mul(t, desync__one, u); /* x² is u/v with u = y² - 1 */
+    desync__field_add(v, desync__one, v); /* and v = dy² + 1; x is uv³ (uv⁷)^((p-5)/8), perhaps times the root of -1 */
+    desync__field_square(v, t);
+    desync__field_mul(t, v, v3);
+    desync__field_square(v3, t);
+    desync__field_mul(t, v, t);
+    desync__field_mul(t, u, t);
+    desync__field_power(t, power, eleven);
+    desync__field_raise(power, 2, t, t);
+    desync__field_mul(t, v3, t);
+    desync__field_mul(t, u, x);
+    desync__field_square(x, t);
+    desync__field_mul(t, v, t);
+    if (!desync__field_equal(t, u)) {
+        desync__field_sub(zero, u, u);
+        if (!desync__field_equal(t, u)) return 0;
+        desync__field_mul(x, root, x);
+    }
+    desync__field_encode(x, bytes);
+    if ((bytes[0] & 1) != b[31] >> 7) {
+        desync__field_sub(zero, x, t);
+        desync__field_mul(t, desync__one, x);
+    }
+    memcpy(p->at[2], desync__one, sizeof desync__one);
+    desync__field_mul(x, y, p->at[3]);
+    return 1;
+}
+
+/* T times 2d, as the second one of a sum has it. */
+DESYNC__OWN void desync__curve_ready(desync__curve *p) {
+    desync__field_mul(p->at[3], desync__d, p->at[3]);
+    desync__field_add(p->at[3], p->at[3], p->at[3]);
+}
+
+/* The sums of a point's multiples by 1, 2^64, 2^128 and 2^192. */
+DESYNC__OWN void desync__comb_of(const desync__curve *p, desync__comb *out) {
+    desync__curve a = *p, ready;
+    int i, j;
+    memset(out, 0, sizeof *out);
+    out->sum[0].at[1][0] = out->sum[0].at[2][0] = 1;
+    for (i = 0; i < 4; i++) {
+        ready = a;
+        desync__curve_ready(&ready);
+        for (j = 0; j < 1 << i; j++) desync__curve_add(&out->sum[j], &ready, &out->sum[j + (1 << i)]);
+        for (j = 0; j < 64 && i < 3; j++) desync__curve_double(&a, &a);
+    }
+    for (i = 0; i < 16; i++) desync__curve_ready(&out->sum[i]);
+}
+
+DESYNC__OWN void desync__comb_of_base(desync__comb *out) {
+    uint8_t b[32];
+    desync__curve p;
+    memset(b, 0x66, 32);
+    b[0] = 0x58;
+    desync__curve_decode(b, &p);
+    desync__comb_of(&p, out);
+}
+
+/* Adds the sum of a comb that bit i of a number's four parts says. It looks at all of them, so that the time says nothing of the number. */
+DESYNC__OWN void desync__comb_add(const desync__comb *c, const uint8_t n[32], int i, desync__curve *at) {
+    desync__curve picked;
+    const uint32_t *from;
+    uint32_t *to = picked.at[0];
+    uint32_t number = 0, j;
+    int k;
+    for (k = 3; k >= 0; k--) number = number << 1 | ((uint32_t)n[8 * k + i / 8] >> (i % 8) & 1);
+    memset(&picked, 0, sizeof picked);
+    for (j = 0; j < 16; j++) {
+        uint32_t mask = (uint32_t)0 - (((j ^ number) - 1) >> 31);
+        from = c->sum[j].at[0];
+        for (k = 0; k < 40; k++) to[k] |= from[k] & mask;
+    }
+    desync__curve_add(at, &picked, at);
+}
+
+/* The points of one comb or two, each times a number, in the form of bytes. */
+DESYNC__OWN void desync__comb_times(const desync__comb *a, const uint8_t n[32], const desync__comb *b, const uint8_t m[32], uint8_t out[32]) {
+    desync__curve p;
+    int i;
+    memset(&p, 0, sizeof p);
+    p.at[1][0] = p.at[2][0] = 1;
+    for (i = 63; i >= 0; i--) {
+        desync__curve_double(&p, &p);
+        desync__comb_add(a, n, i, &p);
+        if (b) desync__comb_add(b, m, i, &p);
+    }
+    desync__curve_encode(&p, out);
+}
+
+/* The order of the base point, 2^252 + 27742317777372353535851937790883648493. */
+DESYNC__OWN const uint32_t desync__order[8] = {0x5cf5d3ed, 0x5812631a, 0xa2f79cd6, 0x14def9de, 0, 0, 0, 0x10000000};
+
+/* A number of 64 bytes modulo the order, bit by bit. */
+DESYNC__OWN void desync__order_reduce(const uint8_t in[64], uint8_t out[32]) {
+    uint32_t v[8] = {0}, less[8];
+    int i, j;
+    for (i = 511; i >= 0; i--) {
+        uint32_t carry = (uint32_t)in[i / 8] >> (i % 8) & 1, keep;
+        uint64_t borrow = 0;
+        for (j = 0; j < 8; j++) {
+            uint32_t high = v[j] >> 31;
+            v[j] = v[j] << 1 | carry;
+            carry = high;
+        }
+        for (j = 0; j < 8; j++) {
+            borrow = (uint64_t)v[j] - desync__order[j] - borrow;
+            less[j] = (uint32_t)borrow;
+            borrow = borrow >> 63;
+        }
+        keep = (uint32_t)0 - (uint32_t)borrow;
+        for (j = 0; j < 8; j++) v[j] = (v[j] & keep) | (less[j] & ~keep);
+    }
+    for (i = 0; i < 32; i++) out[i] = (uint8_t)(v[i / 4] >> (8 * (i % 4)));
+}
+
+/* a·b + c modulo the order. */
+DESYNC__OWN void desync__order_mul_add(const uint8_t a[32], const uint8_t b[32], const uint8_t c[32], uint8_t out[32]) {
+    uint8_t wide[64];
+    uint64_t carry = 0;
+    int i, j;
+    memset(wide, 0, sizeof wide);
+    memcpy(wide, c, 32);
+    for (i = 0; i < 32; i++) {
+        for (j = 0; j < 32; j++) {
+            carry += wide[i + j] + (uint64_t)a[i] * b[j];
+            wide[i + j] = (uint8_t)carry;
+            carry >>= 8;
+        }
+        wide[i + 32] = (uint8_t)carry; /* nothing is there yet */
+        carry = 0;
+    }
+    desync__order_reduce(wide, out);
+}
+
+/* SHA-512 of up to three parts, modulo the order. */
+DESYNC__OWN void desync__order_hash(const uint8_t *a, const uint8_t *b, const void *message, size_t n, uint8_t out[32]) {
+    desync__sha512 s;
+    uint8_t digest[64];
+    desync__sha512_begin(&s);
+    if (a) desync__sha512_add(&s, a, 32);
+    desync__sha512_add(&s, b, 32);
+    desync__sha512_add(&s, message, n);
+    desync__sha512_end(&s, digest);
+    desync__order_reduce(digest, out);
+}
+
+DESYNC__OWN void desync__signing_of(const uint8_t secret[32], desync__signing *s) {
+    desync__sha512 h;
+    uint8_t digest[64];
+    desync__comb_of_base(&s->base);
+    desync__sha512_begin(&h);
+    desync__sha512_add(&h, secret, 32);
+    desync__sha512_end(&h, digest);
+    memcpy(s->scalar, digest, 32);
+    memcpy(s->prefix, digest + 32, 32);
+    s->scalar[0] = (uint8_t)(s->scalar[0] & 0xf8);
+    s->scalar[31] = (uint8_t)((s->scalar[31] & 0x3f) | 0x40);
+    desync__comb_times(&s->base, s->scalar, NULL, NULL, s->key);
+}
+
+DESYNC__OWN void desync__signed(const desync__signing *s, const void *message, size_t n, uint8_t signature[64]) {
+    uint8_t r[32], k[32];
+    desync__order_hash(NULL, s->prefix, message, n, r);
+    desync__comb_times(&s->base, r, NULL, NULL, signature);
+    desync__order_hash(signature, s->key, message, n, k);
+    desync__order_mul_add(k, s->scalar, r, signature + 32);
+}
+
+DESYNC__API void desync_public_key(const uint8_t secret[32], uint8_t key[32]) {
+    desync__signing s;
+    desync__signing_of(secret, &s);
+    memcpy(key, s.key, 32);
+}
+
+DESYNC__API void desync_sign(const uint8_t secret[32], const void *message, size_t n, uint8_t signature[64]) {
+    desync__signing s;
+    desync__signing_of(secret, &s);
+    desync__signed(&s, message, n, signature);
+}
+
+typedef struct { /* what checks signatures of a key */
+    uint8_t key[32];
+    int usable;
+    desync__comb base, minus; /* of the key's point with its x turned around */
+} desync__verifier;
+
+DESYNC__OWN void desync__verifier_of(const uint8_t key[32], desync__verifier *v) {
+    static const desync__field zero = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    desync__field t;
+    desync__curve p;
+    int i;
+    memcpy(v->key, key, 32);
+    v->usable = desync__curve_decode(key, &p);
+    if (!v->usable) return;
+    for (i = 0; i < 4; i += 3) { /* x and xy */
+        desync__field_sub(zero, p.at[i], t);
+        desync__field_mul(t, desync__one, p.at[i]);
+    }
+    desync__comb_of_base(&v->base);
+    desync__comb_of(&p, &v->minus);
+}
+
+DESYNC__OWN int desync__verified(const desync__verifier *v, const void *message, size_t n, const uint8_t signature[64]) {
+    uint8_t k[32], point[32];
+    int i;
+    if (!v->usable) return 0;
+    for (i = 7; i >= 0; i--) { /* below the order */
+        uint32_t s = desync__get32(signature + 32 + 4 * i);
+        if (s > desync__order[i]) return 0;
+        if (s < desync__order[i]) break;
+    }
+    if (i < 0) return 0;
+    desync__order_hash(signature, v->key, message, n, k);
+    desync__comb_times(&v->base, signature + 32, &v->minus, k, point);
+    return memcmp(point, signature, 32) == 0;
+}
+
+DESYNC__API int desync_verify(const uint8_t key[32], const void *message, size_t n, const uint8_t signature[64]) {
+    desync__verifier v;
+    desync__verifier_of(key, &v);
+    return desync__verified(&v, message, n, signature);
+}
+
+enum { DESYNC__ENTRY = 144, DESYNC__LAST = 104 }; /* bytes of an entry, and of the end */
+
+DESYNC__OWN const char desync__domain[] = "desynctool tick-signatures 1 ";
+
+/* Puts the domain of a purpose, and what it is for, into a message; returns its length. */
+DESYNC__OWN size_t desync__chain_message(uint8_t *out, const char *purpose, const uint8_t *body, size_t n) {
+    size_t domain = sizeof desync__domain - 1, more = strlen(purpose);
+    memcpy(out, desync__domain, domain);
+    memcpy(out + domain, purpose, more);
+    out[domain + more] = '\n';
+    if (n) memcpy(out + domain + more + 1, body, n);
+    return domain + more + 1 + n;
+}
+
+DESYNC__OWN void desync__genesis(uint64_t seed, const uint8_t key[32], const uint8_t start[32], const void *peer, size_t n, uint8_t out[32]) {
+    uint8_t b[128], number[8];
+    size_t len = desync__chain_message(b, "genesis", NULL, 0);
+    desync_sha256 s;
+    desync_sha256_begin(&s);
+    desync_sha256_add(&s, b, len);
+    desync__little(number, seed, 8);
+    desync_sha256_add(&s, number, 8);
+    desync_sha256_add(&s, key, 32);
+    desync_sha256_add(&s, start, 32);
+    desync__little(number, n, 4);
+    desync_sha256_add(&s, number, 4);
+    desync_sha256_add(&s, peer, n);
+    desync_sha256_end(&s, out);
+}
+
+DESYNC__OWN void desync__link(const uint8_t entry[DESYNC__ENTRY], uint8_t out[32]) {
+    uint8_t b[64 + DESYNC__ENTRY];
+    desync__digest(b, desync__chain_message(b, "link", entry, DESYNC__ENTRY), out);
+}
+
+#ifndef DESYNCTOOL_WASM
+
+DESYNC__API const char *desync_signatures_open(desync_signatures *s, const char *path, const desync_signer *signer) {
+    static const uint8_t unknown[32] = {0};
+    desync_buffer *b = &s->frames.out;
+    const char *peer = signer->peer ? signer->peer : "", *err;
+    const uint8_t *start = signer->start ? signer->start : unknown;
+    memset(s, 0, sizeof *s);
+    s->signer = *signer;
+    if (!signer->secret && (!signer->key || !signer->sign)) return "expected a secret key, or a public one and what signs with it";
+    if (strlen(peer) > 65536) return "a peer's name has more than 65536 bytes";
+    if (signer->secret) desync__signing_of(signer->secret, &s->own);
+    memcpy(s->key, signer->secret ? s->own.key : signer->key, 32);
+    s->signer.secret = s->signer.key = s->signer.start = NULL; /* which need not stay */
+    s->signer.peer = NULL;
+    if (signer->secret) s->signer.sign = NULL;
+    desync__genesis(signer->seed, s->key, start, peer, strlen(peer), s->link);
+    if ((err = desync__create(&s->frames, path, "TSIGS\r\n")) != NULL) return err;
+    desync__map(b, 4);
+    desync__str(b, "seed");
+    desync__uint(b, signer->seed);
+    desync__str(b, "peer");
+    desync__str(b, peer);
+    desync__str(b, "key");
+    desync__bin(b, s->key, 32);
+    desync__str(b, "start");
+    desync__bin(b, start, 32);
+    return desync__opened(&s->frames, NULL);
+}
+
+/* Signs what a frame says, appends the signature, and writes the frame. */
+DESYNC__OWN const char *desync__chain_frame(desync_signatures *s, uint32_t kind, const char *purpose, uint8_t *body, size_t n) {
+    uint8_t message[128 + DESYNC__ENTRY];
+    size_t len = desync__chain_message(message, purpose, body, n);
+    const char *err;
+    if (!s->frames.file) return "the file is not open";
+    if (!s->signer.sign) {
+        desync__signed(&s->own, message, len, body + n);
+    } else {
+        if ((err = s->signer.sign(s->signer.user, message, len, body + n)) != NULL) return err;
+        if (!desync_verify(s->key, message, len, body + n)) return "what signs did not sign with the key";
+    }
+    desync_append(&s->frames.out, body, n + 64);
+    return desync__frame(&s->frames, kind);
+}
+
+DESYNC__API const char *desync_signatures_append(desync_signatures *s, uint64_t tick, const uint8_t hash[32]) {
+    uint8_t entry[DESYNC__ENTRY];
+    const char *err;
+    if (s->count && tick <= s->tick) return "ticks do not ascend";
+    memcpy(entry, s->link, 32);
+    desync__little(entry + 32, s->count ? tick - s->tick - 1 : 0, 8);
+    desync__little(entry + 40, tick, 8);
+    memcpy(entry + 48, hash, 32);
+    if ((err = desync__chain_frame(s, 2, "entry", entry, 80)) != NULL) return err;
+    desync__link(entry, s->link);
+    s->tick = tick;
+    s->count++;
+    return NULL;
+}
+
+DESYNC__API const char *desync_signatures_close(desync_signatures *s) {
+    uint8_t end[DESYNC__LAST];
+    const char *err, *closed;
+    memcpy(end, s->link, 32);
+    desync__little(end + 32, s->count, 8);
+    err = desync__chain_frame(s, 3, "end", end, 40);
+    closed = desync__close(&s->frames);
+    memset(&s->own, 0, sizeof s->own);
+    return err ? err : closed;
+}
+
+#endif
+
+DESYNC__API const char *desync_finding_words(int kind) {
+    static const char *const words[] = {
+        "the key is not the one that is trusted",
+        "the file is damaged here: nothing after it is read",
+        "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
+        "entries before this one are missing or were moved",
+        "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
+        "the signer itself left out ticks before this one: nothing was tampered with",
+        "entries are missing at the end",
+        "there is no signed end: entries at the end may have been cut off"};
+    return kind >= DESYNC_FOUND_OTHER_KEY && kind <= DESYNC_FOUND_OPEN ? words[kind - 1] : "";
+}
+
+typedef struct { /* of frames that are read */
+    const uint8_t *file, *payload;
+    size_t n, at;
+    uint64_t count;
+    uint32_t kind, len;
+} desync__framed;
+
+enum { DESYNC__FRAMED, DESYNC__CLEAN, DESYNC__TORN, DESYNC__CORRUPT };
+
+/* Whether from some byte of a part that fails its checksum on there is nothing but zero, as a crash leaves it. */
+DESYNC__OWN int desync__torn(const desync__framed *f, size_t part, size_t end) {
+    size_t begin = f->n;
+    while (begin > part && f->file[begin - 1] == 0) begin--;
+    return begin < end && f->n - begin >= 16 ? DESYNC__TORN : DESYNC__CORRUPT;
+}
+
+/* The next frame, or how the file ends: `at` stays at what ends it. */
+DESYNC__OWN int desync__next_frame(desync__framed *f) {
+    const uint8_t *head = f->file + f->at;
+    if (f->n - f->at < 16) return DESYNC__TORN;
+    if (desync_crc32c(0, head, 12) != desync__get32(head + 12)) return desync__torn(f, f->at, f->at + 16);
+    f->len = desync__get32(head);
+    f->kind = desync__get32(head + 4);
+    f->payload = head + 16;
+    if (f->len > 1 << 20) return DESYNC__CORRUPT;
+    if (f->len > f->n - f->at - 16) return DESYNC__TORN;
+    if (desync_crc32c(0, f->payload, f->len) != desync__get32(head + 8)) return desync__torn(f, f->at + 16, f->at + 16 + f->len);
+    if (f->kind != UINT32_MAX) {
+        f->at += 16 + f->len;
+        f->count++;
+        return DESYNC__FRAMED;
+    }
+    if (f->len != 8 || desync__get64(f->payload) != f->count) return DESYNC__CORRUPT;
+    if (f->n == f->at + 24) return DESYNC__CLEAN;
+    f->at += 24;
+    return DESYNC__CORRUPT;
+}
+
+DESYNC__OWN const char *desync__chain_header(desync_checked *c, const uint8_t *payload, size_t n) {
+    static const char *const names[] = {"seed", "peer", "key", "start"};
+    desync__reader r;
+    uint64_t pairs;
+    unsigned have = 0;
+    r.at = payload;
+    r.end = payload + n;
+    r.err = NULL;
+    desync__skip(&r, 1);
+    if (!r.err && r.at != r.end) return "the header has bytes after it";
+    r.at = payload;
+    for (pairs = desync__read(&r, DESYNC__MAP, "the header is not a map"); pairs && !r.err; pairs--) {
+        size_t len, i;
+        const uint8_t *key = desync__read_str(&r, &len);
+        for (i = 0; i < 4 && (r.err || len != strlen(names[i]) || memcmp(key, names[i], len) != 0); i++) {}
+        if (i < 4 && have & 1u << i) return "the header has a key twice";
+        have |= 1u << i;
+        if (i == 0) c->seed = desync__read_uint(&r);
+        else if (i == 1) c->peer.data = desync__read_str(&r, &c->peer.len);
+        else if (i == 2) c->key = desync__read_hash(&r);
+        else if (i == 3) c->start = desync__read_hash(&r);
+        else desync__skip(&r, 1);
+    }
+    if (r.err) return r.err;
+    if ((have & 15) != 15) return "the header lacks seed, peer, key or start";
+    return c->peer.len > 65536 ? "a peer's name has more than 65536 bytes" : NULL;
+}
+
+typedef struct { /* of a chain that is checked */
+    desync_checked *to;
+    desync__framed frames;
+    desync__verifier verifier;
+    uint8_t link[32];
+    uint64_t after;
+    int unbroken, trusted; /* the chain so far; the key */
+    int ended;             /* there was a signed end */
+} desync__checking;
+
+DESYNC__OWN void desync__found(desync__checking *k, int kind, size_t offset, int has_tick, uint64_t tick) {
+    desync_finding f;
+    if (kind != DESYNC_FOUND_SKIPPED && kind != DESYNC_FOUND_OPEN) k->to->whole = 0;
+    if (k->to->found++ >= 1000) {
+        k->to->whole = 0;
+        return;
+    }
+    memset(&f, 0, sizeof f);
+    f.kind = kind;
+    f.offset = offset;
+    f.entry = k->to->entries;
+    f.has_after = k->to->entries > 0 && kind != DESYNC_FOUND_CORRUPT;
+    f.after = f.has_after ? k->after : 0;
+    f.has_tick = has_tick;
+    f.tick = tick;
+    desync_append(&k->to->list, &f, sizeof f);
+}
+
+DESYNC__OWN void desync__check_entry(desync__checking *k, size_t offset, int valid) {
+    const uint8_t *entry = k->frames.payload;
+    uint64_t skipped = desync__get64(entry + 32), tick = desync__get64(entry + 40);
+    int kind = 0, first = !k->to->entries;
+    if (!valid) kind = DESYNC_FOUND_TAMPERED;
+    else if (memcmp(entry, k->link, 32) != 0) kind = DESYNC_FOUND_MISSING;
+    else if (first ? skipped != 0 : tick <= k->after || skipped != tick - k->after - 1) kind = DESYNC_FOUND_CONTRADICTION;
+    else if (skipped) kind = DESYNC_FOUND_SKIPPED;
+    if (kind) desync__found(k, kind, offset, 1, tick);
+    if (kind && kind != DESYNC_FOUND_SKIPPED) k->unbroken = 0;
+    if (k->unbroken && k->trusted) k->to->proven++;
+    if (first) k->to->first = entry;
+    k->to->entries++;
+    k->after = tick;
+    desync__link(entry, k->link);
+}
+
+DESYNC__OWN void desync__check_end(desync__checking *k, size_t offset, int valid) {
+    const uint8_t *end = k->frames.payload;
+    k->ended = 1;
+    if (!valid) desync__found(k, DESYNC_FOUND_TAMPERED, offset, 0, 0);
+    else if (memcmp(end, k->link, 32) != 0) desync__found(k, DESYNC_FOUND_MISSING_AT_END, offset, 0, 0);
+    else if (desync__get64(end + 32) != k->to->entries && k->unbroken) /* else what is missing has been said */
+        desync__found(k, DESYNC_FOUND_CONTRADICTION, offset, 0, 0);
+    else k->to->closed = 1;
+}
+
+DESYNC__OWN void desync__check_frames(desync__checking *k) {
+    uint8_t message[128 + DESYNC__ENTRY];
+    for (;;) {
+        size_t offset = k->frames.at, n;
+        int state = desync__next_frame(&k->frames), entry = k->frames.kind == 2, valid;
+        if (state == DESYNC__CORRUPT) offset = k->frames.at;
+        else if (state == DESYNC__FRAMED &&
+                 (k->ended || !(entry || k->frames.kind == 3) || k->frames.len != (entry ? (uint32_t)DESYNC__ENTRY : (uint32_t)DESYNC__LAST)))
+            state = DESYNC__CORRUPT;
+        if (state == DESYNC__CORRUPT) {
+            desync__found(k, DESYNC_FOUND_CORRUPT, offset, 0, 0);
+            return;
+        }
+        if (state != DESYNC__FRAMED) {
+            if (!k->ended) desync__found(k, DESYNC_FOUND_OPEN, offset, 0, 0);
+            return;
+        }
+        n = desync__chain_message(message, entry ? "entry" : "end", k->frames.payload, k->frames.len - 64);
+        valid = desync__verified(&k->verifier, message, n, k->frames.payload + k->frames.len - 64);
+        if (entry) desync__check_entry(k, offset, valid);
+        else desync__check_end(k, offset, valid);
+    }
+}
+
+DESYNC__API const char *desync_signatures_check(desync_checked *c, const void *data, size_t n, const uint8_t *trusted) {
+    desync__checking k;
+    const uint8_t *file = (const uint8_t *)data;
+    const char *err;
+    memset(c, 0, sizeof *c);
+    memset(&k, 0, sizeof k);
+    if (n < 8 || memcmp(file, "\x89TSIGS\r\n", 8) != 0) return "not a tick-signatures.bin";
+    if (n < 16) return "torn in the preamble";
+    if (desync_crc32c(0, file, 12) != desync__get32(file + 12)) return "the preamble fails its checksum";
+    if (desync__get32(file + 8) != 1) return "expected version 1 without flags";
+    k.to = c;
+    k.frames.file = file;
+    k.frames.n = n;
+    k.frames.at = 16;
+    if (desync__next_frame(&k.frames) != DESYNC__FRAMED || k.frames.kind != 1) return "the header is missing or damaged";
+    if ((err = desync__chain_header(c, k.frames.payload, k.frames.len)) != NULL) return err;
+    c->whole = k.unbroken = 1;
+    k.trusted = !trusted || memcmp(trusted, c->key, 32) == 0;
+    desync__verifier_of(c->key, &k.verifier);
+    desync__genesis(c->seed, c->key, c->start, c->peer.data, c->peer.len, k.link);
+    if (!k.trusted) desync__found(&k, DESYNC_FOUND_OTHER_KEY, 16, 0, 0);
+    desync__check_frames(&k);
+    if (c->list.failed) {
+        desync_free(&c->list);
+        return desync__no_memory;
+    }
+    c->findings = (const desync_finding *)(const void *)c->list.data;
+    c->finding_count = c->list.len / sizeof *c->findings;
+    return NULL;
+}
+
+DESYNC__API void desync_checked_free(desync_checked *c) { desync_free(&c->list); }
+
+DESYNC__API int desync_checked_hash(const desync_checked *c, uint64_t tick, uint8_t hash[32]) {
+    uint64_t low = 0, high = c->proven;
+    while (low < high) { /* proven entries follow each other, and their ticks ascend */
+        uint64_t middle = low + (high - low) / 2;
+        const uint8_t *entry = c->first + (size_t)middle * (16 + DESYNC__ENTRY);
+        uint64_t at = desync__get64(entry + 40);
+        if (at == tick) {
+            memcpy(hash, entry + 48, 32);
+            return 1;
+        }
+        if (at < tick) low = middle + 1;
+        else high = middle;
+    }
+    return 0;
 }
 
 #endif

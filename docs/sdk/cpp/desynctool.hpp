@@ -10,6 +10,7 @@
 //     serve           replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
 //     World::fill     puts a state that was read (Snapshot) into the game's containers, or refuses it
 //     OrderLog, Trace the files by themselves
+//     TickSignatures  state hashes that the peer signed; CheckedSignatures reads them
 //
 // skirmish.cpp beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
 // docs/trace.md, docs/peer-report.md and docs/extsim.md.
@@ -1468,6 +1469,192 @@ template <class G> int serve(G &game) {
     return desync_serve(&target);
 #endif
 }
+
+#ifndef DESYNCTOOL_NO_SIGNATURES
+
+// ---- Signatures
+
+using Signature = std::array<std::uint8_t, 64>;
+
+/// Ed25519 of RFC 8032. A secret key is its seed of 32 bytes; how long signing takes does not depend on it.
+inline Hash public_key(const Hash &secret) {
+    Hash key;
+    desync_public_key(secret.data(), key.data());
+    return key;
+}
+
+inline Signature sign(const Hash &secret, ByteView message) {
+    Signature s;
+    desync_sign(secret.data(), message.data(), message.size(), s.data());
+    return s;
+}
+
+/// Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes.
+inline bool verify(const Hash &key, ByteView message, const Signature &signature) {
+    return desync_verify(key.data(), message.data(), message.size(), signature.data()) != 0;
+}
+
+/// tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. Each entry is one write, so that a
+/// crash loses none.
+class TickSignatures {
+public:
+    /// What signs with a key that is elsewhere. What it gives is checked.
+    using Signer = std::function<Result<Signature>(ByteView message)>;
+
+    TickSignatures() = default;
+    TickSignatures(TickSignatures &&) = default;
+    TickSignatures &operator=(TickSignatures &&) = default;
+
+    /// Start is the state hash at the first point, zeros if it is not known.
+    static Result<TickSignatures> create(const std::string &path, std::uint64_t seed, const std::string &peer, const Hash &start,
+                                         const Hash &secret) {
+        desync_signer signer = {};
+        signer.secret = secret.data();
+        return open(path, seed, peer, start, signer, {});
+    }
+
+    static Result<TickSignatures> create(const std::string &path, std::uint64_t seed, const std::string &peer, const Hash &start,
+                                         const Hash &key, Signer sign) {
+        desync_signer signer = {};
+        signer.key = key.data();
+        return open(path, seed, peer, start, signer, std::move(sign));
+    }
+
+    /// Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted.
+    Status append(std::uint64_t tick, const Hash &hash) {
+        const char *err = desync_signatures_append(&own_->file, tick, hash.data());
+        return own_->said(err);
+    }
+
+    /// Signs how many entries there are, and closes the file. Without it nobody can say whether some were cut off.
+    Status close() { return own_->close(); }
+
+private:
+    struct Own {
+        desync_signatures file = {};
+        Signer sign;
+        Status refused;
+        Own() = default;
+        Own(const Own &) = delete;
+        Own &operator=(const Own &) = delete;
+        ~Own() { // as a game that crashed
+            if (file.frames.file) std::fclose(file.frames.file);
+            desync_free(&file.frames.out);
+        }
+        Status said(const char *err) { return err && !refused ? std::exchange(refused, Status()) : detail::status(err); }
+        Status close() { return file.frames.file ? said(desync_signatures_close(&file)) : Status(); }
+    };
+
+    static const char *call(void *user, const void *message, std::size_t n, std::uint8_t *signature) {
+        Own &own = *static_cast<Own *>(user);
+        Result<Signature> made = own.sign(ByteView(static_cast<const std::uint8_t *>(message), n));
+        if (!made) {
+            own.refused = made.status();
+            return "what signs refused to";
+        }
+        std::memcpy(signature, made.value().data(), made.value().size());
+        return nullptr;
+    }
+
+    static Result<TickSignatures> open(const std::string &path, std::uint64_t seed, const std::string &peer, const Hash &start,
+                                       desync_signer &signer, Signer sign) {
+        if (detail::has_nul(peer)) return Status::refused("the name of a peer has a NUL");
+        TickSignatures t;
+        t.own_ = std::make_unique<Own>();
+        t.own_->sign = std::move(sign);
+        signer.seed = seed;
+        signer.peer = peer.c_str();
+        signer.start = start.data();
+        signer.sign = t.own_->sign ? call : nullptr;
+        signer.user = t.own_.get();
+        if (const char *err = desync_signatures_open(&t.own_->file, path.c_str(), &signer)) return detail::status(err);
+        return t;
+    }
+
+    std::unique_ptr<Own> own_;
+};
+
+/// What is found in a file of signatures.
+enum class FindingKind {
+    other_key = DESYNC_FOUND_OTHER_KEY, corrupt = DESYNC_FOUND_CORRUPT, tampered = DESYNC_FOUND_TAMPERED, missing = DESYNC_FOUND_MISSING,
+    contradiction = DESYNC_FOUND_CONTRADICTION, skipped = DESYNC_FOUND_SKIPPED, missing_at_end = DESYNC_FOUND_MISSING_AT_END,
+    open = DESYNC_FOUND_OPEN
+};
+
+/// What a kind of finding means.
+inline const char *words(FindingKind kind) { return desync_finding_words(static_cast<int>(kind)); }
+
+struct Finding {
+    FindingKind kind = FindingKind::corrupt;
+    std::uint64_t offset = 0, entry = 0;      // of the frame in bytes; number of the entry, from 0
+    std::optional<std::uint64_t> after, tick; // tick of the entry before, and of this one, if there is one and it is known
+};
+
+/// What a file of signatures says, and what is found in it.
+class CheckedSignatures {
+public:
+    /// Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows that it is whole, and
+    /// by one signer, but not by whom. A file whose header cannot be read is refused.
+    static Result<CheckedSignatures> read(ByteView file, const std::optional<Hash> &trusted = std::nullopt) {
+        CheckedSignatures c;
+        c.own_ = std::make_unique<Own>();
+        c.own_->file.assign(file.begin(), file.end());
+        const char *err = desync_signatures_check(&c.own_->c, c.own_->file.data(), c.own_->file.size(), trusted ? trusted->data() : nullptr);
+        if (err) return detail::status(err);
+        for (std::size_t i = 0; i < c.own_->c.finding_count; i++) {
+            const desync_finding &f = c.own_->c.findings[i];
+            Finding found{static_cast<FindingKind>(f.kind), f.offset, f.entry, std::nullopt, std::nullopt};
+            if (f.has_after) found.after = f.after;
+            if (f.has_tick) found.tick = f.tick;
+            c.findings_.push_back(found);
+        }
+        return c;
+    }
+
+    std::uint64_t seed() const { return own_->c.seed; }
+    std::string peer() const { return {static_cast<const char *>(own_->c.peer.data), own_->c.peer.len}; }
+    Hash key() const { return hash_at(own_->c.key); }
+    Hash start() const { return hash_at(own_->c.start); }
+    std::uint64_t entries() const { return own_->c.entries; }
+
+    /// How many entries from the start are beyond doubt: signed under the key, each covering the one before.
+    std::uint64_t proven() const { return own_->c.proven; }
+
+    /// There is a signed end, and it agrees.
+    bool closed() const { return own_->c.closed != 0; }
+
+    /// Nothing is found but ticks that the signer itself left out, and a missing end.
+    bool whole() const { return own_->c.whole != 0; }
+
+    /// In the order of the file, at most 1000; found is how many there are.
+    const std::vector<Finding> &findings() const { return findings_; }
+    std::uint64_t found() const { return own_->c.found; }
+
+    /// The state hash of a tick; none if no proven entry is of it.
+    std::optional<Hash> state_hash(std::uint64_t tick) const {
+        Hash h;
+        return desync_checked_hash(&own_->c, tick, h.data()) ? std::optional<Hash>(h) : std::nullopt;
+    }
+
+private:
+    struct Own {
+        Bytes file;
+        desync_checked c = {};
+        Own() = default;
+        Own(const Own &) = delete;
+        Own &operator=(const Own &) = delete;
+        ~Own() { desync_checked_free(&c); }
+    };
+    static Hash hash_at(const std::uint8_t *b) {
+        Hash h;
+        std::memcpy(h.data(), b, h.size());
+        return h;
+    }
+    std::unique_ptr<Own> own_;
+    std::vector<Finding> findings_;
+};
+
+#endif
 
 } // namespace desynctool
 

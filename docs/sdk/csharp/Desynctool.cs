@@ -2205,10 +2205,18 @@ namespace Desynctool
             return v;
         }
 
-        /// <summary>Checks that one value fills the bytes, without recursion, and goes back to its start.</summary>
+        /// <summary>Checks that one value fills the bytes, and goes back to its start.</summary>
         public void Scan()
         {
             int start = At;
+            Skip();
+            if (Left != 0) throw new InvalidDataException(Left + " bytes behind the value");
+            At = start;
+        }
+
+        /// <summary>Goes over one value, without recursion.</summary>
+        public void Skip()
+        {
             for (ulong values = 1; values > 0; values--)
             {
                 byte c = Byte();
@@ -2228,8 +2236,6 @@ namespace Desynctool
                 At += (int)skip;
                 values += inside; // each takes a byte at least, so that this ends
             }
-            if (Left != 0) throw new InvalidDataException(Left + " bytes behind the value");
-            At = start;
         }
 
         static InvalidDataException Not(string what, string expected) { return new InvalidDataException(what + " is not " + expected); }
@@ -2290,15 +2296,30 @@ namespace Desynctool
             return n;
         }
 
-        public string Str(string what, int max = Session.MaxText)
+        int StrHead(string what, int max)
         {
             byte c = Byte();
             if (c >> 5 != 5 && (c < 0xd9 || c > 0xdb)) throw Not(what, "a string");
             int n = c >> 5 == 5 ? c & 31 : (int)Big(1 << c - 0xd9);
             if (n > max) throw new InvalidDataException(what + " of " + n + " bytes, at most " + max);
+            return n;
+        }
+
+        public string Str(string what, int max = Session.MaxText)
+        {
+            int n = StrHead(what, max);
             string s = Utf8.Lenient.GetString(Array, At, n);
             At += n;
             return s;
+        }
+
+        /// <summary>A string of which nobody knows whether it is UTF-8.</summary>
+        public byte[] StrBytes(string what, int max = Session.MaxText)
+        {
+            var b = new byte[StrHead(what, max)];
+            Buffer.BlockCopy(Array, At, b, 0, b.Length);
+            At += b.Length;
+            return b;
         }
 
         public byte[] Bin(string what, int max)
@@ -2440,5 +2461,760 @@ namespace Desynctool
             }
         }
 #endif
+    }
+
+    // ---- signatures ----
+
+    /// <summary>Ed25519 of RFC 8032. A secret key is its seed of 32 bytes. How long signing takes may depend on it: where
+    /// an enemy can measure that, sign elsewhere.</summary>
+    public static class Ed25519
+    {
+        public static byte[] PublicKey(byte[] secret) { return (byte[])new SecretKey(secret).Key.Clone(); }
+
+        public static byte[] Sign(byte[] secret, byte[] message) { return new SecretKey(secret).Sign(message); }
+
+        /// <summary>Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes.</summary>
+        public static bool Verify(byte[] key, byte[] message, byte[] signature)
+        {
+            return key.Length == 32 && signature.Length == 64 && new PublicKeyCheck(key).Verify(message, signature);
+        }
+    }
+
+    /// <summary>A point of the curve of Ed25519: x is X/Z, y is Y/Z and xy is T/Z.</summary>
+    sealed class CurvePoint
+    {
+        public readonly uint[] X = new uint[10], Y = new uint[10], Z = new uint[10], T = new uint[10];
+
+        public void Set(CurvePoint p)
+        {
+            Array.Copy(p.X, X, 10); Array.Copy(p.Y, Y, 10); Array.Copy(p.Z, Z, 10); Array.Copy(p.T, T, 10);
+        }
+
+        public void SetNeutral()
+        {
+            Array.Clear(X, 0, 10); Array.Clear(Y, 0, 10); Array.Clear(Z, 0, 10); Array.Clear(T, 0, 10);
+            Y[0] = Z[0] = 1;
+        }
+    }
+
+    /// <summary>Arithmetic of Ed25519, and memory for it. Numbers modulo 2^255 - 19 have ten limbs of 26 bits: 2^260 is 608.
+    /// A product has limbs just above 26 bits, a sum one bit more; only those may be subtracted, and what is multiplied
+    /// has at most 29 bits.</summary>
+    sealed class CurveMath
+    {
+        const ulong Limb = 0x3ffffff;
+        static readonly uint[] Zero = new uint[10], One = { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        static readonly uint[] D = { 0x35978a3, 0x2d37284, 0x18ab75e, 0x1350507, 0x000700a, 0x1de7a26, 0x0740797, 0x3f9ce33, 0x0ee2b6f, 0x01480db };
+        static readonly uint[] RootOfMinusOne = { 0x20ea0b0, 0x386c9d2, 0x2478c4e, 0x01ab4bf, 0x32f4318, 0x37ef5e9, 0x0d00993, 0x37c2cad, 0x0804fc1, 0x00ae0c9 };
+        // The order of the base point, 2^252 + 27742317777372353535851937790883648493.
+        static readonly uint[] Order = { 0x5cf5d3ed, 0x5812631a, 0xa2f79cd6, 0x14def9de, 0, 0, 0, 0x10000000 };
+
+        readonly ulong[] c = new ulong[20];
+        readonly uint[] a = new uint[10], b = new uint[10], d = new uint[10], e = new uint[10], f = new uint[10], g = new uint[10];
+        readonly uint[] raised = new uint[10], a11 = new uint[10];
+
+        static void Add(uint[] a, uint[] b, uint[] to) { for (int i = 0; i < 10; i++) to[i] = a[i] + b[i]; }
+
+        static void Sub(uint[] a, uint[] b, uint[] to)
+        {
+            to[0] = a[0] + 0xffff680 - b[0]; // 128 times the modulus in all
+            for (int i = 1; i < 10; i++) to[i] = a[i] + 0xffffffc - b[i];
+        }
+
+        void Mul(uint[] a, uint[] b, uint[] to)
+        {
+            ulong[] c = this.c;
+            Array.Clear(c, 0, 20);
+            for (int i = 0; i < 10; i++)
+            {
+                ulong v = a[i];
+                for (int k = 0; k < 10; k++) c[i + k] += v * b[k];
+            }
+            Fold(to);
+        }
+
+        void Square(uint[] a, uint[] to)
+        {
+            ulong[] c = this.c;
+            Array.Clear(c, 0, 20);
+            for (int i = 0; i < 10; i++)
+            {
+                ulong v = a[i];
+                c[2 * i] += v * v;
+                for (int k = i + 1; k < 10; k++) c[i + k] += 2 * v * a[k];
+            }
+            Fold(to);
+        }
+
+        /// <summary>Brings the 19 limbs of a product into ten.</summary>
+        void Fold(uint[] to)
+        {
+            ulong[] c = this.c;
+            for (int i = 10; i < 19; i++) { c[i + 1] += c[i] >> 26; c[i] &= Limb; }
+            for (int i = 0; i < 10; i++) c[i] += c[i + 10] * 608;
+            for (int i = 0; i < 9; i++) { c[i + 1] += c[i] >> 26; to[i] = (uint)(c[i] & Limb); }
+            to[9] = (uint)(c[9] & Limb);
+            ulong first = to[0] + (c[9] >> 26) * 608;
+            to[0] = (uint)(first & Limb);
+            to[1] += (uint)(first >> 26);
+        }
+
+        /// <summary>To the power of 2^n, times b.</summary>
+        void Raise(uint[] a, int n, uint[] b, uint[] to)
+        {
+            Array.Copy(a, raised, 10);
+            while (n-- > 0) Square(raised, raised);
+            Mul(raised, b, to);
+        }
+
+        /// <summary>To the power of 2^250 - 1. a11 is then the power of 11.</summary>
+        void Power(uint[] a, uint[] to)
+        {
+            uint[] a2 = new uint[10], a9 = new uint[10], a5 = new uint[10], a10 = new uint[10], a50 = new uint[10], a100 = new uint[10];
+            Square(a, a2);
+            Raise(a2, 2, a, a9);
+            Mul(a9, a2, a11);
+            Raise(a11, 1, a9, a5); // from here on by the number of bits
+            Raise(a5, 5, a5, a10);
+            Raise(a10, 10, a10, a50);
+            Raise(a50, 20, a50, a50); // 40
+            Raise(a50, 10, a10, a50);
+            Raise(a50, 50, a50, a100);
+            Raise(a100, 100, a100, a100); // 200
+            Raise(a100, 50, a50, to);
+        }
+
+        static byte[] Encode(uint[] a)
+        {
+            var v = (uint[])a.Clone();
+            for (int turn = 0; turn < 2; turn++) // below 2^255 + 19, then below 2^255
+            {
+                uint over = v[9] >> 21;
+                v[9] &= 0x1fffff;
+                v[0] += over * 19;
+                for (int i = 0; i < 9; i++) { v[i + 1] += v[i] >> 26; v[i] &= (uint)Limb; }
+            }
+            uint carry = 19;
+            for (int i = 0; i < 9; i++) carry = (v[i] + carry) >> 26; // is it 2^255 - 19 or more?
+            carry = (v[9] + carry >> 21) * 19;
+            var to = new byte[32];
+            ulong held = 0;
+            for (int i = 0, bits = 0, at = 0; i < 10; i++)
+            {
+                v[i] += carry;
+                carry = v[i] >> 26;
+                held |= (v[i] & Limb) << bits;
+                for (bits += 26; bits >= 8 && at < 32; bits -= 8, held >>= 8) to[at++] = (byte)(held & 0xff);
+            }
+            to[31] &= 0x7f;
+            return to;
+        }
+
+        static void Decode(byte[] b, uint[] to)
+        {
+            ulong held = 0;
+            for (int i = 0, bits = 0, at = 0; i < 10; i++, bits -= 26, held >>= 26)
+            {
+                for (; bits < 26 && at < 32; bits += 8) held |= (ulong)b[at++] << bits;
+                to[i] = (uint)(held & Limb);
+            }
+            to[9] &= 0x1fffff;
+        }
+
+        static bool Same(uint[] a, uint[] b) { return Bytes.Equal(Encode(a), 0, Encode(b), 0, 32); }
+
+        void Out(uint[] e, uint[] f, uint[] g, uint[] h, CurvePoint to)
+        {
+            Mul(e, f, to.X); Mul(g, h, to.Y); Mul(f, g, to.Z); Mul(e, h, to.T);
+        }
+
+        /// <summary>Adds a point whose T is multiplied by 2d.</summary>
+        void Add(CurvePoint p, CurvePoint q, CurvePoint to)
+        {
+            Sub(p.Y, p.X, e); Sub(q.Y, q.X, f); Mul(e, f, a);
+            Add(p.Y, p.X, e); Add(q.Y, q.X, f); Mul(e, f, b);
+            Mul(p.T, q.T, g);
+            Mul(p.Z, q.Z, d);
+            Add(d, d, d);
+            Sub(b, a, e); Sub(d, g, f); Add(d, g, g); Add(b, a, b);
+            Out(e, f, g, b, to);
+        }
+
+        void Double(CurvePoint p, CurvePoint to)
+        {
+            Square(p.X, a); Square(p.Y, b); Square(p.Z, d);
+            Add(d, d, d);
+            Add(p.X, p.Y, e);
+            Square(e, e);
+            Sub(a, b, g); Add(a, b, b); Sub(b, e, e); Add(d, g, f);
+            Out(e, f, g, b, to);
+        }
+
+        void Ready(CurvePoint p)
+        {
+            Mul(p.T, D, p.T);
+            Add(p.T, p.T, p.T);
+        }
+
+        byte[] Encode(CurvePoint p)
+        {
+            Power(p.Z, d);
+            Raise(d, 5, a11, d); // 1/Z
+            Mul(p.X, d, e); Mul(p.Y, d, f);
+            byte[] to = Encode(f);
+            to[31] |= (byte)((Encode(e)[0] & 1) << 7);
+            return to;
+        }
+
+        /// <summary>A point, null if there is none. As in Go, y may be 2^255 - 19 and more, and x -0.</summary>
+        public CurvePoint Point(byte[] bytes)
+        {
+            var p = new CurvePoint();
+            uint[] u = new uint[10], v = new uint[10], v3 = new uint[10], t = new uint[10], power = new uint[10];
+            Decode(bytes, p.Y);
+            Square(p.Y, u);
+            Mul(u, D, v);
+            Sub(u, One, t);
+            Mul(t, One, u); // x² is u/v with u = y² - 1
+            Add(v, One, v); // and v = dy² + 1; x is uv³ (uv⁷)^((p-5)/8), perhaps times the root of -1
+            Square(v, t); Mul(t, v, v3);
+            Square(v3, t); Mul(t, v, t); Mul(t, u, t);
+            Power(t, power);
+            Raise(power, 2, t, t);
+            Mul(t, v3, t); Mul(t, u, p.X);
+            Square(p.X, t); Mul(t, v, t);
+            if (!Same(t, u))
+            {
+                Sub(Zero, u, u);
+                if (!Same(t, u)) return null;
+                Mul(p.X, RootOfMinusOne, p.X);
+            }
+            if ((Encode(p.X)[0] & 1) != bytes[31] >> 7) Negate(p.X);
+            p.Z[0] = 1;
+            Mul(p.X, p.Y, p.T);
+            return p;
+        }
+
+        void Negate(uint[] v)
+        {
+            Sub(Zero, v, a);
+            Mul(a, One, v);
+        }
+
+        public void Negate(CurvePoint p) { Negate(p.X); Negate(p.T); }
+
+        /// <summary>The sums of a point's multiples by 1, 2^64, 2^128 and 2^192, ready to be added.</summary>
+        public CurvePoint[] Comb(CurvePoint of)
+        {
+            var sums = new CurvePoint[16];
+            for (int i = 0; i < 16; i++) sums[i] = new CurvePoint();
+            sums[0].SetNeutral();
+            CurvePoint p = new CurvePoint(), ready = new CurvePoint();
+            p.Set(of);
+            for (int i = 0; i < 4; i++)
+            {
+                ready.Set(p);
+                Ready(ready);
+                for (int k = 0; k < 1 << i; k++) Add(sums[k], ready, sums[k + (1 << i)]);
+                for (int k = 0; k < 64 && i < 3; k++) Double(p, p);
+            }
+            foreach (CurvePoint sum in sums) Ready(sum);
+            return sums;
+        }
+
+        public CurvePoint[] CombOfBase()
+        {
+            var b = new byte[32];
+            for (int i = 0; i < 32; i++) b[i] = 0x66;
+            b[0] = 0x58;
+            return Comb(Point(b));
+        }
+
+        /// <summary>The points of one comb or two, each times a number, added up.</summary>
+        public byte[] Times(CurvePoint[] comb, byte[] n, CurvePoint[] other = null, byte[] m = null)
+        {
+            var p = new CurvePoint();
+            p.SetNeutral();
+            for (int i = 63; i >= 0; i--)
+            {
+                Double(p, p);
+                Add(p, comb[Tooth(n, i)], p);
+                if (other != null) Add(p, other[Tooth(m, i)], p);
+            }
+            return Encode(p);
+        }
+
+        static int Tooth(byte[] n, int i)
+        {
+            int v = 0;
+            for (int k = 3; k >= 0; k--) v = v << 1 | n[8 * k + i / 8] >> i % 8 & 1;
+            return v;
+        }
+
+        /// <summary>A number of 64 bytes modulo the order, bit by bit.</summary>
+        static byte[] Reduce(byte[] wide)
+        {
+            uint[] v = new uint[8], less = new uint[8];
+            for (int i = 511; i >= 0; i--)
+            {
+                uint carry = (uint)(wide[i / 8] >> i % 8 & 1);
+                for (int k = 0; k < 8; k++)
+                {
+                    uint high = v[k] >> 31;
+                    v[k] = v[k] << 1 | carry;
+                    carry = high;
+                }
+                long borrow = 0;
+                for (int k = 0; k < 8; k++)
+                {
+                    borrow += (long)v[k] - Order[k];
+                    less[k] = (uint)(borrow & 0xffffffff);
+                    borrow >>= 32;
+                }
+                if (borrow == 0) Array.Copy(less, v, 8);
+            }
+            var to = new byte[32];
+            for (int i = 0; i < 32; i++) to[i] = (byte)(v[i / 4] >> 8 * (i % 4) & 0xff);
+            return to;
+        }
+
+        /// <summary>a·b + c modulo the order.</summary>
+        public static byte[] MulAdd(byte[] a, byte[] b, byte[] c)
+        {
+            var wide = new byte[64];
+            Buffer.BlockCopy(c, 0, wide, 0, 32);
+            for (int i = 0; i < 32; i++)
+            {
+                int carry = 0;
+                for (int k = 0; k < 32; k++)
+                {
+                    carry += wide[i + k] + a[i] * b[k];
+                    wide[i + k] = (byte)(carry & 0xff);
+                    carry >>= 8;
+                }
+                wide[i + 32] = (byte)carry; // nothing is there yet
+            }
+            return Reduce(wide);
+        }
+
+        public static bool BelowOrder(byte[] b, int at)
+        {
+            for (int i = 7; i >= 0; i--)
+            {
+                uint v = Reader.U32At(b, at + 4 * i);
+                if (v != Order[i]) return v < Order[i];
+            }
+            return false;
+        }
+
+        public static byte[] Sha512(params byte[][] parts)
+        {
+            int n = 0;
+            foreach (byte[] part in parts) n += part.Length;
+            var all = new byte[n];
+            n = 0;
+            foreach (byte[] part in parts)
+            {
+                Buffer.BlockCopy(part, 0, all, n, part.Length);
+                n += part.Length;
+            }
+            using (var sha = System.Security.Cryptography.SHA512.Create()) return sha.ComputeHash(all);
+        }
+
+        public static byte[] HashToOrder(params byte[][] parts) { return Reduce(Sha512(parts)); }
+    }
+
+    /// <summary>A secret key that is ready to sign.</summary>
+    sealed class SecretKey
+    {
+        public readonly byte[] Key;
+        readonly byte[] scalar = new byte[32], prefix = new byte[32];
+        readonly CurveMath math = new CurveMath();
+        readonly CurvePoint[] comb;
+
+        public SecretKey(byte[] secret)
+        {
+            if (secret.Length != 32) throw new ArgumentException("a secret key has 32 bytes");
+            byte[] digest = CurveMath.Sha512(secret);
+            Buffer.BlockCopy(digest, 0, scalar, 0, 32);
+            Buffer.BlockCopy(digest, 32, prefix, 0, 32);
+            scalar[0] &= 0xf8;
+            scalar[31] = (byte)(scalar[31] & 0x3f | 0x40);
+            comb = math.CombOfBase();
+            Key = math.Times(comb, scalar);
+        }
+
+        public byte[] Sign(byte[] message)
+        {
+            byte[] r = CurveMath.HashToOrder(prefix, message), point = math.Times(comb, r);
+            byte[] s = CurveMath.MulAdd(CurveMath.HashToOrder(point, Key, message), scalar, r), to = new byte[64];
+            Buffer.BlockCopy(point, 0, to, 0, 32);
+            Buffer.BlockCopy(s, 0, to, 32, 32);
+            return to;
+        }
+    }
+
+    /// <summary>A public key that is ready to check signatures.</summary>
+    sealed class PublicKeyCheck
+    {
+        readonly byte[] key;
+        readonly CurveMath math = new CurveMath();
+        readonly CurvePoint[] comb, minus;
+
+        public PublicKeyCheck(byte[] key)
+        {
+            this.key = (byte[])key.Clone();
+            CurvePoint p = math.Point(key);
+            if (p == null) return;
+            math.Negate(p);
+            comb = math.CombOfBase();
+            minus = math.Comb(p);
+        }
+
+        public bool Verify(byte[] message, byte[] signature)
+        {
+            if (comb == null || !CurveMath.BelowOrder(signature, 32)) return false;
+            byte[] point = new byte[32], s = new byte[32];
+            Buffer.BlockCopy(signature, 0, point, 0, 32);
+            Buffer.BlockCopy(signature, 32, s, 0, 32);
+            return Bytes.Equal(math.Times(comb, s, minus, CurveMath.HashToOrder(point, key, message)), 0, point, 0, 32);
+        }
+    }
+
+    /// <summary>What a file of signatures is made of.</summary>
+    static class Chain
+    {
+        public const uint HeaderFrame = 1, EntryFrame = 2, EndFrame = 3;
+        public const int Entry = 144, End = 104, Signature = 64;
+        public static readonly byte[] Magic = { 0x89, 0x54, 0x53, 0x49, 0x47, 0x53, 0x0d, 0x0a };
+
+        public static Bytes Message(string purpose)
+        {
+            var b = new Bytes();
+            b.Raw(Encoding.ASCII.GetBytes("desynctool tick-signatures 1 " + purpose + "\n"));
+            return b;
+        }
+
+        public static byte[] Message(string purpose, byte[] body, int n)
+        {
+            Bytes b = Message(purpose);
+            for (int i = 0; i < n; i++) b.U8(body[i]);
+            return b.Copy(0, b.Length);
+        }
+
+        public static byte[] Hash(Bytes b)
+        {
+            var to = new byte[Sha256.Size];
+            new Sha256().Hash(b.Array, 0, b.Length, to, 0);
+            return to;
+        }
+
+        public static byte[] Genesis(ulong seed, byte[] key, byte[] start, byte[] peer)
+        {
+            Bytes b = Message("genesis");
+            b.U64(seed); b.Raw(key); b.Raw(start); b.U32((uint)peer.Length); b.Raw(peer);
+            return Hash(b);
+        }
+
+        public static byte[] Link(byte[] entry)
+        {
+            Bytes b = Message("link");
+            b.Raw(entry);
+            return Hash(b);
+        }
+    }
+
+    /// <summary>Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before.
+    /// Dispose signs how many there are, and ends it: without that nobody can say whether some were cut off.</summary>
+    public sealed class TickSignatures : IDisposable
+    {
+        readonly Frames file;
+        readonly Func<byte[], byte[]> sign;
+        readonly PublicKeyCheck check; // of what signs
+        readonly byte[] key;
+        byte[] link;
+        ulong tick, count;
+        bool ended;
+
+        /// <summary>Signs with a secret key, the 32 bytes of its seed. Start is the state hash at the first point, null if it is not known.</summary>
+        public TickSignatures(string path, ulong seed, string peer, byte[] secret, byte[] start = null) : this(Frames.Create(path), seed, peer, secret, start) { }
+
+        public TickSignatures(Stream file, ulong seed, string peer, byte[] secret, byte[] start = null)
+        {
+            var own = new SecretKey(secret);
+            key = own.Key;
+            sign = own.Sign;
+            this.file = Begin(file, seed, peer, start);
+        }
+
+        /// <summary>With a public key and what signs with it, such as a key store. What that gives is checked.</summary>
+        public TickSignatures(string path, ulong seed, string peer, byte[] key, Func<byte[], byte[]> sign, byte[] start = null) : this(Frames.Create(path), seed, peer, key, sign, start) { }
+
+        public TickSignatures(Stream file, ulong seed, string peer, byte[] key, Func<byte[], byte[]> sign, byte[] start = null)
+        {
+            if (key.Length != 32) throw new ArgumentException("a key has 32 bytes");
+            this.key = (byte[])key.Clone();
+            this.sign = sign;
+            check = new PublicKeyCheck(key);
+            this.file = Begin(file, seed, peer, start);
+        }
+
+        Frames Begin(Stream stream, ulong seed, string peer, byte[] start)
+        {
+            start = start ?? new byte[Sha256.Size];
+            if (start.Length != Sha256.Size) throw new ArgumentException("a start hash has 32 bytes");
+            byte[] name = Utf8.Strict.GetBytes(peer);
+            if (name.Length > Session.MaxText) throw new ArgumentException("a peer's name of " + name.Length + " bytes, at most " + Session.MaxText);
+            var frames = new Frames(stream, Chain.Magic);
+            Bytes o = frames.Begin();
+            o.MapHead(4);
+            o.Str("seed"); o.UInt(seed);
+            o.Str("peer"); o.Str(peer);
+            o.Str("key"); o.Bin(key);
+            o.Str("start"); o.Bin(start);
+            frames.End(Chain.HeaderFrame);
+            link = Chain.Genesis(seed, key, start, name);
+            return frames;
+        }
+
+        /// <summary>The public key.</summary>
+        public byte[] Key { get { return (byte[])key.Clone(); } }
+
+        /// <summary>Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted.</summary>
+        public void Append(ulong tick, byte[] stateHash)
+        {
+            if (stateHash.Length != Sha256.Size) throw new ArgumentException("a state hash has 32 bytes");
+            if (count > 0 && tick <= this.tick) throw new ArgumentException("tick " + tick + " after tick " + this.tick);
+            var b = new Bytes();
+            b.Raw(link); b.U64(count > 0 ? tick - this.tick - 1 : 0); b.U64(tick); b.Raw(stateHash);
+            link = Chain.Link(Write(Chain.EntryFrame, "entry", b));
+            this.tick = tick;
+            count++;
+        }
+
+        byte[] Write(uint kind, string purpose, Bytes body)
+        {
+            byte[] message = Chain.Message(purpose, body.Array, body.Length), signature = sign(message);
+            if (signature.Length != Chain.Signature || check != null && !check.Verify(message, signature)) throw new ArgumentException("what signs did not sign with the key");
+            body.Raw(signature);
+            byte[] all = body.Copy(0, body.Length);
+            file.Begin().Raw(all);
+            file.End(kind);
+            return all;
+        }
+
+        public void Dispose()
+        {
+            if (ended) return;
+            ended = true;
+            var b = new Bytes();
+            b.Raw(link); b.U64(count);
+            try { Write(Chain.EndFrame, "end", b); }
+            finally { file.Dispose(); }
+        }
+    }
+
+    /// <summary>What is found in a file of signatures.</summary>
+    public enum FindingKind : byte { OtherKey = 1, Corrupt, Tampered, Missing, Contradiction, Skipped, MissingAtEnd, Open }
+
+    /// <summary>Where something is found.</summary>
+    public sealed class Finding
+    {
+        public FindingKind Kind;
+        /// <summary>Of the frame, in bytes.</summary>
+        public int Offset;
+        /// <summary>Number of the entry, from 0.</summary>
+        public ulong Entry;
+        /// <summary>Tick of the entry before, and of this one; null where there is none or nobody knows.</summary>
+        public ulong? After, Tick;
+
+        /// <summary>What the kind means.</summary>
+        public string Words { get { return WordsOf(Kind); } }
+
+        public static string WordsOf(FindingKind kind)
+        {
+            switch (kind)
+            {
+                case FindingKind.OtherKey: return "the key is not the one that is trusted";
+                case FindingKind.Corrupt: return "the file is damaged here: nothing after it is read";
+                case FindingKind.Tampered: return "the signature is not valid and the checksum is right: somebody changed this, or made it without the key";
+                case FindingKind.Missing: return "entries before this one are missing or were moved";
+                case FindingKind.Contradiction: return "the signer contradicts itself: the ticks do not ascend, or are not as many as it says";
+                case FindingKind.Skipped: return "the signer itself left out ticks before this one: nothing was tampered with";
+                case FindingKind.MissingAtEnd: return "entries are missing at the end";
+                case FindingKind.Open: return "there is no signed end: entries at the end may have been cut off";
+            }
+            return "";
+        }
+    }
+
+    /// <summary>What a file of signatures says, and what is found in it, in the order of the file.</summary>
+    public sealed class CheckedSignatures
+    {
+        const int MaxFindings = 1000, MaxPayload = 1 << 20, Head = 16;
+
+        public ulong Seed { get; private set; }
+        public string Peer { get { return Utf8.Lenient.GetString(PeerBytes); } }
+        public byte[] PeerBytes { get; private set; }
+        public byte[] Key { get; private set; }
+        public byte[] Start { get; private set; }
+        public ulong Entries { get; private set; }
+        /// <summary>How many entries from the start are beyond doubt: signed under Key, each covering the one before.</summary>
+        public ulong Proven { get; private set; }
+        /// <summary>There is a signed end, and it agrees.</summary>
+        public bool Closed { get; private set; }
+        /// <summary>Nothing is found but ticks that the signer itself left out, and a missing end.</summary>
+        public bool Whole { get; private set; }
+        /// <summary>At most 1000; Found is how many there are.</summary>
+        public readonly List<Finding> Findings = new List<Finding>();
+        public ulong Found { get; private set; }
+
+        readonly byte[] file;
+        readonly Dictionary<ulong, int> proven = new Dictionary<ulong, int>(); // where the state hash of a tick is
+        int at = 16, payload, length;
+        uint kind;
+        ulong frames;
+
+        /// <summary>Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows
+        /// that it is whole, and by one signer, but not by whom. InvalidDataException: its header cannot be read.</summary>
+        public static CheckedSignatures Read(byte[] file, byte[] trusted = null) { return new CheckedSignatures(file, trusted); }
+
+        /// <summary>The state hash of a tick, null if no proven entry is of it.</summary>
+        public byte[] StateHash(ulong tick)
+        {
+            int place;
+            return proven.TryGetValue(tick, out place) ? Piece(place, Sha256.Size) : null;
+        }
+
+        CheckedSignatures(byte[] file, byte[] trusted)
+        {
+            this.file = file;
+            if (file.Length < 8 || !Bytes.Equal(file, 0, Chain.Magic, 0, 8)) throw new InvalidDataException("not a tick-signatures.bin");
+            if (file.Length < 16) throw new InvalidDataException("torn in the preamble");
+            if (Reader.U32At(file, 12) != Crc32C.Of(file, 0, 12)) throw new InvalidDataException("the preamble fails its checksum");
+            if (Reader.U32At(file, 8) != 1) throw new InvalidDataException("expected version 1 without flags");
+            if (Next() != State.Whole || kind != Chain.HeaderFrame) throw new InvalidDataException("the header is missing or damaged");
+            ReadHeader();
+            Whole = true;
+            bool believed = trusted == null || trusted.Length == 32 && Bytes.Equal(trusted, 0, Key, 0, 32);
+            if (!believed) Find(FindingKind.OtherKey, 16, null, null);
+            Check(believed);
+        }
+
+        byte[] Piece(int from, int n)
+        {
+            var b = new byte[n];
+            Buffer.BlockCopy(file, from, b, 0, n);
+            return b;
+        }
+
+        enum State { Whole, Clean, Torn, Corrupt }
+
+        /// <summary>Torn if from some byte of a part that fails its checksum on there is nothing but zero, as a crash leaves it.</summary>
+        State Fails(int part, int end)
+        {
+            int begin = file.Length;
+            while (begin > part && file[begin - 1] == 0) begin--;
+            return begin < end && file.Length - begin >= 16 ? State.Torn : State.Corrupt;
+        }
+
+        /// <summary>Goes to the next frame. at stays at what ends the file.</summary>
+        State Next()
+        {
+            int left = file.Length - at - Head;
+            if (left < 0) return State.Torn;
+            if (Reader.U32At(file, at + 12) != Crc32C.Of(file, at, 12)) return Fails(at, at + Head);
+            uint n = Reader.U32At(file, at);
+            kind = Reader.U32At(file, at + 4);
+            if (n > MaxPayload) return State.Corrupt;
+            if (n > left) return State.Torn;
+            payload = at + Head;
+            length = (int)n;
+            if (Reader.U32At(file, at + 8) != Crc32C.Of(file, payload, length)) return Fails(payload, payload + length);
+            if (kind != 0xffffffff)
+            {
+                at = payload + length;
+                frames++;
+                return State.Whole;
+            }
+            if (length != 8 || Reader.U64Of(file, payload) != frames) return State.Corrupt;
+            if (left == 8) return State.Clean;
+            at += Head + 8;
+            return State.Corrupt;
+        }
+
+        void ReadHeader()
+        {
+            var r = new Reader(file, payload, payload + length);
+            r.Scan();
+            var seen = new HashSet<string>();
+            for (int n = r.MapHead("the header", int.MaxValue); n > 0; n--)
+            {
+                string name = r.Str("a key", int.MaxValue);
+                if (name != "seed" && name != "peer" && name != "key" && name != "start") { r.Skip(); continue; }
+                if (!seen.Add(name)) throw new InvalidDataException("the header has " + name + " twice");
+                if (name == "seed") Seed = r.UInt(name);
+                else if (name == "peer") PeerBytes = r.StrBytes(name);
+                else if (name == "key") Key = r.Hash(name);
+                else Start = r.Hash(name);
+            }
+            if (seen.Count != 4) throw new InvalidDataException("the header lacks seed, peer, key or start");
+        }
+
+        void Find(FindingKind kind, int offset, ulong? after, ulong? tick)
+        {
+            Found++;
+            if (Found > MaxFindings || kind != FindingKind.Skipped && kind != FindingKind.Open) Whole = false;
+            if (Found <= MaxFindings) Findings.Add(new Finding { Kind = kind, Offset = offset, Entry = Entries, After = after, Tick = tick });
+        }
+
+        void Check(bool believed)
+        {
+            var check = new PublicKeyCheck(Key);
+            byte[] link = Chain.Genesis(Seed, Key, Start, PeerBytes);
+            ulong? before = null;
+            bool unbroken = true, ended = false;
+            while (true)
+            {
+                int offset = at;
+                State state = Next();
+                if (state == State.Whole && (ended || !(kind == Chain.EntryFrame && length == Chain.Entry || kind == Chain.EndFrame && length == Chain.End)))
+                {
+                    Find(FindingKind.Corrupt, offset, null, null);
+                    return;
+                }
+                if (state == State.Corrupt) Find(FindingKind.Corrupt, at, null, null);
+                else if (state != State.Whole && !ended) Find(FindingKind.Open, offset, before, null);
+                if (state != State.Whole) return;
+                byte[] all = Piece(payload, length);
+                bool entry = kind == Chain.EntryFrame, linked = Bytes.Equal(all, 0, link, 0, Sha256.Size);
+                bool valid = check.Verify(Chain.Message(entry ? "entry" : "end", all, length - Chain.Signature), Piece(at - Chain.Signature, Chain.Signature));
+                ulong number = Reader.U64Of(all, 32);
+                if (!entry)
+                {
+                    ended = true;
+                    if (!valid) Find(FindingKind.Tampered, offset, before, null);
+                    else if (!linked) Find(FindingKind.MissingAtEnd, offset, before, null);
+                    else if (number != Entries && unbroken) Find(FindingKind.Contradiction, offset, before, null); // else what is missing has been said
+                    else Closed = true;
+                    continue;
+                }
+                ulong tick = Reader.U64Of(all, 40);
+                bool follows = before == null ? number == 0 : tick > before && number == tick - before.Value - 1;
+                if (!valid) Find(FindingKind.Tampered, offset, before, tick);
+                else if (!linked) Find(FindingKind.Missing, offset, before, tick);
+                else if (!follows) Find(FindingKind.Contradiction, offset, before, tick);
+                else if (number > 0) Find(FindingKind.Skipped, offset, before, tick);
+                unbroken = unbroken && valid && linked && follows;
+                if (unbroken && believed)
+                {
+                    proven[tick] = payload + 48;
+                    Proven++;
+                }
+                Entries++;
+                link = Chain.Link(all);
+                before = tick;
+            }
+        }
     }
 }

@@ -48,9 +48,10 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 __all__ = [
-    "Checkpoint", "Column", "Damaged", "Detail", "Event", "EventKind", "Game", "Marker", "MarkerKind", "Order", "OrderKind",
-    "OrderLog", "Point", "Recorder", "Refused", "Session", "Sum", "Table", "TableClass", "Trace", "Type", "World", "crc32c",
-    "decode_snapshot", "encode_snapshot", "history_hash", "input_hash", "peer_report", "read_snapshot", "serve", "write_snapshot",
+    "CheckedSignatures", "Checkpoint", "Column", "Damaged", "Detail", "Event", "EventKind", "Finding", "FindingKind", "Game", "Marker",
+    "MarkerKind", "Order", "OrderKind", "OrderLog", "Point", "Recorder", "Refused", "Session", "Sum", "Table", "TableClass",
+    "TickSignatures", "Trace", "Type", "World", "check_signatures", "crc32c", "decode_snapshot", "encode_snapshot", "history_hash",
+    "input_hash", "peer_report", "public_key", "read_snapshot", "serve", "sign", "verify", "write_snapshot",
 ]
 
 _U32, _U64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
@@ -235,8 +236,16 @@ class _Reader:
         return int.from_bytes(self.take(n), "big")
 
     def scan(self) -> None:
-        """Checks that one value fills the bytes, without recursion, and goes back to its start."""
-        start, values = self.at, 1
+        """Checks that one value fills the bytes, and goes back to its start."""
+        start = self.at
+        self.skip()
+        if self.at != self.end:
+            raise Damaged("there are bytes after it")
+        self.at = start
+
+    def skip(self) -> None:
+        """Goes over one value, without recursion."""
+        values = 1
         while values:
             values -= 1
             c = self.byte()
@@ -261,9 +270,6 @@ class _Reader:
             if skip + values > self.end - self.at:
                 raise Damaged("it ends inside a value")
             self.at += skip
-        if self.at != self.end:
-            raise Damaged("there are bytes after it")
-        self.at = start
 
     def uint(self, what: str, most: int = _U64) -> int:
         c = self.byte()
@@ -1948,3 +1954,389 @@ def serve(game: Game) -> int:
         print(str(e).replace("\n", " "), file=sys.stderr)
         return 2
     return 0
+
+
+# ---- Signatures
+
+_P, _ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493  # of the field, and of the base point
+_D = -121665 * pow(121666, -1, _P) % _P
+_ROOT = pow(2, (_P - 1) // 4, _P)  # of -1
+_Curve = Tuple[int, int, int, int]  # X, Y, Z, T: x is X/Z, y is Y/Z, xy is T/Z
+
+
+def _plus(a: _Curve, b: _Curve) -> _Curve:
+    """The sum of two points. T of the second one is multiplied by 2d, as _comb leaves it."""
+    (x, y, z, t), (bx, by, bz, bt) = a, b
+    p, q, r, s = (y - x) * (by - bx), (y + x) * (by + bx), t * bt, 2 * z * bz
+    e, f, g, h = q - p, (s - r) % _P, (s + r) % _P, q + p
+    return e * f % _P, g * h % _P, f * g % _P, e * h % _P
+
+
+def _twice(a: _Curve) -> _Curve:
+    x, y, z, _ = a
+    p, q = x * x, y * y
+    h = p + q
+    e, g = h - (x + y) ** 2, p - q
+    f = (2 * z * z + g) % _P
+    return e * f % _P, g * h % _P, f * g % _P, e * h % _P
+
+
+def _doubled(a: _Curve) -> _Curve:
+    return a[0], a[1], a[2], a[3] * 2 * _D % _P
+
+
+def _comb(a: _Curve) -> List[_Curve]:
+    """The sixteen sums of a point's multiples by 1, 2**64, 2**128 and 2**192, ready to be added."""
+    table: List[_Curve] = [(0, 1, 1, 0)]
+    for i in range(4):
+        table += [_plus(a, _doubled(b)) for b in table]
+        for _ in range(64 if i < 3 else 0):
+            a = _twice(a)
+    return [_doubled(b) for b in table]
+
+
+def _times(*parts: Tuple[List[_Curve], int]) -> _Curve:
+    """The sum of points, as _comb leaves them, each times a number below 2**256."""
+    at: _Curve = (0, 1, 1, 0)
+    for i in range(63, -1, -1):
+        at = _twice(at)
+        for table, n in parts:
+            n >>= i
+            at = _plus(at, table[n & 1 | n >> 63 & 2 | n >> 126 & 4 | n >> 189 & 8])
+    return at
+
+
+def _encode_point(a: _Curve) -> bytes:
+    inverse = pow(a[2], -1, _P)
+    return (a[1] * inverse % _P | (a[0] * inverse % _P & 1) << 255).to_bytes(32, "little")
+
+
+def _decode_point(b: bytes) -> Optional[_Curve]:
+    """A point, None if there is none. As Go's crypto/ed25519 does, it takes a y of 2**255 - 19 and more, and -0 for x."""
+    n = int.from_bytes(b, "little")
+    y = (n & (1 << 255) - 1) % _P
+    u, v = (y * y - 1) % _P, (_D * y * y + 1) % _P
+    x = u * pow(v, 3, _P) * pow(u * pow(v, 7, _P), (_P - 5) // 8, _P) % _P
+    if v * x * x % _P == -u % _P:
+        x = x * _ROOT % _P
+    if v * x * x % _P != u:
+        return None
+    if x & 1 != n >> 255:
+        x = -x % _P
+    return x, y, 1, x * y % _P
+
+
+@functools.lru_cache(None)
+def _base() -> List[_Curve]:
+    point = _decode_point((4 * pow(5, -1, _P) % _P).to_bytes(32, "little"))
+    assert point
+    return _comb(point)
+
+
+@functools.lru_cache(64)
+def _key_comb(key: bytes) -> Optional[List[_Curve]]:
+    point = _decode_point(key)
+    return _comb((-point[0] % _P, point[1], 1, -point[3] % _P)) if point else None
+
+
+def _sha512(*parts: bytes) -> int:
+    return int.from_bytes(hashlib.sha512(b"".join(parts)).digest(), "little")
+
+
+@functools.lru_cache(64)
+def _expanded(secret: bytes) -> Tuple[int, bytes, bytes]:
+    """What signs: the scalar of a secret key, what makes each signature's own number, and the public key."""
+    h = hashlib.sha512(_needs_hash(secret, "a secret key")).digest()
+    scalar = int.from_bytes(h[:32], "little") & (1 << 254) - 8 | 1 << 254
+    return scalar, h[32:], _encode_point(_times((_base(), scalar)))
+
+
+def public_key(secret: bytes) -> bytes:
+    """The 32 bytes of the Ed25519 public key of a secret one, which is its seed of 32 bytes (RFC 8032)."""
+    return _expanded(bytes(secret))[2]
+
+
+def sign(secret: bytes, message: bytes) -> bytes:
+    """The Ed25519 signature, 64 bytes. How long it takes depends on the secret key: where an enemy can measure that, sign elsewhere."""
+    scalar, prefix, key = _expanded(bytes(secret))
+    r = _sha512(prefix, message) % _ORDER
+    point = _encode_point(_times((_base(), r)))
+    return point + ((r + _sha512(point, key, message) * scalar) % _ORDER).to_bytes(32, "little")
+
+
+def verify(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether an Ed25519 signature is valid. Exactly those are that Go's crypto/ed25519 takes."""
+    if len(key) != 32 or len(signature) != 64:
+        return False
+    point, s, comb = signature[:32], int.from_bytes(signature[32:], "little"), _key_comb(bytes(key))
+    if comb is None or s >= _ORDER:
+        return False
+    return _encode_point(_times((_base(), s), (comb, _sha512(point, key, message) % _ORDER))) == point
+
+
+_CHAIN = b"desynctool tick-signatures 1 "
+_CHAIN_MAGIC = b"\x89TSIGS\r\n"
+
+
+def _genesis(seed: int, key: bytes, start: bytes, peer: bytes) -> bytes:
+    return _sha(_CHAIN + b"genesis\n" + struct.pack("<Q", seed) + key + start + struct.pack("<I", len(peer)) + peer)
+
+
+class TickSignatures(contextlib.AbstractContextManager):
+    """Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before.
+
+    The secret key is the 32 bytes of its seed. Instead of it there can be a public key, and a function that signs with it, such as that
+    of a key store; what that returns is checked. start is the state hash at the first point, zeros if it is not known. Each entry is
+    one write, so that a crash loses none. close, or the end of a with block, signs how many there are: without it nobody can say whether
+    some were cut off.
+    """
+
+    def __init__(self, path: str, seed: int, peer: str, secret: Optional[bytes] = None, start: bytes = bytes(32), *,
+                 key: Optional[bytes] = None, sign: Optional[Callable[[bytes], bytes]] = None) -> None:
+        if (secret is None) == (key is None) or (key is None) != (sign is None):
+            raise ValueError("expected either a secret key, or a public key and what signs with it")
+        self.key = public_key(secret) if secret is not None else _needs_hash(bytes(key or b""), "a key")
+        self._secret, self._sign = secret, sign
+        name = peer.encode("utf-8", "surrogateescape")
+        if len(name) > _MAX_TEXT:
+            raise ValueError("a peer's name of %d bytes, at most %d" % (len(name), _MAX_TEXT))
+        o = _Pack()
+        o.pairs(4)
+        o.text("seed")
+        o.uint(seed)
+        o.text("peer")
+        o.text(name)
+        o.text("key")
+        o.bin(self.key)
+        o.text("start")
+        o.bin(_needs_hash(start, "a start hash"))
+        self.count, self.tick, self._link, self._ended = 0, -1, _genesis(seed, self.key, start, name), False
+        self._frames = _Frames(path, _CHAIN_MAGIC)
+        self._frames.frame(1, bytes(o))
+
+    def _signed(self, what: bytes, body: bytes) -> bytes:
+        if self._sign is None:
+            return body + sign(self._secret or b"", _CHAIN + what + body)
+        signature = self._sign(_CHAIN + what + body)
+        if not verify(self.key, _CHAIN + what + body, signature):
+            raise ValueError("what signs did not sign with the key")
+        return body + signature
+
+    def append(self, tick: int, state_hash: bytes) -> None:
+        """Signs the state hash of a tick: that of the state before its orders. Ticks ascend; those that are left out are counted."""
+        if not self.tick < tick <= _U64:
+            raise ValueError("tick %d after tick %d" % (tick, self.tick))
+        skipped = tick - self.tick - 1 if self.count else 0
+        entry = self._signed(b"entry\n", self._link + struct.pack("<QQ", skipped, tick) + _needs_hash(state_hash, "a state hash"))
+        self._frames.frame(2, entry)
+        self.count, self.tick, self._link = self.count + 1, tick, _sha(_CHAIN + b"link\n" + entry)
+
+    def close(self) -> None:
+        """Signs the end, and writes it and the end marker."""
+        if not self._ended:
+            self._ended = True
+            try:
+                self._frames.frame(3, self._signed(b"end\n", self._link + struct.pack("<Q", self.count)))
+            finally:
+                self._frames.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class FindingKind(enum.IntEnum):
+    """What is said of a file of signatures."""
+    OTHER_KEY = 1
+    CORRUPT = 2
+    TAMPERED = 3
+    MISSING = 4
+    CONTRADICTION = 5
+    SKIPPED = 6
+    MISSING_AT_END = 7
+    OPEN = 8
+
+    @property
+    def words(self) -> str:
+        return _FINDINGS[self - 1]
+
+
+_FINDINGS = (
+    "the key is not the one that is trusted",
+    "the file is damaged here: nothing after it is read",
+    "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
+    "entries before this one are missing or were moved",
+    "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
+    "the signer itself left out ticks before this one: nothing was tampered with",
+    "entries are missing at the end",
+    "there is no signed end: entries at the end may have been cut off",
+)
+_MAX_FINDINGS = 1000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Where something is found: the frame's offset in bytes, the number of the entry, its tick and that of the entry before, None where
+    there is none or nobody knows."""
+    kind: FindingKind
+    offset: int
+    entry: int
+    after: Optional[int] = None
+    tick: Optional[int] = None
+
+
+@dataclass
+class CheckedSignatures:
+    """What a file of signatures says, and what is found in it, in the order of the file.
+
+    proven is how many entries from the start are beyond doubt: the signatures are valid under key and each covers the one before. Whose key
+    it is, the file cannot show. found is how many findings there are; the list has the first 1000.
+    """
+    seed: int
+    peer: str
+    key: bytes
+    start: bytes
+    entries: int = 0
+    proven: int = 0
+    closed: bool = False
+    found: int = 0
+    findings: List[Finding] = field(default_factory=list)
+    _hashes: Dict[int, bytes] = field(default_factory=dict, repr=False)
+
+    @property
+    def whole(self) -> bool:
+        """Nothing is found but ticks that the signer itself left out, and a missing end."""
+        return all(f.kind in (FindingKind.SKIPPED, FindingKind.OPEN) for f in self.findings) and self.found <= _MAX_FINDINGS
+
+    def state_hash(self, tick: int) -> Optional[bytes]:
+        """The state hash of a tick, None if no proven entry is of it."""
+        return self._hashes.get(tick)
+
+
+def check_signatures(data: bytes, key: Optional[bytes] = None) -> CheckedSignatures:
+    """Checks the bytes of a tick-signatures.bin. Key is the public key that is trusted: without it the file shows that it is whole, and by
+    one signer, but not by whom. A file whose header cannot be read is Damaged."""
+    return _ChainReader(data).check(key)
+
+
+class _ChainReader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at, self.frames = data, 16, 0
+        if data[:8] != _CHAIN_MAGIC:
+            raise Damaged("not a tick-signatures.bin")
+        if len(data) < 16:
+            raise Damaged("torn in the preamble")
+        version, flags, crc = struct.unpack_from("<HHI", data, 8)
+        if crc != crc32c(data[:12]):
+            raise Damaged("the preamble fails its checksum")
+        if version != 1:
+            raise Damaged("version %d, expected 1" % version)
+        if flags:
+            raise Damaged("the preamble has flags")
+
+    def torn(self, part: int, end: int) -> bool:
+        """Whether from some byte of a part that fails its checksum on there is nothing but zero bytes, as a crash leaves them."""
+        begin = max(part, len(self.data.rstrip(b"\0")))
+        return begin < end and len(self.data) - begin >= 16
+
+    def next(self) -> Tuple[str, int, bytes]:
+        """The next frame: "", its kind and payload. Or how the file ends: "clean", "torn" or "corrupt". at stays at what ends it."""
+        data, at = self.data, self.at
+        if len(data) - at < 16:
+            return "torn", 0, b""
+        length, kind, crc, head = struct.unpack_from("<IIII", data, at)
+        if head != crc32c(data[at:at + 12]):
+            return "torn" if self.torn(at, at + 16) else "corrupt", 0, b""
+        if length > 1 << 20:
+            return "corrupt", 0, b""
+        if length > len(data) - at - 16:
+            return "torn", 0, b""
+        payload = data[at + 16:at + 16 + length]
+        if crc != crc32c(payload):
+            return "torn" if self.torn(at + 16, at + 16 + length) else "corrupt", 0, b""
+        if kind == 0xFFFFFFFF:
+            if length != 8 or struct.unpack("<Q", payload)[0] != self.frames:
+                return "corrupt", 0, b""
+            if len(data) > at + 24:
+                self.at += 24
+                return "corrupt", 0, b""
+            return "clean", 0, b""
+        self.at += 16 + length
+        self.frames += 1
+        return "", kind, payload
+
+    def header(self) -> CheckedSignatures:
+        ended, kind, payload = self.next()
+        if ended or kind != 1:
+            raise Damaged("the header is missing or damaged")
+        r, values = _Reader(payload), {}
+        r.scan()
+        for _ in range(r.pairs("the header", _U32)):
+            name = r.text("a key", len(payload))
+            if name in values:
+                raise Damaged("the header has %s twice" % name)
+            if name == "seed":
+                values[name] = r.uint(name)
+            elif name == "peer":
+                values[name] = r.text(name)
+            elif name in ("key", "start"):
+                values[name] = r.hash(name)
+            else:
+                r.skip()
+        if len(values) != 4:
+            raise Damaged("the header lacks seed, peer, key or start")
+        return CheckedSignatures(**values)
+
+    def check(self, trusted: Optional[bytes]) -> CheckedSignatures:
+        c = self.header()
+        link, tick = _genesis(c.seed, c.key, c.start, c.peer.encode("utf-8", "surrogateescape")), None
+        unbroken = True  # the chain so far
+
+        def found(kind: FindingKind, offset: int, after: Optional[int] = None, now: Optional[int] = None) -> None:
+            c.found += 1
+            if c.found <= _MAX_FINDINGS:
+                c.findings.append(Finding(kind, offset, c.entries, after, now))
+
+        if trusted is not None and trusted != c.key:
+            found(FindingKind.OTHER_KEY, 16)
+        signed = False  # the end
+        while True:
+            offset = self.at
+            ended, kind, payload = self.next()
+            if ended == "corrupt" or not ended and (signed or (kind, len(payload)) not in ((2, 144), (3, 104))):
+                found(FindingKind.CORRUPT, self.at if ended else offset)
+                return c
+            if ended:
+                break
+            valid = verify(c.key, _CHAIN + (b"entry\n" if kind == 2 else b"end\n") + payload[:-64], payload[-64:])
+            previous, number = payload[:32], struct.unpack_from("<Q", payload, 32)[0]
+            if kind == 3:
+                signed = True
+                if not valid:
+                    found(FindingKind.TAMPERED, offset, tick)
+                elif previous != link:
+                    found(FindingKind.MISSING_AT_END, offset, tick)
+                elif number != c.entries and unbroken:  # else what is missing has been said
+                    found(FindingKind.CONTRADICTION, offset, tick)
+                else:
+                    c.closed = True
+                continue
+            now = struct.unpack_from("<Q", payload, 40)[0]
+            whole = False
+            if not valid:
+                found(FindingKind.TAMPERED, offset, tick, now)
+            elif previous != link:
+                found(FindingKind.MISSING, offset, tick, now)
+            elif tick is None and number or tick is not None and (now <= tick or number != now - tick - 1):
+                found(FindingKind.CONTRADICTION, offset, tick, now)
+            else:
+                whole = True
+                if number:
+                    found(FindingKind.SKIPPED, offset, tick, now)
+            unbroken = unbroken and whole
+            if unbroken and trusted in (None, c.key):
+                c.proven += 1
+                c._hashes[now] = payload[48:80]
+            c.entries, link, tick = c.entries + 1, _sha(_CHAIN + b"link\n" + payload), now
+        if not signed:
+            found(FindingKind.OPEN, self.at, tick)
+        return c

@@ -9,6 +9,7 @@
 //! - [`serve`]: replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
 //! - [`Snapshot`]: a state that was read and checked, which a game takes its own memory from
 //! - [`OrderLog`], [`Trace`]: the files by themselves, into whatever implements [`Write`]
+//! - [`TickSignatures`]: state hashes that the peer signed; [`CheckedSignatures`] reads them
 //!
 //! skirmish.rs beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
 //! docs/trace.md, docs/peer-report.md and docs/extsim.md.
@@ -447,12 +448,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string in which what is not UTF-8 is replaced.
-    fn text(&mut self) -> Result<Cow<'a, str>> {
+    /// A string of which nobody knows whether it is UTF-8.
+    fn str_bytes(&mut self) -> Result<&'a [u8]> {
         match self.head()? {
-            Head::Str(n) => Ok(String::from_utf8_lossy(self.take(n)?)),
+            Head::Str(n) => self.take(n),
             _ => refuse("expected a str"),
         }
+    }
+
+    /// A string in which what is not UTF-8 is replaced.
+    fn text(&mut self) -> Result<Cow<'a, str>> {
+        Ok(String::from_utf8_lossy(self.str_bytes()?))
     }
 
     /// A name: without NUL, and of so many bytes.
@@ -1650,8 +1656,8 @@ fn frame() -> Vec<u8> {
 }
 
 impl<W: Write> Frames<W> {
-    fn begin(mut to: W, name: &[u8; 3]) -> Result<Self> {
-        let mut preamble = vec![0x89, name[0], name[1], name[2], b'\r', b'\n', 0x1a, b'\n', 1, 0, 0, 0];
+    fn begin(mut to: W, name: &[u8; 7]) -> Result<Self> {
+        let mut preamble = [&[0x89], &name[..], &[1, 0, 0, 0]].concat();
         let crc = crc32c(&preamble);
         preamble.little32(crc as usize);
         to.write_all(&preamble)?;
@@ -1779,7 +1785,7 @@ impl<W: Write> OrderLog<W> {
         b.array(session.peers.len());
         session.peers.iter().for_each(|p| b.str(p));
         session.put_parameters(&mut b);
-        let mut frames = Frames::begin(to, b"DOL")?;
+        let mut frames = Frames::begin(to, b"DOL\r\n\x1a\n")?;
         frames.write(1, b)?;
         Ok(OrderLog {
             frames,
@@ -2016,7 +2022,7 @@ impl<W: Write> Trace<W> {
         b.uint(u64::from(session.rate.0));
         b.uint(u64::from(session.rate.1));
         session.put_parameters(&mut b);
-        let mut frames = Frames::begin(to, b"DTR")?;
+        let mut frames = Frames::begin(to, b"DTR\r\n\x1a\n")?;
         frames.write(1, b)?;
         Ok(Trace { frames, names: HashMap::new(), fresh: Noted::default(), batch: Noted::default(), tick: 0 })
     }
@@ -2821,4 +2827,836 @@ fn serve_unix(game: &mut dyn Game, place: &str) -> Result<()> {
 #[cfg(not(unix))]
 fn serve_unix(_: &mut dyn Game, _: &str) -> Result<()> {
     refuse("DESYNCTOOL_SIM is not tcp:HOST:PORT")
+}
+
+// ---- Signatures
+
+struct Sha512 {
+    h: [u64; 8],
+    len: u64,
+    block: [u8; 128],
+}
+
+static SHA512: [u64; 80] = [
+    0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f, 0xe9b5dba58189dbbc, 0x3956c25bf348b538,
+    0x59f111f1b605d019, 0x923f82a4af194f9b, 0xab1c5ed5da6d8118, 0xd807aa98a3030242, 0x12835b0145706fbe,
+    0x243185be4ee4b28c, 0x550c7dc3d5ffb4e2, 0x72be5d74f27b896f, 0x80deb1fe3b1696b1, 0x9bdc06a725c71235,
+    0xc19bf174cf692694, 0xe49b69c19ef14ad2, 0xefbe4786384f25e3, 0x0fc19dc68b8cd5b5, 0x240ca1cc77ac9c65,
+    0x2de92c6f592b0275, 0x4a7484aa6ea6e483, 0x5cb0a9dcbd41fbd4, 0x76f988da831153b5, 0x983e5152ee66dfab,
+    0xa831c66d2db43210, 0xb00327c898fb213f, 0xbf597fc7beef0ee4, 0xc6e00bf33da88fc2, 0xd5a79147930aa725,
+    0x06ca6351e003826f, 0x142929670a0e6e70, 0x27b70a8546d22ffc, 0x2e1b21385c26c926, 0x4d2c6dfc5ac42aed,
+    0x53380d139d95b3df, 0x650a73548baf63de, 0x766a0abb3c77b2a8, 0x81c2c92e47edaee6, 0x92722c851482353b,
+    0xa2bfe8a14cf10364, 0xa81a664bbc423001, 0xc24b8b70d0f89791, 0xc76c51a30654be30, 0xd192e819d6ef5218,
+    0xd69906245565a910, 0xf40e35855771202a, 0x106aa07032bbd1b8, 0x19a4c116b8d2d0c8, 0x1e376c085141ab53,
+    0x2748774cdf8eeb99, 0x34b0bcb5e19b48a8, 0x391c0cb3c5c95a63, 0x4ed8aa4ae3418acb, 0x5b9cca4f7763e373,
+    0x682e6ff3d6b2b8a3, 0x748f82ee5defb2fc, 0x78a5636f43172f60, 0x84c87814a1f0ab72, 0x8cc702081a6439ec,
+    0x90befffa23631e28, 0xa4506cebde82bde9, 0xbef9a3f7b2c67915, 0xc67178f2e372532b, 0xca273eceea26619c,
+    0xd186b8c721c0c207, 0xeada7dd6cde0eb1e, 0xf57d4f7fee6ed178, 0x06f067aa72176fba, 0x0a637dc5a2c898a6,
+    0x113f9804bef90dae, 0x1b710b35131c471b, 0x28db77f523047d84, 0x32caab7b40c72493, 0x3c9ebe0a15c9bebc,
+    0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817,
+];
+
+impl Sha512 {
+    fn new() -> Self {
+        let h = [
+            0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+            0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
+        ];
+        Sha512 { h, len: 0, block: [0; 128] }
+    }
+
+    fn compress(&mut self) {
+        let mut w = [0u64; 80];
+        for (w, b) in w.iter_mut().zip(self.block.chunks(8)) {
+            *w = b.iter().fold(0, |v, b| v << 8 | u64::from(*b));
+        }
+        for i in 16..80 {
+            let (x, y) = (w[i - 15], w[i - 2]);
+            let (x, y) = (x.rotate_right(1) ^ x.rotate_right(8) ^ x >> 7, y.rotate_right(19) ^ y.rotate_right(61) ^ y >> 6);
+            w[i] = w[i - 16].wrapping_add(w[i - 7]).wrapping_add(x).wrapping_add(y);
+        }
+        let mut v = self.h;
+        for (k, w) in SHA512.iter().zip(&w) {
+            let (a, e) = (v[0], v[4]);
+            let t1 = (e.rotate_right(14) ^ e.rotate_right(18) ^ e.rotate_right(41)).wrapping_add((e & v[5]) ^ (!e & v[6]));
+            let t1 = t1.wrapping_add(v[7]).wrapping_add(*k).wrapping_add(*w);
+            let t2 = (a.rotate_right(28) ^ a.rotate_right(34) ^ a.rotate_right(39)).wrapping_add((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+            v.rotate_right(1);
+            v[4] = v[4].wrapping_add(t1);
+            v[0] = t1.wrapping_add(t2);
+        }
+        for (h, v) in self.h.iter_mut().zip(&v) {
+            *h = h.wrapping_add(*v);
+        }
+    }
+
+    fn add(&mut self, data: &[u8]) {
+        let mut rest = data;
+        while !rest.is_empty() {
+            let have = (self.len % 128) as usize;
+            let n = rest.len().min(128 - have);
+            self.block[have..have + n].copy_from_slice(&rest[..n]);
+            self.len += n as u64;
+            rest = &rest[n..];
+            if have + n == 128 {
+                self.compress();
+            }
+        }
+    }
+
+    fn end(mut self) -> [u8; 64] {
+        let bits = u128::from(self.len) * 8;
+        let pad = 128 - (self.len + 16) as usize % 128;
+        self.add(&[&[0x80][..], &[0; 127][..pad - 1]].concat());
+        self.add(&bits.to_be_bytes());
+        let mut out = [0; 64];
+        for (to, h) in out.chunks_mut(8).zip(&self.h) {
+            to.copy_from_slice(&h.to_be_bytes());
+        }
+        out
+    }
+}
+
+/// A number modulo 2^255 - 19, in five limbs of 51 bits. A product has limbs just above that, a sum one bit more; only those may be
+/// subtracted, and what is multiplied has at most 54 bits.
+#[derive(Clone, Copy)]
+struct Field([u64; 5]);
+
+const LIMB: u64 = (1 << 51) - 1;
+const ZERO: Field = Field([0; 5]);
+const ONE: Field = Field([1, 0, 0, 0, 0]);
+const CURVE_D: Field = Field([0x34dca135978a3, 0x1a8283b156ebd, 0x5e7a26001c029, 0x739c663a03cbb, 0x52036cee2b6ff]);
+const ROOT: Field = Field([0x61b274a0ea0b0, 0x0d5a5fc8f189d, 0x7ef5e9cbd0c60, 0x78595a6804c9e, 0x2b8324804fc1d]); // of -1
+
+impl Field {
+    fn add(&self, b: &Field) -> Field {
+        let mut out = *self;
+        out.0.iter_mut().zip(&b.0).for_each(|(a, b)| *a += b);
+        out
+    }
+
+    fn sub(&self, b: &Field) -> Field {
+        let mut out = *self;
+        out.0.iter_mut().zip(&b.0).for_each(|(a, b)| *a = *a + 4 * LIMB - b);
+        out.0[0] -= 4 * 18; // four times the modulus in all
+        out
+    }
+
+    fn mul(&self, b: &Field) -> Field {
+        let (a, b) = (&self.0, &b.0);
+        let m = |i: usize, k: usize| u128::from(a[i]) * u128::from(b[k]);
+        let w = |i: usize, k: usize| u128::from(a[i]) * u128::from(19 * b[k]);
+        Field::fold([
+            m(0, 0) + w(1, 4) + w(2, 3) + w(3, 2) + w(4, 1),
+            m(0, 1) + m(1, 0) + w(2, 4) + w(3, 3) + w(4, 2),
+            m(0, 2) + m(1, 1) + m(2, 0) + w(3, 4) + w(4, 3),
+            m(0, 3) + m(1, 2) + m(2, 1) + m(3, 0) + w(4, 4),
+            m(0, 4) + m(1, 3) + m(2, 2) + m(3, 1) + m(4, 0),
+        ])
+    }
+
+    fn square(&self) -> Field {
+        let a = &self.0;
+        let m = |i: usize, k: usize| u128::from(a[i]) * u128::from(a[k]);
+        let two = |i: usize, k: usize| u128::from(2 * a[i]) * u128::from(a[k]);
+        let w = |i: usize, k: usize| u128::from(2 * a[i]) * u128::from(19 * a[k]);
+        Field::fold([
+            m(0, 0) + w(1, 4) + w(2, 3),
+            two(0, 1) + w(2, 4) + u128::from(a[3]) * u128::from(19 * a[3]),
+            two(0, 2) + m(1, 1) + w(3, 4),
+            two(0, 3) + two(1, 2) + u128::from(a[4]) * u128::from(19 * a[4]),
+            two(0, 4) + two(1, 3) + m(2, 2),
+        ])
+    }
+
+    fn fold(mut c: [u128; 5]) -> Field {
+        let mut out = [0; 5];
+        for i in 0..4 {
+            c[i + 1] += c[i] >> 51;
+            out[i] = c[i] as u64 & LIMB;
+        }
+        out[4] = c[4] as u64 & LIMB;
+        let first = u128::from(out[0]) + 19 * (c[4] >> 51);
+        out[0] = first as u64 & LIMB;
+        out[1] += (first >> 51) as u64;
+        Field(out)
+    }
+
+    /// To the power of 2^n, times b.
+    fn raise(&self, n: usize, b: &Field) -> Field {
+        (0..n).fold(*self, |v, _| v.square()).mul(b)
+    }
+
+    /// To the power of 2^250 - 1, and of 11.
+    fn power(&self) -> (Field, Field) {
+        let a2 = self.square();
+        let a9 = a2.raise(2, self);
+        let a11 = a9.mul(&a2);
+        let a5 = a11.raise(1, &a9); // from here on by the number of bits
+        let a10 = a5.raise(5, &a5);
+        let a20 = a10.raise(10, &a10);
+        let a40 = a20.raise(20, &a20);
+        let a50 = a40.raise(10, &a10);
+        let a100 = a50.raise(50, &a50);
+        let a200 = a100.raise(100, &a100);
+        (a200.raise(50, &a50), a11)
+    }
+
+    fn invert(&self) -> Field {
+        let (power, a11) = self.power();
+        power.raise(5, &a11)
+    }
+
+    fn encode(&self) -> [u8; 32] {
+        let mut v = self.0;
+        let carry = |v: &mut [u64; 5], first: u64| {
+            v[0] += first;
+            for i in 0..4 {
+                v[i + 1] += v[i] >> 51;
+                v[i] &= LIMB;
+            }
+        };
+        for _ in 0..2 {
+            // below 2^255 + 19, then below 2^255
+            let over = v[4] >> 51;
+            v[4] &= LIMB;
+            carry(&mut v, 19 * over);
+        }
+        let mut more = v;
+        carry(&mut more, 19); // is it 2^255 - 19 or more?
+        carry(&mut v, 19 * (more[4] >> 51));
+        v[4] &= LIMB;
+        let mut out = [0; 32];
+        for i in 0..256 {
+            if i < 255 {
+                out[i / 8] |= ((v[i / 51] >> (i % 51) & 1) as u8) << (i % 8);
+            }
+        }
+        out
+    }
+
+    fn decode(b: &[u8; 32]) -> Field {
+        let mut v = [0; 5];
+        for i in 0..255 {
+            v[i / 51] |= u64::from(b[i / 8] >> (i % 8) & 1) << (i % 51);
+        }
+        Field(v)
+    }
+
+    fn same(&self, b: &Field) -> bool {
+        self.encode() == b.encode()
+    }
+}
+
+/// A point: x is X/Z, y is Y/Z and xy is T/Z.
+#[derive(Clone, Copy)]
+struct Curve {
+    x: Field,
+    y: Field,
+    z: Field,
+    t: Field,
+}
+
+const NEUTRAL: Curve = Curve { x: ZERO, y: ONE, z: ONE, t: ZERO };
+
+impl Curve {
+    fn of(e: Field, f: Field, g: Field, h: Field) -> Curve {
+        Curve { x: e.mul(&f), y: g.mul(&h), z: f.mul(&g), t: e.mul(&h) }
+    }
+
+    /// The sum with a point that is ready for it.
+    fn add(&self, q: &Curve) -> Curve {
+        let a = self.y.sub(&self.x).mul(&q.y.sub(&q.x));
+        let b = self.y.add(&self.x).mul(&q.y.add(&q.x));
+        let c = self.t.mul(&q.t);
+        let d = self.z.mul(&q.z);
+        let d = d.add(&d);
+        Curve::of(b.sub(&a), d.sub(&c), d.add(&c), b.add(&a))
+    }
+
+    fn double(&self) -> Curve {
+        let (a, b, c) = (self.x.square(), self.y.square(), self.z.square());
+        let (g, h) = (a.sub(&b), a.add(&b));
+        let e = h.sub(&self.x.add(&self.y).square());
+        Curve::of(e, c.add(&c).add(&g), g, h)
+    }
+
+    /// T times 2d, as the second point of a sum has it.
+    fn ready(mut self) -> Curve {
+        self.t = self.t.mul(&CURVE_D);
+        self.t = self.t.add(&self.t);
+        self
+    }
+
+    fn encode(&self) -> [u8; 32] {
+        let z = self.z.invert();
+        let mut out = self.y.mul(&z).encode();
+        out[31] |= (self.x.mul(&z).encode()[0] & 1) << 7;
+        out
+    }
+
+    /// As in Go, y may be 2^255 - 19 and more, and x -0.
+    fn decode(b: &[u8; 32]) -> Option<Curve> {
+        let y = Field::decode(b);
+        let yy = y.square();
+        let u = yy.sub(&ONE).mul(&ONE); // x² is u/v with u = y² - 1
+        let v = yy.mul(&CURVE_D).add(&ONE); // and v = dy² + 1; x is uv³ (uv⁷)^((p-5)/8), perhaps times the root of -1
+        let v3 = v.square().mul(&v);
+        let (power, _) = v3.square().mul(&v).mul(&u).power();
+        let mut x = power.raise(2, &v3.square().mul(&v).mul(&u)).mul(&v3).mul(&u);
+        let vxx = x.square().mul(&v);
+        if !vxx.same(&u) {
+            if !vxx.same(&ZERO.sub(&u)) {
+                return None;
+            }
+            x = x.mul(&ROOT);
+        }
+        if x.encode()[0] & 1 != b[31] >> 7 {
+            x = ZERO.sub(&x).mul(&ONE);
+        }
+        Some(Curve { x, y, z: ONE, t: x.mul(&y) })
+    }
+
+    fn negate(&self) -> Curve {
+        Curve { x: ZERO.sub(&self.x).mul(&ONE), t: ZERO.sub(&self.t).mul(&ONE), ..*self }
+    }
+}
+
+/// The sums of a point's multiples by 1, 2^64, 2^128 and 2^192, ready to be added.
+#[derive(Clone)]
+struct Comb([Curve; 16]);
+
+impl Comb {
+    fn of(p: &Curve) -> Comb {
+        let (mut p, mut sums) = (*p, [NEUTRAL; 16]);
+        for i in 0..4 {
+            let ready = p.ready();
+            for k in 0..1 << i {
+                sums[k + (1 << i)] = sums[k].add(&ready);
+            }
+            for _ in 0..if i < 3 { 64 } else { 0 } {
+                p = p.double();
+            }
+        }
+        sums.iter_mut().for_each(|p| *p = p.ready());
+        Comb(sums)
+    }
+
+    fn of_base() -> Comb {
+        let mut b = [0x66; 32];
+        b[0] = 0x58;
+        Comb::of(&Curve::decode(&b).unwrap_or(NEUTRAL))
+    }
+
+    /// The sum that bit i of a number's four parts says. It looks at all of them, so that the time says nothing of the number.
+    fn pick(&self, n: &[u8; 32], i: usize) -> Curve {
+        let number = (0..4).fold(0, |v, k| v | u64::from(n[8 * k + i / 8] >> (i % 8) & 1) << k);
+        let mut out = Curve { x: ZERO, y: ZERO, z: ZERO, t: ZERO };
+        for (k, p) in (0..).zip(&self.0) {
+            let mask = 0u64.wrapping_sub((number ^ k).wrapping_sub(1) >> 63);
+            for (to, from) in [(&mut out.x, &p.x), (&mut out.y, &p.y), (&mut out.z, &p.z), (&mut out.t, &p.t)] {
+                to.0.iter_mut().zip(&from.0).for_each(|(to, from)| *to |= from & mask);
+            }
+        }
+        out
+    }
+}
+
+/// The points of combs, each times a number, added up.
+fn times(parts: &[(&Comb, &[u8; 32])]) -> [u8; 32] {
+    let mut at = NEUTRAL;
+    for i in (0..64).rev() {
+        at = at.double();
+        for (comb, n) in parts {
+            at = at.add(&comb.pick(n, i));
+        }
+    }
+    at.encode()
+}
+
+/// The order of the base point, 2^252 + 27742317777372353535851937790883648493.
+const ORDER: [u64; 4] = [0x5812631a5cf5d3ed, 0x14def9dea2f79cd6, 0, 0x1000000000000000];
+
+/// A number modulo the order, bit by bit.
+fn order_reduce(wide: &[u8; 64]) -> [u8; 32] {
+    let mut v = [0u64; 4];
+    for i in (0..512).rev() {
+        let mut carry = u64::from(wide[i / 8] >> (i % 8) & 1);
+        for v in &mut v {
+            let high = *v >> 63;
+            *v = *v << 1 | carry;
+            carry = high;
+        }
+        let (mut less, mut borrow) = ([0; 4], 0);
+        for k in 0..4 {
+            let (d, b) = v[k].overflowing_sub(ORDER[k]);
+            let (d, c) = d.overflowing_sub(borrow);
+            less[k] = d;
+            borrow = u64::from(b | c);
+        }
+        let keep = 0u64.wrapping_sub(borrow);
+        for k in 0..4 {
+            v[k] = v[k] & keep | less[k] & !keep;
+        }
+    }
+    let mut out = [0; 32];
+    for (to, v) in out.chunks_mut(8).zip(&v) {
+        to.copy_from_slice(&v.to_le_bytes());
+    }
+    out
+}
+
+/// a·b + c modulo the order.
+fn order_mul_add(a: &[u8; 32], b: &[u8; 32], c: &[u8; 32]) -> [u8; 32] {
+    let mut wide = [0; 64];
+    wide[..32].copy_from_slice(c);
+    for i in 0..32 {
+        let mut carry = 0u32;
+        for k in 0..32 {
+            carry += u32::from(wide[i + k]) + u32::from(a[i]) * u32::from(b[k]);
+            wide[i + k] = carry as u8;
+            carry >>= 8;
+        }
+        wide[i + 32] = carry as u8; // nothing is there yet
+    }
+    order_reduce(&wide)
+}
+
+fn order_hash(parts: &[&[u8]]) -> [u8; 32] {
+    let mut s = Sha512::new();
+    parts.iter().for_each(|p| s.add(p));
+    order_reduce(&s.end())
+}
+
+/// A secret key that is ready to sign. How long that takes does not depend on it.
+struct Signing {
+    scalar: [u8; 32],
+    prefix: [u8; 32],
+    key: [u8; 32],
+    base: Comb,
+}
+
+impl Signing {
+    fn new(secret: &[u8; 32]) -> Self {
+        let mut s = Sha512::new();
+        s.add(secret);
+        let digest = s.end();
+        let (mut scalar, mut prefix) = ([0; 32], [0; 32]);
+        scalar.copy_from_slice(&digest[..32]);
+        prefix.copy_from_slice(&digest[32..]);
+        scalar[0] &= 0xf8;
+        scalar[31] = scalar[31] & 0x3f | 0x40;
+        let base = Comb::of_base();
+        Signing { scalar, prefix, key: times(&[(&base, &scalar)]), base }
+    }
+
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        let r = order_hash(&[&self.prefix, message]);
+        let point = times(&[(&self.base, &r)]);
+        let s = order_mul_add(&order_hash(&[&point, &self.key, message]), &self.scalar, &r);
+        let mut out = [0; 64];
+        out[..32].copy_from_slice(&point);
+        out[32..].copy_from_slice(&s);
+        out
+    }
+}
+
+/// A public key that is ready to check signatures.
+struct Verifier {
+    key: [u8; 32],
+    combs: Option<(Comb, Comb)>, // of the base point, and of the key's point turned around; none where the key is no point
+}
+
+impl Verifier {
+    fn new(key: &[u8; 32]) -> Self {
+        Verifier { key: *key, combs: Curve::decode(key).map(|p| (Comb::of_base(), Comb::of(&p.negate()))) }
+    }
+
+    fn verify(&self, message: &[u8], signature: &[u8; 64]) -> bool {
+        let (point, s) = (&signature[..32], &signature[32..]);
+        let mut number = [0; 32];
+        number.copy_from_slice(s);
+        let below = (0..4).rev().map(|i| le64(&s[8 * i..])).lt(ORDER.iter().rev().copied());
+        match &self.combs {
+            Some((base, minus)) if below => {
+                let k = order_hash(&[point, &self.key, message]);
+                times(&[(base, &number), (minus, &k)])[..] == *point
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The public key of a secret one, which is its seed of 32 bytes (Ed25519, RFC 8032).
+pub fn public_key(secret: &[u8; 32]) -> [u8; 32] {
+    Signing::new(secret).key
+}
+
+/// The Ed25519 signature of a message. How long it takes does not depend on the secret key.
+pub fn sign(secret: &[u8; 32], message: &[u8]) -> [u8; 64] {
+    Signing::new(secret).sign(message)
+}
+
+/// Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes.
+pub fn verify(key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
+    Verifier::new(key).verify(message, signature)
+}
+
+const CHAIN: &[u8] = b"desynctool tick-signatures 1 ";
+const ENTRY: usize = 144;
+const LAST: usize = 104;
+
+fn chain_message(purpose: &str, body: &[u8]) -> Vec<u8> {
+    [CHAIN, purpose.as_bytes(), b"\n", body].concat()
+}
+
+fn chain_genesis(seed: u64, key: &[u8; 32], start: &Hash, peer: &[u8]) -> Hash {
+    let body = [&seed.to_le_bytes()[..], key, start, &(peer.len() as u32).to_le_bytes(), peer].concat();
+    Sha256::of(&chain_message("genesis", &body))
+}
+
+/// Who signs: a secret key, or a public one and what signs with it, such as a key store. What that gives is checked.
+pub enum Signer {
+    Secret([u8; 32]),
+    Store { key: [u8; 32], sign: Box<dyn FnMut(&[u8]) -> Result<[u8; 64]>> },
+}
+
+enum Signs {
+    Own(Box<Signing>),
+    Store(Box<Verifier>, Box<dyn FnMut(&[u8]) -> Result<[u8; 64]>>),
+}
+
+/// tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. One that is not closed is that of a game
+/// that crashed: nobody can say whether some were cut off.
+pub struct TickSignatures<W: Write> {
+    frames: Frames<W>,
+    signs: Signs,
+    key: [u8; 32],
+    link: Hash,
+    tick: Option<u64>,
+    count: u64,
+}
+
+impl TickSignatures<File> {
+    pub fn create(path: impl AsRef<Path>, seed: u64, peer: &str, start: &Hash, signer: Signer) -> Result<Self> {
+        Self::new(File::create(path)?, seed, peer, start, signer)
+    }
+}
+
+impl<W: Write> TickSignatures<W> {
+    /// Start is the state hash at the first point, zeros if it is not known.
+    pub fn new(to: W, seed: u64, peer: &str, start: &Hash, signer: Signer) -> Result<Self> {
+        require(peer.len() <= 65536, "a peer's name has more than 65536 bytes")?;
+        let (key, signs) = match signer {
+            Signer::Secret(secret) => {
+                let own = Box::new(Signing::new(&secret));
+                (own.key, Signs::Own(own))
+            }
+            Signer::Store { key, sign } => (key, Signs::Store(Box::new(Verifier::new(&key)), sign)),
+        };
+        let mut b = frame();
+        b.map(4);
+        b.str("seed");
+        b.uint(seed);
+        b.str("peer");
+        b.str(peer);
+        b.str("key");
+        b.bin(&key);
+        b.str("start");
+        b.bin(start);
+        let mut frames = Frames::begin(to, b"TSIGS\r\n")?;
+        frames.write(1, b)?;
+        Ok(TickSignatures { frames, signs, key, link: chain_genesis(seed, &key, start, peer.as_bytes()), tick: None, count: 0 })
+    }
+
+    /// The public key.
+    pub fn key(&self) -> [u8; 32] {
+        self.key
+    }
+
+    /// What a frame says, and its signature.
+    fn signed(&mut self, purpose: &str, mut body: Vec<u8>) -> Result<Vec<u8>> {
+        let message = chain_message(purpose, &body);
+        let signature = match &mut self.signs {
+            Signs::Own(own) => own.sign(&message),
+            Signs::Store(verifier, sign) => {
+                let signature = sign(&message)?;
+                require(verifier.verify(&message, &signature), "what signs did not sign with the key")?;
+                signature
+            }
+        };
+        body.extend_from_slice(&signature);
+        Ok(body)
+    }
+
+    fn write(&mut self, kind: u32, payload: &[u8]) -> Result<()> {
+        let mut b = frame();
+        b.extend_from_slice(payload);
+        self.frames.write(kind, b)
+    }
+
+    /// Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted.
+    pub fn append(&mut self, tick: u64, hash: &Hash) -> Result<()> {
+        let skipped = match self.tick {
+            Some(last) if tick <= last => return refuse("ticks do not ascend"),
+            Some(last) => tick - last - 1,
+            None => 0,
+        };
+        let body = [&self.link[..], &skipped.to_le_bytes(), &tick.to_le_bytes(), hash].concat();
+        let entry = self.signed("entry", body)?;
+        self.write(2, &entry)?;
+        self.link = Sha256::of(&chain_message("link", &entry));
+        self.tick = Some(tick);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Signs how many entries there are, and ends the file.
+    pub fn close(mut self) -> Result<W> {
+        let body = [&self.link[..], &self.count.to_le_bytes()].concat();
+        let end = self.signed("end", body)?;
+        self.write(3, &end)?;
+        self.frames.close()
+    }
+}
+
+/// What is found in a file of signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingKind {
+    OtherKey = 1,
+    Corrupt,
+    Tampered,
+    Missing,
+    Contradiction,
+    Skipped,
+    MissingAtEnd,
+    Open,
+}
+
+impl FindingKind {
+    /// What it means.
+    pub fn words(self) -> &'static str {
+        match self {
+            FindingKind::OtherKey => "the key is not the one that is trusted",
+            FindingKind::Corrupt => "the file is damaged here: nothing after it is read",
+            FindingKind::Tampered => "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
+            FindingKind::Missing => "entries before this one are missing or were moved",
+            FindingKind::Contradiction => "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
+            FindingKind::Skipped => "the signer itself left out ticks before this one: nothing was tampered with",
+            FindingKind::MissingAtEnd => "entries are missing at the end",
+            FindingKind::Open => "there is no signed end: entries at the end may have been cut off",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub kind: FindingKind,
+    /// Of the frame, in bytes.
+    pub offset: usize,
+    /// Number of the entry, from 0.
+    pub entry: u64,
+    /// Tick of the entry before, and of this one, if there is one and it is known.
+    pub after: Option<u64>,
+    pub tick: Option<u64>,
+}
+
+/// What a file of signatures says, and what is found in it, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedSignatures {
+    pub seed: u64,
+    pub peer: Vec<u8>,
+    pub key: [u8; 32],
+    pub start: Hash,
+    pub entries: u64,
+    /// Ticks and state hashes of the entries from the start that are beyond doubt: signed under the key, each covering the one before.
+    pub proven: Vec<(u64, Hash)>,
+    /// There is a signed end, and it agrees.
+    pub closed: bool,
+    /// At most 1000; `found` is how many there are.
+    pub findings: Vec<Finding>,
+    pub found: u64,
+}
+
+enum NextFrame<'a> {
+    Whole(u32, &'a [u8]),
+    Clean,
+    Torn,
+    Corrupt(usize),
+}
+
+/// Reads frames. `at` stays at what ends the file.
+struct Framed<'a> {
+    file: &'a [u8],
+    at: usize,
+    count: u64,
+}
+
+impl<'a> Framed<'a> {
+    /// How the file ends where a part of it fails its checksum: torn if from some byte of it on there is nothing but zero, as a crash leaves it.
+    fn fails(&self, part: usize, end: usize) -> NextFrame<'a> {
+        let zeros = self.file[part..].iter().rev().take_while(|b| **b == 0).count();
+        if zeros >= 16 && self.file.len() - zeros < end {
+            NextFrame::Torn
+        } else {
+            NextFrame::Corrupt(self.at)
+        }
+    }
+
+    fn next(&mut self) -> NextFrame<'a> {
+        let at = self.at;
+        let rest = &self.file[at..];
+        if rest.len() < FRAME {
+            return NextFrame::Torn;
+        }
+        if crc32c(&rest[..12]) != le32(&rest[12..]) {
+            return self.fails(at, at + FRAME);
+        }
+        let (n, kind) = (le32(rest) as usize, le32(&rest[4..]));
+        if n > 1 << 20 {
+            return NextFrame::Corrupt(at);
+        }
+        if n > rest.len() - FRAME {
+            return NextFrame::Torn;
+        }
+        let payload = &rest[FRAME..FRAME + n];
+        if crc32c(payload) != le32(&rest[8..]) {
+            return self.fails(at + FRAME, at + FRAME + n);
+        }
+        if kind == u32::MAX {
+            return match n {
+                8 if le64(payload) != self.count => NextFrame::Corrupt(at),
+                8 if rest.len() > FRAME + 8 => NextFrame::Corrupt(at + FRAME + 8),
+                8 => NextFrame::Clean,
+                _ => NextFrame::Corrupt(at),
+            };
+        }
+        self.at += FRAME + n;
+        self.count += 1;
+        NextFrame::Whole(kind, payload)
+    }
+}
+
+impl CheckedSignatures {
+    /// Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows that it is whole, and
+    /// by one signer, but not by whom. A file whose header cannot be read is refused.
+    pub fn read(file: &[u8], trusted: Option<&[u8; 32]>) -> Result<Self> {
+        require(file.starts_with(b"\x89TSIGS\r\n"), "not a tick-signatures.bin")?;
+        require(file.len() >= 16, "torn in the preamble")?;
+        require(crc32c(&file[..12]) == le32(&file[12..]), "the preamble fails its checksum")?;
+        require(le32(&file[8..]) == 1, "expected version 1 without flags")?;
+        let mut frames = Framed { file, at: 16, count: 0 };
+        let mut c = match frames.next() {
+            NextFrame::Whole(1, header) => Self::header(header)?,
+            _ => return refuse("the header is missing or damaged"),
+        };
+        let believed = trusted.map_or(true, |t| *t == c.key);
+        if !believed {
+            c.find(FindingKind::OtherKey, 16, None, None);
+        }
+        c.check(frames, believed);
+        Ok(c)
+    }
+
+    fn header(payload: &[u8]) -> Result<Self> {
+        let mut r = Reader::new(payload);
+        r.skip()?;
+        require(r.rest.is_empty(), "the header has bytes after it")?;
+        let (mut c, mut seen) = (CheckedSignatures::default(), [false; 4]);
+        r = Reader::new(payload);
+        for _ in 0..r.map()? {
+            let key = r.str_bytes()?;
+            let known = [&b"seed"[..], b"peer", b"key", b"start"].iter().position(|k| *k == key);
+            if let Some(i) = known {
+                require(!seen[i], "the header has a key twice")?;
+                seen[i] = true;
+            }
+            match known {
+                Some(0) => c.seed = r.uint()?,
+                Some(1) => c.peer = r.str_bytes()?.to_vec(),
+                Some(2) => c.key = r.hash()?,
+                Some(3) => c.start = r.hash()?,
+                _ => r.skip()?,
+            }
+        }
+        require(seen == [true; 4], "the header lacks seed, peer, key or start")?;
+        require(c.peer.len() <= 65536, "a peer's name has more than 65536 bytes")?;
+        Ok(c)
+    }
+
+    fn find(&mut self, kind: FindingKind, offset: usize, after: Option<u64>, tick: Option<u64>) {
+        self.found += 1;
+        if self.found <= 1000 {
+            self.findings.push(Finding { kind, offset, entry: self.entries, after, tick });
+        }
+    }
+
+    fn check(&mut self, mut frames: Framed, believed: bool) {
+        let verifier = Verifier::new(&self.key);
+        let mut link = chain_genesis(self.seed, &self.key, &self.start, &self.peer);
+        let (mut before, mut unbroken, mut ended) = (None, true, false);
+        loop {
+            let offset = frames.at;
+            let (entry, payload) = match frames.next() {
+                NextFrame::Whole(2, payload) if !ended && payload.len() == ENTRY => (true, payload),
+                NextFrame::Whole(3, payload) if !ended && payload.len() == LAST => (false, payload),
+                NextFrame::Whole(..) => return self.find(FindingKind::Corrupt, offset, None, None),
+                NextFrame::Corrupt(at) => return self.find(FindingKind::Corrupt, at, None, None),
+                NextFrame::Clean | NextFrame::Torn => {
+                    if !ended {
+                        self.find(FindingKind::Open, offset, before, None);
+                    }
+                    return;
+                }
+            };
+            let (body, signed) = payload.split_at(payload.len() - 64);
+            let mut signature = [0; 64];
+            signature.copy_from_slice(signed);
+            let valid = verifier.verify(&chain_message(if entry { "entry" } else { "end" }, body), &signature);
+            let (linked, number) = (payload[..32] == link, le64(&payload[32..]));
+            if !entry {
+                ended = true;
+                match () {
+                    _ if !valid => self.find(FindingKind::Tampered, offset, before, None),
+                    _ if !linked => self.find(FindingKind::MissingAtEnd, offset, before, None),
+                    // Else what is missing has been said.
+                    _ if number != self.entries && unbroken => self.find(FindingKind::Contradiction, offset, before, None),
+                    _ => self.closed = true,
+                }
+                continue;
+            }
+            let tick = le64(&payload[40..]);
+            let follows = before.map_or(number == 0, |last| tick > last && number == tick - last - 1);
+            let kind = match () {
+                _ if !valid => Some(FindingKind::Tampered),
+                _ if !linked => Some(FindingKind::Missing),
+                _ if !follows => Some(FindingKind::Contradiction),
+                _ if number > 0 => Some(FindingKind::Skipped),
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                self.find(kind, offset, before, Some(tick));
+                unbroken &= kind == FindingKind::Skipped;
+            }
+            if unbroken && believed {
+                let mut hash = [0; 32];
+                hash.copy_from_slice(&payload[48..80]);
+                self.proven.push((tick, hash));
+            }
+            self.entries += 1;
+            link = Sha256::of(&chain_message("link", payload));
+            before = Some(tick);
+        }
+    }
+
+    /// Nothing is found but ticks that the signer itself left out, and a missing end.
+    pub fn whole(&self) -> bool {
+        self.found <= 1000 && self.findings.iter().all(|f| matches!(f.kind, FindingKind::Skipped | FindingKind::Open))
+    }
+
+    /// The state hash of a tick, if a proven entry is of it.
+    pub fn state_hash(&self, tick: u64) -> Option<Hash> {
+        let at = self.proven.binary_search_by_key(&tick, |p| p.0).ok()?;
+        Some(self.proven[at].1)
+    }
 }

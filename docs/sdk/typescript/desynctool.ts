@@ -328,9 +328,16 @@ class Reader {
         return v;
     }
 
-    /** Checks that one value fills the bytes, without recursion, and goes back to its start. */
+    /** Checks that one value fills the bytes, and goes back to its start. */
     scan(): void {
         const start = this.at;
+        this.skip();
+        if (this.at !== this.end) throw new Damaged("there are bytes after it");
+        this.at = start;
+    }
+
+    /** Goes over one value, without recursion. */
+    skip(): void {
         for (let values = 1; values > 0; values--) {
             const c = this.byte();
             let skip = 0, inside = 0;
@@ -346,8 +353,6 @@ class Reader {
             if (skip + values - 1 > this.end - this.at) throw new Damaged("it ends inside a value");
             this.at += skip;
         }
-        if (this.at !== this.end) throw new Damaged("there are bytes after it");
-        this.at = start;
     }
 
     uint(what: string): U64 {
@@ -1306,10 +1311,10 @@ class Frames {
     private readonly out = new Bytes();
     private readonly sink: Sink;
 
-    constructor(sink: Sink, letters: string) {
+    constructor(sink: Sink, name: string) {
         this.sink = sink;
         const o = this.out;
-        o.u8(0x89); o.raw(utf8.encode(letters)); o.raw(new Uint8Array([0x0d, 0x0a, 0x1a, 0x0a]));
+        o.u8(0x89); o.raw(utf8.encode(name));
         o.u16(1); o.u16(0); o.u32(crc32c(o.bytes()));
         sink(o.bytes().slice());
     }
@@ -1375,7 +1380,7 @@ export class OrderLog {
         this.peer = selfOf(session);
         this.epoch = session.epoch ?? 0;
         this.point = this.nextTick = u64(session.firstPoint ?? 0);
-        this.file = new Frames(sink, "DOL");
+        this.file = new Frames(sink, "DOL\r\n\x1a\n");
         this.file.frame(1, header);
     }
 
@@ -1528,7 +1533,7 @@ export class Trace {
         o.str(session.build ?? "");
         putRate(o, session);
         putParams(o, session);
-        this.file = new Frames(sink, "DTR");
+        this.file = new Frames(sink, "DTR\r\n\x1a\n");
         this.file.frame(1, o);
     }
 
@@ -2136,5 +2141,490 @@ export async function serve(game: Game): Promise<number> {
         return 2;
     } finally {
         stream?.destroy();
+    }
+}
+
+// ---- Signatures
+
+// SHA-512, at once: numbers of 64 bits are two of 32, the higher one first.
+const SHA512_K = new Int32Array([
+    0x428a2f98d728ae22n, 0x7137449123ef65cdn, 0xb5c0fbcfec4d3b2fn, 0xe9b5dba58189dbbcn, 0x3956c25bf348b538n,
+    0x59f111f1b605d019n, 0x923f82a4af194f9bn, 0xab1c5ed5da6d8118n, 0xd807aa98a3030242n, 0x12835b0145706fben,
+    0x243185be4ee4b28cn, 0x550c7dc3d5ffb4e2n, 0x72be5d74f27b896fn, 0x80deb1fe3b1696b1n, 0x9bdc06a725c71235n,
+    0xc19bf174cf692694n, 0xe49b69c19ef14ad2n, 0xefbe4786384f25e3n, 0x0fc19dc68b8cd5b5n, 0x240ca1cc77ac9c65n,
+    0x2de92c6f592b0275n, 0x4a7484aa6ea6e483n, 0x5cb0a9dcbd41fbd4n, 0x76f988da831153b5n, 0x983e5152ee66dfabn,
+    0xa831c66d2db43210n, 0xb00327c898fb213fn, 0xbf597fc7beef0ee4n, 0xc6e00bf33da88fc2n, 0xd5a79147930aa725n,
+    0x06ca6351e003826fn, 0x142929670a0e6e70n, 0x27b70a8546d22ffcn, 0x2e1b21385c26c926n, 0x4d2c6dfc5ac42aedn,
+    0x53380d139d95b3dfn, 0x650a73548baf63den, 0x766a0abb3c77b2a8n, 0x81c2c92e47edaee6n, 0x92722c851482353bn,
+    0xa2bfe8a14cf10364n, 0xa81a664bbc423001n, 0xc24b8b70d0f89791n, 0xc76c51a30654be30n, 0xd192e819d6ef5218n,
+    0xd69906245565a910n, 0xf40e35855771202an, 0x106aa07032bbd1b8n, 0x19a4c116b8d2d0c8n, 0x1e376c085141ab53n,
+    0x2748774cdf8eeb99n, 0x34b0bcb5e19b48a8n, 0x391c0cb3c5c95a63n, 0x4ed8aa4ae3418acbn, 0x5b9cca4f7763e373n,
+    0x682e6ff3d6b2b8a3n, 0x748f82ee5defb2fcn, 0x78a5636f43172f60n, 0x84c87814a1f0ab72n, 0x8cc702081a6439ecn,
+    0x90befffa23631e28n, 0xa4506cebde82bde9n, 0xbef9a3f7b2c67915n, 0xc67178f2e372532bn, 0xca273eceea26619cn,
+    0xd186b8c721c0c207n, 0xeada7dd6cde0eb1en, 0xf57d4f7fee6ed178n, 0x06f067aa72176fban, 0x0a637dc5a2c898a6n,
+    0x113f9804bef90daen, 0x1b710b35131c471bn, 0x28db77f523047d84n, 0x32caab7b40c72493n, 0x3c9ebe0a15c9bebcn,
+    0x431d67c49c100d4cn, 0x4cc5d4becb3e42b6n, 0x597f299cfc657e2an, 0x5fcb6fab3ad6faecn, 0x6c44198c4a475817n,
+].flatMap((v) => [Number(v >> 32n) | 0, Number(v & 0xffffffffn) | 0]));
+const SHA512_START = [
+    0x6a09e667f3bcc908n, 0xbb67ae8584caa73bn, 0x3c6ef372fe94f82bn, 0xa54ff53a5f1d36f1n, 0x510e527fade682d1n,
+    0x9b05688c2b3e6c1fn, 0x1f83d9abfb41bd6bn, 0x5be0cd19137e2179n,
+].flatMap((v) => [Number(v >> 32n) | 0, Number(v & 0xffffffffn) | 0]);
+const sha512Words = new Int32Array(160);
+
+function sha512Compress(h: Int32Array, b: DataView, at: number): void {
+    const w = sha512Words;
+    for (let i = 0; i < 32; i++) w[i] = b.getInt32(at + 4 * i);
+    for (let i = 32; i < 160; i += 2) {
+        const xh = w[i - 30]!, xl = w[i - 29]!, yh = w[i - 4]!, yl = w[i - 3]!;
+        const sh = (xh >>> 1 | xl << 31) ^ (xh >>> 8 | xl << 24) ^ xh >>> 7, sl = (xl >>> 1 | xh << 31) ^ (xl >>> 8 | xh << 24) ^ (xl >>> 7 | xh << 25);
+        const th = (yh >>> 19 | yl << 13) ^ (yl >>> 29 | yh << 3) ^ yh >>> 6, tl = (yl >>> 19 | yh << 13) ^ (yh >>> 29 | yl << 3) ^ (yl >>> 6 | yh << 26);
+        const low = (w[i - 31]! >>> 0) + (w[i - 13]! >>> 0) + (sl >>> 0) + (tl >>> 0);
+        w[i + 1] = low | 0;
+        w[i] = w[i - 32]! + w[i - 14]! + sh + th + Math.floor(low / TWO_32) | 0;
+    }
+    const v = h.slice();
+    for (let i = 0; i < 160; i += 2) {
+        const ah = v[0]!, al = v[1]!, eh = v[8]!, el = v[9]!;
+        const sh = (eh >>> 14 | el << 18) ^ (eh >>> 18 | el << 14) ^ (el >>> 9 | eh << 23), sl = (el >>> 14 | eh << 18) ^ (el >>> 18 | eh << 14) ^ (eh >>> 9 | el << 23);
+        const ch = eh & v[10]! ^ ~eh & v[12]!, cl = el & v[11]! ^ ~el & v[13]!;
+        const low = (v[15]! >>> 0) + (sl >>> 0) + (cl >>> 0) + (SHA512_K[i + 1]! >>> 0) + (w[i + 1]! >>> 0);
+        const high = v[14]! + sh + ch + SHA512_K[i]! + w[i]! + Math.floor(low / TWO_32) | 0;
+        const th = (ah >>> 28 | al << 4) ^ (al >>> 2 | ah << 30) ^ (al >>> 7 | ah << 25), tl = (al >>> 28 | ah << 4) ^ (ah >>> 2 | al << 30) ^ (ah >>> 7 | al << 25);
+        const mh = ah & v[2]! ^ ah & v[4]! ^ v[2]! & v[4]!, ml = al & v[3]! ^ al & v[5]! ^ v[3]! & v[5]!;
+        v.copyWithin(2, 0, 14);
+        const lowE = (v[9]! >>> 0) + low % TWO_32;
+        v[9] = lowE | 0;
+        v[8] = v[8]! + high + Math.floor(lowE / TWO_32) | 0;
+        const lowA = low % TWO_32 + (tl >>> 0) + (ml >>> 0);
+        v[1] = lowA | 0;
+        v[0] = high + th + mh + Math.floor(lowA / TWO_32) | 0;
+    }
+    for (let i = 0; i < 16; i += 2) {
+        const low = (h[i + 1]! >>> 0) + (v[i + 1]! >>> 0);
+        h[i + 1] = low | 0;
+        h[i] = h[i]! + v[i]! + Math.floor(low / TWO_32) | 0;
+    }
+}
+
+function sha512(...parts: Uint8Array[]): Uint8Array {
+    const n = parts.reduce((sum, p) => sum + p.length, 0), all = new Uint8Array(Math.ceil((n + 17) / 128) * 128), view = new DataView(all.buffer);
+    let at = 0;
+    for (const part of parts) {
+        all.set(part, at);
+        at += part.length;
+    }
+    all[n] = 0x80;
+    view.setUint32(all.length - 8, Math.floor(n / (1 << 29)));
+    view.setUint32(all.length - 4, n << 3);
+    const h = Int32Array.from(SHA512_START), out = new Uint8Array(64), words = new DataView(out.buffer);
+    for (at = 0; at < all.length; at += 128) sha512Compress(h, view, at);
+    for (let i = 0; i < 16; i++) words.setInt32(4 * i, h[i]!);
+    return out;
+}
+
+const PRIME = (1n << 255n) - 19n, ORDER = (1n << 252n) + 27742317777372353535851937790883648493n; // of the field, and of the base point
+const CURVE_D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
+const ROOT = 19681161376707505956807079304988542015446066515923890162744021073123829784752n; // of -1
+
+/** A point: x is X/Z, y is Y/Z and xy is T/Z. */
+type Curve = readonly [bigint, bigint, bigint, bigint];
+
+const modulo = (v: bigint): bigint => { const r = v % PRIME; return r < 0n ? r + PRIME : r; };
+
+/** The sum of two points. T of the second one is multiplied by 2d, as combOf leaves it. */
+function plus([x, y, z, t]: Curve, [bx, by, bz, bt]: Curve): Curve {
+    const p = (y - x) * (by - bx), q = (y + x) * (by + bx), r = t * bt, s = 2n * z * bz;
+    const e = (q - p) % PRIME, f = (s - r) % PRIME, g = (s + r) % PRIME, h = (q + p) % PRIME;
+    return [e * f % PRIME, g * h % PRIME, f * g % PRIME, e * h % PRIME];
+}
+
+function twice([x, y, z]: Curve): Curve {
+    const p = x * x, q = y * y, sum = x + y, h = (p + q) % PRIME, e = (h - sum * sum) % PRIME, g = (p - q) % PRIME, f = (2n * z * z + g) % PRIME;
+    return [e * f % PRIME, g * h % PRIME, f * g % PRIME, e * h % PRIME];
+}
+
+const readied = ([x, y, z, t]: Curve): Curve => [x, y, z, 2n * CURVE_D * t % PRIME];
+
+/** The sixteen sums of a point's multiples by 1, 2^64, 2^128 and 2^192, ready to be added. */
+function combOf(point: Curve): Curve[] {
+    let table: Curve[] = [[0n, 1n, 1n, 0n]];
+    for (let i = 0, p = point; i < 4; i++) {
+        const ready = readied(p);
+        table = [...table, ...table.map((a) => plus(a, ready))];
+        for (let k = 0; k < 64 && i < 3; k++) p = twice(p);
+    }
+    return table.map(readied);
+}
+
+/** The sum of points, as combOf leaves them, each times a number of 32 bytes. */
+function times(...parts: [Curve[], Uint8Array][]): Uint8Array {
+    let at: Curve = [0n, 1n, 1n, 0n];
+    for (let i = 63; i >= 0; i--) {
+        at = twice(at);
+        for (const [comb, n] of parts) {
+            let tooth = 0;
+            for (let k = 3; k >= 0; k--) tooth = tooth << 1 | n[8 * k + (i >> 3)]! >> (i & 7) & 1;
+            at = plus(at, comb[tooth]!);
+        }
+    }
+    return encodePoint(at);
+}
+
+function littleEndian(b: Uint8Array): bigint {
+    let v = 0n;
+    for (let i = b.length - 1; i >= 0; i--) v = v << 8n | BigInt(b[i]!);
+    return v;
+}
+
+function bytes32(v: bigint): Uint8Array {
+    const out = new Uint8Array(32), view = new DataView(out.buffer);
+    for (let i = 0; i < 4; i++) view.setBigUint64(8 * i, v >> BigInt(64 * i) & 0xffffffffffffffffn, true);
+    return out;
+}
+
+/** To the power of 2^n, times b. */
+function raised(v: bigint, n: number, b: bigint): bigint {
+    while (n-- > 0) v = v * v % PRIME;
+    return v * b % PRIME;
+}
+
+/** To the power of 2^250 - 1, and of 11. */
+function powers(a: bigint): [bigint, bigint] {
+    const a2 = a * a % PRIME, a9 = raised(a2, 2, a), a11 = a9 * a2 % PRIME;
+    const a5 = raised(a11, 1, a9), a10 = raised(a5, 5, a5), a20 = raised(a10, 10, a10), a40 = raised(a20, 20, a20); // by the number of bits
+    const a50 = raised(a40, 10, a10), a100 = raised(a50, 50, a50), a200 = raised(a100, 100, a100);
+    return [raised(a200, 50, a50), a11];
+}
+
+function encodePoint([x, y, z]: Curve): Uint8Array {
+    const [power, a11] = powers(z), inverse = raised(power, 5, a11);
+    return bytes32(modulo(y * inverse) | (modulo(x * inverse) & 1n) << 255n);
+}
+
+/** A point, null if there is none. As in Go, y may be 2^255 - 19 and more, and x -0. */
+function decodePoint(b: Uint8Array): Curve | null {
+    const n = littleEndian(b), y = (n & (1n << 255n) - 1n) % PRIME, yy = y * y;
+    const u = modulo(yy - 1n), v = modulo(CURVE_D * yy + 1n), v3 = v * v % PRIME * v % PRIME, uv7 = v3 * v3 % PRIME * v % PRIME * u % PRIME;
+    let x = raised(powers(uv7)[0], 2, uv7) * v3 % PRIME * u % PRIME;
+    const vxx = x * x % PRIME * v % PRIME;
+    if (vxx !== u) {
+        if (vxx !== modulo(-u)) return null;
+        x = x * ROOT % PRIME;
+    }
+    if ((x & 1n) !== n >> 255n) x = modulo(-x);
+    return [x, y, 1n, x * y % PRIME];
+}
+
+let baseComb: Curve[] | null = null;
+
+function combOfBase(): Curve[] {
+    baseComb ??= combOf(decodePoint(new Uint8Array(32).fill(0x66).fill(0x58, 0, 1))!);
+    return baseComb;
+}
+
+const hashToOrder = (...parts: Uint8Array[]): bigint => littleEndian(sha512(...parts)) % ORDER;
+
+/** A secret key that is ready to sign. */
+class SecretKey {
+    readonly key: Uint8Array;
+    private readonly scalar: bigint;
+    private readonly prefix: Uint8Array;
+
+    constructor(secret: Uint8Array) {
+        const digest = sha512(needsHash(secret, "a secret key"));
+        digest[0]! &= 0xf8;
+        digest[31] = digest[31]! & 0x3f | 0x40;
+        this.scalar = littleEndian(digest.subarray(0, 32));
+        this.prefix = digest.subarray(32);
+        this.key = times([combOfBase(), digest]);
+    }
+
+    sign(message: Uint8Array): Uint8Array {
+        const r = hashToOrder(this.prefix, message), out = new Uint8Array(64);
+        out.set(times([combOfBase(), bytes32(r)]));
+        out.set(bytes32((r + hashToOrder(out.subarray(0, 32), this.key, message) * this.scalar) % ORDER), 32);
+        return out;
+    }
+}
+
+/** A public key that is ready to check signatures. */
+class PublicKey {
+    private readonly key: Uint8Array;
+    private readonly minus: Curve[] | null;
+
+    constructor(key: Uint8Array) {
+        const p = decodePoint(key);
+        this.key = key;
+        this.minus = p && combOf([modulo(-p[0]), p[1], 1n, modulo(-p[3])]);
+    }
+
+    verify(message: Uint8Array, signature: Uint8Array): boolean {
+        const point = signature.subarray(0, 32), s = signature.subarray(32);
+        if (!this.minus || littleEndian(s) >= ORDER) return false;
+        return equal(times([combOfBase(), s], [this.minus, bytes32(hashToOrder(point, this.key, message))]), point);
+    }
+}
+
+/** The 32 bytes of the Ed25519 public key of a secret one, which is its seed of 32 bytes (RFC 8032). */
+export function publicKey(secret: Uint8Array): Uint8Array { return new SecretKey(secret).key; }
+
+/** The Ed25519 signature, 64 bytes. How long it takes depends on the secret key: where an enemy can measure that, sign elsewhere. */
+export function sign(secret: Uint8Array, message: Uint8Array): Uint8Array { return new SecretKey(secret).sign(message); }
+
+/** Whether an Ed25519 signature is valid. Exactly those are that Go's crypto/ed25519 takes. */
+export function verify(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+    return key.length === 32 && signature.length === 64 && new PublicKey(key).verify(message, signature);
+}
+
+const CHAIN_MAGIC = new Uint8Array([0x89, 0x54, 0x53, 0x49, 0x47, 0x53, 0x0d, 0x0a]);
+const ENTRY_SIZE = 144, END_SIZE = 104;
+
+function chainMessage(purpose: string, body?: Uint8Array): Bytes {
+    const o = new Bytes();
+    o.raw(utf8.encode(`desynctool tick-signatures 1 ${purpose}\n`));
+    if (body) o.raw(body);
+    return o;
+}
+
+function chainGenesis(seed: U64, key: Uint8Array, start: Uint8Array, peer: Uint8Array): Uint8Array {
+    const o = chainMessage("genesis");
+    o.w64(seed); o.raw(key); o.raw(start); o.u32(peer.length); o.raw(peer);
+    return sha256(o.bytes());
+}
+
+/** Who signs: a secret key, the 32 bytes of its seed; or a public key and what signs with it, such as a key store. What that gives is checked. */
+export type Signer = { secret: Uint8Array } | { key: Uint8Array; sign: (message: Uint8Array) => Uint8Array };
+
+/** Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. close signs how many there are, and ends
+    the file: without that nobody can say whether some were cut off. Start is the state hash at the first point, zeros if it is not known. */
+export class TickSignatures {
+    readonly key: Uint8Array;
+    private readonly file: Frames;
+    private readonly sign: (message: Uint8Array) => Uint8Array;
+    private link: Uint8Array;
+    private last: bigint | null = null;
+    private count = 0;
+    private ended = false;
+
+    constructor(sink: Sink, seed: U64, peer: string, signer: Signer, start: Uint8Array = new Uint8Array(32)) {
+        const name = encoded(peer), header = new Bytes();
+        if (name.length > MAX_TEXT) throw new RangeError(`a peer's name of ${name.length} bytes, at most ${MAX_TEXT}`);
+        if ("secret" in signer) {
+            const own = new SecretKey(signer.secret);
+            this.key = own.key;
+            this.sign = (message) => own.sign(message);
+        } else {
+            const check = new PublicKey(needsHash(signer.key, "a key").slice());
+            this.key = signer.key.slice();
+            this.sign = (message) => {
+                const signature = signer.sign(message);
+                if (signature.length !== 64 || !check.verify(message, signature)) throw new RangeError("what signs did not sign with the key");
+                return signature;
+            };
+        }
+        header.mapHead(4);
+        header.str("seed"); header.uint(seed);
+        header.str("peer"); header.str(name);
+        header.str("key"); header.bin(this.key);
+        header.str("start"); header.bin(needsHash(start, "a start hash"));
+        this.link = chainGenesis(u64(seed), this.key, start, name);
+        this.file = new Frames(sink, "TSIGS\r\n");
+        this.file.frame(1, header);
+    }
+
+    /** Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted. */
+    append(tick: U64, stateHash: Uint8Array): void {
+        const now = BigInt(u64(tick, "a tick")), o = new Bytes();
+        if (this.last !== null && now <= this.last) throw new RangeError(`tick ${now} after tick ${this.last}`);
+        o.raw(this.link);
+        o.w64(this.last === null ? 0n : now - this.last - 1n);
+        o.w64(now);
+        o.raw(needsHash(stateHash, "a state hash"));
+        this.write(2, "entry", o);
+        this.link = sha256(chainMessage("link", o.bytes()).bytes());
+        this.last = now;
+        this.count++;
+    }
+
+    /** Signs what a frame says, and writes both. */
+    private write(kind: number, purpose: string, o: Bytes): void {
+        o.raw(this.sign(chainMessage(purpose, o.bytes()).bytes().slice()));
+        this.file.frame(kind, o);
+    }
+
+    close(): void {
+        if (this.ended) return;
+        this.ended = true;
+        const o = new Bytes();
+        o.raw(this.link);
+        o.w64(this.count);
+        try {
+            this.write(3, "end", o);
+        } finally {
+            this.file.close();
+        }
+    }
+}
+
+/** What is found in a file of signatures. */
+export const FindingKind = { OTHER_KEY: 1, CORRUPT: 2, TAMPERED: 3, MISSING: 4, CONTRADICTION: 5, SKIPPED: 6, MISSING_AT_END: 7, OPEN: 8 } as const;
+export type FindingKind = typeof FindingKind[keyof typeof FindingKind];
+
+const FINDINGS = [
+    "the key is not the one that is trusted",
+    "the file is damaged here: nothing after it is read",
+    "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
+    "entries before this one are missing or were moved",
+    "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
+    "the signer itself left out ticks before this one: nothing was tampered with",
+    "entries are missing at the end",
+    "there is no signed end: entries at the end may have been cut off",
+];
+const MAX_FINDINGS = 1000;
+
+/** What a kind of finding means. */
+export function findingWords(kind: FindingKind): string { return FINDINGS[kind - 1]!; }
+
+/** Where something is found: the frame's offset in bytes, the number of the entry, its tick and that of the entry before, null where there is none
+    or nobody knows. */
+export interface Finding { kind: FindingKind; offset: number; entry: number; after: U64 | null; tick: U64 | null }
+
+/** What a file of signatures says, and what is found in it, in the order of the file. */
+export class CheckedSignatures {
+    seed: U64 = 0;
+    peer = "";
+    peerBytes: Uint8Array = new Uint8Array(0);
+    key: Uint8Array = new Uint8Array(32);
+    start: Uint8Array = new Uint8Array(32);
+    entries = 0;
+    /** How many entries from the start are beyond doubt: signed under key, each covering the one before. */
+    proven = 0;
+    /** There is a signed end, and it agrees. */
+    closed = false;
+    /** How many findings there are; the list has the first 1000. */
+    found = 0;
+    readonly findings: Finding[] = [];
+    private readonly hashes = new Map<U64, Uint8Array>();
+    private readonly data: Uint8Array;
+    private readonly view: DataView;
+    private at = 16;
+    private frames = 0;
+    private kind = 0;
+    private payload: Uint8Array = new Uint8Array(0);
+
+    /** Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows that it is whole, and by
+        one signer, but not by whom. A file whose header cannot be read is Damaged. */
+    constructor(data: Uint8Array, trusted: Uint8Array | null = null) {
+        this.data = data;
+        this.view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+        if (!equal(data.subarray(0, 8), CHAIN_MAGIC)) throw new Damaged("not a tick-signatures.bin");
+        if (data.length < 16) throw new Damaged("torn in the preamble");
+        if (this.view.getUint32(12, true) !== crc32c(data.subarray(0, 12))) throw new Damaged("the preamble fails its checksum");
+        if (this.view.getUint32(8, true) !== 1) throw new Damaged("expected version 1 without flags");
+        if (this.next() !== "" || this.kind !== 1) throw new Damaged("the header is missing or damaged");
+        this.header();
+        const believed = !trusted || equal(trusted, this.key);
+        if (!believed) this.find(FindingKind.OTHER_KEY, 16);
+        this.check(believed);
+    }
+
+    /** Nothing is found but ticks that the signer itself left out, and a missing end. */
+    get whole(): boolean {
+        return this.found <= MAX_FINDINGS && this.findings.every((f) => f.kind === FindingKind.SKIPPED || f.kind === FindingKind.OPEN);
+    }
+
+    /** The state hash of a tick, null if no proven entry is of it. */
+    stateHash(tick: U64): Uint8Array | null { return this.hashes.get(u64(tick)) ?? null; }
+
+    /** How the file ends where a part of it fails its checksum: torn if from some byte of it on there is nothing but zero, as a crash leaves it. */
+    private fails(part: number, end: number): string {
+        let begin = this.data.length;
+        while (begin > part && this.data[begin - 1] === 0) begin--;
+        return begin < end && this.data.length - begin >= 16 ? "torn" : "corrupt";
+    }
+
+    /** Goes to the next frame: "". Or how the file ends, and `at` stays at what ends it. */
+    private next(): string {
+        const { data, view, at } = this, left = data.length - at - 16;
+        if (left < 0) return "torn";
+        if (view.getUint32(at + 12, true) !== crc32c(data.subarray(at, at + 12))) return this.fails(at, at + 16);
+        const n = view.getUint32(at, true), end = at + 16 + n;
+        this.kind = view.getUint32(at + 4, true);
+        if (n > 1 << 20) return "corrupt";
+        if (n > left) return "torn";
+        this.payload = data.subarray(at + 16, end);
+        if (view.getUint32(at + 8, true) !== crc32c(this.payload)) return this.fails(at + 16, end);
+        if (this.kind !== 0xffffffff) {
+            this.at = end;
+            this.frames++;
+            return "";
+        }
+        if (n !== 8 || view.getBigUint64(at + 16, true) !== BigInt(this.frames)) return "corrupt";
+        if (left === 8) return "clean";
+        this.at = end;
+        return "corrupt";
+    }
+
+    private header(): void {
+        const r = new Reader(this.payload), seen = new Set<string>();
+        r.scan();
+        for (let n = r.map("the header", MAX_U32); n > 0; n--) {
+            const name = r.str("a key", MAX_U32);
+            if (!["seed", "peer", "key", "start"].includes(name)) {
+                r.skip();
+                continue;
+            }
+            if (seen.has(name)) throw new Damaged(`the header has ${name} twice`);
+            seen.add(name);
+            if (name === "seed") this.seed = r.uint(name);
+            else if (name === "peer") this.peerBytes = r.strBytes(name);
+            else if (name === "key") this.key = r.hash(name);
+            else this.start = r.hash(name);
+        }
+        if (seen.size !== 4) throw new Damaged("the header lacks seed, peer, key or start");
+        this.peer = lenient.decode(this.peerBytes);
+    }
+
+    private find(kind: FindingKind, offset: number, after: bigint | null = null, tick: bigint | null = null): void {
+        if (++this.found > MAX_FINDINGS) return;
+        this.findings.push({ kind, offset, entry: this.entries, after: after === null ? null : u64(after), tick: tick === null ? null : u64(tick) });
+    }
+
+    private check(believed: boolean): void {
+        const check = new PublicKey(this.key);
+        let link = chainGenesis(this.seed, this.key, this.start, this.peerBytes), before: bigint | null = null, unbroken = true, ended = false;
+        for (;;) {
+            const offset = this.at, state = this.next(), entry = this.kind === 2, body = this.payload;
+            if (state === "corrupt") return this.find(FindingKind.CORRUPT, this.at);
+            if (state !== "") {
+                if (!ended) this.find(FindingKind.OPEN, offset, before);
+                return;
+            }
+            if (ended || !entry && this.kind !== 3 || body.length !== (entry ? ENTRY_SIZE : END_SIZE)) return this.find(FindingKind.CORRUPT, offset);
+            const signature = body.subarray(body.length - 64), message = chainMessage(entry ? "entry" : "end", body.subarray(0, body.length - 64)).bytes();
+            const valid = check.verify(message, signature), linked = equal(body.subarray(0, 32), link), view = new DataView(body.buffer, body.byteOffset);
+            const number = view.getBigUint64(32, true);
+            if (!entry) {
+                ended = true;
+                if (!valid) this.find(FindingKind.TAMPERED, offset, before);
+                else if (!linked) this.find(FindingKind.MISSING_AT_END, offset, before);
+                else if (number !== BigInt(this.entries) && unbroken) this.find(FindingKind.CONTRADICTION, offset, before); // else what is missing has been said
+                else this.closed = true;
+                continue;
+            }
+            const tick = view.getBigUint64(40, true), follows = before === null ? number === 0n : tick > before && number === tick - before - 1n;
+            if (!valid) this.find(FindingKind.TAMPERED, offset, before, tick);
+            else if (!linked) this.find(FindingKind.MISSING, offset, before, tick);
+            else if (!follows) this.find(FindingKind.CONTRADICTION, offset, before, tick);
+            else if (number > 0n) this.find(FindingKind.SKIPPED, offset, before, tick);
+            unbroken &&= valid && linked && follows;
+            if (unbroken && believed) {
+                this.proven++;
+                this.hashes.set(u64(tick), body.slice(48, 80));
+            }
+            this.entries++;
+            link = sha256(chainMessage("link", body).bytes());
+            before = tick;
+        }
     }
 }
