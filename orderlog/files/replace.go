@@ -66,7 +66,7 @@ type unfinished struct {
 func beginNamed(path string) (*unfinished, error) {
 	name := unfinishedName(path)
 	f, err := takeOver(name)
-	if errors.Is(err, errInUse) {
+	if errors.Is(err, ErrInUse) {
 		f, err = os.CreateTemp(filepath.Dir(path), unfinishedPrefix+"*")
 		if err == nil {
 			err = f.Chmod(0o644)
@@ -77,9 +77,6 @@ func beginNamed(path string) (*unfinished, error) {
 	}
 	return &unfinished{File: f, name: f.Name()}, nil
 }
-
-// errInUse says that another process writes the same file.
-var errInUse = errors.New("another process writes it")
 
 // publishNamed gives the file the name that it is to have.
 func (u *unfinished) publishNamed(path string) error {

@@ -2,7 +2,10 @@ package files
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -22,4 +25,17 @@ func unfinishedName(path string) string {
 // peer after a full stop, by one of the single files for games. It is nobody's evidence.
 func IsUnfinished(name string) bool {
 	return strings.HasPrefix(name, unfinishedPrefix) || strings.HasPrefix(name, ".desync_")
+}
+
+// ErrInUse says that another process is writing a file.
+var ErrInUse = errors.New("another process is writing it")
+
+// Hold makes an empty file that this process alone has until it closes it or ends, in place of one
+// that a process left. While another has it the error is ErrInUse.
+func Hold(path string) (*os.File, error) {
+	f, err := takeOver(path)
+	if errors.Is(err, ErrInUse) {
+		err = &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return f, err
 }

@@ -46,7 +46,7 @@ func begin(path string) (*unfinished, error) {
 		f.Close()
 		return beginNamed(path)
 	}
-	_ = lock(f) // for the moment in which it has the name of an unfinished file
+	_ = Lock(f) // for the moment in which it has the name of an unfinished file
 	return &unfinished{File: f}, nil
 }
 
