@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/desynctool/desynctool/internal/kill"
-	sizes "github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
@@ -84,7 +83,7 @@ func TestWriterKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "order-log.bin")
 	r := rand.New(rand.NewPCG(1, 2))
 	var kills, acknowledged, torn int
-	for range sizes.Of(10, 1000) {
+	for range kill.Times() {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), logToVar+"="+path)
 		lines, ended, err := kill.AtLine(cmd, r.IntN(killedTicks/10))

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/desynctool/desynctool/internal/kill"
-	sizes "github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -80,7 +79,7 @@ func TestWriterKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoints.trace")
 	r := rand.New(rand.NewPCG(3, 4))
 	var kills, acknowledged, torn int
-	for range sizes.Of(10, 1000) {
+	for range kill.Times() {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), traceToVar+"="+path)
 		lines, ended, err := kill.AtLine(cmd, r.IntN(killedTicks/10))

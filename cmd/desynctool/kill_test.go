@@ -15,7 +15,6 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/kill"
-	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 )
 
@@ -128,7 +127,7 @@ func TestKilledRecord(t *testing.T) {
 		}
 		v := newVictim(t, []int{0}, args...)
 		want := contents(t, dir)
-		for n := range sample.Of(5, 500) {
+		for n := range kill.Times() / 2 {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +187,7 @@ func TestKilledMinimize(t *testing.T) {
 	v := newVictim(t, []int{0}, "minimize", filepath.Join(dir, "s", "host"), "-o", out, "--sim", "builtin:fault=rng-leak@40", "--against", "builtin", "--max-replays", "40")
 	want := contents(t, out)
 	var kills, partly, rounds int
-	for n := range sample.Of(10, 1000) {
+	for n := range kill.Times() {
 		if rounds++; rounds == 4 || n == 0 { // some begin where another was killed
 			rounds = 0
 			if err := os.RemoveAll(out); err != nil {
@@ -262,7 +261,7 @@ func TestKilledFiles(t *testing.T) {
 				t.Fatalf("%q wrote %d files", c.args, len(whole))
 			}
 			var kills, old, some int
-			for n := range sample.Of(10, 1000) {
+			for n := range kill.Times() {
 				for _, name := range c.files {
 					if n%2 == 0 {
 						err = os.Remove(at(name))

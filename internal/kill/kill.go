@@ -8,8 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // After starts a program and kills it after some time. It returns the whole lines that it had
@@ -72,4 +75,13 @@ func (p *printed) Write(b []byte) (int, error) {
 		p.kill = nil
 	}
 	return p.text.Write(b)
+}
+
+// Times is how often a test kills a program: some times, a hundred where the tests try everything, or
+// as often as the environment variable DESYNCTOOL_KILLS says.
+func Times() int {
+	if n, err := strconv.Atoi(os.Getenv("DESYNCTOOL_KILLS")); err == nil {
+		return n
+	}
+	return sample.Of(10, 100)
 }
