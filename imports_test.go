@@ -23,7 +23,8 @@ var layers = [][]string{
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
-	{"internal/sample", "internal/kill"}, // of tests alone
+	{"internal/kill"},   // of tests alone
+	{"internal/sample"}, // of tests alone
 	{"internal/prose", "internal/literals", "internal/browser", "docs"},
 }
 
