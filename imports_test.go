@@ -23,6 +23,7 @@ var layers = [][]string{
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
+	{"internal/kill"},                      // of tests alone
 	{"internal/sample", "internal/misedit"}, // of tests alone
 	{"internal/prose", "internal/literals", "internal/browser", "docs"},
 }

@@ -14,8 +14,9 @@ type WriterOptions struct {
 	Sync bool
 }
 
-// Writer writes an order log, each record in a single Write call, so that a
-// crash of the game costs none that was written.
+// Writer writes an order log, each record in a single Write call: once WriteTick or
+// WriteObserved has returned, a crash of the game, even kill -9, does not cost it. Sync
+// holds against a crash of the machine.
 type Writer struct {
 	frames *frame.Writer
 	enc    *encoder
@@ -60,6 +61,11 @@ func (w *Writer) WriteObserved(hashes []Observed) error {
 	w.enc.observed(hashes)
 	return w.flush(ObservedRecord)
 }
+
+// Sync brings all records to the disk, by the Sync method of the underlying writer: what was written
+// before it returned survives a loss of power. Where there is no such method the error
+// is errors.ErrUnsupported.
+func (w *Writer) Sync() error { return w.frames.Sync() }
 
 // Close writes the end marker. It does not close the underlying writer.
 func (w *Writer) Close() error { return w.frames.Close() }

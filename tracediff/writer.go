@@ -148,8 +148,19 @@ func (w *Writer) WriteEvent(v *Event) error {
 }
 
 // Flush writes the checkpoints that are still held because more of their tick
-// may follow. A game calls it at the end of each tick.
+// may follow. A game calls it at the end of each tick: once it has returned, a crash of the
+// game, even kill -9, does not cost them.
 func (w *Writer) Flush() error { return w.flush() }
+
+// Sync is Flush, and brings all to the disk by the Sync method of the underlying writer: what
+// was written before it returned survives a loss of power. Where there is no such method the
+// error is errors.ErrUnsupported.
+func (w *Writer) Sync() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.frames.Sync()
+}
 
 // Close flushes and writes the end marker. It does not close the underlying
 // writer.

@@ -121,7 +121,7 @@ func (c *Command) Run(ctx context.Context, candidate *Candidate, _ *snapshot.Wor
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, c.File.Name)
-	if err := writeFile(path, candidate, c.File); err != nil {
+	if err := c.File.create(path, candidate); err != nil {
 		return Outcome{}, err
 	}
 	ticks := candidate.Until() - candidate.in.First()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // File is how a log is written in the format of the game.
@@ -87,7 +88,7 @@ func claim(dir, file string) error {
 		names = append(names, e.Name())
 	}
 	ours := []string{outcomesName, SideA, SideB, file}
-	foreign := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) })
+	foreign := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) && !files.IsUnfinished(name) })
 	if foreign || !slices.Contains(names, outcomesName) {
 		return fmt.Errorf("%s: not empty, the result needs a folder of its own", dir)
 	}
@@ -116,15 +117,20 @@ func (r *Result) write(ctx context.Context, dir string, test Test, file File) er
 		}
 	}
 	w.File = file.Name
-	return writeFile(filepath.Join(dir, file.Name), r.Best, file)
+	return files.Replace(filepath.Join(dir, file.Name), func(f *os.File) error { return file.fill(f, r.Best) })
 }
 
-// writeFile writes a candidate in the format of the game.
-func writeFile(path string, c *Candidate, file File) error {
-	f, err := os.Create(path)
+// fill writes a candidate in the format of the game.
+func (f File) fill(to io.Writer, c *Candidate) error {
+	w := bufio.NewWriter(to)
+	return errors.Join(f.Write(w, c.Log()), w.Flush())
+}
+
+// create writes a candidate to a file that is gone before anybody else reads it.
+func (f File) create(path string, c *Candidate) error {
+	to, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(f)
-	return errors.Join(file.Write(w, c.Log()), w.Flush(), f.Close())
+	return errors.Join(f.fill(to, c), to.Close())
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // judged is the result of all runs of one candidate.
@@ -58,7 +60,10 @@ func OpenOutcomes(path string, in *Input, test Test, opts Options) (*Outcomes, e
 	if err != nil {
 		return nil, err
 	}
-	end, err := o.read(f)
+	var end int64
+	if err = files.Lock(f); err == nil {
+		end, err = o.read(f)
+	}
 	if err == nil {
 		if err = f.Truncate(end); err == nil {
 			_, err = f.Seek(end, io.SeekStart)

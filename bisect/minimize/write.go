@@ -181,7 +181,7 @@ func (p *peer) write(ctx context.Context, dir string, c *Candidate, peers []stri
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { err = errors.Join(err, f.Sync(), f.Close()) }()
 	keeper := &keeper{peer: p, dir: dir, name: peers[own], own: uint32(own), end: c.until}
 	h := *p.h
 	h.Peer, h.Peers = peers[own], peers

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -51,7 +50,7 @@ Exit status: 0 on success, 2 on wrong usage.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty or not exist")
+	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty, not exist, or hold a record that was killed")
 	f.Uint64Var(&o.Config.Seed, "seed", 1, "seed of the game")
 	f.Uint64Var(&o.Ticks, "ticks", 3000, "length of the session")
 	f.IntVar(&o.Config.Entities, "entities", refsim.DefaultEntities, "about how many entities live")
@@ -118,14 +117,11 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	}
 	progress, end := e.progress("playing", "ticks")
 	defer end()
-	o.Progress, o.Context = progress, e.ctx
+	o.Progress, o.Context, o.Reports = progress, e.ctx, peers.WriteAll
 	recording, err := session.RecordTo(flags.dir, o, trace)
 	end()
 	if err != nil {
 		return err
-	}
-	if err := peers.WriteAll(recording); err != nil {
-		return errors.Join(err, recording.Discard())
 	}
 	return e.renderDocument(format, report.Record(recording, flags.dir), false)
 }

@@ -2,21 +2,41 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 )
 
 // Temporary returns a new file that can be read and written, and is gone when it is closed. Where
 // the system allows it the file has no name from the beginning, so that nothing is left
 // however the process ends.
 func Temporary() (*TemporaryFile, error) {
-	f, err := os.CreateTemp("", "desynctool-*")
+	dir := os.TempDir()
+	if f, err := openNameless(dir, filepath.Join(dir, "desynctool"), 0o600); err == nil {
+		return &TemporaryFile{File: f, removed: true}, nil
+	}
+	f, err := os.CreateTemp(dir, "desynctool-*")
 	if err != nil {
-		return nil, err
+		return nil, NoTemporary(err)
 	}
 	t := &TemporaryFile{File: f}
 	t.removed = os.Remove(f.Name()) == nil
 	return t, nil
+}
+
+// NoTemporary says where temporary files cannot be made, and why.
+func NoTemporary(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	variable := "TMPDIR"
+	if runtime.GOOS == "windows" {
+		variable = "TMP"
+	}
+	return fmt.Errorf("%s: temporary files cannot be made there: %w; %s names another folder", os.TempDir(), err, variable)
 }
 
 // TemporaryFile is a file that Temporary made.

@@ -221,6 +221,33 @@ type recorder struct {
 func (r *recorder) Write(b []byte) (int, error) { r.writes++; return len(b), r.fail }
 func (r *recorder) Sync() error                 { r.syncs++; return nil }
 
+// Sync says so where nothing can be synced, and has nothing against a file that is closed.
+func TestWriterSync(t *testing.T) {
+	var b bytes.Buffer
+	w, err := NewWriter(&b, testFormat, WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Sync(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("%v, but a buffer has no disk", err)
+	}
+	var out recorder
+	if w, err = NewWriter(&out, testFormat, WriterOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Close(), w.Sync()); err != nil || out.syncs != 1 {
+		t.Errorf("%v, %d syncs after the end marker, expected 1", err, out.syncs)
+	}
+	if w, err = NewWriter(&out, testFormat, WriterOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	out.fail = io.ErrShortWrite
+	_ = w.WriteFrame(1, nil)
+	if err := w.Sync(); err != out.fail {
+		t.Errorf("%v, but a frame was not written", err)
+	}
+}
+
 func TestWriter(t *testing.T) {
 	var out recorder
 	w, err := NewWriter(&out, testFormat, WriterOptions{Sync: true})
@@ -232,6 +259,9 @@ func TestWriter(t *testing.T) {
 	}
 	if out.writes != 2 || out.syncs != 2 {
 		t.Errorf("preamble and a frame took %d writes and %d syncs, expected 2 and 2", out.writes, out.syncs)
+	}
+	if err := w.Sync(); err != nil || out.syncs != 3 {
+		t.Errorf("%v, %d syncs, expected one more", err, out.syncs)
 	}
 	if err := w.WriteFrame(EndKind, nil); err == nil {
 		t.Error("a frame of the end marker's kind was accepted")

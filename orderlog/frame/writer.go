@@ -2,6 +2,7 @@ package frame
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -21,6 +22,7 @@ type Writer struct {
 	frames uint64
 	buf    []byte
 	err    error // of the first failed write; a frame after half a frame is lost
+	closed bool
 }
 
 // NewWriter writes the preamble of f to w.
@@ -59,6 +61,19 @@ func (w *Writer) WriteFrame(kind uint32, payload []byte) error {
 	return nil
 }
 
+// Sync has the underlying writer's Sync method bring all frames to the disk. Without such a method
+// the error is errors.ErrUnsupported.
+func (w *Writer) Sync() error {
+	s, ok := w.w.(interface{ Sync() error })
+	switch {
+	case !ok:
+		return errors.ErrUnsupported
+	case w.err != nil && !w.closed:
+		return w.err
+	}
+	return s.Sync()
+}
+
 // Close writes the end marker. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.err != nil {
@@ -69,7 +84,7 @@ func (w *Writer) Close() error {
 	if err := w.write(EndKind, count[:]); err != nil {
 		return err
 	}
-	w.err = fmt.Errorf("write after the end marker")
+	w.err, w.closed = fmt.Errorf("write after the end marker"), true
 	return nil
 }
 

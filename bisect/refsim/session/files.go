@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -27,8 +28,6 @@ type Recording struct {
 	// Detected is the first state point at which comparing sync hashes showed
 	// a difference, nil if none did.
 	Detected *uint64
-
-	discard func() error
 }
 
 // Recorded is what one peer left behind.
@@ -51,9 +50,10 @@ func (r *Recorded) At(point uint64) string {
 	return ""
 }
 
-// RecordTo plays a session and writes it to dir, which must be empty or not
-// exist: a folder for each peer with its order log, its snapshots and its
-// trace, and truth.json. After an error nothing of it is left.
+// RecordTo plays a session and writes it to dir, which must be empty, not
+// exist, or hold what a RecordTo left that was killed: a folder for each peer with its
+// order log, its snapshots and its trace, what Options.Reports adds, and at last truth.json.
+// A folder without it was not finished. After an error nothing of it is left.
 func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error) {
 	o, err = o.withDefaults()
 	if err != nil {
@@ -62,17 +62,17 @@ func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error)
 	if _, err := refsim.New(o.Config); err != nil {
 		return nil, err
 	}
-	discard, err := claim(dir)
+	own, err := claim(dir, o.Peers)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, discard())
+			err = errors.Join(err, own.discard())
 		}
 	}()
 	w := &writer{
-		recording: Recording{discard: discard, Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
+		recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
 		trace: trace, tracers: make([]*tracer, len(o.Peers)),
 	}
 	for i, name := range o.Peers {
@@ -90,40 +90,19 @@ func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error)
 		return nil, err
 	}
 	w.recording.Truth = truth
-	b, err := json.MarshalIndent(truth, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return &w.recording, os.WriteFile(filepath.Join(dir, TruthName), append(b, '\n'), 0o666)
-}
-
-// Discard removes what RecordTo wrote.
-func (r *Recording) Discard() error { return r.discard() }
-
-// claim makes dir and refuses one that holds anything. It returns what removes all that was
-// written to it since, and the folder itself if it was not there.
-func claim(dir string) (discard func() error, err error) {
-	_, missing := os.Stat(dir)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) > 0 {
-		return nil, fmt.Errorf("%s: not empty, a session needs a folder of its own", dir)
-	}
-	return func() error {
-		if missing != nil {
-			return os.RemoveAll(dir)
+	if o.Reports != nil {
+		if err := o.Reports(&w.recording); err != nil {
+			return nil, err
 		}
-		list, err := os.ReadDir(dir)
-		for _, entry := range list {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
-		}
-		return err
-	}, nil
+	}
+	if err := files.Replace(filepath.Join(dir, TruthName), func(f *os.File) error {
+		e := json.NewEncoder(f)
+		e.SetIndent("", "  ")
+		return e.Encode(truth)
+	}); err != nil {
+		return nil, err
+	}
+	return &w.recording, own.finish()
 }
 
 // writer is the Sink of RecordTo.
@@ -186,7 +165,7 @@ func (w *writer) close() error {
 	var err error
 	for _, l := range w.logs {
 		if l != nil {
-			err = errors.Join(err, l.Close(), l.file.Close())
+			err = errors.Join(err, l.Close(), l.file.Sync(), l.file.Close())
 		}
 	}
 	for _, t := range w.tracers {

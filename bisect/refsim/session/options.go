@@ -36,6 +36,10 @@ type Options struct {
 	// in all.
 	Progress func(done, total int64)
 
+	// Reports, if not nil, writes what else belongs to a session that RecordTo has written,
+	// before it counts as finished.
+	Reports func(*Recording) error
+
 	// DetectEvery is how many ticks lie between two comparisons of sync hashes;
 	// 0 means 1.
 	DetectEvery uint64

@@ -91,4 +91,4 @@ func (t *tracer) checkpoint(tick uint64, system, scope string, hash merkle.Hash,
 	})
 }
 
-func (t *tracer) close() error { return errors.Join(t.writer.Close(), t.file.Close()) }
+func (t *tracer) close() error { return errors.Join(t.writer.Close(), t.file.Sync(), t.file.Close()) }

@@ -229,7 +229,7 @@ const char *desync_input_hash(const desync_kind *kinds, size_t kind_count, uint6
 
 #ifndef DESYNCTOOL_WASM
 
-/* Writes the state to DIR/desync_<seed>_<tick>.snap. */
+/* Writes the state to DIR/desync_<seed>_<tick>.snap, which never holds half of it. */
 const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir);
 
 /* desync_snap_read of a file. */
@@ -287,6 +287,10 @@ const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const 
 const char *desync_log_marker(desync_log *l, const desync_marker *m);
 const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n);
 
+/* Brings to the disk what was written: it then survives a loss of power. It takes milliseconds. What survives a crash of the
+   game is all that the calls above have written when they return. */
+const char *desync_log_sync(desync_log *l);
+
 /* Writes what was noted since the last tick and the end marker, and closes the file. */
 const char *desync_log_close(desync_log *l);
 
@@ -342,6 +346,9 @@ const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *syste
 
 /* Writes out what is held until more of its tick comes. A game calls it at the end of each tick. */
 const char *desync_trace_flush(desync_trace *t);
+
+/* desync_trace_flush, and what desync_log_sync does. */
+const char *desync_trace_sync(desync_trace *t);
 const char *desync_trace_close(desync_trace *t);
 
 /* All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace, snapshots and reports. In each tick: state with
@@ -359,8 +366,8 @@ typedef struct {
     uint64_t recent_from, played; /* the ticks from recent_from to played - 1 are among them */
 } desync_recorder;
 
-/* Makes the folders and begins the files. The start hash of the header is filled in. Detail is what desync_trace_world
-   takes, or DESYNC_NO_TRACE. */
+/* Makes the folders and begins the files, in place of those of an earlier session: each needs a DIR of its own. The start hash
+   of the header is filled in. Detail is what desync_trace_world takes, or DESYNC_NO_TRACE. */
 const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail);
 
 /* What is known of this peer's machine and game, each key once: os, cpu, compiler, locale, mods, data_hash. Snapshots have them as
@@ -375,6 +382,9 @@ const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m);
 
 const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n);
 const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w);
+
+/* desync_log_sync and desync_trace_sync. Snapshots and reports are on the disk when they are there. */
+const char *desync_recorder_sync(desync_recorder *r);
 
 /* Writes a snapshot of the state that was noted last, with its history hash, and facts, build and parameters as properties. */
 const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w);
@@ -574,6 +584,7 @@ int desync_checked_hash(const desync_checked *c, uint64_t tick, uint8_t hash[32]
 #include <fcntl.h>
 #include <io.h>
 #else
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -1423,19 +1434,79 @@ DESYNC__API const char *desync_input_hash(const desync_kind *kinds, size_t kind_
 
 #ifndef DESYNCTOOL_WASM
 
-DESYNC__API const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir) {
-    desync_buffer b = {NULL, 0, 0, 0};
-    size_t n = strlen(dir) + 64;
+/* The path of a file in a folder, NULL where memory ran out. */
+DESYNC__OWN char *desync__join(const char *dir, const char *name) {
+    size_t n = strlen(dir) + strlen(name) + 2;
     char *path = (char *)malloc(n);
+    if (path) snprintf(path, n, "%s/%s", dir, name);
+    return path;
+}
+
+/* Brings a file to the disk, and reports whether it is there. */
+DESYNC__OWN int desync__sync(FILE *f) {
+#ifdef _WIN32
+    return fflush(f) == 0 && _commit(_fileno(f)) == 0;
+#else
+    return fflush(f) == 0 && (fsync(fileno(f)) == 0 || errno == EINVAL || errno == ENOTSUP); /* or not a file of a disk */
+#endif
+}
+
+/* Writes DIR/NAME whole or not at all: until it is on the disk its name begins with a full stop. */
+DESYNC__OWN const char *desync__write_whole(const char *dir, const char *name, const void *data, size_t len) {
+    char hidden[80], *path = desync__join(dir, name), *unfinished;
+    const char *err = NULL;
     FILE *f;
-    const char *err = path ? desync_snapshot(w, at, &b) : desync__no_memory;
-    if (!err) {
-        snprintf(path, n, "%s/desync_%016llx_%010llu.snap", dir, (unsigned long long)at->seed, (unsigned long long)at->tick);
-        f = fopen(path, "wb");
-        if (!f || fwrite(b.data, 1, b.len, f) != b.len) err = "the snapshot cannot be written";
-        if (f && fclose(f) && !err) err = "the snapshot cannot be written";
+    snprintf(hidden, sizeof hidden, ".%s", name);
+    unfinished = desync__join(dir, hidden);
+    if (!path || !unfinished) err = desync__no_memory;
+    else {
+        f = fopen(unfinished, "wb");
+        if (!f || fwrite(data, 1, len, f) != len || !desync__sync(f)) err = "the file cannot be written";
+        if (f && fclose(f)) err = "the file cannot be written";
+#ifdef _WIN32
+        if (!err) remove(path); /* there a name is not taken from another file */
+#endif
+        if (!err && rename(unfinished, path)) err = "the file cannot be written";
+        if (err) remove(unfinished);
     }
     free(path);
+    free(unfinished);
+    return err;
+}
+
+/* Removes the file that a game was writing into a folder when it crashed. */
+DESYNC__OWN void desync__tidy(const char *dir) {
+#ifdef _WIN32
+    struct _finddata_t found;
+    char *path = desync__join(dir, ".desync_*");
+    intptr_t list = path ? _findfirst(path, &found) : -1;
+    free(path);
+    if (list == -1) return;
+    do {
+        if ((path = desync__join(dir, found.name)) != NULL) remove(path);
+        free(path);
+    } while (_findnext(list, &found) == 0);
+    _findclose(list);
+#else
+    DIR *list = opendir(dir);
+    struct dirent *found;
+    char *path;
+    if (!list) return;
+    while ((found = readdir(list)) != NULL) {
+        if (strncmp(found->d_name, ".desync_", 8) != 0) continue;
+        if ((path = desync__join(dir, found->d_name)) != NULL) remove(path);
+        free(path);
+    }
+    closedir(list);
+#endif
+}
+
+DESYNC__API const char *desync_snapshot_file(const desync_world *w, const desync_point *at, const char *dir) {
+    desync_buffer b = {NULL, 0, 0, 0};
+    char name[64];
+    const char *err = desync_snapshot(w, at, &b);
+    snprintf(name, sizeof name, "desync_%016llx_%010llu.snap", (unsigned long long)at->seed, (unsigned long long)at->tick);
+    if (!err) err = desync__write_whole(dir, name, b.data, b.len);
     desync_free(&b);
     return err;
 }
@@ -1842,15 +1913,19 @@ DESYNC__API const char *desync_trace_close(desync_trace *t) {
     return err ? err : closed;
 }
 
-/* ---- All files of a peer */
-
-/* The path of a file in a folder, NULL where memory ran out. */
-DESYNC__OWN char *desync__join(const char *dir, const char *name) {
-    size_t n = strlen(dir) + strlen(name) + 2;
-    char *path = (char *)malloc(n);
-    if (path) snprintf(path, n, "%s/%s", dir, name);
-    return path;
+DESYNC__OWN const char *desync__sync_frames(desync_frames *f) {
+    if (!f->file) return "the file is not open";
+    return desync__sync(f->file) ? NULL : "the file cannot be brought to the disk";
 }
+
+DESYNC__API const char *desync_log_sync(desync_log *l) { return desync__sync_frames(&l->frames); }
+
+DESYNC__API const char *desync_trace_sync(desync_trace *t) {
+    const char *err = desync_trace_flush(t);
+    return err ? err : desync__sync_frames(&t->frames);
+}
+
+/* ---- All files of a peer */
 
 DESYNC__OWN void desync__mkdir(const char *dir) { /* a folder that is missing shows when a file is created */
 #ifdef _WIN32
@@ -1871,6 +1946,7 @@ DESYNC__API const char *desync_recorder_open(desync_recorder *r, const char *dir
     if (!r->dir) return desync__no_memory;
     desync__mkdir(dir);
     desync__mkdir(r->dir);
+    desync__tidy(r->dir);
     log = desync__join(r->dir, "order-log.bin");
     trace = desync__join(r->dir, "checkpoints.trace");
     err = log && trace ? desync_log_open(&r->log, log, &header) : desync__no_memory;
@@ -1879,6 +1955,11 @@ DESYNC__API const char *desync_recorder_open(desync_recorder *r, const char *dir
     free(trace);
     if (err) desync_recorder_close(r);
     return err;
+}
+
+DESYNC__API const char *desync_recorder_sync(desync_recorder *r) {
+    const char *err = desync_log_sync(&r->log);
+    return err || !r->trace.frames.file ? err : desync_trace_sync(&r->trace);
 }
 
 DESYNC__API const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w) {
@@ -2089,19 +2170,11 @@ DESYNC__OWN const char *desync__report(desync_recorder *r, const desync_world *w
 
 DESYNC__API const char *desync_recorder_report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n) {
     desync_buffer b = {NULL, 0, 0, 0};
-    char name[64], *path;
+    char name[64];
     const char *err = desync__report(r, w, player, archetypes, n, &b);
-    FILE *f;
     snprintf(name, sizeof name, "desync_report_%016llx_%010llu.json", (unsigned long long)r->log.header.seed,
              (unsigned long long)r->log.point);
-    path = desync__join(r->dir, name);
-    if (!err && !path) err = desync__no_memory;
-    if (!err) {
-        f = fopen(path, "wb");
-        if (!f || fwrite(b.data, 1, b.len, f) != b.len) err = "the report cannot be written";
-        if (f && fclose(f) && !err) err = "the report cannot be written";
-    }
-    free(path);
+    if (!err) err = desync__write_whole(r->dir, name, b.data, b.len);
     desync_free(&b);
     return err;
 }

@@ -604,16 +604,13 @@ public:
         return b.bytes();
     }
 
-    /// Writes DIR/desync_<seed>_<tick>.snap.
+    /// Writes DIR/desync_<seed>_<tick>.snap, which never holds half of it.
     Status write_snapshot(const Point &at, const std::string &dir) {
         auto bytes = snapshot(at);
         if (!bytes) return bytes.status();
         char name[64];
-        std::snprintf(name, sizeof name, "/desync_%016llx_%010llu.snap", static_cast<unsigned long long>(at.seed), static_cast<unsigned long long>(at.tick));
-        std::FILE *f = std::fopen((dir + name).c_str(), "wb");
-        bool ok = f && std::fwrite(bytes.value().data(), 1, bytes.value().size(), f) == bytes.value().size();
-        if (f && std::fclose(f)) ok = false;
-        return ok ? Status() : Status::refused("the snapshot cannot be written");
+        std::snprintf(name, sizeof name, "desync_%016llx_%010llu.snap", static_cast<unsigned long long>(at.seed), static_cast<unsigned long long>(at.tick));
+        return detail::status(desync__write_whole(dir.c_str(), name, bytes.value().data(), bytes.value().size()));
     }
 
     /// Puts a state into the game's containers: the RNG, and keys, `alive`, presence and values of each archetype; zero where there is none.
@@ -1052,6 +1049,10 @@ public:
         return h;
     }
 
+    /// Brings to the disk what was written, which then survives a loss of power. What survives a crash of the game is all that the calls
+    /// above have written when they return.
+    Status sync() { return detail::status(desync_log_sync(&own_->log)); }
+
     /// Writes what was noted since the last tick and the end marker.
     Status close() { return own_->close(); }
 
@@ -1134,6 +1135,9 @@ public:
 
     /// Writes out what is held until more of its tick comes. A game calls it at the end of each tick.
     Status flush() { return detail::status(desync_trace_flush(&own_->trace)); }
+
+    /// flush, and brings it to the disk.
+    Status sync() { return detail::status(desync_trace_sync(&own_->trace)); }
     Status close() { return own_->close(); }
 
 private:
@@ -1227,6 +1231,9 @@ public:
         std::memcpy(h.data(), own_->files.log.history, h.size());
         return h;
     }
+
+    /// Brings log and trace to the disk. Snapshots and reports are there when they have their names.
+    Status sync() { return detail::status(desync_recorder_sync(&own_->files)); }
 
     /// Ends the files. One that is not closed is closed when it is destroyed, and then nobody learns whether that worked.
     Status close() { return own_->close(); }

@@ -152,11 +152,7 @@ namespace Desynctool
         /// <summary>Writes desync_SEED_TICK.snap into a folder and returns its path, which never holds half a snapshot.</summary>
         public string WriteFile(string folder)
         {
-            string path = Path.Combine(folder, FileName), unfinished = Path.Combine(folder, "." + FileName);
-            File.WriteAllBytes(unfinished, Encode());
-            if (File.Exists(path)) File.Delete(path);
-            File.Move(unfinished, path);
-            return path;
+            return WholeFile.Write(folder, FileName, Encode());
         }
 
         /// <summary>The bytes of a .snap, not compressed.</summary>
@@ -1005,6 +1001,12 @@ namespace Desynctool
             file.Flush();
         }
 
+        public void Sync()
+        {
+            var onDisk = file as FileStream;
+            if (onDisk != null) onDisk.Flush(true);
+        }
+
         public void Dispose()
         {
             if (ended) return;
@@ -1172,6 +1174,10 @@ namespace Desynctool
             hashes.Clear(); hashCount = 0;
         }
 
+        /// <summary>Brings to the disk what was written, which then survives a loss of power. What survives a crash of the game is all
+        /// that calls have written when they return. A Stream other than a file is left alone.</summary>
+        public void Sync() { file.Sync(); }
+
         /// <summary>Writes what was observed after the last tick, and the end marker.</summary>
         public void Dispose()
         {
@@ -1323,6 +1329,9 @@ namespace Desynctool
             count = 0;
         }
 
+        /// <summary>Flush, and brings it to the disk.</summary>
+        public void Sync() { Flush(); file.Sync(); }
+
         public void Dispose()
         {
             Flush();
@@ -1331,6 +1340,38 @@ namespace Desynctool
     }
 
     // ---- all that a peer leaves ----
+
+    /// <summary>Files that are written whole or not at all: until one is on the disk its name begins with a full stop.</summary>
+    static class WholeFile
+    {
+        public static string Write(string folder, string name, byte[] data)
+        {
+            string path = Path.Combine(folder, name), unfinished = Path.Combine(folder, "." + name);
+            try
+            {
+                using (var f = new FileStream(unfinished, FileMode.Create, FileAccess.Write))
+                {
+                    f.Write(data, 0, data.Length);
+                    f.Flush(true);
+                }
+                if (File.Exists(path)) File.Replace(unfinished, path, null);
+                else File.Move(unfinished, path);
+            }
+            catch
+            {
+                File.Delete(unfinished);
+                throw;
+            }
+            return path;
+        }
+
+        /// <summary>Removes the file that a game was writing into a folder when it crashed.</summary>
+        public static void Tidy(string folder)
+        {
+            foreach (string path in Directory.GetFiles(folder))
+                if (Path.GetFileName(path).StartsWith(".desync_", StringComparison.Ordinal)) File.Delete(path);
+        }
+    }
 
     /// <summary>What a peer writes down when it learns that its state is not that of the others: docs/peer-report.md.</summary>
     public sealed class PeerReport
@@ -1379,9 +1420,7 @@ namespace Desynctool
         /// <summary>Writes desync_report_SEED_TICK.json into a folder and returns its path.</summary>
         public string WriteFile(string folder)
         {
-            string path = Path.Combine(folder, FileName);
-            File.WriteAllBytes(path, Utf8.Strict.GetBytes(Json()));
-            return path;
+            return WholeFile.Write(folder, FileName, Utf8.Strict.GetBytes(Json()));
         }
 
         static string Hex(byte[] b)
@@ -1420,11 +1459,12 @@ namespace Desynctool
         readonly Queue<KeyValuePair<ulong, Order[]>> recent = new Queue<KeyValuePair<ulong, Order[]>>();
         bool begun;
 
-        /// <summary>Makes the folder and begins the files. The session's Start is the state hash at its first point. Detail: null
+        /// <summary>Makes the folder and begins the files, in place of those of an earlier session: each needs one of its own. The session's Start is the state hash at its first point. Detail: null
         /// writes no trace.</summary>
         public Recorder(string folder, Session session, TraceDetail? detail = null)
         {
             this.folder = Directory.CreateDirectory(folder).FullName;
+            WholeFile.Tidy(this.folder);
             this.session = session;
             this.detail = detail ?? TraceDetail.System;
             Epoch = session.Epoch;
@@ -1441,8 +1481,16 @@ namespace Desynctool
             return hash;
         }
 
+        /// <summary>Brings log and trace to the disk. Snapshots and reports are there when they have their names.</summary>
+        public void Sync()
+        {
+            Log.Sync();
+            if (Trace != null) Trace.Sync();
+        }
+
         public void Tick(ulong tick, IReadOnlyList<Order> orders)
         {
+            if (Trace != null) Trace.Flush();
             Log.Tick(tick, orders);
             var copy = new Order[orders.Count];
             for (int i = 0; i < copy.Length; i++) copy[i] = orders[i];

@@ -825,11 +825,22 @@ def _encode_tables(world: World, tables: Sequence[Table], at: Point, root: bytes
 
 def write_snapshot(folder: str, world: World, at: Point) -> str:
     """Writes desync_SEED_TICK.snap into a folder and returns its path, which never holds half a snapshot."""
-    path = os.path.join(folder, "desync_%016x_%010d.snap" % (at.seed, at.tick))
-    unfinished = os.path.join(folder, "." + os.path.basename(path))
-    with open(unfinished, "wb") as f:
-        f.write(encode_snapshot(world, at))
-    os.replace(unfinished, path)
+    return _write_whole(folder, "desync_%016x_%010d.snap" % (at.seed, at.tick), encode_snapshot(world, at))
+
+
+def _write_whole(folder: str, name: str, data: bytes) -> str:
+    """Writes a file whole or not at all: until it is on the disk its name begins with a full stop. Returns its path."""
+    path, unfinished = os.path.join(folder, name), os.path.join(folder, "." + name)
+    try:
+        with open(unfinished, "wb") as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(unfinished)
+        raise
     return path
 
 
@@ -1162,6 +1173,9 @@ class _Frames:
         self._write(head + struct.pack("<I", crc32c(head)) + payload)
         self.count += 1
 
+    def sync(self) -> None:
+        os.fsync(self._file.fileno())
+
     def close(self) -> None:
         if not self._file.closed:
             try:
@@ -1297,6 +1311,11 @@ class OrderLog(contextlib.AbstractContextManager):
             o.noted(self._hashes, self._hash_count)
             self._frames.frame(3, bytes(o))
             self._hashes, self._hash_count = _Pack(), 0
+
+    def sync(self) -> None:
+        """Brings to the disk what was written, which then survives a loss of power. What survives a crash of the game is all that calls
+        have written when they return."""
+        self._frames.sync()
 
     def close(self) -> None:
         """Writes what was noted after the last tick, and the end marker."""
@@ -1464,6 +1483,11 @@ class Trace(contextlib.AbstractContextManager):
             self._frames.frame(3, bytes(o))
             self._batch, self._batched = _Pack(), 0
 
+    def sync(self) -> None:
+        """flush, and brings it to the disk."""
+        self.flush()
+        self._frames.sync()
+
     def close(self) -> None:
         self.flush()
         self._frames.close()
@@ -1515,7 +1539,8 @@ class Recorder(contextlib.AbstractContextManager):
     """All that one peer leaves, in one folder: order log, trace, snapshots, reports.
 
     For each tick: state with the state before it, tick, and if there is a trace system after each system. At the end state once more,
-    and close, or the end of a with block. The folder is made; the session's start becomes the hash of the world.
+    and close, or the end of a with block. The folder is made, and files of an earlier session in it are replaced: each needs one of
+    its own. The session's start becomes the hash of the world.
     """
 
     EXCERPT = 64  # ticks whose orders a report has
@@ -1523,6 +1548,9 @@ class Recorder(contextlib.AbstractContextManager):
     def __init__(self, folder: str, session: Session, world: World, detail: Optional[Detail] = Detail.SYSTEM) -> None:
         """detail None writes no trace."""
         os.makedirs(folder, exist_ok=True)
+        for name in os.listdir(folder):
+            if name.startswith(".desync_"):  # a game was writing it when it crashed
+                os.remove(os.path.join(folder, name))
         session.start = world.state_hash()
         self.folder, self.session, self.detail = folder, session, detail
         self.root = session.start  # of the state that was noted or traced last
@@ -1579,11 +1607,14 @@ class Recorder(contextlib.AbstractContextManager):
         local = {kind.name: kind.local for kind in self.session.kinds}
         orders = [(tick, o, local[o.kind]) for tick, list_of in self._recent.items() for o in list_of]
         window = (min(self._recent), max(self._recent)) if self._recent else None
-        path = os.path.join(self.folder, "desync_report_%016x_%010d.json" % (at.seed, at.tick))
         text = peer_report(world, at, player, archetypes, window=window, orders=orders)
-        with open(path, "wb") as f:
-            f.write(text.encode())
-        return path
+        return _write_whole(self.folder, "desync_report_%016x_%010d.json" % (at.seed, at.tick), text.encode())
+
+    def sync(self) -> None:
+        """Brings log and trace to the disk. Snapshots and reports are there when they have their names."""
+        self.log.sync()
+        if self.trace is not None:
+            self.trace.sync()
 
     def close(self) -> None:
         try:

@@ -1218,11 +1218,34 @@ impl World {
         }
     }
 
-    /// Writes DIR/desync_<seed>_<tick>.snap.
+    /// Writes DIR/desync_<seed>_<tick>.snap, which never holds half of it.
     pub fn write_snapshot(&self, at: &Point, dir: impl AsRef<Path>) -> Result<()> {
         let name = format!("desync_{:016x}_{:010}.snap", at.seed, at.tick);
-        Ok(fs::write(dir.as_ref().join(name), self.snapshot(at)?)?)
+        write_whole(dir.as_ref(), &name, &self.snapshot(at)?)
     }
+}
+
+/// Writes a file whole or not at all: until it is on the disk its name begins with a full stop.
+fn write_whole(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let unfinished = dir.join(format!(".{name}"));
+    let written = File::create(&unfinished)
+        .and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()))
+        .and_then(|()| fs::rename(&unfinished, dir.join(name)));
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    Ok(written?)
+}
+
+/// Removes the file that a game was writing into a folder when it crashed.
+fn tidy(dir: &Path) -> Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(".desync_") {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 const SNAP: &[u8] = b"\x89SNAP\r\n\x1a";
@@ -1758,6 +1781,12 @@ impl OrderLog<File> {
     pub fn create(path: impl AsRef<Path>, session: &Session) -> Result<Self> {
         Self::new(File::create(path)?, session)
     }
+
+    /// Brings to the disk what was written, which then survives a loss of power. What survives a crash of the game is all that calls have
+    /// written when they return.
+    pub fn sync(&mut self) -> Result<()> {
+        Ok(self.frames.to.sync_all()?)
+    }
 }
 
 impl<W: Write> OrderLog<W> {
@@ -2006,6 +2035,12 @@ impl Trace<File> {
     pub fn create(path: impl AsRef<Path>, session: &Session) -> Result<Self> {
         Self::new(File::create(path)?, session)
     }
+
+    /// `flush`, and brings it to the disk.
+    pub fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        Ok(self.frames.to.sync_all()?)
+    }
 }
 
 impl<W: Write> Trace<W> {
@@ -2163,11 +2198,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the folders and begins the files. The start hash of the session is that of the world. Without a detail there is no trace.
+    /// Makes the folders and begins the files, in place of those of an earlier session: each needs a DIR of its own. The start hash of the session is that of the world. Without a detail there is no trace.
     pub fn create(dir: impl AsRef<Path>, session: &Session, world: &World, detail: Option<Detail>) -> Result<Self> {
         let session = Session { start: world.hash()?, ..session.clone() };
         let dir = dir.as_ref().join(&session.peer);
         fs::create_dir_all(&dir)?;
+        tidy(&dir)?;
         let log = OrderLog::create(dir.join("order-log.bin"), &session)?;
         let trace = match detail {
             Some(detail) => Some((Trace::create(dir.join("checkpoints.trace"), &session)?, detail)),
@@ -2286,7 +2322,7 @@ impl Recorder {
             text += &orders.join(",\n");
         }
         text += "]}\n";
-        Ok(fs::write(self.dir.join(format!("desync_report_{:016x}_{:010}.json", at.seed, at.tick)), text)?)
+        write_whole(&self.dir, &format!("desync_report_{:016x}_{:010}.json", at.seed, at.tick), text.as_bytes())
     }
 
     fn excerpt(&self, tick: u64, o: &Order) -> String {
@@ -2300,6 +2336,12 @@ impl Recorder {
             o.sequence,
             hex(&o.payload)
         )
+    }
+
+    /// Brings log and trace to the disk. Snapshots and reports are there when they have their names.
+    pub fn sync(&mut self) -> Result<()> {
+        self.log.sync()?;
+        self.trace.as_mut().map_or(Ok(()), |(trace, _)| trace.sync())
     }
 
     pub fn close(self) -> Result<()> {

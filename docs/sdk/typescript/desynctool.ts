@@ -1658,8 +1658,10 @@ export function peerReport(world: World, at: Point, options: ReportOptions = {})
 export interface Files {
     /** Appends to a file, which is made if there is none. */
     append(name: string, bytes: Uint8Array): void;
-    /** Writes a file whole. */
+    /** Writes a file whole or not at all. */
     write(name: string, bytes: Uint8Array): void;
+    /** Brings to the disk what was appended. */
+    sync?(): void;
     close(): void;
 }
 
@@ -1687,15 +1689,29 @@ export class MemoryFiles implements Files {
 export async function openFolder(path: string): Promise<Files> {
     const fs = await import("node:fs" as string), open = new Map<string, number>();
     fs.mkdirSync(path, { recursive: true });
+    for (const name of fs.readdirSync(path) as string[]) if (name.startsWith(".desync_")) fs.rmSync(`${path}/${name}`); // a game was writing it when it crashed
     return {
         append(name: string, bytes: Uint8Array): void {
             if (!open.has(name)) open.set(name, fs.openSync(`${path}/${name}`, "w"));
             for (let done = 0; done < bytes.length;) done += fs.writeSync(open.get(name), bytes, done);
         },
-        write(name: string, bytes: Uint8Array): void { // never half of it
-            fs.writeFileSync(`${path}/.${name}`, bytes);
-            fs.renameSync(`${path}/.${name}`, `${path}/${name}`);
+        write(name: string, bytes: Uint8Array): void {
+            const unfinished = `${path}/.${name}`;
+            try {
+                const file = fs.openSync(unfinished, "w");
+                try {
+                    for (let done = 0; done < bytes.length;) done += fs.writeSync(file, bytes, done);
+                    fs.fsyncSync(file);
+                } finally {
+                    fs.closeSync(file);
+                }
+                fs.renameSync(unfinished, `${path}/${name}`);
+            } catch (e) {
+                fs.rmSync(unfinished, { force: true });
+                throw e;
+            }
         },
+        sync(): void { for (const file of open.values()) fs.fsyncSync(file); },
         close(): void {
             for (const file of open.values()) fs.closeSync(file);
             open.clear();
@@ -1782,6 +1798,12 @@ export class Recorder {
             orders.map((o) => [tick, o, this.session.kinds?.some((kind) => kind.local && kind.name === o.kind) ?? false] as const));
         this.files.write(name, encoded(peerReport(world, at, options)));
         return name;
+    }
+
+    /** Brings log and trace to the disk, where the files are on one. Snapshots and reports are there when they have their names. */
+    sync(): void {
+        this.trace?.flush();
+        this.files.sync?.();
     }
 
     close(): void {

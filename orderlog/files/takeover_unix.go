@@ -1,0 +1,49 @@
+//go:build unix && !aix && !solaris
+
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// renamesOpen says that a file can be renamed and removed while it is open.
+const renamesOpen = true
+
+// takeOver opens a file for this process alone and empties it. What a process that was killed
+// has left is nobody's; what one that runs writes is locked, which is ErrInUse.
+func takeOver(name string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if Lock(f) != nil {
+			f.Close()
+			return nil, ErrInUse
+		}
+		// Whoever had it may have finished since: then this is no longer the file of that name.
+		own, err := f.Stat()
+		there, errThere := os.Lstat(name)
+		if errors.Is(errThere, fs.ErrNotExist) || err == nil && errThere == nil && !os.SameFile(own, there) {
+			f.Close()
+			continue
+		}
+		if err := errors.Join(err, errThere, f.Truncate(0)); err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
+// Lock has a file for this process alone until it is closed or the process ends, among those that
+// ask. It returns ErrInUse if another has it. Where the system has no such locks it does nothing.
+func Lock(f *os.File) error {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrInUse
+	}
+	return nil // or a file system that knows no locks
+}
