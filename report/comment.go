@@ -353,7 +353,7 @@ func (c *comment) orders(r *Report) {
 func (c *comment) missing(r *Report) {
 	p := commentPart{head: "Lost or lacking:", one: "more piece of evidence", many: "more pieces of evidence"}
 	for i, text := range r.Missing {
-		if text = commentText(text); text == "" {
+		if text = commentLine(text); text == "" {
 			continue
 		}
 		if len(p.items) == commentRequests || utf8.RuneCountInString(text) > commentSentence/2 {
@@ -379,7 +379,7 @@ func (c *comment) send(r *Report) {
 			break
 		}
 		q := &r.Send[i]
-		what := commentText(prose.Cut(q.What, 2*commentName))
+		what := commentLine(prose.Cut(q.What, 2*commentName))
 		if what == "" {
 			continue
 		}

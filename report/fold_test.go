@@ -103,7 +103,7 @@ func TestShellLine(t *testing.T) {
 		}
 	}
 	step := Step{Command: []string{"diff", "a  # b", "c"}, About: "what\nis  # new"}
-	command, about := cutStep(step.String())
+	command, about := CutStep(step.String())
 	if command != "desynctool diff 'a  # b' c" || strings.ContainsAny(step.String(), "\n") || !strings.HasPrefix(about, `what\nis # new`) {
 		t.Errorf("%q is cut to %q and %q", step.String(), command, about)
 	}

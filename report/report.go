@@ -22,14 +22,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -128,10 +126,10 @@ func WriteJSON(w io.Writer, document any) error {
 }
 
 // EscapeJSON escapes what JSON allows in a string and a terminal may
-// take for a command: control characters from U+007F on, marks that change the
-// direction of text.
+// take for a command, or show nothing of: control characters from U+007F on, marks that change
+// the direction of text, characters without a width.
 func EscapeJSON(doc []byte) []byte {
-	bad := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	bad := func(r rune) bool { return r != '\n' && prose.Unseen(r) }
 	if bytes.IndexFunc(doc, bad) < 0 {
 		return doc
 	}
@@ -230,20 +228,7 @@ func (s Style) Verdict(status Status) string {
 
 // Safe returns text that came from a file as it may go to a terminal: what is
 // not printable is escaped.
-func Safe(s string) string {
-	clean := true
-	for _, r := range s {
-		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	quoted := strconv.Quote(s)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
+func Safe(s string) string { return prose.Printable(s) }
 
 // pointName returns a state point for people.
 func pointName(p snapshot.Point) string { return Safe(p.String()) }

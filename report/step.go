@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"mvdan.cc/sh/v3/shell"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -41,15 +42,26 @@ func StepLines(steps []Step) []string {
 	return lines
 }
 
-// cutStep returns the parts of a line that a Step returned: a command, "" if it is none, and the rest.
-func cutStep(line string) (command, about string) {
+// CutStep returns the parts of a line that a Step returned: a command, "" if it is none, and the
+// rest. What a saved report calls a command is one only if it is written as a Step writes it: one
+// command of ours, of words that a shell takes as they are.
+func CutStep(line string) (command, about string) {
 	if !strings.HasPrefix(line, commandStart) {
 		return "", line
 	}
-	if i := strings.LastIndex(line, aboutStart); i >= 0 {
+	if asWritten(line) {
+		return line, ""
+	}
+	if i := strings.LastIndex(line, aboutStart); i >= 0 && asWritten(line[:i]) {
 		return line[:i], line[i+len(aboutStart):]
 	}
-	return line, ""
+	return "", line
+}
+
+// asWritten reports whether a line is one that ShellLine returns.
+func asWritten(line string) bool {
+	words, err := shell.Fields(line, func(string) string { return "" })
+	return err == nil && ShellLine(words...) == line
 }
 
 // ShellLine returns words as a line that a shell takes apart into the same words, whatever they
@@ -90,7 +102,7 @@ func (t *Text) next(s Step) {
 
 // step writes a step. A command has a line of its own unless what it shows fits beside it.
 func (t *lines) step(before string, indent int, line string, faint printer) {
-	command, about := cutStep(line)
+	command, about := CutStep(line)
 	if command == "" {
 		t.hang(indent, before, Safe(about))
 		return

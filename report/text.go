@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -56,9 +57,36 @@ func (l *lines) put(parts ...string) {
 // hang writes a line. What does not fit stands below it, indented by so many columns.
 func (l *lines) hang(indent int, parts ...string) {
 	if l.err == nil {
-		_, l.err = io.WriteString(l.w, fold(strings.TrimRight(strings.Join(parts, ""), " "), l.width, indent)+"\n")
+		_, l.err = io.WriteString(l.w, fold(guard(strings.TrimRight(strings.Join(parts, ""), " ")), l.width, indent)+"\n")
 	}
 }
+
+// guard escapes what is not printable in a line, whether or not who wrote the line thought of it,
+// but for colours and joints.
+func guard(line string) string {
+	if strings.IndexFunc(line, func(r rune) bool { return prose.Unseen(r) && string(r) != joint }) < 0 {
+		return line
+	}
+	var out strings.Builder
+	for at := 0; at < len(line); {
+		next := colour.FindStringIndex(line[at:])
+		if next == nil {
+			next = []int{len(line) - at, len(line) - at}
+		}
+		for i, text := range strings.Split(line[at:at+next[0]], joint) {
+			if i > 0 {
+				out.WriteString(joint)
+			}
+			out.WriteString(prose.Printable(text))
+		}
+		out.WriteString(line[at+next[0] : at+next[1]])
+		at += next[1]
+	}
+	return out.String()
+}
+
+// colour is what a Style writes for its colours.
+var colour = regexp.MustCompile("\x1b\\[[0-9]{1,2}(;[0-9]{1,2})*m")
 
 // table says how a table is set.
 type table struct {

@@ -146,14 +146,14 @@ func (t *reportText) ladder() {
 	t.put()
 	wide, found := 0, 0
 	for _, g := range t.r.Ladder {
-		wide = max(wide, prose.Columns(g.Step))
+		wide = max(wide, prose.Columns(Safe(g.Step)))
 		found = max(found, min(prose.Columns(Safe(g.Found)), maxFound(t.width)))
 	}
 	var unanswered []string
 	for _, g := range t.r.Ladder {
 		mark, colour := "?", t.s.warn
 		if t.open && g.State == RungOpen {
-			unanswered = append(unanswered, g.Step)
+			unanswered = append(unanswered, Safe(g.Step))
 			t.cut = true
 			continue
 		}
@@ -173,7 +173,7 @@ func (t *reportText) ladder() {
 		if g.State == RungFound {
 			color = t.s.bold
 		}
-		before := "  " + colour.Sprint(mark) + " " + pad(g.Step, prose.Columns(g.Step), wide) + "  "
+		before := "  " + colour.Sprint(mark) + " " + pad(Safe(g.Step), prose.Columns(Safe(g.Step)), wide) + "  "
 		indent := 4 + wide + 2
 		if prose.Columns(text) > found || evidence == "" {
 			t.wrap(before, indent, g.Found, color)
@@ -238,7 +238,7 @@ func (t *reportText) causes() {
 	t.experiments()
 	if t.all {
 		for _, class := range slices.Sorted(maps.Keys(t.r.Excluded)) {
-			t.wrap("  "+pad("not "+class, len(class)+4, 26)+" ", 29, t.r.Excluded[class], t.s.faint)
+			t.wrap("  "+pad("not "+Safe(class), prose.Columns(Safe(class))+4, 26)+" ", 29, t.r.Excluded[class], t.s.faint)
 		}
 	} else if n := len(t.r.Excluded); n > 0 {
 		t.put("  ", t.s.faint.Sprintf("%s excluded  (--all)", prose.Count(uint64(n), "class is", "classes are")))
@@ -246,7 +246,7 @@ func (t *reportText) causes() {
 }
 
 func (t *reportText) cause(c *Cause, first bool) {
-	t.put("  ", t.s.name.Sprint(pad(c.Class, len(c.Class), 20)), "  ", c.Title)
+	t.put("  ", t.s.name.Sprint(pad(Safe(c.Class), prose.Columns(Safe(c.Class)), 20)), "  ", Safe(c.Title))
 	if first && len(c.Evidence) > 0 {
 		t.wrap("    ", 4, strings.Join(c.Evidence, "; "), t.s.faint)
 	}
@@ -351,7 +351,7 @@ func (t *reportText) orders() {
 			note = "names " + Safe(o.Names)
 		}
 		if o.Difference != "" {
-			note = t.s.bad.Sprint(string(o.Difference)) + " " + note
+			note = t.s.bad.Sprint(Safe(string(o.Difference))) + " " + note
 		}
 		t.put("  ", pad(at, prose.Columns(at), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
 			pad(Safe(o.Kind), prose.Columns(Safe(o.Kind)), 10), "  ", t.s.faint.Sprint(prose.Shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+Safe(strings.Join(o.Peers, ", "))))
@@ -507,6 +507,6 @@ func (t *reportText) fingerprint() {
 		if last := t.r.Fingerprints[len(t.r.Fingerprints)-1]; !t.all {
 			text += fmt.Sprintf("; by its %s %s", last.Level, last.Digest)
 		}
-		t.wrap("", 0, text, t.s.faint)
+		t.wrap("", 2, text, t.s.faint)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,12 +33,14 @@ func (r *Report) WriteUp(w io.Writer) error {
 		title = strings.TrimSuffix(r.Verdict[0], ".")
 	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "---\ntitle: %s\n", oneLine(title))
+	fmt.Fprintf(&out, "---\ntitle: %s\n", header(title))
 	if r.Fingerprint != "" {
-		fmt.Fprintf(&out, "fingerprint: %s\n", r.Fingerprint)
+		fmt.Fprintf(&out, "fingerprint: %s\n", header(r.Fingerprint))
 	}
 	for _, f := range r.Fingerprints {
-		fmt.Fprintf(&out, "fingerprint_%s: %s\n", f.Level, f.Digest)
+		if slices.Contains(Levels(), f.Level) {
+			fmt.Fprintf(&out, "fingerprint_%s: %s\n", f.Level, header(f.Digest))
+		}
 	}
 	out.WriteString("---\n\n")
 	if err := r.Markdown(&out); err != nil {
@@ -48,7 +51,27 @@ func (r *Report) WriteUp(w io.Writer) error {
 	return err
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(Safe(s)), " ") }
+// header returns a value of a header: a word of letters and digits as it is, anything else between
+// quotation marks as YAML and JSON have them.
+func header(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') }) < 0 {
+		return s
+	}
+	quoted, err := json.Marshal(strings.Join(strings.Fields(Safe(s)), " "))
+	if err != nil { // of a text none
+		return `""`
+	}
+	return string(quoted)
+}
+
+// value returns what header was given; a person may have written it with other quotation marks, or
+// without.
+func value(s string) (text string) {
+	if json.Unmarshal([]byte(s), &text) == nil {
+		return text
+	}
+	return strings.Trim(s, `"'`)
+}
 
 // FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint
 // of the report, those that have the most in common first. The kind of the divergence alone is
@@ -135,19 +158,19 @@ func readHead(r io.Reader) (h writeUpHead, err error) {
 		case !header:
 			continue
 		}
-		name, value, _ := strings.Cut(line, ":")
-		switch value = strings.Trim(strings.TrimSpace(value), `"'`); strings.TrimSpace(name) {
+		name, rest, _ := strings.Cut(line, ":")
+		switch text := value(strings.TrimSpace(rest)); strings.TrimSpace(name) {
 		case "title":
-			h.title = value
+			h.title = text
 		case "fingerprint":
-			h.prints = append(h.prints, value)
+			h.prints = append(h.prints, text)
 		default:
 			level, ok := strings.CutPrefix(strings.TrimSpace(name), "fingerprint_")
 			if ok && slices.Contains(Levels(), Level(level)) {
 				if h.levels == nil {
 					h.levels = map[Level][]string{}
 				}
-				h.levels[Level(level)] = append(h.levels[Level(level)], value)
+				h.levels[Level(level)] = append(h.levels[Level(level)], text)
 			}
 		}
 	}

@@ -3,9 +3,8 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/desynctool/desynctool/report"
 )
@@ -17,43 +16,30 @@ type commands struct {
 	match int // of several, 0 if there is one
 }
 
-// quoted returns a word as a shell takes it; a name that no shell can say is left out.
-func quoted(word string) string {
-	q, err := syntax.Quote(word, syntax.LangBash)
-	if err != nil { // it has a zero byte
-		return "FILE"
-	}
-	return q
-}
-
 // line returns a command of what was given.
 func (c commands) line(command string, more ...string) string {
 	words := []string{"desynctool", command}
 	for _, p := range c.given.Paths {
-		words = append(words, quoted(p))
+		words = append(words, report.PathArgument(p))
 	}
 	if len(c.given.Paths) == 0 {
 		words = append(words, "PATH…")
 	}
 	if c.match > 0 {
-		words = append(words, fmt.Sprintf("--match %d", c.match))
+		words = append(words, "--match", strconv.Itoa(c.match))
 	}
-	return strings.Join(append(words, more...), " ")
+	return report.ShellLine(append(words, more...)...)
 }
 
 func (c commands) triage() string {
-	var flags []string
-	for _, f := range c.given.Flags {
-		flags = append(flags, quoted(f))
-	}
-	return c.line("triage", flags...)
+	return c.line("triage", c.given.Flags...)
 }
 
 func (c commands) doctor() string    { return c.line("doctor") }
 func (c commands) bisect() string    { return c.line("bisect") }
 func (c commands) tracediff() string { return c.line("tracediff") }
 func (c commands) orders() string    { return c.line("orders", "--all") }
-func (c commands) diff() string      { return c.pair("diff") + " --all" }
+func (c commands) diff() string      { return c.pair("diff", "--all") }
 func (c commands) walk() string      { return c.pair("walk") }
 
 // ofStep returns the command that answers a step of the narrowing.
@@ -77,11 +63,12 @@ func (c commands) ofStep(step string) string {
 
 // pair returns a command of the two states that were compared: by their files where the report
 // knows them, else by the state point.
-func (c commands) pair(command string) string {
+func (c commands) pair(command string, flags ...string) string {
 	k := c.r.Compared
 	if k == nil {
 		return c.triage()
 	}
+	at := func(path string) string { return fmt.Sprintf("%s@%d", path, k.Point) }
 	var files [2]string
 	if d := c.r.FirstDivergence; d != nil && d.Bracket != nil && d.Bracket.Files != nil && d.Bracket.Bad == k.Point {
 		for i, peer := range k.Peers {
@@ -93,11 +80,13 @@ func (c commands) pair(command string) string {
 	}
 	switch {
 	case files[0] != "" && files[1] != "" && files[0] != files[1]:
-		return "desynctool " + command + " " + quoted(files[0]) + " " + quoted(files[1])
 	case len(c.given.Paths) == 2 && len(c.r.Peers) == 2:
-		return fmt.Sprintf("desynctool %s %s@%d %s@%d", command, quoted(c.given.Paths[0]), k.Point, quoted(c.given.Paths[1]), k.Point)
+		files = [2]string{at(c.given.Paths[0]), at(c.given.Paths[1])}
+	default:
+		files = [2]string{at("A"), at("B")}
 	}
-	return fmt.Sprintf("desynctool %s A@%d B@%d", command, k.Point, k.Point)
+	words := []string{"desynctool", command, report.PathArgument(files[0]), report.PathArgument(files[1])}
+	return report.ShellLine(append(words, flags...)...)
 }
 
 // only returns the one of some files that lies in a folder of that name, empty if not exactly

@@ -254,7 +254,7 @@ func TestResize(t *testing.T) {
 func TestCopy(t *testing.T) {
 	options := explore.Options{Given: explore.Given{Paths: []string{"it's here"}, Flags: []string{"--sim", "exec:a b"}}}
 	got := run(t, triage(t, "openttd/rng_poke"), options, 120, 30, func(tm *teatest.TestModel) { press(tm, "y") })
-	if want := `copied: desynctool triage "it's here" --sim 'exec:a b'`; !strings.Contains(got, want) {
+	if want := `copied: desynctool triage 'it'\''s here' --sim 'exec:a b'`; !strings.Contains(got, want) {
 		t.Errorf("not %s:\n%s", want, got)
 	}
 }

@@ -1,6 +1,10 @@
 package page
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
 
 // step is something to do: a command with what it shows, or words alone.
 type step struct {
@@ -11,8 +15,8 @@ type step struct {
 // stepOf takes a line apart: a command of ours may be followed by what it shows, as a comment of a
 // shell. A line with places to fill in, as PATH…, is no command that could be run.
 func stepOf(line string) step {
-	command, about, _ := strings.Cut(line, "  # ")
-	if !strings.HasPrefix(command, "desynctool ") || strings.Contains(command, "…") {
+	command, about := report.CutStep(line)
+	if command == "" || strings.Contains(command, "…") {
 		return step{About: line}
 	}
 	return step{command, about}

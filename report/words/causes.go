@@ -118,7 +118,7 @@ func Experiments(c *playbook.Conclusion) []report.Experiment {
 		x := &c.Experiments[i]
 		out := report.Experiment{
 			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Result: results[x.Result], System: x.System,
-			Shows: x.Shows, Text: experiment(x),
+			Shows: x.Shows, Text: experiment(theirs(x)),
 		}
 		for _, l := range x.Labels {
 			out.Labels = append(out.Labels, label(l))
@@ -262,29 +262,30 @@ func Sign(s playbook.Sign) string {
 		}
 		return 0
 	}
-	name := func(i int) string {
+	said := func(i int) string {
 		if i < len(s.Names) {
 			return s.Names[i]
 		}
 		return ""
 	}
+	name := func(i int) string { return prose.Name(said(i)) }
 	switch s.Kind {
 	case playbook.OnlySumsDiffer:
 		return "the states are equal while the checksums differ"
 	case playbook.SumsAreBlind:
 		return "the states differ while every checksum agrees: none of them covers what differs"
 	case playbook.CacheRecomputed:
-		return fmt.Sprintf("%s's game computed derived data anew and found it wrong: “%s”", name(0), name(1))
+		return fmt.Sprintf("%s's game computed derived data anew and found it wrong: %s", name(0), prose.Quote(said(1)))
 	case playbook.CachesUnderEqual:
 		return "derived data differs under equal states"
 	case playbook.OrdersDiffer:
 		return orders[s.Order]
 	case playbook.CachesBefore:
-		return "before the states parted, derived data differed under equal states: " + strings.Join(s.Names, ", ")
+		return "before the states parted, derived data differed under equal states: " + strings.Join(prose.Names(s.Names), ", ")
 	case playbook.StartDiffers:
 		return "the states differ before any tick was played"
 	case playbook.FactDiffers:
-		return fmt.Sprintf("%s differs: %s", name(0), strings.Join(s.Names[min(1, len(s.Names)):], ", "))
+		return fmt.Sprintf("%s differs: %s", name(0), strings.Join(prose.Names(s.Names[min(1, len(s.Names)):]), ", "))
 	case playbook.FactSame:
 		return fmt.Sprintf("%s is %s on the peer who is wrong and on one who is right", name(0), name(1))
 	case playbook.PartedByLoading:
@@ -292,7 +293,7 @@ func Sign(s playbook.Sign) string {
 	case playbook.LoadedThere:
 		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
 	case playbook.Experimented:
-		return fmt.Sprintf("%s (%s)", modes[bisect.TrialMode(name(0))], name(1))
+		return fmt.Sprintf("%s (%s)", modes[bisect.TrialMode(said(0))], name(1))
 	case playbook.OwnIsSound:
 		return fmt.Sprintf("the peer's own build, %s, comes to what the others have in every experiment", name(0))
 	case playbook.DecimalSigns:

@@ -146,7 +146,7 @@ func lackedData(c *playbook.Conclusion) string {
 	if l == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s alone has in its log: “%s” (%s)", l.Have[0].Peer, prose.Shorten(l.Text, 100), l.Where())
+	return fmt.Sprintf("%s alone has in its log: %s (%s)", l.Have[0].Peer, prose.Quote(l.Text), l.Where())
 }
 
 func inputs(c *playbook.Conclusion) (found, evidence string) {
@@ -500,7 +500,7 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 func firstContradicted(c *playbook.Conclusion) string {
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Wrong() {
-			return strings.Join(append([]string{"“" + s.Text + "”"}, contradictionsOf(s)...), "; ")
+			return strings.Join(append([]string{prose.Quote(s.Text)}, contradictionsOf(s)...), "; ")
 		}
 	}
 	return ""
@@ -509,7 +509,7 @@ func firstContradicted(c *playbook.Conclusion) string {
 // claims compares the first word of the engine with the evidence.
 func claims(c *playbook.Conclusion) (found, evidence string) {
 	first, wrong := c.FirstStatement()
-	text := "“" + first.Text + "”"
+	text := prose.Quote(first.Text)
 	switch {
 	case first.Contradicted() && wrong == len(c.Statements):
 		return "the engine is wrong", strings.Join(append([]string{text}, contradictionsOf(first)...), "; ")

@@ -21,7 +21,7 @@ var toLearn = []playbook.Step{
 func Next(c *playbook.Conclusion) []report.Step {
 	out := next(c)
 	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
-		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has “%s” in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Shorten(l.Text, 100), l.Where())
+		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has %s in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Quote(l.Text), l.Where())
 		out = slices.Insert(out, 0, report.Step{About: look})
 	}
 	return out

@@ -64,7 +64,7 @@ func Notes(c *playbook.Conclusion) []string {
 func Claims(c *playbook.Conclusion) (out []report.ClaimDocument) {
 	for i := range c.Statements {
 		doc := c.Statements[i].ClaimDocument
-		doc.Contradictions = contradictionsOf(&c.Statements[i])
+		doc.Contradictions = contradictionsOf(theirs(&c.Statements[i]))
 		out = append(out, doc)
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 // step the first thing that a player can have.
 func Send(c *playbook.Conclusion) (list []report.Request) {
 	ask := func(n playbook.Need, step string) {
-		what := sent(n)
+		what := sent(theirs(n))
 		if what == "" {
 			return
 		}

@@ -71,18 +71,15 @@ func said(w *playbook.Word) string {
 	} else if by := writer(w); by != "" {
 		text += " " + by
 	}
-	text += fmt.Sprintf(" “%s”", prose.Shorten(w.Claim.Text, maxQuote))
+	text += " " + prose.Quote(w.Claim.Text)
 	if w.At != nil {
 		text += ", in " + tick(*w.At)
 	}
 	if len(w.Accused) > 0 {
 		text += "; it accuses " + upTo(w.Accused, maxTold)
 	}
-	return strings.TrimSuffix(text, ".") + "." // a name may end in a full stop
+	return text + "."
 }
-
-// maxQuote is how many columns of a message are quoted in a sentence.
-const maxQuote = 160
 
 // sumsTold says who has which checksum by the word of a game.
 func sumsTold(w *playbook.Word) string {
@@ -167,7 +164,7 @@ func selfTest(w *playbook.Word) string {
 	if w.At != nil {
 		text += " in " + tick(*w.At)
 	}
-	text += fmt.Sprintf(": the self-test of %s says “%s”", engine(w), prose.Shorten(w.Claim.Text, maxQuote))
+	text += fmt.Sprintf(": the self-test of %s says %s", engine(w), prose.Quote(w.Claim.Text))
 	return text + "."
 }
 
@@ -177,7 +174,7 @@ func departing(w *playbook.Word) string {
 	if w.At != nil {
 		text += " of " + tick(*w.At)
 	}
-	return fmt.Sprintf("%s: %s says “%s”.", text, engine(w), prose.Shorten(w.Claim.Text, maxQuote))
+	return fmt.Sprintf("%s: %s says %s.", text, engine(w), prose.Quote(w.Claim.Text))
 }
 
 // twice says what it means that one game was computed twice, with two results.
@@ -234,7 +231,7 @@ func tellPeers(c *playbook.Conclusion) (found, evidence string) {
 
 // tellClaims says how far the word of a game goes.
 func tellClaims(c *playbook.Conclusion) (found, evidence string) {
-	quote := "“" + c.Word.Claim.Text + "”"
+	quote := prose.Quote(c.Word.Claim.Text)
 	switch c.Word.Kind {
 	case playbook.WordSelfTest:
 		return "a self-test failed", quote

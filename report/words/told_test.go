@@ -52,9 +52,9 @@ func TestTold(t *testing.T) {
 			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a name with a full stop", false, tracediff.Claim{Text: "Co. desynced", Peers: []string{"Bob & Co."}}, []string{
-			"Chess says in a.log “Co. desynced”, in move 7; it accuses Bob & Co.",
-			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob & Co. would show more.",
-		}, "ask Bob & Co. for these files of that match: demo, *.d"},
+			"Chess says in a.log “Co. desynced”, in move 7; it accuses “Bob & Co.”.",
+			"Nothing bears it out yet: no state and no checksum was compared, and the files of “Bob & Co.” would show more.",
+		}, "ask “Bob & Co.” for these files of that match: demo, *.d"},
 		{"a quotation", false, tracediff.Claim{Text: "Bob 1a 2b", Peers: []string{"Bob"}, Values: two, Quoted: true}, []string{
 			"Quoted, perhaps by a person: “Bob 1a 2b”, in move 7; it accuses Bob.",
 			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob would show more.",
@@ -76,10 +76,10 @@ func TestTold(t *testing.T) {
 		}, "replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference"},
 	} {
 		c := heard(t, test.arbiter, test.claim)
-		if got := Verdict(c); !slices.Equal(got, test.want) {
+		if got := Verdict(theirs(c)); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%q\nwant\n%q", test.name, got, test.want)
 		}
-		if next := Next(c); len(next) == 0 || next[0].String() != test.next {
+		if next := Next(theirs(c)); len(next) == 0 || next[0].String() != test.next {
 			t.Errorf("%s: next %q, want %q", test.name, next, test.next)
 		}
 	}

@@ -33,7 +33,7 @@ func otherGame(c *playbook.Conclusion) string {
 		}
 		var values []string
 		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
-			values = append(values, prose.Shorten(f.Values[peer], 60)+" on "+peer)
+			values = append(values, prose.Name(f.Values[peer])+" on "+peer)
 		}
 		parts = append(parts, f.Name+" "+strings.Join(values, ", "))
 	}
@@ -92,7 +92,7 @@ func alone(c *playbook.Conclusion) string {
 func says(c *playbook.Conclusion) []string {
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
-			return []string{fmt.Sprintf("Yet the game says “%s”, and nothing here bears that out.", s.Text)}
+			return []string{fmt.Sprintf("Yet the game says %s, and nothing here bears that out.", prose.Quote(s.Text))}
 		}
 	}
 	return nil
@@ -169,7 +169,7 @@ func withoutBracket(c *playbook.Conclusion) []string {
 		return staleCaches(c)
 	case c.Kind == bisect.StaleCache:
 		k := c.Cache
-		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says “%s” after %s", k.Peer, k.Text,
+		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says %s after %s", k.Peer, prose.Quote(k.Text),
 			tick(playbook.Moment{Number: k.After, Native: k.NativeAfter}))
 		if k.Before != nil {
 			text += fmt.Sprintf(", before %s", both(playbook.Moment{Number: *k.Before, Native: k.NativeBefore}))
@@ -184,7 +184,7 @@ func withoutBracket(c *playbook.Conclusion) []string {
 	case c.Inputs.Line != "" && c.Inputs.Hashes != nil:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	case len(c.Statements) > 0:
-		return []string{fmt.Sprintf("The engine says that the peers parted: “%s”.", c.Statements[0].Text)}
+		return []string{fmt.Sprintf("The engine says that the peers parted: %s.", prose.Quote(c.Statements[0].Text))}
 	case c.Inputs.Line != "" && c.Inputs.State != playbook.InputsUnknown && c.Inputs.State != playbook.InputsApart:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	}

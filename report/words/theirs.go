@@ -1,0 +1,119 @@
+package words
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/tracediff"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// theirs returns a copy of what sentences are made of in which every name that a file brings is
+// fit for a sentence. What is not a name stays as it is.
+func theirs[T any](v T) T {
+	return fit(reflect.ValueOf(&v).Elem(), prose.Name).Interface().(T)
+}
+
+// asIs are the fields that sentences take as they are: messages and names that are quoted where
+// they stand, texts of ours, values in the notation of the text twin, paths for commands, and what
+// no sentence is made of. Every other string is a name, or of a moment.
+var asIs = map[reflect.Type][]string{
+	reflect.TypeFor[playbook.Conclusion](): {
+		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
+		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses",
+	},
+	reflect.TypeFor[playbook.Contradiction]():    {"Text"},
+	reflect.TypeFor[playbook.Inputs]():           {"Line", "Basis"},
+	reflect.TypeFor[playbook.Checkpoint]():       {"Values"},
+	reflect.TypeFor[playbook.Checksums]():        {"By"},
+	reflect.TypeFor[playbook.Experiment]():       {"Sim", "Why"},
+	reflect.TypeFor[playbook.Need]():             {"Files"},
+	reflect.TypeFor[playbook.Search]():           {"Kinds"},
+	reflect.TypeFor[playbook.Sign]():             {"Names"},
+	reflect.TypeFor[playbook.Word]():             {"Engine"},
+	reflect.TypeFor[report.ClaimDocument]():      {"Text", "Contradictions", "Omits", "Detail"},
+	reflect.TypeFor[report.CheckpointDocument](): {"Kind", "Values"},
+	reflect.TypeFor[report.Entity]():             {"Kind", "Key", "Name", "Place"},
+	reflect.TypeFor[report.FieldDocument]():      {"Key"},
+	reflect.TypeFor[report.GameLogLine]():        {"Text", "Severity"},
+	reflect.TypeFor[report.LocusRows]():          {"Keys"},
+	reflect.TypeFor[report.Parting]():            {"By"},
+	reflect.TypeFor[orderlog.PeerClaim]():        {"Text"},
+	reflect.TypeFor[orderlog.PayloadDiff]():      {"Base", "Peer"},
+	reflect.TypeFor[tracediff.Claim]():           {"Text", "Detail"},
+}
+
+// notNames are the fields of maps by peers whose values are no names.
+var notNames = []string{"Values", "Types", "Raw", "Paths"}
+
+// paths are the fields with a path.
+var paths = []string{"File", "Files"}
+
+// moments are the fields with an engine's name of a moment.
+var moments = []string{"Native", "NativeAfter", "NativeBefore", "NativeFrom", "NativeTo"}
+
+// fit returns a copy of a value in which every string is made fit. What a struct keeps to itself
+// stays.
+func fit(v reflect.Value, of func(string) string) reflect.Value {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() { // words of ours have types of their own
+			return reflect.ValueOf(of(v.String()))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out := reflect.New(v.Type().Elem())
+			out.Elem().Set(fit(v.Elem(), of))
+			return out
+		}
+	case reflect.Slice:
+		if !v.IsNil() && !scalar(v.Type().Elem()) {
+			out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			for i := range v.Len() {
+				out.Index(i).Set(fit(v.Index(i), of))
+			}
+			return out
+		}
+	case reflect.Array:
+		out := reflect.New(v.Type()).Elem()
+		for i := range v.Len() {
+			out.Index(i).Set(fit(v.Index(i), of))
+		}
+		return out
+	case reflect.Map:
+		if !v.IsNil() {
+			out := reflect.MakeMapWithSize(v.Type(), v.Len())
+			for key, value := range v.Seq2() {
+				out.SetMapIndex(fit(key, prose.Name), fit(value, of))
+			}
+			return out
+		}
+	case reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
+		out.Set(v)
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if !field.IsExported() || slices.Contains(asIs[v.Type()], field.Name) {
+				continue
+			}
+			of := prose.Name
+			switch {
+			case slices.Contains(paths, field.Name):
+				of = prose.Path
+			case slices.Contains(moments, field.Name):
+				of = prose.Moment
+			case field.Type.Kind() == reflect.Map && slices.Contains(notNames, field.Name):
+				of = func(s string) string { return s }
+			}
+			out.Field(i).Set(fit(v.Field(i), of))
+		}
+		return out
+	}
+	return v
+}
+
+func scalar(t reflect.Type) bool { return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128 }
