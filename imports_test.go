@@ -22,6 +22,7 @@ var layers = [][]string{
 	{"bisect"},
 	{"tracediff"},
 	{"snapshot", "orderlog"},
+	{"snapshot/signatures"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
 	{"internal/kill"},                      // of tests alone
 	{"internal/sample", "internal/misedit"}, // of tests alone
@@ -58,7 +59,7 @@ func layer(pkg string) int {
 }
 
 // TestImportMap holds the direction of imports: cmd → report → bisect →
-// tracediff → {snapshot, orderlog} → {snapshot/merkle, orderlog/frame}. Within
+// tracediff → {snapshot, orderlog} → snapshot/signatures → {snapshot/merkle, orderlog/frame}. Within
 // a layer a package may import its parents, never its own sub-packages, which
 // only cmd and report/formats wire.
 func TestImportMap(t *testing.T) {

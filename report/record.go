@@ -50,6 +50,9 @@ func recordedFiles(p *session.Recorded) []string {
 	if p.Trace != "" {
 		files = append(files, filepath.Base(p.Trace))
 	}
+	if p.Signatures != "" {
+		files = append(files, filepath.Base(p.Signatures))
+	}
 	return append(files, prose.Count(len(p.Snapshots), "snapshot", "snapshots"))
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
 // Proof is the Merkle inclusion proof of an archetype, and the state that it is of.
@@ -46,6 +47,11 @@ func Prove(s State, label string) (*Proof, error) {
 type Expected struct {
 	Root  *merkle.Hash // the root of a proof or snapshot; nil for any
 	State State        // a state whose content must give a proof's leaf; nil for none
+
+	// Signed is the chain that must have signed the root for the point that the file is of;
+	// nil for none. Key is what a chain that is checked itself must be signed by; nil for any.
+	Signed *Signers
+	Key    *signatures.Key
 }
 
 func (want Expected) checkRoot(got merkle.Hash) error {
@@ -63,13 +69,16 @@ func (v Verification) Diverged() bool {
 	return slices.ContainsFunc(v, func(f Verified) bool { return f.Err != nil })
 }
 
-// Incomplete is false: a file that cannot be read is an error.
-func (v Verification) Incomplete() bool { return false }
+// Incomplete reports whether signatures do not tell of any file whether it holds. A file
+// that cannot be read is an error.
+func (v Verification) Incomplete() bool {
+	return slices.ContainsFunc(v, func(f Verified) bool { return f.Untold != nil })
+}
 
 // Verified is what checking one file found.
 type Verified struct {
 	Path string
-	What string      // "snapshot", "proof", "order log", "trace" or the title of a format
+	What string      // "snapshot", "proof", "order log", "trace", "tick signatures" or the title of a format
 	Root merkle.Hash // of a snapshot or proof
 	Note string      // what was checked
 	Err  error       // which hash does not hold; nil if all do
@@ -77,12 +86,24 @@ type Verified struct {
 	// Unchecked says that the file carries no checksum of its content, and ReadOnly
 	// that it was held against nothing else either: it was read, no more.
 	Unchecked, ReadOnly bool
+
+	// Untold is why the signatures that were given do not tell whether the file is what was
+	// signed; nil if they do, or none were given.
+	Untold error
+
+	// Chain is what was found of a chain of tick signatures; Trusted says that it was held
+	// against a key that the user trusts.
+	Chain   *signatures.Chain
+	Trusted bool
 }
 
 // VerifyProof checks a proof. The error is set if the expected state could not be read.
 func VerifyProof(p *merkle.Proof, path string, want Expected) (Verified, error) {
 	v := Verified{Path: path, What: "proof", Root: p.Root, Note: fmt.Sprintf("leaf %d of %d", p.Index, p.Count)}
 	v.Err = errors.Join(p.Verify(), want.checkRoot(p.Root))
+	if v.Err == nil {
+		v.settle(want, want.checkSigned(p.Root, nil, Point{Tick: p.Tick, Phase: p.Phase}))
+	}
 	if want.State == nil {
 		v.Note += fmt.Sprintf("; that it is %s is not proven, --state would", LabelName(p.Label))
 		return v, nil
@@ -123,7 +144,7 @@ func VerifyState(s State, path string, checksummed bool, want Expected) (Verifie
 	v := Verified{Path: path, What: "snapshot", Root: s.Info().Root, Note: fmt.Sprintf("%d tables", len(s.Info().Tables))}
 	if v.Unchecked = !checksummed; v.Unchecked {
 		v.Note += "; carries no checksum"
-		if v.ReadOnly = want.Root == nil; v.ReadOnly {
+		if v.ReadOnly = want.Root == nil && want.Signed == nil; v.ReadOnly {
 			v.Note += ": read, not verified"
 		}
 	}
@@ -133,5 +154,8 @@ func VerifyState(s State, path string, checksummed bool, want Expected) (Verifie
 		return v, err
 	}
 	v.Err = errors.Join(err, want.checkRoot(v.Root))
+	if err == nil {
+		v.settle(want, want.checkSigned(v.Root, &s.Info().Seed, s.Info().Point))
+	}
 	return v, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/peers"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
 // recordFlags are the flags of record.
@@ -61,6 +62,7 @@ Exit status: 0 on success, 2 on wrong usage.`,
 	f.StringArrayVar(&flags.joins, "join", nil, "PEER@TICK: a peer that joins late (repeatable)")
 	f.Uint64Var(&o.SnapshotEvery, "snapshot-every", session.DefaultSnapshotEvery, "ticks between two snapshots")
 	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
+	f.BoolVar(&o.Signatures, "signatures", false, "also write "+signatures.Name+" for each peer: every tick signed, with a key that is made of seed and name")
 	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "how fine the traces are: none, system, archetype, column")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doRecord(e, flags, format) }

@@ -3,7 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,13 +15,14 @@ import (
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
 func newVerify(e *env) *cobra.Command {
-	var root, against string
+	var flags verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify PATH...",
-		Short: "Check a proof, or a snapshot's hashes against its content",
+		Short: "Check hashes against content, and states against signatures",
 		Long: `verify recomputes hashes. Of a proof it checks that the leaf and its siblings
 lead to the root; of a snapshot that its content gives every digest in it, up to
 the state hash. Of an engine's file that carries no checksum it says that it was
@@ -26,32 +31,78 @@ hash is recomputed. Of a folder each file is checked, and what the files of one 
 say of the same moment: history hashes against the chain of sync hashes, the log's
 hashes against the roots of snapshots, epochs against the markers that begin them.
 
+A chain of tick signatures is verified by itself: the first break, whether somebody
+tampered with it or entries are missing, and which ticks its signer left out. With
+--signatures a state, or a proof of one of its archetypes, must be what the chain
+signs for its tick, in full; nothing is replayed. With --donors the paths are states
+that other peers offer: they are tried in their order, and the first one whose content
+gives the signed hash, or that of --root, is accepted. The first 8 bytes of a hash, as
+peers exchange them in play, are never enough.
+
 It shows whether evidence is as it was written. Whether a game writes our formats by
 their rules is what check tests.
 
-Exit status: 0 if everything holds, 1 if a hash is not that of the content, 2 if
-a file is unusable: unreadable, corrupt, or with hashes that contradict each
-other; 3 if a folder has nothing to check.`,
+Exit status: 0 if everything holds, 1 if a hash is not that of the content or not the
+one signed, a chain is broken, or no donor is accepted; 2 if a file is unusable:
+unreadable, corrupt, or with hashes that contradict each other; 3 if a folder has
+nothing to check, or a state is of a point that the chain does not sign.`,
 		Example: `  desynctool verify session
   desynctool verify desync_0000000000000007_0000001242.snap
   desynctool verify proof.json \
-    --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+    --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+  desynctool verify tick-signatures.bin --key host.pub
+  desynctool verify --donors client.snap client2.snap --signatures tick-signatures.bin`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringVar(&root, "root", "", "the state hash that each file must have, 64 hex digits")
-	cmd.Flags().StringVar(&against, "state", "", "a state whose content must give a proof's leaf")
+	f := cmd.Flags()
+	f.StringVar(&flags.root, "root", "", "the state hash that each file must have, 64 hex digits")
+	f.StringVar(&flags.state, "state", "", "a state whose content must give a proof's leaf")
+	f.StringVar(&flags.signatures, "signatures", "", "the chain of tick signatures that states and proofs must be signed in")
+	f.StringVar(&flags.key, "key", "", "the public key that chains must be signed by: 64 hex digits, or a file of them")
+	f.BoolVar(&flags.donors, "donors", false, "try the states in their order, and accept the first one that is signed")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed("root") && root == "" {
-			return errors.New("--root is empty, expected 64 hex digits")
+		for _, name := range []string{"root", "key"} {
+			if cmd.Flags().Changed(name) && cmd.Flag(name).Value.String() == "" {
+				return fmt.Errorf("--%s is empty, expected 64 hex digits", name)
+			}
 		}
-		return doVerify(e, args, root, against, format)
+		return doVerify(e, args, flags, format)
 	}
 	return cmd
 }
 
-func doVerify(e *env, paths []string, rootText, against string, format *outputs) error {
-	tree, err := e.open(append(slices.Clone(paths), against)...)
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	root, state, signatures, key string
+	donors                       bool
+}
+
+// check refuses flags that do not go together.
+func (f *verifyFlags) check() error {
+	switch {
+	case f.donors && (f.root == "") == (f.signatures == ""):
+		return errors.New("--donors needs what the state must be: --signatures FILE or --root HEX")
+	case f.donors && f.state != "":
+		return errors.New("--state is for proofs; --donors takes states")
+	case f.donors && f.key != "" && f.signatures == "":
+		return errors.New("--key is for tick signatures; give them with --signatures FILE")
+	case f.root != "" && f.signatures != "":
+		return errors.New("--root and --signatures both say what the state hash must be; give one of them")
+	}
+	return nil
+}
+
+func doVerify(e *env, paths []string, flags verifyFlags, format *outputs) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	given := append(slices.Clone(paths), flags.state, flags.signatures)
+	key, err := parseKey(flags.key)
+	if err != nil {
+		return err
+	}
+	tree, err := e.open(given...)
 	if err != nil {
 		return err
 	}
@@ -59,15 +110,30 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 	end := e.watch(tree, "verifying")
 	defer end()
 	var want snapshot.Expected
-	if rootText != "" {
-		root, err := merkle.ParseHash(rootText)
+	want.Key = key
+	if flags.root != "" {
+		root, err := merkle.ParseHash(flags.root)
 		if err != nil {
 			return fmt.Errorf("--root: %w", err)
 		}
 		want.Root = &root
 	}
-	if against != "" {
-		state, _, err := evidence.OpenState(tree, against)
+	if flags.signatures != "" {
+		if want.Signed, err = evidence.OpenSigners(tree, flags.signatures, key); err != nil {
+			return tree.Explain(err)
+		}
+	}
+	if flags.donors {
+		tried, accepted := evidence.Donate(tree, paths, want)
+		end()
+		doc := report.Donors(tried, accepted)
+		if err := e.renderDocument(format, doc, false); err != nil {
+			return err
+		}
+		return ended(doc.Status)
+	}
+	if flags.state != "" {
+		state, _, err := evidence.OpenState(tree, flags.state)
 		if err != nil {
 			return err
 		}
@@ -88,4 +154,34 @@ func doVerify(e *env, paths []string, rootText, against string, format *outputs)
 		return unread
 	}
 	return ended(doc.Status)
+}
+
+// maxKeyFile is the size in bytes of the largest file that is read for a key.
+const maxKeyFile = 4096
+
+// parseKey reads a public key: hex digits, or the name of a file of them. It is nil if the text is
+// empty.
+func parseKey(text string) (*signatures.Key, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if key, err := signatures.ParseKey(text); err == nil {
+		return &key, nil
+	}
+	f, err := os.Open(text)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--key %s is neither %d hex digits nor a file", report.Safe(text), 2*len(signatures.Key{}))
+	} else if err != nil {
+		return nil, fmt.Errorf("--key: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("--key: %w", err)
+	}
+	key, err := signatures.ParseKey(strings.TrimSpace(string(b)))
+	if err != nil {
+		return nil, fmt.Errorf("--key %s: %w", report.Safe(text), err)
+	}
+	return &key, nil
 }

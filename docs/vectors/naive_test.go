@@ -144,7 +144,7 @@ func unhex(s string) []byte {
 	return b
 }
 
-var magics = map[string]string{"order log": "89444f4c0d0a1a0a", "trace": "894454520d0a1a0a"}
+var magics = map[string]string{"order log": "89444f4c0d0a1a0a", "trace": "894454520d0a1a0a", "tick signatures": "8954534947530d0a"}
 
 func preamble(of string) buf {
 	b := buf(unhex(magics[of]))

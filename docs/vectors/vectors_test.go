@@ -4,6 +4,7 @@ package vectors
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -25,6 +26,7 @@ import (
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -172,6 +174,45 @@ var inputs = []struct{ file, about, page, name, in string }{
 	{"trace", "", "", "event resimulate", `{"frame":4, "value":[3, 1, 2, 0, 0, []]}`},
 	{"trace", "", "", "event input", `{"frame":4, "value":[4, 1, 0, 2, 1, [[0, {"bin":"beef"}]]]}`},
 
+	{"signatures", "Chains of tick signatures. In: the seed of the Ed25519 secret key, the header, and tick and state hash of each entry. Out: the bytes of each piece, and of the file. Of a file that does not hold, then says what was done to it; out is the file and its first break.", "signatures.md", "public key",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"}`},
+	{"signatures", "", "", "header and genesis",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}}`},
+	{"signatures", "", "", "header with the largest seed, a name in UTF-8, start not known",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":{"u64":"18446744073709551615"}, "peer":"größe", "start":"0000000000000000000000000000000000000000000000000000000000000000"}}`},
+	{"signatures", "", "", "three entries, of which the last skips 29 ticks: each piece, and the file",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true}`},
+	{"signatures", "", "", "chain that was not closed: its last entry is followed by nothing",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":false}`},
+	{"signatures", "", "", "chain without entries",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[], "end":true}`},
+	{"signatures", "", "", "broken: state hash of entry 1 changed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"state of entry":1}}`},
+	{"signatures", "", "", "broken: signature of entry 1 changed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"signature of entry":1}}`},
+	{"signatures", "", "", "broken: skipped of entry 1 changed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"skipped of entry":1}}`},
+	{"signatures", "", "", "broken: entry 1 removed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"without entry":1}}`},
+	{"signatures", "", "", "broken: entry 0 removed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"without entry":0}}`},
+	{"signatures", "", "", "broken: last entry removed: the end counts another",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"without entry":2}}`},
+	{"signatures", "", "", "broken: entries 1 and 2 swapped",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"swapped":[1, 2]}}`},
+	{"signatures", "", "", "broken: seed of the header changed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"seed":8}}`},
+	{"signatures", "", "", "broken: key of the header is of another secret",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"key of":"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"}}`},
+	{"signatures", "", "", "broken: entry 1 of the same key's chain of another peer",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"entry of peer":"client", "entry":1}}`},
+	{"signatures", "", "", "broken: signer wrote 28 skipped instead of 29",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"skipped":28, "signed entry":2}}`},
+	{"signatures", "", "", "broken: signer signed tick 1 twice",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"tick":1, "signed entry":2}}`},
+	{"signatures", "", "", "broken: count of the end changed",
+		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"count":4}}`},
+
 	{"names", "Names of files. In: what it is, seed and tick. Out: the name.", "snapshot.md#names", "snapshot", `{"file":"snapshot", "seed":7, "tick":1242}`},
 	{"names", "", "", "snapshot with the largest numbers", `{"file":"snapshot", "seed":{"u64":"18446744073709551615"}, "tick":{"u64":"18446744073709551615"}}`},
 	{"names", "", "", "peer's report", `{"file":"report", "seed":7, "tick":20}`},
@@ -288,6 +329,8 @@ func compute(t *testing.T, name string, in any) any {
 			return fmt.Sprintf("desync_report_%016x_%010d.json", n(in["seed"]), n(in["tick"]))
 		}
 		return fmt.Sprintf("desync_%016x_%010d.snap", n(in["seed"]), n(in["tick"]))
+	case "signatures":
+		return chainOut(in.(object))
 	case "files":
 		return wholeFile(in.(object))
 	}
@@ -595,6 +638,74 @@ func TestCode(t *testing.T) {
 	}
 	records(t)
 	wholeFiles(t)
+	chains(t)
+}
+
+// chains has chains written as the vectors have them, and their breaks found.
+func chains(t *testing.T) {
+	t.Helper()
+	breaks := map[any]bool{}
+	for _, v := range vectorsOf(t, "signatures") {
+		in, out := v.In.(object), v.Out.(object)
+		key := ed25519.NewKeyFromSeed(unhex(in["secret"].(string)))
+		if want, ok := out["key"]; ok && signatures.Public(key).String() != want {
+			t.Errorf("signatures, %s: key %s", v.Name, signatures.Public(key))
+		}
+		if out["file"] == nil {
+			continue
+		}
+		b := unhex(out["file"].(string))
+		r, err := signatures.NewReader(bytes.NewReader(b), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := *r.Header()
+		var entries []signatures.Entry
+		chain, err := signatures.Verify(r, signatures.Options{Each: func(e *signatures.Entry, bound bool) { entries = append(entries, *e) }})
+		if err != nil {
+			t.Errorf("signatures, %s: %v", v.Name, err)
+			continue
+		}
+		if want, ok := out["first_break"].(object); ok {
+			breaks[want["what"]] = true
+			if len(chain.Breaks) == 0 {
+				t.Errorf("signatures, %s: no break found", v.Name)
+			} else if got := chain.Breaks[0]; got.Kind.String() != want["what"] || fmt.Sprint(got.Entry) != string(want["entry"].(json.Number)) {
+				t.Errorf("signatures, %s: %s, expected %v", v.Name, &got, want)
+			}
+			continue
+		}
+		if !chain.Holds() || chain.Closed != in["end"] || header.Genesis().String() != out["genesis"] {
+			t.Errorf("signatures, %s: %+v, genesis %s", v.Name, chain, header.Genesis())
+		}
+		var again bytes.Buffer
+		w, err := signatures.NewWriter(&again, header, key, signatures.WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range entries {
+			want := out["entries"].([]any)[i].(object)
+			if hexOf(e.AppendMessage(nil)) != want["message"] || hexOf(e.Append(nil)) != want["payload"] || e.Link().String() != want["link"] {
+				t.Errorf("signatures, %s: entry %d is %+v", v.Name, i, e)
+			}
+			if err := w.Sign(e.Tick, e.State); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if chain.Closed {
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(again.Bytes(), b) {
+			t.Errorf("signatures, %s: written again it has other bytes", v.Name)
+		}
+	}
+	for k := signatures.Tampered; !strings.HasPrefix(k.String(), "break kind"); k++ {
+		if !breaks[k.String()] {
+			t.Errorf("no vector breaks a chain so that it is %s", k)
+		}
+	}
 }
 
 // records has the readers read each record by itself.

@@ -30,15 +30,22 @@ func NewWriter(w io.Writer, f Format, opts WriterOptions) (*Writer, error) {
 	if len(f.Magic) != magicSize || f.Version == 0 {
 		panic("frame: a format needs a magic of 8 bytes and a version")
 	}
-	fw := &Writer{w: w, max: f.maxPayload()}
-	if s, ok := w.(interface{ Sync() error }); ok && opts.Sync {
-		fw.sync = s.Sync
-	}
+	fw := ContinueWriter(w, f, 0, opts)
 	fw.buf = append(fw.buf, f.Magic...)
 	fw.buf = binary.LittleEndian.AppendUint16(fw.buf, f.Version)
 	fw.buf = binary.LittleEndian.AppendUint16(fw.buf, 0)
 	fw.buf = binary.LittleEndian.AppendUint32(fw.buf, checksum(fw.buf))
 	return fw, fw.flush()
+}
+
+// ContinueWriter returns a Writer that goes on after a preamble and a number of
+// whole frames that w has, and writes nothing itself.
+func ContinueWriter(w io.Writer, f Format, frames uint64, opts WriterOptions) *Writer {
+	fw := &Writer{w: w, max: f.maxPayload(), frames: frames}
+	if s, ok := w.(interface{ Sync() error }); ok && opts.Sync {
+		fw.sync = s.Sync
+	}
+	return fw
 }
 
 // WriteFrame writes one frame. The kind must not be EndKind and the payload

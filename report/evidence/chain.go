@@ -17,6 +17,11 @@ import (
 // moment against each other.
 func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 	for _, f := range s.everything() {
+		if f.isChain() {
+			list, err := s.VerifySigned(f)
+			out, errs = append(out, list...), errors.Join(errs, err)
+			continue
+		}
 		if f.Format == nil || !f.Format.Native && !f.pairs {
 			continue
 		}
@@ -42,7 +47,7 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 		out = append(out, v)
 	}
 	if len(out) == 0 && errs == nil {
-		return nil, &AloneError{Paths: s.paths, Found: s.holdings(), Have: "nothing in the folder is a snapshot, an order log or a trace of ours, " +
+		return nil, &AloneError{Paths: s.paths, Found: s.holdings(), Have: "nothing in the folder is a snapshot, an order log, a trace or a chain of signatures of ours, " +
 			"whose hashes could be checked; engines' files are checked one by one", Lost: s.Lost()}
 	}
 	return out, errs

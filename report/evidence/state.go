@@ -220,15 +220,15 @@ func nearest(tree *archive.Tree, a, b string, at snapshot.Point) *[2]string {
 	return &[2]string{pair[0].Path(), pair[1].Path()}
 }
 
-// Verify checks the hashes of proofs, states, order logs and traces, and of a folder also what
+// Verify checks the hashes of proofs, states, order logs and traces, the signatures of chains, and of a folder also what
 // each peer's files say of one moment against each other; of a file that holds
-// several states, FILE@TICK names one. The error says which files could not be read; the
+// several states, FILE@TICK names one, as FOLDER@TICK does. The error says which files could not be read; the
 // others are in the result.
 func Verify(tree *archive.Tree, paths []string, want snapshot.Expected) (snapshot.Verification, error) {
 	var out snapshot.Verification
 	var errs error
 	for _, path := range paths {
-		if IsDir(tree, path) && want.Root == nil && want.State == nil {
+		if IsDir(tree, path) && want.Root == nil && want.State == nil && want.Signed == nil && want.Key == nil {
 			s, err := Open(tree, []string{path})
 			var list snapshot.Verification
 			if err == nil {
@@ -248,13 +248,8 @@ func Verify(tree *archive.Tree, paths []string, want snapshot.Expected) (snapsho
 }
 
 func verify(tree *archive.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
-	if file, _, ok := formats.CutTick(tree, path); !ok || !snapshot.Several(tree, file, formats.Snapshots()) {
+	if file, _, ok := formats.CutTick(tree, path); !ok || !holdsSeveral(tree, file) {
 		return formats.Verify(tree, path, want)
 	}
-	state, _, err := OpenState(tree, path)
-	if err != nil {
-		return snapshot.Verified{}, err
-	}
-	defer state.Close()
-	return snapshot.VerifyState(state, path, len(formats.Unchecked(tree, []string{path})) == 0, want)
+	return verifyState(tree, path, want)
 }

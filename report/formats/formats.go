@@ -75,6 +75,9 @@ type Format struct {
 	// checksums have the peers tracediff.FirstRun and tracediff.SecondRun.
 	SelfTest func(tree files.Tree, folder string) (*tracediff.ClaimLog, error)
 
+	// Signatures says that the file is a chain of tick signatures.
+	Signatures bool
+
 	// Writer writes parts of an order log so that the game can read them back, nil if it
 	// cannot.
 	Writer *LogWriter
@@ -92,7 +95,7 @@ func All() []Format { return all() }
 
 var all = sync.OnceValue(func() []Format {
 	return slices.Concat(
-		[]Format{snap(), orderLog()},
+		[]Format{snap(), orderLog(), tickSignatures()},
 		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), rimWorld(), factorioGame(),
 		ggpoLibrary(), godotRollback(), commandAndConquer(),
 		[]Format{ownTrace()},

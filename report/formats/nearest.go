@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/orderlog/spring"
 	"github.com/desynctool/desynctool/orderlog/warzone"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -28,6 +29,7 @@ var allSigns = []signs{
 	{"snap", []string{"\x89SNAP\r\n\x1a"}, nil},
 	{"order-log", []string{orderlog.Magic}, nil},
 	{"trace", []string{tracediff.Magic}, nil},
+	{"tick-signatures", []string{signatures.Magic}, nil},
 	{"0ad-log", []string{`start {"settings":`}, []string{"turn 0 ", "turn 1 ", "turn 2 ", "hash-quick ", `cmd 1 {"`}},
 	{"spring-demo", []string{spring.DemoMagic}, nil},
 	{"spring-state", []string{" mapName: "}, []string{"mapName: ", "modName: ", "minFrame: ", "maxFrame: ", "unitID: "}},

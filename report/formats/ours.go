@@ -5,6 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -19,6 +20,14 @@ func orderLog() Format {
 		Name: "order-log", Title: "desynctool order log", Files: "order-log.bin", Gives: []string{"orders", "hashes", "markers"},
 		Native: true, Checksummed: true, Sniff: orderlog.IsLog, Writer: orderLogWriter(),
 		Log: func(r io.Reader, name string) (orderlog.Source, error) { return orderlog.NewReader(r, name) },
+	}
+}
+
+func tickSignatures() Format {
+	return Format{
+		Name: "tick-signatures", Title: "desynctool tick signatures", Files: signatures.Name, Gives: []string{"signatures"},
+		Native: true, Checksummed: true, Signatures: true,
+		Sniff: signatures.IsChain,
 	}
 }
 

@@ -13,13 +13,14 @@ import (
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // maxProof is the size in bytes of the largest proof that is read.
 const maxProof = 16 << 20
 
-// Verify checks the hashes of a proof, a state, an order log or a trace. An error says that
+// Verify checks the hashes of a proof, a state, an order log or a trace, and the signatures of a chain. An error says that
 // the file could not be read; what is wrong with its hashes is in the result.
 func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	head, err := leading(tree, path)
@@ -28,7 +29,15 @@ func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Veri
 	}
 	switch {
 	case len(head) == 0:
-		return snapshot.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log or trace", Err: frame.ErrUnrecognized}
+		return snapshot.Verified{}, &frame.Error{Name: path, Msg: "empty file, expected a snapshot, proof, order log, trace or tick signatures", Err: frame.ErrUnrecognized}
+	case signatures.IsChain(head) && want.Root != nil:
+		return snapshot.Verified{}, fmt.Errorf("%s: tick signatures; --root is for states and proofs", path)
+	case want.Key != nil && want.Signed == nil && !signatures.IsChain(head):
+		return snapshot.Verified{}, fmt.Errorf("%s: no tick signatures; --key is for these", path)
+	case signatures.IsChain(head):
+		return verifyChain(tree, path, want)
+	case want.Signed != nil && (orderlog.IsLog(head) || tracediff.Sniff(head) == tracediff.Binary):
+		return snapshot.Verified{}, fmt.Errorf("%s: neither a state nor a proof; --signatures is for these", path)
 	case orderlog.IsLog(head):
 		return verifyLog(tree, path)
 	case tracediff.Sniff(head) == tracediff.Binary:

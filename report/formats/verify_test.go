@@ -16,7 +16,7 @@ func TestVerifyEmptyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Verify(files.Disk, path, snapshot.Expected{})
-	if want := path + ": empty file, expected a snapshot, proof, order log or trace"; err == nil || err.Error() != want {
+	if want := path + ": empty file, expected a snapshot, proof, order log, trace or tick signatures"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

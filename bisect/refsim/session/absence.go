@@ -151,10 +151,7 @@ func (s *session) goings() error {
 			continue
 		}
 		s.markers = append(s.markers, orderlog.Marker{Kind: orderlog.Leave, Player: uint32(i), Peer: uint32(i), Point: tick})
-		if s.sink.Observed == nil {
-			continue
-		}
-		if err := s.sink.Observed(i, s.hashes(i)); err != nil {
+		if err := s.stop(i); err != nil {
 			return fmt.Errorf("%s: %w", s.Peers[i], err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
 // LogName is the name of the order log in a peer's folder, TruthName that of
@@ -38,6 +40,9 @@ type Recorded struct {
 	Points    []uint64 // of the snapshots
 	Log       string   // path
 	Trace     string   // path, empty if none was written
+
+	// Signatures is the path of the chain of tick signatures, empty if none was written.
+	Signatures string
 }
 
 // At returns the path of the snapshot of a point, "" if there is none.
@@ -75,6 +80,9 @@ func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error)
 		recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
 		trace: trace, tracers: make([]*tracer, len(o.Peers)),
 	}
+	if o.Signatures {
+		w.chains = make([]*chainFile, len(o.Peers))
+	}
 	for i, name := range o.Peers {
 		p := &w.recording.Peers[i]
 		p.Name, p.Dir = name, filepath.Join(dir, name)
@@ -111,6 +119,7 @@ type writer struct {
 	logs      []*logFile
 	trace     TraceLevel
 	tracers   []*tracer
+	chains    []*chainFile // nil if none are written
 }
 
 // logFile is an order log being written.
@@ -134,6 +143,12 @@ func (w *writer) sink() Sink {
 				return errors.Join(err, f.Close())
 			}
 			w.logs[peer] = &logFile{f, log}
+			if w.chains != nil {
+				p.Signatures = filepath.Join(p.Dir, signatures.Name)
+				if w.chains[peer], err = newChain(p.Signatures, h); err != nil {
+					return err
+				}
+			}
 			if w.trace != TraceNone {
 				p.Trace = filepath.Join(p.Dir, TraceName)
 				w.tracers[peer], err = newTracer(p.Trace, h, w.trace)
@@ -153,6 +168,9 @@ func (w *writer) sink() Sink {
 			return nil
 		},
 	}
+	if w.chains != nil {
+		sink.State = func(peer int, point uint64, hash merkle.Hash) error { return w.chains[peer].Sign(point, hash) }
+	}
 	if w.trace != TraceNone {
 		sink.System = func(peer int, tick uint64, system string, sim *refsim.Sim) error {
 			return w.tracers[peer].system(tick, system, sim)
@@ -166,6 +184,11 @@ func (w *writer) close() error {
 	for _, l := range w.logs {
 		if l != nil {
 			err = errors.Join(err, l.Close(), l.file.Sync(), l.file.Close())
+		}
+	}
+	for _, c := range w.chains {
+		if c != nil {
+			err = errors.Join(err, c.Close(), c.file.Close())
 		}
 	}
 	for _, t := range w.tracers {

@@ -29,6 +29,10 @@ type Options struct {
 	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
 	SnapshotEvery uint64
 
+	// Signatures has RecordTo write a chain of tick signatures for each peer, with the key that
+	// SigningKey returns.
+	Signatures bool
+
 	// Context, if not nil, ends the session early when it is done: with its cause as an error.
 	Context context.Context
 

@@ -30,6 +30,10 @@ type Sink struct {
 	// hashes of the last state point.
 	Observed func(peer int, hashes []orderlog.Observed) error
 
+	// State is called for each peer with the state hash of each point that it comes to, in ascending
+	// order, after Header and before what it plays from there.
+	State func(peer int, point uint64, hash merkle.Hash) error
+
 	// Snapshot is called for each peer that is there at state point 0, every
 	// SnapshotEvery ticks, where a peer loads, where comparing sync hashes first shows
 	// a difference, and at the end; never twice for the same point.
@@ -121,12 +125,22 @@ func (s *session) play() error {
 			s.Progress(int64(s.sims[0].Point()), int64(s.Ticks))
 		}
 	}
-	return s.each(func(peer int) error {
-		if s.sink.Observed == nil {
-			return nil
-		}
-		return s.sink.Observed(peer, s.hashes(peer))
-	})
+	return s.each(s.stop)
+}
+
+// stop has a peer write down the hashes of the point at which it stops.
+func (s *session) stop(peer int) error {
+	if err := s.writeState(peer); err != nil || s.sink.Observed == nil {
+		return err
+	}
+	return s.sink.Observed(peer, s.hashes(peer))
+}
+
+func (s *session) writeState(peer int) error {
+	if s.sink.State == nil {
+		return nil
+	}
+	return s.sink.State(peer, s.sims[peer].Point(), s.logs[peer].state)
 }
 
 // each calls f for each peer that is there.
@@ -258,8 +272,8 @@ func (s *session) heard(peer int, orders []orderlog.Order) []orderlog.Order {
 }
 
 func (s *session) writeTick(peer int) error {
-	if s.sink.Tick == nil {
-		return nil
+	if err := s.writeState(peer); err != nil || s.sink.Tick == nil {
+		return err
 	}
 	orders := append([]orderlog.Order(nil), s.logs[peer].orders...)
 	return s.sink.Tick(peer, orderlog.Tick{

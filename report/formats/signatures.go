@@ -1,0 +1,53 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/signatures"
+)
+
+// OpenChain opens a chain of tick signatures, which may be compressed.
+func OpenChain(tree files.Tree, path string) (*signatures.Reader, io.Closer, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	content, _, err := packed.Unpack(f, 0)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	r, err := signatures.NewReader(content, path)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return r, f, nil
+}
+
+// ReadChain verifies a chain and keeps what it signs.
+func ReadChain(tree files.Tree, path string) (*signatures.Signed, error) {
+	r, closer, err := OpenChain(tree, path)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	return signatures.ReadSigned(r)
+}
+
+// verifyChain verifies a chain without keeping it.
+func verifyChain(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
+	r, closer, err := OpenChain(tree, path)
+	if err != nil {
+		return snapshot.Verified{}, err
+	}
+	defer closer.Close()
+	chain, err := signatures.Verify(r, signatures.Options{})
+	if err != nil {
+		return snapshot.Verified{}, err
+	}
+	return snapshot.VerifyChain(chain, path, want.Key), nil
+}

@@ -1,0 +1,189 @@
+// Package signatures writes, reads and verifies chains of tick signatures: what
+// one peer of a deterministic game signed of its state, tick by tick, so that a
+// state that somebody shows later can be held against it without a replay.
+//
+// # Format
+//
+// A chain is a file of package frame, version 1, whose magic is
+// "\x89TSIGS\r\n". Integers of entries are little-endian. The usual name is
+// tick-signatures.bin.
+//
+//	frame kind 1, header: the first frame and no other
+//	    a MessagePack map {seed u64, peer str, key bin(32), start bin(32)}
+//	frame kind 2, entry, 144 bytes
+//	    previous 32 ‖ skipped u64 ‖ tick u64 ‖ state hash 32 ‖ signature 64
+//	frame kind 3, end, at most one, after all entries, 104 bytes
+//	    last 32 ‖ count u64 ‖ signature 64
+//
+// Signatures are pure Ed25519 (RFC 8032), hashes SHA-256:
+//
+//	genesis  SHA-256( "desynctool tick-signatures 1 genesis\n" ‖ seed u64 ‖ key 32
+//	         ‖ start 32 ‖ u32(len peer) ‖ peer )
+//	entry    signs "desynctool tick-signatures 1 entry\n" ‖ the first 80 bytes
+//	link     SHA-256( "desynctool tick-signatures 1 link\n" ‖ the 144 bytes )
+//	end      signs "desynctool tick-signatures 1 end\n" ‖ last ‖ count
+//
+// The previous hash of the first entry is the genesis, that of every other one
+// the link hash of the entry before it. A state hash is the full Merkle root of
+// the state before the tick's orders. Ticks strictly ascend; skipped is the
+// number of ticks between an entry and the one before it, 0 for the first.
+// docs/signatures.md specifies the same for other languages, and what a chain
+// can and cannot prove; docs/vectors/signatures.json has bytes.
+package signatures
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Magic is what a chain begins with.
+const Magic = "\x89TSIGS\r\n"
+
+// Version is the version of the format that is written, and the newest read.
+const Version = 1
+
+// Name is what a chain's file is usually called.
+const Name = "tick-signatures.bin"
+
+// Kinds of frames, and sizes of payloads, are part of the format.
+const (
+	headerFrame = 1
+	entryFrame  = 2
+	endFrame    = 3
+
+	messageSize = 32 + 8 + 8 + 32 // of an entry, without its domain
+	entrySize   = messageSize + ed25519.SignatureSize
+	endSize     = 32 + 8 + ed25519.SignatureSize
+)
+
+// Domains keep a signature of one purpose from being taken for another's.
+const (
+	genesisDomain = "desynctool tick-signatures 1 genesis\n"
+	entryDomain   = "desynctool tick-signatures 1 entry\n"
+	linkDomain    = "desynctool tick-signatures 1 link\n"
+	endDomain     = "desynctool tick-signatures 1 end\n"
+)
+
+// The header is the only payload without a fixed size.
+var format = frame.Format{Name: "chain of tick signatures", Magic: Magic, Version: Version, MaxPayload: 1 << 20}
+
+// IsChain reports whether a file that begins with head is a chain.
+func IsChain(head []byte) bool { return strings.HasPrefix(string(head), Magic) }
+
+// Key is an Ed25519 public key.
+type Key [ed25519.PublicKeySize]byte
+
+// String returns the key as 64 lower-case hex digits.
+func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// ParseKey parses 64 hex digits.
+func ParseKey(s string) (Key, error) {
+	var k Key
+	if len(s) != 2*len(k) {
+		return k, fmt.Errorf("key has %d characters, expected %d hex digits", len(s), 2*len(k))
+	}
+	if _, err := hex.Decode(k[:], []byte(s)); err != nil {
+		return k, fmt.Errorf("key: %w", err)
+	}
+	return k, nil
+}
+
+// Header says whose chain it is. It is not signed itself: the first entry signs
+// the genesis, which covers all of it.
+type Header struct {
+	Seed  uint64
+	Peer  string
+	Key   Key         // of the signer
+	Start merkle.Hash // state hash of the state point at which the chain begins; zero if not known
+}
+
+// Genesis returns the previous hash of the first entry.
+func (h *Header) Genesis() merkle.Hash {
+	b := binary.LittleEndian.AppendUint64([]byte(genesisDomain), h.Seed)
+	b = append(b, h.Key[:]...)
+	b = append(b, h.Start[:]...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(h.Peer)))
+	return sha256.Sum256(append(b, h.Peer...))
+}
+
+// Signature is an Ed25519 signature.
+type Signature [ed25519.SignatureSize]byte
+
+// Entry signs the state of one tick.
+type Entry struct {
+	Previous  merkle.Hash // link hash of the entry before; the genesis for the first
+	Skipped   uint64      // ticks that the signer left out before this one
+	Tick      uint64      // the state point
+	State     merkle.Hash // the full root of the state there
+	Signature Signature
+}
+
+// AppendMessage appends what an entry signs.
+func (e *Entry) AppendMessage(b []byte) []byte { return e.appendFields(append(b, entryDomain...)) }
+
+func (e *Entry) appendFields(b []byte) []byte {
+	b = append(b, e.Previous[:]...)
+	b = binary.LittleEndian.AppendUint64(b, e.Skipped)
+	b = binary.LittleEndian.AppendUint64(b, e.Tick)
+	return append(b, e.State[:]...)
+}
+
+// Append appends the 144 bytes of an entry.
+func (e *Entry) Append(b []byte) []byte { return append(e.appendFields(b), e.Signature[:]...) }
+
+// Link returns the hash that the next entry has as its Previous.
+func (e *Entry) Link() merkle.Hash {
+	var b [len(linkDomain) + entrySize]byte
+	return sha256.Sum256(e.Append(append(b[:0], linkDomain...)))
+}
+
+// Signed reports whether key signed the entry.
+func (e *Entry) Signed(key Key) bool {
+	var b [len(entryDomain) + messageSize]byte
+	return ed25519.Verify(key[:], e.AppendMessage(b[:0]), e.Signature[:])
+}
+
+func parseEntry(b []byte) (e Entry) {
+	copy(e.Previous[:], b)
+	e.Skipped = binary.LittleEndian.Uint64(b[32:])
+	e.Tick = binary.LittleEndian.Uint64(b[40:])
+	copy(e.State[:], b[48:])
+	copy(e.Signature[:], b[messageSize:])
+	return e
+}
+
+// End signs how many entries a chain has, and which is the last.
+type End struct {
+	Last      merkle.Hash // link hash of the last entry; the genesis if there is none
+	Count     uint64      // of entries
+	Signature Signature
+}
+
+// AppendMessage appends what an end signs.
+func (e *End) AppendMessage(b []byte) []byte { return e.appendFields(append(b, endDomain...)) }
+
+func (e *End) appendFields(b []byte) []byte {
+	return binary.LittleEndian.AppendUint64(append(b, e.Last[:]...), e.Count)
+}
+
+// Append appends the 104 bytes of an end.
+func (e *End) Append(b []byte) []byte { return append(e.appendFields(b), e.Signature[:]...) }
+
+// Signed reports whether key signed the end.
+func (e *End) Signed(key Key) bool {
+	return ed25519.Verify(key[:], e.AppendMessage(nil), e.Signature[:])
+}
+
+func parseEnd(b []byte) (e End) {
+	copy(e.Last[:], b)
+	e.Count = binary.LittleEndian.Uint64(b[32:])
+	copy(e.Signature[:], b[40:])
+	return e
+}

@@ -1,0 +1,68 @@
+package signatures
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Signed is what a chain says of the state at each tick, as far as it is bound to
+// the chain's session: up to the first break.
+type Signed struct {
+	*Chain
+	ticks  []uint64
+	states []merkle.Hash
+}
+
+// ReadSigned verifies a chain and keeps the state hashes of its bound entries, 40
+// bytes an entry. Errors are those of [Verify].
+func ReadSigned(r *Reader) (*Signed, error) {
+	s := &Signed{}
+	chain, err := Verify(r, Options{Each: func(e *Entry, bound bool) {
+		if bound {
+			s.ticks, s.states = append(s.ticks, e.Tick), append(s.states, e.State)
+		}
+	}})
+	s.Chain = chain
+	return s, err
+}
+
+// State returns the state hash that is signed for a tick. Its error says why
+// none is.
+func (s *Signed) State(tick uint64) (merkle.Hash, error) {
+	i, ok := slices.BinarySearch(s.ticks, tick)
+	switch {
+	case ok:
+		return s.states[i], nil
+	case i == len(s.ticks) && !s.Holds():
+		return merkle.Hash{}, fmt.Errorf("the chain is broken before tick %d: %w", tick, &s.Breaks[0])
+	case len(s.ticks) == 0:
+		return merkle.Hash{}, fmt.Errorf("the chain has no entries")
+	case i == 0:
+		return merkle.Hash{}, fmt.Errorf("the chain begins with tick %d, after tick %d", s.ticks[0], tick)
+	case i == len(s.ticks):
+		return merkle.Hash{}, fmt.Errorf("the chain ends with tick %d, before tick %d", s.ticks[i-1], tick)
+	}
+	return merkle.Hash{}, fmt.Errorf("the signer left out tick %d: it signed tick %d, and then tick %d", tick, s.ticks[i-1], s.ticks[i])
+}
+
+// Tick returns the first tick for which a state is signed, false if there is none.
+func (s *Signed) Tick(state merkle.Hash) (uint64, bool) {
+	i := slices.Index(s.states, state)
+	if i < 0 {
+		return 0, false
+	}
+	return s.ticks[i], true
+}
+
+// Len returns the number of bound entries.
+func (s *Signed) Len() int { return len(s.ticks) }
+
+// By returns an error if the chain is not by a key that is trusted.
+func (c *Chain) By(trusted Key) error {
+	if c.Header.Key == trusted {
+		return nil
+	}
+	return fmt.Errorf("the chain is by key %s, not by the trusted one, %s", c.Header.Key, trusted)
+}

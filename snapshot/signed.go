@@ -1,0 +1,134 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/snapshot/signatures"
+)
+
+// UntoldError says why signatures do not tell whether a state is the one that
+// was signed.
+type UntoldError struct{ Err error }
+
+func (e *UntoldError) Error() string { return e.Err.Error() }
+func (e *UntoldError) Unwrap() error { return e.Err }
+
+func untold(format string, args ...any) error { return &UntoldError{fmt.Errorf(format, args...)} }
+
+// Signers is a chain of tick signatures that roots must agree with.
+type Signers struct {
+	Path string // of the chain
+	*signatures.Signed
+	Trusted bool  // its key is the one that the user gave
+	Refused error // why no state is held against it: it is by another key; nil if it is not
+}
+
+// Check holds the full root of a state point against the chain. The error is an
+// [*UntoldError] if the chain says nothing of that point; any other says that the root
+// is not the one that is signed.
+func (s *Signers) Check(root merkle.Hash, point Point) error {
+	if s.Refused != nil {
+		return s.Refused
+	}
+	if point.Phase != "" {
+		return untold("state point %s lies inside a tick; only states between ticks are signed", point)
+	}
+	signed, err := s.State(point.Tick)
+	if err != nil {
+		return &UntoldError{err}
+	}
+	return sameRoot(root, signed, fmt.Sprintf("signed for tick %d", point.Tick), s.Signed)
+}
+
+// sameRoot compares a root with the one that is wanted, in full.
+func sameRoot(root, want merkle.Hash, what string, chain *signatures.Signed) error {
+	switch {
+	case root == want:
+		return nil
+	case root.Short() == want.Short():
+		return fmt.Errorf("only the first 8 bytes agree: the root is %s, %s is %s. 8 bytes are not enough: states that have them in common can be made", root, what, want)
+	case chain != nil:
+		if tick, ok := chain.Tick(root); ok {
+			return fmt.Errorf("the root is %s, %s is %s; it is the state signed for tick %d", root, what, want, tick)
+		}
+	}
+	return fmt.Errorf("the root is %s, %s is %s", root, what, want)
+}
+
+// maxSigner is how many characters of a signer's name are shown.
+const maxSigner = 64
+
+// Note says by whose word a state is signed.
+func (s *Signers) Note() string {
+	note := fmt.Sprintf("signed by %s, key %s", strconv.Quote(prose.Cut(s.Header.Peer, maxSigner)), s.Header.Key)
+	if !s.Trusted {
+		note += ", which the chain itself names: --key would show that it is the peer's"
+	}
+	if !s.Holds() {
+		note += fmt.Sprintf("; the chain is broken later, %s", &s.Breaks[0])
+	}
+	return note
+}
+
+// checkSigned holds a state against the chain that is expected, if one is. Its errors are
+// those of Signers.Check.
+func (want Expected) checkSigned(root merkle.Hash, seed *uint64, point Point) error {
+	if want.Signed == nil {
+		return nil
+	}
+	if seed != nil && *seed != want.Signed.Header.Seed {
+		return fmt.Errorf("it is of seed %016x, the chain of seed %016x", *seed, want.Signed.Header.Seed)
+	}
+	return want.Signed.Check(root, point)
+}
+
+// settle takes what checking a file against signatures found into what is said of it.
+func (v *Verified) settle(want Expected, err error) {
+	switch {
+	case want.Signed == nil:
+	case errors.As(err, new(*UntoldError)):
+		v.Untold = err
+	case err != nil:
+		v.Err = errors.Join(v.Err, err)
+	default:
+		v.Note += "; " + want.Signed.Note()
+	}
+}
+
+// VerifyChain says what verifying a chain found. The key, if not nil, is the one that is
+// trusted.
+func VerifyChain(c *signatures.Chain, path string, trusted *signatures.Key) Verified {
+	v := Verified{Path: path, What: "tick signatures", Chain: c, Trusted: trusted != nil}
+	var by error
+	if trusted != nil {
+		by = c.By(*trusted)
+	}
+	v.Note = prose.Count(c.Entries, "entry", "entries")
+	if c.Entries > 0 {
+		v.Note += fmt.Sprintf(", tick %d to %d", c.First, c.Last)
+	}
+	if c.Gaps > 0 {
+		v.Note += fmt.Sprintf("; the signer left out %s, first before tick %d", prose.Count(c.Skipped, "tick", "ticks"), c.FirstGap)
+	}
+	switch {
+	case !c.Closed && c.Torn != nil:
+		v.Note += fmt.Sprintf("; not closed, torn at offset %d: entries may be missing at the end", c.Torn.Offset)
+	case !c.Closed:
+		v.Note += "; it has no signed end: entries may be missing there"
+	case c.Count > c.Entries:
+		v.Note += fmt.Sprintf("; the end counts %d", c.Count)
+	}
+	var broken []error
+	for i := range c.Breaks {
+		broken = append(broken, &c.Breaks[i])
+	}
+	if more := c.Broken - uint64(len(c.Breaks)); more > 0 {
+		broken = append(broken, fmt.Errorf("and %s more", prose.Count(more, "break", "breaks")))
+	}
+	v.Err = errors.Join(by, errors.Join(broken...))
+	return v
+}
