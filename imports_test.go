@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"snapshot", "orderlog"},
 	{"snapshot/signatures"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
-	{"internal/kill"},                      // of tests alone
+	{"internal/kill"},                       // of tests alone
 	{"internal/sample", "internal/misedit"}, // of tests alone
 	{"internal/prose", "internal/literals", "internal/browser", "docs"},
 }
