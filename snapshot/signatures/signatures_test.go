@@ -579,7 +579,7 @@ func TestMalformedText(t *testing.T) {
 		edit("= \"host\"", "= host"):       "f:3: invalid syntax",
 		edit("header.seed = 7", "header.seed = -7"): "f:2: strconv.ParseUint",
 		edit("tick[1]", "tick[-1]"):                 "f:7: \"-1\" is not a number",
-		edit("skipped 0", "skipped"):                "f:6: expected state and its value",
+		edit("skipped 0", "skipped"):                "f:6: \"state\" is not a number",
 		edit("%end", ""):                            "text ends without %end",
 		edit("%end", "%fin"):                        "f:9: \"%fin\" after the end of the chain",
 		edit("end = count 2", "tick[0] = count 2"):  "f:8: expected skipped",
