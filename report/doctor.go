@@ -40,7 +40,7 @@ type CheckedPeer struct {
 
 // Coverage is which ticks or state points the files of one kind are of.
 type Coverage struct {
-	What  string `json:"what"` // states, orders, hashes, checkpoints or claims
+	What  string `json:"what"` // states, orders, hashes, checkpoints, claims or signatures
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
 	Count uint64 `json:"count"` // of what there is; claims without a tick count too
@@ -59,7 +59,7 @@ type CheckedFile struct {
 
 // FileTrouble is something wrong with a file.
 type FileTrouble struct {
-	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, lacking, several (matches in it), stale, duplicate or misnamed
+	Kind string `json:"kind"` // empty, truncated, corrupt, unreadable, lacking, several (matches in it), contradicted (by its signatures), stale, duplicate or misnamed
 	Text string `json:"text"`
 }
 

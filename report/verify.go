@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
 // proofDocument is desynctool.proof/1: a Merkle inclusion proof.
@@ -74,11 +76,22 @@ type verifiedFile struct {
 	// Untold is why the signatures that were given do not tell; the file is then not verified.
 	Untold string `json:"untold,omitempty"`
 
+	// SignedBy is there if the root is signed for the tick that the file is of.
+	SignedBy *signerDocument `json:"signed_by,omitempty"`
+
 	// Signatures is there for a chain of tick signatures.
 	Signatures *chainDocument `json:"signatures,omitempty"`
 
 	// Checksummed is false if the file carries no checksum, so that none can fail.
 	Checksummed bool `json:"checksummed"`
+}
+
+// signerDocument is whose chain a state was held against.
+type signerDocument struct {
+	Path    string `json:"path"`
+	Peer    string `json:"peer"`
+	Key     string `json:"key"`
+	Trusted bool   `json:"trusted"` // the user gave the key
 }
 
 // chainDocument is what was found of a chain of tick signatures.
@@ -157,6 +170,9 @@ func verifyJSON(list snapshot.Verification) *verifyDocument {
 		if v.Untold != nil {
 			f.Untold = v.Untold.Error()
 		}
+		if s := v.Signed; s != nil {
+			f.SignedBy = &signerDocument{s.Path, s.Header.Peer, s.Header.Key.String(), s.Trusted}
+		}
 		doc.Files = append(doc.Files, f)
 	}
 	return doc
@@ -183,23 +199,37 @@ func verifiedText(out *Text, word string, v *snapshot.Verified) {
 	if !v.Root.IsZero() {
 		out.put("  root  ", v.Root.String())
 	}
-	if v.Chain != nil {
-		by := "which the file itself names; --key would show that it is the peer's"
-		if v.Trusted {
-			by = "the one given"
+	if s := v.Signed; s != nil {
+		keyText(out, "  signed", &s.Header, s.Trusted)
+		if !s.Holds() {
+			out.put("  ", out.warn.Sprint("the chain is broken later, at ", Safe(s.Breaks[0].Error())))
 		}
-		out.put("  key   ", v.Chain.Header.Key.String(), out.faint.Sprint("  of "+Safe(strconv.Quote(v.Chain.Header.Peer))+", "+by))
+	}
+	if v.Chain != nil {
+		keyText(out, "  key  ", &v.Chain.Header, v.Trusted)
 	}
 	if v.Untold != nil {
 		out.put("  ", out.warn.Sprint(Safe(v.Untold.Error())))
 	}
-	for _, err := range reasons(v.Err) {
+	for _, err := range Reasons(v.Err) {
 		out.put("  ", out.bad.Sprint(Safe(err.Error())))
 	}
 }
 
-// reasons are the errors that were joined to one, each on a line of its own.
-func reasons(err error) (list []error) {
+// keyText writes by which key, and by whose word it is the peer's.
+func keyText(out *Text, label string, h *signatures.Header, trusted bool) {
+	by := "which the file itself names; --key would show that it is the peer's"
+	if trusted {
+		by = "the one given"
+	}
+	out.put(label, " ", h.Key.String(), out.faint.Sprint("  of "+Safe(strconv.Quote(prose.Cut(h.Peer, maxSigner)))+", "+by))
+}
+
+// maxSigner is how many characters of a signer's name are shown.
+const maxSigner = 64
+
+// Reasons are the errors that were joined to one, each on a line of its own.
+func Reasons(err error) (list []error) {
 	if err == nil {
 		return nil
 	}
@@ -208,7 +238,7 @@ func reasons(err error) (list []error) {
 		return []error{err}
 	}
 	for _, err := range joined.Unwrap() {
-		list = append(list, reasons(err)...)
+		list = append(list, Reasons(err)...)
 	}
 	return list
 }

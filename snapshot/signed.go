@@ -3,7 +3,6 @@ package snapshot
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -59,21 +58,6 @@ func sameRoot(root, want merkle.Hash, what string, chain *signatures.Signed) err
 	return fmt.Errorf("the root is %s, %s is %s", root, what, want)
 }
 
-// maxSigner is how many characters of a signer's name are shown.
-const maxSigner = 64
-
-// Note says by whose word a state is signed.
-func (s *Signers) Note() string {
-	note := fmt.Sprintf("signed by %s, key %s", strconv.Quote(prose.Cut(s.Header.Peer, maxSigner)), s.Header.Key)
-	if !s.Trusted {
-		note += ", which the chain itself names: --key would show that it is the peer's"
-	}
-	if !s.Holds() {
-		note += fmt.Sprintf("; the chain is broken later, %s", &s.Breaks[0])
-	}
-	return note
-}
-
 // checkSigned holds a state against the chain that is expected, if one is. Its errors are
 // those of Signers.Check.
 func (want Expected) checkSigned(root merkle.Hash, seed *uint64, point Point) error {
@@ -95,7 +79,7 @@ func (v *Verified) settle(want Expected, err error) {
 	case err != nil:
 		v.Err = errors.Join(v.Err, err)
 	default:
-		v.Note += "; " + want.Signed.Note()
+		v.Signed = want.Signed
 	}
 }
 

@@ -14,8 +14,8 @@ func newCheck(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
 		Short: "Test whether files that a game wrote keep the rules of the formats",
-		Long: `check is for those who write order logs, snapshots, traces or peers' reports
-themselves. It tests a file against the pages that specify it, down to what a reader
+		Long: `check is for those who write order logs, snapshots, traces, tick signatures or
+peers' reports themselves. It tests a file against the pages that specify it, down to what a reader
 forgives: numbers in the shortest form, ascending keys, zeros where something has no use,
 each checksum, digest and hash computed anew. It reads on after a mistake where that is
 possible, and says of each where it is and which line of which page it breaks, by the

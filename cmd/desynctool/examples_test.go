@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
 // standIns are the programs of others in the examples of helps, as shell scripts.
@@ -61,7 +63,7 @@ func (p *playground) copyFile(from, to string) {
 // session has a session of two peers who part in tick 1241, under all the names that it has.
 func (p *playground) session() {
 	p.t.Helper()
-	p.run(0, "record", "-o", "s", "--seed", "7", "--ticks", "1300", "--entities", "200", "--fault", "rng-leak/Movement@1241:client")
+	p.run(0, "record", "-o", "s", "--seed", "7", "--ticks", "1300", "--entities", "200", "--fault", "rng-leak/Movement@1241:client", "--signatures")
 	for _, name := range []string{"report", "session", "artifacts"} {
 		p.check(os.CopyFS(name, os.DirFS("s")))
 	}
@@ -77,6 +79,10 @@ func (p *playground) session() {
 	b, err = os.ReadFile(filepath.Join("host", "checkpoints.trace"))
 	p.check(err)
 	p.write("host.trace", string(b), 0o666)
+	b, err = os.ReadFile(filepath.Join("host", signatures.Name))
+	p.check(err)
+	p.write(signatures.Name, string(b), 0o666)
+	p.write("host.pub", signatures.Public(session.SigningKey(7, "host")).String()+"\n", 0o666)
 	p.write("state.txt", p.run(0, "dump", snap), 0o666)
 	p.write("proof.json", p.run(0, "proof", snap, "Infantry"), 0o666)
 	p.write("triage.json", p.run(1, "triage", "s", "--format", "json"), 0o666)

@@ -51,7 +51,8 @@ nothing to check, or a state is of a point that the chain does not sign.`,
   desynctool verify proof.json \
     --root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
   desynctool verify tick-signatures.bin --key host.pub
-  desynctool verify --donors client.snap client2.snap --signatures tick-signatures.bin`,
+  desynctool verify --donors client@1242 host@1242 \
+    --signatures tick-signatures.bin`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()

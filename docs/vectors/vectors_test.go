@@ -697,6 +697,9 @@ func chains(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if chain.Closed {
+			checkFile(t, t.TempDir(), signatures.Name, b)
+		}
 		if !bytes.Equal(again.Bytes(), b) {
 			t.Errorf("signatures, %s: written again it has other bytes", v.Name)
 		}

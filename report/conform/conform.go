@@ -158,6 +158,7 @@ const headLen = 4096
 var kinds = []kind{
 	{"order-log", "order log", func(h []byte) bool { return bytes.HasPrefix(h, []byte(logMagic)) }, checkLog},
 	{"snap", "snapshot", func(h []byte) bool { return bytes.HasPrefix(h, []byte(snapMagic)) }, checkSnap},
+	{"tick-signatures", "tick signatures", func(h []byte) bool { return bytes.HasPrefix(h, []byte(chainMagic)) }, checkChain},
 	{"trace", "binary trace", func(h []byte) bool { return bytes.HasPrefix(h, []byte(traceMagic)) }, checkTrace},
 	{"text-trace", "text trace", isTraceText, checkTraceText},
 	{"peer-report", "peer report", isPeerReport, checkPeerReport},
@@ -173,7 +174,7 @@ func kindOf(head []byte) *kind {
 }
 
 // errOther says that a file is none of those that can be checked.
-var errOther = errors.New("not a file that check knows: an order log, a .snap, a trace, binary or as key=value lines, or a peer's report")
+var errOther = errors.New("not a file that check knows: an order log, a .snap, a trace, binary or as key=value lines, tick signatures, or a peer's report")
 
 // Check checks files, and folders with all that is in them. The error says which paths could not
 // be read or are of no format that it knows; the others are in the result. A folder's files that
@@ -189,7 +190,7 @@ func Check(tree files.Tree, paths []string, opts Options) (Result, error) {
 		case stat.IsDir():
 			list, err := checkFolder(tree, path, opts)
 			if len(list) == 0 && err == nil {
-				err = fmt.Errorf("%s: no order log, .snap, trace or peer report of ours in this folder", path)
+				err = fmt.Errorf("%s: no order log, .snap, trace, tick signatures or peer report of ours in this folder", path)
 			}
 			out, errs = append(out, list...), errors.Join(errs, err)
 		case !stat.Mode().IsRegular():
@@ -248,7 +249,7 @@ func checkContent(f source, size int64, path string, opts Options, wanted map[ui
 	k := kindOf(head)
 	switch {
 	case n == 0:
-		return nil, facts{}, fmt.Errorf("%s: empty file, expected an order log, a .snap, a trace or a peer's report", path)
+		return nil, facts{}, fmt.Errorf("%s: empty file, expected an order log, a .snap, a trace, tick signatures or a peer's report", path)
 	case k == nil && bytes.HasPrefix(head, []byte("%desynctool ")):
 		return nil, facts{}, fmt.Errorf("%s: the text twin of a binary file, %w; dump --reverse turns it back, and checks it", path, errOther)
 	case k == nil:

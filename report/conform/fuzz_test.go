@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -36,6 +37,16 @@ func accepts(format string, b []byte) error {
 			return err
 		}
 		return errors.Join(snapshot.Check(f), f.Close())
+	case "tick-signatures":
+		r, err := signatures.NewReader(bytes.NewReader(b), "f")
+		if err != nil {
+			return err
+		}
+		chain, err := signatures.Verify(r, signatures.Options{Workers: 1})
+		if err == nil && !chain.Holds() {
+			err = &chain.Breaks[0]
+		}
+		return err
 	case "trace", "text-trace":
 		r, err := tracediff.NewReader(bytes.NewReader(b), "f", tracediff.ReadOptions{})
 		if err != nil {
@@ -60,7 +71,7 @@ func accepts(format string, b []byte) error {
 // FuzzCheck: what conforms is accepted by the reader of its format, which shares no code with this
 // package; what the reader refuses does not conform.
 func FuzzCheck(f *testing.F) {
-	for _, b := range [][]byte{goodLog(f), goodSnap(f), goodTrace(f), []byte(traceText), []byte(goodReport(f))} {
+	for _, b := range [][]byte{goodLog(f), goodSnap(f), goodTrace(f), goodChain(f), []byte(traceText), []byte(goodReport(f))} {
 		f.Add(b)
 		f.Add(b[:len(b)-9])
 	}

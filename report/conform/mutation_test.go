@@ -34,7 +34,7 @@ func TestMutations(t *testing.T) {
 		name string
 		test func(t *testing.T)
 	}{
-		{"order logs", testLog}, {"snapshots", testSnap}, {"binary traces", testTrace}, {"text traces", testTraceText}, {"reports", testReport}, {"folders", testFolder},
+		{"order logs", testLog}, {"snapshots", testSnap}, {"binary traces", testTrace}, {"text traces", testTraceText}, {"reports", testReport}, {"tick signatures", testChain}, {"folders", testFolder},
 	}
 	ran := 0
 	for _, part := range parts {

@@ -66,6 +66,7 @@ const (
 	snapPage   = "snapshot.md"
 	tracePage  = "trace.md"
 	reportPage = "peer-report.md"
+	signPage   = "signatures.md"
 	treePage   = "merkle.md"
 	recordPage = "recording.md"
 
@@ -250,6 +251,22 @@ var rules = []Rule{
 	{"folder-history", Error, treePage, "History", "over confirmed points, one at a time", ""},
 	{"folder-report", Error, reportPage, theFile, "the state point T of all hashes: the state before tick T's orders are applied", ""},
 	{"folder-own-checksum", Advice, recordPage, "Pieces", "the first 8 bytes of the state hash, or any checksum of 8 bytes of the game", ""},
+
+	{"sign-header-first", Error, signPage, "File", "the first frame, and no other", ""},
+	{"sign-kind", Error, signPage, "File", "Any other kind is corrupt, and so is another length, or a frame after the end.", ""},
+	{"sign-limit", Error, signPage, "File", "No payload is longer than 1048576 bytes (1 MiB).", ""},
+	{"sign-header", Error, signPage, "Header", "a reader needs all four, each once", ""},
+	{"sign-shortest", Error, signPage, "Header", "A writer writes these four keys, in this order and in the shortest form", ""},
+	{"sign-utf8", Advice, signPage, "Header", "name of the peer that signs, at most 65536 bytes, in UTF-8", ""},
+	{"sign-unknown", Advice, signPage, "Header", "Other keys are passed over. No signature covers them", ""},
+	{"sign-signature", Error, signPage, "What is hashed, what is signed", "Signatures are pure Ed25519 (RFC 8032, without context or prehash)", ""},
+	{"sign-previous", Error, signPage, "Entry", "link hash of the entry before; of the first entry the genesis", ""},
+	{"sign-skipped", Error, signPage, "Entry", "tick − tick of the entry before − 1; 0 in the first entry", ""},
+	{"sign-ascending", Error, signPage, "Entry", "Ticks strictly ascend.", ""},
+	{"sign-full-root", Error, signPage, "Entry", "the full Merkle root of the state at that point, before the tick's orders", "the state is not in the file; verify STATE --signatures shows it"},
+	{"sign-last", Error, signPage, "End", "link hash of the last entry; the genesis if there is none", ""},
+	{"sign-count", Error, signPage, "End", "| 8 | count | of entries |", ""},
+	{"sign-no-end", Advice, signPage, "End", "Written when the chain is closed.", ""},
 
 	{"record-sync", Advice, recordPage, "What to record", "**The least that is worth writing** is an order log with a sync hash of each tick, on every peer", ""},
 	{"record-history", Advice, recordPage, "Pieces", "a split that healed before shows, and a search needs few hashes", ""},

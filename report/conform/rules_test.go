@@ -66,7 +66,7 @@ func TestUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	reported := map[string]bool{}
-	name := regexp.MustCompile(`"((?:frame|order|hash|snap|trace|text|report|folder|record)-[a-z0-9-]+)"`)
+	name := regexp.MustCompile(`"((?:frame|order|hash|snap|trace|text|report|sign|folder|record)-[a-z0-9-]+)"`)
 	for _, file := range files {
 		if file == "rules.go" || strings.HasSuffix(file, "_test.go") {
 			continue
@@ -127,11 +127,12 @@ the rules hold that are **not checked**.
 		title, text string
 		prefixes    []string
 	}{
-		{"Framing", "Of order logs and binary traces.", []string{"frame"}},
+		{"Framing", "Of order logs, binary traces and tick signatures.", []string{"frame"}},
 		{"Order logs", "", []string{"order", "hash"}},
 		{"Snapshots", "Those of the header and of the blocks hold also for the content of a peer's report.", []string{"snap"}},
 		{"Traces", "`trace-` are rules of binary traces, `text-` those of text.", []string{"trace", "text"}},
 		{"Peers' reports", "", []string{"report"}},
+		{"Tick signatures", "", []string{"sign"}},
 		{"Between files", "Where a folder is checked: of the files of one peer, which lie in one folder, and of the seeds of all.", []string{"folder"}},
 		{"What to record", "", []string{"record"}},
 	} {

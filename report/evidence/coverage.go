@@ -45,7 +45,7 @@ func (d *doctor) cover() {
 			p.first = p.first || x.start
 			p.systems = p.systems || x.systems
 		}
-		for _, what := range []string{"states", "orders", "hashes", "checkpoints", "claims"} {
+		for _, what := range []string{"states", "orders", "hashes", "checkpoints", "claims", "signatures"} {
 			if sum := sums[what]; sum != nil {
 				p.Covers = append(p.Covers, *sum)
 			}

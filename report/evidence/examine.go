@@ -160,6 +160,10 @@ func (x *examined) read(s *Session) {
 	if f.Log != nil {
 		x.log(s.tree)
 	}
+	if f.Signatures {
+		x.chain(s)
+		return
+	}
 	switch {
 	case f.Trace != nil:
 		x.checkpoints(s)
@@ -296,6 +300,23 @@ func readLog(tree files.Tree, f *File) *LogRead {
 	}
 	r.Ticks, r.Hashes = ticks.as("orders"), hashes.as("hashes")
 	return r
+}
+
+// chain verifies a chain of tick signatures, and holds what its peer left against it.
+func (x *examined) chain(s *Session) {
+	list, err := s.VerifySigned(x.file)
+	if err != nil {
+		x.failed(err)
+	}
+	for _, v := range list {
+		if c := v.Chain; c != nil {
+			x.seed, x.Peer = &c.Header.Seed, c.Header.Peer
+			x.covered(x.Peer, report.Coverage{What: "signatures", First: c.First, Last: c.Last, Count: c.Entries})
+		}
+		if v.Err != nil {
+			x.trouble("contradicted", "%s", oneReason(v.Err))
+		}
+	}
 }
 
 // trace reads a trace of ours, or lines of text, to the end.

@@ -131,7 +131,7 @@ func (f *File) hasTrace(tree files.Tree) bool {
 }
 
 // ofOnePeer reports whether the file is what one peer leaves: a state, an order log, a
-// trace. What holds those of several, or may stand in any log, is not.
+// trace. A chain of signatures is not, since peers may keep those of others. What holds those of several, or may stand in any log, is not.
 func (f *File) ofOnePeer() bool {
 	switch {
 	case f.ownTrace():
@@ -141,7 +141,7 @@ func (f *File) ofOnePeer() bool {
 	}
 	t := f.Format.Trace
 	return f.Format.Snapshot != nil && !f.Format.Snapshot.NamesPeer ||
-		f.Format.Log != nil && (t == nil || t.Peers == nil) || f.Format.Native ||
+		f.Format.Log != nil && (t == nil || t.Peers == nil) || f.Format.Native && !f.isChain() ||
 		t != nil && t.Read != nil && t.Peers == nil
 }
 

@@ -66,6 +66,12 @@ func (s *Session) identify(f *File) []part {
 		s.identifyLog(f, &one.identity)
 	case f.isState():
 		return s.identifyStates(f, one)
+	case f.isChain():
+		if r, closer, err := formats.OpenChain(s.tree, f.Path); err == nil {
+			h := r.Header()
+			one.peer, one.seed = h.Peer, &h.Seed
+			closer.Close()
+		}
 	case f.Format != nil && f.Format.Matches != nil:
 		if list := s.matchParts(f); len(list) > 0 {
 			return list

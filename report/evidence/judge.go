@@ -52,6 +52,8 @@ func (d *doctor) troubled(x *examined, t report.FileTrouble) {
 	case "stale":
 		d.ask(x.Peer, "your files of this match: those that we have are of another one")
 	case "lacking", "several": // it is all that there was
+	case "contradicted":
+		d.ask(x.Peer, "%s once more, the original: what we have contradicts itself or your other files", name)
 	case "empty":
 		d.ask(x.Peer, "%s once more: the one that we have is empty. Please close the game before you copy it", name)
 	case "truncated":

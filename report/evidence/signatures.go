@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -125,6 +126,39 @@ func (s *Session) VerifySigned(f *File) (snapshot.Verification, error) {
 		Path: p.Path, What: "signed session", Err: errors.Join(c.wrong...),
 		Note: fmt.Sprintf("%s agree with %s", prose.Count(c.compared-c.differ, "hash of a state", "hashes of states"), f.Path),
 	}), nil
+}
+
+// oneReason is the first of the errors that were joined to one, and how many there are.
+func oneReason(err error) string {
+	list := report.Reasons(err)
+	if len(list) == 1 {
+		return list[0].Error()
+	}
+	return fmt.Sprintf("%s (the first of %d)", list[0], len(list))
+}
+
+// Contradictions says where chains of tick signatures do not hold, and where they contradict what
+// their peers left: each with the file. Held is how many chains hold, and contradict nothing;
+// lost says which could not be read.
+func (s *Session) Contradictions() (texts []string, held int, lost []string) {
+	for _, f := range s.Chains() {
+		list, err := s.VerifySigned(f)
+		if err != nil {
+			lost = append(lost, err.Error())
+			continue
+		}
+		wrong := false
+		for _, v := range list {
+			if v.Err != nil {
+				wrong = true
+				texts = append(texts, fmt.Sprintf("%s: %s", f.Path, oneReason(v.Err)))
+			}
+		}
+		if !wrong {
+			held++
+		}
+	}
+	return texts, held, lost
 }
 
 // maxUnsigned is how many hashes that are not the signed ones are listed.

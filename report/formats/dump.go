@@ -17,6 +17,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -60,6 +61,12 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 			return err
 		}
 		return orderlog.WriteText(w, log)
+	case f.Signatures:
+		chain, err := signatures.NewReader(in, name)
+		if err != nil {
+			return err
+		}
+		return signatures.WriteText(w, chain)
 	case f.Trace != nil && f.Trace.Read != nil:
 		return dumpTrace(w, f.Trace, in, name)
 	case f.Trace != nil:
@@ -258,8 +265,8 @@ const maxSpooled = 4 << 30
 // keepOpen hides that a file can be closed: its owner does that.
 type keepOpen struct{ io.ReaderAt }
 
-// Undump turns a text twin back into a file: an order log, a trace or a
-// snapshot.
+// Undump turns a text twin back into a file: an order log, a trace, a snapshot or a
+// chain of tick signatures.
 func Undump(w io.WriteSeeker, r io.Reader, name string) error {
 	content, _, err := packed.Unpack(r, 0)
 	if err != nil {
@@ -273,10 +280,12 @@ func Undump(w io.WriteSeeker, r io.Reader, name string) error {
 	switch {
 	case orderlog.IsText(head):
 		return orderlog.ParseText(w, in, name)
+	case signatures.IsText(head):
+		return signatures.ParseText(w, in, name)
 	case snapshot.IsText(head):
 		return snapshot.ReadText(w, in, name, snapshot.WriteOptions{})
 	case tracediff.Sniff(head) == tracediff.Pairs:
 		return tracediff.ParseText(w, in, name)
 	}
-	return &frame.Error{Name: name, Msg: "not the text twin of a snapshot, order log or trace", Err: frame.ErrUnrecognized}
+	return &frame.Error{Name: name, Msg: "not the text twin of a snapshot, order log, trace or tick signatures", Err: frame.ErrUnrecognized}
 }

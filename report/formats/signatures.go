@@ -21,11 +21,25 @@ func OpenChain(tree files.Tree, path string) (*signatures.Reader, io.Closer, err
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
+	closer := closers{f}
+	if c, ok := content.(io.Closer); ok {
+		closer = closers{c, f}
+	}
 	r, err := signatures.NewReader(content, path)
 	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+		return nil, nil, errors.Join(err, closer.Close())
 	}
-	return r, f, nil
+	return r, closer, nil
+}
+
+// closers closes several things, in their order.
+type closers []io.Closer
+
+func (list closers) Close() (errs error) {
+	for _, c := range list {
+		errs = errors.Join(errs, c.Close())
+	}
+	return errs
 }
 
 // ReadChain verifies a chain and keeps what it signs.

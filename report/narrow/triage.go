@@ -146,6 +146,8 @@ func (g *gatherer) check() {
 		}
 		g.verify(p.States[:]...)
 	}
+	texts, held, lost := g.s.Contradictions()
+	g.e.Contradictions, g.e.Chains, g.e.Lost = append(g.e.Contradictions, texts...), held, append(g.e.Lost, lost...)
 	for _, path := range g.s.PeerReports() {
 		saved, err := g.s.ReadReport(path)
 		if err != nil {

@@ -422,6 +422,7 @@ type Contradiction struct {
 type Held struct {
 	States, Logs, Traces int
 	Checked              int // files whose hashes were computed again from their content
+	Chains               int // of tick signatures that hold
 }
 
 // Search is how much was compared.

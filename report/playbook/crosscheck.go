@@ -10,7 +10,7 @@ func (c *Conclusion) crossCheck(e Evidence) {
 	for _, text := range append(append([]string{}, e.Bisect.Contradictions...), e.Contradictions...) {
 		c.Contradictions = append(c.Contradictions, Contradiction{Kind: Told, Text: text})
 	}
-	c.Held.Checked = len(e.Checked)
+	c.Held.Checked, c.Held.Chains = len(e.Checked), e.Chains
 	c.traceEnds(e)
 	c.twins(e)
 	if o := e.Orders; o != nil && o.InputHashCount > 0 {

@@ -77,6 +77,7 @@ type Evidence struct {
 	// Checked says which hashes were computed again from content, and Contradictions
 	// where they were others.
 	Checked        []string
+	Chains         int // of tick signatures that hold, and contradict nothing
 	Contradictions []string
 	// Detected is the first state point at which a peer reported that it was out of sync.
 	Detected *uint64

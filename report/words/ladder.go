@@ -132,6 +132,9 @@ func preflight(c *playbook.Conclusion) (found, evidence string) {
 	if h.Checked > 0 {
 		have = append(have, fmt.Sprintf("hashes of %s computed again from the content", prose.Count(h.Checked, "file", "files")))
 	}
+	if h.Chains > 0 {
+		have = append(have, prose.Count(h.Chains, "chain of signatures verified", "chains of signatures verified"))
+	}
 	evidence = strings.Join(have, ", ")
 	if text := lackedData(c); text != "" {
 		evidence += "; " + text

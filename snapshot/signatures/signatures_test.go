@@ -522,6 +522,111 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestText: a chain comes back from its text as the same bytes, whatever its entries say.
+func TestText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := signatures.Header{Seed: rapid.Uint64().Draw(t, "seed"), Peer: rapid.String().Draw(t, "peer"), Start: state(1)}
+		var out bytes.Buffer
+		w, _ := signatures.NewWriter(&out, h, secret(1), signatures.WriterOptions{})
+		for _, tick := range drawTicks(t, 0) {
+			_ = w.Sign(tick, state(tick))
+		}
+		closed := rapid.Bool().Draw(t, "closed")
+		if closed {
+			_ = w.Close()
+		}
+		file := out.Bytes()
+		if rapid.Bool().Draw(t, "forged") && closed {
+			preamble, list := pieces(file)
+			p := list[len(list)-1].payload
+			p[rapid.IntRange(0, len(p)-1).Draw(t, "byte")] ^= 1
+			file = join(preamble, list)
+		}
+		r, err := signatures.NewReader(bytes.NewReader(file), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, back bytes.Buffer
+		if err := signatures.WriteText(&text, r); closed != (err == nil) || err != nil && !errors.Is(err, frame.ErrTorn) {
+			t.Fatal(err)
+		}
+		if err := signatures.ParseText(&back, bytes.NewReader(text.Bytes()), "f"); err != nil || !bytes.Equal(back.Bytes(), file) {
+			t.Fatalf("%v\n%s", err, &text)
+		}
+	})
+}
+
+func TestMalformedText(t *testing.T) {
+	r, err := signatures.NewReader(bytes.NewReader(written(t, host, secret(1), count(2), true)), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := signatures.WriteText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	good := text.String()
+	edit := func(old, new string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("no %q in\n%s", old, good)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	for text, want := range map[string]string{
+		"":                                 "f: empty text",
+		"x":                                "f:1: \"x\", expected",
+		edit("header.peer", "header.name"): "f:3: \"header.name",
+		edit("= \"host\"", "= host"):       "f:3: invalid syntax",
+		edit("header.seed = 7", "header.seed = -7"): "f:2: strconv.ParseUint",
+		edit("tick[1]", "tick[-1]"):                 "f:7: \"-1\" is not a number",
+		edit("skipped 0", "skipped"):                "f:6: \"state\" is not a number",
+		edit("%end", ""):                            "text ends without %end",
+		edit("%end", "%fin"):                        "f:9: \"%fin\" after the end of the chain",
+		edit("end = count 2", "tick[0] = count 2"):  "f:8: expected skipped",
+		good + "tick[0] = 1":                        "f:10: line after the end",
+		edit("tick[0] =", "tock[0] ="):              "f:6: \"tock[0]",
+		edit("previous 2", "previous "):             "previous has",
+		edit("\n%end", " more\n%end"):               "f:8: \"more\" after the last value",
+		strings.Repeat("x", 300000):                 "f:1: line is longer than",
+	} {
+		err := signatures.ParseText(new(bytes.Buffer), strings.NewReader(text), "f")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// FuzzParseText: what is written from a text that nobody made is read, and gives a text from which the same comes.
+func FuzzParseText(f *testing.F) {
+	r, err := signatures.NewReader(bytes.NewReader(written(f, host, secret(1), count(2), true)), "f")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := signatures.WriteText(&text, r); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text.String())
+	f.Add(strings.Replace(text.String(), "%end", "%torn", 1))
+	f.Fuzz(func(t *testing.T, text string) {
+		var file bytes.Buffer
+		if signatures.ParseText(&file, strings.NewReader(text), "f") != nil {
+			return
+		}
+		r, err := signatures.NewReader(bytes.NewReader(file.Bytes()), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var twin, again bytes.Buffer
+		if err := signatures.WriteText(&twin, r); err != nil && !errors.Is(err, frame.ErrTorn) {
+			t.Fatal(err)
+		}
+		if err := signatures.ParseText(&again, &twin, "f"); err != nil || !bytes.Equal(again.Bytes(), file.Bytes()) {
+			t.Fatalf("%v", err)
+		}
+	})
+}
+
 func FuzzVerify(f *testing.F) {
 	good := written(f, host, secret(1), count(3), true)
 	f.Add(good, 0, byte(0))
