@@ -3605,10 +3605,13 @@ DESYNC__OWN void desync__field_fold(uint64_t c[20], desync__field out) {
 
 DESYNC__OWN void desync__field_mul(const desync__field a, const desync__field b, desync__field out) {
     uint64_t c[20];
-    int i, j;
+    int i;
     memset(c, 0, sizeof c);
-    for (i = 0; i < 10; i++)
-        for (j = 0; j < 10; j++) c[i + j] += (uint64_t)a[i] * b[j];
+    for (i = 0; i < 10; i++) {
+        const uint64_t v = a[i];
+        c[i] += v * b[0], c[i + 1] += v * b[1], c[i + 2] += v * b[2], c[i + 3] += v * b[3], c[i + 4] += v * b[4];
+        c[i + 5] += v * b[5], c[i + 6] += v * b[6], c[i + 7] += v * b[7], c[i + 8] += v * b[8], c[i + 9] += v * b[9];
+    }
     desync__field_fold(c, out);
 }
 
