@@ -46,7 +46,7 @@ func TestCPP(t *testing.T) {
 func sameFiles(t *testing.T, program string) {
 	t.Helper()
 	c := compile(t, "c/skirmish.c", "-O2")
-	for _, args := range [][]string{{"--fault", faultTick}, {"--seed", "18446744073709551615", "--ticks", "250"}} {
+	for _, args := range [][]string{{"--fault", faultTick}, {"--seed", "18446744073709551615", "--ticks", "250", "--sign", "5"}} {
 		want, said := play(t, c, args...)
 		got, says := play(t, program, args...)
 		if says != said {

@@ -60,7 +60,8 @@ func (s *scripted) plays(t *testing.T) {
 	withFault := append(long, "--fault", faultTick)
 	faulty, said := playScript(t, s.command, withFault...)
 	tick, system := parted(t, said)
-	other, _ := playScript(t, s.command, "--seed", "2", "--ticks", "200")
+	another := []string{"--seed", "2", "--ticks", "200", "--sign", "5"}
+	other, _ := playScript(t, s.command, another...)
 	host, client := filepath.Join(faulty, "host"), filepath.Join(faulty, "client")
 	served := sim(s.command)
 
@@ -69,7 +70,7 @@ func (s *scripted) plays(t *testing.T) {
 			t.Skip("the game in C is built with cc")
 		}
 		program := compile(t, "c/skirmish.c", "-O2")
-		for dir, args := range map[string][]string{clean: long, faulty: withFault, other: {"--seed", "2", "--ticks", "200"}} {
+		for dir, args := range map[string][]string{clean: long, faulty: withFault, other: another} {
 			want, wantSaid := play(t, program, args...)
 			compareFolders(t, dir, want)
 			if dir == faulty && wantSaid != said {

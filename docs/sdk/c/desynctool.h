@@ -539,7 +539,7 @@ typedef struct {
     desync_bytes peer;
     const uint8_t *key, *start; /* 32 bytes each */
     uint64_t entries;
-    uint64_t proven;            /* how many from the start are beyond doubt: signed under `key`, each covering the one before */
+    uint64_t bound;             /* how many from the start have no break before them or in them: `key` signed them for this session */
     int closed;                 /* there is a signed end, and it agrees */
     int whole;                  /* nothing is found but ticks that the signer itself left out, and a missing end */
     const desync_finding *findings; /* in the order of the file, at most 1000 */
@@ -555,7 +555,7 @@ typedef struct {
 const char *desync_signatures_check(desync_checked *c, const void *data, size_t n, const uint8_t *trusted);
 void desync_checked_free(desync_checked *c);
 
-/* The state hash of a tick; 0 if no proven entry is of it. */
+/* The state hash of a tick; 0 if no bound entry is of it. */
 int desync_checked_hash(const desync_checked *c, uint64_t tick, uint8_t hash[32]);
 
 #endif
@@ -3678,10 +3678,13 @@ DESYNC__OWN void desync__field_fold(uint64_t c[20], desync__field out) {
 
 DESYNC__OWN void desync__field_mul(const desync__field a, const desync__field b, desync__field out) {
     uint64_t c[20];
-    int i, j;
+    int i;
     memset(c, 0, sizeof c);
-    for (i = 0; i < 10; i++)
-        for (j = 0; j < 10; j++) c[i + j] += (uint64_t)a[i] * b[j];
+    for (i = 0; i < 10; i++) {
+        const uint64_t v = a[i];
+        c[i] += v * b[0], c[i + 1] += v * b[1], c[i + 2] += v * b[2], c[i + 3] += v * b[3], c[i + 4] += v * b[4];
+        c[i + 5] += v * b[5], c[i + 6] += v * b[6], c[i + 7] += v * b[7], c[i + 8] += v * b[8], c[i + 9] += v * b[9];
+    }
     desync__field_fold(c, out);
 }
 
@@ -4172,10 +4175,10 @@ DESYNC__API const char *desync_finding_words(int kind) {
         "the key is not the one that is trusted",
         "the file is damaged here: nothing after it is read",
         "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
-        "entries before this one are missing or were moved",
+        "entries before this one are missing or were moved, or it is from another chain of the key",
         "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
         "the signer itself left out ticks before this one: nothing was tampered with",
-        "entries are missing at the end",
+        "entries at the end were removed or changed",
         "there is no signed end: entries at the end may have been cut off"};
     return kind >= DESYNC_FOUND_OTHER_KEY && kind <= DESYNC_FOUND_OPEN ? words[kind - 1] : "";
 }
@@ -4253,6 +4256,7 @@ typedef struct { /* of a chain that is checked */
     uint8_t link[32];
     uint64_t after;
     int unbroken, trusted; /* the chain so far; the key */
+    int tampered;          /* the entry before */
     int ended;             /* there was a signed end */
 } desync__checking;
 
@@ -4279,12 +4283,14 @@ DESYNC__OWN void desync__check_entry(desync__checking *k, size_t offset, int val
     uint64_t skipped = desync__get64(entry + 32), tick = desync__get64(entry + 40);
     int kind = 0, first = !k->to->entries;
     if (!valid) kind = DESYNC_FOUND_TAMPERED;
+    else if (k->tampered) kind = 0; /* what it followed is not known */
     else if (memcmp(entry, k->link, 32) != 0) kind = DESYNC_FOUND_MISSING;
     else if (first ? skipped != 0 : tick <= k->after || skipped != tick - k->after - 1) kind = DESYNC_FOUND_CONTRADICTION;
     else if (skipped) kind = DESYNC_FOUND_SKIPPED;
     if (kind) desync__found(k, kind, offset, 1, tick);
     if (kind && kind != DESYNC_FOUND_SKIPPED) k->unbroken = 0;
-    if (k->unbroken && k->trusted) k->to->proven++;
+    if (k->unbroken && k->trusted) k->to->bound++;
+    k->tampered = !valid;
     if (first) k->to->first = entry;
     k->to->entries++;
     k->after = tick;
@@ -4293,10 +4299,12 @@ DESYNC__OWN void desync__check_entry(desync__checking *k, size_t offset, int val
 
 DESYNC__OWN void desync__check_end(desync__checking *k, size_t offset, int valid) {
     const uint8_t *end = k->frames.payload;
+    uint64_t count = desync__get64(end + 32);
     k->ended = 1;
     if (!valid) desync__found(k, DESYNC_FOUND_TAMPERED, offset, 0, 0);
-    else if (memcmp(end, k->link, 32) != 0) desync__found(k, DESYNC_FOUND_MISSING_AT_END, offset, 0, 0);
-    else if (desync__get64(end + 32) != k->to->entries && k->unbroken) /* else what is missing has been said */
+    else if (memcmp(end, k->link, 32) != 0 && !(k->tampered && count == k->to->entries))
+        desync__found(k, DESYNC_FOUND_MISSING_AT_END, offset, 0, 0);
+    else if (count != k->to->entries && k->unbroken) /* else what is missing has been said */
         desync__found(k, DESYNC_FOUND_CONTRADICTION, offset, 0, 0);
     else k->to->closed = 1;
 }
@@ -4359,8 +4367,8 @@ DESYNC__API const char *desync_signatures_check(desync_checked *c, const void *d
 DESYNC__API void desync_checked_free(desync_checked *c) { desync_free(&c->list); }
 
 DESYNC__API int desync_checked_hash(const desync_checked *c, uint64_t tick, uint8_t hash[32]) {
-    uint64_t low = 0, high = c->proven;
-    while (low < high) { /* proven entries follow each other, and their ticks ascend */
+    uint64_t low = 0, high = c->bound;
+    while (low < high) { /* bound entries follow each other, and their ticks ascend */
         uint64_t middle = low + (high - low) / 2;
         const uint8_t *entry = c->first + (size_t)middle * (16 + DESYNC__ENTRY);
         uint64_t at = desync__get64(entry + 40);

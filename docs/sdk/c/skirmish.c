@@ -1,10 +1,11 @@
 /* skirmish.c: a whole small game with desynctool.h. Two players, infantry and tanks, five systems, in lockstep.
 
        cc -std=c99 -O2 -o skirmish skirmish.c
-       ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK]   two peers play, and leave DIR/host and DIR/client
-       ./skirmish serve [--fault TICK]                               replays for desynctool
+       ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
+       ./skirmish serve [--fault TICK]                                          replays for desynctool
    The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache.
-   Nothing differs until somebody walks where the grid wrongly says that it is crowded. */
+   Nothing differs until somebody walks where the grid wrongly says that it is crowded. With --sign each peer signs its states, with a key
+   made of N; those of a real game are secret. */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
 
@@ -236,7 +237,7 @@ static const desync_target target = {
 #ifdef DESYNCTOOL_WASM
 const desync_target *desync_game(void) { return served.fault = UINT64_MAX, &target; }
 #else
-typedef struct { game g; desync_recorder files; uint64_t script; } peer; /* script: RNG of the player, which is not the game's */
+typedef struct { game g; desync_recorder files; desync_signatures chain; uint64_t script; } peer; /* script: RNG of the player, which is not the game's */
 
 static void must(const char *err) { if (err) fprintf(stderr, "skirmish: %s\n", err), exit(2); }
 
@@ -250,7 +251,16 @@ static size_t script(peer *p, uint32_t player, uint64_t tick, command *c, desync
     return u->alive && u->owner == player && (kind != ATTACK || (at->alive && at->owner != player));
 }
 
-static void record(const char *dir, uint64_t ticks, uint64_t seed, uint64_t fault) {
+static void sign(peer *p, const char *dir, uint64_t seed, const char *name, uint8_t number, uint64_t key) {
+    uint8_t start[32], secret[32] = {0};
+    char path[4096];
+    memcpy(secret, &key, sizeof key), secret[8] = number;
+    must(desync_state_hash(&p->g.world, start));
+    if (snprintf(path, sizeof path, "%s/%s/tick-signatures.bin", dir, name) >= (int)sizeof path) must("the path is too long");
+    must(desync_signatures_open(&p->chain, path, &(desync_signer){.seed = seed, .peer = name, .start = start, .secret = secret}));
+}
+
+static void record(const char *dir, uint64_t ticks, uint64_t seed, uint64_t fault, uint64_t key) {
     static const char *const names[] = {"host", "client"};
     static const desync_param params[] = {{"map", "plain"}};
     static peer peers[2];
@@ -260,11 +270,13 @@ static void record(const char *dir, uint64_t ticks, uint64_t seed, uint64_t faul
         const desync_header h = {seed, names[p - peers], "1.0", 20, 1, {0}, 0, 0, kinds, 3, names, 2, params, 1};
         p->g.fault = p == peers ? UINT64_MAX : fault, p->script = seed + (uint64_t)(p - peers);
         must(start(&p->g, &h)), must(desync_recorder_open(&p->files, dir, &h, &p->g.world, DESYNC_BY_COLUMN));
+        if (key) sign(p, dir, seed, names[p - peers], (uint8_t)(p - peers), key);
     }
     for (uint64_t tick = 0;; tick++) {
         desync_order orders[2]; command commands[2]; size_t n = 0;
         for (p = peers; p < end; p++) {
             must(desync_recorder_state(&p->files, tick, &p->g.world));
+            if (key) must(desync_signatures_append(&p->chain, tick, p->files.root));
             if (tick % 100 == 0 || tick == ticks || parted == 1) must(desync_recorder_snapshot(&p->files, &p->g.world));
         }
         parted += parted == 1;
@@ -278,22 +290,22 @@ static void record(const char *dir, uint64_t ticks, uint64_t seed, uint64_t faul
             parted = 1;
         }
     }
-    for (p = peers; p < end; p++) must(desync_recorder_close(&p->files));
+    for (p = peers; p < end; p++) must(desync_recorder_close(&p->files)), must(key ? desync_signatures_close(&p->chain) : NULL);
 }
 
 int main(int argc, char **argv) {
-    static const char *const flags[] = {"--ticks", "--seed", "--fault"};
-    uint64_t numbers[] = {600, 1, UINT64_MAX};
+    static const char *const flags[] = {"--ticks", "--seed", "--fault", "--sign"};
+    uint64_t numbers[] = {600, 1, UINT64_MAX, 0};
     int serve = argc > 1 && strcmp(argv[1], "serve") == 0, i = serve ? 2 : 3, k;
     if (!serve && (argc < 3 || strcmp(argv[1], "record") != 0)) must("expected serve or record DIR");
     for (; i < argc; i += 2) {
-        for (k = 0; k < 3 && strcmp(argv[i], flags[k]) != 0;) k++;
-        if (k == 3 || i + 1 == argc) must("expected --ticks N, --seed N, --fault TICK");
+        for (k = 0; k < 4 && strcmp(argv[i], flags[k]) != 0;) k++;
+        if (k == 4 || i + 1 == argc) must("expected --ticks N, --seed N, --fault TICK, --sign N");
         numbers[k] = strtoull(argv[i + 1], NULL, 10);
     }
     served.fault = numbers[2];
     if (serve) return desync_serve(&target);
-    record(argv[2], numbers[0], numbers[1], numbers[2]);
+    record(argv[2], numbers[0], numbers[1], numbers[2], numbers[3]);
     return 0;
 }
 #endif

@@ -1624,8 +1624,8 @@ public:
     Hash start() const { return hash_at(own_->c.start); }
     std::uint64_t entries() const { return own_->c.entries; }
 
-    /// How many entries from the start are beyond doubt: signed under the key, each covering the one before.
-    std::uint64_t proven() const { return own_->c.proven; }
+    /// How many entries from the start have no break before them or in them: the key signed them for this session.
+    std::uint64_t bound() const { return own_->c.bound; }
 
     /// There is a signed end, and it agrees.
     bool closed() const { return own_->c.closed != 0; }
@@ -1637,7 +1637,7 @@ public:
     const std::vector<Finding> &findings() const { return findings_; }
     std::uint64_t found() const { return own_->c.found; }
 
-    /// The state hash of a tick; none if no proven entry is of it.
+    /// The state hash of a tick; none if no bound entry is of it.
     std::optional<Hash> state_hash(std::uint64_t tick) const {
         Hash h;
         return desync_checked_hash(&own_->c, tick, h.data()) ? std::optional<Hash>(h) : std::nullopt;

@@ -1,11 +1,12 @@
 // skirmish.cpp: a whole small game with desynctool.hpp, the same as ../c/skirmish.c: it writes the same files.
 //
 //     c++ -std=c++17 -O2 -o skirmish skirmish.cpp
-//     ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK]   two peers play, and leave DIR/host and DIR/client
-//     ./skirmish serve [--fault TICK]                               replays for desynctool
+//     ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
+//     ./skirmish serve [--fault TICK]                                          replays for desynctool
 //
 // The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache. Nothing differs until
-// somebody walks where the grid wrongly says that it is crowded.
+// somebody walks where the grid wrongly says that it is crowded. With --sign each peer signs its states, with a key made of N; those of a real
+// game are secret.
 #include "desynctool.hpp"
 
 #include <algorithm>
@@ -251,8 +252,16 @@ bool script(Peer &p, std::uint32_t player, std::uint64_t tick, Payload &payload,
     return u.alive && u.owner == player && (kind != attack || (at.alive && at.owner != player));
 }
 
-void record(const std::string &dir, std::uint64_t ticks, std::uint64_t seed, std::uint64_t fault) {
+desynctool::Hash secret_of(std::uint64_t key, std::size_t peer) {
+    desynctool::Hash secret{};
+    std::memcpy(secret.data(), &key, sizeof key);
+    secret[8] = static_cast<std::uint8_t>(peer);
+    return secret;
+}
+
+void record(const std::string &dir, std::uint64_t ticks, std::uint64_t seed, std::uint64_t fault, std::uint64_t key) {
     std::array<Peer, 2> peers;
+    std::array<desynctool::TickSignatures, 2> chains;
     Session session;
     session.seed = seed, session.build = "1.0", session.rate_numerator = 20, session.rate_denominator = 1;
     session.kinds = peers[0].game.kinds(), session.peers = {"host", "client"}, session.parameters = {{"map", "plain"}};
@@ -262,11 +271,14 @@ void record(const std::string &dir, std::uint64_t ticks, std::uint64_t seed, std
         p.game.fault = i ? fault : never, p.script.rng = seed + i;
         p.game.start(session).check();
         p.files = desynctool::Recorder::create(dir, session, p.game.world(), desynctool::Detail::column).value();
+        if (key) chains[i] = desynctool::TickSignatures::create(dir + "/" + session.peer + "/tick-signatures.bin", seed, session.peer,
+                                                               p.game.world().hash().value(), secret_of(key, i)).value();
     }
     int parted = 0;
     for (std::uint64_t tick = 0;; tick++) {
         for (Peer &p : peers) {
             p.files.state(tick, p.game.world()).check();
+            if (key) chains[static_cast<std::size_t>(&p - peers.data())].append(tick, p.files.root()).check();
             if (tick % 100 == 0 || tick == ticks || parted == 1) p.files.snapshot(p.game.world()).check();
         }
         parted += parted == 1;
@@ -287,11 +299,13 @@ void record(const std::string &dir, std::uint64_t ticks, std::uint64_t seed, std
         }
     }
     for (Peer &p : peers) p.files.close().check();
+    for (auto &chain : chains)
+        if (key) chain.close().check();
 }
 
 int main(int argc, char **argv) {
     const std::vector<std::string> args(argv + 1, argv + argc);
-    std::map<std::string, std::uint64_t> numbers{{"--ticks", 600}, {"--seed", 1}, {"--fault", never}};
+    std::map<std::string, std::uint64_t> numbers{{"--ticks", 600}, {"--seed", 1}, {"--fault", never}, {"--sign", 0}};
     const bool serve = !args.empty() && args[0] == "serve";
     bool usable = serve || (args.size() > 1 && args[0] == "record");
     for (std::size_t i = serve ? 1 : 2; usable && i < args.size(); i += 2) {
@@ -299,7 +313,7 @@ int main(int argc, char **argv) {
         if (usable) numbers[args[i]] = std::strtoull(args[i + 1].c_str(), nullptr, 10);
     }
     if (!usable) {
-        std::cerr << "skirmish: expected serve or record DIR, then --ticks N, --seed N, --fault TICK\n";
+        std::cerr << "skirmish: expected serve or record DIR, then --ticks N, --seed N, --fault TICK, --sign N\n";
         return 2;
     }
     if (serve) {
@@ -308,7 +322,7 @@ int main(int argc, char **argv) {
         return desynctool::serve(game);
     }
     try {
-        record(args[1], numbers["--ticks"], numbers["--seed"], numbers["--fault"]);
+        record(args[1], numbers["--ticks"], numbers["--seed"], numbers["--fault"], numbers["--sign"]);
     } catch (const desynctool::Error &e) {
         std::cerr << "skirmish: " << e.what() << "\n";
         return 2;

@@ -3086,10 +3086,10 @@ namespace Desynctool
                 case FindingKind.OtherKey: return "the key is not the one that is trusted";
                 case FindingKind.Corrupt: return "the file is damaged here: nothing after it is read";
                 case FindingKind.Tampered: return "the signature is not valid and the checksum is right: somebody changed this, or made it without the key";
-                case FindingKind.Missing: return "entries before this one are missing or were moved";
+                case FindingKind.Missing: return "entries before this one are missing or were moved, or it is from another chain of the key";
                 case FindingKind.Contradiction: return "the signer contradicts itself: the ticks do not ascend, or are not as many as it says";
                 case FindingKind.Skipped: return "the signer itself left out ticks before this one: nothing was tampered with";
-                case FindingKind.MissingAtEnd: return "entries are missing at the end";
+                case FindingKind.MissingAtEnd: return "entries at the end were removed or changed";
                 case FindingKind.Open: return "there is no signed end: entries at the end may have been cut off";
             }
             return "";
@@ -3107,8 +3107,8 @@ namespace Desynctool
         public byte[] Key { get; private set; }
         public byte[] Start { get; private set; }
         public ulong Entries { get; private set; }
-        /// <summary>How many entries from the start are beyond doubt: signed under Key, each covering the one before.</summary>
-        public ulong Proven { get; private set; }
+        /// <summary>How many entries from the start have no break before them or in them: Key signed them for this session.</summary>
+        public ulong Bound { get; private set; }
         /// <summary>There is a signed end, and it agrees.</summary>
         public bool Closed { get; private set; }
         /// <summary>Nothing is found but ticks that the signer itself left out, and a missing end.</summary>
@@ -3118,7 +3118,7 @@ namespace Desynctool
         public ulong Found { get; private set; }
 
         readonly byte[] file;
-        readonly Dictionary<ulong, int> proven = new Dictionary<ulong, int>(); // where the state hash of a tick is
+        readonly Dictionary<ulong, int> bound = new Dictionary<ulong, int>(); // where the state hash of a tick is
         int at = 16, payload, length;
         uint kind;
         ulong frames;
@@ -3127,11 +3127,11 @@ namespace Desynctool
         /// that it is whole, and by one signer, but not by whom. InvalidDataException: its header cannot be read.</summary>
         public static CheckedSignatures Read(byte[] file, byte[] trusted = null) { return new CheckedSignatures(file, trusted); }
 
-        /// <summary>The state hash of a tick, null if no proven entry is of it.</summary>
+        /// <summary>The state hash of a tick, null if no bound entry is of it.</summary>
         public byte[] StateHash(ulong tick)
         {
             int place;
-            return proven.TryGetValue(tick, out place) ? Piece(place, Sha256.Size) : null;
+            return bound.TryGetValue(tick, out place) ? Piece(place, Sha256.Size) : null;
         }
 
         CheckedSignatures(byte[] file, byte[] trusted)
@@ -3221,7 +3221,7 @@ namespace Desynctool
             var check = new PublicKeyCheck(Key);
             byte[] link = Chain.Genesis(Seed, Key, Start, PeerBytes);
             ulong? before = null;
-            bool unbroken = true, ended = false;
+            bool unbroken = true, tampered = false, ended = false;
             while (true)
             {
                 int offset = at;
@@ -3242,7 +3242,7 @@ namespace Desynctool
                 {
                     ended = true;
                     if (!valid) Find(FindingKind.Tampered, offset, before, null);
-                    else if (!linked) Find(FindingKind.MissingAtEnd, offset, before, null);
+                    else if (!linked && !(tampered && number == Entries)) Find(FindingKind.MissingAtEnd, offset, before, null);
                     else if (number != Entries && unbroken) Find(FindingKind.Contradiction, offset, before, null); // else what is missing has been said
                     else Closed = true;
                     continue;
@@ -3250,14 +3250,16 @@ namespace Desynctool
                 ulong tick = Reader.U64Of(all, 40);
                 bool follows = before == null ? number == 0 : tick > before && number == tick - before.Value - 1;
                 if (!valid) Find(FindingKind.Tampered, offset, before, tick);
+                else if (tampered) { } // what it followed is not known
                 else if (!linked) Find(FindingKind.Missing, offset, before, tick);
                 else if (!follows) Find(FindingKind.Contradiction, offset, before, tick);
                 else if (number > 0) Find(FindingKind.Skipped, offset, before, tick);
+                tampered = !valid;
                 unbroken = unbroken && valid && linked && follows;
                 if (unbroken && believed)
                 {
-                    proven[tick] = payload + 48;
-                    Proven++;
+                    bound[tick] = payload + 48;
+                    Bound++;
                 }
                 Entries++;
                 link = Chain.Link(all);

@@ -229,29 +229,30 @@ static class Program
     static int Main(string[] args)
     {
         if (args.Length == 1 && args[0] == "serve") return Target.Serve(new Skirmish());
-        var options = new Dictionary<string, ulong> { { "--ticks", 400 }, { "--seed", 7 }, { "--fault", ulong.MaxValue } };
+        var options = new Dictionary<string, ulong> { { "--ticks", 400 }, { "--seed", 7 }, { "--fault", ulong.MaxValue }, { "--sign", 0 } };
         bool usable = args.Length > 1 && args.Length % 2 == 0 && args[0] == "record";
         for (int i = 2; usable && i < args.Length; i += 2)
             if (usable = options.ContainsKey(args[i]) && ulong.TryParse(args[i + 1], out ulong value)) options[args[i]] = value;
-        if (usable) Record(args[1], options["--ticks"], options["--seed"], options["--fault"]);
-        else Console.Error.WriteLine("usage: skirmish serve | skirmish record DIR [--ticks N] [--seed N] [--fault TICK]");
+        if (usable) Record(args[1], options["--ticks"], options["--seed"], options["--fault"], options["--sign"]);
+        else Console.Error.WriteLine("usage: skirmish serve | skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]");
         return usable ? 0 : 2;
     }
 
-    static void Record(string folder, ulong ticks, ulong seed, ulong fault)
+    static void Record(string folder, ulong ticks, ulong seed, ulong fault, ulong key)
     {
         var games = new[] { new Skirmish(), new Skirmish { SparksFrom = fault } };
-        var logs = new OrderLog[2]; var traces = new Trace[2];
+        var logs = new OrderLog[2]; var traces = new Trace[2]; var chains = new TickSignatures[2];
         for (int i = 0; i < 2; i++)
         {
-            var s = new Session {
-                Seed = seed, Peer = Peers[i], Build = games[i].Build, RateNumerator = 30, RateDenominator = 1, Parameters = { { "arena", "plain" } },
+            var s = new Session { Seed = seed, Peer = Peers[i], Build = games[i].Build, RateNumerator = 30, RateDenominator = 1, Parameters = { { "arena", "plain" } },
                 Kinds = { new OrderKind("move"), new OrderKind("attack"), new OrderKind("stop") }, Peers = { Peers[0], Peers[1] } };
             games[i].Start(s);
             s.Start = games[i].World().StateHash();
             string own = Directory.CreateDirectory(Path.Combine(folder, Peers[i])).FullName;
             logs[i] = new OrderLog(Path.Combine(own, "order-log.bin"), s);
             traces[i] = new Trace(Path.Combine(own, "checkpoints.trace"), s);
+            byte[] secret = BitConverter.GetBytes(key).Concat(new[] { (byte)i }).Concat(new byte[23]).ToArray(); // in a real game it is one
+            if (key > 0) chains[i] = new TickSignatures(Path.Combine(own, "tick-signatures.bin"), seed, Peers[i], secret, s.Start);
         }
         var script = new Random((int)(seed & 0x7fffffff)); // not the simulation's, which no player may draw from
         var sequence = new uint[Skirmish.Players]; bool differ = false; // differ: the peers' states do
@@ -262,7 +263,7 @@ static class Program
             List<Order> orders = Orders(games[0], script, sequence);
             for (int i = 0; i < 2; i++)
             {
-                logs[i].Observe(tick, hashes[i]);
+                logs[i].Observe(tick, hashes[i]); chains[i]?.Append(tick, hashes[i]);
                 World w = games[i].World();
                 w.Seed = seed; w.Tick = tick; w.Peer = Peers[i]; w.History = logs[i].History;
                 w.Properties["build"] = games[i].Build; w.Properties["arena"] = "plain";
@@ -276,7 +277,7 @@ static class Program
                 }
             }
         }
-        for (int i = 0; i < 2; i++) { logs[i].Dispose(); traces[i].Dispose(); }
+        for (int i = 0; i < 2; i++) { logs[i].Dispose(); traces[i].Dispose(); chains[i]?.Dispose(); }
         if (games[1].FirstSpark != null) Console.WriteLine("the first spark flew in tick {0}, system Combat", games[1].FirstSpark);
     }
 

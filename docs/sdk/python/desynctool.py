@@ -2195,10 +2195,10 @@ _FINDINGS = (
     "the key is not the one that is trusted",
     "the file is damaged here: nothing after it is read",
     "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
-    "entries before this one are missing or were moved",
+    "entries before this one are missing or were moved, or it is from another chain of the key",
     "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
     "the signer itself left out ticks before this one: nothing was tampered with",
-    "entries are missing at the end",
+    "entries at the end were removed or changed",
     "there is no signed end: entries at the end may have been cut off",
 )
 _MAX_FINDINGS = 1000
@@ -2219,15 +2219,15 @@ class Finding:
 class CheckedSignatures:
     """What a file of signatures says, and what is found in it, in the order of the file.
 
-    proven is how many entries from the start are beyond doubt: the signatures are valid under key and each covers the one before. Whose key
-    it is, the file cannot show. found is how many findings there are; the list has the first 1000.
+    bound is how many entries from the start have no break before them or in them: key signed them for this session. Whose key it is, the
+    file cannot show. found is how many findings there are; the list has the first 1000.
     """
     seed: int
     peer: str
     key: bytes
     start: bytes
     entries: int = 0
-    proven: int = 0
+    bound: int = 0
     closed: bool = False
     found: int = 0
     findings: List[Finding] = field(default_factory=list)
@@ -2239,7 +2239,7 @@ class CheckedSignatures:
         return all(f.kind in (FindingKind.SKIPPED, FindingKind.OPEN) for f in self.findings) and self.found <= _MAX_FINDINGS
 
     def state_hash(self, tick: int) -> Optional[bytes]:
-        """The state hash of a tick, None if no proven entry is of it."""
+        """The state hash of a tick, None if no bound entry is of it."""
         return self._hashes.get(tick)
 
 
@@ -2320,7 +2320,7 @@ class _ChainReader:
     def check(self, trusted: Optional[bytes]) -> CheckedSignatures:
         c = self.header()
         link, tick = _genesis(c.seed, c.key, c.start, c.peer.encode("utf-8", "surrogateescape")), None
-        unbroken = True  # the chain so far
+        unbroken, tampered = True, False  # the chain so far; the entry before
 
         def found(kind: FindingKind, offset: int, after: Optional[int] = None, now: Optional[int] = None) -> None:
             c.found += 1
@@ -2344,7 +2344,7 @@ class _ChainReader:
                 signed = True
                 if not valid:
                     found(FindingKind.TAMPERED, offset, tick)
-                elif previous != link:
+                elif previous != link and not (tampered and number == c.entries):
                     found(FindingKind.MISSING_AT_END, offset, tick)
                 elif number != c.entries and unbroken:  # else what is missing has been said
                     found(FindingKind.CONTRADICTION, offset, tick)
@@ -2355,6 +2355,8 @@ class _ChainReader:
             whole = False
             if not valid:
                 found(FindingKind.TAMPERED, offset, tick, now)
+            elif tampered:
+                pass  # what it followed is not known
             elif previous != link:
                 found(FindingKind.MISSING, offset, tick, now)
             elif tick is None and number or tick is not None and (now <= tick or number != now - tick - 1):
@@ -2363,9 +2365,9 @@ class _ChainReader:
                 whole = True
                 if number:
                     found(FindingKind.SKIPPED, offset, tick, now)
-            unbroken = unbroken and whole
+            unbroken, tampered = unbroken and whole, not valid
             if unbroken and trusted in (None, c.key):
-                c.proven += 1
+                c.bound += 1
                 c._hashes[now] = payload[48:80]
             c.entries, link, tick = c.entries + 1, _sha(_CHAIN + b"link\n" + payload), now
         if not signed:

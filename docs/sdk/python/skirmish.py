@@ -1,10 +1,11 @@
 """skirmish.py: a whole small game with desynctool.py. Two players, infantry and tanks, five systems, in lockstep.
 
-    python3 skirmish.py record DIR [--ticks N] [--seed N] [--fault TICK]   two peers play, and leave DIR/host and DIR/client
-    python3 skirmish.py serve [--fault TICK]                               replays for desynctool
+    python3 skirmish.py record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
+    python3 skirmish.py serve [--fault TICK]                                          replays for desynctool
 
 The rules are those of c/skirmish.c: the same session leaves the same bytes. The fault hides: from TICK on the client (or what is served)
 forgets to take the dead out of the grid, a cache. Nothing differs until somebody walks where the grid wrongly says that it is crowded.
+With --sign each peer signs its states, with a key made of N; those of a real game are secret.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from typing import Iterable, List, Optional, Sequence, Tuple
 
-from desynctool import Detail, Game, Order, OrderKind, Point, Recorder, Refused, Session, Type, World, serve
+from desynctool import Detail, Game, Order, OrderKind, Point, Recorder, Refused, Session, TickSignatures, Type, World, serve
 
 INFANTRY, TANK = 0, 1
 LABELS = ("Infantry", "Tank")
@@ -286,19 +287,25 @@ def script(game: Skirmish, rng: Random, player: int, tick: int) -> Optional[Orde
     return None
 
 
-def record(folder: str, ticks: int, seed: int, fault: int) -> None:
+def record(folder: str, ticks: int, seed: int, fault: int, key: int) -> None:
     peers: List[Tuple[Skirmish, Random, Recorder]] = []
+    chains: List[TickSignatures] = []
     for i, name in enumerate(("host", "client")):
         session = Session(seed, name, "1.0", (20, 1), kinds=[OrderKind(kind) for kind in KINDS], peers=["host", "client"], params={"map": "plain"})
         game = Skirmish(fault if i else NEVER)
         game.start(session)
         peers.append((game, Random(seed + i), Recorder(os.path.join(folder, name), session, game.world(), Detail.COLUMN)))
+        if key:
+            secret = key.to_bytes(8, "little") + bytes([i]) + bytes(23)
+            chains.append(TickSignatures(os.path.join(folder, name, "tick-signatures.bin"), seed, name, secret, game.world().state_hash()))
     parted = None  # tick in which the peers' states come to differ
     for tick in range(ticks + 1):
         for game, _, recorder in peers:
             recorder.state(tick, game.world())
             if tick % 100 == 0 or tick == ticks or parted == tick - 1:
                 recorder.snapshot(game.world())
+        for chain, (_, _, recorder) in zip(chains, peers):
+            chain.append(tick, recorder.root)
         if tick == ticks:
             break
         found = [script(game, rng, player, tick) for player, (game, rng, _) in enumerate(peers)]
@@ -314,22 +321,24 @@ def record(folder: str, ticks: int, seed: int, fault: int) -> None:
                 parted = tick
     for _, _, recorder in peers:
         recorder.close()
+    for chain in chains:
+        chain.close()
 
 
 def main(args: List[str]) -> int:
-    numbers = {"--ticks": 600, "--seed": 1, "--fault": NEVER}
+    numbers = {"--ticks": 600, "--seed": 1, "--fault": NEVER, "--sign": 0}
     options = args[1:] if args[:1] == ["serve"] else args[2:]
     if args[:1] not in (["serve"], ["record"]) or args[0] == "record" and len(args) < 2 or len(options) % 2:
-        print("usage: skirmish.py record DIR [--ticks N] [--seed N] [--fault TICK] | serve [--fault TICK]", file=sys.stderr)
+        print("usage: skirmish.py record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N] | serve [--fault TICK]", file=sys.stderr)
         return 2
     for option, number in zip(options[::2], options[1::2]):
         if option not in numbers or not number.isdecimal() or int(number) > NEVER:
-            print("expected --ticks N, --seed N, --fault TICK, not %s %s" % (option, number), file=sys.stderr)
+            print("expected --ticks N, --seed N, --fault TICK, --sign N, not %s %s" % (option, number), file=sys.stderr)
             return 2
         numbers[option] = int(number)
     if args[0] == "serve":
         return serve(Skirmish(numbers["--fault"]))
-    record(args[1], numbers["--ticks"], numbers["--seed"], numbers["--fault"])
+    record(args[1], numbers["--ticks"], numbers["--seed"], numbers["--fault"], numbers["--sign"])
     return 0
 
 

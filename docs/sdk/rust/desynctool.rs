@@ -3482,10 +3482,10 @@ impl FindingKind {
             FindingKind::OtherKey => "the key is not the one that is trusted",
             FindingKind::Corrupt => "the file is damaged here: nothing after it is read",
             FindingKind::Tampered => "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
-            FindingKind::Missing => "entries before this one are missing or were moved",
+            FindingKind::Missing => "entries before this one are missing or were moved, or it is from another chain of the key",
             FindingKind::Contradiction => "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
             FindingKind::Skipped => "the signer itself left out ticks before this one: nothing was tampered with",
-            FindingKind::MissingAtEnd => "entries are missing at the end",
+            FindingKind::MissingAtEnd => "entries at the end were removed or changed",
             FindingKind::Open => "there is no signed end: entries at the end may have been cut off",
         }
     }
@@ -3511,8 +3511,8 @@ pub struct CheckedSignatures {
     pub key: [u8; 32],
     pub start: Hash,
     pub entries: u64,
-    /// Ticks and state hashes of the entries from the start that are beyond doubt: signed under the key, each covering the one before.
-    pub proven: Vec<(u64, Hash)>,
+    /// Ticks and state hashes of the entries from the start that have no break before them or in them: the key signed them for this session.
+    pub bound: Vec<(u64, Hash)>,
     /// There is a signed end, and it agrees.
     pub closed: bool,
     /// At most 1000; `found` is how many there are.
@@ -3636,7 +3636,7 @@ impl CheckedSignatures {
     fn check(&mut self, mut frames: Framed, believed: bool) {
         let verifier = Verifier::new(&self.key);
         let mut link = chain_genesis(self.seed, &self.key, &self.start, &self.peer);
-        let (mut before, mut unbroken, mut ended) = (None, true, false);
+        let (mut before, mut unbroken, mut tampered, mut ended) = (None, true, false, false);
         loop {
             let offset = frames.at;
             let (entry, payload) = match frames.next() {
@@ -3660,7 +3660,7 @@ impl CheckedSignatures {
                 ended = true;
                 match () {
                     _ if !valid => self.find(FindingKind::Tampered, offset, before, None),
-                    _ if !linked => self.find(FindingKind::MissingAtEnd, offset, before, None),
+                    _ if !linked && !(tampered && number == self.entries) => self.find(FindingKind::MissingAtEnd, offset, before, None),
                     // Else what is missing has been said.
                     _ if number != self.entries && unbroken => self.find(FindingKind::Contradiction, offset, before, None),
                     _ => self.closed = true,
@@ -3671,6 +3671,7 @@ impl CheckedSignatures {
             let follows = before.map_or(number == 0, |last| tick > last && number == tick - last - 1);
             let kind = match () {
                 _ if !valid => Some(FindingKind::Tampered),
+                _ if tampered => None, // what it followed is not known
                 _ if !linked => Some(FindingKind::Missing),
                 _ if !follows => Some(FindingKind::Contradiction),
                 _ if number > 0 => Some(FindingKind::Skipped),
@@ -3683,8 +3684,9 @@ impl CheckedSignatures {
             if unbroken && believed {
                 let mut hash = [0; 32];
                 hash.copy_from_slice(&payload[48..80]);
-                self.proven.push((tick, hash));
+                self.bound.push((tick, hash));
             }
+            tampered = !valid;
             self.entries += 1;
             link = Sha256::of(&chain_message("link", payload));
             before = Some(tick);
@@ -3696,9 +3698,9 @@ impl CheckedSignatures {
         self.found <= 1000 && self.findings.iter().all(|f| matches!(f.kind, FindingKind::Skipped | FindingKind::Open))
     }
 
-    /// The state hash of a tick, if a proven entry is of it.
+    /// The state hash of a tick, if a bound entry is of it.
     pub fn state_hash(&self, tick: u64) -> Option<Hash> {
-        let at = self.proven.binary_search_by_key(&tick, |p| p.0).ok()?;
-        Some(self.proven[at].1)
+        let at = self.bound.binary_search_by_key(&tick, |p| p.0).ok()?;
+        Some(self.bound[at].1)
     }
 }

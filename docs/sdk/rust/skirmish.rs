@@ -1,11 +1,12 @@
 //! skirmish.rs: a whole small game with desynctool.rs, the same as ../c/skirmish.c: it writes the same files.
 //!
 //!     rustc --edition 2021 -O skirmish.rs
-//!     ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK]   two peers play, and leave DIR/host and DIR/client
-//!     ./skirmish serve [--fault TICK]                               replays for desynctool
+//!     ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
+//!     ./skirmish serve [--fault TICK]                                          replays for desynctool
 //!
 //! The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache. Nothing differs until
-//! somebody walks where the grid wrongly says that it is crowded.
+//! somebody walks where the grid wrongly says that it is crowded. With --sign each peer signs its states, with a key made of N; those of a real
+//! game are secret.
 mod desynctool;
 
 use desynctool::*;
@@ -433,6 +434,7 @@ impl Predicts for Skirmish {
 struct Peer {
     game: Skirmish,
     files: Recorder,
+    chain: Option<TickSignatures<std::fs::File>>,
     script: u64, // RNG of the player, which is not the game's
 }
 
@@ -451,7 +453,7 @@ impl Peer {
     }
 }
 
-fn record(dir: &str, ticks: u64, seed: u64, fault: u64) -> Result<()> {
+fn record(dir: &str, ticks: u64, seed: u64, fault: u64, key: u64) -> Result<()> {
     let names = ["host", "client"];
     let mut peers = Vec::new();
     for (i, name) in names.iter().enumerate() {
@@ -468,13 +470,25 @@ fn record(dir: &str, ticks: u64, seed: u64, fault: u64) -> Result<()> {
         };
         game.start(&session)?;
         let files = Recorder::create(dir, &session, &game.world(), Some(Detail::Column))?;
-        peers.push(Peer { game, files, script: seed.wrapping_add(i as u64) });
+        let chain = if key == 0 {
+            None
+        } else {
+            let mut secret = [0; 32];
+            secret[..8].copy_from_slice(&key.to_le_bytes());
+            secret[8] = i as u8;
+            let path = format!("{dir}/{name}/tick-signatures.bin");
+            Some(TickSignatures::create(path, seed, name, &game.world().hash()?, Signer::Secret(secret))?)
+        };
+        peers.push(Peer { game, files, chain, script: seed.wrapping_add(i as u64) });
     }
     let mut parted = None;
     for tick in 0..=ticks {
         for p in &mut peers {
             let world = p.game.world();
             p.files.state(tick, &world)?;
+            if let Some(chain) = &mut p.chain {
+                chain.append(tick, &p.files.root())?;
+            }
             if tick % 100 == 0 || tick == ticks || parted.map_or(false, |at| at + 1 == tick) {
                 p.files.snapshot(&world)?;
             }
@@ -498,13 +512,16 @@ fn record(dir: &str, ticks: u64, seed: u64, fault: u64) -> Result<()> {
             }
         }
     }
-    peers.into_iter().try_for_each(|p| p.files.close())
+    peers.into_iter().try_for_each(|p| {
+        p.chain.map_or(Ok(()), |chain| chain.close().map(drop))?;
+        p.files.close()
+    })
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let serves = args.first().map_or(false, |a| a == "serve");
-    let (mut numbers, flags) = ([600, 1, u64::MAX], ["--ticks", "--seed", "--fault"]);
+    let (mut numbers, flags) = ([600, 1, u64::MAX, 0], ["--ticks", "--seed", "--fault", "--sign"]);
     let mut usable = serves || args.len() > 1 && args[0] == "record";
     for pair in args.get(if serves { 1 } else { 2 }..).unwrap_or(&[]).chunks(2) {
         let number = pair.get(1).and_then(|number| number.parse().ok());
@@ -514,13 +531,13 @@ fn main() {
         }
     }
     if !usable {
-        eprintln!("skirmish: expected serve or record DIR, then --ticks N, --seed N, --fault TICK");
+        eprintln!("skirmish: expected serve or record DIR, then --ticks N, --seed N, --fault TICK, --sign N");
         std::process::exit(2);
     }
     if serves {
         std::process::exit(serve(&mut Skirmish::new(numbers[2])));
     }
-    if let Err(why) = record(&args[1], numbers[0], numbers[1], numbers[2]) {
+    if let Err(why) = record(&args[1], numbers[0], numbers[1], numbers[2], numbers[3]) {
         eprintln!("skirmish: {why}");
         std::process::exit(2);
     }

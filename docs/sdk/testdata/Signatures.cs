@@ -65,7 +65,7 @@ static class Signatures
         catch (InvalidDataException) { return "refused"; }
         byte[] state = c.StateHash(BitConverter.ToUInt64(r, 33));
         var said = new StringBuilder();
-        said.AppendFormat("{0} {1} {2} {3} {4} {5} {6} {7} {8} {9}", c.Seed, Hex(c.PeerBytes), Hex(c.Key), Hex(c.Start), c.Entries, c.Proven, c.Closed ? 1 : 0,
+        said.AppendFormat("{0} {1} {2} {3} {4} {5} {6} {7} {8} {9}", c.Seed, Hex(c.PeerBytes), Hex(c.Key), Hex(c.Start), c.Entries, c.Bound, c.Closed ? 1 : 0,
             c.Whole ? 1 : 0, c.Found, state == null ? "-" : Hex(state));
         foreach (Finding f in c.Findings) said.AppendFormat(" {0}@{1}#{2}:{3}:{4}", (int)f.Kind, f.Offset, f.Entry, Number(f.After), Number(f.Tick));
         return said.ToString();
@@ -80,7 +80,7 @@ static class Signatures
             for (int i = 0; i < n; i++) chain.Append((ulong)i, secret);
         double signing = watch.Elapsed.TotalSeconds;
         watch.Restart();
-        if (CheckedSignatures.Read(file.ToArray()).Proven != (ulong)n) Environment.Exit(3);
+        if (CheckedSignatures.Read(file.ToArray()).Bound != (ulong)n) Environment.Exit(3);
         Console.WriteLine("{0:0} {1:0}", n / signing, n / watch.Elapsed.TotalSeconds);
     }
 

@@ -100,7 +100,7 @@ static void check(const uint8_t *r, size_t n) {
     print_hex(c.peer.data, c.peer.len, c.peer.len ? " " : "- ");
     print_hex(c.key, 32, " ");
     print_hex(c.start, 32, " ");
-    printf("%llu %llu %d %d %llu ", (unsigned long long)c.entries, (unsigned long long)c.proven, c.closed, c.whole, (unsigned long long)c.found);
+    printf("%llu %llu %d %d %llu ", (unsigned long long)c.entries, (unsigned long long)c.bound, c.closed, c.whole, (unsigned long long)c.found);
     if (desync_checked_hash(&c, desync__get64(r + 33), hash)) print_hex(hash, 32, "");
     else putchar('-');
     for (i = 0; i < c.finding_count; i++) {

@@ -61,7 +61,7 @@ static void check(ByteView r) {
     const std::string peer = c.peer();
     const auto state = c.state_hash(tick);
     std::cout << c.seed() << ' ' << hex({reinterpret_cast<const std::uint8_t *>(peer.data()), peer.size()}) << ' ' << hex(c.key()) << ' '
-              << hex(c.start()) << ' ' << c.entries() << ' ' << c.proven() << ' ' << c.closed() << ' ' << c.whole() << ' ' << c.found() << ' '
+              << hex(c.start()) << ' ' << c.entries() << ' ' << c.bound() << ' ' << c.closed() << ' ' << c.whole() << ' ' << c.found() << ' '
               << (state ? hex(*state) : "-");
     for (const Finding &f : c.findings())
         std::cout << ' ' << static_cast<int>(f.kind) << '@' << f.offset << '#' << f.entry << ':' << number(f.after) << ':' << number(f.tick);

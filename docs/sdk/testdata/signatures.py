@@ -62,7 +62,7 @@ def check():
             print("refused")
             continue
         state = c.state_hash(tick)
-        print(c.seed, c.peer.encode("utf-8", "surrogateescape").hex() or "-", c.key.hex(), c.start.hex(), c.entries, c.proven, int(c.closed),
+        print(c.seed, c.peer.encode("utf-8", "surrogateescape").hex() or "-", c.key.hex(), c.start.hex(), c.entries, c.bound, int(c.closed),
               int(c.whole), c.found, state.hex() if state else "-",
               *("%d@%d#%d:%s:%s" % (f.kind, f.offset, f.entry, number(f.after), number(f.tick)) for f in c.findings))
 

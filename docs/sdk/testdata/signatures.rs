@@ -65,7 +65,7 @@ fn check(r: &[u8]) -> String {
         hex(&c.key),
         hex(&c.start),
         c.entries,
-        c.proven.len(),
+        c.bound.len(),
         c.closed as u8,
         c.whole() as u8,
         c.found,
@@ -87,7 +87,7 @@ fn measure(n: u64) {
     let signing = begin.elapsed();
     let file = chain.close().unwrap();
     let begin = std::time::Instant::now();
-    assert!(CheckedSignatures::read(&file, None).unwrap().proven.len() as u64 == n);
+    assert!(CheckedSignatures::read(&file, None).unwrap().bound.len() as u64 == n);
     println!("{:.0} {:.0}", n as f64 / signing.as_secs_f64(), n as f64 / begin.elapsed().as_secs_f64());
 }
 

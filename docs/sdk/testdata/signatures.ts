@@ -61,7 +61,7 @@ function check(r: Uint8Array): string {
         throw e;
     }
     const state = c.stateHash(new DataView(r.buffer, r.byteOffset).getBigUint64(33, true));
-    return [c.seed, hex(c.peerBytes), hex(c.key), hex(c.start), c.entries, c.proven, Number(c.closed), Number(c.whole), c.found, state ? hex(state) : "-",
+    return [c.seed, hex(c.peerBytes), hex(c.key), hex(c.start), c.entries, c.bound, Number(c.closed), Number(c.whole), c.found, state ? hex(state) : "-",
         ...c.findings.map((f) => `${f.kind}@${f.offset}#${f.entry}:${number(f.after)}:${number(f.tick)}`)].join(" ");
 }
 
@@ -72,7 +72,7 @@ function measure(n: number): void {
     const made = performance.now();
     chain.close();
     const c = new CheckedSignatures(Uint8Array.from(pieces.flatMap((p) => [...p])));
-    if (c.proven !== n) throw new Error("not all are proven");
+    if (c.bound !== n) throw new Error("not all are bound");
     say(`${Math.round(n * 1000 / (made - begin))} ${Math.round(n * 1000 / (performance.now() - made))}`);
 }
 

@@ -2496,10 +2496,10 @@ const FINDINGS = [
     "the key is not the one that is trusted",
     "the file is damaged here: nothing after it is read",
     "the signature is not valid and the checksum is right: somebody changed this, or made it without the key",
-    "entries before this one are missing or were moved",
+    "entries before this one are missing or were moved, or it is from another chain of the key",
     "the signer contradicts itself: the ticks do not ascend, or are not as many as it says",
     "the signer itself left out ticks before this one: nothing was tampered with",
-    "entries are missing at the end",
+    "entries at the end were removed or changed",
     "there is no signed end: entries at the end may have been cut off",
 ];
 const MAX_FINDINGS = 1000;
@@ -2519,8 +2519,8 @@ export class CheckedSignatures {
     key: Uint8Array = new Uint8Array(32);
     start: Uint8Array = new Uint8Array(32);
     entries = 0;
-    /** How many entries from the start are beyond doubt: signed under key, each covering the one before. */
-    proven = 0;
+    /** How many entries from the start have no break before them or in them: key signed them for this session. */
+    bound = 0;
     /** There is a signed end, and it agrees. */
     closed = false;
     /** How many findings there are; the list has the first 1000. */
@@ -2555,7 +2555,7 @@ export class CheckedSignatures {
         return this.found <= MAX_FINDINGS && this.findings.every((f) => f.kind === FindingKind.SKIPPED || f.kind === FindingKind.OPEN);
     }
 
-    /** The state hash of a tick, null if no proven entry is of it. */
+    /** The state hash of a tick, null if no bound entry is of it. */
     stateHash(tick: U64): Uint8Array | null { return this.hashes.get(u64(tick)) ?? null; }
 
     /** How the file ends where a part of it fails its checksum: torn if from some byte of it on there is nothing but zero, as a crash leaves it. */
@@ -2614,7 +2614,8 @@ export class CheckedSignatures {
 
     private check(believed: boolean): void {
         const check = new PublicKey(this.key);
-        let link = chainGenesis(this.seed, this.key, this.start, this.peerBytes), before: bigint | null = null, unbroken = true, ended = false;
+        let link = chainGenesis(this.seed, this.key, this.start, this.peerBytes), before: bigint | null = null;
+        let unbroken = true, tampered = false, ended = false;
         for (;;) {
             const offset = this.at, state = this.next(), entry = this.kind === 2, body = this.payload;
             if (state === "corrupt") return this.find(FindingKind.CORRUPT, this.at);
@@ -2629,19 +2630,20 @@ export class CheckedSignatures {
             if (!entry) {
                 ended = true;
                 if (!valid) this.find(FindingKind.TAMPERED, offset, before);
-                else if (!linked) this.find(FindingKind.MISSING_AT_END, offset, before);
+                else if (!linked && !(tampered && number === BigInt(this.entries))) this.find(FindingKind.MISSING_AT_END, offset, before);
                 else if (number !== BigInt(this.entries) && unbroken) this.find(FindingKind.CONTRADICTION, offset, before); // else what is missing has been said
                 else this.closed = true;
                 continue;
             }
             const tick = view.getBigUint64(40, true), follows = before === null ? number === 0n : tick > before && number === tick - before - 1n;
             if (!valid) this.find(FindingKind.TAMPERED, offset, before, tick);
-            else if (!linked) this.find(FindingKind.MISSING, offset, before, tick);
-            else if (!follows) this.find(FindingKind.CONTRADICTION, offset, before, tick);
-            else if (number > 0n) this.find(FindingKind.SKIPPED, offset, before, tick);
+            else if (!tampered && !linked) this.find(FindingKind.MISSING, offset, before, tick); // after a tampered one nobody knows
+            else if (!tampered && !follows) this.find(FindingKind.CONTRADICTION, offset, before, tick);
+            else if (!tampered && number > 0n) this.find(FindingKind.SKIPPED, offset, before, tick);
+            tampered = !valid;
             unbroken &&= valid && linked && follows;
             if (unbroken && believed) {
-                this.proven++;
+                this.bound++;
                 this.hashes.set(u64(tick), body.slice(48, 80));
             }
             this.entries++;

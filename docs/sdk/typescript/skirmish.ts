@@ -1,14 +1,15 @@
 // skirmish.ts: a whole small game with desynctool.ts. Two players, infantry and tanks, five systems, in lockstep.
 //
-//     node skirmish.ts record DIR [--ticks N] [--seed N] [--fault TICK]   two peers play, and leave DIR/host and DIR/client
-//     node skirmish.ts serve [--fault TICK]                               replays for desynctool
+//     node skirmish.ts record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
+//     node skirmish.ts serve [--fault TICK]                                          replays for desynctool
 //
 // The rules are those of c/skirmish.c: the same session leaves the same bytes. The fault hides: from TICK on the client (or what is served)
 // forgets to take the dead out of the grid, a cache. Nothing differs until somebody walks where the grid wrongly says that it is crowded.
+// With --sign each peer signs its states, with a key made of N; those of a real game are secret.
 //
 // Ids are numbers here: in C they are of 64 bits, and none that a session comes to is above 2^53. One that is loaded is refused.
 
-import { Detail, Refused, Recorder, Type, World, openFolder, serve } from "./desynctool.ts";
+import { Detail, Refused, Recorder, TickSignatures, Type, World, openFolder, serve } from "./desynctool.ts";
 import type { Game, Order, Session, U64 } from "./desynctool.ts";
 
 const INFANTRY = 0, TANK = 1, LABELS = ["Infantry", "Tank"];
@@ -299,19 +300,29 @@ function script(game: Skirmish, rng: Random, player: number, tick: number): Orde
     return [{ player, kind, payload, sequence: tick }];
 }
 
-async function record(folder: string, ticks: number, seed: bigint, fault: number): Promise<void> {
+function secretOf(key: bigint, peer: number): Uint8Array {
+    const secret = new Uint8Array(32);
+    viewOf(secret).setBigUint64(0, key, true);
+    secret[8] = peer;
+    return secret;
+}
+
+async function record(folder: string, ticks: number, seed: bigint, fault: number, key: bigint): Promise<void> {
     const peers = await Promise.all(PEERS.map(async (peer, i) => {
         const game = new Skirmish(i ? fault : NEVER);
         const session: Session = { seed, peer, build: "1.0", rate: [20, 1], kinds: KINDS.map((name) => ({ name })), peers: PEERS, params: { map: "plain" } };
         game.start(session);
         const rng = new Random(BigInt.asUintN(64, seed + BigInt(i)));
-        return { game, rng, recorder: new Recorder(await openFolder(`${folder}/${peer}`), session, game.world(), Detail.COLUMN) };
+        const files = await openFolder(`${folder}/${peer}`), sink = (bytes: Uint8Array): void => files.append("tick-signatures.bin", bytes);
+        const chain = key ? new TickSignatures(sink, seed, peer, { secret: secretOf(key, i) }, game.world().stateHash()) : null;
+        return { game, rng, chain, recorder: new Recorder(files, session, game.world(), Detail.COLUMN) };
     }));
     const [host, client] = peers as [typeof peers[0], typeof peers[0]];
     let parted = -1; // tick in which the peers' states come to differ
     for (let tick = 0; tick <= ticks; tick++) {
         for (const p of peers) {
             p.recorder.state(tick, p.game.world());
+            p.chain?.append(tick, p.recorder.root);
             if (tick % 100 === 0 || tick === ticks || parted >= 0 && parted === tick - 1) p.recorder.snapshot(p.game.world());
         }
         if (tick === ticks) break;
@@ -327,7 +338,10 @@ async function record(folder: string, ticks: number, seed: bigint, fault: number
             parted = tick;
         });
     }
-    for (const p of peers) p.recorder.close();
+    for (const p of peers) {
+        p.chain?.close();
+        p.recorder.close(); // and its folder
+    }
 }
 
 declare const process: { argv: string[]; exitCode: number };
@@ -336,16 +350,16 @@ async function main(args: string[]): Promise<number> {
     const numbers: Record<string, string> = { "--ticks": "600", "--seed": "1" }, serves = args[0] === "serve", options = args.slice(serves ? 1 : 2);
     let usable = (serves || args[0] === "record" && args.length > 1) && options.length % 2 === 0;
     for (let i = 0; i + 1 < options.length; i += 2) {
-        usable &&= ["--ticks", "--seed", "--fault"].includes(options[i]!) && /^\d{1,19}$/.test(options[i + 1]!);
+        usable &&= ["--ticks", "--seed", "--fault", "--sign"].includes(options[i]!) && /^\d{1,19}$/.test(options[i + 1]!);
         numbers[options[i]!] = options[i + 1]!;
     }
     if (!usable) {
-        console.error("usage: skirmish record DIR [--ticks N] [--seed N] [--fault TICK] | skirmish serve [--fault TICK]");
+        console.error("usage: skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N] | skirmish serve [--fault TICK]");
         return 2;
     }
     const fault = Number(numbers["--fault"] ?? NEVER);
     if (serves) return serve(new Skirmish(fault));
-    await record(args[1]!, Number(numbers["--ticks"]), BigInt(numbers["--seed"]!), fault);
+    await record(args[1]!, Number(numbers["--ticks"]), BigInt(numbers["--seed"]!), fault, BigInt(numbers["--sign"] ?? 0));
     return 0;
 }
 
