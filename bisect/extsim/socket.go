@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // Transport is how a target is talked to.
@@ -35,11 +36,11 @@ const (
 func (p *process) startConnected(by Transport, timeout time.Duration) error {
 	network, address := "tcp", "127.0.0.1:0"
 	if by == Unix {
-		dir, err := os.MkdirTemp("", "desynctool-") // readable only by this user
+		dir, remove, err := files.TemporaryFolder("")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer remove()
 		network, address = "unix", filepath.Join(dir, "sim")
 	}
 	listener, err := net.Listen(network, address)

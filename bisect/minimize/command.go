@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 
 	"mvdan.cc/sh/v3/shell"
 
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -115,11 +115,11 @@ func (e *AbortError) Error() string {
 
 // Run implements Test. It takes no state.
 func (c *Command) Run(ctx context.Context, candidate *Candidate, _ *snapshot.World) (o Outcome, err error) {
-	dir, err := os.MkdirTemp(c.Dir, "desynctool-*")
+	dir, remove, err := files.TemporaryFolder(c.Dir)
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	path := filepath.Join(dir, c.File.Name)
 	if err := c.File.create(path, candidate); err != nil {
 		return Outcome{}, err

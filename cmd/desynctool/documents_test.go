@@ -36,6 +36,9 @@ func checked() {
 		all = append(all, valid(folder, copied.Bytes()))
 	}
 	for _, file := range documents {
+		if stat, err := os.Stat(file); err != nil || !stat.Mode().IsRegular() { // /dev/full never ends
+			continue
+		}
 		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
 			all = append(all, valid(folder, b))
 		}

@@ -33,7 +33,26 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	e := &env{interrupts: interrupts, args: args, stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newCommands(e)
+	help := &heeded{to: stdout}
+	root.SetOut(help)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
+	if err == nil {
+		err = help.err
+	}
 	return e.exit(cmd, err)
+}
+
+// heeded is stdout for what cobra prints, which heeds no error.
+type heeded struct {
+	to  io.Writer
+	err error
+}
+
+func (h *heeded) Write(b []byte) (int, error) {
+	n, err := h.to.Write(b)
+	if h.err == nil {
+		h.err = err
+	}
+	return n, err
 }

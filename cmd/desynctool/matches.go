@@ -132,7 +132,7 @@ func statusOf(err error) report.Status {
 // text.
 func (e *env) renderMatches(o *outputs, short, saved report.Each, next *report.Step, all bool) error {
 	summarized := false
-	for _, out := range o.wanted() {
+	return o.each(func(out output) error {
 		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
 			case "text":
@@ -154,13 +154,11 @@ func (e *env) renderMatches(o *outputs, short, saved report.Each, next *report.S
 			return err
 		}
 		if summary := os.Getenv("GITHUB_STEP_SUMMARY"); out.format == "github" && summary != "" && !summarized {
-			if err := ci.JobSummaryOfMatches(summary, saved); err != nil {
-				return err
-			}
 			summarized = true
+			return ci.JobSummaryOfMatches(summary, saved)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // eachOf are reports that are in memory.

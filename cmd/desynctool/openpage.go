@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/internal/browser"
+	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/page"
 )
@@ -46,7 +47,7 @@ var errOpenMatches = errors.New("--open shows one match; --match N takes one")
 func writePage(r *report.Report) (path string, err error) {
 	dir, err := os.MkdirTemp("", "desynctool-")
 	if err != nil {
-		return "", err
+		return "", files.NoTemporary(os.TempDir(), err)
 	}
 	path = filepath.Join(dir, "report.html")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -21,7 +21,7 @@ func addReportFormats(cmd *cobra.Command) *outputs {
 // if one of them is github.
 func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
 	summarized := false
-	for _, out := range o.wanted() {
+	return o.each(func(out output) error {
 		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
 			case "text":
@@ -48,12 +48,9 @@ func (e *env) renderReport(o *outputs, r *report.Report, all bool) error {
 		}
 		summary := os.Getenv("GITHUB_STEP_SUMMARY")
 		if out.format != "github" || summary == "" || summarized {
-			continue
-		}
-		if err := ci.JobSummary(summary, r); err != nil {
-			return err
+			return nil
 		}
 		summarized = true
-	}
-	return nil
+		return ci.JobSummary(summary, r)
+	})
 }

@@ -174,6 +174,26 @@ func (o *outputs) wanted() []output {
 	return o.list
 }
 
+// each calls render for every output. Files come first: whoever reads stdout may stop at any time, which ends the
+// process. One that cannot be written does not keep the others from being written.
+func (o *outputs) each(render func(out output) error) error {
+	list := slices.Clone(o.wanted())
+	slices.SortStableFunc(list, func(a, b output) int {
+		switch {
+		case a.file != "" && b.file == "":
+			return -1
+		case a.file == "" && b.file != "":
+			return 1
+		}
+		return 0
+	})
+	var all error
+	for _, out := range list {
+		all = errors.Join(all, render(out))
+	}
+	return all
+}
+
 // alternatives returns "a, b or c".
 func alternatives(words []string) string {
 	last := len(words) - 1
@@ -195,8 +215,8 @@ func addFormats(cmd *cobra.Command, allowed ...string) *outputs {
 // render writes a result in every format asked for, which text and json are. Other formats
 // are of reports, see renderReport.
 func (e *env) render(o *outputs, text func(w io.Writer, s report.Style) error, document func() any) error {
-	for _, out := range o.wanted() {
-		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
+	return o.each(func(out output) error {
+		return e.renderTo(out, func(w io.Writer, style report.Style) error {
 			switch out.format {
 			case "text":
 				return text(w, style)
@@ -205,27 +225,19 @@ func (e *env) render(o *outputs, text func(w io.Writer, s report.Style) error, d
 			}
 			return fmt.Errorf("--format %s: this result is written as text or json", out.format)
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // renderDocument writes a document in every format asked for.
 func (e *env) renderDocument(o *outputs, d report.Document, all bool) error {
-	for _, out := range o.wanted() {
-		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
+	return o.each(func(out output) error {
+		return e.renderTo(out, func(w io.Writer, style report.Style) error {
 			if out.format == "json" {
 				return d.JSON(w)
 			}
 			return d.Text(w, style, all)
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // finish writes a document, and ends the command with its status.

@@ -53,3 +53,6 @@ func (disk) Names(path string) ([]string, error) {
 	defer dir.Close()
 	return dir.Readdirnames(-1)
 }
+
+// usualHandles is how many files a process may have open where the system does not say.
+const usualHandles = 1024

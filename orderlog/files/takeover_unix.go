@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 )
 
 // renamesOpen says that a file can be renamed and removed while it is open.
@@ -42,8 +43,30 @@ func takeOver(name string) (*os.File, error) {
 // Lock has a file for this process alone until it is closed or the process ends, among those that
 // ask. It returns ErrInUse if another has it. Where the system has no such locks it does nothing.
 func Lock(f *os.File) error {
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+	if errors.Is(flock(f), syscall.EWOULDBLOCK) {
 		return ErrInUse
 	}
 	return nil // or a file system that knows no locks
+}
+
+func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// removeLeftFolder removes a folder that this user's processes made before some time and that nobody
+// holds any longer.
+func removeLeftFolder(path string, before time.Time) {
+	stat, err := os.Lstat(path)
+	if err != nil || !stat.IsDir() || stat.ModTime().After(before) {
+		return
+	}
+	if own, ok := stat.Sys().(*syscall.Stat_t); !ok || int(own.Uid) != os.Geteuid() {
+		return
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if flock(f) == nil {
+		os.RemoveAll(path)
+	}
 }

@@ -19,24 +19,27 @@ func Temporary() (*TemporaryFile, error) {
 	}
 	f, err := os.CreateTemp(dir, "desynctool-*")
 	if err != nil {
-		return nil, NoTemporary(err)
+		return nil, NoTemporary(dir, err)
 	}
 	t := &TemporaryFile{File: f}
 	t.removed = os.Remove(f.Name()) == nil
 	return t, nil
 }
 
-// NoTemporary says where temporary files cannot be made, and why.
-func NoTemporary(err error) error {
+// NoTemporary says that temporary files cannot be made in a folder, and why.
+func NoTemporary(dir string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err
+	}
+	if dir != os.TempDir() {
+		return fmt.Errorf("%s: temporary files cannot be made there: %w", dir, err)
 	}
 	variable := "TMPDIR"
 	if runtime.GOOS == "windows" {
 		variable = "TMP"
 	}
-	return fmt.Errorf("%s: temporary files cannot be made there: %w; %s names another folder", os.TempDir(), err, variable)
+	return fmt.Errorf("%s: temporary files cannot be made there: %w; %s names another folder", dir, err, variable)
 }
 
 // TemporaryFile is a file that Temporary made.

@@ -26,7 +26,7 @@ func openNameless(dir, name string, mode uint32) (*os.File, error) {
 			continue
 		}
 		if err != nil {
-			return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
 		return os.NewFile(uintptr(fd), name), nil
 	}
@@ -101,7 +101,7 @@ func (u *unfinished) link(name string) error {
 	dir := currentDir
 	_, _, number := syscall.Syscall6(syscall.SYS_LINKAT, uintptr(dir), uintptr(unsafe.Pointer(old)), uintptr(dir), uintptr(unsafe.Pointer(now)), followTheOld, 0)
 	if number != 0 {
-		return &fs.PathError{Op: "create", Path: name, Err: number}
+		return &fs.PathError{Op: "open", Path: name, Err: number}
 	}
 	return nil
 }

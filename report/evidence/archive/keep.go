@@ -16,8 +16,12 @@ const (
 	keptFile  = 16 << 20 // bytes of the largest file that is kept
 	keptTotal = 48 << 20 // bytes that are kept of all files
 	keptPage  = 32 << 10 // bytes of a page
-	keptOpen  = 256      // files that stay open for pages that nobody has read yet
+	keptOpen  = 256      // files that stay open at most for pages that nobody has read yet
 )
+
+// mayStayOpen is how many files stay open: few where the process may not open many, since readers
+// need others besides.
+var mayStayOpen = sync.OnceValue(func() int { return min(keptOpen, files.Handles()/8) })
 
 // keeper holds what was read of small files.
 type keeper struct {
@@ -62,7 +66,7 @@ func (k *keeper) get(path string, open func() (files.File, error)) (files.File, 
 		return &reader{kept: again}, nil
 	}
 	one = &kept{keeper: k, info: info, reopen: open, pages: map[int64][]byte{}}
-	if k.open < keptOpen {
+	if k.open < mayStayOpen() {
 		k.open++
 		one.file = f
 	} else {

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/sample"
+)
+
+// mounted runs a script in a shell that sees a small file system at $DISK, its own: 64 KiB that hold old.json,
+// or with ro nothing that can be written. It skips the test where that is not allowed.
+func mounted(t *testing.T, ro bool, script string, args ...string) string {
+	t.Helper()
+	disk := t.TempDir()
+	setup := `mount -t tmpfs -o size=64k tmpfs "$DISK" && echo old >"$DISK/old.json"`
+	if ro {
+		setup += ` && mkdir "$DISK/empty" && mount -o remount,ro "$DISK"`
+	}
+	env := append(os.Environ(), "DISK="+disk, "ERR="+filepath.Join(t.TempDir(), "err"))
+	try := exec.Command("unshare", "-rm", "sh", "-c", setup)
+	try.Env = env
+	if out, err := try.CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: %v: %s", err, out)
+	}
+	cmd := exec.Command("unshare", append([]string{"-rm", "sh", "-c", setup + "\n" + script, "sh"}, args...)...)
+	cmd.Env = env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return strings.ReplaceAll(string(out), disk, "DISK")
+}
+
+// On a disk that fills up, or that nobody may write to, each command says in one line which file it cannot write,
+// ends with 2, and leaves neither half a file nor a temporary one: the old file stays.
+func TestDiskFaults(t *testing.T) {
+	dir := t.TempDir()
+	s := filepath.Join(dir, "s")
+	desynctool(t, 0, nil, "record", "-o", s, "--ticks", "300", "--entities", "100", "--fault", "rng-leak@40")
+	saved := filepath.Join(dir, "saved.json")
+	desynctool(t, 1, nil, "triage", s, "--format", "json="+saved)
+	for _, c := range []struct {
+		name string
+		ro   bool
+		want string
+	}{{"full", false, "no space left on device"}, {"read-only", true, "read-only file system"}} {
+		t.Run(c.name, func(t *testing.T) {
+			commands := []string{
+				"record -o $DISK/fresh --ticks 20000 --entities 100",
+				"triage " + s + " --format text --format html=$DISK/old.json",
+				"report " + saved + " --format html=$DISK/new.html",
+				"dump " + s + "/host/checkpoints.trace -o $DISK/old.json",
+			}
+			if c.ro { // else there is room for its result
+				commands = append(commands, "minimize "+s+"/host -o $DISK/empty --sim builtin:fault=rng-leak@40 --against builtin --max-replays 20")
+			}
+			for _, command := range commands {
+				got := mounted(t, c.ro, `desynctool `+command+` >/dev/null 2>"$ERR"; status=$?; cat "$ERR"; echo "status $status"; ls -A "$DISK"; cat "$DISK/old.json"`)
+				lines := strings.Split(strings.TrimSpace(got), "\n")
+				if !strings.Contains(lines[0], "DISK/") || !strings.Contains(lines[0], c.want) || len(lines) < 2 || lines[1] != "status 2" {
+					t.Errorf("%s:\n%s", command, got)
+					continue
+				}
+				left := strings.Join(lines[2:], " ")
+				if left != "old.json old" && left != "empty old.json old" {
+					t.Errorf("%s: leaves %s", command, left)
+				}
+			}
+		})
+	}
+}
+
+// A trace that becomes shorter while it is compared, which the system says by SIGBUS where it is mapped, is a file that
+// breaks off: never a crash, and never peers that parted.
+func TestFileShrinks(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	for n := range 100_000 {
+		fmt.Fprintf(&text, "tick=%d system=Move sum=%08x\n", n, uint32(n)*2654435761)
+	}
+	paths := []string{filepath.Join(dir, "host.trace"), filepath.Join(dir, "client.trace")}
+	for _, path := range paths {
+		if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := time.Now()
+	if err := exec.Command("desynctool", "tracediff", paths[0], paths[1]).Run(); err != nil {
+		t.Fatal(err)
+	}
+	takes := time.Since(begun)
+	times := sample.Of(4, 100)
+	for n := range times {
+		if err := os.WriteFile(paths[1], []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		shrinks := time.AfterFunc(takes*time.Duration(n)/time.Duration(times), func() { os.Truncate(paths[1], int64(text.Len()/(n%4+1)-1)) })
+		out, _ := exec.Command("desynctool", "tracediff", paths[0], paths[1]).CombinedOutput()
+		shrinks.Stop()
+		if s := string(out); strings.Contains(s, "DIVERGED") || strings.Contains(s, "goroutine") || strings.Contains(s, "SIG") {
+			t.Fatalf("cut after %d of %d of the time:\n%s", n, times, out)
+		}
+	}
+}
