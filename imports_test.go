@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"snapshot", "orderlog"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
 	{"internal/sample"}, // of tests alone
-	{"internal/prose", "internal/literals", "internal/browser", "docs"},
+	{"internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "docs"},
 }
 
 // standardOnly are packages that import nothing but the standard library and
