@@ -82,8 +82,8 @@ func enter(r Rules, m means) State {
 	if soft > 0 && soft < debug.SetMemoryLimit(-1) {
 		debug.SetMemoryLimit(soft)
 	}
-	note(fmt.Sprintf("%s of memory", size(r.Limits.Memory)), with(m.limitMemory, r.Limits), "memory is only collected harder near the limit")
-	note(fmt.Sprintf("%s a file written, %d open files", size(r.Limits.Written), r.Limits.Files), with(m.limit, r.Limits), "what is written is not limited")
+	note(fmt.Sprintf("%s of memory", Size(r.Limits.Memory)), with(m.limitMemory, r.Limits), "memory is only collected harder near the limit")
+	note(fmt.Sprintf("%s a file written, %d open files", Size(r.Limits.Written), r.Limits.Files), with(m.limit, r.Limits), "what is written is not limited")
 	name, err := "Landlock", errLacking
 	if m.files != nil {
 		if name, err = m.files(r); err != nil {
@@ -102,8 +102,8 @@ func with[T any](f func(T) error, arg T) error {
 	return f(arg)
 }
 
-// size returns a number of bytes in the largest unit that divides it.
-func size(n int64) string {
+// Size returns a number of bytes in the largest unit that divides it.
+func Size(n int64) string {
 	for _, unit := range []struct {
 		name  string
 		shift int

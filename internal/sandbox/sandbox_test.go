@@ -42,7 +42,7 @@ func TestMissing(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	for n, want := range map[int64]string{4 << 30: "4 GiB", 1 << 20: "1 MiB", 3 << 10: "3 KiB", 1025: "1025 bytes", 1536 << 20: "1536 MiB"} {
-		if got := size(n); got != want {
+		if got := Size(n); got != want {
 			t.Errorf("%d is called %s, want %s", n, got, want)
 		}
 	}

@@ -24,25 +24,37 @@ func Scratch() ScratchFile {
 
 // Memory is a regular file in memory, empty at first.
 type Memory struct {
-	content []byte
-	at      int
-	closed  bool
+	blocks [][]byte // of memoryBlock bytes each, but for the last
+	size   int64
+	at     int64
+	closed bool
 }
+
+const memoryBlock = 256 << 10
 
 // Write puts bytes at the end of the file.
 func (m *Memory) Write(b []byte) (int, error) {
 	if m.closed {
 		return 0, fs.ErrClosed
 	}
-	m.content = append(m.content, b...)
-	m.at = len(m.content)
+	for left := b; len(left) > 0; {
+		if m.size == int64(len(m.blocks))*memoryBlock {
+			m.blocks = append(m.blocks, make([]byte, 0, memoryBlock))
+		}
+		last := &m.blocks[len(m.blocks)-1]
+		n := min(len(left), memoryBlock-len(*last))
+		*last = append(*last, left[:n]...)
+		left = left[n:]
+		m.size += int64(n)
+	}
+	m.at = m.size
 	return len(b), nil
 }
 
 // Read reads on from the last read or write.
 func (m *Memory) Read(b []byte) (int, error) {
-	n, err := m.ReadAt(b, int64(m.at))
-	m.at += n
+	n, err := m.ReadAt(b, m.at)
+	m.at += int64(n)
 	if n > 0 || len(b) == 0 {
 		err = nil
 	}
@@ -50,16 +62,18 @@ func (m *Memory) Read(b []byte) (int, error) {
 }
 
 // ReadAt reads from an offset.
-func (m *Memory) ReadAt(b []byte, at int64) (int, error) {
+func (m *Memory) ReadAt(b []byte, at int64) (n int, err error) {
 	switch {
 	case m.closed:
 		return 0, fs.ErrClosed
 	case at < 0:
 		return 0, errors.New("negative offset")
-	case at >= int64(len(m.content)):
-		return 0, io.EOF
 	}
-	n := copy(b, m.content[at:])
+	for n < len(b) && at < m.size {
+		part := copy(b[n:], m.blocks[at/memoryBlock][at%memoryBlock:])
+		n += part
+		at += int64(part)
+	}
 	if n < len(b) {
 		return n, io.EOF
 	}
@@ -71,12 +85,12 @@ func (m *Memory) Close() error {
 	if m.closed {
 		return fs.ErrClosed
 	}
-	m.content, m.closed = nil, true
+	m.blocks, m.closed = nil, true
 	return nil
 }
 
 // Stat describes the file.
-func (m *Memory) Stat() (fs.FileInfo, error) { return memoryInfo(len(m.content)), nil }
+func (m *Memory) Stat() (fs.FileInfo, error) { return memoryInfo(m.size), nil }
 
 // memoryInfo is the size of a file in memory.
 type memoryInfo int64

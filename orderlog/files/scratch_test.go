@@ -12,7 +12,7 @@ import (
 
 // TestScratch: a file in memory reads as one on the disk does, and stands in where none can be made.
 func TestScratch(t *testing.T) {
-	content := bytes.Repeat([]byte("desync"), 1000)
+	content := bytes.Repeat([]byte("desync"), 1+3*memoryBlock/6)
 	var kept []ScratchFile
 	onDisk := Scratch()
 	if _, memory := onDisk.(*Memory); memory {
