@@ -639,6 +639,9 @@ func ReadReports(r io.Reader, name string) (list []*Report, err error) {
 	if len(b) > maxReport {
 		return nil, fmt.Errorf("%s: saved reports have at most %d MiB", name, maxReport>>20)
 	}
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, fmt.Errorf("%s: not saved reports: %w", name, err)
@@ -658,6 +661,9 @@ func ReadReports(r io.Reader, name string) (list []*Report, err error) {
 
 // ParseReport reads a Report from its JSON; name is what it is called in errors.
 func ParseReport(b []byte, name string) (*Report, error) {
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
 	var out Report
 	if err := json.Unmarshal(b, &out); err != nil {
 		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -169,12 +170,24 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*found, error) {
 	return f, nil
 }
 
-// spool keeps what comes on stdin.
-func (x *isolated) spool() (err error) {
+// spool keeps what comes on stdin, until the command is told to end.
+func (x *isolated) spool() error {
+	var err error
 	if x.stdin, err = files.Temporary(); err != nil {
 		return err
 	}
-	if x.size, err = io.Copy(x.stdin, x.env.stdin); err != nil {
+	done := make(chan error, 1)
+	go func() {
+		size, err := io.Copy(x.stdin, x.env.stdin)
+		x.size = size
+		done <- err
+	}()
+	select {
+	case err = <-done:
+	case <-x.env.ctx.Done():
+		err = context.Cause(x.env.ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("stdin: %w", errors.Join(err, x.stdin.Close()))
 	}
 	return nil

@@ -35,7 +35,18 @@ func hostileReader() {
 	os.Exit(0)
 }
 
-// isolated runs a command line whose evidence a hostile process reads.
+// withoutMissing leaves out what the system cannot restrict.
+func withoutMissing(stderr string) string {
+	var kept []string
+	for line := range strings.Lines(stderr) {
+		if !strings.HasPrefix(line, "warning: --isolate: here is missing: ") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+// runHostile runs a command line whose evidence a hostile process reads.
 func runHostile(t *testing.T, match string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -51,7 +62,8 @@ func runHostile(t *testing.T, match string, args ...string) (status int, stdout,
 	root := newCommands(e)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
-	return e.exit(cmd, err), out.String(), errs.String()
+	status = e.exit(cmd, err)
+	return status, out.String(), withoutMissing(errs.String())
 }
 
 // TestHostileMatch: a match whose files end the process that reads them is inconclusive, whatever the
@@ -143,7 +155,7 @@ func TestIsolatedIsTheSame(t *testing.T) {
 			}
 			var stdout, stderr bytes.Buffer
 			status := run(args, strings.NewReader(""), &stdout, &stderr)
-			ended[i] = fmt.Sprintf("exit status %d\n%s\n%s\n", status, &stdout, &stderr)
+			ended[i] = fmt.Sprintf("exit status %d\n%s\n%s\n", status, &stdout, withoutMissing(stderr.String()))
 			for _, format := range formats {
 				b, err := os.ReadFile(filepath.Join(dir, format))
 				if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -177,5 +189,43 @@ func TestIsolatedMissing(t *testing.T) {
 	}
 	if report.Inconclusive.ExitCode() != 3 {
 		t.Error("inconclusive is another status")
+	}
+}
+
+// TestIsolatedLinks: a link that leads out of what was given is not followed where the system can deny
+// that, and is named.
+func TestIsolatedLinks(t *testing.T) {
+	dir := t.TempDir()
+	given := filepath.Join(dir, "given")
+	for _, peer := range []string{"client", "server"} {
+		if err := os.CopyFS(filepath.Join(dir, peer), os.DirFS("../../testdata/openttd/rng_poke/"+peer)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(given, peer), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		names, err := os.ReadDir(filepath.Join(dir, peer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if err := os.Symlink(filepath.Join("..", "..", peer, name.Name()), filepath.Join(given, peer, name.Name())); err != nil {
+				t.Skip("no links here")
+			}
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if status := run([]string{"triage", given}, nil, &stdout, &stderr); status != 1 {
+		t.Fatalf("without: exit status %d\n%s", status, &stdout)
+	}
+	stdout.Reset()
+	stderr.Reset()
+	status := run([]string{"triage", given, "--isolate=require"}, nil, &stdout, &stderr)
+	if strings.Contains(stderr.String(), "here is missing") {
+		t.Skip(stderr.String())
+	}
+	all := stdout.String() + stderr.String()
+	if status == 1 || status == 0 || !strings.Contains(all, "permission denied") {
+		t.Errorf("exit status %d\n%s", status, all)
 	}
 }
