@@ -115,6 +115,11 @@ func TestHostileBundle(t *testing.T) {
 		if status != 3 || stderr != "" || !strings.Contains(stdout, "the isolated process ended without an answer") || !strings.Contains(stdout, "rng") {
 			t.Errorf("--format %s: exit status %d\n%s%s", format, status, stdout, stderr)
 		}
+		if format == "json" {
+			if err := valid("../../docs", []byte(stdout)); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 	status, stdout, _ := runHostile(t, "0", "triage", path, "--isolate", "--redact")
 	if status != 3 || strings.Contains(stdout, "rng_poke") || strings.Contains(stdout, "crafted") {
