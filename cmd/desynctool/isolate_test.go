@@ -234,3 +234,30 @@ func TestIsolatedLinks(t *testing.T) {
 		t.Errorf("exit status %d\n%s", status, all)
 	}
 }
+
+// TestIsolatedNames: paths reach the process as they are, also those that are not UTF-8.
+func TestIsolatedNames(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for peer, name := range map[string]string{"client": "c\xffx; $(y)", "server": "s\n@7"} {
+		path := filepath.Join(dir, name)
+		if err := os.CopyFS(path, os.DirFS("../../testdata/openttd/rng_poke/"+peer)); err != nil {
+			t.Skip("no such names here")
+		}
+		paths = append(paths, path)
+	}
+	var ended [2]string
+	for i, isolate := range [][]string{nil, {"--isolate"}} {
+		for _, format := range []string{"json", "text"} {
+			var stdout bytes.Buffer
+			args := append([]string{"triage", "--format", format}, isolate...)
+			if status := run(append(args, paths...), nil, &stdout, io.Discard); status != 1 {
+				t.Errorf("%q: exit status %d", args, status)
+			}
+			ended[i] += stdout.String()
+		}
+	}
+	if ended[0] != ended[1] {
+		t.Errorf("without --isolate\n%s\nwith it\n%s", ended[0], ended[1])
+	}
+}

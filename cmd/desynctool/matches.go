@@ -21,7 +21,9 @@ import (
 
 // document says which match it is.
 func document(x *evidence.Match) report.MatchDocument {
-	return report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: x.Doubts}
+	d := report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
+	d.EscapeBytes()
+	return d
 }
 
 // howToSee is how a command shows one of several matches.
@@ -116,6 +118,7 @@ func triageOne(x *evidence.Match, builds narrow.Builds) *report.Report {
 		r.Session.Game = x.Game
 	}
 	r.Match = &of
+	r.EscapeBytes()
 	return r
 }
 

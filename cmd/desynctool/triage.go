@@ -315,6 +315,7 @@ func (e *env) foundIn(opened *evidenceFor, paths []string, flags triageFlags) (*
 	if e.ctx.Err() != nil {
 		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
 	}
+	r.EscapeBytes()
 	f.report = r
 	return f, nil
 }

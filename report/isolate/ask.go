@@ -2,7 +2,9 @@ package isolate
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -151,7 +153,7 @@ func (p *Asking) kill(why *DiedError) {
 
 // tell sends the request and what it needs. That the process does not take it shows in its answer.
 func (p *Asking) tell(q *Request, stdin io.Reader) {
-	if err := p.to.sendJSON(request, q); err != nil || stdin == nil {
+	if p.to.request(q) != nil || stdin == nil {
 		return
 	}
 	b := make([]byte, chunk)
@@ -165,6 +167,15 @@ func (p *Asking) tell(q *Request, stdin io.Reader) {
 			return
 		}
 	}
+}
+
+// request sends a request.
+func (w *wire) request(q *Request) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(q); err != nil {
+		return err
+	}
+	return w.send(request, b.Bytes())
 }
 
 // refused is an error of this process, which a process is not at fault for.

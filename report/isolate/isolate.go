@@ -5,7 +5,7 @@
 // The program starts itself again, see Process. Both talk over the standard input and output of the
 // second process, in frames of a letter, a length (4 bytes, big-endian) and that many bytes:
 //
-//	to the process     q  the Request, first, as JSON
+//	to the process     q  the Request, first, by encoding/gob: paths need not be UTF-8
 //	                   d  bytes of standard input, for the path -
 //	                   e  the end of these
 //	                   m  the number of another match, in decimal digits, after an Answer
@@ -38,21 +38,21 @@ const Command = "read-isolated"
 
 // Request is what a process is asked.
 type Request struct {
-	Paths []string `json:"paths"`
+	Paths []string
 	// Match is the number of one of several matches, from 1; 0 for none. OfSeveral says that the
 	// report is for a list of all of them, else it is for a person who named it.
-	Match     int  `json:"match,omitempty"`
-	OfSeveral bool `json:"of_several,omitempty"`
+	Match     int
+	OfSeveral bool
 
-	Sim        string        `json:"sim,omitempty"`
-	Own        string        `json:"own,omitempty"`
-	Replays    int           `json:"replays,omitempty"`
-	SimTimeout time.Duration `json:"sim_timeout"`
+	Sim        string
+	Own        string
+	Replays    int
+	SimTimeout time.Duration
 
-	Count    bool `json:"count,omitempty"`    // how much is read
-	Progress bool `json:"progress,omitempty"` // is shown
+	Count    bool // how much is read
+	Progress bool // is shown
 
-	Rules sandbox.Rules `json:"rules"`
+	Rules sandbox.Rules
 }
 
 // Answer is what comes of a Request: a report, a list of matches, or a failure.

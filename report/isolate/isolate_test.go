@@ -343,7 +343,7 @@ func TestServeAlone(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&wire{w: in}).sendJSON(request, asked()); err != nil {
+	if err := (&wire{w: in}).request(asked()); err != nil {
 		t.Fatal(err)
 	}
 	if kind, _, err := next(out); kind != state || err != nil {

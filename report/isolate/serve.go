@@ -2,8 +2,9 @@ package isolate
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *A
 		return fmt.Errorf("%s is started by triage --isolate, and reads its request from stdin", Command)
 	}
 	var a Asked
-	if err := json.Unmarshal(content, &a.Request); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&a.Request); err != nil {
 		return err
 	}
 	to := &wire{w: out}
