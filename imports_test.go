@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
 	{"internal/kill"},                       // of tests alone
 	{"internal/sample", "internal/misedit"}, // of tests alone
-	{"internal/prose", "internal/literals", "internal/browser", "docs"},
+	{"internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "docs"},
 }
 
 // standardOnly are packages that import nothing but the standard library and

@@ -127,9 +127,10 @@ func WriteJSON(w io.Writer, document any) error {
 
 // EscapeJSON escapes what JSON allows in a string and a terminal may
 // take for a command, or show nothing of: control characters from U+007F on, marks that change
-// the direction of text, characters without a width.
+// the direction of text, characters without a width; and U+FFFD, which the encoder escapes where a
+// string is not UTF-8, so that a document that was read is written as it was.
 func EscapeJSON(doc []byte) []byte {
-	bad := func(r rune) bool { return r != '\n' && prose.Unseen(r) }
+	bad := func(r rune) bool { return r != '\n' && (prose.Unseen(r) || r == utf8.RuneError) }
 	if bytes.IndexFunc(doc, bad) < 0 {
 		return doc
 	}

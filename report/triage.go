@@ -627,7 +627,7 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	if len(b) > maxReport {
 		return nil, fmt.Errorf("%s: a report has at most %d MiB", name, maxReport>>20)
 	}
-	return parseReport(b, name)
+	return ParseReport(b, name)
 }
 
 // ReadReports reads the array of reports that MatchesJSON wrote.
@@ -639,12 +639,15 @@ func ReadReports(r io.Reader, name string) (list []*Report, err error) {
 	if len(b) > maxReport {
 		return nil, fmt.Errorf("%s: saved reports have at most %d MiB", name, maxReport>>20)
 	}
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, fmt.Errorf("%s: not saved reports: %w", name, err)
 	}
 	for i, one := range all {
-		r, err := parseReport(one, fmt.Sprintf("%s, report %d", name, i+1))
+		r, err := ParseReport(one, fmt.Sprintf("%s, report %d", name, i+1))
 		if err != nil {
 			return nil, err
 		}
@@ -656,7 +659,11 @@ func ReadReports(r io.Reader, name string) (list []*Report, err error) {
 	return list, nil
 }
 
-func parseReport(b []byte, name string) (*Report, error) {
+// ParseReport reads a Report from its JSON; name is what it is called in errors.
+func ParseReport(b []byte, name string) (*Report, error) {
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
 	var out Report
 	if err := json.Unmarshal(b, &out); err != nil {
 		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)

@@ -54,7 +54,7 @@ const (
 	maxUnpackRatio = 64
 )
 
-// unpackFile returns f, or if it is compressed its content in a temporary file
+// unpackFile returns f, or if it is compressed its content in a scratch file
 // that is gone when it is closed. It closes f if it does not return it.
 func unpackFile(f files.File, path string) (files.File, error) {
 	head := make([]byte, SniffLen)
@@ -75,10 +75,7 @@ func unpackFile(f files.File, path string) (files.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	temporary, err := files.Temporary()
-	if err != nil {
-		return nil, err
-	}
+	temporary := files.Scratch()
 	_, err = io.Copy(temporary, content)
 	if c, ok := content.(io.Closer); ok {
 		err = errors.Join(err, c.Close())

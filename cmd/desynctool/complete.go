@@ -34,6 +34,7 @@ func (c completer) begun() completer {
 func valuesOfFlags() map[string]completer {
 	return map[string]completer{
 		"format": completeFormat, "color": words("auto", "always", "never"),
+		"isolate": words(isolateOn, isolateRequired),
 		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
 		"trace":     words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),
 		"transport": words("stdio", "unix", "tcp"),

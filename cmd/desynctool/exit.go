@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/isolate"
 )
 
 // outcome is how a command ends that did its work. It is returned as an error
@@ -35,6 +36,12 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	list := []error{err}
 	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
 		list = unknown.Files
+	}
+	if failed := (*isolate.Failure)(nil); errors.As(err, &failed) {
+		list = nil
+		for _, text := range failed.Lines {
+			list = append(list, errors.New(text))
+		}
 	}
 	for _, err := range list {
 		e.complain(err)

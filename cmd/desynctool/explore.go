@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strconv"
@@ -155,15 +154,10 @@ func reportsOn(paths []string, builds narrow.Builds, flags triageFlags, progress
 		return nil, tree.Explain(err)
 	}
 	if len(matches.List) > 1 && !flags.match.given() {
-		quiet := &env{stderr: io.Discard} // a report says itself what failed
 		var list []*report.Report
 		for i, x := range matches.List {
 			progress("matches", int64(i), int64(len(matches.List)))
-			r, err := quiet.triageOne(x, builds, flags)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, r)
+			list = append(list, triageOne(x, builds))
 		}
 		return list, nil
 	}

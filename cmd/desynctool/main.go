@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report/isolate"
 )
 
 func main() {
@@ -29,6 +31,9 @@ func newCommands(e *env) *cobra.Command {
 
 // run executes one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 1 && args[0] == isolate.Command {
+		return serveIsolated(stdin, stdout, stderr)
+	}
 	interrupts, stop := listen()
 	defer stop()
 	e := &env{interrupts: interrupts, args: args, stdin: stdin, stdout: stdout, stderr: stderr}

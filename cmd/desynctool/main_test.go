@@ -7,12 +7,17 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/desynctool/desynctool/report/isolate"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "limits": limits, "terminal": terminal})
+	if len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
+		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "limits": limits, "terminal": terminal, "hostile-reader": hostileReader})
 }
 
 // TestScript runs the transcripts in testdata/script. Each sees the project's

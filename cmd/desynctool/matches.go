@@ -21,7 +21,9 @@ import (
 
 // document says which match it is.
 func document(x *evidence.Match) report.MatchDocument {
-	return report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: x.Doubts}
+	d := report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
+	d.EscapeBytes()
+	return d
 }
 
 // howToSee is how a command shows one of several matches.
@@ -37,17 +39,17 @@ func howToSee(command string, paths []string, number int) report.Step {
 }
 
 // triageMatches reports on several matches, one after the other: a line each.
-func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds narrow.Builds, flags triageFlags, format *outputs) error {
+func (e *env) triageMatches(found *found, paths []string, flags triageFlags, format *outputs) error {
 	if flags.start != "" {
-		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", matches)
+		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.named)
 	}
 	if flags.open {
-		return fmt.Errorf("%w: %s", errOpenMatches, matches)
+		return fmt.Errorf("%w: %s", errOpenMatches, found.named)
 	}
 	whole := false // more than a line of each is asked for
 	for _, out := range format.wanted() {
 		if out.format == "html" {
-			return fmt.Errorf("--format html shows one match; --match N takes one: %s", matches)
+			return fmt.Errorf("--format html shows one match; --match N takes one: %s", found.named)
 		}
 		whole = whole || out.format != "text"
 	}
@@ -60,28 +62,33 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 	}
 	progress, end := e.progress("matches", "")
 	defer end()
-	builds.Progress = nil
 	status, number := report.InSync, 0 // of the first that is as bad as any
 	var short []*report.Report
-	for i, x := range matches.List {
-		r, err := e.triageOne(x, builds, flags)
+	for i, match := range found.matches {
+		r, err := found.one(i)
 		if e.ctx.Err() != nil { // what was found of this one may lack anything
-			e.warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(matches.List))})
+			e.warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(found.matches))})
 			break
 		}
 		if err != nil {
 			return err
 		}
+		if flags.known != "" {
+			if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
+				return fmt.Errorf("--known %s: %w", flags.known, err)
+			}
+		}
+		e.triageFailed(r)
 		one, err := r.ExitFor(flags.failOn)
 		if err != nil {
 			return err
 		}
 		if worst := report.Worst(status, one); worst != status || i == 0 {
-			status, number = worst, x.Number
+			status, number = worst, match.Number
 		}
 		if flags.redact {
 			r = r.Redact()
-			r.Match = &report.MatchDocument{Number: x.Number}
+			r.Match = &report.MatchDocument{Number: match.Number}
 		}
 		short = append(short, r.Line())
 		if whole {
@@ -90,7 +97,7 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 			}
 		}
 		if progress != nil {
-			progress(int64(i+1), int64(len(matches.List)))
+			progress(int64(i+1), int64(len(found.matches)))
 		}
 	}
 	end()
@@ -99,7 +106,7 @@ func (e *env) triageMatches(matches *evidence.Matches, paths []string, builds na
 }
 
 // triageOne reports on one of several matches. That there is nothing to report on is a report.
-func (e *env) triageOne(x *evidence.Match, builds narrow.Builds, flags triageFlags) (*report.Report, error) {
+func triageOne(x *evidence.Match, builds narrow.Builds) *report.Report {
 	of := document(x)
 	s, err := x.Open()
 	var r *report.Report
@@ -111,13 +118,8 @@ func (e *env) triageOne(x *evidence.Match, builds narrow.Builds, flags triageFla
 		r.Session.Game = x.Game
 	}
 	r.Match = &of
-	if flags.known != "" {
-		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
-			return nil, fmt.Errorf("--known %s: %w", flags.known, err)
-		}
-	}
-	e.triageFailed(r)
-	return r, nil
+	r.EscapeBytes()
+	return r
 }
 
 // statusOf returns the status of a command that an error ended.

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/isolate"
 )
 
 // env is what a command works with besides its flags.
@@ -24,6 +25,10 @@ type env struct {
 	args           []string
 	*interrupts
 	rendered bool // a result has been written
+	// bars, if not nil, shows progress instead of bars on stderr.
+	bars func(what, unit string) (report func(done, total int64), end func())
+	// reader is what --isolate reads with, by another process in tests.
+	reader isolate.Reader
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.

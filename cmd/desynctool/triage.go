@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -28,6 +29,7 @@ type triageFlags struct {
 	known    string
 	start    string // of a write-up
 	failOn   string
+	isolate  string // empty, isolateOn or isolateRequired
 	match    *matchFlag
 }
 
@@ -65,6 +67,11 @@ excluded. --replays N is how many may be made; without it they are begun for a m
 divergence that no write-up in --known has), inconclusive, never. The default is
 diverged,inconclusive. docs/ci.md has the table.
 
+--isolate has a process of its own read each match, which can open no other files, nor
+reach the network and other processes, and has limits of memory and time. If it dies,
+the match is inconclusive. What the system cannot restrict is named on stderr, and with
+--isolate=require refused. Simulators that are programs (exec:) cannot run in it.
+
 ` + exitHelp,
 		Example: `  desynctool triage report.zip
   desynctool triage host client --sim builtin
@@ -73,7 +80,8 @@ diverged,inconclusive. docs/ci.md has the table.
     --own "exec:game-1.2 --locale de"
   desynctool triage artifacts --format html=report.html \
     --format junit=report.xml --format text
-  desynctool triage report.zip --known bugs --fail-on new`,
+  desynctool triage report.zip --known bugs --fail-on new
+  desynctool triage upload.zip --isolate`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
@@ -87,6 +95,7 @@ diverged,inconclusive. docs/ci.md has the table.
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
 	f.BoolVar(&flags.stats, "stats", false, "say on stderr how much of what was given was read")
 	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	addIsolate(cmd, &flags.isolate)
 	addOpen(cmd, &flags.open)
 	flags.match = addMatch(cmd)
 	format := addReportFormats(cmd)
@@ -115,7 +124,7 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 // replays returns a function that shows the progress of one replay after another,
 // which first ends what is shown before, and one that ends the last.
 func (e *env) replays(before func()) (report func(what string, done, total int64), end func()) {
-	if !isTerminal(e.stderr) {
+	if e.bars == nil && !isTerminal(e.stderr) {
 		return nil, before
 	}
 	over, now := before, ""
@@ -149,56 +158,23 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 			return fmt.Errorf("--write-up %s: it is there already", flags.start)
 		}
 	}
-	builds, err := flags.builds(e)
+	find := e.find
+	if flags.isolate != "" {
+		find = e.findIsolated
+	}
+	found, err := find(paths, flags)
 	if err != nil {
 		return err
 	}
-	options := archive.Options{Count: flags.stats}
-	if builds.Sim == nil { // else it is the replays that take long, and what was found before them is shown
-		options.Context = e.ctx
-	}
-	if slices.Contains(paths, archive.Stdin) {
-		options.Stdin = e.stdin
-	}
-	tree, err := e.openWith(options, paths...)
-	if err != nil {
-		return err
-	}
-	defer tree.Close()
-	progress, end := e.progress("comparing", "")
-	builds.Progress, end = e.replays(end)
-	matches, err := evidence.OpenMatches(tree, paths)
-	if err != nil {
-		return tree.Explain(err)
-	}
-	if len(matches.List) > 1 && !flags.match.given() {
-		end()
-		err := e.triageMatches(matches, paths, builds, flags, format)
+	defer found.Close()
+	if found.report == nil {
+		err := e.triageMatches(found, paths, flags, format)
 		if flags.stats {
-			fmt.Fprintln(e.stderr, tree.Usage(paths))
+			found.printUsage(e)
 		}
 		return err
 	}
-	x, err := chosen(matches, flags.match)
-	if err != nil {
-		return err
-	}
-	s, err := x.Open()
-	if err != nil {
-		return tree.Explain(err)
-	}
-	r, err := narrow.Triage(s, builds, progress)
-	end()
-	if err := tree.Interrupted(); err != nil {
-		return err
-	}
-	if err != nil {
-		return tree.Explain(err)
-	}
-	r.Warnings = append(r.Warnings, x.Doubts...)
-	if e.ctx.Err() != nil {
-		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
-	}
+	r := found.report
 	if flags.known != "" {
 		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
 			return fmt.Errorf("--known %s: %w", flags.known, err)
@@ -229,7 +205,117 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		}
 	}
 	if flags.stats {
-		fmt.Fprintln(e.stderr, tree.Usage(paths))
+		found.printUsage(e)
 	}
 	return ended(status)
+}
+
+// found is what triage finds before anything is rendered: the report of one match, or several matches.
+type found struct {
+	report *report.Report // nil of several
+
+	matches []report.MatchDocument
+	named   string                              // all of them, in a line
+	one     func(i int) (*report.Report, error) // reports on matches[i]
+
+	usage func() string // how much was read
+	io.Closer
+}
+
+// printUsage says how much was read.
+func (f *found) printUsage(e *env) {
+	if usage := f.usage(); usage != "" {
+		fmt.Fprintln(e.stderr, usage)
+	}
+}
+
+// evidenceFor is evidence that was opened, and what it is replayed with.
+type evidenceFor struct {
+	tree    *archive.Tree
+	matches *evidence.Matches
+	builds  narrow.Builds
+
+	progress func(done, total int64)
+	end      func() // of progress
+}
+
+// openEvidence opens what lies below some paths. Options are limits besides those that the flags need.
+func (e *env) openEvidence(paths []string, flags triageFlags, options archive.Options) (*evidenceFor, error) {
+	builds, err := flags.builds(e)
+	if err != nil {
+		return nil, err
+	}
+	options.Count = flags.stats
+	if builds.Sim == nil { // else it is the replays that take long, and what was found before them is shown
+		options.Context = e.ctx
+	}
+	if slices.Contains(paths, archive.Stdin) {
+		options.Stdin = e.stdin
+	}
+	tree, err := e.openWith(options, paths...)
+	if err != nil {
+		return nil, err
+	}
+	x := &evidenceFor{tree: tree, builds: builds}
+	x.progress, x.end = e.progress("comparing", "")
+	x.builds.Progress, x.end = e.replays(x.end)
+	if x.matches, err = evidence.OpenMatches(tree, paths); err != nil {
+		err = tree.Explain(err)
+		tree.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+// find looks at what lies below some paths, in this process.
+func (e *env) find(paths []string, flags triageFlags) (*found, error) {
+	opened, err := e.openEvidence(paths, flags, archive.Options{})
+	if err != nil {
+		return nil, err
+	}
+	f, err := e.foundIn(opened, paths, flags)
+	if err != nil {
+		opened.tree.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// foundIn reports on the only match of evidence, or the one that is named, or lists several.
+func (e *env) foundIn(opened *evidenceFor, paths []string, flags triageFlags) (*found, error) {
+	tree, matches := opened.tree, opened.matches
+	f := &found{Closer: tree, usage: func() string { return tree.Usage(paths).String() }}
+	if len(matches.List) > 1 && !flags.match.given() {
+		opened.end()
+		opened.builds.Progress = nil
+		f.named = matches.String()
+		for _, x := range matches.List {
+			f.matches = append(f.matches, document(x))
+		}
+		f.one = func(i int) (*report.Report, error) { return triageOne(matches.List[i], opened.builds), nil }
+		return f, nil
+	}
+	x, err := chosen(matches, flags.match)
+	if err != nil {
+		return nil, err
+	}
+	s, err := x.Open()
+	if err != nil {
+		return nil, tree.Explain(err)
+	}
+	r, err := narrow.Triage(s, opened.builds, opened.progress)
+	opened.end()
+	if err := tree.Interrupted(); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, tree.Explain(err)
+	}
+	r.Warnings = append(r.Warnings, x.Doubts...)
+	if e.ctx.Err() != nil {
+		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
+	}
+	r.EscapeBytes()
+	f.report = r
+	return f, nil
 }

@@ -62,6 +62,13 @@ func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) 
 	return refsim.ParseSimulator(spec)
 }
 
+// Program reports whether a specification starts a program.
+func Program(spec string) bool {
+	kind, _, _ := strings.Cut(spec, ":")
+	_, program := transports[kind]
+	return program
+}
+
 // Words splits a command into words as a shell does, variables included.
 func Words(command string) ([]string, error) {
 	argv, err := shell.Fields(command, nil)

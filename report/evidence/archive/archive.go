@@ -51,6 +51,9 @@ type Options struct {
 
 	// Stdin, if not nil, is what the path - stands for.
 	Stdin io.Reader
+	// Memory keeps what comes from Stdin in memory, however much it is: for a process that may make
+	// no files.
+	Memory bool
 
 	// Context, if not nil, ends all reading when it is done: with its cause.
 	Context context.Context

@@ -129,7 +129,13 @@ func (t *Tree) spool(in io.Reader) (io.ReaderAt, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if n <= maxSpool {
+	if t.limits.Memory {
+		if _, err := io.Copy(&memory, in); err != nil {
+			return nil, 0, err
+		}
+		n = int64(memory.Len())
+	}
+	if n <= maxSpool || t.limits.Memory {
 		return bytes.NewReader(memory.Bytes()), n, nil
 	}
 	f, err := files.Temporary()

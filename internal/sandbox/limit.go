@@ -1,0 +1,32 @@
+//go:build linux || darwin
+
+package sandbox
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// limit sets what Linux and macOS have in common.
+func limit(l Limits) error {
+	seconds := uint64((l.Wall+time.Second-1)/time.Second) * uint64(runtime.NumCPU())
+	return errors.Join(
+		lower(unix.RLIMIT_CORE, 0),
+		lower(unix.RLIMIT_NOFILE, uint64(l.Files)),
+		lower(unix.RLIMIT_FSIZE, uint64(l.Written)),
+		lower(unix.RLIMIT_CPU, seconds),
+	)
+}
+
+// lower sets a limit of the process, unless it has a lower one already.
+func lower(resource int, most uint64) error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(resource, &now); err != nil {
+		return err
+	}
+	now.Cur, now.Max = min(now.Cur, most), min(now.Max, most)
+	return unix.Setrlimit(resource, &now)
+}

@@ -1,0 +1,3 @@
+package sandbox
+
+func host() means { return means{limit: limit} }

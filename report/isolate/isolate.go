@@ -1,0 +1,176 @@
+// Package isolate has evidence read by a process of its own, which may be taken over by what it
+// reads: it is restricted by package sandbox, it writes nothing but its answers, and these are
+// distrusted as saved reports are.
+//
+// The program starts itself again, see Process. Both talk over the standard input and output of the
+// second process, in frames of a letter, a length (4 bytes, big-endian) and that many bytes:
+//
+//	to the process     q  the Request, first, by encoding/gob: paths need not be UTF-8
+//	                   d  bytes of standard input, for the path -
+//	                   e  the end of these
+//	                   m  the number of another match, in decimal digits, after an Answer
+//	                   i  the command was told to end
+//	from the process   s  the sandbox.State, first, before anything is opened that is not trusted
+//	                   p  progress
+//	                   r  a report, if the answer has one, as JSON
+//	                   a  the Answer to the Request, and to each m
+//
+// A process that dies, hangs, answers anything else or of another match is a DiedError, of which
+// a report is made; for the next match there is another process. A process ends when its standard
+// input does: with whoever started it.
+package isolate
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/sandbox"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Command is the only argument of the process that calls Serve.
+const Command = "read-isolated"
+
+// Request is what a process is asked.
+type Request struct {
+	Paths []string
+	// Match is the number of one of several matches, from 1; 0 for none. OfSeveral says that the
+	// report is for a list of all of them, else it is for a person who named it.
+	Match     int
+	OfSeveral bool
+
+	Sim        string
+	Own        string
+	Replays    int
+	SimTimeout time.Duration
+
+	Count    bool // how much is read
+	Progress bool // is shown
+
+	Rules sandbox.Rules
+}
+
+// Answer is what comes of a Request: a report, a list of matches, or a failure.
+type Answer struct {
+	Report *report.Report `json:"-"`
+	// Matches are those of the evidence if there are several and the request names none. Named are
+	// all of them in one line.
+	Matches []report.MatchDocument `json:"matches,omitempty"`
+	Named   string                 `json:"named,omitempty"`
+	Failure *Failure               `json:"failure,omitempty"`
+	// Usage says how much was read, if the request counts.
+	Usage string `json:"usage,omitempty"`
+}
+
+// Failure is why there is no report, as an error.
+type Failure struct {
+	Status report.Status `json:"status"` // error or inconclusive
+	Lines  []string      `json:"lines"`  // one at least, for a person
+	Whole  string        `json:"whole"`  // on one line
+}
+
+func (f *Failure) Error() string { return f.Whole }
+
+// Is reports whether evidence is lacking.
+func (f *Failure) Is(target error) bool {
+	return target == frame.ErrLacking && f.Status == report.Inconclusive
+}
+
+// DiedError says how a process ended that gave no answer. Evidence is lacking then.
+type DiedError struct{ How string }
+
+func (e *DiedError) Error() string { return "the isolated process " + e.How }
+
+// Is reports whether evidence is lacking, which it is.
+func (e *DiedError) Is(target error) bool { return target == frame.ErrLacking }
+
+func died(format string, args ...any) *DiedError { return &DiedError{fmt.Sprintf(format, args...)} }
+
+// Frames.
+const (
+	request     = 'q'
+	data        = 'd'
+	end         = 'e'
+	another     = 'm'
+	interrupt   = 'i'
+	state       = 's'
+	progress    = 'p'
+	reportFrame = 'r'
+	answer      = 'a'
+)
+
+// most is how many bytes frames may have. Those of the process that reads are held to it by the
+// other one, which is why that takes no larger memory for them.
+func most(kind byte) int64 {
+	switch kind {
+	case reportFrame, answer:
+		return 64 << 20 // as a saved report
+	case request:
+		return 64 << 20
+	case data:
+		return chunk
+	}
+	return 64 << 10
+}
+
+// chunk is how much of the standard input a frame has.
+const chunk = 64 << 10
+
+// wire writes frames, of several goroutines.
+type wire struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (w *wire) send(kind byte, content []byte) error {
+	if int64(len(content)) > most(kind) {
+		return fmt.Errorf("%d bytes, at most %d are allowed", len(content), most(kind))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	head := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(content)))
+	if _, err := w.w.Write(head); err != nil {
+		return err
+	}
+	_, err := w.w.Write(content)
+	return err
+}
+
+func (w *wire) sendJSON(kind byte, document any) error {
+	b, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	return w.send(kind, b)
+}
+
+// next reads a frame. io.EOF is the end between two.
+func next(r io.Reader) (kind byte, content []byte, err error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	kind = head[0]
+	size := int64(binary.BigEndian.Uint32(head[1:]))
+	if size > most(kind) {
+		return 0, nil, fmt.Errorf("%d bytes, at most %d are allowed", size, most(kind))
+	}
+	content, err = io.ReadAll(io.LimitReader(r, size)) // which grows with what there is
+	if err == nil && int64(len(content)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	return kind, content, err
+}
+
+// moment is how far something is.
+type moment struct {
+	What  string `json:"what"`
+	Unit  string `json:"unit,omitempty"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+}

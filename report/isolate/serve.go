@@ -1,0 +1,116 @@
+package isolate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/sandbox"
+)
+
+// Asked is a Request as the process sees it that is to answer.
+type Asked struct {
+	Request
+	Context context.Context // done when the command is told to end
+	Stdin   io.Reader       // what the path - stands for
+	// Progress shows how far something is; nil if nobody looks.
+	Progress func(what, unit string, done, total int64)
+}
+
+// errAlone says that whoever asked is gone.
+var errAlone = errors.New("whoever started this process is gone")
+
+// Serve restricts this process and answers the request that comes in by first, then for other matches by
+// other, which are not called at once. Interrupted is the cause with which the context ends. When
+// Serve returns the process is to end, whatever these still do.
+func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *Answer, other func(match int) *Answer) error {
+	buffered := bufio.NewReaderSize(in, chunk)
+	kind, content, err := next(buffered)
+	if err != nil || kind != request {
+		return fmt.Errorf("%s is started by triage --isolate, and reads its request from stdin", Command)
+	}
+	var a Asked
+	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&a.Request); err != nil {
+		return err
+	}
+	to := &wire{w: out}
+	if err := to.sendJSON(state, sandbox.Enter(a.Rules)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	a.Context = ctx
+	stdin, feed := io.Pipe()
+	a.Stdin = stdin
+	if a.Request.Progress {
+		a.Progress = showing(to)
+	}
+	ended := make(chan error, 2)
+	matches := make(chan int)
+	go func() {
+		ended <- listen(buffered, feed, matches, func() { cancel(interrupted) })
+	}()
+	go func() {
+		err := to.answer(first(&a))
+		stdin.Close()
+		for err == nil {
+			err = to.answer(other(<-matches))
+		}
+		ended <- err
+	}()
+	return <-ended
+}
+
+// answer sends an answer.
+func (w *wire) answer(a *Answer) error {
+	if a.Report != nil {
+		if err := w.sendJSON(reportFrame, a.Report); err != nil {
+			return err
+		}
+	}
+	return w.sendJSON(answer, a)
+}
+
+// listen takes the frames after the request, until there are no more.
+func listen(r io.Reader, feed *io.PipeWriter, matches chan<- int, stop func()) error {
+	for {
+		kind, content, err := next(r)
+		if err != nil {
+			return errAlone
+		}
+		switch kind {
+		case data:
+			_, _ = feed.Write(content) // fails once nobody reads it
+		case end:
+			feed.Close()
+		case another:
+			number, err := strconv.Atoi(string(content))
+			if err != nil {
+				return err
+			}
+			matches <- number
+		case interrupt:
+			feed.CloseWithError(io.ErrUnexpectedEOF)
+			stop()
+		}
+	}
+}
+
+// showing returns what sends progress, a few times a second.
+func showing(to *wire) func(what, unit string, done, total int64) {
+	var last time.Time
+	now := ""
+	return func(what, unit string, done, total int64) {
+		if what == now && time.Since(last) < 100*time.Millisecond {
+			return
+		}
+		now, last = what, time.Now()
+		_ = to.sendJSON(progress, moment{what, unit, done, total}) // nothing depends on it
+	}
+}
