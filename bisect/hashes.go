@@ -28,7 +28,7 @@ type Log struct {
 	// last one counts.
 	Hashes []Hash
 	// Parts are the peer's other hashes of itself: state and history hashes, an engine's
-	// own, of the whole state or of a part of it.
+	// own, of the whole state or of a part of it. They ascend by coverage, then by kind.
 	Parts []PartHashes
 	// Conflicts are state points of which the log has two hashes of the peer that
 	// contradict each other: of one kind and coverage, in one epoch. Ascending.
@@ -221,10 +221,13 @@ func (h *Hashes) others() (list []PartHashes) {
 		}
 		list = append(list, PartHashes{part.kind, part.coverage, kept})
 	}
-	slices.SortFunc(list, func(a, b PartHashes) int {
-		return cmp.Or(cmp.Compare(a.Coverage, b.Coverage), cmp.Compare(a.Kind, b.Kind))
-	})
+	slices.SortFunc(list, byPart)
 	return list
+}
+
+// byPart is the order of Log.Parts.
+func byPart(a, b PartHashes) int {
+	return cmp.Or(cmp.Compare(a.Coverage, b.Coverage), cmp.Compare(a.Kind, b.Kind))
 }
 
 // sortStable sorts by point, as most logs are already.

@@ -277,14 +277,14 @@ func partMarks(x, y *PartHashes, t *thinner) (list []mark) {
 
 // part returns the hashes of a kind and coverage, nil if there are none.
 func (l *Log) part(kind orderlog.HashKind, coverage orderlog.Coverage) *PartHashes {
-	if l != nil {
-		for i := range l.Parts {
-			if l.Parts[i].Kind == kind && l.Parts[i].Coverage == coverage {
-				return &l.Parts[i]
-			}
-		}
+	if l == nil {
+		return nil
 	}
-	return nil
+	i, ok := slices.BinarySearchFunc(l.Parts, PartHashes{Kind: kind, Coverage: coverage}, byPart)
+	if !ok {
+		return nil
+	}
+	return &l.Parts[i]
 }
 
 // commonParts calls f with the hashes that two lists both have of a point, ascending.

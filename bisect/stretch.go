@@ -66,6 +66,7 @@ type cutter struct {
 	own    uint32
 	known  bool    // own is the number of the log's peer, and not of everyone's
 	pieces []piece // without a missing tick in between
+	room   int     // how many pieces there may be before they are compacted
 	leaves bool    // the peer's own marker in the last record says that it goes
 
 	idle, direct int // records without orders, and those of them after the record of the tick before
@@ -80,7 +81,7 @@ type piece struct {
 
 func newCutter(h *orderlog.Header) cutter {
 	own := slices.Index(h.Peers, h.Peer)
-	return cutter{first: h.FirstPoint, own: uint32(max(own, 0)), known: own > 0}
+	return cutter{first: h.FirstPoint, own: uint32(max(own, 0)), known: own > 0, room: maxPieces}
 }
 
 // add takes the record of a tick. That of the highest number there is leads to no state
@@ -121,8 +122,11 @@ func (c *cutter) add(epoch uint32, t *orderlog.Tick) {
 	case opening == nil && last.Epoch == epoch && last.To == t.Number && !p.marked:
 		last.To++
 	default:
-		if len(c.pieces) >= maxPieces && !c.writes() {
+		if len(c.pieces) >= c.room && !c.writes() {
 			c.compact()
+			// Where each piece is a stretch, as in a log of nothing but loads, the next look is
+			// as far away as this one was long.
+			c.room = max(maxPieces, 2*len(c.pieces))
 		}
 		c.pieces = append(c.pieces, p)
 	}

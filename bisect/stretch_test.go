@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -334,4 +335,43 @@ func TestTrialStretches(t *testing.T) {
 			r.Fatalf("departs at %d, want %d", d.Point, want)
 		}
 	})
+}
+
+// TestPiecesOfLoads: of a log in which each tick is a load nothing can be put together, and it is
+// looked for no more often than the number of ticks doubles.
+func TestPiecesOfLoads(t *testing.T) {
+	c := newCutter(&orderlog.Header{})
+	const ticks = 8 * maxPieces
+	looks, room := 0, c.room
+	for i := range ticks {
+		c.add(uint32(i+1), &orderlog.Tick{Number: uint64(i), Markers: []orderlog.Marker{{Kind: orderlog.Load, NewEpoch: true}}})
+		if c.room != room {
+			looks, room = looks+1, c.room
+		}
+	}
+	if looks == 0 || looks > 4 {
+		t.Errorf("%d looks for pieces to put together in %d ticks", looks, ticks)
+	}
+	if n := len(c.stretches(func(uint32) []Hash { return nil })); n != ticks {
+		t.Errorf("%d stretches, want %d", n, ticks)
+	}
+}
+
+// TestPartOfMany: the hashes of each kind and coverage are found among many.
+func TestPartOfMany(t *testing.T) {
+	h := NewHashes(orderlog.Header{Peer: "a", Peers: []string{"a"}})
+	for i := range 300 {
+		h.Add(&orderlog.Record{Kind: orderlog.ObservedRecord, Observed: []orderlog.Observed{{Point: uint64(i), Kind: orderlog.HashKind(fmt.Sprint("k", i*7%300/10)), Coverage: orderlog.Coverage(fmt.Sprint("c", i*7%10)), Bytes: []byte{1}}}})
+	}
+	log := h.Log()
+	for k := range 31 {
+		for c := range 11 {
+			kind, coverage := orderlog.HashKind(fmt.Sprint("k", k)), orderlog.Coverage(fmt.Sprint("c", c))
+			i := slices.IndexFunc(log.Parts, func(p PartHashes) bool { return p.Kind == kind && p.Coverage == coverage })
+			switch got := log.part(kind, coverage); {
+			case (i < 0) != (got == nil), (i < 0) != (k == 30 || c == 10), got != nil && got != &log.Parts[i]:
+				t.Errorf("%s of %s: %v, entry %d of %d", kind, coverage, got, i, len(log.Parts))
+			}
+		}
+	}
 }

@@ -810,3 +810,34 @@ func FuzzDiffPayload(f *testing.F) {
 		}
 	})
 }
+
+// TestAlteredTakesMostSimilar: of orders of one number each takes the one of the first few that is most like it,
+// and the others keep their order.
+func TestAlteredTakesMostSimilar(t *testing.T) {
+	log := func(payloads ...string) []byte {
+		tick := Tick{}
+		for _, p := range payloads {
+			tick.Orders = append(tick.Orders, Order{Payload: []byte(p)})
+		}
+		var out bytes.Buffer
+		w, err := NewWriter(&out, Header{Kinds: []OrderKind{{Name: "k"}}}, WriterOptions{})
+		if err == nil {
+			err = errors.Join(w.WriteTick(&tick), w.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	c, err := Compare([]Named{source(t, "a", log("aaaa", "bbbb", "cccc", "dddd")), source(t, "b", log("cccX", "aaaX", "bbbX", "dddX"))}, CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range c.Differences {
+		got = append(got, fmt.Sprintf("%s %s", d.Kind, d.Payload))
+	}
+	if want := "altered 0x63636363, altered 0x61616161, altered 0x62626262, altered 0x64646464"; strings.Join(got, ", ") != want {
+		t.Errorf("%s\nwant %s", strings.Join(got, ", "), want)
+	}
+}

@@ -85,7 +85,8 @@ func (r *aligner) altered(c *comparer, out *ledger, a, b *lane) {
 			}
 		}
 		other := candidates[best]
-		groups[group(it)] = slices.Delete(candidates, best, best+1)
+		copy(candidates[1:best+1], candidates[:best]) // those before it move, of which there are few
+		groups[group(it)] = candidates[1:]
 		paired[other] = true
 		out.add(c, c.alteration(a, b, other, it))
 		if out == &c.shared && !c.counted {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,13 +62,16 @@ func PeerNames(said, paths []string) []string {
 	parts = cutSharedEnd(parts)
 	names := make([]string, len(paths))
 	taken := map[string]bool{}
+	last := map[string]int{} // number after a name, up to which all are taken
+	ends := ends{paths: parts}
 	for i := range names {
 		if names[i] = said[i]; names[i] == "" {
-			names[i] = distinctEnd(parts, i)
+			names[i] = ends.distinct(i)
 		}
 		base := names[i]
-		for n := 2; taken[names[i]]; n++ {
+		for n := max(last[base], 1) + 1; taken[names[i]]; n++ {
 			names[i] = fmt.Sprintf("%s#%d", base, n)
+			last[base] = n
 		}
 		taken[names[i]] = true
 	}
@@ -93,20 +95,31 @@ func cutSharedEnd(paths [][]string) [][]string {
 	return paths
 }
 
-// distinctEnd returns the shortest end of path i that no other path ends in.
-func distinctEnd(paths [][]string, i int) string {
-	p := paths[i]
+// ends counts the ends that paths have in common.
+type ends struct {
+	paths [][]string
+	count []map[string]int // by the number of parts, from 1; filled as far as one was asked for
+}
+
+// distinct returns the shortest end of path i that no other path ends in.
+func (e *ends) distinct(i int) string {
+	p := e.paths[i]
 	for n := 1; n < len(p); n++ {
-		end := p[len(p)-n:]
-		shared := slices.ContainsFunc(paths[:i], func(q []string) bool { return hasEnd(q, end) }) ||
-			slices.ContainsFunc(paths[i+1:], func(q []string) bool { return hasEnd(q, end) })
-		if !shared {
-			return strings.Join(end, "/")
+		if len(e.count) < n {
+			count := make(map[string]int, len(e.paths))
+			for _, q := range e.paths {
+				if len(q) >= n {
+					count[lastOf(q, n)]++
+				}
+			}
+			e.count = append(e.count, count)
+		}
+		if end := lastOf(p, n); e.count[n-1][end] == 1 {
+			return end
 		}
 	}
 	return strings.Join(p, "/")
 }
 
-func hasEnd(path, end []string) bool {
-	return len(path) >= len(end) && slices.Equal(path[len(path)-len(end):], end)
-}
+// lastOf returns the last n parts of a path.
+func lastOf(path []string, n int) string { return strings.Join(path[len(path)-n:], "/") }

@@ -155,6 +155,9 @@ func traces(name, packing string, opts ReadOptions, open func(ReadOptions, openi
 	if err != nil {
 		return nil, err
 	}
+	if n := len(r.grammar.columns); n > maxPeers { // each is read by itself
+		return nil, errors.Join(fmt.Errorf("%s: a table of %d columns of checksums, expected at most %d", name, n, maxPeers), r.Close())
+	}
 	list := tracesOf(r, name, packing)
 	for _, t := range list {
 		opts := opts

@@ -16,3 +16,12 @@ func Example() {
 	// 7 4
 	// 步兵步… 步兵步兵…
 }
+
+// The first of what may be many.
+func ExampleFew() {
+	fmt.Println(prose.Few([]string{"a", "b"}, 2))
+	fmt.Println(prose.Few([]string{"a", "b", "c", "d"}, 2))
+	// Output:
+	// a; b
+	// a; b; and 2 more
+}

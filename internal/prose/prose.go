@@ -3,7 +3,9 @@
 package prose
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
@@ -15,6 +17,15 @@ func Count[N ~int | ~int64 | ~uint64](n N, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.FormatUint(uint64(n), 10) + " " + many
+}
+
+// Few returns the first of some texts, up to a number, with semicolons between, and how many more
+// there are: "a; b; and 3 more".
+func Few(texts []string, most int) string {
+	if len(texts) <= most {
+		return strings.Join(texts, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(texts[:most], "; "), len(texts)-most)
 }
 
 // terminal is the same whatever the locale is.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
@@ -151,6 +152,9 @@ func (f *File) isEvidence() bool {
 	return f.Format != nil && (f.Format.Snapshot != nil || f.Format.Log != nil || f.Format.Native || f.Format.Trace != nil)
 }
 
+// states returns the formats that hold states, listed once: every file's name is held against them.
+var states = sync.OnceValue(formats.Snapshots)
+
 // expectedBy returns what a file is by its name, empty if that says nothing.
 func expectedBy(path string) string {
 	base := filepath.Base(path)
@@ -162,7 +166,7 @@ func expectedBy(path string) string {
 	case archive.Named(base):
 		return "an archive"
 	}
-	for _, f := range formats.Snapshots() {
+	for _, f := range states() {
 		if f.ParseName != nil {
 			if _, ok := f.ParseName(base); ok {
 				return "a " + f.Title
@@ -184,7 +188,7 @@ func (f *File) lost() string {
 		return ""
 	}
 	base := filepath.Base(f.Path)
-	usual := ownExtension(base) || slices.ContainsFunc(formats.Snapshots(), func(s snapshotFormat) bool { return s.Usual != nil && s.Usual(base) })
+	usual := ownExtension(base) || slices.ContainsFunc(states(), func(s snapshotFormat) bool { return s.Usual != nil && s.Usual(base) })
 	if !usual {
 		return ""
 	}

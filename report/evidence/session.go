@@ -137,7 +137,29 @@ func (s *Session) arrange() error {
 			return err
 		}
 	}
+	s.bound()
 	return s.oneGame()
+}
+
+// maxPlaces is how many folders and loose files with what a peer leaves are compared. All pairs of
+// peers are, so that the cost grows with the square of their number; no game has so many.
+const maxPlaces = 256
+
+// bound leaves out what more places than maxPlaces hold, and says so.
+func (s *Session) bound() {
+	own, first := 0, ""
+	s.places = slices.DeleteFunc(s.places, func(p *place) bool {
+		if f := p.loose(); f != nil && !f.isEvidence() && !f.ofOnePeer() || f == nil && !p.own() {
+			return false
+		}
+		if own++; own == maxPlaces+1 {
+			first = p.path
+		}
+		return own > maxPlaces
+	})
+	if own > maxPlaces {
+		s.lose("%s: %d more folders and files that hold evidence were not compared, from %s on: at most %d are; give fewer", s.what(), own-maxPlaces, first, maxPlaces)
+	}
 }
 
 // OpenPaths is Open with a tree of its own, which Close closes.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -139,13 +140,16 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 	}
 	if t.enough(); len(t.Groups)+len(t.Claims) == t.besides && opts.Which != Beside {
 		err := error(s.aloneTraces())
-		for _, m := range t.Missing {
-			err = fmt.Errorf("%w; %s", err, m)
+		if len(t.Missing) > 0 {
+			err = fmt.Errorf("%w; %s", err, prose.Few(t.Missing, maxReasons))
 		}
 		return t, err
 	}
 	return t, nil
 }
+
+// maxReasons is how many files an error names of those that have no trace.
+const maxReasons = 20
 
 // cloned returns copies, whose names may be changed.
 func cloned(list []*tracediff.Trace) (out []*tracediff.Trace) {

@@ -117,13 +117,17 @@ func namesOf(peers []*Covered) (list []string) {
 func overlap(step Step, peers []Covered, what string) Prospect {
 	have, lack := with(peers, what)
 	p := Prospect{Step: step, By: what, Have: namesOf(have), Lack: lack}
+	// What two have in common begins where the later one does, and is longest with the one of
+	// those before it that ends last.
+	spans := make([]report.Coverage, len(have))
 	for i, a := range have {
-		for _, b := range have[:i] {
-			x, _ := a.span(what)
-			y, _ := b.span(what)
-			if from, to := max(x.First, y.First), min(x.Last, y.Last); from <= to && (!p.Can || to-from > p.To-p.From) {
-				p.Can, p.From, p.To = true, from, to
-			}
+		spans[i], _ = a.span(what)
+	}
+	slices.SortFunc(spans, func(a, b report.Coverage) int { return cmp.Compare(a.First, b.First) })
+	for i, last := 1, uint64(0); i < len(spans); i++ {
+		last = max(last, spans[i-1].Last)
+		if from, to := spans[i].First, min(spans[i].Last, last); from <= to && (!p.Can || to-from > p.To-p.From) {
+			p.Can, p.From, p.To = true, from, to
 		}
 	}
 	if p.Can {

@@ -103,9 +103,14 @@ func candidates(accounts []Account, i int) (list []string) {
 			}
 		}
 	}
+	here := map[string]bool{} // whom it accuses
+	for k := range accounts[i].Claims {
+		for _, name := range accounts[i].Claims[k].Peers {
+			here[name] = true
+		}
+	}
 	for name, fit := range fits {
-		here := slices.ContainsFunc(accounts[i].Claims, func(c tracediff.Claim) bool { return slices.Contains(c.Peers, name) })
-		if fit && !here {
+		if fit && !here[name] {
 			list = append(list, name)
 		}
 	}

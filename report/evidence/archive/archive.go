@@ -29,6 +29,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report/evidence/paste"
@@ -337,6 +338,12 @@ func (t *Tree) Open(path string) (files.File, error) {
 	if n == nil {
 		f, err := t.keeper.get(path, func() (files.File, error) {
 			f, err := files.Disk.Open(path)
+			if err == nil {
+				if err = t.limits.dense(f); err != nil {
+					f.Close()
+					return nil, fmt.Errorf("%s: %w", path, err)
+				}
+			}
 			return t.meter.count(path, f, err)
 		})
 		if err != nil {
@@ -384,10 +391,13 @@ func (t *Tree) Explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, lost := range t.Lost() {
-		if !strings.Contains(err.Error(), lost) {
-			err = fmt.Errorf("%w; %s", err, lost)
-		}
+	said := err.Error()
+	lost := slices.DeleteFunc(t.Lost(), func(lost string) bool { return strings.Contains(said, lost) })
+	if len(lost) == 0 {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w; %s", err, prose.Few(lost, maxReasons))
 }
+
+// maxReasons is how many things that were lost an error names.
+const maxReasons = 20

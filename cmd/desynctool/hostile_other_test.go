@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// specialFolders returns cases of what only a Unix has.
+func specialFolders([]string) []hostile { return nil }

@@ -1,0 +1,59 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// peerNamesPlain is what PeerNames says, looked up name by name and path by path.
+func peerNamesPlain(said, paths []string) (names []string) {
+	var parts [][]string
+	for _, path := range paths {
+		parts = append(parts, strings.Split(path, "/"))
+	}
+	parts = cutSharedEnd(parts)
+	distinct := func(i int) string {
+		for n := 1; n < len(parts[i]); n++ {
+			end := strings.Join(parts[i][len(parts[i])-n:], "/")
+			shared := 0
+			for _, p := range parts {
+				if strings.HasSuffix("/"+strings.Join(p, "/"), "/"+end) {
+					shared++
+				}
+			}
+			if shared == 1 {
+				return end
+			}
+		}
+		return strings.Join(parts[i], "/")
+	}
+	for i := range paths {
+		base := said[i]
+		if base == "" {
+			base = distinct(i)
+		}
+		name := base
+		for n := 2; slices.Contains(names, name); n++ {
+			name = fmt.Sprintf("%s#%d", base, n)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestPeerNamesPlain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var said, paths []string
+		for range rapid.IntRange(1, 12).Draw(t, "peers") {
+			said = append(said, rapid.SampledFrom([]string{"", "", "a", "b", "a#2", "a#3"}).Draw(t, "said"))
+			paths = append(paths, strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 4).Draw(t, "path"), "/"))
+		}
+		if got, want := PeerNames(said, paths), peerNamesPlain(said, paths); !slices.Equal(got, want) {
+			t.Fatalf("%q in %q: %q, want %q", said, paths, got, want)
+		}
+	})
+}
