@@ -137,6 +137,7 @@ func (s *Session) arrange() error {
 			return err
 		}
 	}
+	s.oneWitness()
 	return s.oneGame()
 }
 

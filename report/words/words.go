@@ -24,7 +24,7 @@ func Report(c *playbook.Conclusion) *report.Report {
 		Head:   report.NewHead("triage", report.StatusOf(c), c.Warnings),
 		Splits: report.Splits(c.Splits), Caches: report.Caches(c.Caches), Verdict: Verdict(c), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
 		Ladder: Ladder(c), Locus: full(c.Locus), Compared: c.Compared, Causes: Causes(c), Excluded: Excluded(c), Experiments: Experiments(c), Cascade: full(c.Cascade), Orders: full(c.Orders),
-		SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(c), Missing: Missing(c), Notes: Notes(c), Claims: Claims(c), Facts: c.Facts, GameLogs: c.GameLogs,
+		OnlyHistories: c.OnlyHistories, SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(c), Missing: Missing(c), Notes: Notes(c), Claims: Claims(c), Facts: c.Facts, GameLogs: c.GameLogs,
 		Next: report.StepLines(Next(c)), Send: Send(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Fingerprints: full(c.Levels),
 		Timeline: c.Timeline, Heat: c.Heat, Tree: c.Tree, Map: c.Map, Names: c.Names,
 	}

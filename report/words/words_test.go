@@ -61,8 +61,8 @@ func TestVerdict(t *testing.T) {
 		{"two peers apart", &playbook.Conclusion{Alone: true, Covers: make([]playbook.Covered, 2)}, []string{
 			"Nothing can be compared: the evidence of 2 peers has nothing in common.",
 		}},
-		{"in sync", &playbook.Conclusion{Search: playbook.Search{Peers: 2, Pairs: 2, Points: 3}}, []string{
-			"No difference was found: 2 of 3 pairs of states opened.",
+		{"in sync", &playbook.Conclusion{Search: playbook.Search{Peers: 2, Opened: 3, Pairs: 3, Points: 3}}, []string{
+			"No difference was found: 3 of 3 pairs of states opened.",
 		}},
 		{"in sync, and orders", &playbook.Conclusion{
 			Search: playbook.Search{Hashes: 463}, Inputs: playbook.Inputs{State: playbook.InputsSame, Line: "equal", Window: &orderlog.Window{Orders: 20}},
