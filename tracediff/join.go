@@ -91,8 +91,10 @@ func (t *Trace) Damage() string {
 	for {
 		switch _, err := r.read(); {
 		case err == nil || errors.As(err, new(*SyntaxError)):
-		case err == io.EOF || errors.Is(err, ErrRunning):
+		case errors.Is(err, ErrRunning):
 			return ""
+		case err == io.EOF:
+			return r.cutOff()
 		default:
 			return err.Error()
 		}

@@ -390,3 +390,56 @@ func TestOneWitness(t *testing.T) {
 		t.Error(says(r))
 	}
 }
+
+// TestTracesBesideEqualStates: a trace that breaks off, or that differs, is not passed over since
+// the states are equal.
+func TestTracesBesideEqualStates(t *testing.T) {
+	trace := func(peer string, ticks, wrong int, end bool) string {
+		text := fmt.Sprintf("%%desynctool trace 1\n%%seed 7\n%%peer %q\n", peer)
+		for tick := range ticks {
+			sum := 1000 + tick
+			if tick == wrong {
+				sum++
+			}
+			text += fmt.Sprintf("tick=%d system=Move sum=0x%016x\n", tick, sum)
+		}
+		if end {
+			text += "%end\n"
+		}
+		return text
+	}
+	for name, c := range map[string]struct {
+		host, client string // "" for no trace
+		status       report.Status
+		say          string
+	}{
+		"whole":       {trace("host", 30, -1, true), trace("client", 30, -1, true), report.InSync, ""},
+		"cut alike":   {trace("host", 15, -1, false), trace("client", 15, -1, false), report.Inconclusive, "no %end"},
+		"one cut":     {trace("host", 30, -1, true), trace("client", 15, -1, false), report.Inconclusive, "no %end"},
+		"one, cut":    {trace("host", 15, -1, false), "", report.Inconclusive, "no %end"},
+		"one, whole":  {trace("host", 30, -1, true), "", report.InSync, ""},
+		"differ":      {trace("host", 30, -1, true), trace("client", 30, 12, true), report.Diverged, "Only checksums differ"},
+		"differ, cut": {trace("host", 30, -1, false), trace("client", 30, 12, false), report.Diverged, "no %end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var paths []string
+			for _, peer := range []string{"host", "client"} {
+				text := map[string]string{"host": c.host, "client": c.client}[peer]
+				var list []stated
+				for i := range 4 {
+					list = append(list, stated{hp: 1, history: byte(i + 1), peer: peer})
+				}
+				paths = append(paths, snaps(t, filepath.Join(dir, peer), list...))
+				if text == "" {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(dir, peer, "checkpoints.trace"), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, _ := trusted(t, paths...)
+			expect(t, r, c.status, c.say)
+		})
+	}
+}

@@ -24,9 +24,7 @@ func (c *Conclusion) rests() {
 func (c *Conclusion) restsOn(step Step) []string {
 	switch step {
 	case StepInputs:
-		if d := c.Inputs.Parting; d != nil { // a log may lack what its peer applied, and have what nobody sent
-			return eachOnce(d.Peer)
-		}
+		return c.orderWord()
 	case StepBracket, StepTick:
 		switch {
 		case c.OnlyHistories && step == StepBracket:
@@ -44,8 +42,8 @@ func (c *Conclusion) restsOn(step Step) []string {
 			return c.Word.alone()
 		case len(c.Guilty) > 0:
 			return c.replayedWord()
-		case c.Inputs.Differ() && c.Inputs.Parting != nil:
-			return eachOnce(c.Inputs.Parting.Peer)
+		case c.Inputs.Differ():
+			return c.orderWord()
 		}
 	case StepCause:
 		switch {
@@ -65,6 +63,27 @@ func (c *Conclusion) restsOn(step Step) []string {
 		return eachOnce(by...)
 	}
 	return nil
+}
+
+// orderWord returns who alone says that the parting order was, or was not, applied: a log may lack
+// what its peer applied, and have what nobody sent.
+func (c *Conclusion) orderWord() (list []string) {
+	d := c.Inputs.Parting
+	if d == nil {
+		return nil
+	}
+	if len(d.Have)+len(d.Lack) == 0 {
+		if list = eachOnce(d.Peer); c.Inputs.Logs == 2 {
+			list = eachOnce(d.Peer, d.Base)
+		}
+		return list
+	}
+	for _, side := range [][]string{d.Lack, d.Have} {
+		if len(side) == 1 {
+			list = append(list, side[0])
+		}
+	}
+	return list
 }
 
 // alone returns whose word it is, if no other peer's log has the same.

@@ -538,11 +538,12 @@ func who(c *playbook.Conclusion) string {
 		if len(c.Guilty) > 1 {
 			verb = "depart"
 		}
-		text := fmt.Sprintf("Wrong: %s, which %s from a replay of the orders", join(c.Guilty, "and"), verb)
+		by, of := "Wrong", ""
 		if b := c.Borrowed; b != nil {
-			text += fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
+			by += ", by the word of " + b.From + " alone"
+			of = fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
 		}
-		return text + "."
+		return fmt.Sprintf("%s: %s, which %s from a replay of the orders%s.", by, join(c.Guilty, "and"), verb, of)
 	case c.Inputs.Differ():
 		if s := blamed(c); s != "" {
 			return s
