@@ -13,6 +13,11 @@
 // part and come back, so that every pair is read before the peers are called in sync, or an
 // earlier split is excluded.
 //
+// A history hash is the word of one peer. So before the peers are called in sync the roots of
+// all pairs are compared, and those before a split if they are few: where histories are equal and
+// states are not, that is a contradiction, and the states count. The content of the states at the
+// ends of the bracket, or of the first and the last pair, is read and held against their digests.
+//
 // After the search, the pairs that it passed over and that no log knows of are opened as far as
 // heads are read without whole files: for where the first split heals, for later splits, and
 // where nothing parts for caches that differ under equal states. The traces that peers wrote
@@ -76,6 +81,13 @@ type Result struct {
 	// Probes counts the pairs of snapshots that the search opened, both ends included.
 	// Surveyed counts those that were opened after it, for healings and later splits.
 	Probes, Surveyed int
+	// Pairs counts the pairs that there are: of every two peers, at every state point at which
+	// both have a snapshot.
+	Pairs int
+	// Content are the state points at which the content of two peers' snapshots was read whole and
+	// is what their digests say, ascending: the ends that the answer rests on. Elsewhere the root in
+	// a snapshot's header is believed. Snapshots whose format has no digests are read whole anyway.
+	Content []snapshot.Point
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
 	// Recorded counts the state points of which two peers' logs or more have a
@@ -106,8 +118,16 @@ type Result struct {
 	// known to; for StaleCache nothing else differs.
 	Caches *CacheSplit
 
+	// Noise is what the peers' files declare to be noise, and differs; it proves nothing.
+	Noise []NoiseSplit
+
 	// Kind says what kind of divergence it is, "" if none was found.
 	Kind Kind
+	// OnlyHistories says that nothing but the history hashes shows that the peers parted: the
+	// states are equal wherever both left one, and so is all else that was compared. They parted in
+	// between and came back, or one of them recorded another past than it had. Each history is the
+	// word of its peer alone.
+	OnlyHistories bool
 	// Traces are those of Options, with their claims judged by the states.
 	Traces []*tracediff.Result
 
@@ -341,6 +361,10 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		r.Healed = r.Splits[0].Healed
 	}
 	r.Snapshots, r.Recorded = commonPoints(peers), recordedPoints(peers)
+	for _, p := range r.pairs {
+		r.Pairs += len(p.points)
+		r.contents(p)
+	}
 	for _, p := range peers {
 		r.lost.add(p.Lost...)
 		if p.log != nil {
@@ -374,7 +398,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	r.limits(peers)
 
 	// Every header that matters is read now.
-	name(peers)
+	r.name(peers)
 	r.Headers = headers(peers)
 	switch {
 	case first != nil:
@@ -394,8 +418,15 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	if r.Caches != nil && r.Bracket == nil && r.Kind == "" {
 		r.Kind = StaleCache
 	}
+	r.earlyCaches()
+	for _, p := range r.pairs {
+		r.declared(p)
+	}
 	if r.Replay != nil {
 		r.Replay.name()
+	}
+	if r.OnlyHistories = r.onlyHistories(own); r.OnlyHistories {
+		r.Kind = StateDiffers
 	}
 	r.keepFirst()
 	for _, p := range peers {
@@ -404,6 +435,17 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	r.phrase()
 	return r, nil
+}
+
+// contents notes at which points the content of both snapshots of a pair was read.
+func (r *Result) contents(p *pair) {
+	for _, i := range p.read {
+		at := p.points[i]
+		k, known := slices.BinarySearchFunc(r.Content, at, snapshot.Point.Compare)
+		if !known {
+			r.Content = slices.Insert(r.Content, k, at)
+		}
+	}
 }
 
 // byLoading finds whether one of the peers that parted did so by loading a state.
@@ -424,6 +466,30 @@ func (r *Result) byLoading(first *pair) {
 		}
 		r.note("%s has another state where it loaded one, at state point %d, %s: loading lost something, or it was another save", p, s.From, where)
 	}
+}
+
+// onlyHistories reports whether nothing but history hashes shows that the peers parted.
+func (r *Result) onlyHistories(own []*tracediff.Result) bool {
+	diverged := func(t *tracediff.Result) bool { return t.Diverged() }
+	if b := r.Bracket; b == nil || r.Loaded != nil || r.departs() || slices.ContainsFunc(r.Traces, diverged) || slices.ContainsFunc(own, diverged) {
+		return false
+	}
+	for _, p := range r.pairs {
+		if p.split != nil || p.kind == ChecksumOnly || slices.ContainsFunc(p.splits, func(s Split) bool { return !s.passed }) {
+			return false
+		}
+		for i := range p.pairs {
+			if pr := &p.pairs[i]; pr.ok && pr.a.Root != pr.b.Root {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// departs reports whether a replay departs from what a peer recorded.
+func (r *Result) departs() bool {
+	return r.Replay != nil && slices.ContainsFunc(r.Replay.Peers, func(p ReplayedPeer) bool { return p.Departs != nil })
 }
 
 // headers returns what the peers' files state differently; of a peer without a log, its
@@ -452,6 +518,7 @@ func (r *Result) compare(peers []*peer) (first, sums *pair) {
 		for _, b := range peers[i+1:] {
 			p := newPair(r, a, b)
 			p.search()
+			p.equalHistories()
 			p.scanLogs()
 			p.combine()
 			r.agree(p)

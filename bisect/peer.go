@@ -3,9 +3,9 @@ package bisect
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Peer is what one peer left, as far as a search needs it. Run changes none of it.
@@ -34,8 +34,6 @@ type peer struct {
 	digest uint64        // of blocks
 	heads  map[*snapshot.Entry]head
 
-	sound map[cuts]bool // snapshots that are cut as they must be
-
 	// ownSums says that the recorded hashes are a checksum of the game's own, not
 	// roots.
 	ownSums bool
@@ -44,12 +42,6 @@ type peer struct {
 // String returns the peer's name in the result.
 func (p *peer) String() string { return p.name }
 
-// cuts are those of a snapshot's blocks, beside a state that has another root.
-type cuts struct {
-	entry *snapshot.Entry
-	other merkle.Hash
-}
-
 // head is the head of a snapshot, or why it could not be read.
 type head struct {
 	info *snapshot.Info
@@ -57,7 +49,7 @@ type head struct {
 }
 
 func newPeer(p *Peer) *peer {
-	return &peer{Peer: p, says: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}, sound: map[cuts]bool{}}
+	return &peer{Peer: p, says: p.Name, set: p.Snapshots.Clone(), log: p.Log, heads: map[*snapshot.Entry]head{}}
 }
 
 func newPeers(list []*Peer) []*peer {
@@ -176,13 +168,20 @@ func oneSession(peers []*peer) error {
 	return nil
 }
 
-// name gives every peer a distinct name, once the headers are read that may say one.
-func name(peers []*peer) {
+// name gives every peer a distinct name, once the headers are read that may say one. It notes
+// which of them call themselves alike.
+func (r *Result) name(peers []*peer) {
 	says, paths := make([]string, len(peers)), make([]string, len(peers))
 	for i, p := range peers {
 		says[i], paths[i] = p.says, p.Path
 	}
 	for i, n := range snapshot.PeerNames(says, paths) {
 		peers[i].name = n
+	}
+	for i, p := range peers {
+		k := slices.IndexFunc(peers[:i], func(q *peer) bool { return q.says != "" && q.says == p.says })
+		if k >= 0 {
+			r.note("%s and %s both call themselves %q: here %q is that of %s; which of them is that peer is not known", peers[k].Path, p.Path, p.says, p.name, p.Path)
+		}
 	}
 }

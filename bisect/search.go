@@ -21,8 +21,10 @@ type pair struct {
 	splits   []Split // all of them, once the logs were looked at
 	doubtful bool    // snapshots and logs contradict each other: only the first split is told
 
-	moved     bool // a file turned out to be of another point: start again
-	surveying bool // pairs are opened beyond the search
+	moved     bool  // a file turned out to be of another point: start again
+	surveying bool  // pairs are opened beyond the search
+	corrupt   int   // pairs whose content is not what their digests say
+	read      []int // those of points whose content was read and is
 
 	// joined are epochs of the two peers that are not of one number, but whose history
 	// hashes were seen to be one chain.
@@ -94,7 +96,7 @@ func (p *pair) search() {
 			p.joined = map[[2]uint32]bool{}
 			notes := len(r.notes)
 			p.run()
-			if again = !p.moved && p.bracket != nil && !p.confirmed(); again {
+			if again = !p.moved && !p.confirmed(); again {
 				r.notes = r.notes[:notes]
 			}
 		}
@@ -104,35 +106,69 @@ func (p *pair) search() {
 	}
 }
 
-// confirmed reports whether the states at the bad end differ as far as their cuts
-// show: a damaged file may have another root for the same rows. If not, the pair
-// counts as one that could not be read.
+// maxCorrupt is how many pairs may have a content that their digests do not say before no state
+// of the two peers is believed.
+const maxCorrupt = 16
+
+// confirmed reports whether the content of the states that the answer rests on is what their
+// digests say: of those at the ends of the bracket, or, if there is none, of the first and the
+// last pair. If not, the pair counts as one that could not be read.
 func (p *pair) confirmed() bool {
-	pr := &p.pairs[p.bad]
-	ea, eb := p.a.set.At(p.points[p.bad]), p.b.set.At(p.points[p.bad])
-	if pr.a.Root == pr.b.Root || !ea.Format.Light && !eb.Format.Light {
-		return true // where heads are not read by themselves, blocks are cut by the reader
-	}
-	cutsA, cutsB := cuts{ea, pr.b.Root}, cuts{eb, pr.a.Root}
-	if p.a.sound[cutsA] && p.b.sound[cutsB] {
-		return true
-	}
-	a, err := ea.Open()
-	if err == nil {
-		defer a.Close()
-		var b snapshot.State
-		if b, err = eb.Open(); err == nil {
-			defer b.Close()
-			err = snapshot.CompareCuts(a, b)
+	p.read = p.read[:0]
+	for _, i := range p.pillars() {
+		if p.sound(i) {
+			if p.checksummed(i) {
+				p.read = append(p.read, i)
+			}
+			continue
 		}
-	}
-	if err != nil {
-		p.result.lose("%v", err)
-		pr.ok = false
+		if p.corrupt++; p.corrupt == maxCorrupt {
+			p.result.lose("%s and %s: the content of %d pairs of states is not what their digests say; no other is believed", p.a.Path, p.b.Path, maxCorrupt)
+			for k := range p.pairs {
+				p.pairs[k].read, p.pairs[k].ok = true, false
+			}
+		}
 		return false
 	}
-	p.a.sound[cutsA], p.b.sound[cutsB] = true, true
 	return true
+}
+
+// pillars returns the pairs that the answer rests on.
+func (p *pair) pillars() (list []int) {
+	if p.bracket != nil {
+		if g := p.bracket.Good; g != nil {
+			list = append(list, slices.IndexFunc(p.points, g.Same))
+		}
+		return append(list, p.bad)
+	}
+	for i := range p.pairs {
+		if p.pairs[i].ok {
+			list = append(list, i)
+		}
+	}
+	if n := len(list); n > 2 {
+		list = []int{list[0], list[n-1]}
+	}
+	return list
+}
+
+// checksummed reports whether both snapshots of a pair have digests that their content may
+// contradict.
+func (p *pair) checksummed(i int) bool {
+	return p.a.set.At(p.points[i]).Checksummed() && p.b.set.At(p.points[i]).Checksummed()
+}
+
+// sound reads the content of a pair of states.
+func (p *pair) sound(i int) bool {
+	pr := &p.pairs[i]
+	a, b := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
+	for _, err := range []error{a.Check(nil), b.Check(a)} {
+		if err != nil {
+			p.result.lose("%v", err)
+			pr.ok = false
+		}
+	}
+	return pr.ok
 }
 
 // probe reads pair i once and reports whether both heads could be read.
@@ -143,13 +179,11 @@ func (p *pair) probe(i int) bool {
 	}
 	pr.read = true
 	ea, eb := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
-	if !p.a.read(ea) || !p.b.read(eb) {
-		if p.surveying {
-			p.result.Surveyed++
-		} else {
-			p.result.Probes++
-		}
+	opened := &p.result.Probes
+	if p.surveying {
+		opened = &p.result.Surveyed
 	}
+	first := !p.a.read(ea) || !p.b.read(eb)
 	var movedA, movedB bool
 	var errA, errB error
 	pr.a, movedA, errA = p.a.head(ea)
@@ -157,6 +191,9 @@ func (p *pair) probe(i int) bool {
 	if movedA || movedB {
 		p.moved = true
 		return false
+	}
+	if first {
+		*opened++
 	}
 	for _, err := range []error{errA, errB} {
 		if err != nil {
@@ -166,10 +203,6 @@ func (p *pair) probe(i int) bool {
 	pr.ok = errA == nil && errB == nil
 	if pr.ok {
 		p.partial(pr, ea, eb)
-	}
-	if pr.ok && p.chained(i) && pr.a.History == pr.b.History && pr.a.Root != pr.b.Root && !p.loadedAt(p.points[i]) {
-		p.differs("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)",
-			p.points[i], p.a.Path, p.b.Path, pr.a.Root.Short(), pr.b.Root.Short())
 	}
 	return pr.ok
 }
@@ -217,6 +250,31 @@ func (pr *probed) common(ea, eb *snapshot.Entry) error {
 	}
 	pr.a, pr.b = a.Info(), b.Info()
 	return nil
+}
+
+// equalHistories says at which points equal histories contradict states that differ.
+func (p *pair) equalHistories() {
+	first, more := -1, 0
+	for i := range p.pairs {
+		pr := &p.pairs[i]
+		switch {
+		case !pr.ok || pr.a.Root == pr.b.Root || !p.chained(i) || pr.a.History != pr.b.History || p.loadedAt(p.points[i]):
+		case first < 0:
+			first = i
+		default:
+			more++
+		}
+	}
+	if first < 0 {
+		return
+	}
+	pr, files := &p.pairs[first], p.files(first)
+	also := ""
+	if more > 0 {
+		also = fmt.Sprintf("; it is so at %s more", prose.Count(more, "state point", "state points"))
+	}
+	p.differs("state point %s: the history hashes of %s and %s are equal, the state hashes are not (%s, %s)%s",
+		p.points[first], files[0], files[1], pr.a.Root.Short(), pr.b.Root.Short(), also)
 }
 
 func (p *pair) differs(format string, args ...any) {
@@ -336,6 +394,7 @@ func (p *pair) run() {
 	} else {
 		p.stateWise(lo, hi)
 	}
+	p.sweep(lo, hi)
 	if !p.moved && p.bracket != nil {
 		p.survey()
 	}
@@ -432,6 +491,36 @@ func (p *pair) found(good, bad int) {
 
 func (p *pair) files(i int) []string {
 	return []string{p.a.set.At(p.points[i]).Path(), p.b.set.At(p.points[i]).Path()}
+}
+
+// maxEarlier is how many pairs before a split that histories show are opened, if no more are
+// left: equal histories that lie would hide an earlier one there.
+const maxEarlier = 1000
+
+// sweep compares the roots of the pairs that a search by histories took for equal and did not
+// open: of all from lo to hi where it found no split, else of those before it if they are few.
+// A history is the word of one peer, and may be wrong.
+func (p *pair) sweep(lo, hi int) {
+	if p.moved || p.bracket != nil && (!p.historical(p.bad) || p.bad-lo > maxEarlier) {
+		return
+	}
+	end := hi
+	if p.bracket != nil {
+		end = p.bad - 1
+	}
+	p.surveying = true
+	defer func() { p.surveying = false }()
+	good := -1
+	for i := lo; i <= end && !p.moved; i++ {
+		switch {
+		case !p.probe(i):
+		case p.parted(i):
+			p.found(good, i)
+			return
+		default:
+			good = i
+		}
+	}
 }
 
 // findHealed looks, among the pairs that were read, for a state point at or

@@ -21,6 +21,8 @@ type bisectDocument struct {
 	Splits         []SplitDocument   `json:"splits"`
 	Probes         int               `json:"probes"`
 	Surveyed       int               `json:"surveyed"` // pairs opened after the search, for healings and later splits
+	Pairs          int               `json:"pairs"`    // that there are, of every two peers
+	Content        []uint64          `json:"content"`  // state points at which both snapshots were read whole and held against their digests
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
@@ -38,11 +40,24 @@ type bisectDocument struct {
 
 	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched
 
+	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	OnlyHistories bool            `json:"only_histories,omitempty"`
+	Noise         []noisyDocument `json:"noise,omitempty"` // what the files declare to be noise, and differs
+
 	// Kind is "state", "blind-checksum", "checksum-only" or "stale-cache", empty in sync.
 	Kind      bisect.Kind        `json:"kind,omitempty"`
 	Caches    *CachesDocument    `json:"caches,omitempty"`
 	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
+}
+
+// noisyDocument is noise that differs, from Bad on.
+type noisyDocument struct {
+	Label  string   `json:"label"`
+	Good   *uint64  `json:"good"` // the last point before it at which it is known to be equal
+	Bad    uint64   `json:"bad"`
+	Points int      `json:"points"` // at which it differs
+	Peers  []string `json:"peers"`
 }
 
 // loadedDocument is a peer that parted by loading a state at the bad end of the bracket.
@@ -177,6 +192,10 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
 		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers, SimFailed: r.SimFailed,
 	}
+	d.Pairs, d.Content = r.Pairs, []uint64{}
+	for _, at := range r.Content {
+		d.Content = append(d.Content, at.Tick)
+	}
 	if r.Exact {
 		d.Tick = &r.Tick
 	}
@@ -192,7 +211,15 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	if p := r.Prefix; p != nil {
 		d.Prefix = &prefixDocument{p.Test, p.From, p.To}
 	}
-	d.Kind, d.Caches = r.Kind, Caches(r.Caches)
+	d.Kind, d.Caches, d.OnlyHistories = r.Kind, Caches(r.Caches), r.OnlyHistories
+	for i := range r.Noise {
+		n := &r.Noise[i]
+		doc := noisyDocument{Label: n.Label, Bad: n.Bad.Tick, Points: n.Points, Peers: []string{n.A, n.B}}
+		if n.Good != nil {
+			doc.Good = &n.Good.Tick
+		}
+		d.Noise = append(d.Noise, doc)
+	}
 	for i, t := range r.Traces {
 		if i == 0 {
 			d.Claims = Claims(t)
@@ -306,11 +333,7 @@ func bisectText(out *Text, r *bisect.Result) {
 		row("test", Safe(p.Test))
 	}
 	if r.Snapshots > 0 {
-		if len(r.Peers) == 2 {
-			row("search", fmt.Sprintf("%s opened of %d", prose.Count(r.Probes, "pair", "pairs"), r.Snapshots))
-		} else {
-			row("search", fmt.Sprintf("%s opened at %s", prose.Count(r.Probes, "pair", "pairs"), prose.Count(r.Snapshots, "state point", "state points")))
-		}
+		row("search", pairsText(r))
 	}
 	for _, t := range r.Traces {
 		if len(t.Traces) > 1 {
@@ -348,6 +371,27 @@ func bisectText(out *Text, r *bisect.Result) {
 	} else if c := r.Caches; c != nil && r.Kind == bisect.StaleCache {
 		out.next(diffOf(c.Files[:]))
 	}
+}
+
+// pairsText counts the pairs of states that were opened: where no states differ, all of which the
+// roots were compared, and where both were read whole.
+func pairsText(r *bisect.Result) string {
+	opened := r.Probes
+	if r.Bracket == nil {
+		opened += r.Surveyed
+	}
+	text := fmt.Sprintf("%s opened of %d", prose.Count(opened, "pair", "pairs"), r.Pairs)
+	if len(r.Peers) > 2 {
+		text = fmt.Sprintf("%s opened at %s", prose.Count(opened, "pair", "pairs"), prose.Count(r.Snapshots, "state point", "state points"))
+	}
+	if n := len(r.Content); n > 0 && r.Bracket == nil {
+		names := make([]string, n)
+		for i, at := range r.Content {
+			names[i] = pointName(at)
+		}
+		text += "; read whole at " + strings.Join(names, ", ")
+	}
+	return text
 }
 
 // diffOf shows what differs between two states.
@@ -432,6 +476,8 @@ func bisectHeadline(r *bisect.Result) string {
 	case b == nil:
 		return fmt.Sprintf("  no difference at %s, nor in %s", prose.Count(r.Snapshots, "common state point", "common state points"),
 			prose.Count(r.Recorded, "recorded hash", "recorded hashes"))
+	case r.OnlyHistories:
+		return fmt.Sprintf("  by the history hashes alone, at state point %s; every common state is equal", pointName(b.Bad))
 	case r.InitialState:
 		return "  in the initial state, before any tick"
 	case r.Exact && b.Good != nil && b.Good.Native != "" && strings.Trim(b.Good.Words()+b.Bad.Words(), "0123456789") == "":

@@ -20,6 +20,7 @@ type diffDocument struct {
 	Caches      []TableDocument  `json:"caches"`
 	Noise       []TableDocument  `json:"noise,omitempty"`
 	NoisyTables int              `json:"noisy_tables"`
+	Noisy       []string         `json:"noisy"` // labels of the noise that differs
 	Hidden      []hiddenDocument `json:"hidden"`
 	Findings    []string         `json:"findings"`           // what differs besides values, by name
 	LeftOut     uint64           `json:"left_out,omitempty"` // values and rows that the tables count but do not list
@@ -94,7 +95,23 @@ func findings(d *snapshot.Diff) []string {
 	if !d.HistoriesDiffer() && d.RootsDiffer() && !d.A.History.IsZero() && d.A.History == d.B.History {
 		out = append(out, "contradiction: the states differ, their history hashes are equal")
 	}
+	for _, c := range d.Classes {
+		out = append(out, fmt.Sprintf("contradiction: %q is declared %s in one state and %s in the other: the two do not mean the same state", c.Label, c.A, c.B))
+	}
 	return out
+}
+
+// noisyLabels names the first kinds of noise that differ.
+func noisyLabels(d *snapshot.Diff) string {
+	const most = 5
+	names := make([]string, 0, most)
+	for _, label := range d.Noisy[:min(len(d.Noisy), most)] {
+		names = append(names, prose.Shorten(label, 40))
+	}
+	if n := len(d.Noisy) - most; n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // Diff returns the document of a diff; names are those of the peers.
@@ -116,7 +133,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 	doc := &diffDocument{
 		Head: head("diff", StatusOf(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
-		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables,
+		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables, Noisy: list(d.Noisy),
 		Hidden: []hiddenDocument{}, Findings: list(findings(d)), LeftOut: d.LeftOut(), Notes: d.Notes,
 	}
 	if d.RNG != nil {
@@ -233,7 +250,7 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 		tableText(out, &d.Tables[i], names, perTable)
 	}
 	if d.NoisyTables > 0 {
-		out.put(s.faint.Sprintf("noise: %s here  (--noise)", prose.Count(d.NoisyTables, "table that always differs also differs", "tables that always differ also differ")))
+		out.put(s.faint.Sprintf("noise: %s, which no state hash covers: %s  (--noise)", prose.Count(d.NoisyTables, "table that is declared noise differs", "tables that are declared noise differ"), Safe(noisyLabels(d))))
 	}
 	for _, h := range d.Hidden {
 		what := h.Label

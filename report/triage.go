@@ -66,6 +66,9 @@ type Report struct {
 	// OwnFailed says that it was the peer's own build.
 	OwnFailed bool `json:"own_failed,omitempty"`
 
+	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	OnlyHistories bool `json:"only_histories,omitempty"`
+
 	Contradictions []string `json:"contradictions"`
 	Missing        []string `json:"missing"` // evidence that is lost or lacking
 	Notes          []string `json:"notes"`
@@ -190,6 +193,9 @@ type Rung struct {
 	Evidence string `json:"evidence"`
 	// Needs are the artifacts that would close an open step; each of them would.
 	Needs []string `json:"needs,omitempty"`
+	// RestsOn are peers on whose own words it rests, borne out by nobody else: who has the files
+	// of such a peer could have forged it.
+	RestsOn []string `json:"rests_on,omitempty"`
 }
 
 // LocusPeers returns whose values stand in the locus: those that were compared first, then

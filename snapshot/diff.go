@@ -39,8 +39,11 @@ type Diff struct {
 	// Hidden says what ignore rules hid.
 	Hidden []Hidden
 
-	// NoisyTables counts tables of noise that differ and were left out.
+	// NoisyTables counts tables of noise that differ and were left out; Noisy are the labels of all
+	// that differ, Classes the labels under which the states hold tables of different classes.
 	NoisyTables int
+	Noisy       []string
+	Classes     []ClassChange
 
 	caches int // that differ, hidden or not
 }
@@ -179,6 +182,7 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 		return nil, err
 	}
 	d := &Diff{A: a.Info(), B: b.Info()}
+	d.Noisy, d.Classes = CompareClasses(d.A, d.B)
 	if !bytes.Equal(d.A.RNG, d.B.RNG) || (d.A.RNG == nil) != (d.B.RNG == nil) {
 		va, vb := rngValues(&d.A.Head, &d.B.Head)
 		change := newChange(Key{}, RNG, "state", va, vb)

@@ -52,6 +52,8 @@ type Entry struct {
 	state State // in memory, nil if it is in a file
 	kept  State // of a file that was read whole, nil if it has to be read again
 	info  *Info // nil unless it was read
+
+	content *content // nil unless Check has read it
 }
 
 // Path returns the path of the file, and for one of several states in it,

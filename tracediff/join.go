@@ -80,6 +80,27 @@ func (t *Trace) Extent() (Extent, error) {
 	}
 }
 
+// Damage reads the trace to its end and returns what keeps it from being whole, "" if nothing
+// does.
+func (t *Trace) Damage() string {
+	r, err := t.open(opening{names: new(names), sizes: usual})
+	if err != nil {
+		return err.Error()
+	}
+	defer r.Close()
+	for {
+		switch _, err := r.read(); {
+		case err == nil || errors.As(err, new(*SyntaxError)):
+		case errors.Is(err, ErrRunning):
+			return ""
+		case err == io.EOF:
+			return r.cutOff()
+		default:
+			return err.Error()
+		}
+	}
+}
+
 // joinedSource reads files one after the other.
 type joinedSource struct {
 	parts []*Trace // that come next

@@ -158,22 +158,28 @@ func (p *peer) end(err error) {
 		info.Torn = true
 		info.Trouble = "last line has no end"
 	}
-	if p.r.text.begun && !p.r.text.ended {
+	if text := p.r.cutOff(); text != "" {
 		info.Torn = true
-		info.Trouble = "no " + textEnd + " at the end"
+		info.Trouble = text
 	}
-	if t := p.r.text.trouble; t != "" {
-		info.Torn = true
-		info.Trouble = t
+}
+
+// cutOff says how a text that was read to its end breaks off though its last line does not, "" if
+// it does not.
+func (r *Reader) cutOff() (text string) {
+	if r.text.begun && !r.text.ended {
+		text = "no " + textEnd + " at the end"
 	}
-	if w := p.r.win; w != nil && w.torn != nil {
-		info.Torn = true
-		info.Trouble = w.torn.Error() // and not that the last line has no end
+	if t := r.text.trouble; t != "" {
+		text = t
 	}
-	if w := p.r.win; w != nil && w.cut {
-		info.Torn = true
-		info.Trouble = fmt.Sprintf("file was cut to %d bytes while it was read", w.size)
+	if w := r.win; w != nil && w.torn != nil {
+		text = w.torn.Error() // and not that the last line has no end
 	}
+	if w := r.win; w != nil && w.cut {
+		text = fmt.Sprintf("file was cut to %d bytes while it was read", w.size)
+	}
+	return text
 }
 
 // consume marks the next record of p as taken. It stays valid until p reads.

@@ -27,7 +27,8 @@ func newDiff(e *env) *cobra.Command {
 		Short: "Show which fields of which entities differ between two states",
 		Long: `diff compares two states by component: rows that one side lacks, and every value
 that differs with the kind of change. Only archetypes, columns and blocks whose
-digests differ are read.
+digests differ are read; where no digest differs both states are read whole,
+since a digest is only what a file says of its content.
 
 A and B are snapshots, savegames or dumps, FOLDER@TICK or FILE@TICK for the state
 of a point, or two folders, or two files that hold several states, for the first
@@ -82,6 +83,9 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 		opts.Limit, opts.Total = -1, 0
 	}
 	d, err := snapshot.Compare(pair.A, pair.B, opts)
+	if err == nil && !d.Diverged() {
+		err = pair.Check()
+	}
 	end()
 	if err != nil {
 		return pair.Explain(err)

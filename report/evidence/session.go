@@ -138,6 +138,7 @@ func (s *Session) arrange() error {
 		}
 	}
 	s.bound()
+	s.oneWitness()
 	return s.oneGame()
 }
 

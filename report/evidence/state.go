@@ -65,6 +65,21 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	return p, nil
 }
 
+// Check reads both states whole if their files say by digests what they hold, and returns an error
+// that names the first file whose content is another.
+func (p *Pair) Check() error {
+	for i, s := range []snapshot.State{p.A, p.B} {
+		err := snapshot.Check(s)
+		if errors.As(err, new(*snapshot.HashError)) {
+			return fmt.Errorf("%s: corrupt: %w", p.Paths[i], err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Explain adds to an error of states that cannot be compared which pair of
 // their peers can.
 func (p *Pair) Explain(err error) error {

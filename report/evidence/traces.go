@@ -32,9 +32,9 @@ type Traces struct {
 	Notes, Copies []string
 
 	s          *Session
-	distrusted map[string]bool // files that contradict their peer's own hashes
-	single     int             // traces with which nothing can be compared
-	besides    int             // of Claims, those of files that are order logs: there is something else to compare
+	distrusted map[string]bool    // files that contradict their peer's own hashes
+	lone       []*tracediff.Trace // with which nothing can be compared
+	besides    int                // of Claims, those of files that are order logs: there is something else to compare
 }
 
 // TraceOptions says which traces are opened, and how. The zero value opens all.
@@ -334,9 +334,20 @@ func (t *Traces) enough() {
 			t.Groups = append(t.Groups, g)
 			continue
 		}
-		t.single++
+		t.lone = append(t.lone, g[0])
 		t.Missing = append(t.Missing, fmt.Sprintf("%s: a trace of only one peer (%s)", g[0].File, kindOf(g[0])))
 	}
+}
+
+// Torn reads the traces to their ends with which no other can be compared, and says which of
+// them break off.
+func (t *Traces) Torn() (lost []string) {
+	for _, one := range t.lone {
+		if text := one.Damage(); text != "" {
+			lost = append(lost, fmt.Sprintf("%s: %s", one.File, strings.TrimPrefix(strings.TrimPrefix(text, one.File), ": ")))
+		}
+	}
+	return lost
 }
 
 func kindOf(t *tracediff.Trace) string {

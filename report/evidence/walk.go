@@ -253,9 +253,8 @@ func (s *Session) nameOf(f *folder) string {
 	}
 	for _, file := range f.files {
 		if file.isOwnLog() {
-			if source, closer, err := openLog(s.tree, file, nil); err == nil {
-				closer.Close()
-				return source.Header().Peer
+			if name := s.logPeer(file); name != "" {
+				return name
 			}
 		}
 	}

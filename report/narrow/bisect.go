@@ -121,7 +121,7 @@ func (g *gatherer) ownTraces() {
 		}
 		return
 	}
-	g.ownLost = append(g.ownLost, traces.Damaged...)
+	g.ownLost = slices.Concat(g.ownLost, traces.Damaged, traces.Torn())
 	if err != nil {
 		return // they are fewer than two
 	}

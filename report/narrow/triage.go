@@ -46,6 +46,7 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 		return nil, err
 	}
 	g.check()
+	g.ends()
 	g.left()
 	g.names()
 	names := map[string]string{}
@@ -91,8 +92,9 @@ func (g *gatherer) before() error {
 	if at == nil {
 		return nil
 	}
-	a, errA := g.of(p.Names[0]).At(*at).Open()
-	b, errB := g.of(p.Names[1]).At(*at).Open()
+	entries := [2]*snapshot.Entry{g.of(p.Names[0]).At(*at), g.of(p.Names[1]).At(*at)}
+	a, errA := entries[0].Open()
+	b, errB := entries[1].Open()
 	for _, s := range []snapshot.State{a, b} {
 		if s != nil {
 			defer s.Close()
@@ -101,7 +103,7 @@ func (g *gatherer) before() error {
 	if errA != nil || errB != nil {
 		return nil // bisect has reported that they are lost
 	}
-	g.verify(a, b)
+	g.verify(entries[:]...)
 	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{Limit: 16})
 	if err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
@@ -121,19 +123,31 @@ func (g *gatherer) of(name string) *snapshot.Set {
 	return &snapshot.Set{}
 }
 
-// verify computes the hashes of states of ours again from their content.
-func (g *gatherer) verify(states ...snapshot.State) {
-	for _, s := range states {
-		if _, ours := s.(interface{ ContentSize() (uint64, error) }); !ours {
+// ends counts the snapshots whose content was read since the answer rests on them.
+func (g *gatherer) ends() {
+	for _, at := range g.e.Bisect.Content {
+		for _, s := range g.sets() {
+			if e := s.set.At(at); e != nil {
+				g.verify(e)
+			}
+		}
+	}
+}
+
+// verify computes the hashes of snapshots of ours again from their content, unless that was done.
+func (g *gatherer) verify(entries ...*snapshot.Entry) {
+	for i, e := range entries {
+		if e == nil || !e.Checksummed() {
 			continue
 		}
-		info := s.Info()
-		what := fmt.Sprintf("the hashes of %s's state point %s", info.Peer, info.Point)
-		if err := snapshot.Check(s); err != nil {
-			g.e.Contradictions = append(g.e.Contradictions, fmt.Sprintf("%s are not those of its content: %v", what, err))
+		if slices.Contains(g.e.Checked, e.Path()) {
 			continue
 		}
-		g.e.Checked = append(g.e.Checked, what)
+		if err := e.Check(entries[max(i-1, 0)]); err != nil {
+			g.e.Contradictions = append(g.e.Contradictions, fmt.Sprintf("the hashes of %s are not those of its content: %v", e.Path(), err))
+			continue
+		}
+		g.e.Checked = append(g.e.Checked, e.Path())
 	}
 }
 
@@ -144,7 +158,7 @@ func (g *gatherer) check() {
 		for i, name := range p.Names {
 			p.Paths[i] = g.of(name).Path
 		}
-		g.verify(p.States[:]...)
+		g.verify(g.of(p.Names[0]).At(p.States[0].Info().Point), g.of(p.Names[1]).At(p.States[1].Info().Point))
 	}
 	texts, held, lost := g.s.Contradictions()
 	g.e.Contradictions, g.e.Chains, g.e.Lost = append(g.e.Contradictions, texts...), held, append(g.e.Lost, lost...)

@@ -31,6 +31,9 @@ type Conclusion struct {
 	// at its end.
 	Within bool
 
+	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	OnlyHistories bool
+
 	// Loaded is set if a peer parted by loading a state at the bad end: then no tick is the
 	// divergent one.
 	Loaded *bisect.Loaded
@@ -244,10 +247,13 @@ type Answer struct {
 	State report.RungState
 	// Needs are what would close an open step; each of them would.
 	Needs []Need
+	// RestsOn are peers on whose own words the finding rests, borne out by nobody else; nil if it
+	// rests on more than that.
+	RestsOn []string
 }
 
 func (c *Conclusion) put(step Step, state report.RungState, needs ...Need) {
-	c.Answers = append(c.Answers, Answer{step, state, needs})
+	c.Answers = append(c.Answers, Answer{Step: step, State: state, Needs: needs})
 }
 
 // TickBy is what the divergent tick is known from.
@@ -428,10 +434,12 @@ type Held struct {
 // Search is how much was compared.
 type Search struct {
 	Peers    int
-	Pairs    int // of states that were opened, at so many state points
+	Opened   int // pairs of states that were opened, of Pairs that there are, at so many state points
+	Pairs    int
 	Points   int
-	Recorded int    // state points with recorded hashes
-	Hashes   uint64 // pairs of recorded hashes, where Recorded does not count them
+	Content  []Moment // where no states differ, the state points at which both were read whole
+	Recorded int      // state points with recorded hashes
+	Hashes   uint64   // pairs of recorded hashes, where Recorded does not count them
 	// Kinds are the kinds of traces that were compared, of so many peers.
 	Kinds      []string
 	TracePeers int

@@ -74,7 +74,7 @@ type Evidence struct {
 	Cascade []report.CascadeDocument
 	Heat    *report.Heat
 	Map     *report.PositionsMap
-	// Checked says which hashes were computed again from content, and Contradictions
+	// Checked are the files whose hashes were computed again from their content, and Contradictions
 	// where they were others.
 	Checked        []string
 	Chains         int // of tick signatures that hold, and contradict nothing

@@ -35,6 +35,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 		c.alone()
 		if c.hear(e); c.Word != nil {
 			c.answerWord()
+			c.rests()
 			c.fingerprints(nil)
 		}
 		c.gameLogs(e)
@@ -62,6 +63,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	t := observe(e, c)
 	c.causes(e, t)
 	c.answer(e)
+	c.rests()
 	c.fingerprints(t)
 	c.gameLogs(e)
 	c.lastly(e)
@@ -80,7 +82,7 @@ func (c *Conclusion) kind(e Evidence) {
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
 	c.Cache, c.Caches = staleCache(e), b.Caches
 	if c.Bracket != nil {
-		c.InitialState, c.Loaded = b.InitialState, b.Loaded
+		c.InitialState, c.Loaded, c.OnlyHistories = b.InitialState, b.Loaded, b.OnlyHistories
 		if b.Healed != nil {
 			healed := MomentOf(*b.Healed)
 			c.Healed = &healed

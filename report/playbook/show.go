@@ -49,7 +49,13 @@ func (c *Conclusion) later() {
 func (c *Conclusion) search(e Evidence) {
 	b := e.Bisect
 	s := &c.Search
-	*s = Search{Peers: len(b.Peers), Pairs: b.Probes, Points: b.Snapshots, Recorded: b.Recorded}
+	*s = Search{Peers: len(b.Peers), Opened: b.Probes, Pairs: b.Pairs, Points: b.Snapshots, Recorded: b.Recorded}
+	if b.Bracket == nil {
+		s.Opened += b.Surveyed
+		for _, at := range b.Content {
+			s.Content = append(s.Content, MomentOf(at))
+		}
+	}
 	if e.Orders != nil {
 		for _, h := range e.Orders.State.Hashes {
 			s.Hashes += h.Equal + h.Differ

@@ -23,13 +23,33 @@ func Ladder(c *playbook.Conclusion) []report.Rung {
 			}
 			evidence = "needs " + Needs(a.Needs) + evidence
 		}
-		rung := report.Rung{Step: a.Step.String(), State: a.State, Found: found, Evidence: evidence}
+		switch word := oneWord(a.RestsOn); {
+		case word == "":
+		case evidence == "":
+			evidence = word
+		case a.Step == playbook.StepClaims: // its quotation comes first
+			evidence += "; " + word
+		default:
+			evidence = word + "; " + evidence
+		}
+		rung := report.Rung{Step: a.Step.String(), State: a.State, Found: found, Evidence: evidence, RestsOn: a.RestsOn}
 		for _, n := range a.Needs {
 			rung.Needs = append(rung.Needs, Need(n))
 		}
 		rungs = append(rungs, rung)
 	}
 	return rungs
+}
+
+// oneWord says on whose word alone a finding rests, "" if it rests on more.
+func oneWord(peers []string) string {
+	switch len(peers) {
+	case 0:
+		return ""
+	case 1:
+		return "by the word of " + peers[0] + " alone"
+	}
+	return "by the words of " + upTo(peers, maxTold) + ", each of them alone"
 }
 
 // answer says what a step found, and what that is known from; what an open step needs is said
@@ -285,9 +305,9 @@ func searched(c *playbook.Conclusion) string {
 	var parts []string
 	if s.Points > 0 {
 		if s.Peers == 2 {
-			parts = append(parts, fmt.Sprintf("%d of %s of states opened", s.Pairs, prose.Count(s.Points, "pair", "pairs")))
+			parts = append(parts, fmt.Sprintf("%d of %s of states opened", s.Opened, prose.Count(s.Pairs, "pair", "pairs")))
 		} else {
-			parts = append(parts, fmt.Sprintf("%s of states opened at %s", prose.Count(s.Pairs, "pair", "pairs"), prose.Count(s.Points, "state point", "state points")))
+			parts = append(parts, fmt.Sprintf("%s of states opened at %s", prose.Count(s.Opened, "pair", "pairs"), prose.Count(s.Points, "state point", "state points")))
 		}
 	}
 	if s.Recorded > 0 {
@@ -301,6 +321,19 @@ func searched(c *playbook.Conclusion) string {
 	return strings.Join(parts, ", ")
 }
 
+// readWhole says at which state points states were not only held against each other by the roots in
+// their headers.
+func readWhole(c *playbook.Conclusion) string {
+	var names []string
+	for _, m := range c.Search.Content {
+		names = append(names, short(m))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", read whole at " + upTo(names, 4)
+}
+
 func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
 	b := c.Bracket
 	switch {
@@ -309,7 +342,7 @@ func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
 	case b == nil && c.Kind == bisect.ChecksumOnly:
 		return "no state differs", searched(c)
 	case b == nil:
-		return "no difference found", searched(c)
+		return "no difference found", searched(c) + readWhole(c)
 	}
 	good, numbers := "…", fmt.Sprintf("at or before %d", b.Bad.Tick)
 	bad := playbook.MomentOf(b.Bad)

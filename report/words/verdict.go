@@ -57,11 +57,30 @@ func verdict(c *playbook.Conclusion) []string {
 	if c.Runs != playbook.RunsOfPeers {
 		return failed(c, []string{parted(c), why(c), twice(c)})
 	}
+	if c.OnlyHistories {
+		return failed(c, onlyHistories(c))
+	}
 	sentences := []string{parted(c), why(c), who(c)}
 	if unreplayed(c) { // who says so
 		return sentences
 	}
 	return failed(c, sentences)
+}
+
+// onlyHistories says that the peers' words about the past differ, and nothing else.
+func onlyHistories(c *playbook.Conclusion) []string {
+	b := c.Bracket
+	text := fmt.Sprintf("The history hashes of %s and %s differ %s", b.A, b.B, at(playbook.MomentOf(b.Bad)))
+	since := "before it"
+	if b.Good != nil {
+		text += fmt.Sprintf(" and are equal %s", at(playbook.MomentOf(*b.Good)))
+		since = "in between"
+	}
+	return []string{
+		text + "; every state that both left is equal.",
+		fmt.Sprintf("Either they parted %s and came back, or one of them recorded another past than it had.", since),
+		"Each history is the word of its peer alone: hashes or states of every tick would show which.",
+	}
 }
 
 // failed says after the first sentence that the simulator failed, if it did.
@@ -519,11 +538,12 @@ func who(c *playbook.Conclusion) string {
 		if len(c.Guilty) > 1 {
 			verb = "depart"
 		}
-		text := fmt.Sprintf("Wrong: %s, which %s from a replay of the orders", join(c.Guilty, "and"), verb)
+		by, of := "Wrong", ""
 		if b := c.Borrowed; b != nil {
-			text += fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
+			by += ", by the word of " + b.From + " alone"
+			of = fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
 		}
-		return text + "."
+		return fmt.Sprintf("%s: %s, which %s from a replay of the orders%s.", by, join(c.Guilty, "and"), verb, of)
 	case c.Inputs.Differ():
 		if s := blamed(c); s != "" {
 			return s

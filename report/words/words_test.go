@@ -61,8 +61,8 @@ func TestVerdict(t *testing.T) {
 		{"two peers apart", &playbook.Conclusion{Alone: true, Covers: make([]playbook.Covered, 2)}, []string{
 			"Nothing can be compared: the evidence of 2 peers has nothing in common.",
 		}},
-		{"in sync", &playbook.Conclusion{Search: playbook.Search{Peers: 2, Pairs: 2, Points: 3}}, []string{
-			"No difference was found: 2 of 3 pairs of states opened.",
+		{"in sync", &playbook.Conclusion{Search: playbook.Search{Peers: 2, Opened: 3, Pairs: 3, Points: 3}}, []string{
+			"No difference was found: 3 of 3 pairs of states opened.",
 		}},
 		{"in sync, and orders", &playbook.Conclusion{
 			Search: playbook.Search{Hashes: 463}, Inputs: playbook.Inputs{State: playbook.InputsSame, Line: "equal", Window: &orderlog.Window{Orders: 20}},
@@ -180,7 +180,7 @@ func TestVerdict(t *testing.T) {
 		}), []string{
 			"client and host parted in tick 90.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
-			"Wrong: client, which departs from a replay of the orders of host; the log of client is not there, so it may have been given others.",
+			"Wrong, by the word of host alone: client, which departs from a replay of the orders of host; the log of client is not there, so it may have been given others.",
 		}},
 		{"states of later", with(duel(), later(299)), []string{
 			"client and host parted in tick 90.",

@@ -1,0 +1,95 @@
+package snapshot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// content is what reading the content of a snapshot has found.
+type content struct{ err error }
+
+// Checksummed reports whether the snapshot has digests that its content may contradict. States
+// of other formats have none but those that reading them computes.
+func (e *Entry) Checksummed() bool { return e.Format != nil && e.Format.Checksummed && e.Format.Light }
+
+// Check reads the content of a snapshot once and reports whether it is what its digests say, as
+// [Check] does. It returns nil for one that is not Checksummed. Like, if not nil, is a snapshot
+// that was checked: where both have the same digests and the same bytes, those of the one hold for
+// the other.
+func (e *Entry) Check(like *Entry) error {
+	if !e.Checksummed() {
+		return nil
+	}
+	if e.content == nil {
+		e.content = &content{err: e.check(like)}
+	}
+	return e.content.err
+}
+
+func (e *Entry) check(like *Entry) error {
+	s, err := e.Open()
+	if s != nil {
+		defer s.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if f, ok := s.(*File); ok && like != nil && like.content != nil && like.content.err == nil {
+		if f.sameAs(like) {
+			return nil
+		}
+	}
+	err = Check(s)
+	if errors.As(err, new(*HashError)) {
+		return fmt.Errorf("%s: corrupt: %w", e.Path(), err)
+	}
+	return err
+}
+
+// sameAs reports whether a file has the same tables as a snapshot that was checked: the same
+// digests over the same stored cells. It reports false where anything cannot be read.
+func (f *File) sameAs(like *Entry) bool {
+	s, err := like.Open()
+	if s != nil {
+		defer s.Close()
+	}
+	other, ok := s.(*File)
+	if err != nil || !ok || f.info.Root != other.info.Root || !slices.Equal(f.info.Tables, other.info.Tables) || f.checkEnd() != nil {
+		return false
+	}
+	for i := range f.info.Tables {
+		if !f.sameTable(other, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameTable reports whether two files store table i as the same bytes.
+func (f *File) sameTable(other *File, i int) bool {
+	a, errA := f.table(i)
+	b, errB := other.table(i)
+	if errA != nil || errB != nil || !a.cells.equal(&b.cells) {
+		return false
+	}
+	if len(a.offsets) == 0 { // it has no rows
+		return true
+	}
+	atA, atB := a.offsets[0], b.offsets[0]
+	var bufs [2][32 << 10]byte
+	for left := int64(f.places[i].offset) - atA; left > 0; {
+		n := min(left, int64(len(bufs[0])))
+		if f.readAt(bufs[0][:n], atA) != nil || other.readAt(bufs[1][:n], atB) != nil || !bytes.Equal(bufs[0][:n], bufs[1][:n]) {
+			return false
+		}
+		atA, atB, left = atA+n, atB+n, left-n
+	}
+	return true
+}
+
+func (t *cellTable) equal(u *cellTable) bool {
+	return bytes.Equal(t.digests, u.digests) && slices.Equal(t.raw, u.raw) && slices.Equal(t.stored, u.stored) &&
+		bytes.Equal(t.codecs, u.codecs) && slices.Equal(t.crcs, u.crcs)
+}

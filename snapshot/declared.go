@@ -1,0 +1,47 @@
+package snapshot
+
+// A .snap says itself which of its tables are the state, and which are caches or noise, which no
+// root covers. Two peers may agree to call noise what the other peers play by.
+
+// ClassChange is a label under which two states hold tables of different classes: what is
+// authoritative to one of them is not to the other.
+type ClassChange struct {
+	Label string
+	A, B  Class
+}
+
+// CompareClasses returns the labels of the tables of noise that differ or that only one state has,
+// and the labels of which each state has a class that the other has not.
+func CompareClasses(a, b *Info) (noisy []string, changes []ClassChange) {
+	var onlyA, onlyB []*TableInfo
+	_ = eachTable(a.Tables, b.Tables, func(i, j int) error {
+		var one *TableInfo
+		switch {
+		case i < 0:
+			one = &b.Tables[j]
+			onlyB = append(onlyB, one)
+		case j < 0:
+			one = &a.Tables[i]
+			onlyA = append(onlyA, one)
+		case a.Tables[i].Class == Noise && !sameTable(&a.Tables[i], &b.Tables[j]):
+			noisy = append(noisy, a.Tables[i].Label)
+		}
+		if one != nil && one.Class == Noise {
+			noisy = append(noisy, one.Label)
+		}
+		return nil
+	})
+	if len(onlyA) == 0 || len(onlyB) == 0 {
+		return noisy, nil
+	}
+	other := make(map[string]Class, len(onlyB))
+	for _, t := range onlyB {
+		other[t.Label] = t.Class
+	}
+	for _, t := range onlyA {
+		if class, ok := other[t.Label]; ok {
+			changes = append(changes, ClassChange{t.Label, t.Class, class})
+		}
+	}
+	return noisy, changes
+}
