@@ -23,13 +23,14 @@ var layers = [][]string{
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
+	{"orderlog/limits"},
 	{"internal/sample"}, // of tests alone
 	{"internal/prose", "internal/literals", "internal/browser", "docs"},
 }
 
 // standardOnly are packages that import nothing but the standard library and
 // each other's kind.
-var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files"}
+var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files", "orderlog/limits"}
 
 // withoutFiles are packages that work on values in memory and open no files.
 var withoutFiles = []string{"bisect"}

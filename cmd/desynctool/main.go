@@ -21,8 +21,9 @@ func newCommands(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	addCompletion(root)
-	addCompletions(root)
 	explainMistakes(root)
+	addLimits(e, root)
+	addCompletions(root)
 	fitHelp(root)
 	return root
 }
@@ -35,5 +36,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newCommands(e)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
+	if e.endWall != nil {
+		defer e.endWall()
+	}
 	return e.exit(cmd, err)
 }

@@ -12,7 +12,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "limits": limits, "terminal": terminal})
+	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "memoryLimits": memoryLimits, "terminal": terminal})
 }
 
 // TestScript runs the transcripts in testdata/script. Each sees the project's

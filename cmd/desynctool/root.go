@@ -24,6 +24,8 @@ type env struct {
 	args           []string
 	*interrupts
 	rendered bool // a result has been written
+	limits   limitFlags
+	endWall  func() // frees what limits.Wall takes; nil without it
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
@@ -58,7 +60,7 @@ Results go to stdout, warnings and errors to stderr.
 		if slices.Contains(args, "-") && slices.Contains(filesOnly, cmd.Name()) {
 			return fmt.Errorf("stdin is not read by %s; give a file", cmd.Name())
 		}
-		return nil
+		return e.useLimits()
 	}
 	root.SetHelpCommand(newHelp())
 	for _, g := range []struct {

@@ -189,14 +189,18 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	}
 	r, err := narrow.Triage(s, builds, progress)
 	end()
-	if err := tree.Interrupted(); err != nil {
-		return err
+	wall := e.wallReached()
+	if over := tree.Interrupted(); over != nil && (wall == "" || err != nil) {
+		return over
 	}
 	if err != nil {
 		return tree.Explain(err)
 	}
 	r.Warnings = append(r.Warnings, x.Doubts...)
-	if e.ctx.Err() != nil {
+	switch {
+	case wall != "":
+		r.Warnings = append(r.Warnings, wall+"; this is what was found until then")
+	case e.ctx.Err() != nil:
 		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
 	}
 	if flags.known != "" {
