@@ -127,16 +127,23 @@ func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
 	return t, f.expand(t)
 }
 
+// smallContent is how many bytes of cells a small file may have whatever they are stored in.
+const smallContent = 1 << 20
+
 // expand adds the cells of a table to those that were met before, which may not be out of all
 // proportion to the file.
 func (f *File) expand(t *fileTable) error {
+	allowed := max(f.expanded, smallContent, limits.Ratio.Max()*f.size)
 	for _, n := range t.cells.raw {
 		f.expanded += int64(n)
+	}
+	if f.expanded <= allowed {
+		return nil
 	}
 	if f.expanded > limits.Free.Max() && f.expanded/limits.Ratio.Max() > f.size {
 		return limits.Ratio.Reached(f.name, (f.expanded+f.size-1)/f.size)
 	}
-	return nil
+	return limits.Exceed(f.name, f.expanded-allowed)
 }
 
 // setBlocks fills in blocks and cells and checks digests against them.

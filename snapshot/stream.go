@@ -129,6 +129,7 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 				changes = append(changes, c.change(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
 			}
 		}
+		changes = c.prune(p, changes)
 	}
 	c.keep(p, changes)
 	return nil

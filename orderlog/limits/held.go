@@ -49,5 +49,17 @@ func (h *Held) Free() {
 	h.bytes = 0
 }
 
+// exceeded is how much content beyond [Ratio] was met.
+var exceeded atomic.Int64
+
+// Exceed adds n bytes of content beyond [Ratio], of the file at path, to those of all files that the
+// process has read. The error is an *[Error].
+func Exceed(path string, n int64) error {
+	if all := exceeded.Add(n); Excess.Over(all) {
+		return Excess.Reached(path, all)
+	}
+	return nil
+}
+
 // InUse returns how many bytes are held, and how many there have been at most.
 func InUse() (now, most int64) { return inUse.Load(), mostUsed.Load() }

@@ -73,11 +73,8 @@ func (l *Limit) defaultFrom() string {
 func (l *Limit) Over(n int64) bool { return n > l.Max() }
 
 // Reached returns the error of a file, by its path, in which there are got of what l bounds, or at
-// least so many. 0 stands for more than are allowed.
+// least so many; 0 if that is not known.
 func (l *Limit) Reached(path string, got int64) *Error {
-	if got <= 0 {
-		got = l.Max() + 1
-	}
 	return &Error{Limit: l, Path: path, Got: got}
 }
 
@@ -95,6 +92,7 @@ var (
 
 	Ratio       = define("ratio", Times, 200, 1_000_000, "how many times larger than the file its content may be, beyond what free allows")
 	StreamRatio = define("stream-ratio", Times, 2000, 1_000_000, "the same for a log or trace, which is read piece by piece, and for maps of a save")
+	Excess      = define("excess", Bytes, 1*gib, 1<<50, "content beyond ratio of all states that a command opens, together, each time that it opens one")
 	Free        = define("free", Bytes, 64*mib, 1<<40, "content up to which no ratio counts")
 )
 

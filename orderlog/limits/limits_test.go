@@ -91,8 +91,9 @@ func TestSettings(t *testing.T) {
 func TestReached(t *testing.T) {
 	for err, want := range map[*limits.Error]string{
 		limits.Cell.Reached("a/x.snap", 300<<20): "a/x.snap: limit cell is reached: 314572800 bytes, at most 256MiB (one block of one column of a .snap, or the index of a table); --limit cell=512MiB raises it",
-		limits.Depth.Reached("", 0):              "limit depth is reached: 65, at most 64 (how deep values, tags and elements of engines' files are nested); --limit depth=128 raises it",
+		limits.Depth.Reached("", 0):              "limit depth is reached: at most 64 (how deep values, tags and elements of engines' files are nested); --limit depth=128 raises it",
 		limits.Cell.Reached("x", 3<<30):          "x: limit cell is reached: 3221225472 bytes, at most 256MiB (one block of one column of a .snap, or the index of a table); --limit cell=2GiB raises it",
+		limits.Memory.Reached("x", 0):            "x: limit memory is reached: at most 4GiB (the content that is held in memory at one time); --limit memory=8GiB raises it",
 	} {
 		if err.Error() != want {
 			t.Errorf("%s\nexpected %s", err, want)

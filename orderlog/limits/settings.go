@@ -38,7 +38,8 @@ func (s *Settings) Set(name, text, from string) error {
 	return nil
 }
 
-// Use makes these the limits of the process, and those that are not set their defaults.
+// Use makes these the limits of the process, and those that are not set their defaults. What is
+// counted for [Excess] begins at 0.
 func Use(s Settings) {
 	for _, l := range table {
 		if set, ok := s.of[l]; ok {
@@ -47,6 +48,7 @@ func Use(s Settings) {
 			l.now.Store(nil)
 		}
 	}
+	exceeded.Store(0)
 }
 
 // Read reads lines NAME VALUE; what follows # is a comment. From is the path of the file, which
@@ -184,20 +186,26 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10) + []string{"KiB", "MiB", "GiB", "TiB"}[unit-1]
 }
 
+// Flag is how a command line raises a limit. It stands in the text of every [Error].
+const Flag = "--limit"
+
 // Error says that a file reached a limit. What lies beyond it was not read: the file is neither
 // damaged nor equal to another.
 type Error struct {
 	Limit *Limit
 	Path  string // of the file; "" if the caller names it
-	Got   int64  // how much there is, or more than is allowed
+	Got   int64  // how much there is, or more than is allowed; 0 if that is not known
 }
 
 func (e *Error) Error() string {
-	text := fmt.Sprintf("limit %s is reached: %s, at most %s (%s); --limit %s raises it",
-		e.Limit.Name, e.amount(), e.Limit.Text(e.Limit.Max()), e.Limit.Doc, e.raised())
-	if e.Limit.Unit == Duration {
-		text = fmt.Sprintf("limit %s is reached: %s (%s); --limit %s=… raises it", e.Limit.Name, e.Limit.Text(e.Limit.Max()), e.Limit.Doc, e.Limit.Name)
+	l := e.Limit
+	text := "limit " + l.Name + " is reached: "
+	if e.Got > 0 {
+		text += e.amount() + ", at most "
+	} else {
+		text += "at most "
 	}
+	text += fmt.Sprintf("%s (%s); %s %s raises it", l.Text(l.Max()), l.Doc, Flag, e.raised())
 	if e.Path != "" {
 		return e.Path + ": " + text
 	}
@@ -212,11 +220,19 @@ func (e *Error) amount() string {
 	return strconv.FormatInt(e.Got, 10)
 }
 
-// raised returns NAME=VALUE with a value that allows what there is, as far as that may be.
+// raised returns NAME=VALUE with a value that allows what there is, as far as that may be; twice as
+// much as now if what there is is not known.
 func (e *Error) raised() string {
+	l, want := e.Limit, e.Got
+	if want <= 0 {
+		want = 2 * l.Max()
+	}
 	value := int64(1)
-	for value < e.Got && value < 1<<62 {
+	for value < want && value < 1<<62 {
 		value *= 2
 	}
-	return e.Limit.Name + "=" + e.Limit.Text(min(value, e.Limit.Most))
+	if l.Unit == Duration {
+		value = want
+	}
+	return l.Name + "=" + l.Text(min(value, l.Most))
 }
