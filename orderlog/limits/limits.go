@@ -101,18 +101,18 @@ var (
 	Archetypes = define("archetypes", Count, 1<<16, 1<<24, "tables of a state: archetypes, caches and noise")
 	Columns    = define("columns", Count, 1<<16, 1<<24, "columns of a table, or of all tables of a state that an engine wrote")
 	Rows       = define("rows", Count, 1<<28, 1<<48, "rows of a table")
-	Cells      = define("cells", Count, 1<<26, 1<<40, "rows times columns of all tables of a state that an engine wrote, absent values included")
+	Cells      = define("cells", Count, 1<<25, 1<<40, "rows times columns of all tables of a state that an engine wrote, absent values included")
 	Cell       = define("cell", Bytes, 256*mib, 1<<31, "one block of one column of a .snap, or the index of a table")
 	String     = define("string", Bytes, 64*mib, 1<<31, "one text, or one value of bytes, in a table")
 	Header     = define("header", Bytes, 16*mib, 1<<31, "the header of a .snap")
 	Properties = define("properties", Count, 1<<12, 1<<24, "properties in a header: build, system, mods")
-	Depth      = define("depth", Count, 64, 1000, "how deep values, tags and elements of engines' files are nested")
+	Depth      = define("depth", Count, 128, 1000, "how deep values, tags and elements of engines' files are nested")
 )
 
 // Logs and traces.
 var (
 	Frame       = define("frame", Bytes, 64*mib, 1<<31, "a frame of a log or trace")
-	Line        = define("line", Bytes, 16*mib, 1<<31, "a line of a text")
+	Line        = define("line", Bytes, 8*mib, 1<<31, "a line of a text")
 	Tick        = define("tick", Bytes, 64*mib, 1<<31, "all that a log has of one tick")
 	Orders      = define("orders", Count, 1<<20, 1<<31, "orders, hashes and markers of one tick")
 	Checkpoints = define("checkpoints", Count, 1<<17, 1<<31, "checkpoints of one tick that are aligned, and systems and scopes of a trace")

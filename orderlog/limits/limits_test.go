@@ -2,6 +2,10 @@ package limits_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -91,7 +95,7 @@ func TestSettings(t *testing.T) {
 func TestReached(t *testing.T) {
 	for err, want := range map[*limits.Error]string{
 		limits.Cell.Reached("a/x.snap", 300<<20): "a/x.snap: limit cell is reached: 314572800 bytes, at most 256MiB (one block of one column of a .snap, or the index of a table); --limit cell=512MiB raises it",
-		limits.Depth.Reached("", 0):              "limit depth is reached: at most 64 (how deep values, tags and elements of engines' files are nested); --limit depth=128 raises it",
+		limits.Depth.Reached("", 0):              "limit depth is reached: at most 128 (how deep values, tags and elements of engines' files are nested); --limit depth=256 raises it",
 		limits.Cell.Reached("x", 3<<30):          "x: limit cell is reached: 3221225472 bytes, at most 256MiB (one block of one column of a .snap, or the index of a table); --limit cell=2GiB raises it",
 		limits.Memory.Reached("x", 0):            "x: limit memory is reached: at most 4GiB (the content that is held in memory at one time); --limit memory=8GiB raises it",
 	} {
@@ -127,5 +131,46 @@ func TestHeld(t *testing.T) {
 	b.Free()
 	if now, most := limits.InUse(); now != 0 || most != 100 {
 		t.Errorf("%d bytes are held, %d at most", now, most)
+	}
+}
+
+// TestEveryLimitIsUsed: a limit that no reader asks for would be a promise that nothing keeps.
+func TestEveryLimitIsUsed(t *testing.T) {
+	unused := map[string]bool{}
+	source, err := os.ReadFile("limits.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\t(\w+) += define\("`).FindAllStringSubmatch(string(source), -1) {
+		unused[m[1]] = true
+	}
+	if len(unused) != len(limits.All()) {
+		t.Fatalf("%d of %d limits found", len(unused), len(limits.All()))
+	}
+	delete(unused, "Wall")   // Deadline
+	delete(unused, "Memory") // Held
+	delete(unused, "Excess") // Exceed
+	used := regexp.MustCompile(`\blimits\.(\w+)\b`)
+	root := filepath.Join("..", "..")
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range used.FindAllSubmatch(b, -1) {
+			delete(unused, string(m[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range unused {
+		t.Errorf("no reader asks for limits.%s", name)
 	}
 }

@@ -212,6 +212,12 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Is reports whether target says of the same limit that it is reached.
+func (e *Error) Is(target error) bool {
+	other, ok := target.(*Error)
+	return ok && other.Limit == e.Limit
+}
+
 // amount says how much there is.
 func (e *Error) amount() string {
 	if e.Limit.Unit == Bytes {

@@ -20,23 +20,23 @@ type Hostile struct {
 func All() []Hostile {
 	return []Hostile{
 		{"bomb", func(n, side int) *snapshot.World { // unpacks a thousandfold
-			return worldOf(40*n, 12, 1, func(t, c, r int) string { return string(filled(1<<16, side)) })
+			return worldOf(20*n, 12, 1, func(t, c, r int) string { return string(filled(1<<16, side)) })
 		}},
 		{"long-values", func(n, side int) *snapshot.World { // 64 KiB each, in many rows
-			return worldOf(1, 1, 200*n, func(t, c, r int) string { return string(noise(1<<16, side, r)) })
+			return worldOf(1, 1, 40*n, func(t, c, r int) string { return string(noise(1<<16, side, r)) })
 		}},
 		{"every-row", func(n, side int) *snapshot.World { // all rows of all columns differ
-			return worldOf(1, 8, 20_000*n, func(t, c, r int) string { return fmt.Sprint(side, c, r) })
+			return worldOf(1, 8, 5000*n, func(t, c, r int) string { return fmt.Sprint(side, c, r) })
 		}},
 		{"other-keys", otherKeys}, // no row is on both sides, and they alternate
 		{"tables", func(n, side int) *snapshot.World { // thousands of tables of a row
-			return worldOf(2000*n, 1, 1, func(t, c, r int) string { return fmt.Sprint(side, t) })
+			return worldOf(500*n, 1, 1, func(t, c, r int) string { return fmt.Sprint(side, t) })
 		}},
 		{"columns", func(n, side int) *snapshot.World {
-			return worldOf(1, 2000*n, 1, func(t, c, r int) string { return fmt.Sprint(side, c) })
+			return worldOf(1, 500*n, 1, func(t, c, r int) string { return fmt.Sprint(side, c) })
 		}},
 		{"other-tables", func(n, side int) *snapshot.World { // no table is on both sides
-			w := worldOf(2000*n, 1, 1, func(t, c, r int) string { return fmt.Sprint(t) })
+			w := worldOf(500*n, 1, 1, func(t, c, r int) string { return fmt.Sprint(t) })
 			for i := range w.Tables {
 				w.Tables[i].Label += fmt.Sprint(".", side)
 			}
@@ -44,7 +44,7 @@ func All() []Hostile {
 			return w
 		}},
 		{"other-columns", func(n, side int) *snapshot.World {
-			w := worldOf(1, 2000*n, 1, func(t, c, r int) string { return fmt.Sprint(c) })
+			w := worldOf(1, 500*n, 1, func(t, c, r int) string { return fmt.Sprint(c) })
 			for i := range w.Tables[0].Columns {
 				w.Tables[0].Columns[i].Field += fmt.Sprint(".", side)
 			}
@@ -75,7 +75,7 @@ func worldOf(tables, columns, rows int, value func(table, column, row int) strin
 }
 
 func otherKeys(n, side int) *snapshot.World {
-	w := worldOf(1, 4, 20_000*n, func(t, c, r int) string { return fmt.Sprint(c, r) })
+	w := worldOf(1, 4, 5000*n, func(t, c, r int) string { return fmt.Sprint(c, r) })
 	for i := range w.Tables[0].Keys.A {
 		w.Tables[0].Keys.A[i] = uint64(2*i + side)
 	}

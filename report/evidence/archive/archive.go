@@ -337,7 +337,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	}
 	if n == nil {
 		f, err := t.keeper.get(path, func() (files.File, error) {
-			f, err := files.Disk.Open(path)
+			f, err := openDisk(path)
 			return t.meter.count(path, f, err)
 		})
 		if err != nil {
@@ -349,6 +349,9 @@ func (t *Tree) Open(path string) (files.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
 	}
 	f, err := t.keeper.get(path, func() (files.File, error) {
+		if limits.File.Over(n.size) {
+			return nil, limits.File.Reached("", n.size)
+		}
 		f, err := n.open(n)
 		return t.meter.count(path, f, err)
 	})
