@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"snapshot", "orderlog"},
 	{"snapshot/signatures"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
+	{"orderlog/limits"},
 	{"internal/kill"},                       // of tests alone
 	{"internal/sample", "internal/misedit"}, // of tests alone
 	{"internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "docs"},
@@ -31,7 +32,7 @@ var layers = [][]string{
 
 // standardOnly are packages that import nothing but the standard library and
 // each other's kind.
-var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files"}
+var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files", "orderlog/limits"}
 
 // withoutFiles are packages that work on values in memory and open no files.
 var withoutFiles = []string{"bisect"}

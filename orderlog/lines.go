@@ -7,10 +7,8 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
-
-// MaxLine is the longest line that Lines reads, in bytes.
-const MaxLine = 8 << 20
 
 // lineBuffer is how much of a file is read at a time, in bytes.
 const lineBuffer = 32 << 10
@@ -61,7 +59,7 @@ func (l *Lines) Offset() int64 { return l.offset }
 //
 // It returns io.EOF after a line feed, else a [*frame.Error]: frame.ErrTorn
 // if the file ends inside a line, which is not delivered, and frame.ErrCorrupt
-// for a line longer than MaxLine. Errors of the reader are passed on.
+// for a line longer than limits.Line. Errors of the reader are passed on.
 func (l *Lines) Next() ([]byte, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -76,8 +74,8 @@ func (l *Lines) Next() ([]byte, error) {
 			line, err = l.r.ReadSlice('\n')
 			l.next += int64(len(line))
 			l.long = append(l.long, line...)
-			if len(l.long) > MaxLine {
-				l.err = l.Corrupt("longer than %d bytes", MaxLine)
+			if limits.Line.Over(int64(len(l.long))) {
+				l.err = l.Corrupt("%v", limits.Line.Reached("", 0))
 				return nil, l.err
 			}
 		}
@@ -108,7 +106,7 @@ func (l *Lines) Next() ([]byte, error) {
 // Corrupt returns an error that names the current line.
 func (l *Lines) Corrupt(format string, args ...any) *frame.Error {
 	return &frame.Error{
-		Name: l.name, Offset: l.offset, Err: frame.ErrCorrupt,
+		Name: l.name, Offset: l.offset, Err: frame.Fault(args),
 		Msg: fmt.Sprintf("line %d: ", l.number) + fmt.Sprintf(format, args...),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -621,29 +622,26 @@ func spoken(name string) bool {
 // ReportSchema is the schema of a Report.
 const ReportSchema = "desynctool.triage/1"
 
-// maxReport is how large a saved report may be.
-const maxReport = 64 << 20
-
 // ReadReport reads a saved Report.
 func ReadReport(r io.Reader, name string) (*Report, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > maxReport {
-		return nil, fmt.Errorf("%s: a report has at most %d MiB", name, maxReport>>20)
+	if limits.Report.Over(int64(len(b))) {
+		return nil, limits.Report.Reached(name, 0)
 	}
 	return ParseReport(b, name)
 }
 
 // ReadReports reads the array of reports that MatchesJSON wrote.
 func ReadReports(r io.Reader, name string) (list []*Report, err error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > maxReport {
-		return nil, fmt.Errorf("%s: saved reports have at most %d MiB", name, maxReport>>20)
+	if limits.Report.Over(int64(len(b))) {
+		return nil, limits.Report.Reached(name, 0)
 	}
 	if err := boundValues(b, name); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func TestApart(t *testing.T) {
 				column.AppendUint(bits)
 			}
 		}
-		c := newChange(Key{}, "C", "f", column.At(0), column.At(1))
+		c := newChange(Key{}, "C", "f", column.At(0), column.At(1), longValue)
 		got := c.Apart()
 		exact := func(i int, v Value) (*big.Rat, bool) {
 			if typ.Float() { // a float is written with as few digits as tell it from others
@@ -100,7 +100,7 @@ func TestNotApart(t *testing.T) {
 		{{Type: Ref, Raw: make([]byte, 8)}, {Type: Ref, Raw: []byte{1, 0, 0, 0, 0, 0, 0, 0}}},
 		{{Type: U8, Raw: []byte{0}, Absent: true}, {Type: U8, Raw: []byte{1}}},
 	} {
-		c := newChange(Key{}, "C", "f", pair[0], pair[1])
+		c := newChange(Key{}, "C", "f", pair[0], pair[1], longValue)
 		if got := c.Apart(); got != (Apart{}) {
 			t.Errorf("%s and %s: %+v", pair[0], pair[1], got)
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // cellBuffers is the memory that cells are read into.
@@ -17,6 +19,9 @@ func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, bloc
 	cell := t.cell(block, column)
 	rawLen, storedLen := int(t.cells.raw[cell]), int(t.cells.stored[cell])
 	offset := t.offsets[cell]
+	if err := f.hold(buf, storedLen, rawLen, t.cells.codecs[cell]); err != nil {
+		return nil, err
+	}
 	buf.stored = resize(buf.stored, storedLen)
 	if err := f.readAt(buf.stored, offset); err != nil {
 		return nil, err
@@ -48,6 +53,15 @@ func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, bloc
 	buf.raw = resize(buf.raw, rawLen)
 	unshuffle(buf.raw, buf.mixed)
 	return buf.raw, nil
+}
+
+// hold takes the memory that a cell needs besides what buf has.
+func (f *File) hold(buf *cellBuffers, stored, raw int, codec byte) error {
+	need := max(0, stored-cap(buf.stored))
+	if codec != codecPlain {
+		need += max(0, raw-cap(buf.mixed)) + max(0, raw-cap(buf.raw))
+	}
+	return f.held.Take(f.name, int64(need))
 }
 
 // checkFrame checks that b is one zstd frame (RFC 8878, 3.1.1) as far as its length
@@ -152,7 +166,7 @@ func (f *File) LoadBlock(i, block, column int) (Column, error) {
 	}
 	c := NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale)
 	if err := decodeValueBlock(&c, raw, t.Blocks[block].Rows); err != nil {
-		return Column{}, corrupt(f.name, t.offsets[t.cell(block, column)], what()+": "+err.Error())
+		return Column{}, refused(f.name, t.offsets[t.cell(block, column)], what()+": ", err)
 	}
 	return c, nil
 }
@@ -211,10 +225,13 @@ func decodeValueBlock(c *Column, raw []byte, rows int) error {
 			return fmt.Errorf("%d bytes, too few for the lengths of %d values", len(body), rows)
 		}
 		c.Ends = FromLittleEndian[uint32](body[:4*rows])
-		end := uint64(0)
+		end, longest := uint64(0), limits.String.Max()
 		for i, n := range c.Ends {
-			if end += uint64(n); end > maxCell {
+			if end += uint64(n); end > uint64(len(body)) {
 				return fmt.Errorf("value of row %d ends at %d", i, end)
+			}
+			if int64(n) > longest {
+				return limits.String.Reached("", int64(n))
 			}
 			c.Ends[i] = uint32(end)
 		}

@@ -48,15 +48,17 @@ type Excerpt struct {
 }
 
 // Values longer than longValue bytes are reduced to excerptLen bytes around
-// their first difference.
+// their first difference; once a comparison keeps wholeValues bytes of values, all that
+// are longer than excerptLen are.
 const (
-	longValue  = 64 << 10
-	excerptLen = 256
+	longValue   = 64 << 10
+	wholeValues = 16 << 20
+	excerptLen  = 256
 )
 
-// shortened returns the parts of two long values that a Change keeps.
-func shortened(a, b []byte) ([]byte, []byte, *Excerpt) {
-	if len(a) <= longValue && len(b) <= longValue {
+// shortened returns the parts of two values that a Change keeps, if one has more than long bytes.
+func shortened(a, b []byte, long int) ([]byte, []byte, *Excerpt) {
+	if len(a) <= long && len(b) <= long {
 		return a, b, nil
 	}
 	same := 0
@@ -68,15 +70,16 @@ func shortened(a, b []byte) ([]byte, []byte, *Excerpt) {
 	return part(a), part(b), e
 }
 
-// newChange describes how a value changed. What it holds of a and b aliases them.
-func newChange(key Key, component, field string, a, b Value) Change {
+// newChange describes how a value changed. What it holds of a and b aliases them: an excerpt, if one
+// has more than long bytes.
+func newChange(key Key, component, field string, a, b Value, long int) Change {
 	c := Change{Key: key, Component: component, Field: field}
 	if !a.Absent && !b.Absent && (a.Type.Width() > 0 || a.Type == Bytes && len(a.Raw) == len(b.Raw)) {
 		for i := range a.Raw {
 			c.BitsChanged += bits.OnesCount8(a.Raw[i] ^ b.Raw[i])
 		}
 	}
-	a.Raw, b.Raw, c.Excerpt = shortened(a.Raw, b.Raw)
+	a.Raw, b.Raw, c.Excerpt = shortened(a.Raw, b.Raw, long)
 	c.A, c.B = a, b
 	if a.Absent || b.Absent {
 		c.Kind = KindAbsent

@@ -52,6 +52,8 @@ type comparer struct {
 	rows []int32 // scratch
 	raw  []byte  // memory for values that are kept
 
+	copied int // bytes of values that are kept
+
 	left  int // tables to come that differ and are wanted
 	spent int // of opts.Total
 	share int // of the table at hand, if opts.Total is set
@@ -298,6 +300,8 @@ func (c *comparer) region(p *pairing, r region) error {
 	// Keys differ somewhere: walk the blocks of both sides as two sorted
 	// streams, holding one run of rows of each.
 	left, right := stream{s: c.a, table: p.i, ix: p.a, next: r.a[0], end: r.a[1]}, stream{s: c.b, table: p.j, ix: p.b, next: r.b[0], end: r.b[1]}
+	defer left.held.Free()
+	defer right.held.Free()
 	for {
 		if err := left.fill(); err != nil {
 			return err
@@ -339,7 +343,12 @@ func (c *comparer) spare(p *pairing) int {
 
 // change is newChange for values that are kept in common memory.
 func (c *comparer) change(key Key, component, field string, a, b Value) Change {
-	x := newChange(key, component, field, a, b)
+	long := longValue
+	if c.copied >= wholeValues {
+		long = excerptLen
+	}
+	x := newChange(key, component, field, a, b, long)
+	c.copied += len(x.A.Raw) + len(x.B.Raw)
 	x.A.Raw, x.B.Raw = c.clone(x.A.Raw), c.clone(x.B.Raw)
 	return x
 }
@@ -359,13 +368,32 @@ func (c *comparer) clone(b []byte) []byte {
 	return c.raw[n:len(c.raw):len(c.raw)]
 }
 
+// prune keeps of changes, to which each column adds as many as there is room for, those that keep
+// would keep, as soon as they are several times as many.
+func (c *comparer) prune(p *pairing, changes []Change) []Change {
+	if room := c.spare(p); room >= 0 && len(changes) > 4*room {
+		return c.first(changes, room)
+	}
+	return changes
+}
+
+// first sorts changes by key, then column, and returns at most n of them; below 0 all.
+func (c *comparer) first(changes []Change, n int) []Change {
+	slices.SortStableFunc(changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
+	if n < 0 || len(changes) <= n {
+		return changes
+	}
+	for i := range changes[n:] {
+		c.copied -= len(changes[n+i].A.Raw) + len(changes[n+i].B.Raw)
+	}
+	clear(changes[n:])
+	return changes[:n]
+}
+
 // keep appends the first changes, by key and column, that there is room for.
 // Each column has contributed its first ones.
 func (c *comparer) keep(p *pairing, changes []Change) {
-	slices.SortStableFunc(changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
-	if room := c.spare(p); room >= 0 && len(changes) > room {
-		changes = changes[:room]
-	}
+	changes = c.first(changes, c.spare(p))
 	p.td.Changes = append(reserve(p.td.Changes, len(changes), 2*(len(p.td.Changes)+len(changes))), changes...)
 }
 
@@ -404,6 +432,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 			i := int(row)
 			changes = append(changes, c.change(keys.At(i), a.Component, a.Field, a.At(i), b.At(i)))
 		}
+		changes = c.prune(p, changes)
 	}
 	c.keep(p, changes)
 	return nil

@@ -185,7 +185,7 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	d.Noisy, d.Classes = CompareClasses(d.A, d.B)
 	if !bytes.Equal(d.A.RNG, d.B.RNG) || (d.A.RNG == nil) != (d.B.RNG == nil) {
 		va, vb := rngValues(&d.A.Head, &d.B.Head)
-		change := newChange(Key{}, RNG, "state", va, vb)
+		change := newChange(Key{}, RNG, "state", va, vb, longValue)
 		rule := opts.Ignore.table(RNG)
 		if rule == "" {
 			rule = opts.Ignore.column(RNG, RNG, "state")

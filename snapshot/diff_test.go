@@ -225,7 +225,7 @@ func TestKindsOfChange(t *testing.T) {
 			col.AppendUint(bits)
 			return col.At(0)
 		}
-		got := newChange(Key{}, "A", "b", column(c.a), column(c.b))
+		got := newChange(Key{}, "A", "b", column(c.a), column(c.b), longValue)
 		if got.Kind != c.kind || got.ULP != c.ulp {
 			t.Errorf("%s %#x→%#x: %s, %d ulp", c.typ, c.a, c.b, got.Kind, got.ULP)
 		}
@@ -235,11 +235,11 @@ func TestKindsOfChange(t *testing.T) {
 		}
 	}
 	absent := Value{Type: U8, Absent: true, Raw: []byte{0}}
-	if got := newChange(Key{}, "A", "b", absent, Value{Type: U8, Raw: []byte{0}}); got.Kind != KindAbsent || got.BitsChanged != 0 {
+	if got := newChange(Key{}, "A", "b", absent, Value{Type: U8, Raw: []byte{0}}, longValue); got.Kind != KindAbsent || got.BitsChanged != 0 {
 		t.Errorf("absent: %+v", got)
 	}
 	for typ, want := range map[Type]Kind{String: KindText, Bytes: KindBytes} {
-		if got := newChange(Key{}, "A", "b", Value{Type: typ, Raw: []byte("x")}, Value{Type: typ}); got.Kind != want {
+		if got := newChange(Key{}, "A", "b", Value{Type: typ, Raw: []byte("x")}, Value{Type: typ}, longValue); got.Kind != want {
 			t.Errorf("%s: %s", typ, got.Kind)
 		}
 	}

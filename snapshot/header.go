@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -33,8 +35,8 @@ func (f *File) decodeHeader(b []byte) error {
 	info.Root = c.hash("root")
 	c.meta(info)
 	n := c.length("tables")
-	if n > maxTables {
-		c.fail("%d tables, at most %d are allowed", n, maxTables)
+	if limits.Archetypes.Over(int64(n)) {
+		c.fail("%w", limits.Archetypes.Reached(f.name, int64(n)))
 	}
 	for i := 0; i < n && c.err == nil; i++ {
 		var t TableInfo
@@ -42,11 +44,14 @@ func (f *File) decodeHeader(b []byte) error {
 		c.array("table", tableFields)
 		t.Class = Class(c.unsigned("class", uint64(len(classNames)-1)))
 		t.Label = c.text("label")
-		t.Rows = c.unsigned("row count", maxRows)
+		t.Rows = c.unsigned("row count", math.MaxInt64)
+		if limits.Rows.Over(int64(t.Rows)) {
+			c.fail("%w", limits.Rows.Reached(f.name, int64(t.Rows)))
+		}
 		t.Parts = int(c.unsigned("key parts", 2))
 		t.Hash = c.hash("leaf hash")
 		place.offset = c.unsigned("index offset", uint64(f.size))
-		place.length = uint32(c.unsigned("index length", maxIndex))
+		place.length = uint32(c.unsigned("index length", uint64(limits.Cell.Max())))
 		if c.err == nil {
 			c.err = f.checkTable(&t, place)
 		}
@@ -71,8 +76,8 @@ func (c *cursor) meta(info *Info) {
 	case err != nil:
 		c.fail("properties: %v", err)
 		return
-	case n > maxMeta:
-		c.fail("%d properties, at most %d are allowed", n, maxMeta)
+	case limits.Properties.Over(int64(n)):
+		c.fail("%w", limits.Properties.Reached("", int64(n)))
 		return
 	case n > 0:
 		info.Meta = make(map[string]string, n)

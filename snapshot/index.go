@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -27,11 +28,17 @@ func (f *File) Index(i int) (*Index, error) {
 	return &t.Index, nil
 }
 
+// indexMemory is how many bytes an index takes that was read, for each that it has in the file.
+const indexMemory = 4
+
 func (f *File) table(i int) (*fileTable, error) {
 	if f.tables[i] != nil {
 		return f.tables[i], nil
 	}
 	info, place := &f.info.Tables[i], f.places[i]
+	if err := f.held.Take(f.name, indexMemory*int64(place.length)); err != nil {
+		return nil, err
+	}
 	b := make([]byte, place.length)
 	if err := f.readAt(b, int64(place.offset)); err != nil {
 		return nil, err
@@ -43,7 +50,7 @@ func (f *File) table(i int) (*fileTable, error) {
 	}
 	t, err := f.decodeIndex(i, payload)
 	if err != nil {
-		return nil, corrupt(f.name, int64(place.offset), where+err.Error())
+		return nil, refused(f.name, int64(place.offset), where, err)
 	}
 	f.tables[i] = t
 	return t, nil
@@ -73,8 +80,8 @@ func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
 	data := int64(c.unsigned("data offset", uint64(f.size)))
 	t.KeysDigest = c.hash("digest of the keys")
 	columns := c.length("columns")
-	if columns > maxColumns {
-		c.fail("%d columns, at most %d are allowed", columns, maxColumns)
+	if limits.Columns.Over(int64(columns)) {
+		c.fail("%w", limits.Columns.Reached(f.name, int64(columns)))
 	}
 	for k := 0; k < columns && c.err == nil; k++ {
 		c.array("column", columnFields)
@@ -99,7 +106,7 @@ func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
 	var arrays [blockFields][]byte
 	c.array("blocks", blockFields)
 	for k := range arrays {
-		arrays[k] = c.bytes("array of blocks", maxIndex)
+		arrays[k] = c.bytes("array of blocks", len(payload))
 	}
 	if c.err != nil {
 		return nil, c.err
@@ -114,7 +121,29 @@ func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
 	if data != start {
 		return nil, fmt.Errorf("cells at %d, expected at %d", data, start)
 	}
-	return t, t.place(data, int64(f.places[i].offset))
+	if err := t.place(data, int64(f.places[i].offset)); err != nil {
+		return nil, err
+	}
+	return t, f.expand(t)
+}
+
+// smallContent is how many bytes of cells a small file may have whatever they are stored in.
+const smallContent = 1 << 20
+
+// expand adds the cells of a table to those that were met before, which may not be out of all
+// proportion to the file.
+func (f *File) expand(t *fileTable) error {
+	allowed := max(f.expanded, smallContent, limits.Ratio.Max()*f.size)
+	for _, n := range t.cells.raw {
+		f.expanded += int64(n)
+	}
+	if f.expanded <= allowed {
+		return nil
+	}
+	if f.expanded > limits.Free.Max() && f.expanded/limits.Ratio.Max() > f.size {
+		return limits.Ratio.Reached(f.name, (f.expanded+f.size-1)/f.size)
+	}
+	return limits.Exceed(f.name, f.expanded-allowed)
 }
 
 // setBlocks fills in blocks and cells and checks digests against them.
@@ -192,7 +221,10 @@ func (t *fileTable) checkCells(info *TableInfo, block int) error {
 		bitmap := uint32((rows + 7) / 8)
 		ok := raw == fixed || column >= 0 && raw == fixed+bitmap
 		if width == 0 {
-			ok = raw >= uint32(blockHeader+4*rows) && raw <= maxCell
+			ok = raw >= uint32(blockHeader+4*rows)
+		}
+		if limits.Cell.Over(int64(raw)) {
+			return limits.Cell.Reached("", int64(raw))
 		}
 		if !ok {
 			return fmt.Errorf("cell %d of block %d has %d bytes, which %d rows cannot have", column+1, block, raw, rows)

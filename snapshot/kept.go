@@ -3,13 +3,15 @@ package snapshot
 import (
 	"runtime"
 	"sync/atomic"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // What is read whole to learn of which moment it is would be read again when it is compared. A
 // folder of few such files keeps them, up to a size of all of them together.
 const (
 	maxKeptFiles = 16        // of one folder
-	maxKept      = 256 << 20 // bytes in memory, of all of the process
+	maxKept      = 256 << 20 // bytes in memory, of all of the process, or an eighth of limits.Memory
 )
 
 // keptBytes is how large the states are that are kept.
@@ -27,7 +29,7 @@ func (e *Entry) keep(s State) {
 		return
 	}
 	size := world.world.memory()
-	if keptBytes.Add(size) > maxKept {
+	if keptBytes.Add(size) > min(maxKept, limits.Memory.Max()/8) {
 		keptBytes.Add(-size)
 		return
 	}

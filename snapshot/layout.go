@@ -1,9 +1,11 @@
 package snapshot
 
 import (
+	"errors"
 	"hash/crc32"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // A .snap file is
@@ -29,14 +31,16 @@ const (
 	codecZstd  = 1 // shuffled, then one zstd frame
 )
 
-// Caps on what a file may declare, checked before anything is allocated.
+// Bounds of the format, which a writer keeps. A reader has package limits instead, whose values
+// are these, or lower ones, unless a user changes them.
 const (
 	maxHeader    = 16 << 20  // bytes of the header
 	maxIndex     = 256 << 20 // bytes of a table's index
 	maxCell      = 256 << 20 // bytes of a cell
 	bigCell      = 16 << 20  // bytes from which on a cell may not expand more than maxExpansion times
 	maxExpansion = 1000
-	maxRows      = 1 << 48 // of a table
+	freeContent  = 64 << 20 // bytes from which on all cells may not have more than maxRatio times those of the file
+	maxRatio     = 200
 	maxTables    = 1 << 16
 	maxColumns   = 1 << 16
 	maxMeta      = 1 << 12
@@ -61,4 +65,13 @@ func IsSnap(head []byte) bool { return len(head) >= len(magic) && string(head[:l
 
 func corrupt(name string, offset int64, msg string) error {
 	return &frame.Error{Name: name, Offset: offset, Msg: msg, Err: frame.ErrCorrupt}
+}
+
+// refused returns the error of a part of a file, which where names: that it is corrupt, or that a
+// limit is reached, which is no fault of the file.
+func refused(name string, offset int64, where string, err error) error {
+	if over := (*limits.Error)(nil); errors.As(err, &over) {
+		return &limits.Error{Limit: over.Limit, Path: name, Got: over.Got}
+	}
+	return corrupt(name, offset, where+err.Error())
 }

@@ -2,23 +2,29 @@ package snapshot
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// MaxLoad is how many bytes the cells of a .snap may have, uncompressed, for Load to
-// load it whole. Compare, Check and WriteText read block by block and have no such
+// Load loads a whole state into memory: a .snap whose cells have, uncompressed, at most as many
+// bytes as limits.Memory has left. Compare, Check and WriteText read block by block and have no such
 // bound.
-const MaxLoad = 4 << 30
-
-// Load loads a whole state into memory, a .snap of at most MaxLoad bytes.
 func Load(s State) (*World, error) {
 	if f, ok := s.(*File); ok {
-		if err := errors.Join(f.checkLoadable(), f.checkEnd()); err != nil {
+		total, err := f.ContentSize()
+		if err == nil {
+			err = f.checkEnd()
+		}
+		if err != nil {
+			return nil, err
+		}
+		var loading limits.Held
+		defer loading.Free()
+		if err := loading.Take(f.name, int64(min(total, math.MaxInt64/2))); err != nil {
 			return nil, err
 		}
 	}
@@ -57,18 +63,6 @@ func (f *File) ContentSize() (uint64, error) {
 		}
 	}
 	return total, nil
-}
-
-// checkLoadable refuses a file that would take more memory than MaxLoad.
-func (f *File) checkLoadable() error {
-	total, err := f.ContentSize()
-	if err != nil {
-		return err
-	}
-	if total > MaxLoad {
-		return fmt.Errorf("%s: too large to load: %d bytes of cells, at most %d are loaded whole", f.name, total, uint64(MaxLoad))
-	}
-	return nil
 }
 
 // LoadTable loads table i of a state.
@@ -221,19 +215,23 @@ func checkContent(s State, i int, h *Hasher) error {
 	keyBlocks := make([]merkle.Hash, len(ix.Blocks))
 	columnBlocks := make([][]merkle.Hash, len(ix.Columns))
 	for b := range ix.Blocks {
-		rows, err := LoadRows(s, i, b)
+		keys, err := s.LoadKeys(i, b)
 		if err != nil {
 			return err
 		}
-		_, digests := h.Keys(rows.Keys, []int{0})
+		_, digests := h.Keys(keys, []int{0})
 		keyBlocks[b] = digests[0]
 		if keyBlocks[b] != ix.Blocks[b].Keys {
 			return &HashError{what("keys", b), ix.Blocks[b].Keys, keyBlocks[b]}
 		}
-		for k := range rows.Columns {
-			_, digests := h.Column(&rows.Columns[k], []int{0})
+		for k := range ix.Columns {
+			part, err := s.LoadBlock(i, b, k)
+			if err != nil {
+				return err
+			}
+			_, digests := h.Column(&part, []int{0})
 			if digests[0] != ix.Columns[k].Blocks[b] {
-				return &HashError{what(rows.Columns[k].Name(), b), ix.Columns[k].Blocks[b], digests[0]}
+				return &HashError{what(part.Name(), b), ix.Columns[k].Blocks[b], digests[0]}
 			}
 			columnBlocks[k] = append(columnBlocks[k], digests[0])
 		}

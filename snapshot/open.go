@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
@@ -35,24 +36,36 @@ func OpenPath(tree files.Tree, path string, format *Format) (State, error) {
 		f.Close()
 		return nil, err
 	}
-	s, err := format.Open(f, stat.Size(), path)
+	return openWhole(f, format, path, stat.Size(), func() (State, error) { return format.Open(f, stat.Size(), path) })
+}
+
+// readMemory is how many times the bytes of a state that is read whole are in memory while it is.
+const readMemory = 3
+
+// openWhole opens a state in f, which is closed with it: size bytes, read at once unless its format is
+// light.
+func openWhole(f files.File, format *Format, path string, size int64, open func() (State, error)) (State, error) {
+	c := &closing{file: f}
+	err := error(nil)
+	if !format.Light {
+		err = c.memory.Take(path, readMemory*size)
+	}
+	if err == nil {
+		c.State, err = open()
+	}
+	if whole, ok := c.State.(*held); ok && err == nil {
+		err = c.memory.Resize(path, whole.world.memory())
+	}
 	if err != nil {
+		c.memory.Free()
 		f.Close()
 		return nil, err
 	}
-	if _, ok := s.(*File); ok {
+	if s, ok := c.State.(*File); ok { // it closes the file itself
 		return s, nil
 	}
-	return &closing{s, f}, nil
+	return c, nil
 }
-
-// A compressed file may expand to freeUnpacked bytes, and beyond that
-// maxUnpackRatio times. Real states expand up to 25 times; whatever expands
-// further can be unpacked beforehand.
-const (
-	freeUnpacked   = 16 << 20
-	maxUnpackRatio = 64
-)
 
 // unpackFile returns f, or if it is compressed its content in a scratch file
 // that is gone when it is closed. It closes f if it does not return it.
@@ -71,7 +84,7 @@ func unpackFile(f files.File, path string) (files.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, _, err := packed.Unpack(f, freeUnpacked+maxUnpackRatio*stat.Size())
+	content, _, err := packed.UnpackState(f, stat.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -112,10 +125,14 @@ func regular(f files.File, path string) (fs.FileInfo, error) {
 // closing is a State that closes the file it came from.
 type closing struct {
 	State
-	file io.Closer
+	file   io.Closer
+	memory limits.Held
 }
 
-func (c *closing) Close() error { return errors.Join(c.State.Close(), c.file.Close()) }
+func (c *closing) Close() error {
+	c.memory.Free()
+	return errors.Join(c.State.Close(), c.file.Close())
+}
 
 // Recognize returns the format of the file at path by its leading bytes, else by its name
 // where content need not show it, nil if it is none of formats.
@@ -125,7 +142,7 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 		return nil, err
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, freeUnpacked)
+	content, _, err := packed.UnpackState(f, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

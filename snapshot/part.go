@@ -56,15 +56,10 @@ func (p *partFile) open(part *Part) (State, error) {
 			return nil, err
 		}
 	}
-	s, err := p.openIn(f, part)
-	switch {
-	case p.temp != nil:
-		return s, err
-	case err != nil:
-		f.Close()
-		return nil, err
+	if p.temp != nil {
+		f = staysOpenFile{f}
 	}
-	return &closing{s, f}, nil
+	return openWhole(f, p.format, p.name(part), part.Size, func() (State, error) { return p.openIn(f, part) })
 }
 
 func (p *partFile) openIn(r io.ReaderAt, part *Part) (State, error) {
@@ -119,3 +114,8 @@ func Several(tree files.Tree, path string, formats []Format) bool {
 	format, err := Recognize(tree, path, formats)
 	return err == nil && format != nil && format.Parts != nil
 }
+
+// staysOpenFile is a file that is closed elsewhere.
+type staysOpenFile struct{ files.File }
+
+func (staysOpenFile) Close() error { return nil }

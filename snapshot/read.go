@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // File is a .snap that is read piece by piece. It is not safe for concurrent
@@ -24,6 +25,9 @@ type File struct {
 	keys   cellBuffers
 	values cellBuffers
 	read   int64
+
+	expanded int64 // bytes of the cells of all tables whose index was read
+	held     limits.Held
 }
 
 // headSize is how much of a file one read fetches for the header.
@@ -64,8 +68,11 @@ func Open(r io.ReaderAt, size int64, name string) (*File, error) {
 		return nil, corrupt(name, int64(length), fmt.Sprintf("%d bytes after the end", uint64(size)-length))
 	}
 	length := int64(binary.LittleEndian.Uint32(head[12:]))
-	if length > maxHeader || preambleSize+length+int64(len(endMarker)) > size {
+	if preambleSize+length+int64(len(endMarker)) > size {
 		return nil, corrupt(name, 12, fmt.Sprintf("header of %d bytes in a file of %d", length, size))
+	}
+	if limits.Header.Over(length) {
+		return nil, limits.Header.Reached(name, length)
 	}
 	header := head[preambleSize:]
 	if int64(len(header)) < length {
@@ -79,7 +86,7 @@ func Open(r io.ReaderAt, size int64, name string) (*File, error) {
 		return nil, corrupt(name, preambleSize, "checksum of the header does not fit")
 	}
 	if err := f.decodeHeader(header); err != nil {
-		return nil, corrupt(name, preambleSize, "header: "+err.Error())
+		return nil, refused(name, preambleSize, "header: ", err)
 	}
 	f.tables = make([]*fileTable, len(f.info.Tables))
 	return f, nil
@@ -129,6 +136,7 @@ func (f *File) BytesRead() int64 { return f.read }
 
 // Close closes the underlying reader if it can be closed.
 func (f *File) Close() error {
+	f.held.Free()
 	if f.zstd != nil {
 		f.zstd.Close()
 		f.zstd = nil

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // sameWorld compares by content: a nil bitmap and a full one are the same.
@@ -432,24 +434,40 @@ func encodeAll(t *testing.T, b []byte) []byte {
 	return enc.EncodeAll(b, nil)
 }
 
-// TestLoadBudget: what a sound file expands to is bounded by memory, not by its own
-// size, and what is beyond that is not damage.
+// TestLoadBudget: a sound file that is larger than the memory that is allowed is not damaged, and
+// what was taken for it is given back.
 func TestLoadBudget(t *testing.T) {
-	const cells, cell = 1 << 13, 1 << 20 // a file of 0.5 MB
-	file := func(cells int) *File {
-		table := &fileTable{}
-		for range cells {
-			table.cells.raw = append(table.cells.raw, cell)
+	before, _ := limits.InUse()
+	text := NewColumn("Log", "text", String, 0)
+	text.AppendBytes(make([]byte, 2<<20))
+	b := encode(t, &World{Tables: []Table{{Label: "Log", Keys: Keys{A: []uint64{0}}, Columns: []Column{text}}}}, WriteOptions{})
+	for value, fits := range map[int64]bool{1 << 20: false, 16 << 20: true} {
+		set(t, "memory", fmt.Sprint(before+value)) // other tests leave files open
+		f, err := Open(bytes.NewReader(b), int64(len(b)), "test.snap")
+		if err != nil {
+			t.Fatal(err)
 		}
-		return &File{name: "test.snap", size: 1 << 19, info: Info{Tables: make([]TableInfo, 1)}, tables: []*fileTable{table}}
+		_, err = Load(f)
+		over := (*limits.Error)(nil)
+		if fits && err != nil || !fits && (!errors.As(err, &over) || over.Limit != limits.Memory || over.Path != "test.snap") {
+			t.Errorf("%d: %v", value, err)
+		}
+		f.Close()
+		if now, _ := limits.InUse(); now != before {
+			t.Errorf("%d: %d bytes are still held", value, now-before)
+		}
 	}
-	if err := file(cells / 2).checkLoadable(); err != nil {
-		t.Errorf("4 GiB: %v", err)
+}
+
+// set sets a limit for a test.
+func set(t *testing.T, name, value string) {
+	t.Helper()
+	var s limits.Settings
+	if err := s.Set(name, value, "test"); err != nil {
+		t.Fatal(err)
 	}
-	err := file(cells/2 + 1).checkLoadable()
-	if err == nil || errors.Is(err, frame.ErrCorrupt) || !strings.Contains(err.Error(), "test.snap: too large to load: 4296015872 bytes of cells, at most 4294967296") {
-		t.Errorf("more than 4 GiB: %v", err)
-	}
+	limits.Use(s)
+	t.Cleanup(func() { limits.Use(limits.Settings{}) })
 }
 
 // TestOneFormOfABlock: what is equal has one form only, else digests would tell

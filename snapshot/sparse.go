@@ -5,13 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-)
 
-// Limits of what a Sparse may hold.
-const (
-	maxSparseTables  = 1 << 14
-	maxSparseColumns = 1 << 16 // of all tables
-	maxSparseCells   = 1 << 25 // rows times columns of all tables, absent values included
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // ErrTwice says that a row was given a value of a column a second time.
@@ -64,8 +59,8 @@ func (s *Sparse) Table(class Class, label string, parts int) (*SparseTable, erro
 	name := sparseName{class, label}
 	t := s.tables[name]
 	switch {
-	case t == nil && len(s.tables) == maxSparseTables:
-		return nil, fmt.Errorf("more than %d tables", maxSparseTables)
+	case t == nil && limits.Archetypes.Over(int64(len(s.tables))+1):
+		return nil, limits.Archetypes.Reached("", 0)
 	case t == nil:
 		if err := checkName(label); err != nil {
 			return nil, err
@@ -116,8 +111,8 @@ func (t *SparseTable) set(component, field string, typ Type, c sparseCell) error
 	name := sparseColumn{component, field, typ}
 	cells := t.columns[name]
 	if cells == nil {
-		if t.of.columns++; t.of.columns > maxSparseColumns {
-			return fmt.Errorf("more than %d columns", maxSparseColumns)
+		if t.of.columns++; limits.Columns.Over(int64(t.of.columns)) {
+			return limits.Columns.Reached("", 0)
 		}
 		if err := errors.Join(checkName(component), checkName(field)); err != nil {
 			return err
@@ -138,8 +133,8 @@ func (t *SparseTable) set(component, field string, typ Type, c sparseCell) error
 func (s *Sparse) Tables() ([]Table, error) {
 	cells := 0
 	for _, t := range s.tables {
-		if cells += len(t.keys) * max(1, len(t.columns)); cells > maxSparseCells {
-			return nil, fmt.Errorf("more than %d values", maxSparseCells)
+		if cells += len(t.keys) * max(1, len(t.columns)); limits.Cells.Over(int64(cells)) {
+			return nil, limits.Cells.Reached("", 0)
 		}
 	}
 	w := World{Tables: make([]Table, 0, len(s.tables))}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // TestSparse fills a table out of order, and pins what comes out.
@@ -86,7 +88,7 @@ noise ship [] []
 // TestSparseLimits: what asks for more than there is room for is an error.
 func TestSparseLimits(t *testing.T) {
 	var s Sparse
-	for i := range maxSparseTables {
+	for i := range limits.Archetypes.Max() {
 		if _, err := s.Table(Archetype, fmt.Sprint("t", i), 1); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,7 @@ func TestSparseLimits(t *testing.T) {
 	w, _ := s.Table(Archetype, "t0", 1)
 	row, _ := w.Row(0, 0)
 	var err error
-	for i := 0; err == nil && i <= maxSparseColumns; i++ {
+	for i := 0; err == nil && int64(i) <= limits.Columns.Max(); i++ {
 		err = w.SetText(row, "c", fmt.Sprint(i), "")
 	}
 	if err == nil {

@@ -1,6 +1,10 @@
 package snapshot
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
+)
 
 // stream walks the rows of consecutive blocks of one table.
 type stream struct {
@@ -12,7 +16,19 @@ type stream struct {
 	keys      Keys
 	row       int // the next row of it
 	columns   map[int]Column
+	held      limits.Held
 }
+
+// nameOf returns the path of a state that is read from its file, "" for others.
+func nameOf(s State) string {
+	if f, ok := s.(*File); ok {
+		return f.name
+	}
+	return ""
+}
+
+// size returns how many bytes of memory a column takes.
+func (c *Column) size() int64 { return int64(len(c.Data) + 4*len(c.Ends) + len(c.Present)) }
 
 func (s *stream) done() bool { return s.row == len(s.keys.A) && s.next == s.end }
 
@@ -22,6 +38,7 @@ func (s *stream) fill() (err error) {
 		return nil
 	}
 	s.block, s.row, s.columns = s.next, 0, nil
+	s.held.Free()
 	s.next++
 	s.keys, err = s.s.LoadKeys(s.table, s.block)
 	return err
@@ -33,6 +50,9 @@ func (s *stream) column(k int) (*Column, error) {
 	if !ok {
 		loaded, err := s.s.LoadBlock(s.table, s.block, k)
 		if err != nil {
+			return nil, err
+		}
+		if err := s.held.Take(nameOf(s.s), loaded.size()); err != nil {
 			return nil, err
 		}
 		c = loaded.Clone() // several are in use at a time
@@ -109,6 +129,7 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 				changes = append(changes, c.change(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
 			}
 		}
+		changes = c.prune(p, changes)
 	}
 	c.keep(p, changes)
 	return nil

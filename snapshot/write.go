@@ -51,12 +51,13 @@ func Write(ws io.WriteSeeker, w *World, opts WriteOptions) error {
 // Writer writes a .snap piece by piece, so that a World larger than memory can
 // be saved. It keeps the rows of one block and the index of one table.
 type Writer struct {
-	ws     io.WriteSeeker
-	base   int64 // where the snapshot starts in ws
-	offset int64 // of the next byte, from base
-	opts   WriteOptions
-	info   Info
-	places []indexPlace
+	ws       io.WriteSeeker
+	base     int64 // where the snapshot starts in ws
+	offset   int64 // of the next byte, from base
+	expanded int64 // bytes of all cells, not compressed
+	opts     WriteOptions
+	info     Info
+	places   []indexPlace
 	outline
 
 	hasher Hasher
@@ -318,6 +319,13 @@ func (w *Writer) block(t *Table, start, end int) {
 	}
 }
 
+// mayExpand reports whether readers take a cell of so many stored and raw bytes, after those that
+// were written.
+func (w *Writer) mayExpand(stored, raw int) bool {
+	all := w.expanded + int64(raw)
+	return (raw <= bigCell || raw/maxExpansion <= stored) && (all <= freeContent || all/maxRatio <= w.offset+int64(stored))
+}
+
 // cell writes the cell whose canonical bytes are in w.raw.
 func (w *Writer) cell() merkle.Hash {
 	digest := merkle.Hash(sha256.Sum256(w.raw))
@@ -326,10 +334,11 @@ func (w *Writer) cell() merkle.Hash {
 		w.mixed = append(w.mixed[:0], w.raw...)
 		shuffle(w.mixed, w.raw)
 		w.packed = w.zstd.EncodeAll(w.mixed, w.packed[:0])
-		if len(w.packed) < len(w.raw) && (len(w.raw) <= bigCell || len(w.raw)/maxExpansion <= len(w.packed)) {
+		if len(w.packed) < len(w.raw) && w.mayExpand(len(w.packed), len(w.raw)) {
 			stored, codec = w.packed, codecZstd
 		}
 	}
+	w.expanded += int64(len(w.raw))
 	w.cells.digests = append(w.cells.digests, digest[:]...)
 	w.cells.raw = append(w.cells.raw, uint32(len(w.raw)))
 	w.cells.stored = append(w.cells.stored, uint32(len(stored)))

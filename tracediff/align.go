@@ -1,8 +1,9 @@
 package tracediff
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // cell is what one peer has at the checkpoint at hand.
@@ -96,8 +97,8 @@ func (c *comparer) gather() error {
 			if p.rec == nil || p.at != c.tick {
 				break
 			}
-			if len(lists[p.n]) == maxInTick {
-				return fmt.Errorf("%s: tick %s has more than %d checkpoints", p.info.File, c.tick, maxInTick)
+			if limits.Checkpoints.Over(int64(len(lists[p.n])) + 1) {
+				return limits.Checkpoints.Reached(p.info.File, 0)
 			}
 			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false, p.r.file()})
 			c.inTick |= 1 << p.n

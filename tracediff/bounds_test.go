@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // TestBounds: a file that never names the same thing twice is refused before it
@@ -13,13 +15,13 @@ func TestBounds(t *testing.T) {
 		line func(side, i int) string
 		want string
 	}{
-		"scopes":                {func(side, i int) string { return fmt.Sprintf("tick=%d scope=s%d sum=0x%02x\n", i/1000, i, side) }, "systems and scopes"},
-		"checkpoints in a tick": {func(side, i int) string { return fmt.Sprintf("tick=1 scope=s%d sum=0x01\n", (i*(1+2*side))%50_021) }, "checkpoints"},
+		"scopes":                {func(side, i int) string { return fmt.Sprintf("tick=%d scope=s%d sum=0x%02x\n", i/1000, i, side) }, "limit checkpoints is reached"},
+		"checkpoints in a tick": {func(side, i int) string { return fmt.Sprintf("tick=1 scope=s%d sum=0x01\n", (i*(1+2*side))%50_021) }, "limit checkpoints is reached"},
 	} {
 		var list []*Trace
 		for side := range 2 {
 			var b strings.Builder
-			for i := range maxInTick + maxInTick/4 {
+			for i := range int(limits.Checkpoints.Max() * 5 / 4) {
 				b.WriteString(c.line(side, i))
 			}
 			traces, err := Read(strings.NewReader(b.String()), what, ReadOptions{})

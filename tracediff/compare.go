@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 const (
@@ -162,12 +164,6 @@ func (c *comparer) run() (res *Result, err error) {
 	return c.finish(), nil
 }
 
-// What no game has, and what would need memory without bounds.
-const (
-	maxKeys   = 1 << 17 // systems and scopes
-	maxInTick = 1 << 17 // checkpoints of one tick that have to be aligned
-)
-
 // plain compares traces that never go back.
 func (c *comparer) plain() error {
 	for {
@@ -197,8 +193,8 @@ func (c *comparer) plain() error {
 				return nil
 			}
 		}
-		if len(c.keys) > maxKeys {
-			return fmt.Errorf("%s: more than %d systems and scopes by tick %s", c.list[0].File, maxKeys, tick)
+		if limits.Checkpoints.Over(int64(len(c.keys))) {
+			return limits.Checkpoints.Reached(c.list[0].File, 0)
 		}
 		if !c.open || tick != c.tick {
 			if c.closeTick(); c.opts.FirstOnly && c.result.First != nil {
@@ -206,8 +202,8 @@ func (c *comparer) plain() error {
 			}
 			c.openTick(tick)
 		}
-		if len(c.order) > maxInTick {
-			return fmt.Errorf("%s: tick %s has more than %d checkpoints", c.list[0].File, c.tick, maxInTick)
+		if limits.Checkpoints.Over(int64(len(c.order))) {
+			return limits.Checkpoints.Reached(c.list[0].File, 0)
 		}
 		if c.inOrder() {
 			if c.differs {

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // frames reads the frames of a binary trace. A frame is decoded whole; its
@@ -84,8 +85,8 @@ func (b *frames) decode(kind uint32, payload []byte) error {
 		for range b.array("names") {
 			b.names = append(b.names, b.text("name"))
 		}
-		if len(b.names) > maxNames {
-			b.fail("more than %d names", maxNames)
+		if limits.Names.Over(int64(len(b.names))) {
+			b.fail("%v", limits.Names.Reached("", 0))
 		}
 	case kind == checkpointsFrame:
 		b.decodeCheckpoints()

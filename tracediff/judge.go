@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // witness is what the traces have at a tick that claims name.
@@ -17,15 +19,12 @@ type witness struct {
 	values  [][]byte // by trace, of the first checkpoint; nil without one
 }
 
-// maxClaims bounds how many different claims are kept. All are counted.
-const maxClaims = 1 << 16
-
 // collectClaims merges the claims of all logs: engines repeat what they heard.
 func (c *comparer) collectClaims() {
 	type same struct{ text, values string }
 	index := map[same]int{}
 	start := map[string]map[string]string{}
-	session := c.session()
+	session, beyond := c.session(), "" // the last file with more claims than are kept
 	for _, log := range c.opts.Claims {
 		if s := log.Dialect.Session; s != "" && s != session && !c.opts.Force {
 			c.warn("%s: of another match, %s, and left out; the others are of %s", log.File, s, session)
@@ -57,7 +56,8 @@ func (c *comparer) collectClaims() {
 				}
 				continue
 			}
-			if len(index) == maxClaims {
+			if limits.Claims.Over(int64(len(index)) + 1) { // it is counted all the same
+				beyond = claim.File
 				continue
 			}
 			index[k] = len(c.result.Claims)
@@ -69,6 +69,9 @@ func (c *comparer) collectClaims() {
 				c.witnesses[claim.Tick] = nil
 			}
 		}
+	}
+	if beyond != "" {
+		c.warn("%v", limits.Claims.Reached(beyond, 0))
 	}
 	slices.SortStableFunc(c.result.Claims, func(a, b JudgedClaim) int {
 		if a.HasTick != b.HasTick { // what names a tick says more

@@ -40,7 +40,7 @@ type ReadOptions struct {
 	// Column is the number of a peer's column in a table, from 0.
 	Column int
 	// MaxUnpacked bounds the content of a compressed file; 0 means
-	// packed.DefaultMaxUnpacked.
+	// limits.File.
 	MaxUnpacked int64
 }
 

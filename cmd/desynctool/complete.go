@@ -33,7 +33,7 @@ func (c completer) begun() completer {
 // valuesOfFlags are the values of flags by name, in whichever command these are.
 func valuesOfFlags() map[string]completer {
 	return map[string]completer{
-		"format": completeFormat, "color": words("auto", "always", "never"),
+		"format": completeFormat, "color": words("auto", "always", "never"), "limit": completeLimit,
 		"isolate": words(isolateOn, isolateRequired),
 		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
 		"trace":     words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),

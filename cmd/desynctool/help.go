@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +13,15 @@ import (
 // helpWidth is how many columns the help of commands takes.
 const helpWidth = 80
 
+// addTemplates gives the templates of help what they call; cobra has one table for all commands.
+var addTemplates = sync.OnceFunc(func() { cobra.AddTemplateFunc("globalFlags", globalFlags) })
+
 // fitHelp has the help of a command, and of those below it, take that many columns.
 func fitHelp(cmd *cobra.Command) {
 	if !cmd.HasParent() {
+		addTemplates()
 		cmd.SetUsageTemplate(strings.NewReplacer(
+			".InheritedFlags.FlagUsages ", "globalFlags . ",
 			".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth),
 			`Use "{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" says more about a command.`,
 		).Replace(cmd.UsageTemplate()))

@@ -23,8 +23,9 @@ func newCommands(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	addCompletion(root)
-	addCompletions(root)
 	explainMistakes(root)
+	addLimits(e, root)
+	addCompletions(root)
 	fitHelp(root)
 	return root
 }
@@ -44,6 +45,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		err = help.err
+	}
+	if e.endWall != nil {
+		defer e.endWall()
 	}
 	return e.exit(cmd, err)
 }

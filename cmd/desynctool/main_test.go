@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "limits": limits, "terminal": terminal, "hostile-reader": hostileReader, "weighed": weighed})
+	testscript.Main(m, map[string]func(){"desynctool": checked, "game": game, "memoryLimits": memoryLimits, "terminal": terminal, "hostile-reader": hostileReader, "weighed": weighed})
 }
 
 // TestScript runs the transcripts in testdata/script. Each sees the project's

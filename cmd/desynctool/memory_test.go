@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// limits prints what a command's process would run with.
-func limits() {
+// memoryLimits prints what a command's process would run with.
+func memoryLimits() {
 	tuneMemory()
 	limit := debug.SetMemoryLimit(-1)
 	percent := debug.SetGCPercent(100)
@@ -28,7 +28,7 @@ func TestMemoryOfTheUser(t *testing.T) {
 		{"GOGC=33", fmt.Sprint(uint64(math.MaxInt64), 33)},
 		{"GOGC=off GOMEMLIMIT=1GiB", fmt.Sprint(1<<30, -1)},
 	} {
-		cmd := exec.Command("limits") // of TestMain
+		cmd := exec.Command("memoryLimits") // of TestMain
 		cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
 		out, err := cmd.Output()

@@ -25,6 +25,8 @@ type env struct {
 	args           []string
 	*interrupts
 	rendered bool // a result has been written
+	limits   limitFlags
+	endWall  func() // frees what limits.Wall takes; nil without it
 	// bars, if not nil, shows progress instead of bars on stderr.
 	bars func(what, unit string) (report func(done, total int64), end func())
 	// reader is what --isolate reads with, by another process in tests.
@@ -63,7 +65,7 @@ Results go to stdout, warnings and errors to stderr.
 		if slices.Contains(args, "-") && slices.Contains(filesOnly, cmd.Name()) {
 			return fmt.Errorf("stdin is not read by %s; give a file", cmd.Name())
 		}
-		return nil
+		return e.useLimits()
 	}
 	root.SetHelpCommand(newHelp())
 	for _, g := range []struct {

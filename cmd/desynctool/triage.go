@@ -305,14 +305,18 @@ func (e *env) foundIn(opened *evidenceFor, paths []string, flags triageFlags) (*
 	}
 	r, err := narrow.Triage(s, opened.builds, opened.progress)
 	opened.end()
-	if err := tree.Interrupted(); err != nil {
-		return nil, err
+	wall := e.wallReached()
+	if over := tree.Interrupted(); over != nil && (wall == "" || err != nil) {
+		return nil, over
 	}
 	if err != nil {
 		return nil, tree.Explain(err)
 	}
 	r.Warnings = append(r.Warnings, x.Doubts...)
-	if e.ctx.Err() != nil {
+	switch {
+	case wall != "":
+		r.Warnings = append(r.Warnings, wall+"; this is what was found until then")
+	case e.ctx.Err() != nil:
 		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
 	}
 	r.EscapeBytes()

@@ -40,6 +40,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Sizes and the kind of the end marker are part of the format.
@@ -98,7 +100,7 @@ type Error struct {
 	Offset int64  // in bytes; if torn, where the last whole frame ends
 	Lost   int64  // if torn, number of bytes after Offset
 	Msg    string
-	Err    error // ErrTorn, ErrCorrupt, ErrUnrecognized or ErrVersion
+	Err    error // ErrTorn, ErrCorrupt, ErrUnrecognized, ErrVersion or a *limits.Error
 }
 
 func (e *Error) Error() string {
@@ -114,6 +116,17 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%s: at offset %d: %s", e.Name, e.Offset, e.Msg)
 	}
 	return fmt.Sprintf("%s: %s", e.Name, e.Msg)
+}
+
+// Fault returns what an Error wraps that says that a file cannot be read any further: the
+// *limits.Error among the arguments of its message, else ErrCorrupt.
+func Fault(args []any) error {
+	for _, arg := range args {
+		if over, ok := arg.(*limits.Error); ok {
+			return over
+		}
+	}
+	return ErrCorrupt
 }
 
 // Unwrap returns e.Err, so that errors.Is(err, ErrTorn) works.

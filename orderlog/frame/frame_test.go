@@ -195,11 +195,11 @@ func TestUnderlyingErrors(t *testing.T) {
 // allocated.
 func TestLengthClaimsNoMemory(t *testing.T) {
 	file := build(t)[:16]
-	h := binary.LittleEndian.AppendUint32(nil, 1<<32-1)
+	h := binary.LittleEndian.AppendUint32(nil, 1<<26)
 	h = append(h, 1, 0, 0, 0, 0, 0, 0, 0)
 	file = append(binary.LittleEndian.AppendUint32(append(file, h...), checksum(h)), "some"...)
 	f := testFormat
-	f.MaxPayload = 1<<32 - 1
+	f.MaxPayload = 1 << 26
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 const (
@@ -120,6 +122,9 @@ func (r *Reader) next() (kind uint32, err error) {
 	}
 	length := binary.LittleEndian.Uint32(h)
 	kind = binary.LittleEndian.Uint32(h[4:])
+	if limits.Frame.Over(int64(length)) && uint64(length) <= r.format.maxPayload() {
+		return 0, r.Corrupt(-headerSize, "%v", limits.Frame.Reached("", int64(length)))
+	}
 	if uint64(length) > r.format.maxPayload() {
 		return 0, r.Corrupt(-headerSize, "frame of %d bytes, limit is %d", length, r.format.maxPayload())
 	}
@@ -212,7 +217,7 @@ func (r *Reader) Corrupt(at int, format string, args ...any) *Error {
 		Name:   r.name,
 		Offset: r.offset + headerSize + int64(at),
 		Msg:    fmt.Sprintf(format, args...),
-		Err:    ErrCorrupt,
+		Err:    Fault(args),
 	}
 }
 

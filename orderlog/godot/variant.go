@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Kind is what a Value is, the same for all versions of the engine.
@@ -64,7 +65,6 @@ func (v *Value) Number() (int64, bool) {
 
 // Limits of one value.
 const (
-	maxDepth  = 128
 	maxValues = 1 << 20 // values in it, those of keys and of packed arrays included
 )
 
@@ -192,7 +192,7 @@ func decode(b []byte, name string, offset int64) (Value, error) {
 }
 
 func (d *variant) corrupt(format string, args ...any) error {
-	return &frame.Error{Name: d.name, Offset: d.start + int64(d.pos), Msg: fmt.Sprintf(format, args...), Err: frame.ErrCorrupt}
+	return &frame.Error{Name: d.name, Offset: d.start + int64(d.pos), Msg: fmt.Sprintf(format, args...), Err: frame.Fault(args)}
 }
 
 // take returns the next n bytes.
@@ -261,8 +261,8 @@ func (d *variant) more(n int) error {
 
 // value reads a value with its header.
 func (d *variant) value(depth int) (Value, error) {
-	if depth > maxDepth {
-		return Value{}, d.corrupt("more than %d values in each other", maxDepth)
+	if limits.Depth.Over(int64(depth)) {
+		return Value{}, d.corrupt("%v", limits.Depth.Reached("", int64(depth)))
 	}
 	if err := d.more(1); err != nil {
 		return Value{}, err

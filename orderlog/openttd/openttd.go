@@ -35,6 +35,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // DayTicks is the number of ticks in a day. The tick DATE; FRACT has the number
@@ -50,7 +51,6 @@ const RNG = "rng"
 const Server = 0xff
 
 const (
-	maxTick   = 16 << 20 // bytes of all payloads of a tick
 	maxClaims = 1000     // kept of one tick
 	headSize  = 64 << 10 // of what is searched for the seed
 	maxKinds  = 1 << 12
@@ -433,8 +433,8 @@ func (r *Reader) stamped(l *line, number, offset int64) error {
 	case syncErr:
 		r.claim(orderlog.Claim{Kind: orderlog.ClaimDesync, Line: number, Offset: offset, Text: "sync_err"})
 	}
-	if len(t.Markers)+len(t.Hashes) > maxTick/64 {
-		return r.lines.Corrupt("more than %d lines with the stamp %s", maxTick/64, TickName(t.Number))
+	if limits.Tick.Over(64 * int64(len(t.Markers)+len(t.Hashes))) {
+		return r.lines.Corrupt("tick %s: %v", TickName(t.Number), limits.Tick.Reached("", 0))
 	}
 	return r.room()
 }
@@ -451,8 +451,8 @@ func (r *Reader) order(player, kind uint32, payload []byte, number int64) {
 
 // room refuses a tick that would take too much memory.
 func (r *Reader) room() error {
-	if len(r.args)+64*len(r.bounds) > maxTick {
-		return r.lines.Corrupt("more than %d bytes with the stamp %s", maxTick, TickName(r.tick.Number))
+	if limits.Tick.Over(int64(len(r.args) + 64*len(r.bounds))) {
+		return r.lines.Corrupt("tick %s: %v", TickName(r.tick.Number), limits.Tick.Reached("", 0))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/openttd"
 )
 
@@ -265,8 +266,8 @@ func TestNotALog(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	long := "new_map: 00000309\n" + strings.Repeat("x", orderlog.MaxLine+10) + "\n"
-	if _, _, err := ticks(t, long); !errors.Is(err, frame.ErrCorrupt) {
+	long := "new_map: 00000309\n" + strings.Repeat("x", int(limits.Line.Max())+10) + "\n"
+	if _, _, err := ticks(t, long); !errors.As(err, new(*limits.Error)) {
 		t.Errorf("a line of %d bytes: %v", len(long), err)
 	}
 }

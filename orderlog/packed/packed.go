@@ -13,19 +13,15 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
-// Bounds on compressed files: what they may grow to, and the memory that a
-// decompressor may claim.
+// The memory that a decompressor may claim. What a compressed file may grow to is bounded by package
+// limits: File, and StreamRatio times its size beyond Free. Traces of constant checksums reach several
+// hundred.
 const (
-	// DefaultMaxUnpacked is the size in bytes up to which a compressed file is
-	// unpacked by default.
-	DefaultMaxUnpacked = 64 << 30
-	// maxRatio is how many times larger than its file the content may be, beyond the
-	// first megabytes. Traces of constant checksums reach several hundred.
-	maxRatio    = 2000
-	freeContent = 64 << 20
-	maxDict     = 64 << 20 // of zstd and xz, the largest preset of xz
+	maxDict = 64 << 20 // of zstd and xz, the largest preset of xz
 )
 
 // MagicLen is how many leading bytes show how a file is compressed.
@@ -84,7 +80,7 @@ func Packing(head []byte) string {
 }
 
 // Unpack returns the content of r, which may be compressed in any known way, and the name of the compression, "" if there is none. Content of more
-// than limit bytes, 0 meaning DefaultMaxUnpacked, or out of all proportion to
+// than limit bytes, 0 meaning limits.File, or out of all proportion to
 // the file, ends with an error. If the content is an io.Closer, closing it
 // frees what the decompressor holds.
 func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err error) {
@@ -102,12 +98,26 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 		if err != nil {
 			return nil, p.name, fmt.Errorf("%s: %w", p.name, unexpected(err))
 		}
+		content := &unpacked{name: p.name, packed: in, r: out, limit: limit}
 		if limit == 0 {
-			limit = DefaultMaxUnpacked
+			content.limit, content.over = limits.File.Max(), limits.File
 		}
-		return &unpacked{name: p.name, packed: in, r: out, limit: limit}, p.name, nil
+		return content, p.name, nil
 	}
 	return head, "", nil
+}
+
+// UnpackState is Unpack of a file of size bytes that holds a state: it may expand limits.Ratio times
+// beyond limits.Free, up to limits.State.
+func UnpackState(r io.Reader, size int64) (content io.Reader, packing string, err error) {
+	limit, over := limits.State.Max(), limits.State
+	if expanded := limits.Free.Max() + limits.Ratio.Max()*size; expanded < limit {
+		limit, over = expanded, limits.Ratio
+	}
+	if content, packing, err = Unpack(r, limit); err == nil && packing != "" {
+		content.(*unpacked).over = over
+	}
+	return content, packing, err
 }
 
 // Check reads content to its end to find out whether it is what was compressed: a
@@ -147,7 +157,16 @@ type unpacked struct {
 	r      io.Reader
 	n      int64
 	limit  int64
+	over   *limits.Limit // that limit is of; nil for a number that the caller gave
 	failed bool
+}
+
+// beyond says that the content is longer than it may be.
+func (u *unpacked) beyond() error {
+	if u.over == nil {
+		return fmt.Errorf("expands to more than %d bytes", u.limit)
+	}
+	return u.over.Reached("", 0)
 }
 
 func (u *unpacked) Read(p []byte) (int, error) {
@@ -155,9 +174,9 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	u.n += int64(n)
 	switch {
 	case u.n > u.limit:
-		return 0, fmt.Errorf("%s: expands to more than %d bytes", u.name, u.limit)
-	case u.n > freeContent && u.n/maxRatio > u.packed.n:
-		return 0, fmt.Errorf("%s: %d bytes unpack to more than %d", u.name, u.packed.n, u.n)
+		return 0, fmt.Errorf("%s: %w", u.name, u.beyond())
+	case u.n > limits.Free.Max() && u.n/limits.StreamRatio.Max() > u.packed.n:
+		return 0, fmt.Errorf("%s: %w", u.name, limits.StreamRatio.Reached("", u.n/max(1, u.packed.n)))
 	case err != nil && err != io.EOF:
 		u.failed = true
 		err = fmt.Errorf("%s: %w", u.name, unexpected(err))

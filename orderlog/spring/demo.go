@@ -141,7 +141,7 @@ func (d *Demo) broken(offset int64, err error, format string, args ...any) error
 }
 
 func (d *Demo) corrupt(offset int64, format string, args ...any) error {
-	d.err = &frame.Error{Name: d.name, Offset: offset, Msg: fmt.Sprintf(format, args...), Err: frame.ErrCorrupt}
+	d.err = &frame.Error{Name: d.name, Offset: offset, Msg: fmt.Sprintf(format, args...), Err: frame.Fault(args)}
 	return d.err
 }
 

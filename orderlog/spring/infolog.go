@@ -100,7 +100,7 @@ func isStamped(line []byte) bool {
 
 // ReadInfolog reads what a log says of its first game: to its end, or to the line that names
 // another game. The name is what errors call it. Of a log that ends inside a line, as that of a game that crashed or still runs does, or
-// that holds a line longer than orderlog.MaxLine, it returns what precedes that
+// that holds a line longer than limits.Line, it returns what precedes that
 // line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	lines := orderlog.NewLines(r, name)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/spring"
 )
 
@@ -185,8 +185,8 @@ func TestBadInfolog(t *testing.T) {
 	if !errors.Is(err, frame.ErrTorn) || len(log.Errors) != 1 {
 		t.Error(log, err)
 	}
-	endless := io.MultiReader(strings.NewReader(line+"\n[t=1] "), strings.NewReader(strings.Repeat("x", orderlog.MaxLine+1)))
-	if log, err = spring.ReadInfolog(endless, "x"); !errors.Is(err, frame.ErrCorrupt) || len(log.Errors) != 1 {
+	endless := io.MultiReader(strings.NewReader(line+"\n[t=1] "), strings.NewReader(strings.Repeat("x", int(limits.Line.Max())+1)))
+	if log, err = spring.ReadInfolog(endless, "x"); !errors.As(err, new(*limits.Error)) || len(log.Errors) != 1 {
 		t.Error(log, err)
 	}
 	trouble := errors.New("trouble")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Kind is the kind of the hashes: the engine's checksum of a frame, 4 bytes,
@@ -63,12 +64,6 @@ var kindOf = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// maxTick bounds the messages between two frames, in bytes and number.
-const (
-	maxTickBytes  = 64 << 20
-	maxTickOrders = 1 << 20 // including checksums and markers
-)
-
 // Reader reads a demo as an order log. It is an orderlog.Foreign.
 //
 // Each frame with orders, checksums or markers is a record. An order carries no
@@ -121,7 +116,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if strings.Trim(h.GameID, "0") == "" {
 		lr.dialect.Session = "" // it was never set
 	}
-	for size := 0; len(lr.queue) < maxQueued && size < maxTickBytes; {
+	for size := 0; len(lr.queue) < maxQueued && int64(size) < limits.Tick.Max(); {
 		m, err := demo.Next()
 		if err != nil {
 			lr.err = err
@@ -214,8 +209,15 @@ func (r *Reader) Next() (orderlog.Record, error) {
 			begun = true
 			r.tick.Number, r.rec.Offset = number, m.Offset
 		}
-		if len(r.tick.Orders)+len(r.tick.Hashes)+len(r.tick.Markers) > maxTickOrders || len(r.bytes) > maxTickBytes {
-			r.err = r.demo.corrupt(m.Offset, "more than %d orders and checksums or %d bytes of orders after frame %d", maxTickOrders, maxTickBytes, m.Frame)
+		over := (*limits.Limit)(nil)
+		switch {
+		case limits.Orders.Over(int64(len(r.tick.Orders) + len(r.tick.Hashes) + len(r.tick.Markers))):
+			over = limits.Orders
+		case limits.Tick.Over(int64(len(r.bytes))):
+			over = limits.Tick
+		}
+		if over != nil {
+			r.err = r.demo.corrupt(m.Offset, "frame %d: %v", m.Frame, over.Reached("", 0))
 			return orderlog.Record{}, r.err
 		}
 	}

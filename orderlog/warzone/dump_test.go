@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/warzone"
 )
 
@@ -248,7 +249,7 @@ func TestDumpCorrupt(t *testing.T) {
 		{edit("[a]", "[\x01]"), frame.ErrCorrupt, "line 2: "},
 		{edit("[a]", "a"), frame.ErrCorrupt, "line 2: "},
 		{edit("[a] b", "[a] "+strings.Repeat("b", 20000)), frame.ErrCorrupt, "line 2: line of 20004 bytes, expected 16384 at most"},
-		{edit("[a] b", "[a] "+strings.Repeat("b", 9<<20)), frame.ErrCorrupt, "line 2: longer than 8388608 bytes"},
+		{edit("[a] b", "[a] "+strings.Repeat("b", 9<<20)), limits.Line.Reached("", 0), "line 2: limit line is reached"},
 		{good + "[a] b\n", frame.ErrCorrupt, "a line after the last one"},
 	} {
 		_, _, err := dumpLines(c.text)

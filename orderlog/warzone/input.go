@@ -87,7 +87,7 @@ func (in *input) short(at int64, format string, args ...any) error {
 }
 
 func (in *input) corrupt(at int64, format string, args ...any) error {
-	return &frame.Error{Name: in.name, Offset: at, Err: frame.ErrCorrupt, Msg: fmt.Sprintf(format, args...)}
+	return &frame.Error{Name: in.name, Offset: at, Err: frame.Fault(args), Msg: fmt.Sprintf(format, args...)}
 }
 
 func (in *input) unrecognized(format string, args ...any) error {

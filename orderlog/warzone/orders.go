@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // CRC16 is the kind of the hashes of GAME_TIME messages, and SyncDebug what they
@@ -17,8 +18,6 @@ const (
 	CRC16     orderlog.HashKind = "crc16"
 	SyncDebug orderlog.Coverage = "sync-debug"
 )
-
-const maxTick = 16 << 20 // bytes of what one tick holds
 
 // Reader reads a recording as an order log. It is an orderlog.Foreign.
 //
@@ -200,8 +199,8 @@ func (r *Reader) add(m *Message) error {
 		r.args = append(r.args, m.Payload...)
 		r.bounds = append(r.bounds, len(r.args))
 	}
-	if len(r.args)+64*(len(r.bounds)+len(r.crcs)/2+len(t.Markers)) > maxTick {
-		return r.replay.in.corrupt(m.Offset, "more than %d bytes of messages in the tick %s", maxTick, TickName(t.Number))
+	if limits.Tick.Over(int64(len(r.args) + 64*(len(r.bounds)+len(r.crcs)/2+len(t.Markers)))) {
+		return r.replay.in.corrupt(m.Offset, "tick %s: %v", TickName(t.Number), limits.Tick.Reached("", 0))
 	}
 	return nil
 }

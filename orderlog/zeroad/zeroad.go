@@ -33,6 +33,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Kind is the kind of the hashes. They have 16 bytes and the coverage
@@ -55,7 +56,6 @@ const (
 const LengthKind = "turn length"
 
 const (
-	maxTurn  = 16 << 20 // bytes of all commands of a turn
 	maxKinds = 1 << 12
 	otherCmd = "cmd" // the kind of commands without a usable type
 )
@@ -266,8 +266,11 @@ func (r *Reader) command(rest []byte) error {
 	if !ok || len(body) == 0 {
 		return r.lines.Corrupt("%s, expected cmd PLAYER JSON", excerpt(r.held))
 	}
-	if len(body) > orderlog.MaxPayload || len(r.json)+len(body)+64*len(r.bounds) > maxTurn {
-		return r.lines.Corrupt("command of %d bytes, limits are %d, and %d for a turn", len(body), orderlog.MaxPayload, maxTurn)
+	if len(body) > orderlog.MaxPayload {
+		return r.lines.Corrupt("command of %d bytes, expected at most %d", len(body), orderlog.MaxPayload)
+	}
+	if limits.Tick.Over(int64(len(r.json) + len(body) + 64*len(r.bounds))) {
+		return r.lines.Corrupt("%v", limits.Tick.Reached("", 0))
 	}
 	kind, err := r.kind(commandType(body))
 	if err != nil {
@@ -325,8 +328,8 @@ func (r *Reader) hash(word string, coverage orderlog.Coverage, digits []byte) er
 	switch {
 	case err != nil || n == 0 || n > orderlog.MaxHashWidth || len(digits)%2 != 0 || bytes.ContainsAny(digits, "ABCDEF"):
 		return r.lines.Corrupt("%s, expected %s and lower-case hex digits", excerpt(r.held), word)
-	case len(r.widths) == maxTurn/64:
-		return r.lines.Corrupt("more than %d hashes of one turn", len(r.widths))
+	case limits.Tick.Over(64 * int64(len(r.widths)+1)):
+		return r.lines.Corrupt("%v", limits.Tick.Reached("", 0))
 	}
 	r.tick.Hashes = append(r.tick.Hashes, orderlog.Observed{Point: r.tick.Number + 1, Kind: Kind, Coverage: coverage})
 	r.widths = append(r.widths, n)

@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
@@ -64,7 +65,9 @@ func (x *examined) trouble(kind, format string, args ...any) {
 // without its path.
 func (x *examined) failed(err error) {
 	kind := "corrupt"
-	switch {
+	switch over := (*limits.Error)(nil); {
+	case errors.As(err, &over):
+		kind = "limit"
 	case errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF):
 		kind = "truncated"
 	case errors.Is(err, frame.ErrLacking):

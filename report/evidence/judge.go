@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/report/words"
@@ -22,9 +23,11 @@ func (d *doctor) judge() {
 	d.checkup.Lost = append(d.checkup.Lost, d.s.Lost()...)
 	d.checkup.Warnings = append(d.checkup.Warnings, d.s.Warnings()...)
 	for _, l := range d.tree.Lost() {
-		if strings.Contains(l, "encrypted") {
+		switch {
+		case strings.Contains(l, "encrypted"):
 			d.ask("", "the archive without a password")
-		} else {
+		case strings.Contains(l, limits.Flag): // whoever reads it may raise it
+		default:
 			d.ask("", "the archive once more: a part of it could not be read")
 		}
 	}
@@ -51,7 +54,7 @@ func (d *doctor) troubled(x *examined, t report.FileTrouble) {
 	switch t.Kind {
 	case "stale":
 		d.ask(x.Peer, "your files of this match: those that we have are of another one")
-	case "lacking", "several": // it is all that there was
+	case "lacking", "several", "limit": // it is all that there was, or whoever reads it may raise the limit
 	case "contradicted":
 		d.ask(x.Peer, "%s once more, the original: what we have contradicts itself or your other files", name)
 	case "empty":

@@ -7,7 +7,7 @@
 //   - A folder with the files of one peer in it, a state, an order log, a trace, is that
 //     peer's, with all that lies below it.
 //   - A folder without any holds those of peers, each in a folder of its own, at any depth
-//     up to [MaxDepth]. What lies beside these is of whom it names: a table of all peers'
+//     up to limits.Folders. What lies beside these is of whom it names: a table of all peers'
 //     checksums, a relay's log, the copy of another peer's dump.
 //   - If both holds for the folder that was given, the folders are the peers, and the files
 //     beside them are loose.
@@ -34,13 +34,6 @@ import (
 )
 
 type snapshotFormat = snapshot.Format
-
-// MaxDepth is how many levels of folders below a path are looked into, and maxFiles how
-// many files there may be.
-const (
-	MaxDepth = 5
-	maxFiles = 1_000_000
-)
 
 // Session is the evidence below some paths.
 type Session struct {

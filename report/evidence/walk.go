@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -46,7 +47,7 @@ func (s *Session) add(path string) error {
 		return nil
 	}
 	s.visited = append(s.visited, realPath(path))
-	f, err := s.walk(path, MaxDepth)
+	f, err := s.walk(path, int(limits.Folders.Max()))
 	if err != nil {
 		return err
 	}
@@ -83,8 +84,8 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		}
 	}
 	for _, other := range set.Others {
-		if len(s.files) == maxFiles {
-			return nil, fmt.Errorf("%s: more than %d files", s.what(), maxFiles)
+		if limits.Files.Over(int64(len(s.files)) + 1) {
+			return nil, limits.Files.Reached(s.what(), 0)
 		}
 		f.files = append(f.files, s.file(other))
 	}
@@ -92,7 +93,7 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 	for _, name := range names {
 		at := filepath.Join(path, name)
 		if deeper == 0 {
-			s.lose("%s: lies too deep, and was not looked into; name it", at)
+			s.lose("%s: lies too deep, and was not looked into; name it, or: %v", at, limits.Folders.Reached("", 0))
 			continue
 		}
 		left := deeper - 1

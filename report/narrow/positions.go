@@ -39,8 +39,9 @@ type mapping struct {
 	names  [2]snapshot.Naming
 	ground *snapshot.Ground // nil where no format declares it
 	differ map[snapshot.Entity]bool
-	kinds  []string // of those that differ, in the order of the diff
-	part   bool     // more differ than are known by name
+	kinds  []string        // of those that differ, in the order of the diff
+	known  map[string]bool // kinds
+	part   bool            // more differ than are known by name
 
 	at     map[snapshot.Entity]*spot
 	axes   string // the columns without a declaration, by their names
@@ -59,7 +60,7 @@ type extent struct{ low, high float64 }
 func (e *extent) add(v float64) { e.low, e.high = min(e.low, v), max(e.high, v) }
 
 func newMapping(p *playbook.Parted) *mapping {
-	m := &mapping{p: p, names: p.Naming, differ: map[snapshot.Entity]bool{}, at: map[snapshot.Entity]*spot{}, ground: cmp.Or(p.Ground[0], p.Ground[1])}
+	m := &mapping{p: p, names: p.Naming, differ: map[snapshot.Entity]bool{}, known: map[string]bool{}, at: map[snapshot.Entity]*spot{}, ground: cmp.Or(p.Ground[0], p.Ground[1])}
 	for i := range m.spread {
 		m.spread[i] = extent{math.Inf(1), math.Inf(-1)}
 	}
@@ -89,7 +90,8 @@ func newMapping(p *playbook.Parted) *mapping {
 // add notes that a row differs which a side has.
 func (m *mapping) add(side int, label string, key snapshot.Key) {
 	e := m.names[side].Entity(label, key)
-	if m.differ[e] = true; !slices.Contains(m.kinds, e.Kind) {
+	if m.differ[e] = true; !m.known[e.Kind] {
+		m.known[e.Kind] = true
 		m.kinds = append(m.kinds, e.Kind)
 	}
 }
@@ -113,7 +115,7 @@ func (m *mapping) read(side int, s snapshot.State) error {
 		return nil
 	}
 	for _, p := range m.ground.Positions {
-		if !slices.Contains(m.kinds, p.Kind) {
+		if !m.known[p.Kind] {
 			continue
 		}
 		if p.Archetype == "" {

@@ -230,7 +230,7 @@ func TestBadPeerReports(t *testing.T) {
 	if _, err := Read(strings.NewReader(begin), "r.json"); !errors.As(err, &bad) || !errors.Is(err, frame.ErrTorn) || bad.Offset != int64(len(begin)) {
 		t.Errorf("%v is not torn at %d", err, len(begin))
 	}
-	if _, err := Read(&endless{}, "r.json"); err == nil || !strings.Contains(err.Error(), "at most 64 MiB") {
+	if _, err := Read(&endless{}, "r.json"); err == nil || !strings.Contains(err.Error(), "at most 64MiB") {
 		t.Errorf("endless: %v", err)
 	}
 }

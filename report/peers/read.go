@@ -21,7 +21,7 @@ import (
 // Schema is the schema of a Report.
 const Schema = "desynctool.peer-report/1"
 
-// Limits of a peer's report. The file itself has at most maxReport bytes.
+// Limits of a peer's report. The file itself has at most limits.Report bytes.
 const (
 	maxReportNodes    = 1 << 16 // leaves, and included archetypes
 	maxReportOrders   = 1 << 17

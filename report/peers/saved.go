@@ -8,20 +8,18 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report"
 )
 
-// maxReport is how many bytes a saved report may have.
-const maxReport = 64 << 20
-
-// readDocument reads a saved document of at most maxReport bytes.
+// readDocument reads a saved document of at most limits.Report bytes.
 func readDocument(r io.Reader, name string) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(b) > maxReport {
-		return nil, fmt.Errorf("%s: a report has at most %d MiB", name, maxReport>>20)
+	if limits.Report.Over(int64(len(b))) {
+		return nil, limits.Report.Reached(name, 0)
 	}
 	return b, nil
 }

@@ -27,6 +27,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -90,9 +91,6 @@ func Beside(path string) (string, bool) {
 	return dir + base[:i] + original + base[i+len(replay):], true
 }
 
-// MaxText is the largest size in bytes of a logged state.
-const MaxText = 64 << 20
-
 // Error is a logged state that cannot be read.
 type Error struct {
 	Name string // of the file
@@ -112,8 +110,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Read reads a logged state of size bytes. The name says of which frame and run it is; under
 // another name both are not known. What cannot be read is an *[Error].
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	if size > MaxText {
-		return nil, &Error{Name: name, Err: fmt.Errorf("file of %d bytes, expected at most %d", size, MaxText)}
+	if limits.State.Over(size) {
+		return nil, limits.State.Reached(name, size)
 	}
 	text := make([]byte, size)
 	if n, err := r.ReadAt(text, 0); n < len(text) {

@@ -53,6 +53,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/excerpt"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -155,16 +156,12 @@ func platform(line []byte) (at int, found bool) {
 	return at, at >= 0
 }
 
-// maxText is the largest size of a report. That of a large match has a
-// few megabytes.
-const maxText = 256 << 20
-
 // Read reads a report of size bytes. Name is for errors, and has the client's
 // number, which only newer reports have. A malformed report is an *Error, one without a state a
 // *LostFrameError.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	if size > maxText {
-		return nil, &Error{Name: name, Err: fmt.Errorf("file of %d bytes, expected at most %d", size, maxText)}
+	if limits.State.Over(size) {
+		return nil, limits.State.Reached(name, size)
 	}
 	text := make([]byte, size)
 	if n, err := r.ReadAt(text, 0); n < len(text) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -321,13 +322,13 @@ func TestMalformed(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	var b strings.Builder
-	for i := range maxTables {
+	for i := range limits.Archetypes.Max() {
 		fmt.Fprintf(&b, "\t 1 a o T%d (5)\n", i)
 	}
 	many := minimal(b.String(), "", "")
 	b.Reset()
 	b.WriteString("\t 1 a o T (5)\n")
-	for i := range maxColumns {
+	for i := range limits.Columns.Max() {
 		fmt.Fprintf(&b, "\t\t f%d: x\n", i)
 	}
 	wide := minimal(b.String(), "", "")
@@ -335,12 +336,12 @@ func TestLimits(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&b, "\t %d a o T (5)\n", i)
 	}
-	for i := range maxCells / 1000 {
+	for i := range limits.Cells.Max() / 1000 {
 		fmt.Fprintf(&b, "\t\t f%d: x\n", i)
 	}
 	sparse := minimal(b.String(), "", "")
 	same := minimal("\t 1 a o T (5)\n"+strings.Repeat("\t\t f: x\n", maxSame+1), "", "")
-	for text, want := range map[string]string{many: "more than 16384 types", wide: "more than 65536 columns", sparse: "more than 33554432 values", same: "more than 8 times"} {
+	for text, want := range map[string]string{many: "limit archetypes is reached", wide: "limit columns is reached", sparse: "limit cells is reached", same: "more than 8 times"} {
 		_, err := Read(strings.NewReader(text), int64(len(text)), "x.log")
 		if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

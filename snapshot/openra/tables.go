@@ -6,15 +6,13 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Limits of what a report may ask for.
 const (
-	maxTables  = 1 << 14
-	maxColumns = 1 << 16 // of all tables
-	maxCells   = 1 << 25 // rows times columns of all tables, absent values included
-	maxSame    = 8       // fields of one trait with the same name
+	maxSame = 8 // fields of one trait with the same name
 )
 
 // syncComponent is the component of the column hash of each trait and effect.
@@ -68,8 +66,8 @@ func (ts *tables) add(label, component string, two bool) (*table, error) {
 	switch {
 	case ts.all[label] != nil:
 		return nil, fmt.Errorf("%s is the name of another table", label)
-	case len(ts.all) == maxTables:
-		return nil, fmt.Errorf("more than %d types", maxTables)
+	case limits.Archetypes.Over(int64(len(ts.all)) + 1):
+		return nil, limits.Archetypes.Reached("", 0)
 	}
 	t := ts.must(label, component)
 	t.two = two
@@ -84,8 +82,8 @@ func (t *table) addRow(a, b uint64) {
 }
 
 func (ts *tables) newColumn(t *table, component, field string, typ snapshot.Type) (*snapshot.Column, error) {
-	if ts.columns++; ts.columns > maxColumns {
-		return nil, fmt.Errorf("more than %d columns", maxColumns)
+	if ts.columns++; limits.Columns.Over(int64(ts.columns)) {
+		return nil, limits.Columns.Reached("", 0)
 	}
 	c := snapshot.NewColumn(component, field, typ, 0)
 	t.columns = append(t.columns, &c)
@@ -94,8 +92,8 @@ func (ts *tables) newColumn(t *table, component, field string, typ snapshot.Type
 
 // fill makes the rows of a column absent up to a row.
 func (ts *tables) fill(c *snapshot.Column, row int) error {
-	if ts.cells += row + 1 - c.Rows(); ts.cells > maxCells {
-		return fmt.Errorf("more than %d values", maxCells)
+	if ts.cells += row + 1 - c.Rows(); limits.Cells.Over(int64(ts.cells)) {
+		return limits.Cells.Reached("", 0)
 	}
 	for c.Rows() < row {
 		c.AppendAbsent()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -20,10 +21,7 @@ const (
 
 // Limits on what a save may become. A real save has about 150 tables and 1000
 // columns. The largest map has 1<<24 tiles, which count once.
-const (
-	maxRows  = 1 << 25
-	maxNames = 1 << 16 // chunks and fields
-)
+const ()
 
 // mapWidths are the bytes a tile of each map array, since save version 42.
 var mapWidths = map[string]int{
@@ -315,7 +313,7 @@ func (d *decoder) eachRecord(typ byte, f func(header bool) error) error {
 // spendRows counts n rows against the limit of a save.
 func (d *decoder) spendRows(n int) error {
 	if n > d.rowsLeft {
-		return d.errorf("the save has more than %d rows", maxRows)
+		return d.errorf("%w", limits.Rows.Reached("", 0))
 	}
 	d.rowsLeft -= n
 	return nil
@@ -324,7 +322,7 @@ func (d *decoder) spendRows(n int) error {
 // spendName counts one chunk or field against the limit of a save.
 func (d *decoder) spendName() error {
 	if d.namesLeft == 0 {
-		return d.errorf("the save has more than %d chunks and fields", maxNames)
+		return d.errorf("chunks and fields: %w", limits.Columns.Reached("", 0))
 	}
 	d.namesLeft--
 	return nil

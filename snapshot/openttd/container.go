@@ -8,21 +8,18 @@ import (
 	"io"
 
 	"github.com/anchore/go-lzo"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/klauspost/compress/zlib"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 const (
 	headerSize = 8
 
-	// maxBody is the largest size of a decompressed save. That of the largest
-	// map is about a fifth of it.
-	maxBody = 1 << 30
-
-	// A container may expand to freeBody bytes, and beyond that maxRatio
-	// times. An empty map of the largest size comes to about 1000.
+	// freeBody is up to how many bytes a container may expand whatever its size. An empty map of the
+	// largest size expands about 1000 times.
 	freeBody = 2 << 20
-	maxRatio = 2048
 
 	// lzoBlock is the largest size of a decompressed LZO block, lzoPacked that
 	// of a compressed one.
@@ -46,8 +43,8 @@ var containers = map[string]container{
 
 // unpack reads the header and the container.
 func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte, err error) {
-	if size > maxBody {
-		return 0, nil, &Error{Name: name, Err: fmt.Errorf("file of %d bytes, expected at most %d", size, maxBody)}
+	if limits.State.Over(size) {
+		return 0, nil, limits.State.Reached(name, size)
 	}
 	content, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
@@ -68,12 +65,12 @@ func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte
 
 	file := bytes.NewReader(content)
 	file.Seek(headerSize, io.SeekStart)
-	out := &limitedBuffer{limit: maxBody, keep: keptBody}
-	if len(content) < (maxBody-freeBody)/maxRatio {
-		out.limit = freeBody + maxRatio*len(content)
+	out := &limitedBuffer{limit: int(limits.State.Max()), over: limits.State, keep: keptBody}
+	if expanded := freeBody + limits.StreamRatio.Max()*int64(len(content)); expanded < int64(out.limit) {
+		out.limit, out.over = int(expanded), limits.StreamRatio
 	}
 	if err = unpackBody(file, out); err == nil && out.size > len(out.data) {
-		out = &limitedBuffer{data: make([]byte, 0, out.size), limit: out.size, keep: out.size}
+		out = &limitedBuffer{data: make([]byte, 0, out.size), limit: out.size, over: limits.State, keep: out.size}
 		file.Seek(headerSize, io.SeekStart)
 		err = unpackBody(file, out)
 	}
@@ -101,6 +98,7 @@ type limitedBuffer struct {
 	data  []byte
 	size  int // bytes that came, kept or not
 	limit int
+	over  *limits.Limit // that limit comes from
 	keep  int
 }
 
@@ -137,7 +135,7 @@ func (b *limitedBuffer) append(p []byte) error {
 }
 
 func (b *limitedBuffer) tooLarge() error {
-	return fmt.Errorf("expands to more than %d bytes", b.limit)
+	return b.over.Reached("", 0)
 }
 
 func unpackZlib(file *bytes.Reader, out *limitedBuffer) error {

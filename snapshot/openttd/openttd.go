@@ -35,6 +35,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -167,7 +168,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 func readBody(version uint16, body []byte, name string) (*snapshot.World, error) {
 	d := decoder{
 		name: name, version: version, body: body, end: len(body),
-		rowsLeft: maxRows, namesLeft: maxNames, chunks: make(map[string]bool),
+		rowsLeft: int(limits.Rows.Max()), namesLeft: int(limits.Columns.Max()), chunks: make(map[string]bool),
 	}
 	if err := d.readChunks(); err != nil {
 		return nil, err

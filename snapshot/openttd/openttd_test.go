@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ulikunitz/xz"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -552,9 +553,9 @@ func TestErrors(t *testing.T) {
 		return s.finish()
 	}
 	manyFields := record(func(r *save) {
-		for i := range maxNames {
+		for i := range limits.Columns.Max() {
 			r.u8(2)
-			r.string(strconv.Itoa(i))
+			r.string(fmt.Sprint(i))
 		}
 	})
 	for _, test := range []struct {
@@ -579,7 +580,7 @@ func TestErrors(t *testing.T) {
 		{table(func(r *save) { r.fields(2, "\xff") }, nothing), `decompressed offset 8: chunk CITY, description: field name "\xff" is not UTF-8`},
 		{table(func(r *save) { r.fields(2, "x"); r.u8(9) }, nothing), `decompressed offset 10: chunk CITY, description: 1 bytes after the description`},
 		{table(func(r *save) { r.u8(2); r.gamma(9) }, nothing), `decompressed offset 8: chunk CITY, description: expected 9 bytes of a field's name, 0 are left: unexpected EOF`},
-		{table(func(r *save) { r.u8(manyFields...) }, nothing), `decompressed offset 447650: chunk CITY, description: the save has more than 65536 chunks and fields`},
+		{table(func(r *save) { r.u8(manyFields...) }, nothing), `decompressed offset 447650: chunk CITY, description: chunks and fields: ` + limits.Columns.Reached("", 0).Error()},
 		{table(func(r *save) { r.fields(2, "x", 6, "y") }, func(r *save) { r.u8(1, 2, 3) }),
 			`decompressed offset 16: chunk CITY, record 1: expected 4 bytes of CITY.y, 2 are left: unexpected EOF`},
 		{table(func(r *save) { r.fields(0x1a, "x") }, func(r *save) { r.u8(3, 'a') }),
@@ -633,7 +634,7 @@ func TestOtherShapes(t *testing.T) {
 }
 
 func TestTooManyRows(t *testing.T) {
-	d := decoder{name: "x.sav", body: everything(), version: 302, rowsLeft: 10, namesLeft: maxNames, chunks: make(map[string]bool)}
+	d := decoder{name: "x.sav", body: everything(), version: 302, rowsLeft: 10, namesLeft: int(limits.Columns.Max()), chunks: make(map[string]bool)}
 	d.end = len(d.body)
 	if err := d.readChunks(); err == nil || !strings.Contains(err.Error(), "rows") {
 		t.Errorf("error %v, want one about rows", err)
@@ -773,8 +774,8 @@ func TestExpansion(t *testing.T) {
 		content := pack(t, tag, 302, make([]byte, 100_000))
 		file := bytes.NewReader(content)
 		file.Seek(headerSize, io.SeekStart)
-		out := &limitedBuffer{limit: 50_000}
-		if err := containers[tag](file, out); err == nil || err.Error() != "expands to more than 50000 bytes" {
+		out := &limitedBuffer{limit: 50_000, over: limits.State}
+		if err := containers[tag](file, out); err == nil || !errors.As(err, new(*limits.Error)) {
 			t.Errorf("%s: error %v", tag, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -31,9 +32,6 @@ var kindTypes = [...]snapshot.Type{
 // packBase is the base in which the indices of nested lists are packed into
 // one number.
 const packBase = 1_000_000
-
-// maxDepth is how deep structs may be nested. The game's deepest is 4.
-const maxDepth = 16
 
 // layout describes the records of one table, or the elements of one list, and
 // collects their rows.
@@ -148,8 +146,8 @@ func (d *decoder) readTables(typ byte) error {
 // until a type of 0, then the descriptions of the structs among them. Labels
 // are those of the chunk so far.
 func (d *decoder) describe(label, component string, depth int, labels map[string]bool) (*layout, error) {
-	if depth > maxDepth {
-		return nil, d.errorf("structs nested more than %d deep", maxDepth)
+	if limits.Depth.Over(int64(depth)) {
+		return nil, d.errorf("structs: %w", limits.Depth.Reached("", int64(depth)))
 	}
 	if len(label) > snapshot.MaxName {
 		return nil, unflattened("label " + label[:64] + "… is too long")

@@ -44,12 +44,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 const (
-	maxState = 1 << 30 // bytes of the state of one frame
-	maxHead  = 64 << 10
+	maxHead = 64 << 10
 )
 
 // Format returns the format of state dumps.
@@ -215,8 +215,8 @@ func malformed(name string, offset int64, format string, args ...any) error {
 // Without what precedes the first frame it is not known who wrote the state:
 // it is taken for one of a script, at the start of its frame. Parts does know.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	if size > maxState {
-		return nil, malformed(name, 0, "state of %d bytes, at most %d are read", size, int64(maxState))
+	if limits.State.Over(size) {
+		return nil, limits.State.Reached(name, size)
 	}
 	b := make([]byte, size)
 	if n, err := r.ReadAt(b, 0); err != nil && (err != io.EOF || int64(n) < size) {

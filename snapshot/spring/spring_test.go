@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/spring"
 )
@@ -223,7 +224,7 @@ func TestBadParts(t *testing.T) {
 	if _, err := spring.Read(broken{}, 100, "x"); !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
-	if _, err := spring.Read(broken{}, 1<<40, "x"); !errors.Is(err, frame.ErrCorrupt) {
+	if _, err := spring.Read(broken{}, 1<<40, "x"); !errors.As(err, new(*limits.Error)) {
 		t.Error(err)
 	}
 }
@@ -482,7 +483,7 @@ func TestManyCells(t *testing.T) {
 		fmt.Fprintf(&b, "\t\t\tk%d: 1\n", i)
 	}
 	b.WriteString("\tteams: 0\n")
-	if _, err := open(b.String()); err == nil || !strings.Contains(err.Error(), "more than 67108864 values") {
+	if _, err := open(b.String()); err == nil || !strings.Contains(err.Error(), "limit cells is reached") {
 		t.Error(err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 const (
-	maxCells  = 1 << 26 // rows times columns of all tables
-	maxFields = 4096    // of a table
-	maxVector = 16      // numbers in angle brackets
+	maxFields = 4096 // of a table
+	maxVector = 16   // numbers in angle brackets
 )
 
 // table collects the rows of one table. The last row is the current one.
@@ -133,8 +133,8 @@ func (t *table) column(c *column, component, field string, typ snapshot.Type) (*
 		t.columns = append(t.columns, c)
 	}
 	absent := len(t.keysA) - 1 - c.rows
-	if *t.cells += absent + 1; *t.cells > maxCells {
-		return nil, fmt.Errorf("more than %d values", maxCells)
+	if *t.cells += absent + 1; limits.Cells.Over(int64(*t.cells)) {
+		return nil, limits.Cells.Reached("", 0)
 	}
 	for range absent {
 		c.AppendAbsent()
@@ -333,8 +333,8 @@ func (t *table) finish() (snapshot.Table, error) {
 	}
 	for _, c := range t.columns {
 		absent := len(t.keysA) - c.rows
-		if *t.cells += absent; *t.cells > maxCells {
-			return out, fmt.Errorf("more than %d values", maxCells)
+		if *t.cells += absent; limits.Cells.Over(int64(*t.cells)) {
+			return out, limits.Cells.Reached("", 0)
 		}
 		for range absent {
 			c.AppendAbsent()

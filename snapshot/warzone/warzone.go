@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	engine "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/snapshot"
@@ -75,15 +76,11 @@ func point(time uint32) snapshot.Point {
 	return snapshot.Point{Tick: uint64(time / engine.TickLength), Native: fmt.Sprint(time)}
 }
 
-// maxSize is how large a dump may be. The engine writes at most a few million
-// bytes.
-const maxSize = 256 << 20
-
 // Read reads a dump of size bytes. Name is for errors, and says whose state it
 // is. A dump that is torn or corrupt is a *frame.Error.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	if size > maxSize {
-		return nil, fmt.Errorf("%s: %d bytes, expected a dump of %d at most", name, size, maxSize)
+	if limits.State.Over(size) {
+		return nil, limits.State.Reached(name, size)
 	}
 	dump, err := engine.NewDump(io.NewSectionReader(r, 0, size), name)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -11,10 +12,6 @@ const (
 	// maxColumns is how many columns a table may have; what would need more is
 	// kept as text.
 	maxColumns = 4096
-
-	// maxCells limits rows times columns of all tables, absent values
-	// included.
-	maxCells = 1 << 25
 )
 
 // tables are those of one dump, by class and label.
@@ -112,8 +109,8 @@ func (t *table) text(f **field, name string, value []byte) error {
 func (ts tables) finish() ([]snapshot.Table, error) {
 	cells := 0
 	for _, t := range ts {
-		if cells += len(t.keysA) * max(1, len(t.fields)); cells > maxCells {
-			return nil, fmt.Errorf("more than %d values", maxCells)
+		if cells += len(t.keysA) * max(1, len(t.fields)); limits.Cells.Over(int64(cells)) {
+			return nil, limits.Cells.Reached("", 0)
 		}
 	}
 	out := make([]snapshot.Table, 0, len(ts))

@@ -18,6 +18,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -702,9 +703,9 @@ func TestCompressed(t *testing.T) {
 	}
 	gz.Reset()
 	z.Reset(&gz)
-	z.Write(make([]byte, freeText+maxRatio*40_000))
+	z.Write(make([]byte, limits.Free.Max()+limits.Ratio.Max()*100_000))
 	z.Close()
-	if _, err := Read(bytes.NewReader(gz.Bytes()), int64(gz.Len()), "x"); err == nil || !strings.Contains(err.Error(), "expands to more than") {
+	if _, err := Read(bytes.NewReader(gz.Bytes()), int64(gz.Len()), "x"); err == nil || !strings.Contains(err.Error(), "limit ratio is reached") {
 		t.Errorf("error %v, want one about expansion", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot/ggpo"
 	"github.com/desynctool/desynctool/tracediff"
@@ -73,6 +74,6 @@ func text(tree files.Tree, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(in, ggpo.MaxText+1))
+	b, err := io.ReadAll(io.LimitReader(in, limits.State.Max()+1))
 	return b, errors.Join(err, in.Close())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -293,8 +294,8 @@ func saysNothingElse(cut, whole *tracediff.Claim) bool {
 
 func TestMany(t *testing.T) {
 	line := content(t, "faf-2.log")
-	log, err := Scan(bytes.NewReader(bytes.Repeat(line, maxClaims+5)), "x")
-	if err != nil || len(log.Claims) != maxClaims || log.Trouble != "x: 5 claims after the first 65536 were left out" {
+	log, err := Scan(bytes.NewReader(bytes.Repeat(line, int(limits.Claims.Max())+5)), "x")
+	if err != nil || len(log.Claims) != int(limits.Claims.Max()) || !strings.HasPrefix(log.Trouble, "x: limit claims is reached: 65541, at most 65536") {
 		t.Errorf("%d claims, trouble %q, %v", len(log.Claims), log.Trouble, err)
 	}
 }
@@ -334,7 +335,7 @@ func BenchmarkScan(b *testing.B) {
 	for name, text := range map[string][]byte{
 		"one claim":   append([]byte(strings.Repeat(filler, 32<<20/len(filler))), content(b, "faf-2.log")...),
 		"one line":    append(bytes.Repeat([]byte("DMNC"), 8<<20), content(b, "faf-2.log")...),
-		"claims only": bytes.Repeat(content(b, "faf-2.log"), maxClaims),
+		"claims only": bytes.Repeat(content(b, "faf-2.log"), int(limits.Claims.Max())),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

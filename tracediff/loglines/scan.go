@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/literals"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -18,8 +19,6 @@ const (
 	maxLead = 512
 	// windowSize is how much of a log is in memory.
 	windowSize = 256 << 10
-	// maxClaims is how many claims of a log are kept.
-	maxClaims = 1 << 16
 	// shown is how many bytes Trouble quotes of a line that is not a claim.
 	shown = 80
 	// maxText is how many bytes of a claim over several lines are kept as its text.
@@ -197,7 +196,7 @@ func (s *scanner) take(k *known, at int) int {
 	if k.form.weak && len(log.out.Claims) > 0 {
 		return m.size
 	}
-	if len(log.out.Claims) == maxClaims {
+	if limits.Claims.Over(int64(len(log.out.Claims)) + 1) {
 		log.dropped++
 		return m.size
 	}
@@ -280,7 +279,7 @@ func (s *scanner) trouble(log *claimLog) string {
 		parts = append(parts, fmt.Sprintf("%d more such places", log.troubles-1))
 	}
 	if log.dropped > 0 {
-		parts = append(parts, fmt.Sprintf("%d claims after the first %d were left out", log.dropped, maxClaims))
+		parts = append(parts, limits.Claims.Reached("", limits.Claims.Max()+int64(log.dropped)).Error())
 	}
 	if len(parts) == 0 {
 		return ""

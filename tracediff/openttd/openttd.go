@@ -17,12 +17,10 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/openttd"
 	"github.com/desynctool/desynctool/tracediff"
 )
-
-// maxClaims is how many claims of a log are kept.
-const maxClaims = 1 << 16
 
 // LogClaims reads who left because of a desync from a commands-out.log. The tick is that in
 // which the server heard of it. A log without such a line gives nil: it is evidence of another kind.
@@ -44,7 +42,11 @@ func LogClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 			return nil, err
 		}
 		tick, client, ok := openttd.Desynced(line)
-		if !ok || len(log.Claims) == maxClaims {
+		if !ok {
+			continue
+		}
+		if limits.Claims.Over(int64(len(log.Claims)) + 1) {
+			log.Trouble = limits.Claims.Reached(name, 0).Error()
 			continue
 		}
 		text := line[bytes.Index(line, []byte("*** ")):]

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/spring"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -123,10 +124,6 @@ func (d *demo) Next() (*tracediff.Record, error) {
 	}
 }
 
-// maxClaims bounds the claims of a demo that are kept. A server sends one in some
-// 400 frames.
-const maxClaims = 1 << 16
-
 // demoClaims reads the claims that a server sent to all as messages, and the
 // checksums of path data that players reported at the start.
 func demoClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
@@ -150,7 +147,11 @@ func demoClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		if n, sum, ok := m.PathChecksum(); ok && len(log.Start) < 256 {
 			log.Start[player(&d.Header, n)] = map[string]string{"path checksum": fmt.Sprintf("%08x", sum)}
 		}
-		if e, ok := m.SyncError(); ok && len(log.Claims) < maxClaims {
+		switch e, ok := m.SyncError(); {
+		case !ok:
+		case limits.Claims.Over(int64(len(log.Claims)) + 1):
+			log.Trouble = limits.Claims.Reached(name, 0).Error()
+		default:
 			log.Claims = append(log.Claims, claim(name, tracediff.Position{Offset: m.Offset}, &e))
 		}
 	}

@@ -27,23 +27,23 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report/evidence/paste"
 )
 
-// Options bounds archives. Zero numbers have the defaults.
+// Options bounds archives. Zero numbers have the values of package limits.
 type Options struct {
 	// Total is how many bytes of unpacked content all archives may hold in memory
-	// together. The default is 1 GiB.
+	// together: limits.Archive.
 	Total int64
 	// Ratio is how many times larger than its compressed bytes content may be, beyond
-	// its first Free bytes. The defaults are 200 and 64 MiB.
+	// its first Free bytes: limits.Ratio and limits.Free.
 	Ratio, Free int64
-	// Entries is how many entries an archive may have; the default is 100,000.
+	// Entries is how many entries an archive may have: limits.Entries.
 	Entries int
 
 	// Known says what is recognised in texts that people paste. The zero value leaves them as
@@ -67,33 +67,32 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// maxName is the length in bytes of the longest name of an entry, maxFolders how many
-// folders deep it may lie, and maxDepth how deep archives in archives are read.
+// maxName is the length in bytes of the longest name of an entry, and maxFolders how many
+// folders deep it may lie.
 const (
 	maxName    = 1024
 	maxFolders = 32
-	maxDepth   = 2
 )
 
 func (l *Options) setDefaults() {
 	if l.Total == 0 {
-		l.Total = 1 << 30
+		l.Total = limits.Archive.Max()
 	}
 	if l.Ratio == 0 {
-		l.Ratio = 200
+		l.Ratio = limits.Ratio.Max()
 	}
 	if l.Free == 0 {
-		l.Free = 64 << 20
+		l.Free = limits.Free.Max()
 	}
 	if l.Entries == 0 {
-		l.Entries = 100_000
+		l.Entries = int(limits.Entries.Max())
 	}
 }
 
 // Tree is the disk with archives as folders.
 type Tree struct {
 	limits Options
-	held   atomic.Int64 // bytes of content in memory
+	held   limits.Held // content in memory
 	meter  meter
 	watch  *watch
 	keeper keeper
@@ -101,6 +100,8 @@ type Tree struct {
 	// Of a tree that Cut returned, the whole one and the parts that are shown.
 	whole *Tree
 	parts map[string][]Span
+
+	holding sync.Mutex // of held
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -214,6 +215,7 @@ func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first := t.keeper.Close()
+	t.held.Free()
 	for _, c := range t.closers {
 		if err := c.Close(); err != nil && first == nil {
 			first = err
@@ -225,11 +227,13 @@ func (t *Tree) Close() error {
 
 // hold accounts for content in memory; a negative n gives it back.
 func (t *Tree) hold(n int64) error {
-	if held := t.held.Add(n); n > 0 && held > t.limits.Total {
-		t.held.Add(-n)
-		return fmt.Errorf("more than %d bytes of archives' content are needed at once; unpack the archive to a folder", t.limits.Total)
+	t.holding.Lock()
+	defer t.holding.Unlock()
+	all := t.held.Bytes() + n
+	if n > 0 && all > t.limits.Total {
+		return fmt.Errorf("unpack the archive to a folder: %w", limits.Archive.Reached("", 0))
 	}
-	return nil
+	return t.held.Resize("", all)
 }
 
 // mount returns the root of the archive at a path on the disk, nil if it is none.
@@ -337,7 +341,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	}
 	if n == nil {
 		f, err := t.keeper.get(path, func() (files.File, error) {
-			f, err := files.Disk.Open(path)
+			f, err := openDisk(path)
 			if err == nil {
 				if err = t.limits.dense(f); err != nil {
 					f.Close()
@@ -355,6 +359,9 @@ func (t *Tree) Open(path string) (files.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
 	}
 	f, err := t.keeper.get(path, func() (files.File, error) {
+		if limits.File.Over(n.size) {
+			return nil, limits.File.Reached("", n.size)
+		}
 		f, err := n.open(n)
 		return t.meter.count(path, f, err)
 	})

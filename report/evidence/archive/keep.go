@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Files that are small are opened once and read once, however many readers they have: what
 // was read of them is kept, page by page. Larger ones are read as they are.
 const (
 	keptFile  = 16 << 20 // bytes of the largest file that is kept
-	keptTotal = 48 << 20 // bytes that are kept of all files
+	keptTotal = 48 << 20 // bytes that are kept of all files, or an eighth of limits.Memory
 	keptPage  = 32 << 10 // bytes of a page
 	keptOpen  = 256      // files that stay open at most for pages that nobody has read yet
 )
@@ -116,7 +117,7 @@ func (f *kept) page(n int64) ([]byte, error) {
 		return p[:got], err
 	}
 	f.keeper.mu.Lock()
-	room := f.keeper.bytes+int64(len(p)) <= keptTotal
+	room := f.keeper.bytes+int64(len(p)) <= min(keptTotal, limits.Memory.Max()/8)
 	if room {
 		f.keeper.bytes += int64(len(p))
 	}

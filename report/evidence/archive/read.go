@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
@@ -180,8 +181,8 @@ func (a *archive) nested(folder *node, path string) {
 		if !a.tree.named(name) {
 			continue
 		}
-		if a.depth == maxDepth && Named(name) {
-			a.leave(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one", maxDepth+1))
+		if int64(a.depth) >= limits.Nested.Max() && Named(name) {
+			a.leave(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one, or raise the limit: %s", a.depth+1, limits.Nested.Reached("", int64(a.depth)+1)))
 			continue
 		}
 		inner := &archive{tree: a.tree, path: at, depth: a.depth + 1}

@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/flate"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // The list of a zip archive's entries stands at its end, so that one that was cut off, as
@@ -98,11 +100,11 @@ func (a *archive) measure(e *local, r io.ReaderAt, size int64) error {
 	default:
 		return errNoEntry
 	}
-	limits := &a.tree.limits
+	bounds := &a.tree.limits
 	sum := crc32.NewIEEE()
 	n, err := io.Copy(sum, &counted{r: content, bound: func(read int64) error {
-		if read > limits.Free && read/limits.Ratio > in.n {
-			return errors.New("unpacks to far too much")
+		if read > bounds.Free && read/bounds.Ratio > in.n {
+			return limits.Ratio.Reached("", 0)
 		}
 		return nil
 	}})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
@@ -52,16 +53,16 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 	if c, ok := content.(io.Closer); ok {
 		defer c.Close()
 	}
-	limits := &a.tree.limits
+	bounds := &a.tree.limits
 	out := &counted{r: content, bound: func(read int64) error {
-		if limits.Progress != nil {
-			limits.Progress(packedBytes.n, size)
+		if bounds.Progress != nil {
+			bounds.Progress(packedBytes.n, size)
 		}
-		if read > limits.Free && read/limits.Ratio > packedBytes.n {
-			return fmt.Errorf("%d bytes unpack to more than %d: the rest was not read", packedBytes.n, read)
+		if read > bounds.Free && read/bounds.Ratio > packedBytes.n {
+			return limits.Ratio.Reached("", 0)
 		}
-		if read > 4*limits.Total { // what is not kept is read over
-			return fmt.Errorf("it unpacks to more than %d bytes: the rest was not read", 4*limits.Total)
+		if read > 4*bounds.Total { // what is not kept is read over
+			return limits.Archive.Reached("", read)
 		}
 		return nil
 	}}
@@ -106,7 +107,7 @@ func (a *archive) readEntries(root *node, in *tar.Reader, take func(io.Reader, *
 			err = nil
 		}
 		if err == nil && count >= a.tree.limits.Entries {
-			err = fmt.Errorf("more than %d entries", a.tree.limits.Entries)
+			err = limits.Entries.Reached("", 0)
 		}
 		if err == nil {
 			err = a.addTar(root, in, h, take)
@@ -115,7 +116,11 @@ func (a *archive) readEntries(root *node, in *tar.Reader, take func(io.Reader, *
 			return fmt.Errorf("%w: %w", errCut, err)
 		}
 		if err != nil {
-			a.leave(fmt.Sprintf("after %d entries", count), "the archive is cut off or damaged: "+err.Error())
+			why := "the archive is cut off or damaged: " + err.Error()
+			if over := (*limits.Error)(nil); errors.As(err, &over) {
+				why = "the rest of the archive was not read: " + over.Error()
+			}
+			a.leave(fmt.Sprintf("after %d entries", count), why)
 			return nil
 		}
 	}
@@ -138,7 +143,7 @@ func (a *archive) addTar(root *node, in io.Reader, h *tar.Header, take func(io.R
 	n, err := take(in, h)
 	if n == nil {
 		if err == nil {
-			a.leave(h.Name, fmt.Sprintf("was not read: archives may unpack to %d bytes; unpack it to a folder", a.tree.limits.Total))
+			a.leave(h.Name, unread(limits.Archive))
 		}
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // maxDirectory is how many bytes of a zip archive are read to list its entries. The
@@ -76,7 +77,7 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 		return nil, fmt.Errorf("a zip archive whose list of entries, which stands at its end, is cut off or damaged (%v): %w", err, frame.ErrTorn)
 	}
 	if len(z.File) > a.tree.limits.Entries {
-		return nil, fmt.Errorf("a zip archive of %d entries, expected at most %d", len(z.File), a.tree.limits.Entries)
+		return nil, limits.Entries.Reached("", int64(len(z.File)))
 	}
 	packed := uint64(0)
 	for _, f := range z.File {
@@ -94,7 +95,7 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 // addZip adds an entry, whose data begins at what offset returns and is inflated by
 // inflate.
 func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), r io.ReaderAt, inflate func() (io.ReadCloser, error)) {
-	limits := &a.tree.limits
+	bounds := &a.tree.limits
 	mode := f.Mode()
 	switch {
 	case mode.IsDir() || f.Name == "":
@@ -129,11 +130,11 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 			}
 			return inPlace(r, at, size)(n)
 		}
-	case size > limits.Free && size/limits.Ratio > packed:
-		a.leave(f.Name, "unpacks to far too much")
+	case size > bounds.Free && size/bounds.Ratio > packed:
+		a.leave(f.Name, unread(limits.Ratio))
 		return
-	case size > limits.Total:
-		a.leave(f.Name, fmt.Sprintf("was not read: archives may unpack to %d bytes; unpack it to a folder", limits.Total))
+	case size > bounds.Total:
+		a.leave(f.Name, unread(limits.Archive))
 		return
 	default:
 		n.open = func(n *node) (files.File, error) { return &inflating{info: n, entry: inflate, tree: a.tree}, nil }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // side is one of the two files of a diff, as far as its lines show it.
@@ -45,8 +46,8 @@ func (s *side) add(line []byte) {
 
 // hunk begins a hunk at lines of both sides, from 1.
 func (d *pair) hunk(left, right int64) error {
-	if d.p.hunks++; d.p.hunks > maxHunks {
-		return fmt.Errorf("a diff of more than %d hunks", maxHunks)
+	if d.p.hunks++; limits.Hunks.Over(int64(d.p.hunks)) {
+		return limits.Hunks.Reached("", 0)
 	}
 	d.hunks++
 	for i, s := range [2]*side{&d.left, &d.right} {

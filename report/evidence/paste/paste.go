@@ -58,12 +58,8 @@ const (
 	SearchLen = 1 << 20
 )
 
-// maxHunks is how many hunks all diffs in a text may have, and maxFiles how many files it may
-// hold.
-const (
-	maxHunks = 1_000_000
-	maxFiles = 1000
-)
+// maxFiles is how many files a text may hold.
+const maxFiles = 1000
 
 // ErrNone says that a text holds nothing that is known, or nothing that would have to be taken
 // off.

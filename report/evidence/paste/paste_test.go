@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // known recognises a file that begins with the line "log NAME", and lines that begin with "tick ".
@@ -384,7 +385,7 @@ func TestUnfit(t *testing.T) {
 // TestMany refuses a diff of far too many hunks.
 func TestMany(t *testing.T) {
 	head := []byte("--- a\n+++ b\n@@ -1 +1 @@\n-log x\n+log y\n")
-	diff := append(head, bytes.Repeat([]byte("@@ -5 +5 @@\n-a\n+b\n"), maxHunks)...)
+	diff := append(head, bytes.Repeat([]byte("@@ -5 +5 @@\n-a\n+b\n"), int(limits.Hunks.Max()))...)
 	if _, err := Peel(diff, known); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "hunks") {
 		t.Errorf("%v", err)
 	}

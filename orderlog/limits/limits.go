@@ -1,0 +1,170 @@
+// Package limits is the one table of what files may be: how large, how deep, how many of each
+// thing. It holds for files of every format, so that one name stands for one thing.
+//
+// The values are those of the process. A program sets them once, by [Use], before it reads
+// anything; readers ask for them by [Limit.Max] and return an [Error] where one is reached, which
+// names the limit and says how to raise it. What a format itself defines, such as the length of its
+// magic, is not a limit.
+package limits
+
+import (
+	"math"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+)
+
+// Unit is what the value of a limit counts.
+type Unit int
+
+// The units.
+const (
+	Bytes Unit = iota
+	Count
+	Times    // how many times larger one thing is than another
+	Duration // nanoseconds
+)
+
+// None is the value of a limit of [Duration] that bounds nothing.
+const None = 0
+
+// Limit is one entry of the table.
+type Limit struct {
+	Name    string
+	Unit    Unit
+	Default int64
+	Most    int64  // the largest value that it may be set to; the smallest is 1, or None for a Duration
+	Doc     string // what it bounds, without a full stop
+
+	of  string // where the default comes from, "" for this table
+	now atomic.Pointer[setting]
+}
+
+// setting is a value, and where it comes from.
+type setting struct {
+	value int64
+	from  string
+}
+
+// Max returns the largest value that is allowed, [None] if any is.
+func (l *Limit) Max() int64 {
+	if s := l.now.Load(); s != nil {
+		return s.value
+	}
+	return l.Default
+}
+
+// From says where the value comes from: "default" or what [Settings] say, such as "--limit".
+func (l *Limit) From() string {
+	if s := l.now.Load(); s != nil {
+		return s.from
+	}
+	return l.defaultFrom()
+}
+
+func (l *Limit) defaultFrom() string {
+	if l.of != "" {
+		return l.of
+	}
+	return "default"
+}
+
+// Over reports whether n is more than is allowed.
+func (l *Limit) Over(n int64) bool { return n > l.Max() }
+
+// Reached returns the error of a file, by its path, in which there are got of what l bounds, or at
+// least so many; 0 if that is not known.
+func (l *Limit) Reached(path string, got int64) *Error {
+	return &Error{Limit: l, Path: path, Got: got}
+}
+
+// Files and archives.
+var (
+	File    = define("file", Bytes, 64*gib, 1<<50, "one file, unpacked")
+	State   = define("state", Bytes, 1*gib, 1<<40, "a state or a text of an engine that is read whole, unpacked")
+	Report  = define("report", Bytes, 64*mib, 1<<32, "a report of a peer, or a saved document")
+	Files   = define("files", Count, 1_000_000, 1<<31, "files and folders below all paths")
+	Folders = define("folders", Count, 5, 100, "how many folders deep peers are looked for")
+
+	Archive = define("archive", Bytes, 1*gib, 1<<40, "the content of all archives that is held in memory")
+	Entries = define("entries", Count, 100_000, 1<<31, "entries of an archive")
+	Nested  = define("nested", Count, 2, 16, "how deep archives in archives are read")
+
+	Ratio       = define("ratio", Times, 200, 1_000_000, "how many times larger than the file its content may be, beyond what free allows")
+	StreamRatio = define("stream-ratio", Times, 2000, 1_000_000, "the same for a log or trace, which is read piece by piece, and for maps of a save")
+	Excess      = define("excess", Bytes, 1*gib, 1<<50, "content beyond ratio of all states that a command opens, together, each time that it opens one")
+	Free        = define("free", Bytes, 64*mib, 1<<40, "content up to which no ratio counts")
+)
+
+// States.
+var (
+	Archetypes = define("archetypes", Count, 1<<16, 1<<24, "tables of a state: archetypes, caches and noise")
+	Columns    = define("columns", Count, 1<<16, 1<<24, "columns of a table, or of all tables of a state that an engine wrote")
+	Rows       = define("rows", Count, 1<<28, 1<<48, "rows of a table")
+	Cells      = define("cells", Count, 1<<25, 1<<40, "rows times columns of all tables of a state that an engine wrote, absent values included")
+	Cell       = define("cell", Bytes, 256*mib, 1<<31, "one block of one column of a .snap, or the index of a table")
+	String     = define("string", Bytes, 64*mib, 1<<31, "one text, or one value of bytes, in a table")
+	Header     = define("header", Bytes, 16*mib, 1<<31, "the header of a .snap")
+	Properties = define("properties", Count, 1<<12, 1<<24, "properties in a header: build, system, mods")
+	Depth      = define("depth", Count, 128, 1000, "how deep values, tags and elements of engines' files are nested")
+)
+
+// Logs and traces.
+var (
+	Frame       = define("frame", Bytes, 64*mib, 1<<31, "a frame of a log or trace")
+	Line        = define("line", Bytes, 8*mib, 1<<31, "a line of a text")
+	Tick        = define("tick", Bytes, 64*mib, 1<<31, "all that a log has of one tick")
+	Orders      = define("orders", Count, 1<<20, 1<<31, "orders, hashes and markers of one tick")
+	Checkpoints = define("checkpoints", Count, 1<<17, 1<<31, "checkpoints of one tick that are aligned, and systems and scopes of a trace")
+	Names       = define("names", Count, 1<<20, 1<<31, "names that a trace or log defines")
+	Claims      = define("claims", Count, 1<<16, 1<<31, "messages of an engine about a desync, of one file")
+	Hunks       = define("hunks", Count, 1_000_000, 1<<31, "pieces of a pasted diff")
+)
+
+// The whole run.
+var (
+	Memory = define("memory", Bytes, 4*gib, 1<<50, "the content that is held in memory at one time")
+	Wall   = define("wall", Duration, None, math.MaxInt64, "how long a command may take")
+)
+
+const (
+	mib = 1 << 20
+	gib = 1 << 30
+)
+
+// table is all limits in order.
+var table []*Limit
+
+func define(name string, unit Unit, value, most int64, doc string) *Limit {
+	l := &Limit{Name: name, Unit: unit, Default: value, Most: most, Doc: doc}
+	table = append(table, l)
+	return l
+}
+
+// All returns all limits, in the order in which they are shown.
+func All() []*Limit { return append([]*Limit(nil), table...) }
+
+// Named returns the limit of that name, nil if there is none.
+func Named(name string) *Limit {
+	for _, l := range table {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// share is the part of GOMEMLIMIT that content may take. The rest is for what is made of it.
+const share = 2
+
+func init() {
+	if n := debug.SetMemoryLimit(-1); n < math.MaxInt64 {
+		Memory.Default, Memory.of = max(1, n/share), "half of GOMEMLIMIT"
+	}
+}
+
+// Deadline returns how long a command may take, and whether there is a bound.
+func Deadline() (time.Duration, bool) {
+	n := Wall.Max()
+	return time.Duration(n), n != None
+}

@@ -1,0 +1,244 @@
+package limits
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Settings are values for some limits. The zero value has none: all defaults.
+type Settings struct{ of map[*Limit]setting }
+
+// UnknownError says that there is no limit of that name.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no limit %q", e.Name) }
+
+// Set sets the limit of that name to what text says, as [Limit.Parse] reads it. From is where that
+// stands. It replaces what was set before. The error for a name that is not there is an
+// *[UnknownError].
+func (s *Settings) Set(name, text, from string) error {
+	l := Named(name)
+	if l == nil {
+		return &UnknownError{name}
+	}
+	value, err := l.Parse(text)
+	if err != nil {
+		return err
+	}
+	if s.of == nil {
+		s.of = map[*Limit]setting{}
+	}
+	s.of[l] = setting{value, from}
+	return nil
+}
+
+// Use makes these the limits of the process, and those that are not set their defaults. What is
+// counted for [Excess] begins at 0.
+func Use(s Settings) {
+	for _, l := range table {
+		if set, ok := s.of[l]; ok {
+			l.now.Store(&set)
+		} else {
+			l.now.Store(nil)
+		}
+	}
+	exceeded.Store(0)
+}
+
+// Read reads lines NAME VALUE; what follows # is a comment. From is the path of the file, which
+// errors name with the line.
+func (s *Settings) Read(r io.Reader, from string) error {
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		err := errors.New("expected a name and a value")
+		if len(words) == 2 {
+			err = s.Set(words[0], words[1], from)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", from, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	return nil
+}
+
+// List reads "NAME=VALUE,NAME=VALUE". From is where that stands.
+func (s *Settings) List(text, from string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one == "" {
+			continue
+		}
+		if err := s.Assign(one, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Assign reads "NAME=VALUE".
+func (s *Settings) Assign(text, from string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return fmt.Errorf("%q is not NAME=VALUE", text)
+	}
+	return s.Set(strings.TrimSpace(name), strings.TrimSpace(value), from)
+}
+
+// suffixes are what numbers may end with. Of bytes they are powers of 1024, of other things of 1000.
+const suffixes = "kmgt"
+
+// Parse reads a value: a number, perhaps with k, m, g or t after it, as in 64k, 10m, 1GiB; for a
+// [Duration] what time.ParseDuration reads, or "none".
+func (l *Limit) Parse(text string) (int64, error) {
+	value, ok := l.parse(text)
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("limit %s is %q, expected %s", l.Name, text, l.expected())
+	case value > l.Most:
+		return 0, fmt.Errorf("limit %s is %q, expected at most %s", l.Name, text, l.Text(l.Most))
+	}
+	return value, nil
+}
+
+func (l *Limit) expected() string {
+	switch l.Unit {
+	case Bytes:
+		return "bytes, such as 65536, 64KiB or 1GiB"
+	case Duration:
+		return "a time, such as 90s or 10m, or none"
+	}
+	return "a number, 1 or more, such as 500 or 10k"
+}
+
+func (l *Limit) parse(text string) (int64, bool) {
+	if l.Unit == Duration {
+		if text == "none" {
+			return None, true
+		}
+		d, err := time.ParseDuration(text)
+		return int64(d), err == nil && d > 0
+	}
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	n, err := strconv.ParseUint(digits, 10, 62)
+	if err != nil || n == 0 {
+		return 0, false
+	}
+	unit := strings.ToLower(text[len(digits):])
+	if l.Unit == Bytes {
+		unit = strings.TrimSuffix(strings.TrimSuffix(unit, "b"), "i")
+	}
+	factor, power := uint64(1), uint64(1000)
+	if l.Unit == Bytes {
+		power = 1024
+	}
+	if unit != "" {
+		i := strings.Index(suffixes, unit)
+		if len(unit) != 1 || i < 0 {
+			return 0, false
+		}
+		for range i + 1 {
+			factor *= power
+		}
+	}
+	high, low := bits.Mul64(n, factor)
+	if high != 0 || low > 1<<62 {
+		return 0, false
+	}
+	return int64(low), true
+}
+
+// Text returns a value as Parse reads it.
+func (l *Limit) Text(value int64) string {
+	switch l.Unit {
+	case Duration:
+		if value == None {
+			return "none"
+		}
+		return time.Duration(value).String()
+	case Bytes:
+		return Size(value)
+	}
+	return strconv.FormatInt(value, 10)
+}
+
+// Size returns a number of bytes in the largest unit of which it is a whole number: 64KiB, 1GiB.
+func Size(n int64) string {
+	unit := 0
+	for ; n != 0 && n%1024 == 0 && unit < len(suffixes); unit++ {
+		n /= 1024
+	}
+	if unit == 0 {
+		return strconv.FormatInt(n, 10)
+	}
+	return strconv.FormatInt(n, 10) + []string{"KiB", "MiB", "GiB", "TiB"}[unit-1]
+}
+
+// Flag is how a command line raises a limit. It stands in the text of every [Error].
+const Flag = "--limit"
+
+// Error says that a file reached a limit. What lies beyond it was not read: the file is neither
+// damaged nor equal to another.
+type Error struct {
+	Limit *Limit
+	Path  string // of the file; "" if the caller names it
+	Got   int64  // how much there is, or more than is allowed; 0 if that is not known
+}
+
+func (e *Error) Error() string {
+	l := e.Limit
+	text := "limit " + l.Name + " is reached: "
+	if e.Got > 0 {
+		text += e.amount() + ", at most "
+	} else {
+		text += "at most "
+	}
+	text += fmt.Sprintf("%s (%s); %s %s raises it", l.Text(l.Max()), l.Doc, Flag, e.raised())
+	if e.Path != "" {
+		return e.Path + ": " + text
+	}
+	return text
+}
+
+// Is reports whether target says of the same limit that it is reached.
+func (e *Error) Is(target error) bool {
+	other, ok := target.(*Error)
+	return ok && other.Limit == e.Limit
+}
+
+// amount says how much there is.
+func (e *Error) amount() string {
+	if e.Limit.Unit == Bytes {
+		return strconv.FormatInt(e.Got, 10) + " bytes"
+	}
+	return strconv.FormatInt(e.Got, 10)
+}
+
+// raised returns NAME=VALUE with a value that allows what there is, as far as that may be; twice as
+// much as now if what there is is not known.
+func (e *Error) raised() string {
+	l, want := e.Limit, e.Got
+	if want <= 0 {
+		want = 2 * l.Max()
+	}
+	value := int64(1)
+	for value < want && value < 1<<62 {
+		value *= 2
+	}
+	if l.Unit == Duration {
+		value = want
+	}
+	return l.Name + "=" + l.Text(min(value, l.Most))
+}

@@ -1,0 +1,22 @@
+package archive
+
+import (
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
+)
+
+// unread says that an entry was not read since a limit is reached.
+func unread(l *limits.Limit) string { return "was not read: " + l.Reached("", 0).Error() }
+
+// openDisk opens a file on the disk that is not too large.
+func openDisk(path string) (files.File, error) {
+	f, err := files.Disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if stat, err := f.Stat(); err == nil && limits.File.Over(stat.Size()) {
+		f.Close()
+		return nil, limits.File.Reached(path, stat.Size())
+	}
+	return f, nil
+}
