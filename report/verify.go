@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -103,7 +104,7 @@ func verifyText(out *Text, list snapshot.Verification) {
 		if v.Err != nil {
 			word = out.bad.Sprint("FAILED")
 		}
-		out.put(word, "  ", v.What, "  ", Safe(v.Path), out.faint.Sprint("  "+Safe(v.Note)))
+		out.put(word, "  ", v.What, "  ", prose.Path(v.Path), out.faint.Sprint("  "+Safe(v.Note)))
 		if !v.Root.IsZero() {
 			out.put("  root  ", v.Root.String())
 		}
