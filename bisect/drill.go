@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -107,7 +108,7 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 		return err
 	}
 	if held == nil || len(traced.Sums) < 2 {
-		x.Proof = fmt.Sprintf("the trace has one checksum after each system: which archetype departs in %s takes a trace of archetypes", x.System)
+		x.Proof = fmt.Sprintf("the trace has one checksum after each system: which archetype departs in %s takes a trace of archetypes", prose.Name(x.System))
 		return nil
 	}
 	columns := false

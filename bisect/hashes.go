@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -106,11 +107,11 @@ func stranger(h *orderlog.Header) bool { return len(h.Peers) > 0 && !slices.Cont
 // lost says what is wrong with the hashes.
 func (l *Log) lost() []string {
 	if l.stranger() {
-		return []string{fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", l.Name, l.Header.Peer)}
+		return []string{fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", prose.Path(l.Name), l.Header.Peer)}
 	}
 	var list []string
 	for _, point := range l.Conflicts {
-		list = append(list, fmt.Sprintf("%s: two hashes of state point %d contradict each other", l.Name, point))
+		list = append(list, fmt.Sprintf("%s: two hashes of state point %d contradict each other", prose.Path(l.Name), point))
 	}
 	return list
 }

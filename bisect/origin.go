@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -34,7 +35,7 @@ func (r *trialRun) origin(p *player, s *played) (*part, error) {
 				continue
 			}
 			if at := r.snapshotOf(p, s, point); at != nil {
-				r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: ticks %d to %d, after a %s, are not judged: the peer left no snapshot before that of state point %d", r.log.Name, s.From, point-1, s.Began, point))
+				r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: ticks %d to %d, after a %s, are not judged: the peer left no snapshot before that of state point %d", prose.Path(r.log.Name), s.From, point-1, s.Began, point))
 				return at, nil
 			}
 		}
@@ -174,7 +175,7 @@ func (r *trialRun) unused() error {
 		point := e.Point.Tick
 		of := func(s *played) bool { return s.covers(point) }
 		if e.Point.Phase == "" && point >= r.out.From && point < r.until && !slices.ContainsFunc(r.list, of) {
-			r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s: its state point is in a gap of the log: no replay begins there", e.Path()))
+			r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s: its state point is in a gap of the log: no replay begins there", prose.Path(e.Path())))
 		}
 	}
 	if r.out.Snapshots == 0 && len(r.out.Lost) == 0 {

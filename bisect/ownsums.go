@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -147,7 +148,7 @@ func (p *player) byRoots(point uint64, got merkle.Short) {
 		return
 	}
 	p.recorded, p.rooted = roots, true
-	p.out.Notes = append(p.out.Notes, fmt.Sprintf("the hashes in %s are not the roots of the peer's snapshots but a checksum of the game's own; the replay is held against %d snapshots instead", p.log.Name, len(roots)))
+	p.out.Notes = append(p.out.Notes, fmt.Sprintf("the hashes in %s are not the roots of the peer's snapshots but a checksum of the game's own; the replay is held against %d snapshots instead", prose.Path(p.log.Name), len(roots)))
 }
 
 func rootAt(e *snapshot.Entry) (root merkle.Short, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -158,7 +159,7 @@ func oneSession(peers []*peer) error {
 	for _, p := range peers {
 		p.set.Session(best)
 		if p.log != nil && p.log.Header.Seed != best {
-			p.set.Warnings = append(p.set.Warnings, fmt.Sprintf("%s: stale: of seed %016x, the session is %016x", p.log.Name, p.log.Header.Seed, best))
+			p.set.Warnings = append(p.set.Warnings, fmt.Sprintf("%s: stale: of seed %016x, the session is %016x", prose.Path(p.log.Name), p.log.Header.Seed, best))
 			p.log = nil
 		}
 		if len(p.set.Entries) == 0 && p.log == nil {

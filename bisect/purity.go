@@ -70,9 +70,9 @@ func (p *player) impure(tested Tester, clean merkle.Short) error {
 		if s.SyncHash() == clean {
 			continue
 		}
-		x.Order = fmt.Sprintf("%s of player %d, number %d of the tick", p.kind(&orders[i]), orders[i].Player, i+1)
+		x.Order = fmt.Sprintf("%s of player %d, number %d of the tick", prose.Name(p.kind(&orders[i])), orders[i].Player, i+1)
 		if n := len(p.orders[s.Point()]); i >= n {
-			x.Order = fmt.Sprintf("%s of player %d, which is played up to %s later", p.kind(&orders[i]), orders[i].Player, prose.Count(p.opts.Ahead, "tick", "ticks"))
+			x.Order = fmt.Sprintf("%s of player %d, which is played up to %s later", prose.Name(p.kind(&orders[i])), orders[i].Player, prose.Count(p.opts.Ahead, "tick", "ticks"))
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -102,7 +103,7 @@ func (r *trialRun) headed(first *played) {
 		return
 	}
 	if got, ok := first.hashes[first.From]; ok && got != start.Short() {
-		r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s contradicts itself: at state point %d its header has hash %s, its hashes %s", r.log.Name, first.From, start.Short(), got))
+		r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s contradicts itself: at state point %d its header has hash %s, its hashes %s", prose.Path(r.log.Name), first.From, start.Short(), got))
 		return
 	}
 	first.hashes[first.From] = start.Short()
@@ -199,7 +200,7 @@ func (r *trialRun) lose(s *played, why string) {
 	if r.left++; r.left > shownGaps {
 		return
 	}
-	r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: %s is not judged: %s", r.log.Name, s.Stretch.String(), why))
+	r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: %s is not judged: %s", prose.Path(r.log.Name), s.Stretch.String(), why))
 }
 
 // keepNotes takes over what a player has to say.
@@ -286,7 +287,7 @@ func (r *trialRun) noteGaps() {
 		}
 	}
 	if r.left > shownGaps {
-		r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: and %d more stretches are not judged", r.log.Name, r.left-shownGaps))
+		r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: and %d more stretches are not judged", prose.Path(r.log.Name), r.left-shownGaps))
 	}
 	if n > shownGaps {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("and %d more gaps", n-shownGaps))

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -273,7 +274,7 @@ func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 	}
 	lost = l.lost()
 	if n := len(stretches); n > maxStretches {
-		lost = append(lost, fmt.Sprintf("%s: %d stretches between loads, joins and gaps; the first %d are judged", log.Name, n, maxStretches))
+		lost = append(lost, fmt.Sprintf("%s: %d stretches between loads, joins and gaps; the first %d are judged", prose.Path(log.Name), n, maxStretches))
 		stretches = stretches[:maxStretches]
 	}
 	for i := range stretches {

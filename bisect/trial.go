@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -232,13 +233,13 @@ func (p *player) replay() (err error) {
 func means(t *Trial) string {
 	d := t.First
 	if d != nil && d.Loaded {
-		return fmt.Sprintf("the state that %s had after loading is not the one that its orders had led to: saving or loading loses something, or it loaded another game", d.A)
+		return fmt.Sprintf("the state that %s had after loading is not the one that its orders had led to: saving or loading loses something, or it loaded another game", prose.Name(d.A))
 	}
 	if d != nil && d.System != "" && t.Mode == Plain {
 		if d.TickEnd && d.Diff != nil && !d.Diff.RootsDiffer() {
-			return fmt.Sprintf("%s recorded something else than its own orders give in %s, but its state at the tick's end is what they give: its checksum is wrong, or what went wrong is gone", d.A, d.System)
+			return fmt.Sprintf("%s recorded something else than its own orders give in %s, but its state at the tick's end is what they give: its checksum is wrong, or what went wrong is gone", prose.Name(d.A), prose.Name(d.System))
 		}
-		return fmt.Sprintf("%s departs from what its own orders give in %s: it went wrong there, or the simulator is another build", d.A, d.System)
+		return fmt.Sprintf("%s departs from what its own orders give in %s: it went wrong there, or the simulator is another build", prose.Name(d.A), prose.Name(d.System))
 	}
 	if d == nil {
 		switch {
@@ -259,7 +260,7 @@ func means(t *Trial) string {
 	}
 	if d.Diff != nil && !d.Diff.RootsDiffer() && !d.TickEnd && t.Mode != Predict {
 		if t.Mode == Plain {
-			return fmt.Sprintf("the state of %s is what its orders give, what it recorded is not: its checksum is wrong, or of another kind", d.A)
+			return fmt.Sprintf("the state of %s is what its orders give, what it recorded is not: its checksum is wrong, or of another kind", prose.Name(d.A))
 		}
 		return "the states are the same, their hashes are not: a checksum is wrong, or of another kind"
 	}
@@ -269,7 +270,7 @@ func means(t *Trial) string {
 		if atStart {
 			return "the state at the start is not what the log's header gives: another build, map or set of data, or a lobby flag"
 		}
-		return fmt.Sprintf("%s departs from what its own orders give: it went wrong, or the simulator is another build", d.A)
+		return fmt.Sprintf("%s departs from what its own orders give: it went wrong, or the simulator is another build", prose.Name(d.A))
 	case Against:
 		if atStart {
 			return "the simulators begin with different states: other data, or another build"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -199,7 +200,7 @@ func (c *comparer) sameGame(a, b *lane) error {
 	known := a.dialect.Engine == "" || a.header.Seed != 0 && b.header.Seed != 0
 	switch x, y := a.dialect.Session, b.dialect.Session; {
 	case x != y && x != "" && y != "":
-		err = differ("session", printable(x), printable(y))
+		err = differ("session", prose.Name(x), prose.Name(y))
 	case known && a.header.Seed != b.header.Seed:
 		err = differ("seed", a.header.Seed, b.header.Seed)
 	}
@@ -284,7 +285,7 @@ func (c *comparer) finish() *Comparison {
 			r.Unknown, r.UnknownLine = lossy.Unknown()
 		}
 		if r.Unknown > 0 {
-			c.warn("%s: %s of no known kind, first at line %d: orders of the ticks beside them may be lacking", r.Name, lines(r.Unknown), r.UnknownLine)
+			c.warn("%s: %s of no known kind, first at line %d: orders of the ticks beside them may be lacking", prose.Path(r.Name), lines(r.Unknown), r.UnknownLine)
 		}
 		out.Peers = append(out.Peers, *r)
 	}

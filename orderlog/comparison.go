@@ -3,6 +3,8 @@ package orderlog
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // DifferenceKind is how an order, or a marker that is an input, differs
@@ -295,10 +297,10 @@ func (d *Difference) String() string {
 	if d.Marker {
 		s += " marker"
 	}
-	s += fmt.Sprintf(" %s of player %d on %s", printable(d.Order), d.Player, printable(d.Peer))
+	s += fmt.Sprintf(" %s of player %d on %s", prose.Name(d.Order), d.Player, prose.Name(d.Peer))
 	if d.Kind == Late && len(d.At) == 2 {
-		s += fmt.Sprintf(": %s at %s, %s at %s", printable(d.At[0].Peer), namedTick(d.At[0].Tick, d.At[0].Native),
-			printable(d.At[1].Peer), namedTick(d.At[1].Tick, d.At[1].Native))
+		s += fmt.Sprintf(": %s at %s, %s at %s", prose.Name(d.At[0].Peer), namedTick(d.At[0].Tick, d.At[0].Native),
+			prose.Name(d.At[1].Peer), namedTick(d.At[1].Tick, d.At[1].Native))
 	}
 	if d.Diff != nil {
 		s += fmt.Sprintf(": byte %d: %s, %s", d.Diff.Offset, d.Diff.Base, d.Diff.Peer)
@@ -311,16 +313,7 @@ func (d *Difference) String() string {
 
 func namedTick(tick uint64, native string) string {
 	if native != "" {
-		return native
+		return prose.Moment(native)
 	}
 	return strconv.FormatUint(tick, 10)
-}
-
-// printable makes a name from a file safe for a terminal.
-func printable(s string) string {
-	q := strconv.Quote(s)
-	if q[1:len(q)-1] == s {
-		return s
-	}
-	return q
 }

@@ -1,6 +1,10 @@
 package orderlog
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/internal/prose"
+)
 
 // HeaderDifference is something that the headers of logs state, and that has to be the same
 // on all peers of a session but is not.
@@ -57,7 +61,7 @@ func (d *HeaderDifference) String() string {
 		if i > 0 {
 			text += ","
 		}
-		text += fmt.Sprintf(" %s on %s", printable(v.Value), printable(v.Peer))
+		text += fmt.Sprintf(" %s on %s", prose.Name(v.Value), prose.Name(v.Peer))
 	}
 	return text
 }

@@ -3,6 +3,8 @@ package orderlog
 import (
 	"fmt"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // moment is the earliest tick or point of something that decides the verdict.
@@ -96,7 +98,7 @@ func later(input, state moment) string {
 
 // says returns the claim in one line.
 func (c *PeerClaim) says() string {
-	return fmt.Sprintf("%s says after %s: %s", printable(c.Peer), namedTick(c.After, c.NativeAfter), printable(c.Text))
+	return fmt.Sprintf("%s says after %s: %s", prose.Name(c.Peer), namedTick(c.After, c.NativeAfter), prose.Quote(c.Text))
 }
 
 func hashName(kind HashKind, coverage Coverage) string {

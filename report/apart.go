@@ -21,7 +21,7 @@ const slight = 1e-5
 // Apart says in a few words how far the value of the second peer is from that of the first:
 // "3 ulp", "+12", "1.02 % more on client", "3.05e-05 more on client".
 func (f *FieldDocument) Apart(peers [2]string) string {
-	return f.apart(peers, " on "+Safe(peers[1]))
+	return f.apart(peers, " on "+prose.Name(peers[1]))
 }
 
 // apart is Apart with on after what is more or less.
@@ -31,14 +31,14 @@ func (f *FieldDocument) apart(peers [2]string, on string) string {
 	case snapshot.KindAbsent:
 		for i, v := range []string{a, b} {
 			if v == "absent" {
-				return "missing on " + Safe(peers[i])
+				return "missing on " + prose.Name(peers[i])
 			}
 		}
 	case snapshot.KindNaN:
 		var on []string
 		for i, v := range []string{a, b} {
 			if strings.HasPrefix(v, "nan") {
-				on = append(on, Safe(peers[i]))
+				on = append(on, prose.Name(peers[i]))
 			}
 		}
 		if len(on) == 2 {
@@ -50,7 +50,7 @@ func (f *FieldDocument) apart(peers [2]string, on string) string {
 	case snapshot.KindFloat:
 		for i, v := range []string{a, b} {
 			if strings.HasSuffix(v, "inf") {
-				return "infinite on " + Safe(peers[i])
+				return "infinite on " + prose.Name(peers[i])
 			}
 		}
 		if f.near() {
@@ -80,7 +80,7 @@ func (f *FieldDocument) relative(peers [2]string, on string) string {
 	if f.Relative == nil {
 		for i, peer := range peers {
 			if v := f.Values[peer]; v == "0" || v == "-0" {
-				return "zero on " + Safe(peers[i])
+				return "zero on " + prose.Name(peers[i])
 			}
 		}
 		if strings.HasPrefix(f.Values[peers[0]], "-") != strings.HasPrefix(f.Values[peers[1]], "-") {

@@ -316,7 +316,7 @@ func bisectText(out *Text, r *bisect.Result) {
 			end(row, "good", s.good, *c.Good, width, "equal", nil)
 		}
 		end(row, "bad", s.bad, c.Bad, width, "caches differ", c.Files[:])
-		row("caches", Safe(strings.Join(c.Labels, ", ")), " of ", s.name.Sprint(Safe(c.A)), "  ≠  ", s.name.Sprint(Safe(c.B)))
+		row("caches", strings.Join(prose.Names(c.Labels), ", "), " of ", s.name.Sprint(prose.Name(c.A)), "  ≠  ", s.name.Sprint(prose.Name(c.B)))
 		if c.Again != nil {
 			row("healed", "the caches are equal again ", atNames(*c.Again))
 		}
@@ -415,7 +415,7 @@ func groupsText(list [][]string, s Style) string {
 	for _, g := range list {
 		names := make([]string, len(g))
 		for i, n := range g {
-			names[i] = s.name.Sprint(Safe(n))
+			names[i] = s.name.Sprint(prose.Name(n))
 		}
 		groups = append(groups, strings.Join(names, " = "))
 	}
@@ -431,7 +431,7 @@ func checksumText(t *tracediff.Result, s Style) string {
 	case t.Traces[0].Dialect.Values:
 		text := fmt.Sprintf("%s: %s", what, s.bad.Sprint(placeName(t, t.First)))
 		for i := range t.First.Values {
-			text += "  " + s.name.Sprint(Safe(t.Traces[i].Name)) + " " + traceValue(t, t.First, i, false)
+			text += "  " + s.name.Sprint(prose.Name(t.Traces[i].Name)) + " " + traceValue(t, t.First, i, false)
 		}
 		return text
 	case !b.HasGood:
@@ -441,7 +441,7 @@ func checksumText(t *tracediff.Result, s Style) string {
 		if len(t.Groups) > 0 {
 			var groups []string
 			for _, names := range traceGroups(t, t.Groups[0]) {
-				groups = append(groups, Safe(strings.Join(names, " = ")))
+				groups = append(groups, strings.Join(prose.Names(names), " = "))
 			}
 			text += ": " + strings.Join(groups, "  ≠  ")
 		}
@@ -458,7 +458,7 @@ func bisectHeadline(r *bisect.Result) string {
 		return fmt.Sprintf("  checksum only: checksums differ, the states are equal at all %s", prose.Count(r.Snapshots, "state point", "state points"))
 	case r.Kind == bisect.StaleCache && r.Caches != nil:
 		return fmt.Sprintf("  stale cache, from state point %s on: %s; the states are equal at all %s", pointName(r.Caches.Bad),
-			Safe(strings.Join(r.Caches.Labels, ", ")), prose.Count(r.Snapshots, "state point", "state points"))
+			strings.Join(prose.Names(r.Caches.Labels), ", "), prose.Count(r.Snapshots, "state point", "state points"))
 	case r.Kind == bisect.BlindChecksum && b.Good != nil:
 		return fmt.Sprintf("  in (%s, %s], with a blind checksum", pointName(*b.Good), pointName(b.Bad))
 	case r.Snapshots+r.Recorded == 0 && len(r.Traces) > 0:
@@ -526,7 +526,7 @@ func replayText(row func(string, ...string), rep *bisect.Replay, s Style) {
 	row("replay", fmt.Sprintf("%s, from %s to state point %d", rep.Sim, from, rep.To))
 	for i := range rep.Peers {
 		p := &rep.Peers[i]
-		name := s.name.Sprint(Safe(p.Name))
+		name := s.name.Sprint(prose.Name(p.Name))
 		switch {
 		case p.Compared == 0:
 			row("", name, " left nothing to compare")
@@ -549,7 +549,7 @@ func drillText(out *Text, rep *bisect.Replay) {
 		if p.Drilled == nil {
 			continue
 		}
-		name := s.name.Sprint(Safe(p.Name))
+		name := s.name.Sprint(prose.Name(p.Name))
 		d := p.Drilled.First
 		if d == nil {
 			out.Row("drill", name, " does not depart from its own trace")

@@ -76,7 +76,7 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 			break
 		}
 		c := &r.Claims[i]
-		from := Safe(c.Files[0])
+		from := prose.Path(c.Files[0])
 		if c.Pos.Line > 0 {
 			from += fmt.Sprintf(":%d", c.Pos.Line)
 		}

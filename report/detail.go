@@ -195,7 +195,7 @@ const detailWidth = 160
 func detailText(put func(parts ...string), d *Details, s Style, all bool) {
 	wide := 0
 	for _, p := range d.Peers {
-		wide = max(wide, prose.Columns(Safe(p.Peer)))
+		wide = max(wide, prose.Columns(prose.Name(p.Peer)))
 	}
 	before := ""
 	for _, row := range d.rows(all) {
@@ -207,7 +207,7 @@ func detailText(put func(parts ...string), d *Details, s Style, all bool) {
 			put(text)
 			continue
 		}
-		name := Safe(row.peer)
+		name := prose.Name(row.peer)
 		if row.peer == before {
 			name = ""
 		}

@@ -228,7 +228,7 @@ func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 // diffText takes about a screenful, or everything that the diff kept if all is set.
 func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 	s := out.Style
-	a, b := s.name.Sprint(Safe(names[0])), s.name.Sprint(Safe(names[1]))
+	a, b := s.name.Sprint(prose.Name(names[0])), s.name.Sprint(prose.Name(names[1]))
 	point := bothNames(d.A.Point)
 	if !d.A.Point.Same(d.B.Point) {
 		point += " | " + bothNames(d.B.Point)
@@ -293,14 +293,14 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 	}
 	for i, count := range []uint64{t.OnlyACount, t.OnlyBCount} {
 		if count > 0 {
-			parts = append(parts, prose.Count(count, "row", "rows")+" only on "+Safe(names[i]))
+			parts = append(parts, prose.Count(count, "row", "rows")+" only on "+prose.Name(names[i]))
 		}
 	}
 	switch {
 	case !t.InA:
-		parts = append(parts, "the table is missing on "+Safe(names[0]))
+		parts = append(parts, "the table is missing on "+prose.Name(names[0]))
 	case !t.InB:
-		parts = append(parts, "the table is missing on "+Safe(names[1]))
+		parts = append(parts, "the table is missing on "+prose.Name(names[1]))
 	}
 	class := ""
 	if t.Class != snapshot.Archetype {
@@ -309,14 +309,14 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 	if t.Class == snapshot.Cache {
 		parts = append(parts, "derived from the rest")
 	}
-	out.put(s.bold.Sprint(class+Safe(t.Label)), s.faint.Sprint("  "+strings.Join(parts, ", ")))
+	out.put(s.bold.Sprint(class+prose.Name(t.Label)), s.faint.Sprint("  "+strings.Join(parts, ", ")))
 	for _, line := range schemaTexts(t.Schema, names) {
 		out.put("  ", s.warn.Sprint(Safe(line)))
 	}
 	if len(t.Columns) > 1 && limit >= 0 && t.Changed() > uint64(limit) {
 		counts := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
-			counts[i] = fmt.Sprintf("%s.%s %d", Safe(c.Component), Safe(c.Field), c.Changed)
+			counts[i] = fmt.Sprintf("%s.%s %d", prose.Name(c.Component), prose.Name(c.Field), c.Changed)
 		}
 		out.put("  ", s.faint.Sprint(prose.Shorten("by column: "+strings.Join(counts, ", "), 110)))
 	}
@@ -337,7 +337,7 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 		if n := total - uint64(len(shown)); n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		out.put("  only on ", s.name.Sprint(Safe(names[i])), ": ", strings.Join(text, " "), more)
+		out.put("  only on ", s.name.Sprint(prose.Name(names[i])), ": ", strings.Join(text, " "), more)
 	}
 	shown := t.Changes
 	if limit >= 0 && len(shown) > limit {
@@ -362,7 +362,7 @@ func (c changes) put(out *Text) {
 	}
 	row := func(i int) []string {
 		ch := &c.list[i]
-		r := []string{ch.Key.String(), Safe(ch.Component + "." + ch.Field), prose.Shorten(ch.A.String(), valueWidth), prose.Shorten(ch.B.String(), valueWidth), describe(ch)}
+		r := []string{ch.Key.String(), prose.Name(ch.Component + "." + ch.Field), prose.Shorten(ch.A.String(), valueWidth), prose.Shorten(ch.B.String(), valueWidth), describe(ch)}
 		if ch.Component == snapshot.RNG && ch.Key == (snapshot.Key{}) {
 			r[0] = ""
 		}

@@ -17,7 +17,7 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 	}
 	for _, peer := range peers {
 		if n := d.Counts.Only[peer]; n > 0 {
-			parts = append(parts, prose.Count(n, "row", "rows")+" only on "+Safe(peer))
+			parts = append(parts, prose.Count(n, "row", "rows")+" only on "+prose.Name(peer))
 		}
 	}
 	t.put("  ", t.bold.Sprint(LabelName(d.Label)), t.faint.Sprint("  "+strings.Join(parts, ", ")))
@@ -36,7 +36,7 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 		if n := d.Counts.Only[peer]; n > uint64(len(keys)) {
 			more = fmt.Sprintf(" and %d more", n-uint64(len(keys)))
 		}
-		t.put("    only on ", t.name.Sprint(Safe(peer)), ": ", Safe(strings.Join(keys, " ")), more)
+		t.put("    only on ", t.name.Sprint(prose.Name(peer)), ": ", Safe(strings.Join(keys, " ")), more)
 	}
 	const shown = 5
 	fields := d.Fields
@@ -49,7 +49,7 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 		if f.Key != "" { // the RNG has none
 			key = Safe(f.Key) + "  "
 		}
-		t.put("    ", key, Safe(f.Component), ".", Safe(f.Field), "  ",
+		t.put("    ", key, prose.Name(f.Component), ".", prose.Name(f.Field), "  ",
 			t.good.Sprint(prose.Shorten(Safe(f.Values[peers[0]]), valueWidth)), t.faint.Sprint(" | "), t.bad.Sprint(prose.Shorten(Safe(f.Values[peers[1]]), valueWidth)),
 			"  ", t.faint.Sprint(f.describe(peers)))
 	}

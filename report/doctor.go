@@ -172,16 +172,16 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	headline := fmt.Sprintf("  %s, %s, %d with trouble", prose.Count(uint64(len(c.Peers)), "peer", "peers"), prose.Count(uint64(len(c.Files)), "file", "files"), bad)
 	for _, f := range c.Facts {
 		if f.Must && f.Differs() {
-			headline += s.bad.Sprint("; the peers differ in " + Safe(f.Name))
+			headline += s.bad.Sprint("; the peers differ in " + prose.Name(f.Name))
 		}
 	}
 	out.put(verdict, headline)
 	for _, p := range c.Peers {
 		if p.Mentioned {
-			row("peer", s.name.Sprint(Safe(p.Name)), "  only mentioned, in messages of the game")
+			row("peer", s.name.Sprint(prose.Name(p.Name)), "  only mentioned, in messages of the game")
 			continue
 		}
-		row("peer", s.name.Sprint(Safe(p.Name)), "  ", Safe(p.Path))
+		row("peer", s.name.Sprint(prose.Name(p.Name)), "  ", prose.Path(p.Path))
 		for _, x := range p.Covers {
 			row("", "  ", pad(x.What, len(x.What), 12), fmt.Sprintf("%d to %d, %d", x.First, x.Last, x.Count))
 		}
@@ -198,21 +198,21 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 			if shown++; shown > shownTroubles && !everything {
 				continue
 			}
-			row("file", s.warn.Sprint(t.Kind), "  ", Safe(f.Path), "  ", Safe(t.Text))
+			row("file", s.warn.Sprint(t.Kind), "  ", prose.Path(f.Path), "  ", Safe(t.Text))
 		}
 	}
 	if shown > shownTroubles && !everything {
 		row("", fmt.Sprintf("and %d more  (--all)", shown-shownTroubles))
 	}
 	for _, f := range c.Facts {
-		value := Safe(prose.Shorten(firstValue(f.Values), 60))
+		value := prose.Name(firstValue(f.Values))
 		switch {
 		case f.Differs():
 		case len(f.Untold) > 0 && strings.HasPrefix(f.Name, "parameter "): // of a log that somebody lacks
 		case len(f.Untold) > 0:
-			row("untold", Safe(f.Name), "  ", value, s.faint.Sprint("  no file of "+Safe(strings.Join(f.Untold, ", "))+" says"))
+			row("untold", prose.Name(f.Name), "  ", value, s.faint.Sprint("  no file of "+strings.Join(prose.Names(f.Untold), ", ")+" says"))
 		default:
-			row("same", Safe(f.Name), "  ", value)
+			row("same", prose.Name(f.Name), "  ", value)
 		}
 	}
 	for _, f := range c.Facts {
@@ -225,9 +225,9 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		}
 		var values []string
 		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
-			values = append(values, Safe(peer)+": "+Safe(prose.Shorten(f.Values[peer], 60)))
+			values = append(values, prose.Name(peer)+": "+prose.Name(f.Values[peer]))
 		}
-		row("differs", s.warn.Sprint(Safe(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
+		row("differs", s.warn.Sprint(prose.Name(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
 	}
 	if len(c.Unknown) > 0 {
 		row("unknown", strings.Join(c.Unknown, ", "), s.faint.Sprint("  no file says"))

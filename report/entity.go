@@ -42,7 +42,7 @@ type Others struct {
 
 // Short returns the kind and number of an entity: "unit 151".
 func (e *Entity) Short() string {
-	name := Safe(e.Kind)
+	name := prose.Name(e.Kind)
 	if e.Cache {
 		name = "cache " + name
 	}
@@ -67,15 +67,16 @@ func CountEntities(kind string, n uint64) string {
 	if many := plural(kind); many != kind {
 		return prose.Count(n, kind, many)
 	}
-	return prose.Count(n, "entity", "entities") + " of " + Safe(kind)
+	return prose.Count(n, "entity", "entities") + " of " + prose.Name(kind)
 }
 
 func (e *Entity) about() string {
 	var parts []string
-	for _, part := range []string{e.Name, e.Place} {
-		if part != "" {
-			parts = append(parts, prose.Shorten(Safe(part), maxEntityName))
-		}
+	if e.Name != "" {
+		parts = append(parts, prose.Name(prose.Shorten(e.Name, maxEntityName)))
+	}
+	if e.Place != "" {
+		parts = append(parts, prose.Shorten(Safe(e.Place), maxEntityName))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -243,7 +244,7 @@ func (a *AbsentEntities) Title(most int) string {
 	if len(a.Entities) == 1 {
 		return a.Entities[0].Title()
 	}
-	kind := plural(Safe(a.Kind))
+	kind := plural(prose.Name(a.Kind))
 	if a.Cache {
 		kind = "cache " + kind
 	}
@@ -282,7 +283,7 @@ func plural(kind string) string {
 // "2 rows of Health only on host".
 func (e *Entity) RowsText() (list []string) {
 	for _, rows := range e.Rows {
-		list = append(list, prose.Count(rows.Count, "row", "rows")+" of "+tableName(rows.Archetype, e.Cache)+" only on "+Safe(rows.Peer))
+		list = append(list, prose.Count(rows.Count, "row", "rows")+" of "+tableName(rows.Archetype, e.Cache)+" only on "+prose.Name(rows.Peer))
 	}
 	return list
 }
@@ -311,11 +312,11 @@ func (e *Entity) fieldName(f *LocusField) string {
 	if f.Archetype == "" {
 		return "state"
 	}
-	name := Safe(strings.Trim(f.Component+"."+f.Field, "."))
+	name := prose.Name(strings.Trim(f.Component+"."+f.Field, "."))
 	of := f.Archetype == e.Kind || strings.EqualFold(f.Archetype, e.Kind) ||
 		slices.Contains(strings.Split(f.Archetype, "."), f.Component) || strings.HasPrefix(f.Archetype, f.Component+".")
 	if !of {
-		name = Safe(f.Archetype) + " " + name
+		name = prose.Name(f.Archetype) + " " + name
 	}
 	if row, ok := strings.CutPrefix(f.Key, e.Key+":"); ok && e.Key != "" {
 		if list, ok := strings.CutSuffix(name, "[]"); ok {

@@ -63,13 +63,13 @@ type GameLogPlace struct {
 func (l *GameLogLine) Who() string {
 	var names []string
 	for _, p := range l.Have {
-		names = append(names, p.Peer)
+		names = append(names, prose.Name(p.Peer))
 	}
 	if len(l.Lack) > 0 {
 		if len(names) == 1 {
 			return "only " + names[0]
 		}
-		return strings.Join(names, ", ") + ", not " + strings.Join(l.Lack, ", ")
+		return strings.Join(names, ", ") + ", not " + strings.Join(prose.Names(l.Lack), ", ")
 	}
 	parts := make([]string, len(names))
 	for i, p := range l.Have {
@@ -84,7 +84,7 @@ func (l *GameLogLine) Where() string {
 		return ""
 	}
 	p := &l.Have[0]
-	text := p.File + ":" + strconv.FormatInt(p.First, 10)
+	text := prose.Path(p.File) + ":" + strconv.FormatInt(p.First, 10)
 	if p.Count > 1 {
 		text += fmt.Sprintf(" (%d times, last in line %d)", p.Count, p.Last)
 	}
@@ -95,7 +95,7 @@ func (l *GameLogLine) Where() string {
 func (l *GameLogLine) When() string {
 	at := ""
 	if len(l.Have) > 0 {
-		at = l.Have[0].At
+		at = prose.Moment(l.Have[0].At)
 	}
 	switch {
 	case l.TicksBefore != nil && *l.TicksBefore == 0:

@@ -118,7 +118,7 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 			row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Kept)-i))
 			break
 		}
-		row("order", fmt.Sprintf("tick %d  player %d  #%d  %s  ", o.Tick, o.Player, o.Sequence, Safe(o.Kind)), prose.Shorten(Safe(o.Payload), 80))
+		row("order", fmt.Sprintf("tick %d  player %d  #%d  %s  ", o.Tick, o.Player, o.Sequence, prose.Name(o.Kind)), prose.Shorten(Safe(o.Payload), 80))
 	}
 	if m.Changed > 0 {
 		row("", prose.Count(m.Changed, "order has", "orders have"), " smaller numbers than in the input")

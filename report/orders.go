@@ -43,7 +43,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 	}
 	for i := range c.Peers {
 		p := &c.Peers[i]
-		row("log", s.name.Sprint(Safe(p.Name)), "  ", coverage(p))
+		row("log", s.name.Sprint(prose.Name(p.Name)), "  ", coverage(p))
 	}
 	for _, m := range c.Lost {
 		row("lost", s.warn.Sprint(Safe(m)))
@@ -77,7 +77,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 		}
 		text := fmt.Sprintf("%s%s: %d equal, %d differ", Safe(string(h.Kind)), coverage, h.Equal, h.Differ)
 		if f := h.First; f != nil {
-			text += s.bad.Sprintf(", first at state point %s: %s ≠ %s", tickName(f.Point, f.Native), Safe(f.Values[0].Peer), Safe(f.Values[1].Peer))
+			text += s.bad.Sprintf(", first at state point %s: %s ≠ %s", tickName(f.Point, f.Native), prose.Name(f.Values[0].Peer), prose.Name(f.Values[1].Peer))
 		}
 		row("hashes", text)
 	}
@@ -86,7 +86,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 			row("", s.faint.Sprintf("… and %d more", c.ClaimCount-i))
 			break
 		}
-		row("claim", s.name.Sprint(Safe(claim.Peer)), " line ", fmt.Sprint(claim.Line), ": ", Safe(claim.Text), s.faint.Sprintf("  (after %s; the game's own word)", tickName(claim.After, claim.NativeAfter)))
+		row("claim", s.name.Sprint(prose.Name(claim.Peer)), " line ", fmt.Sprint(claim.Line), ": ", Safe(claim.Text), s.faint.Sprintf("  (after %s; the game's own word)", tickName(claim.After, claim.NativeAfter)))
 	}
 	if c.Engine != "" {
 		row("note", "logs of ", Safe(c.Engine), " carry no checksums of their own: damage that leaves a line readable looks like a difference")
@@ -131,9 +131,9 @@ func where(d *orderlog.Difference) string {
 	var parts []string
 	for _, at := range d.At {
 		if at.Line > 0 {
-			parts = append(parts, fmt.Sprintf("%s line %d", Safe(at.Peer), at.Line))
+			parts = append(parts, fmt.Sprintf("%s line %d", prose.Name(at.Peer), at.Line))
 		} else {
-			parts = append(parts, fmt.Sprintf("%s offset %d", Safe(at.Peer), at.Offset))
+			parts = append(parts, fmt.Sprintf("%s offset %d", prose.Name(at.Peer), at.Offset))
 		}
 	}
 	if len(parts) == 0 {
@@ -147,5 +147,5 @@ func tickName(tick uint64, native string) string {
 	if native == "" {
 		return fmt.Sprint(tick)
 	}
-	return fmt.Sprintf("%s (%d)", Safe(native), tick)
+	return fmt.Sprintf("%s (%d)", prose.Moment(native), tick)
 }

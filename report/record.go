@@ -65,7 +65,7 @@ func recordText(out *Text, r *session.Recording, dir string) {
 	out.put(s.bold.Sprint("RECORDED"), "  ", Safe(dir), "  ", found)
 	for i := range r.Peers {
 		p := &r.Peers[i]
-		out.put("  ", s.name.Sprint(Safe(p.Dir)), s.faint.Sprint("  "+strings.Join(recordedFiles(p), ", ")))
+		out.put("  ", s.name.Sprint(prose.Name(p.Dir)), s.faint.Sprint("  "+strings.Join(recordedFiles(p), ", ")))
 	}
 	dirs := []string{PathArgument(dir)}
 	if len(r.Peers) == 2 {

@@ -232,20 +232,26 @@ func (s Style) Verdict(status Status) string {
 func Safe(s string) string { return prose.Printable(s) }
 
 // pointName returns a state point for people.
-func pointName(p snapshot.Point) string { return Safe(p.String()) }
+func pointName(p snapshot.Point) string { return said(p).String() }
 
 // bothNames returns a state point by the engine's own name and by ours.
-func bothNames(p snapshot.Point) string { return Safe(p.Names()) }
+func bothNames(p snapshot.Point) string { return said(p).Names() }
+
+// said returns a state point whose native name is fit for a sentence.
+func said(p snapshot.Point) snapshot.Point {
+	p.Native = prose.Moment(p.Native)
+	return p
+}
 
 // LabelName returns the label of a leaf for people: the RNG has none.
 func LabelName(label string) string {
-	return Safe(snapshot.LabelName(label))
+	return prose.Name(snapshot.LabelName(label))
 }
 
 // tableName returns the name of an archetype or a cache for people.
 func tableName(label string, cache bool) string {
 	if cache {
-		return "cache " + Safe(label)
+		return "cache " + prose.Name(label)
 	}
 	return LabelName(label)
 }

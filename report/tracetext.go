@@ -53,7 +53,7 @@ func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
 				}
 				spans = append(spans, tickText(r, g.First)+" to "+r.TickName(g.Last))
 			}
-			text := Safe(r.Traces[i].Name) + " has nothing from " + strings.Join(spans, ", ")
+			text := prose.Name(r.Traces[i].Name) + " has nothing from " + strings.Join(spans, ", ")
 			switch {
 			case spans == nil:
 			case away:
@@ -71,17 +71,17 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	out.put(verdict, traceHeadline(r))
 	wide := 0
 	for i := range r.Traces {
-		wide = max(wide, prose.Columns(Safe(r.Traces[i].Name)))
+		wide = max(wide, prose.Columns(prose.Name(r.Traces[i].Name)))
 	}
 	peer := func(i int) string {
-		name := Safe(r.Traces[i].Name)
+		name := prose.Name(r.Traces[i].Name)
 		return s.name.Sprint(pad(name, prose.Columns(name), wide))
 	}
 	for i := range r.Traces {
 		row("trace", peer(i), "  ", traceInfo(r, &r.Traces[i]))
 	}
 	for _, i := range r.Uncompared {
-		row("lost", s.warn.Sprint(Safe(r.Traces[i].Name)+" has no checksum in common with any other trace"))
+		row("lost", s.warn.Sprint(prose.Name(r.Traces[i].Name)+" has no checksum in common with any other trace"))
 	}
 	if r.Unsure > 0 {
 		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", prose.Count(r.Unsure, "tick", "ticks")))
@@ -91,9 +91,9 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		row("lost", s.warn.Sprint(Safe(m)))
 	}
 	for _, start := range r.Start {
-		row("start", s.bad.Sprint(Safe(start.Name)+" is not the same on all peers:"))
+		row("start", s.bad.Sprint(prose.Name(start.Name)+" is not the same on all peers:"))
 		for _, name := range slices.Sorted(maps.Keys(start.Values)) {
-			row("", "  ", s.name.Sprint(Safe(name)), "  ", prose.Shorten(Safe(start.Values[name]), valueWidth))
+			row("", "  ", s.name.Sprint(prose.Name(name)), "  ", prose.Shorten(Safe(start.Values[name]), valueWidth))
 		}
 	}
 	if d := r.First; d != nil {
@@ -114,7 +114,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 			}
 			var groups []string
 			for _, names := range traceGroups(r, g) {
-				groups = append(groups, Safe(strings.Join(names, " = ")))
+				groups = append(groups, strings.Join(prose.Names(names), " = "))
 			}
 			row("groups", fmt.Sprintf("from %s: ", tickText(r, g.Tick)), strings.Join(groups, "  ≠  "))
 		}
@@ -141,7 +141,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		}
 		var names []string
 		for _, n := range u.Traces {
-			names = append(names, Safe(r.Traces[n].Name))
+			names = append(names, prose.Name(r.Traces[n].Name))
 		}
 		row("note", Safe(strings.TrimSpace(u.System+" "+u.Scope)), " is not traced by ", strings.Join(names, ", "))
 	}
@@ -220,9 +220,9 @@ func traceHeadline(r *tracediff.Result) string {
 	case b != nil && !b.Exact() && !r.Dialect().Values:
 		return fmt.Sprintf("  after %s, in %s at the latest", tickText(r, b.Good), tickText(r, b.Bad))
 	case r.First.System != "" && r.First.Scope != "":
-		return fmt.Sprintf("  in %s, after system %s, in %s", tickText(r, r.First.Tick), Safe(r.First.System), Safe(r.First.Scope))
+		return fmt.Sprintf("  in %s, after system %s, in %s", tickText(r, r.First.Tick), prose.Name(r.First.System), prose.Name(r.First.Scope))
 	case r.First.System != "":
-		return fmt.Sprintf("  in %s, after system %s", tickText(r, r.First.Tick), Safe(r.First.System))
+		return fmt.Sprintf("  in %s, after system %s", tickText(r, r.First.Tick), prose.Name(r.First.System))
 	default:
 		return fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
 	}
@@ -250,7 +250,7 @@ func tickText(r *tracediff.Result, t tracediff.Tick) string {
 }
 
 func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
-	text := fmt.Sprintf("%s, %s", Safe(t.File), t.Kind())
+	text := fmt.Sprintf("%s, %s", prose.Path(t.File), t.Kind())
 	if t.Packing != "" {
 		text += ", " + t.Packing
 	}
@@ -306,10 +306,10 @@ func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
 func placeName(r *tracediff.Result, d *tracediff.Difference) string {
 	text := tickText(r, d.Tick)
 	if d.System != "" {
-		text += "  system " + Safe(d.System)
+		text += "  system " + prose.Name(d.System)
 	}
 	if d.Scope != "" {
-		text += "  scope " + Safe(d.Scope)
+		text += "  scope " + prose.Name(d.Scope)
 	}
 	if d.Phase != tracediff.Confirmed {
 		text += "  " + d.Phase.String()
@@ -355,7 +355,7 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 		at = fmt.Sprintf("line %d", v.Pos.Line)
 	}
 	if v.File != "" {
-		at = Safe(v.File) + " " + at
+		at = prose.Path(v.File) + " " + at
 	}
 	return strings.Join(parts, "  ") + "  (" + at + ")"
 }
@@ -373,7 +373,7 @@ func contextText(out *Text, r *tracediff.Result) {
 	if !ok || len(r.Context) <= b || len(r.Context[a].Lines)+len(r.Context[b].Lines) == 0 {
 		return
 	}
-	out.put("  ", s.faint.Sprint(pad("lines", 5, 9)), s.good.Sprint("- "+Safe(r.Traces[a].Name)), "  ", s.bad.Sprint("+ "+Safe(r.Traces[b].Name)))
+	out.put("  ", s.faint.Sprint(pad("lines", 5, 9)), s.good.Sprint("- "+prose.Name(r.Traces[a].Name)), "  ", s.bad.Sprint("+ "+prose.Name(r.Traces[b].Name)))
 	for _, line := range tracediff.DiffContext(&r.Context[a], &r.Context[b]) {
 		number := line.A
 		if line.Op == tracediff.Added {
@@ -486,7 +486,7 @@ func cascadeText(out *Text, r *tracediff.Result, all bool) {
 		if i == shown && !all {
 			break
 		}
-		rows = append(rows, []string{r.TickName(c.Tick), Safe(c.System), Safe(c.Scope), fmt.Sprint(c.Count), r.TickName(c.Last)})
+		rows = append(rows, []string{r.TickName(c.Tick), prose.Name(c.System), prose.Name(c.Scope), fmt.Sprint(c.Count), r.TickName(c.Last)})
 	}
 	out.rows(rows, table{indent: cascadeIndent, heading: s.bold})
 	if n := len(r.Cascade) - shown; n > 0 && !all {
@@ -504,7 +504,7 @@ var findingNames = map[tracediff.FindingKind]string{
 }
 
 func findingText(r *tracediff.Result, f *tracediff.Finding) string {
-	text := fmt.Sprintf("%s, tick %s: %s", Safe(r.Traces[f.Trace].Name), f.Tick, findingNames[f.Kind])
+	text := fmt.Sprintf("%s, tick %s: %s", prose.Name(r.Traces[f.Trace].Name), f.Tick, findingNames[f.Kind])
 	if f.System != "" || f.Scope != "" {
 		text += " (" + Safe(strings.TrimSpace(f.System+" "+f.Scope)) + ")"
 	}

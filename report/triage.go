@@ -565,6 +565,9 @@ func onlyOn(r *tracediff.Result, d *tracediff.Difference) string {
 // unless that is part of the name.
 func BothNames(native string, n uint64) string {
 	number := strconv.FormatUint(n, 10)
+	if native != tracediff.UnknownTick {
+		native = said(PointOf(native, n)).Words()
+	}
 	switch {
 	case native == "":
 		return number
@@ -579,6 +582,7 @@ func BothNames(native string, n uint64) string {
 
 // PointName names a state point within a sentence.
 func PointName(p snapshot.Point) string {
+	p = said(p)
 	switch {
 	case p.Relation == snapshot.Some && p.Native != "":
 		return p.String()
@@ -594,6 +598,7 @@ func PointName(p snapshot.Point) string {
 
 // AtPoint says of when a state is.
 func AtPoint(p snapshot.Point) string {
+	p = said(p)
 	if p.Relation == snapshot.After && p.Native != "" {
 		return "after " + p.Native
 	}

@@ -24,7 +24,6 @@ const (
 	shownNext    = 5
 
 	shownLogLines = 5
-	maxLogText    = 300
 )
 
 // Text writes a report for a person: what happened in the first lines, then how that
@@ -110,7 +109,7 @@ func (t *reportText) verdict() {
 		t.put(word)
 	}
 	for _, b := range t.r.Seen {
-		t.put("  ", t.s.warn.Sprint(Safe(b.How()), ": "), Safe(b.Title), t.s.faint.Sprint("  "+Safe(b.File)))
+		t.put("  ", t.s.warn.Sprint(Safe(b.How()), ": "), Safe(b.Title), t.s.faint.Sprint("  "+prose.Path(b.File)))
 	}
 }
 
@@ -133,7 +132,7 @@ func (t *reportText) gameLogs() {
 			about += ", " + Safe(when)
 		}
 		t.put("  ", t.s.name.Sprint(Safe(l.Who())), t.s.faint.Sprint(about))
-		t.wrap("    "+colour.Sprint(pad(Safe(l.Severity), prose.Columns(Safe(l.Severity)), 9))+"  ", 15, prose.Shorten(l.Text, maxLogText), nil)
+		t.wrap("    "+colour.Sprint(pad(Safe(l.Severity), prose.Columns(Safe(l.Severity)), 9))+"  ", 15, prose.Quote(l.Text), nil)
 	}
 	t.more(g.Total, n)
 }
@@ -214,7 +213,11 @@ func (t *reportText) evidence(before string, indent int, text string) {
 	if i := strings.LastIndex(first, "; "); i >= 0 {
 		first = first[:i+1]
 	}
-	t.put(before, t.s.faint.Sprint(whole(strings.TrimSpace(first))+" …"))
+	first = strings.TrimSpace(first)
+	if strings.Count(first, "“") > strings.Count(first, "”") {
+		first += "…”" // of what is quoted there is more
+	}
+	t.put(before, t.s.faint.Sprint(whole(first)+" …"))
 }
 
 func (t *reportText) causes() {
@@ -313,14 +316,14 @@ func (t *reportText) cascade() {
 		wide = max(wide, prose.Columns(Safe(BothNames(c.Native, c.Tick))))
 	}
 	for _, c := range t.r.Cascade[:n] {
-		name := c.Scope
+		name := prose.Name(c.Scope)
 		if c.Scope == "" {
-			name = c.System
+			name = prose.Name(c.System)
 		} else if c.System != "" {
-			name += " after " + c.System
+			name += " after " + prose.Name(c.System)
 		}
 		at := Safe(BothNames(c.Native, c.Tick))
-		t.put("  ", pad(at, prose.Columns(at), wide), "  ", Safe(name))
+		t.put("  ", pad(at, prose.Columns(at), wide), "  ", name)
 	}
 	t.more(len(t.r.Cascade), n)
 }
@@ -354,7 +357,7 @@ func (t *reportText) orders() {
 			note = t.s.bad.Sprint(Safe(string(o.Difference))) + " " + note
 		}
 		t.put("  ", pad(at, prose.Columns(at), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
-			pad(Safe(o.Kind), prose.Columns(Safe(o.Kind)), 10), "  ", t.s.faint.Sprint(prose.Shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+Safe(strings.Join(o.Peers, ", "))))
+			pad(prose.Name(o.Kind), prose.Columns(prose.Name(o.Kind)), 10), "  ", t.s.faint.Sprint(prose.Shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+strings.Join(prose.Names(o.Peers), ", ")))
 	}
 	t.more(len(list), n)
 }
@@ -443,7 +446,7 @@ func (t *reportText) machines() {
 			t.section("machines", "what differs between the peers")
 		}
 		for _, name := range t.r.FactPeers(&f) {
-			t.put("  ", Safe(f.Name), "  ", t.s.name.Sprint(Safe(name)), "  ", Safe(f.Values[name]))
+			t.put("  ", prose.Name(f.Name), "  ", t.s.name.Sprint(prose.Name(name)), "  ", prose.Name(f.Values[name]))
 		}
 	}
 }
@@ -501,7 +504,7 @@ func (t *reportText) fingerprint() {
 		}
 		for _, f := range t.r.Fingerprints {
 			if t.all {
-				text += fmt.Sprintf("; %s %s (%s)", f.Level, f.Digest, Safe(f.Name))
+				text += fmt.Sprintf("; %s %s (%s)", f.Level, f.Digest, prose.Name(f.Name))
 			}
 		}
 		if last := t.r.Fingerprints[len(t.r.Fingerprints)-1]; !t.all {

@@ -137,7 +137,7 @@ func trialText(out *Text, t *bisect.Trial, all bool) {
 			row("", Safe(d.A), "  ", d.Expected.String())
 			row("", Safe(d.B), "  ", d.Got.String())
 		} else {
-			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, Safe(strings.Join(d.Caches, ", "))))
+			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, strings.Join(prose.Names(d.Caches), ", ")))
 		}
 		drilledText(out, d, all)
 	}
@@ -176,14 +176,14 @@ func drilledText(out *Text, d *bisect.Departure, all bool) {
 		row("order", s.bad.Sprint(Safe(d.Order)))
 	}
 	if d.System != "" {
-		row("system", s.bad.Sprint(Safe(d.System)))
+		row("system", s.bad.Sprint(prose.Name(d.System)))
 	}
 	for i, scope := range d.Scopes {
 		if i == shownTexts && !all {
 			row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Scopes)-i))
 			break
 		}
-		row("scope", Safe(scope))
+		row("scope", prose.Name(scope))
 	}
 	if d.Proof != "" {
 		row("proof", Safe(d.Proof))

@@ -79,7 +79,7 @@ func (t *reportText) stacked(rows [][]string) {
 // row of its own before those of its values.
 func (t *reportText) valueRows(g *Gathered, blocks bool) (rows [][]string, shown uint64) {
 	peers := t.r.Compared.Peers
-	head := []string{"field", Safe(peers[0]), Safe(peers[1]), "difference"}
+	head := []string{"field", prose.Name(peers[0]), prose.Name(peers[1]), "difference"}
 	if t.all {
 		head = append(head, "bits")
 	}
@@ -156,7 +156,7 @@ func (t *reportText) onOneSide(g *Gathered) {
 		if len(a.Entities) == 1 {
 			exist = "exists"
 		}
-		text := a.Title(keys) + "  " + t.s.faint.Sprint(exist+" only on ") + t.s.name.Sprint(Safe(a.Peer))
+		text := a.Title(keys) + "  " + t.s.faint.Sprint(exist+" only on ") + t.s.name.Sprint(prose.Name(a.Peer))
 		if rest := a.Rest(); rest != "" {
 			text += t.s.faint.Sprint("; " + rest)
 		}

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
@@ -195,7 +194,7 @@ func verifyText(out *Text, list snapshot.Verification) {
 
 // verifiedText writes what was found of one file.
 func verifiedText(out *Text, word string, v *snapshot.Verified) {
-	out.put(word, "  ", v.What, "  ", Safe(v.Path), out.faint.Sprint("  "+Safe(v.Note)))
+	out.put(word, "  ", v.What, "  ", prose.Path(v.Path), out.faint.Sprint("  "+Safe(v.Note)))
 	if !v.Root.IsZero() {
 		out.put("  root  ", v.Root.String())
 	}
@@ -222,11 +221,8 @@ func keyText(out *Text, label string, h *signatures.Header, trusted bool) {
 	if trusted {
 		by = "the one given"
 	}
-	out.put(label, " ", h.Key.String(), out.faint.Sprint("  of "+Safe(strconv.Quote(prose.Cut(h.Peer, maxSigner)))+", "+by))
+	out.put(label, " ", h.Key.String(), out.faint.Sprint("  of "+prose.Quote(h.Peer)+", "+by))
 }
-
-// maxSigner is how many characters of a signer's name are shown.
-const maxSigner = 64
 
 // Reasons are the errors that were joined to one, each on a line of its own.
 func Reasons(err error) (list []error) {

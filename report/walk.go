@@ -71,7 +71,7 @@ func walkText(out *Text, w *snapshot.Walk, names [2]string, all bool) {
 		prose.Count(w.TreeA.Len(), "leaf", "leaves")))
 	wide := max(prose.Columns(names[0]), prose.Columns(names[1]))
 	for i, info := range []*snapshot.Info{w.A, w.B} {
-		out.put("  root  ", out.name.Sprint(pad(Safe(names[i]), prose.Columns(Safe(names[i])), wide)), "  ", info.Root.String())
+		out.put("  root  ", out.name.Sprint(pad(prose.Name(names[i]), prose.Columns(prose.Name(names[i])), wide)), "  ", info.Root.String())
 	}
 	const shown = 20
 	for i, label := range c.Diverged {
@@ -83,7 +83,7 @@ func walkText(out *Text, w *snapshot.Walk, names [2]string, all bool) {
 	}
 	for i, only := range [][]string{c.OnlyA, c.OnlyB} {
 		for _, label := range only {
-			out.put("  leaf  ", out.bad.Sprint(LabelName(label)), " only on ", out.name.Sprint(Safe(names[i])))
+			out.put("  leaf  ", out.bad.Sprint(LabelName(label)), " only on ", out.name.Sprint(prose.Name(names[i])))
 		}
 	}
 	out.put(fmt.Sprintf("  exchanged %s, %d bytes", prose.Count(c.Hashes, "hash", "hashes"), c.Bytes))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 type pendingNotice struct {
@@ -280,11 +282,11 @@ func (c *comparer) finish() *Result {
 		case t.Trouble == "":
 			continue
 		case t.Malformed == 1:
-			text = fmt.Sprintf("%s: 1 line is not a record: %s", t.File, t.What())
+			text = fmt.Sprintf("%s: 1 line is not a record: %s", prose.Path(t.File), t.What())
 		case t.Malformed > 1:
-			text = fmt.Sprintf("%s: %d lines are not records, the first is %s", t.File, t.Malformed, t.What())
+			text = fmt.Sprintf("%s: %d lines are not records, the first is %s", prose.Path(t.File), t.Malformed, t.What())
 		default:
-			text = fmt.Sprintf("%s: %s", t.File, t.What())
+			text = fmt.Sprintf("%s: %s", prose.Path(t.File), t.What())
 		}
 		if !slices.Contains(res.Warnings, text) { // columns of one table say the same
 			res.Warnings = append(res.Warnings, text)

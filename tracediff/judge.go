@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
@@ -27,7 +28,7 @@ func (c *comparer) collectClaims() {
 	session, beyond := c.session(), "" // the last file with more claims than are kept
 	for _, log := range c.opts.Claims {
 		if s := log.Dialect.Session; s != "" && s != session && !c.opts.Force {
-			c.warn("%s: of another match, %s, and left out; the others are of %s", log.File, s, session)
+			c.warn("%s: of another match, %s, and left out; the others are of %s", prose.Path(log.File), s, session)
 			continue
 		}
 		if c.result.claimed.Engine == "" {
@@ -42,7 +43,7 @@ func (c *comparer) collectClaims() {
 					start[name] = map[string]string{}
 				}
 				if old, ok := start[name][peer]; ok && old != value {
-					c.warn("logs contradict each other: %s of %s is %s and %s", name, peer, old, value)
+					c.warn("logs contradict each other: %s of %s is %s and %s", prose.Name(name), prose.Name(peer), prose.Name(old), prose.Name(value))
 				}
 				start[name][peer] = value
 			}
@@ -237,12 +238,12 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 		if len(not) > 0 && len(blamed) == 0 {
 			innocent++
 		}
-		switch names := strings.Join(not, ", "); {
+		switch names := strings.Join(prose.Names(not), ", "); {
 		case len(blamed) == 0 || len(not) == 0:
 		case alone(group) && !statesOther(j, w, group):
-			j.Contradictions = append(j.Contradictions, fmt.Sprintf("it accuses %s and not %s, which have the same checksum as most", strings.Join(blamed, ", "), names))
+			j.Contradictions = append(j.Contradictions, fmt.Sprintf("it accuses %s and not %s, which have the same checksum as most", strings.Join(prose.Names(blamed), ", "), names))
 		default:
-			j.Omits = append(j.Omits, fmt.Sprintf("it does not accuse %s, with the same checksum as %s", names, strings.Join(blamed, ", ")))
+			j.Omits = append(j.Omits, fmt.Sprintf("it does not accuse %s, with the same checksum as %s", names, strings.Join(prose.Names(blamed), ", ")))
 		}
 	}
 	if innocent > 1 {
@@ -274,12 +275,12 @@ func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
 		i := slices.IndexFunc(c.list, func(t *Trace) bool { return t.Name == v.Peer && v.Peer != "" })
 		if i >= 0 && i < len(w.values) && w.values[i] != nil {
 			if !equalSum(w.values[i], []byte(v.Value)) {
-				j.Contradictions = append(j.Contradictions, fmt.Sprintf("it says that %s had %s, its trace has %s", v.Peer, v.Value, w.values[i]))
+				j.Contradictions = append(j.Contradictions, fmt.Sprintf("it says that %s had %s, its trace has %s", prose.Name(v.Peer), prose.Name(v.Value), prose.Name(string(w.values[i]))))
 			}
 			continue
 		}
 		if len(w.values) > 0 && !slices.ContainsFunc(w.values, func(have []byte) bool { return equalSum(have, []byte(v.Value)) }) {
-			j.Contradictions = append(j.Contradictions, fmt.Sprintf("no trace has the checksum %s", v.Value))
+			j.Contradictions = append(j.Contradictions, fmt.Sprintf("no trace has the checksum %s", prose.Name(v.Value)))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // DefaultLimit is how many differences, findings and changes of groups a Result
@@ -418,7 +420,7 @@ func otherBuilds(list []*Trace) (warnings []string) {
 	for i, b := range list {
 		for _, a := range list[:i] {
 			if a.Header.Build != "" && b.Header.Build != "" && a.Header.Build != b.Header.Build {
-				return []string{fmt.Sprintf("builds differ: %s has %q, %s has %q", a.Name, a.Header.Build, b.Name, b.Header.Build)}
+				return []string{fmt.Sprintf("builds differ: %s has %q, %s has %q", prose.Name(a.Name), a.Header.Build, prose.Name(b.Name), b.Header.Build)}
 			}
 		}
 	}

@@ -46,8 +46,8 @@ func name(s string, most int) string {
 	return "“" + inner(text) + "”"
 }
 
-// ours are the names that we give peers and facts ourselves, and that are not plain.
-var ours = []string{"first run", "second run", "another peer", "start state", "tick rate", "data hash", "mod checksum"}
+// ours are the names that we give peers, facts and moments ourselves, and that are not plain.
+var ours = []string{"first run", "second run", "another peer", "start state", "tick rate", "data hash", "mod checksum", "an unknown tick"}
 
 // quoted reports whether a text is what Name or Quote made of one.
 func quoted(s string) bool {
@@ -57,9 +57,12 @@ func quoted(s string) bool {
 }
 
 // Moment returns an engine's name of a moment for a sentence: plain words of which one is a number,
-// as in "turn 12", "161431 ms" and "000adef0;0c", or else as Name has it.
+// as in "turn 12", "161431 ms" and "000adef0;0c", or two small words, as in "net frame", or else as Name has it.
 func Moment(s string) string {
 	words := strings.Split(s, " ")
+	if len(words) == 2 && Columns(s) <= maxName && strings.Trim(s, " abcdefghijklmnopqrstuvwxyz") == "" {
+		return s // the number is not known
+	}
 	if len(words) <= maxWords && Columns(s) <= maxName && strings.ContainsAny(s, "0123456789") && !slices.ContainsFunc(words, func(w string) bool { return !isWord(strings.ReplaceAll(w, ";", ":")) }) {
 		return s
 	}
@@ -92,11 +95,11 @@ var marks = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`)
 // plain reports whether a name is a word, or a word and a number, that no reader takes for a part
 // of a sentence. The empty name is.
 func plain(s string) bool {
-	words := strings.Split(s, " ")
+	words := strings.Split(strings.TrimSuffix(s, " a second"), " ") // a rate
 	if len(words) == 2 && (number(words[0]) || number(words[1])) {
 		return isWord(words[0]) && isWord(words[1])
 	}
-	return s == "" || len(words) == 1 && isWord(s) && !slices.Contains(verdicts, strings.ToLower(s))
+	return s == "" || len(words) == 1 && isWord(words[0]) && !slices.Contains(verdicts, strings.ToLower(s))
 }
 
 // number reports whether a word is one, or hex digits after 0x.

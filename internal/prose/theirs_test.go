@@ -34,7 +34,7 @@ func TestName(t *testing.T) {
 func TestMoment(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "", "turn 12": "turn 12", "161431 ms": "161431 ms", "000adef0;0c": "000adef0;0c", "net frame 600": "net frame 600",
-		"host is wrong 5": "“host is wrong 5”", "tick": "tick", "4. Wrong: host": "“4. Wrong: host”",
+		"host is wrong 5": "“host is wrong 5”", "tick": "tick", "net frame": "net frame", "4. Wrong: host": "“4. Wrong: host”",
 	} {
 		if got := prose.Moment(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // safe returns a text on one line without control characters, at most n characters of it.
@@ -27,7 +28,11 @@ func match(r *report.Report) string {
 	case r.Match.Name == "":
 		return fmt.Sprintf("match %d: ", r.Match.Number)
 	}
-	return fmt.Sprintf("match %d (%s): ", r.Match.Number, safe(r.Match.Name, 80))
+	name := prose.Name(r.Match.Name)
+	if seed, ok := strings.CutPrefix(r.Match.Name, "seed "); ok && prose.Name(seed) == seed {
+		name = r.Match.Name
+	}
+	return fmt.Sprintf("match %d (%s): ", r.Match.Number, name)
 }
 
 // title says in a few words what a report says, and of which match if there are several.
@@ -95,16 +100,16 @@ func summary(r *report.Report) []string {
 }
 
 // label is the name of a leaf of the state.
-func label(s string) string { return prose.Cut(report.LabelName(s), maxText) }
+func label(s string) string { return safe(snapshot.LabelName(s), maxText) }
 
 // field is one value of the locus in a line.
 func field(r *report.Report, f *report.LocusField) string {
 	const most = 100
-	name := fmt.Sprintf("%s %s %s.%s", label(f.Archetype), safe(f.Key, most), safe(f.Component, most), safe(f.Field, most))
+	name := fmt.Sprintf("%s %s %s.%s", report.LabelName(f.Archetype), safe(f.Key, most), prose.Name(f.Component), prose.Name(f.Field))
 	var values []string
 	for _, peer := range report.LocusPeers(r) {
 		if value, ok := f.Values[peer]; ok {
-			values = append(values, safe(peer, most)+" "+safe(value, most))
+			values = append(values, prose.Name(peer)+" "+safe(value, most))
 		}
 	}
 	const peers = 4

@@ -141,7 +141,7 @@ func TestGolden(t *testing.T) {
 // TestOneFailure: a desync is one failure of one test, whatever else is wrong.
 func TestOneFailure(t *testing.T) {
 	for name, want := range map[string]string{
-		"diverged": `name="refsim, seed 0000000000000007"`, "late-claim": `name="host and client and &lt;script`, "files": `failures="1"`,
+		"diverged": `name="refsim, seed 0000000000000007"`, "late-claim": `name="host and client and “&lt;script`, "files": `failures="1"`,
 	} {
 		var out bytes.Buffer
 		if err := JUnit(&out, reports(t)[name]); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -168,7 +169,7 @@ func sessionName(r *report.Report) string {
 		const most = 4
 		var names []string
 		for _, p := range r.Peers[:min(len(r.Peers), most)] {
-			names = append(names, p.Name)
+			names = append(names, prose.Name(p.Name))
 		}
 		if more := len(r.Peers) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // copies finds files of one peer that are the same, and peers whose files are.
@@ -49,7 +51,7 @@ func (d *doctor) copies() {
 		}
 	}
 	for _, pair := range slices.SortedFunc(maps.Keys(shared), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		d.lose("%s and %s: their order logs are the same file: one player's evidence was given twice", pair[0], pair[1])
-		d.ask(pair[1], "your own files: what we have of you are copies of %s's", pair[0])
+		d.lose("%s and %s: their order logs are the same file: one player's evidence was given twice", prose.Name(pair[0]), prose.Name(pair[1]))
+		d.ask(pair[1], "your own files: what we have of you are copies of %s's", prose.Name(pair[0]))
 	}
 }

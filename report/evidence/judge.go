@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
@@ -46,11 +47,11 @@ func (d *doctor) troubled(x *examined, t report.FileTrouble) {
 		needless = !slices.ContainsFunc(d.peers, func(p *patient) bool { return p.Name == x.Peer && !p.usable() })
 	}
 	if needless {
-		d.checkup.Warnings = append(d.checkup.Warnings, x.Path+": "+t.Text)
+		d.checkup.Warnings = append(d.checkup.Warnings, prose.Path(x.Path)+": "+t.Text)
 		return
 	}
-	d.lose("%s: %s: %s", x.Path, t.Kind, t.Text)
-	name := filepath.Base(x.Path)
+	d.lose("%s: %s: %s", prose.Path(x.Path), t.Kind, t.Text)
+	name := prose.Path(filepath.Base(x.Path))
 	switch t.Kind {
 	case "stale":
 		d.ask(x.Peer, "your files of this match: those that we have are of another one")

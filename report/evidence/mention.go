@@ -54,7 +54,7 @@ func (d *doctor) lone() {
 		}
 		return
 	}
-	d.lose("%s: only messages name these peers", words.Need(playbook.Need{What: playbook.PeerFiles, Of: absent}))
+	d.lose("%s: only messages name these peers", words.Need(playbook.Need{What: playbook.PeerFiles, Of: prose.Names(absent)}))
 	leaves, _ := d.s.Leaves(w.Engine)
 	for i, name := range absent {
 		if i == maxAsked {
@@ -105,7 +105,7 @@ func (d *doctor) lonely(peers int) {
 		if strings.Contains(name, "host") || strings.Contains(name, "server") {
 			known = ""
 		}
-		known += ": we have only those of " + name
+		known += ": we have only those of " + prose.Name(name)
 	}
 	d.lose("evidence of %s, at least 2 are needed", prose.Count(peers, "peer", "peers"))
 	d.ask("", "the same files from another player of that match%s", known)

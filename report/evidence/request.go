@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
 )
 
 // maxNeeds is how many things one player is asked for.
@@ -27,13 +29,13 @@ func (d *doctor) askForStates(common bool) {
 	who, c := have[0].Name, coverage(have[0], "states")
 	if len(have) == 1 {
 		for _, peer := range lack {
-			d.lose("%s: no states, which %s has", peer, who)
+			d.lose("%s: no states, which %s has", prose.Name(peer), prose.Name(who))
 			d.ask(peer, "the saved states (snapshots, savegames or desync dumps) of that match, ticks %d to %d if there are many", c.First, c.Last)
 		}
 		return
 	}
 	for _, p := range have[1:] {
-		d.ask(p.Name, "the states that your game saved at the same moments as %s's: ticks %d to %d", who, c.First, c.Last)
+		d.ask(p.Name, "the states that your game saved at the same moments as %s's: ticks %d to %d", prose.Name(who), c.First, c.Last)
 	}
 }
 
@@ -44,7 +46,7 @@ func (d *doctor) askForThoseOfOne(what, name, files string) {
 		return
 	}
 	for _, peer := range lack {
-		d.lose("%s: no %s, which %s has", peer, name, have[0].Name)
+		d.lose("%s: no %s, which %s has", prose.Name(peer), name, prose.Name(have[0].Name))
 		d.ask(peer, "the %s of that match", files)
 	}
 }
@@ -54,7 +56,7 @@ func (d *doctor) match() string {
 	for _, f := range d.checkup.Facts {
 		if f.Name == "seed" && !f.Differs() {
 			for _, v := range f.Values {
-				return " (seed " + v + ")"
+				return " (seed " + prose.Name(v) + ")"
 			}
 		}
 	}
@@ -85,7 +87,7 @@ func (d *doctor) text() string {
 		if peer == "" {
 			out.WriteString("\nFrom any of you:\n")
 		} else {
-			fmt.Fprintf(&out, "\nFrom %s:\n", peer)
+			fmt.Fprintf(&out, "\nFrom %s:\n", prose.Name(peer))
 		}
 		list := byPeer[peer]
 		for _, text := range list[:min(len(list), maxNeeds)] {

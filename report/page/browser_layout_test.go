@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -65,7 +66,7 @@ func TestMapArchetypes(t *testing.T) {
 			}
 			if e.Differs {
 				differ++
-				if text := e.Kind + " " + e.Key + "<"; !strings.Contains(html, text) {
+				if text := prose.Name(e.Kind) + " " + e.Key + "<"; !strings.Contains(html, text) {
 					t.Errorf("%s: %s is not named on the map", name, text)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -79,11 +80,11 @@ func (m *merger) take(reports []*Report, files []string) {
 			who.other++
 		}
 		if seen {
-			m.warnings = append(m.warnings, fmt.Sprintf("%s: the report of %s at state point %s is there twice", files[i], r.Peer, r.Point()))
+			m.warnings = append(m.warnings, fmt.Sprintf("%s: the report of %s at state point %s is there twice", prose.Path(files[i]), prose.Name(r.Peer), named(r.Point())))
 			continue
 		}
 		if who.other > 0 {
-			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is also of %s, player %d, and has another state: taken for another peer", files[i], r.Peer, r.Player))
+			m.warnings = append(m.warnings, fmt.Sprintf("%s: another report is also of %s, player %d, and has another state: taken for another peer", prose.Path(files[i]), prose.Name(r.Peer), r.Player))
 		}
 		states[moment{who, r.Tick, r.Phase}] = r.StateHash
 		if !slices.Contains(order, who) {
@@ -124,7 +125,7 @@ func (m *merger) points() error {
 			continue
 		}
 		if len(m.reports) > 1 {
-			m.notes = append(m.notes, fmt.Sprintf("%s reports state point %s, no other peer does: its state is not compared", m.names[list[0]], m.reports[list[0]].Point()))
+			m.notes = append(m.notes, fmt.Sprintf("%s reports state point %s, no other peer does: its state is not compared", prose.Name(m.names[list[0]]), named(m.reports[list[0]].Point())))
 		}
 	}
 	return nil
@@ -233,7 +234,7 @@ func (m *merger) point(list []int) error {
 		}
 	}
 	if shared {
-		m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: different state hashes begin with the same 8 bytes, so that a sync hash would not tell them apart", first.Point()))
+		m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: different state hashes begin with the same 8 bytes, so that a sync hash would not tell them apart", named(first.Point())))
 	}
 	labels := map[string]bool{}
 	for _, i := range list {
@@ -244,7 +245,7 @@ func (m *merger) point(list []int) error {
 		if len(r.Nodes) > 0 {
 			continue
 		}
-		m.missing = append(m.missing, fmt.Sprintf("%s reports no Merkle nodes of state point %s: which of its archetypes differ is not known", m.names[i], first.Point()))
+		m.missing = append(m.missing, fmt.Sprintf("%s reports no Merkle nodes of state point %s: which of its archetypes differ is not known", prose.Name(m.names[i]), named(first.Point())))
 		for label := range r.worlds {
 			labels[label] = true
 		}
@@ -261,7 +262,7 @@ func (m *merger) point(list []int) error {
 	m.judge(list, first.Point(), p.Archetypes)
 	p.Differences = d.documents()
 	if len(d.lacking) > 0 {
-		m.missing = append(m.missing, fmt.Sprintf("no two reports that differ include the content of %s", snapshot.LabelNames(d.lacking)))
+		m.missing = append(m.missing, fmt.Sprintf("no two reports that differ include the content of %s", snapshot.LabelNames(prose.Names(d.lacking))))
 	}
 	m.doc.Points = append(m.doc.Points, p)
 	return nil
@@ -313,9 +314,9 @@ func (m *merger) judge(list []int, point snapshot.Point, diverged []Leaf) {
 			where := apart(i, k)
 			switch {
 			case equal && where != "":
-				m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: %s and %s have the same state hash, and different nodes of %s", point, m.names[i], m.names[k], where))
+				m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: %s and %s have the same state hash, and different nodes of %s", named(point), prose.Name(m.names[i]), prose.Name(m.names[k]), prose.Name(where)))
 			case !equal && where == "":
-				m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: %s and %s have different state hashes, and the same nodes", point, m.names[i], m.names[k]))
+				m.contradictions = append(m.contradictions, fmt.Sprintf("state point %s: %s and %s have different state hashes, and the same nodes", named(point), prose.Name(m.names[i]), prose.Name(m.names[k])))
 			}
 		}
 	}
@@ -443,4 +444,10 @@ func (m *merger) finish() {
 	}
 	m.doc.Head = report.NewHead("report", status, m.warnings)
 	m.doc.Contradictions, m.doc.Missing, m.doc.Notes = list(m.contradictions), list(m.missing), list(m.notes)
+}
+
+// named returns the name of a state point for a sentence.
+func named(p snapshot.Point) string {
+	p.Native = prose.Moment(p.Native)
+	return p.String()
 }

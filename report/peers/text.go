@@ -75,7 +75,7 @@ func reportedName(tick uint64, phase string, n *report.Native) string {
 	if n != nil {
 		point.Native = n.State
 	}
-	return report.Safe(point.Names())
+	return report.BothNames(point.Words(), point.Tick)
 }
 
 // mergedText writes the parts of a text.
@@ -99,7 +99,7 @@ func (t *mergedText) peers(list []Peer) {
 	rows := make([][]string, len(list))
 	for i := range list {
 		p := &list[i]
-		rows[i] = []string{report.Safe(p.Name)}
+		rows[i] = []string{prose.Name(p.Name)}
 		switch {
 		case player(p):
 			rows[i] = append(rows[i], fmt.Sprintf("player %d", p.Player))
@@ -134,7 +134,7 @@ func (t *mergedText) groups(groups [][]string, lack []string) string {
 func (t *mergedText) names(list []string, between string) string {
 	shown := make([]string, len(list))
 	for i, name := range list {
-		shown[i] = t.Paint(report.Name, report.Safe(name))
+		shown[i] = t.Paint(report.Name, prose.Name(name))
 	}
 	return strings.Join(shown, between)
 }
@@ -155,7 +155,7 @@ func (t *mergedText) point(p *Point) {
 	}
 	for i := range p.Differences {
 		d := &p.Differences[i]
-		t.Line(t.Paint(report.Bold, "differs"), "  ", t.Paint(report.Name, report.Safe(d.Peers[0])), " | ", t.Paint(report.Name, report.Safe(d.Peers[1])))
+		t.Line(t.Paint(report.Bold, "differs"), "  ", t.Paint(report.Name, prose.Name(d.Peers[0])), " | ", t.Paint(report.Name, prose.Name(d.Peers[1])))
 		for k := range d.Archetypes {
 			if k == shown && !t.all {
 				t.Line("  ", t.Paint(report.Faint, "… and "+prose.Count(len(d.Archetypes)-k, "more archetype", "more archetypes")+"  (--all)"))
@@ -180,18 +180,18 @@ func (t *mergedText) orders(m *Merged) {
 			break
 		}
 		o := &m.Orders[i]
-		t.Row("", fmt.Sprintf("%d %s of player %d, sequence %d: on %s, not on %s", o.Tick, report.Safe(o.Kind), o.Player, o.Sequence, t.names(o.Peers, ", "), t.names(o.Lack, ", ")))
+		t.Row("", fmt.Sprintf("%d %s of player %d, sequence %d: on %s, not on %s", o.Tick, prose.Name(o.Kind), o.Player, o.Sequence, t.names(o.Peers, ", "), t.names(o.Lack, ", ")))
 	}
 }
 
 // Text writes one peer's report for a person.
 func (r *Report) Text(w io.Writer, s report.Style) error {
 	t := s.Text(w)
-	t.Line(t.Verdict(r.Status), "  at state point ", report.Safe(r.Point().Names()))
+	t.Line(t.Verdict(r.Status), "  at state point ", report.BothNames(r.Point().Words(), r.Point().Tick))
 	if r.Redacted {
 		return t.Err()
 	}
-	t.Row("peer", t.Paint(report.Name, report.Safe(r.Peer)), fmt.Sprintf("  player %d", r.Player))
+	t.Row("peer", t.Paint(report.Name, prose.Name(r.Peer)), fmt.Sprintf("  player %d", r.Player))
 	t.Row("state", report.Safe(r.StateHash))
 	for i, a := range r.Archetypes {
 		if i == shownTexts {

@@ -97,11 +97,11 @@ func testSim(c *playbook.Conclusion) report.Step {
 		args = append(args, "--transport", strings.TrimPrefix(kind, "exec+"))
 	case "exec":
 	default:
-		return advice("desynctool sim check %s", about)
+		return advice("the command sim check %s", about)
 	}
 	words, err := shell.Fields(command, nil)
 	if err != nil || len(words) == 0 {
-		return advice("desynctool sim check %s", about)
+		return advice("the command sim check %s", about)
 	}
 	return report.Step{Command: append(append(args, "--"), words...), About: about}
 }

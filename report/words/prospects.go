@@ -10,6 +10,7 @@ import (
 
 // Prospect says why evidence can answer a step, or why it cannot.
 func Prospect(p *playbook.Prospect) string {
+	p = theirs(p)
 	switch p.Step {
 	case playbook.StepBracket, playbook.StepField:
 		switch {

@@ -32,6 +32,7 @@ var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[playbook.Checksums]():        {"By"},
 	reflect.TypeFor[playbook.Experiment]():       {"Sim", "Why"},
 	reflect.TypeFor[playbook.Need]():             {"Files"},
+	reflect.TypeFor[playbook.Prospect]():         {"By"},
 	reflect.TypeFor[playbook.Search]():           {"Kinds"},
 	reflect.TypeFor[playbook.Sign]():             {"Names"},
 	reflect.TypeFor[playbook.Word]():             {"Engine"},
