@@ -14,9 +14,9 @@ import (
 
 // licences are sentences by which the text of a licence is known.
 var licences = map[string]*regexp.Regexp{
-	"MIT":          regexp.MustCompile(`(?s)Permission is hereby granted, free of charge, to any person obtaining\s+a\s+copy.*The above copyright notice`),
+	"MIT":          regexp.MustCompile(`(?is)Permission is hereby granted, free of charge, to any person obtaining\s+a\s+copy.*The above copyright notice`),
 	"BSD-2-Clause": regexp.MustCompile(`Redistributions of source code must retain`),
-	"BSD-3-Clause": regexp.MustCompile(`(?s)Redistributions of source code must retain.*(Neither the name|may not be used to endorse)`),
+	"BSD-3-Clause": regexp.MustCompile(`(?s)Redistributions of source code must retain.*?(Neither the name|may\s+not\s+be\s+used\s+to\s+endorse)`),
 	"Apache-2.0":   regexp.MustCompile(`Apache License\s+Version 2\.0`),
 	"MPL-2.0":      regexp.MustCompile(`Mozilla Public License Version 2\.0`),
 	"Unlicense":    regexp.MustCompile(`released into the public domain`),

@@ -221,7 +221,7 @@ func keyText(out *Text, label string, h *signatures.Header, trusted bool) {
 	if trusted {
 		by = "the one given"
 	}
-	out.put(label, " ", h.Key.String(), out.faint.Sprint("  of "+prose.Quote(h.Peer)+", "+by))
+	out.put(label, " ", h.Key.String(), out.faint.Sprint("  of "+prose.Name(h.Peer)+", "+by))
 }
 
 // Reasons are the errors that were joined to one, each on a line of its own.

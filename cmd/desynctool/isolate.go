@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -74,6 +75,13 @@ func (w *answering) first(a *isolate.Asked) *isolate.Answer {
 	}
 	flags := triageFlags{stats: a.Count, sim: a.Sim, own: a.Own, replays: a.Replays, match: &matchFlag{number: a.Match, given: func() bool { return a.Match > 0 }}}
 	flags.sims.timeout = a.SimTimeout
+	var set limits.Settings
+	for _, text := range a.Limits {
+		if err := set.Assign(text, "--limit"); err != nil {
+			return failure(err)
+		}
+	}
+	limits.Use(set)
 	var err error
 	w.asked = a
 	if w.opened, err = e.openEvidence(a.Paths, flags, archive.Options{Memory: true}); err != nil {
@@ -139,8 +147,8 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*found, error) {
 	x := &isolated{env: e, flags: flags}
 	x.asked = isolate.Request{
 		Paths: paths, Sim: flags.sim, Own: flags.own, Replays: flags.replays, SimTimeout: flags.sims.timeout,
-		Count: flags.stats,
-		Rules: sandbox.Rules{Read: archive.OnDisk(paths), Limits: sandbox.Defaults()},
+		Count: flags.stats, Limits: limits.Given(),
+		Rules: sandbox.Rules{Read: archive.OnDisk(paths), Limits: isolatedLimits()},
 	}
 	if flags.match.given() {
 		if flags.match.number < 1 {
@@ -168,6 +176,17 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*found, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// isolatedLimits are those of the process that reads: what the user set for the reading has room in
+// them.
+func isolatedLimits() sandbox.Limits {
+	l := sandbox.Defaults()
+	l.Memory = max(l.Memory, limits.Memory.Max()+1<<30)
+	if wall, ok := limits.Deadline(); ok {
+		l.Wall = wall
+	}
+	return l
 }
 
 // spool keeps what comes on stdin, until the command is told to end.

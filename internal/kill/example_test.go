@@ -2,15 +2,14 @@ package kill_test
 
 import (
 	"fmt"
-	"os"
+	"os/exec"
 
 	"github.com/desynctool/desynctool/internal/kill"
 )
 
-// How often a program is killed.
-func ExampleTimes() {
-	os.Setenv("DESYNCTOOL_KILLS", "1000")
-	fmt.Println(kill.Times())
-	// Output:
-	// 1000
+// A program is killed when it has printed two lines and waits for a minute.
+func ExampleAtLine() {
+	lines, ended, err := kill.AtLine(exec.Command("sh", "-c", "echo one; echo two; exec sleep 60"), 2)
+	fmt.Println(lines, ended, err)
+	// Output: [one two] false <nil>
 }

@@ -144,6 +144,17 @@ func define(name string, unit Unit, value, most int64, doc string) *Limit {
 // All returns all limits, in the order in which they are shown.
 func All() []*Limit { return append([]*Limit(nil), table...) }
 
+// Given returns the limits that were set, as NAME=VALUE, which [Settings.Assign] reads: what another
+// process needs to have the same.
+func Given() (list []string) {
+	for _, l := range table {
+		if s := l.now.Load(); s != nil {
+			list = append(list, l.Name+"="+l.Text(s.value))
+		}
+	}
+	return list
+}
+
 // Named returns the limit of that name, nil if there is none.
 func Named(name string) *Limit {
 	for _, l := range table {

@@ -52,7 +52,8 @@ type Request struct {
 	Count    bool // how much is read
 	Progress bool // is shown
 
-	Rules sandbox.Rules
+	Limits []string // those that are not the defaults, as limits.Given has them
+	Rules  sandbox.Rules
 }
 
 // Answer is what comes of a Request: a report, a list of matches, or a failure.
