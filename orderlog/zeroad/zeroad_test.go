@@ -288,7 +288,7 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("%s, %+v", c.Line(), c.Peers[1])
 	}
 	c = compare(t, whole, strings.Replace(whole, "turn 1 200", "turn 1 500", 1))
-	if len(c.Differences) != 1 || c.Differences[0].String() != "1 extra turn length of player 0 on client" {
+	if len(c.Differences) != 1 || c.Differences[0].String() != "1 extra “turn length” of player 0 on client" {
 		t.Errorf("turn of another length: %v", c.Differences)
 	}
 	_, err := orderlog.Compare([]orderlog.Named{
