@@ -92,7 +92,7 @@ var rules = []Rule{
 	{"frame-end", Error, logPage, "Framing", "A file is a preamble, frames, an end marker, and nothing after it.", ""},
 	{"frame-end-count", Error, logPage, "Framing", "a frame of kind 0xFFFFFFFF whose payload is a u64: the number of frames before it, the header's included", ""},
 	{"frame-after-end", Error, logPage, "How a file ends", "bytes after the end marker", ""},
-	{"frame-one-write", Advice, logPage, "Framing", "A writer should hand each frame to the system in one write", "a file does not show how it was written"},
+	{"frame-one-write", Advice, logPage, "Framing", "A writer hands each frame to the system in one write", "a file does not show how it was written"},
 
 	{"order-header-first", Error, logPage, "Payloads", "the first frame, and no other", ""},
 	{"order-kind", Error, logPage, "Payloads", "Any other kind is corrupt.", ""},

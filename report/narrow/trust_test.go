@@ -234,7 +234,7 @@ func TestNoiseThatDiffers(t *testing.T) {
 	dir := t.TempDir()
 	h := snaps(t, dir+"/host", host...)
 	r, _ := trusted(t, h, snaps(t, dir+"/client", client...))
-	expect(t, r, report.InSync, `"Loot" of`, "from state point 30 on, and not at 20", "declare it noise")
+	expect(t, r, report.InSync, `"Loot" of`, "from state point 30 on, and not at 20", "declare it noise", "in what the files count as state", "Loot differs, which the files declare to be noise")
 	r, _ = trusted(t, h, snaps(t, dir+"/honest/client", honest...))
 	if expect(t, r, report.InSync); strings.Contains(says(r), "noise") {
 		t.Error(says(r))

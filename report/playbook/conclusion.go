@@ -33,6 +33,8 @@ type Conclusion struct {
 
 	// OnlyHistories says that nothing but history hashes shows that the peers parted.
 	OnlyHistories bool
+	// Noise are the labels of what the files declare to be noise, and differs.
+	Noise []string
 
 	// Loaded is set if a peer parted by loading a state at the bad end: then no tick is the
 	// divergent one.

@@ -81,6 +81,11 @@ func (c *Conclusion) kind(e Evidence) {
 	b := e.Bisect
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
 	c.Cache, c.Caches = staleCache(e), b.Caches
+	for i := range b.Noise {
+		if label := b.Noise[i].Label; !slices.Contains(c.Noise, label) {
+			c.Noise = append(c.Noise, label)
+		}
+	}
 	if c.Bracket != nil {
 		c.InitialState, c.Loaded, c.OnlyHistories = b.InitialState, b.Loaded, b.OnlyHistories
 		if b.Healed != nil {

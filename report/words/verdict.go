@@ -120,6 +120,9 @@ func says(c *playbook.Conclusion) []string {
 // undiverged says that nothing is known to differ.
 func undiverged(c *playbook.Conclusion) []string {
 	text := "No difference was found"
+	if len(c.Noise) > 0 {
+		text += " in what the files count as state"
+	}
 	lost := len(c.Lost) + len(c.Lacking)
 	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 && c.Inputs.State != playbook.InputsLogs {
 		text += " in what could be read"
@@ -139,6 +142,13 @@ func undiverged(c *playbook.Conclusion) []string {
 		text += "; " + in.Line
 	}
 	out := []string{text + "."}
+	if list := c.Noise; len(list) > 0 {
+		differs := "differs"
+		if len(list) > 1 {
+			differs = "differ"
+		}
+		out = append(out, fmt.Sprintf("%s %s, which the files declare to be noise: no state hash covers it.", upTo(list, maxTold), differs))
+	}
 	if in := &c.Inputs; in.State == playbook.InputsLogs {
 		out = append(out, fmt.Sprintf("Nothing shows that the peers were given different orders: %s; %s. A log may lack what its peer applied.", Difference(in.Parting), unborne(in)))
 	}

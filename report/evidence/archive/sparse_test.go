@@ -22,7 +22,7 @@ func TestSparse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Truncate(holes, 1<<40); err != nil {
+	if err := os.Truncate(holes, 1<<35); err != nil {
 		t.Skip("no sparse files here")
 	}
 	tree, err := archive.Open([]string{dir}, archive.Options{Free: 1 << 20})
@@ -30,7 +30,7 @@ func TestSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	if f, err := tree.Open(holes); err == nil || !strings.HasPrefix(err.Error(), holes+": 1099511627776 bytes, of which the disk holds ") || !strings.HasSuffix(err.Error(), ": a sparse file, which is not read") {
+	if f, err := tree.Open(holes); err == nil || !strings.HasPrefix(err.Error(), holes+": 34359738368 bytes, of which the disk holds ") || !strings.HasSuffix(err.Error(), ": a sparse file, which is not read") {
 		t.Errorf("%v, %v", f, err)
 	}
 	f, err := tree.Open(whole)
