@@ -102,6 +102,7 @@ type Tree struct {
 	parts map[string][]Span
 
 	holding sync.Mutex // of held
+	packed  int64      // bytes of all archives that lie on the disk, or came from stdin
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -230,10 +231,21 @@ func (t *Tree) hold(n int64) error {
 	t.holding.Lock()
 	defer t.holding.Unlock()
 	all := t.held.Bytes() + n
-	if n > 0 && all > t.limits.Total {
+	switch {
+	case n <= 0:
+	case all > t.limits.Total:
 		return fmt.Errorf("unpack the archive to a folder: %w", limits.Archive.Reached("", 0))
+	case all > t.limits.Free && all/t.limits.Ratio > t.packed: // archives in archives together
+		return fmt.Errorf("unpack the archive to a folder: %w", limits.Ratio.Reached("", 0))
 	}
 	return t.held.Resize("", all)
+}
+
+// count adds an archive that lies on the disk, or came from stdin, to those that hold bounds content by.
+func (t *Tree) count(size int64) {
+	t.holding.Lock()
+	t.packed += size
+	t.holding.Unlock()
 }
 
 // mount returns the root of the archive at a path on the disk, nil if it is none.
@@ -254,6 +266,9 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 			return nil, err
 		}
 		return nil, nil // whoever opens it will say so
+	}
+	if stat, err := f.Stat(); err == nil {
+		t.count(stat.Size())
 	}
 	a := &archive{tree: t, path: path, depth: 1}
 	root, keep, err := a.read(f)

@@ -1,12 +1,22 @@
 package archive
 
 import (
+	"errors"
+
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // unread says that an entry was not read since a limit is reached.
 func unread(l *limits.Limit) string { return "was not read: " + l.Reached("", 0).Error() }
+
+// reached returns the limit that an error of hold is of.
+func reached(err error) *limits.Limit {
+	if over := (*limits.Error)(nil); errors.As(err, &over) {
+		return over.Limit
+	}
+	return limits.Archive
+}
 
 // openDisk opens a file on the disk that is not too large.
 func openDisk(path string) (files.File, error) {

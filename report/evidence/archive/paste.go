@@ -103,6 +103,7 @@ func (t *Tree) mountStdin(in io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("stdin: %w", err)
 	}
+	t.count(size)
 	one := &node{name: Stdin, size: size, open: inPlace(spooled, 0, size)}
 	f, err := one.open(one)
 	if err != nil {

@@ -68,6 +68,7 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 	}}
 	return root, a.readEntries(root, tar.NewReader(out), func(in io.Reader, h *tar.Header) (*node, error) {
 		if err := a.tree.hold(h.Size); err != nil {
+			a.leave(h.Name, unread(reached(err)))
 			return nil, nil
 		}
 		b, err := readUpTo(in, h.Size)
@@ -96,7 +97,7 @@ func (a *archive) readPlainTar(root *node, r io.ReaderAt, size int64) error {
 }
 
 // readEntries lists the entries of a tar archive. Take returns the file of an entry,
-// nil if there is no room for it.
+// nil if there is no room for it, which it says.
 func (a *archive) readEntries(root *node, in *tar.Reader, take func(io.Reader, *tar.Header) (*node, error)) error {
 	for count := 0; ; count++ {
 		h, err := in.Next()
@@ -142,9 +143,6 @@ func (a *archive) addTar(root *node, in io.Reader, h *tar.Header, take func(io.R
 	}
 	n, err := take(in, h)
 	if n == nil {
-		if err == nil {
-			a.leave(h.Name, unread(limits.Archive))
-		}
 		return err
 	}
 	a.add(root, h.Name, n)
