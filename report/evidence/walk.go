@@ -157,16 +157,24 @@ func (s *Session) settle(f *folder) error {
 	if len(list) > 1 {
 		return fmt.Errorf("%s: the folders of several sessions: %s; give one of them", f.path, strings.Join(list, ", "))
 	}
-	s.beside(f, s.apart(f, below, list))
+	peers := map[*folder]bool{}
+	for _, p := range s.apart(f, below, list) {
+		peers[p] = true
+	}
+	s.beside(f, peers)
 	return nil
 }
 
 // apart leaves a folder of a session, such as a backup, out where the folders of two peers or
 // more lie beside it, and says so. It returns the peers that are left.
 func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder {
+	in := map[*folder]bool{}
+	for _, sub := range f.folders {
+		in[sub] = true
+	}
 	var beside []*folder
 	for _, p := range peers {
-		if slices.Contains(f.folders, p) {
+		if in[p] {
 			beside = append(beside, p)
 		}
 	}
@@ -263,7 +271,7 @@ func (s *Session) nameOf(f *folder) string {
 }
 
 // beside makes places of the folders of peers; all other files that were found are loose.
-func (s *Session) beside(f *folder, peers []*folder) {
+func (s *Session) beside(f *folder, peers map[*folder]bool) {
 	if len(f.set.Entries)+len(f.set.Warnings)+len(f.set.Conflicts) > 0 {
 		p := &place{path: f.path, set: f.set, stray: f.ofOnePeer()}
 		s.places = append(s.places, p)
@@ -273,7 +281,7 @@ func (s *Session) beside(f *folder, peers []*folder) {
 		s.loosen(file)
 	}
 	for _, sub := range f.folders {
-		if slices.Contains(peers, sub) {
+		if peers[sub] {
 			s.take(sub)
 		} else {
 			s.beside(sub, peers)

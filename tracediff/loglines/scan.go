@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"sync"
 
 	"github.com/desynctool/desynctool/internal/literals"
 	"github.com/desynctool/desynctool/orderlog/limits"
@@ -19,6 +20,8 @@ const (
 	maxLead = 512
 	// windowSize is how much of a log is in memory.
 	windowSize = 256 << 10
+	// firstWindow is how much is, as long as no more is known to be there: small logs may be many.
+	firstWindow = 8 << 10
 	// shown is how many bytes Trouble quotes of a line that is not a claim.
 	shown = 80
 	// maxText is how many bytes of a claim over several lines are kept as its text.
@@ -86,7 +89,7 @@ func (c *context) learn(facts map[string]string) {
 // scan looks for the lines of some engines in a whole log, for several lists of engines in one
 // pass. It returns one log for each list.
 func scan(in io.Reader, name string, lists ...[]engine) ([]*tracediff.ClaimLog, error) {
-	s := &scanner{in: in, name: name, buf: make([]byte, 0, windowSize), line: 1}
+	s := &scanner{in: in, name: name, buf: make([]byte, 0, firstWindow), line: 1}
 	var logs []*claimLog
 	var texts []string
 	for _, list := range lists {
@@ -103,7 +106,7 @@ func scan(in io.Reader, name string, lists ...[]engine) ([]*tracediff.ClaimLog, 
 			}
 		}
 	}
-	s.literals = literals.New(texts)
+	s.literals = searcher(texts)
 	for !s.eof {
 		if err := s.fill(); err != nil {
 			return nil, err
@@ -118,9 +121,26 @@ func scan(in io.Reader, name string, lists ...[]engine) ([]*tracediff.ClaimLog, 
 	return out, nil
 }
 
+// searchers are those of the lists of literals that logs were searched for: of as many kinds as engines
+// are asked for together.
+var searchers sync.Map
+
+// searcher returns the searcher of some literals, which is made once.
+func searcher(texts []string) *literals.Searcher {
+	key := strings.Join(texts, "\x00")
+	if s, ok := searchers.Load(key); ok {
+		return s.(*literals.Searcher)
+	}
+	s, _ := searchers.LoadOrStore(key, literals.New(texts))
+	return s.(*literals.Searcher)
+}
+
 // fill reads until the window is full or the log ends.
 func (s *scanner) fill() error {
-	for len(s.buf) < cap(s.buf) {
+	for len(s.buf) < windowSize {
+		if len(s.buf) == cap(s.buf) {
+			s.buf = append(make([]byte, 0, windowSize), s.buf...)
+		}
 		n, err := s.in.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
 		if err == io.EOF {
