@@ -53,6 +53,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 			agree = t
 		}
 	}
+	r.findings(traces)
 	b := r.Bracket
 	switch {
 	case b == nil && differ != nil && r.Snapshots > 0 && len(r.stateless(differ, peers)) > 0:
@@ -248,5 +249,27 @@ func (r *Result) judge(t *tracediff.Result) {
 			c.Standing = tracediff.Contradicted
 			c.Contradictions = append(slices.Clip(c.Contradictions), fmt.Sprintf("the states are equal %s, after that tick", b.Good.When()))
 		}
+	}
+}
+
+// found says of each kind of finding what it is.
+var found = map[tracediff.FindingKind]string{
+	tracediff.ConfirmedChanged:    "a checkpoint is confirmed twice, with different values",
+	tracediff.RestoreMismatch:     "what a restore puts back is not what was saved",
+	tracediff.ResimulationOff:     "other ticks are simulated again than were undone",
+	tracediff.InputAfterConfirmed: "another input is used than the one that was confirmed",
+	tracediff.Reordered:           "the same checkpoints come in another order",
+}
+
+// findings says what traces have besides checksums, where no checksum differs: peers that ran the same
+// systems in another order, or a trace that contradicts itself.
+func (r *Result) findings(traces []*tracediff.Result) {
+	for _, t := range traces {
+		if t.Diverged() || len(t.Findings) == 0 {
+			continue
+		}
+		f := &t.Findings[0]
+		r.contradict("no checksum differs, but in tick %s of %s %s (desynctool tracediff shows %s)",
+			t.TickName(f.Tick), prose.Name(t.Traces[f.Trace].Name), found[f.Kind], prose.Count(t.FindingCount, "finding", "findings"))
 	}
 }

@@ -27,6 +27,7 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 			}
 			r.lostGaps(t, info)
 		}
+		r.findings([]*tracediff.Result{t})
 		if r.Kind == ChecksumOnly || !t.Diverged() {
 			continue // a checksum that is wrong is wrong in traces too
 		}

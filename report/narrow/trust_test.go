@@ -408,6 +408,11 @@ func TestTracesBesideEqualStates(t *testing.T) {
 		}
 		return text
 	}
+	// In tick 5 another system runs before Move or after it.
+	aiming := func(peer, order string) string {
+		const move = "tick=5 system=Move sum=0x00000000000003ed\n"
+		return strings.Replace(trace(peer, 30, -1, true), move, strings.NewReplacer("A", "tick=5 system=Aim sum=0x0000000000000001\n", "M", move).Replace(order), 1)
+	}
 	for name, c := range map[string]struct {
 		host, client string // "" for no trace
 		status       report.Status
@@ -419,6 +424,8 @@ func TestTracesBesideEqualStates(t *testing.T) {
 		"one, cut":    {trace("host", 15, -1, false), "", report.Inconclusive, "no %end"},
 		"one, whole":  {trace("host", 30, -1, true), "", report.InSync, ""},
 		"differ":      {trace("host", 30, -1, true), trace("client", 30, 12, true), report.Diverged, "Only checksums differ"},
+		"one order":   {aiming("host", "AM"), aiming("client", "AM"), report.InSync, ""},
+		"two orders":  {aiming("host", "AM"), aiming("client", "MA"), report.Inconclusive, "the same checkpoints come in another order"},
 		"differ, cut": {trace("host", 30, -1, false), trace("client", 30, 12, false), report.Diverged, "no %end"},
 	} {
 		t.Run(name, func(t *testing.T) {
