@@ -2,6 +2,7 @@ package zeroad
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -182,7 +183,7 @@ func (p *pieces) value(indent int, text []byte) bool {
 	case !native && (!named || name[0] != '"' || name[len(name)-1] != '"'):
 		name, value = []byte("(element)"), text
 	}
-	field := string(bytes.Trim(name, `"`))
+	field := cmp.Or(string(bytes.Trim(name, `"`)), "(unnamed)")
 	if string(value) == "{" || string(value) == "[" {
 		if len(p.depth) < maxDepth {
 			p.depth = append(p.depth, level{indent, field})
