@@ -131,11 +131,16 @@ func (t *SparseTable) set(component, field string, typ Type, c sparseCell) error
 // Tables returns the tables in order. Of columns with the same name and different types, all
 // but the one whose type has the lowest number get " (TYPE)" after their names.
 func (s *Sparse) Tables() ([]Table, error) {
-	cells := 0
+	cells, given := 0, 0
 	for _, t := range s.tables {
-		if cells += len(t.keys) * max(1, len(t.columns)); limits.Cells.Over(int64(cells)) {
-			return nil, limits.Cells.Reached("", 0)
+		cells += len(t.keys) * max(1, len(t.columns))
+		given += len(t.keys)
+		for _, c := range t.columns {
+			given += len(c.cells)
 		}
+	}
+	if err := limits.Filled(cells, given); err != nil {
+		return nil, err
 	}
 	w := World{Tables: make([]Table, 0, len(s.tables))}
 	for _, t := range s.tables {

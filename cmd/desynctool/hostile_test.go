@@ -35,6 +35,7 @@ func hostileCases() (list []hostile) {
 	list = append(list, hostileTraces()...)
 	list = append(list, hostileArchives()...)
 	list = append(list, hostileFolders()...)
+	list = append(list, hostileEngines()...)
 	return list
 }
 

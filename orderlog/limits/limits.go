@@ -102,6 +102,7 @@ var (
 	Columns    = define("columns", Count, 1<<16, 1<<24, "columns of a table, or of all tables of a state that an engine wrote")
 	Rows       = define("rows", Count, 1<<28, 1<<48, "rows of a table")
 	Cells      = define("cells", Count, 1<<25, 1<<40, "rows times columns of all tables of a state that an engine wrote, absent values included")
+	Sparse     = define("sparse", Times, 64, 1_000_000, "the same for each value that such a state gives, beyond 1048576")
 	Cell       = define("cell", Bytes, 256*mib, 1<<31, "one block of one column of a .snap, or the index of a table")
 	String     = define("string", Bytes, 64*mib, 1<<31, "one text, or one value of bytes, in a table")
 	Header     = define("header", Bytes, 16*mib, 1<<31, "the header of a .snap")
@@ -153,6 +154,21 @@ func Given() (list []string) {
 		}
 	}
 	return list
+}
+
+// freeCells is how many cells a state may have for which [Sparse] does not count.
+const freeCells = 1 << 20
+
+// Filled bounds the tables of a state that an engine wrote by [Cells], and by [Sparse] where given of the
+// cells have a value: rows that each have a column of their own are rows times columns.
+func Filled(cells, given int) error {
+	switch {
+	case Cells.Over(int64(cells)):
+		return Cells.Reached("", 0)
+	case cells > freeCells && Sparse.Over(int64(cells/max(given, 1))):
+		return Sparse.Reached("", int64(cells/max(given, 1)))
+	}
+	return nil
 }
 
 // Named returns the limit of that name, nil if there is none.

@@ -150,6 +150,8 @@ func TestEveryLimitIsUsed(t *testing.T) {
 	delete(unused, "Wall")   // Deadline
 	delete(unused, "Memory") // Held
 	delete(unused, "Excess") // Exceed
+	delete(unused, "Cells")  // Filled
+	delete(unused, "Sparse") // Filled
 	used := regexp.MustCompile(`\blimits\.(\w+)\b`)
 	root := filepath.Join("..", "..")
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -172,5 +174,22 @@ func TestEveryLimitIsUsed(t *testing.T) {
 	}
 	for name := range unused {
 		t.Errorf("no reader asks for limits.%s", name)
+	}
+}
+
+func TestFilled(t *testing.T) {
+	for _, c := range []struct {
+		cells, given int
+		want         *limits.Limit
+	}{
+		{0, 0, nil}, {1 << 20, 0, nil}, {1<<20 + 1, 0, limits.Sparse}, {64 << 20, 1 << 20, limits.Cells},
+		{1 << 24, 1 << 18, nil}, {1 << 24, 1<<18 - 1, nil}, {1 << 24, 1 << 17, limits.Sparse}, {1 << 25, 1 << 25, nil},
+	} {
+		err := limits.Filled(c.cells, c.given)
+		over := (*limits.Error)(nil)
+		switch {
+		case c.want == nil && err != nil, c.want != nil && (!errors.As(err, &over) || over.Limit != c.want):
+			t.Errorf("%d cells, %d given: %v", c.cells, c.given, err)
+		}
 	}
 }

@@ -341,7 +341,7 @@ func TestLimits(t *testing.T) {
 	}
 	sparse := minimal(b.String(), "", "")
 	same := minimal("\t 1 a o T (5)\n"+strings.Repeat("\t\t f: x\n", maxSame+1), "", "")
-	for text, want := range map[string]string{many: "limit archetypes is reached", wide: "limit columns is reached", sparse: "limit cells is reached", same: "more than 8 times"} {
+	for text, want := range map[string]string{many: "limit archetypes is reached", wide: "limit columns is reached", sparse: "limit sparse is reached", same: "more than 8 times"} {
 		_, err := Read(strings.NewReader(text), int64(len(text)), "x.log")
 		if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

@@ -28,6 +28,7 @@ type tables struct {
 	traits, effects map[string]*table // by type
 	all             map[string]*table // by label
 	columns, cells  int
+	given           int // cells with a value
 }
 
 // table collects the rows of one table. The last row is the current one.
@@ -92,8 +93,10 @@ func (ts *tables) newColumn(t *table, component, field string, typ snapshot.Type
 
 // fill makes the rows of a column absent up to a row.
 func (ts *tables) fill(c *snapshot.Column, row int) error {
-	if ts.cells += row + 1 - c.Rows(); limits.Cells.Over(int64(ts.cells)) {
-		return limits.Cells.Reached("", 0)
+	ts.given++ // the cell of the row, after this
+	ts.cells += row + 1 - c.Rows()
+	if err := limits.Filled(ts.cells, ts.given); err != nil {
+		return err
 	}
 	for c.Rows() < row {
 		c.AppendAbsent()

@@ -22,7 +22,7 @@ type decoder struct {
 	line int
 
 	tables   []*table
-	cells    int
+	cells    cells
 	game     *table
 	section  string
 	headings map[string]bool // that were met
@@ -77,7 +77,7 @@ func (d *decoder) malformed(kind error, format string, args ...any) error {
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
-	return d.malformed(frame.ErrCorrupt, format, args...)
+	return d.malformed(frame.Fault(args), format, args...)
 }
 
 // corrupt returns an error of a table as one of the current line.

@@ -204,7 +204,7 @@ func trimEnd(line []byte) []byte {
 }
 
 func malformed(name string, offset int64, format string, args ...any) error {
-	return &frame.Error{Name: name, Offset: offset, Err: frame.ErrCorrupt, Msg: fmt.Sprintf(format, args...)}
+	return &frame.Error{Name: name, Offset: offset, Err: frame.Fault(args), Msg: fmt.Sprintf(format, args...)}
 }
 
 // Read reads the state of one frame: size bytes from the line that names it on, or

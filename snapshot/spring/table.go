@@ -28,10 +28,10 @@ type table struct {
 	columns []*column
 	named   map[name]bool // that are columns' names
 	slots   map[name]*slot
-	start   slot  // before the first line of a row
-	last    *slot // of the line before
-	hint    int   // rows to make room for
-	cells   *int  // of all tables
+	start   slot   // before the first line of a row
+	last    *slot  // of the line before
+	hint    int    // rows to make room for
+	cells   *cells // of all tables
 }
 
 // column is a column with the number of its rows.
@@ -133,8 +133,8 @@ func (t *table) column(c *column, component, field string, typ snapshot.Type) (*
 		t.columns = append(t.columns, c)
 	}
 	absent := len(t.keysA) - 1 - c.rows
-	if *t.cells += absent + 1; limits.Cells.Over(int64(*t.cells)) {
-		return nil, limits.Cells.Reached("", 0)
+	if err := t.cells.add(absent, 1); err != nil {
+		return nil, err
 	}
 	for range absent {
 		c.AppendAbsent()
@@ -325,6 +325,16 @@ func (t *table) lacks() bool {
 	return false
 }
 
+// cells counts those of tables.
+type cells struct{ all, given int }
+
+// add counts cells without and with a value.
+func (c *cells) add(absent, given int) error {
+	c.all += absent + given
+	c.given += given
+	return limits.Filled(c.all, c.given)
+}
+
 // finish returns the table, its rows sorted.
 func (t *table) finish() (snapshot.Table, error) {
 	out := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
@@ -333,8 +343,8 @@ func (t *table) finish() (snapshot.Table, error) {
 	}
 	for _, c := range t.columns {
 		absent := len(t.keysA) - c.rows
-		if *t.cells += absent; limits.Cells.Over(int64(*t.cells)) {
-			return out, limits.Cells.Reached("", 0)
+		if err := t.cells.add(absent, 0); err != nil {
+			return out, err
 		}
 		for range absent {
 			c.AppendAbsent()

@@ -37,6 +37,8 @@ type table struct {
 
 	shape, rest *field // of a table with paths
 	others      int    // how often keys began again: see follow
+
+	given, absent int // values
 }
 
 // field is a column as far as it is filled: the rows after that are absent.
@@ -83,6 +85,11 @@ var errTwice = errors.New("a field is given twice")
 // appended.
 func (t *table) at(f *field) (*snapshot.Column, error) {
 	row := len(t.keysA) - 1
+	t.given++
+	t.absent += max(0, row-f.column.Rows())
+	if err := limits.Filled(t.given+t.absent, t.given); err != nil {
+		return nil, err
+	}
 	for f.column.Rows() < row {
 		f.column.AppendAbsent()
 	}
@@ -107,11 +114,13 @@ func (t *table) text(f **field, name string, value []byte) error {
 
 // finish returns the tables in no order, their rows and columns sorted.
 func (ts tables) finish() ([]snapshot.Table, error) {
-	cells := 0
+	cells, given := 0, 0
 	for _, t := range ts {
-		if cells += len(t.keysA) * max(1, len(t.fields)); limits.Cells.Over(int64(cells)) {
-			return nil, limits.Cells.Reached("", 0)
-		}
+		cells += len(t.keysA) * max(1, len(t.fields))
+		given += len(t.keysA) + t.given
+	}
+	if err := limits.Filled(cells, given); err != nil {
+		return nil, err
 	}
 	out := make([]snapshot.Table, 0, len(ts))
 	for name, t := range ts {
