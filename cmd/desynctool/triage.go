@@ -81,7 +81,7 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
   desynctool triage artifacts --format html=report.html \
     --format junit=report.xml --format text
   desynctool triage report.zip --known bugs --fail-on new
-  desynctool triage upload.zip --isolate`,
+  desynctool triage report.zip --isolate`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
