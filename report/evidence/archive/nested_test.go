@@ -1,54 +1,41 @@
 package archive_test
 
 import (
-	"archive/zip"
-	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 )
 
-// An archive that is cut off behind an archive in it is not taken for that one, of which the list
-// of entries is still there.
-func TestCutBehindInnerArchive(t *testing.T) {
-	packed := func(name string, content []byte) []byte {
-		var out bytes.Buffer
-		z := zip.NewWriter(&out)
-		for _, name := range []string{name, "second-" + name} {
-			f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.Write(content); err != nil {
-				t.Fatal(err)
-			}
+// TestNestedTogether: archives in an archive that each stay within the bounds are bounded together, by
+// the size of what was given.
+func TestNestedTogether(t *testing.T) {
+	const each = 1 << 20
+	inner := archivetest.Pack(t, ".gz", archivetest.Tar(t, []archivetest.Entry{{Name: "host/order-log.bin", Content: make([]byte, each)}}))
+	for _, c := range []struct {
+		archives int
+		bounded  bool
+	}{{2, false}, {12, true}} {
+		var list []archivetest.Entry
+		for i := range c.archives {
+			list = append(list, archivetest.Entry{Name: fmt.Sprintf("p%d.tar.gz", i), Content: inner})
 		}
-		if err := z.Close(); err != nil {
+		path := filepath.Join(t.TempDir(), "report.tar.gz")
+		if err := os.WriteFile(path, archivetest.Pack(t, ".gz", archivetest.Tar(t, list)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return out.Bytes()
-	}
-	whole := packed("level.zip", packed("level.dat", []byte("content")))
-	path := filepath.Join(t.TempDir(), "report.zip")
-	open := func(b []byte) error {
-		if err := os.WriteFile(path, b, 0o666); err != nil {
+		tree, err := archive.Open([]string{path}, archive.Options{Free: 4 * each, Ratio: 20})
+		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := archive.Open([]string{path}, archive.Options{})
-		if err == nil {
-			err = tree.Close()
+		lost := strings.Join(tree.Lost(), "\n")
+		if got := strings.Contains(lost, "limit ratio is reached"); got != c.bounded {
+			t.Errorf("%d archives: bounded is %v: %s", c.archives, got, lost)
 		}
-		return err
-	}
-	if err := open(whole); err != nil {
-		t.Error(err)
-	}
-	for _, cut := range []int{len(whole) / 2, len(whole) * 2 / 3} {
-		if err := open(whole[:cut]); err == nil || !strings.Contains(err.Error(), "the list is of an archive in it") {
-			t.Errorf("cut to %d of %d bytes: %v", cut, len(whole), err)
-		}
+		tree.Close()
 	}
 }
