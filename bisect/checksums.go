@@ -252,15 +252,6 @@ func (r *Result) judge(t *tracediff.Result) {
 	}
 }
 
-// found says of each kind of finding what it is.
-var found = map[tracediff.FindingKind]string{
-	tracediff.ConfirmedChanged:    "a checkpoint is confirmed twice, with different values",
-	tracediff.RestoreMismatch:     "what a restore puts back is not what was saved",
-	tracediff.ResimulationOff:     "other ticks are simulated again than were undone",
-	tracediff.InputAfterConfirmed: "another input is used than the one that was confirmed",
-	tracediff.Reordered:           "the same checkpoints come in another order",
-}
-
 // findings says what traces have besides checksums, where no checksum differs: peers that ran the same
 // systems in another order, or a trace that contradicts itself.
 func (r *Result) findings(traces []*tracediff.Result) {
@@ -269,7 +260,7 @@ func (r *Result) findings(traces []*tracediff.Result) {
 			continue
 		}
 		f := &t.Findings[0]
-		r.contradict("no checksum differs, but in tick %s of %s %s (desynctool tracediff shows %s)",
-			t.TickName(f.Tick), prose.Name(t.Traces[f.Trace].Name), found[f.Kind], prose.Count(t.FindingCount, "finding", "findings"))
+		r.contradict("no checksum differs, but in tick %s of %s: %s (desynctool tracediff shows %s)",
+			t.TickName(f.Tick), prose.Name(t.Traces[f.Trace].Name), f.Kind.Words(), prose.Count(t.FindingCount, "finding", "findings"))
 	}
 }

@@ -494,17 +494,8 @@ func cascadeText(out *Text, r *tracediff.Result, all bool) {
 	}
 }
 
-// findingNames says in words what a finding is.
-var findingNames = map[tracediff.FindingKind]string{
-	tracediff.ConfirmedChanged:    "a confirmed value changed later",
-	tracediff.RestoreMismatch:     "a restore did not restore what was saved",
-	tracediff.ResimulationOff:     "the ticks simulated again are not those that were rolled back",
-	tracediff.InputAfterConfirmed: "an input was used after another was confirmed",
-	tracediff.Reordered:           "the same checkpoints in another order",
-}
-
 func findingText(r *tracediff.Result, f *tracediff.Finding) string {
-	text := fmt.Sprintf("%s, tick %s: %s", prose.Name(r.Traces[f.Trace].Name), f.Tick, findingNames[f.Kind])
+	text := fmt.Sprintf("%s, tick %s: %s", prose.Name(r.Traces[f.Trace].Name), f.Tick, f.Kind.Words())
 	if f.System != "" || f.Scope != "" {
 		text += " (" + Safe(strings.TrimSpace(f.System+" "+f.Scope)) + ")"
 	}

@@ -368,6 +368,17 @@ const (
 	Reordered FindingKind = "reordered"
 )
 
+var findingWords = map[FindingKind]string{
+	ConfirmedChanged:    "a confirmed value changed later",
+	RestoreMismatch:     "a restore did not restore what was saved",
+	ResimulationOff:     "the ticks simulated again are not those that were rolled back",
+	InputAfterConfirmed: "an input was used after another was confirmed",
+	Reordered:           "the same checkpoints in another order",
+}
+
+// Words says what a finding of the kind is.
+func (k FindingKind) Words() string { return findingWords[k] }
+
 // Finding is one of them.
 type Finding struct {
 	Kind          FindingKind

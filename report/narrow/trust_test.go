@@ -425,7 +425,7 @@ func TestTracesBesideEqualStates(t *testing.T) {
 		"one, whole":  {trace("host", 30, -1, true), "", report.InSync, ""},
 		"differ":      {trace("host", 30, -1, true), trace("client", 30, 12, true), report.Diverged, "Only checksums differ"},
 		"one order":   {aiming("host", "AM"), aiming("client", "AM"), report.InSync, ""},
-		"two orders":  {aiming("host", "AM"), aiming("client", "MA"), report.Inconclusive, "the same checkpoints come in another order"},
+		"two orders":  {aiming("host", "AM"), aiming("client", "MA"), report.Inconclusive, "the same checkpoints in another order"},
 		"differ, cut": {trace("host", 30, -1, false), trace("client", 30, 12, false), report.Diverged, "no %end"},
 	} {
 		t.Run(name, func(t *testing.T) {
