@@ -20,14 +20,16 @@ var layers = [][]string{
 	{"cmd"},
 	{"report"},
 	{"bisect"},
+	{"internal/confine", "internal/kept"},
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/signatures"},
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
 	{"orderlog/limits"},
-	{"internal/kill"},                       // of tests alone
-	{"internal/sample", "internal/misedit"}, // of tests alone
-	{"internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "docs"},
+	{"internal/together"},
+	{"internal/kill"},   // of tests alone
+	{"internal/sample"}, // of tests alone
+	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "docs"},
 }
 
 // standardOnly are packages that import nothing but the standard library and
@@ -39,13 +41,18 @@ var withoutFiles = []string{"bisect"}
 
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
-	"bisect/wasmsim":          {"bisect/extsim"},                                                                                                                                    // the same protocol, by function calls
-	"report/evidence":         {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"}, // opens files of every format, in archives or not
-	"report/evidence/archive": {"report/evidence/paste"},                                                                                                                            // shows what is in pasted texts as files
-	"report/narrow":           {"report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"},       // compares what a session has, and has it judged
-	"report/simulators":       {"report/evidence", "report/evidence/archive"},                                                                                                       // tests a simulator with a peer's log
-	"report/accuracy":         {"report/playbook"},                                                                                                                                  // measures its verdicts
-	"report/words":            {"report/playbook"},                                                                                                                                  // says what it concludes
+	"bisect/wasmsim":          {"bisect/extsim"},                                                                                                                                                // the same protocol, by function calls
+	"report/evidence":         {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"},             // opens files of every format, in archives or not
+	"report/evidence/archive": {"report/evidence/paste"},                                                                                                                                        // shows what is in pasted texts as files
+	"report/narrow":           {"report/witness", "report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
+	"report/simulators":       {"report/evidence", "report/evidence/archive", "report/witness"},                                                                                                 // tests a simulator with a peer's log
+	"report/accuracy":         {"report/playbook"},                                                                                                                                              // measures its verdicts
+	"report/witness":          {"report/formats"},                                                                                                                                               // knows what a game left that it reads
+	"report/words":            {"report/playbook"},                                                                                                                                              // says what it concludes
+	"bisect/gitbisect":        {"bisect/extsim"},                                                                                                                                                // the end of what programs print
+	"report/commits":          {"report/evidence", "report/formats", "report/simulators"},                                                                                                       // tests what was built from commits
+	"report/reader":           {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"},                                                              // all steps of a triage, here or in another process
+	"bisect/hunt":             {"bisect/minimize", "bisect/extsim"},                                                                                                                             // makes what it finds smaller, and tells how simulators break off
 }
 
 func layer(pkg string) int {

@@ -97,6 +97,9 @@ type Result struct {
 	// Equal is the last state point at which states of two peers, or the recorded sync
 	// hashes, were compared and agree; nil if there is none, or if states differ.
 	Equal *uint64
+	// Agreed is the last state point at which hashes in order logs of engines agree, perhaps of a part
+	// of the state; nil if none do.
+	Agreed *uint64
 
 	// Groups are the names of the peers by their state at Bracket.Bad, in the
 	// order of Peers. A peer whose state there is not known is in none.
@@ -133,6 +136,8 @@ type Result struct {
 
 	// Replay is what the simulator said, nil if none ran.
 	Replay *Replay
+	// Witnessed is what a game said that played the recordings again, nil if none did.
+	Witnessed *Witnessed
 	// SimFailed says how the simulator of Options failed: it did not start, refused the
 	// session, or died. Empty if it did not fail.
 	SimFailed string
@@ -198,6 +203,14 @@ type Bracket struct {
 	// snapshots.
 	GoodFiles, BadFiles []string
 	A, B                string
+}
+
+// Same reports whether both are the same stretch.
+func (b *Bracket) Same(other *Bracket) bool {
+	if (b.Good == nil) != (other.Good == nil) || b.Good != nil && !b.Good.Same(*other.Good) {
+		return false
+	}
+	return b.Bad.Same(other.Bad)
 }
 
 // Source is what a bracket is known from.
@@ -283,6 +296,12 @@ func (r *Result) set(b Bracket) {
 	if g := b.Good; g != nil && g.Phase == "" && b.Bad.Phase == "" && b.Bad.Tick == g.Tick+1 {
 		r.Exact, r.Tick = true, g.Tick
 	}
+}
+
+// Nearer narrows the bracket of a result to one inside it, which other evidence shows.
+func (r *Result) Nearer(b Bracket) {
+	r.set(b)
+	r.keepFirst()
 }
 
 // keepFirst has the first split say what the bracket says, which other evidence may have
@@ -390,7 +409,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		r.checksumOnly(sums)
 		r.unused(opts.Sim, peers, "the states do not part")
 	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces)+len(own) == 0:
-		r.lose("no state point at which two peers have a snapshot or a recorded hash")
+		r.lose(noPair)
 	default:
 		r.unused(opts.Sim, peers, "the peers do not part")
 	}

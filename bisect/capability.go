@@ -20,11 +20,12 @@ const (
 	CanValidate Capability = "validate" // Validator
 	CanTest     Capability = "test"     // Tester
 	CanPredict  Capability = "predict"  // Predictor
+	CanOrders   Capability = "orders"   // OrderTeller
 )
 
 // Capabilities returns all capabilities.
 func Capabilities() []Capability {
-	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict}
+	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict, CanOrders}
 }
 
 // Partial is a Simulator that has the methods of more interfaces than it can be asked

@@ -276,6 +276,13 @@ func (p *player) plain() error {
 			hashes = append(hashes[:0], s.SyncHash())
 			continue
 		}
+		if p.opts.ObserveSystem != nil {
+			if err := p.stepObserved(s); err != nil {
+				return err
+			}
+			hashes = append(hashes[:0], s.SyncHash())
+			continue
+		}
 		if hashes, err = p.advance(hashes[:0], s, p.ahead(p.out.To, s)); err != nil {
 			return err
 		}

@@ -166,6 +166,7 @@ func (r *trialRun) judge(s *played) error {
 		p.recorded = r.opts.Expect
 	}
 	p.opts.Observe = r.observe()
+	p.opts.ObserveSystem = r.observeSystem()
 	if r.opts.Progress != nil {
 		p.opts.Progress = r.progress(int64(min(s.To, r.until) - s.From))
 	}
@@ -258,6 +259,19 @@ func (r *trialRun) observe() func(uint64, merkle.Short) error {
 		}
 		r.seen = &point
 		return r.opts.Observe(point, hash)
+	}
+}
+
+// observeSystem is observe for what comes between the state points.
+func (r *trialRun) observeSystem() func(uint64, string, merkle.Short) error {
+	if r.opts.ObserveSystem == nil {
+		return nil
+	}
+	return func(tick uint64, system string, hash merkle.Short) error {
+		if r.seen != nil && tick < *r.seen {
+			return nil
+		}
+		return r.opts.ObserveSystem(tick, system, hash)
 	}
 }
 

@@ -77,9 +77,7 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 			n = 1
 		}
 		errs := make([]error, 2)
-		var wait sync.WaitGroup
-		wait.Go(func() { ha, errs[0] = p.advance(ha[:0], a, n) })
-		wait.Go(func() {
+		p.together(func() { ha, errs[0] = p.advance(ha[:0], a, n) }, func() {
 			if !serialize {
 				hb, errs[1] = p.advance(hb[:0], b, n)
 				return
@@ -94,11 +92,23 @@ func (p *player) pair(simA, simB *Sim, serialize bool) error {
 				hb = append(hb[:0], b.SyncHash())
 			}
 		})
-		wait.Wait()
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
 	}
+}
+
+// together does two things, at the same time unless they are to be done in turn.
+func (p *player) together(a, b func()) {
+	if p.opts.InTurn {
+		a()
+		b()
+		return
+	}
+	var wait sync.WaitGroup
+	wait.Go(a)
+	wait.Go(b)
+	wait.Wait()
 }
 
 // due reports whether what a mode does in each tick is done at a state point.
@@ -196,7 +206,7 @@ type lane struct {
 // again goes back to a state, plays up to a point and takes the hash there.
 func (l *lane) again(p *player, state saved, point uint64) {
 	l.begin = state.point
-	l.busy.Go(func() {
+	play := func() {
 		shadow, err := p.load(p.sim, l.shadow, state)
 		if err == nil {
 			l.shadow = shadow
@@ -205,7 +215,12 @@ func (l *lane) again(p *player, state saved, point uint64) {
 		if l.err = err; err == nil {
 			l.got = shadow.SyncHash()
 		}
-	})
+	}
+	if p.opts.InTurn {
+		play()
+		return
+	}
+	l.busy.Go(play)
 }
 
 // rollback goes back by Depth ticks in every tick and plays them again, while the instance

@@ -102,6 +102,13 @@ type Validator interface {
 	Validate(orders []orderlog.Order) (why []string, err error)
 }
 
+// Identified is a Simulator that says of which game it is, and which build of it. Either may be
+// empty.
+type Identified interface {
+	Simulator
+	Identity() (game, build string)
+}
+
 // Stepper is a Simulator whose steps can be taken system by system. Its hashes are
 // also of the state as it is between two systems.
 type Stepper interface {

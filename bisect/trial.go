@@ -89,6 +89,10 @@ type TrialOptions struct {
 	// Observe, if not nil, is called with the sync hash of each state point of a
 	// plain replay.
 	Observe func(point uint64, hash merkle.Short) error
+	// ObserveSystem, if not nil, is called in a plain replay after each system of each tick, with
+	// the sync hash of the state between it and the next one. It is for simulators that are
+	// Steppers, and goes with Observe, which is called after the last system of a tick.
+	ObserveSystem func(tick uint64, system string, hash merkle.Short) error
 	// Drill steps system by system, so that the first system after which anything
 	// departs is known, and what departs right after it. It is for Plain, Against,
 	// Dual and Serialize, and for simulators that are Steppers.
@@ -98,6 +102,9 @@ type TrialOptions struct {
 	DrillFrom uint64
 	// Traced is what the log's peer traced, for Plain with Drill.
 	Traced Traced
+	// InTurn steps several instances one after the other, for whoever makes several replays at
+	// once.
+	InTurn bool
 	// Context, if not nil, ends the replay early when it is done.
 	Context context.Context
 	// Progress, if not nil, is called with the ticks that are done and all.

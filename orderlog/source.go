@@ -1,5 +1,7 @@
 package orderlog
 
+import "time"
+
 // Source is the log of one peer, read as a stream: a [*Reader], or the reader
 // of an engine's own log.
 //
@@ -39,6 +41,8 @@ type Dialect struct {
 	Engine  string // "OpenTTD"; empty for a log of ours
 	Session string // what the log has to set its session apart from others, or empty
 	Server  bool   // the log was written by the machine that relays the orders
+	// Recorded is when the log says that it was begun, zero if it does not say.
+	Recorded time.Time
 
 	// Counted says that the log does not number orders: Order.Sequence only
 	// counts those of the tick, so that it shifts when one is missing.

@@ -31,6 +31,7 @@ type bisectDocument struct {
 	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer parted by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
 	SimFailed      string            `json:"simulator_failed,omitempty"` // how
+	Witness        *WitnessDocument  `json:"witness,omitempty"`
 	Contradictions []string          `json:"contradictions"`
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
@@ -190,7 +191,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	d := &bisectDocument{
 		Head:  head("bisect", StatusOf(r), r.Warnings),
 		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
-		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers, SimFailed: r.SimFailed,
+		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers, SimFailed: r.SimFailed, Witness: Witness(r.Witnessed),
 	}
 	d.Pairs, d.Content = r.Pairs, []uint64{}
 	for _, at := range r.Content {
@@ -348,6 +349,7 @@ func bisectText(out *Text, r *bisect.Result) {
 		claimsText(row, r.Traces[0], s, "--format json", false)
 	}
 	replayText(row, r.Replay, s)
+	witnessRows(out, r.Witnessed)
 	drillText(out, r.Replay)
 	for _, part := range []struct {
 		name  string

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"errors"
 	"io"
+
+	"github.com/desynctool/desynctool/bisect/hunt"
+	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // Document is the result of a command, ready to be written.
@@ -32,6 +35,15 @@ func (d Document) Text(w io.Writer, s Style, all bool) error {
 type Failure struct {
 	Head
 	Error string `json:"error"` // on one line
+}
+
+// StatusOfError returns the status of a command that an error ended: Inconclusive where evidence is
+// lacking, else Failed.
+func StatusOfError(err error) Status {
+	if errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
+		return Inconclusive
+	}
+	return Failed
 }
 
 // StatusOf returns the status of a result: that of the command which found it, and of its

@@ -564,3 +564,7 @@ func markdownPre(s string) string {
 	}
 	return b.String()
 }
+
+// MarkdownText returns a text on one line as it may stand anywhere in a line of Markdown, in a table as well: nothing in
+// it is taken for more than text.
+func MarkdownText(s string) string { return markdownText(Safe(s)) }

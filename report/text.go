@@ -2,9 +2,9 @@ package report
 
 import (
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -86,7 +86,7 @@ func guard(line string) string {
 }
 
 // colour is what a Style writes for its colours.
-var colour = regexp.MustCompile("\x1b\\[[0-9]{1,2}(;[0-9]{1,2})*m")
+var colour = lazyregexp.New("\x1b\\[[0-9]{1,2}(;[0-9]{1,2})*m")
 
 // table says how a table is set.
 type table struct {

@@ -67,6 +67,9 @@ type Report struct {
 	// OwnFailed says that it was the peer's own build.
 	OwnFailed bool `json:"own_failed,omitempty"`
 
+	// Witness is what a game said that played the recordings again, nil if none did.
+	Witness *WitnessDocument `json:"witness,omitempty"`
+
 	// OnlyHistories says that nothing but history hashes shows that the peers parted.
 	OnlyHistories bool `json:"only_histories,omitempty"`
 
@@ -77,6 +80,9 @@ type Report struct {
 	Claims []ClaimDocument `json:"claims,omitempty"`
 	// Facts of the game and the machines that differ between the peers.
 	Facts []Fact `json:"facts,omitempty"`
+	// Stated are all facts of the game and the machines that the peers' files state, those
+	// included that are the same on all, or that only one peer states.
+	Stated []Fact `json:"stated,omitempty"`
 	// GameLogs are warnings and errors before the split that not all of the games' own logs
 	// have, nil if there are none.
 	GameLogs *GameLogs `json:"game_logs,omitempty"`
@@ -113,6 +119,16 @@ type Session struct {
 	// First and Last are the state points between which there is evidence.
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
+	// Played is when the match was played, nil if that is not known.
+	Played *Played `json:"played,omitempty"`
+}
+
+// Played is when a match was played, as its files have it. Times are those of RFC 3339, in UTC, to the second;
+// of files that state a local time and no zone that time is taken for UTC.
+type Played struct {
+	First string `json:"first"`
+	Last  string `json:"last"`
+	By    string `json:"by"` // what says it, in a few words
 }
 
 // Request is something that peers may send.
@@ -170,6 +186,8 @@ type FirstDivergence struct {
 	// Majority is the number of the largest group, 0 if none is the largest. It is not
 	// known to be right.
 	Majority int `json:"majority"`
+	// Wrong are the peers that are known to be wrong, by a replay of the orders; none if that is not known.
+	Wrong []string `json:"wrong,omitempty"`
 }
 
 // RungState is how a step of the narrowing went.
@@ -401,6 +419,9 @@ type Fingerprint struct {
 	Level  Level  `json:"level"`
 	Name   string `json:"name"`   // what it is made of
 	Digest string `json:"digest"` // 16 hex digits
+	// Of are the archetypes, components or fields that it is made of, sorted; of orders that
+	// differ how they do, and the kind of the first. It is nil where nothing is counted.
+	Of []string `json:"of,omitempty"`
 }
 
 // SeenBefore is an earlier write-up that has a fingerprint in common.

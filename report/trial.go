@@ -90,7 +90,7 @@ func trialJSON(t *bisect.Trial) trialDocument {
 	}
 	if x := t.First; x != nil {
 		m := &departureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd, Loaded: x.Loaded}
-		if x.Caches == nil {
+		if x.Caches == nil && x.Expected != x.Got {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
 		if t.Mode == bisect.FromEachSnapshot || t.Mode == bisect.Rollback {
@@ -134,8 +134,12 @@ func trialText(out *Text, t *bisect.Trial, all bool) {
 	if d := t.First; d != nil {
 		if d.Caches == nil {
 			row("first", s.bad.Sprintf("state point %d", d.Point))
-			row("", Safe(d.A), "  ", d.Expected.String())
-			row("", Safe(d.B), "  ", d.Got.String())
+			if d.Expected == d.Got { // of games, whose hashes are of any length
+				row("", Safe(d.A), "  ≠  ", Safe(d.B))
+			} else {
+				row("", Safe(d.A), "  ", d.Expected.String())
+				row("", Safe(d.B), "  ", d.Got.String())
+			}
 		} else {
 			row("first", s.bad.Sprintf("state point %d: stale %s", d.Point, strings.Join(prose.Names(d.Caches), ", ")))
 		}

@@ -116,6 +116,7 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 		{"validate", bisect.CanValidate, (*checker).validate},
 		{"test", bisect.CanTest, (*checker).test},
 		{"predict", bisect.CanPredict, (*checker).predict},
+		{"orders", bisect.CanOrders, (*checker).orders},
 		{"refuses", "", (*checker).refuses},
 		{"leaves", "", (*checker).leaves},
 	} {

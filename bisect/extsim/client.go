@@ -60,6 +60,9 @@ type checkpoint struct {
 // Can implements bisect.Partial.
 func (s *simulator) Can(c bisect.Capability) bool { return slices.Contains(s.about.can, c) }
 
+// Identity implements bisect.Identified.
+func (s *simulator) Identity() (game, build string) { return s.about.Name, s.about.Build }
+
 // Point implements bisect.Simulator.
 func (s *simulator) Point() uint64 { return s.point }
 

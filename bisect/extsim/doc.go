@@ -23,6 +23,7 @@
 //	validate  [tick u, [order...]]           [str...], one for each order      "validate"
 //	test      [tick u, order]                [possible bool, hash]             "test"
 //	predict   [tick u, player u, [order...]] hash                              "predict"
+//	orders    []                             map, see docs/extsim.md           "orders"
 //
 // The last column names the capability by which a target announces a request; the first
 // three requests are for every target. docs/extsim.md specifies the same for other
@@ -37,6 +38,7 @@
 package extsim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -60,13 +62,14 @@ const (
 	validateMethod = "validate"
 	testMethod     = "test"
 	predictMethod  = "predict"
+	ordersMethod   = "orders"
 )
 
 // needs is the capability that each optional request needs.
 var needs = map[string]bisect.Capability{
 	stateMethod: bisect.CanState, saveMethod: bisect.CanSave, restoreMethod: bisect.CanSave, loadMethod: bisect.CanLoad,
 	beginMethod: bisect.CanSystems, nextMethod: bisect.CanSystems, cachesMethod: bisect.CanCaches,
-	validateMethod: bisect.CanValidate, testMethod: bisect.CanTest, predictMethod: bisect.CanPredict,
+	validateMethod: bisect.CanValidate, testMethod: bisect.CanTest, predictMethod: bisect.CanPredict, ordersMethod: bisect.CanOrders,
 }
 
 // Limits of frames, in bytes.
@@ -96,9 +99,25 @@ func (e *RefusedError) Error() string { return "the target refuses: " + e.Msg }
 
 // BrokenError says how a target broke off or broke the protocol. It no longer runs.
 type BrokenError struct {
+	Kind BrokenKind
 	Msg  string
 	Said string // the last line of its log, empty if there is none
 }
+
+// BrokenKind is what a target did wrong.
+type BrokenKind string
+
+// Kinds of a BrokenError.
+const (
+	Malformed BrokenKind = "malformed" // it broke the protocol
+	Died      BrokenKind = "died"      // it ended, or closed the connection
+	Silent    BrokenKind = "silent"    // it did not answer in time
+)
+
+// SilentError is the error of a Call that was not answered in time.
+type SilentError struct{ After time.Duration }
+
+func (e SilentError) Error() string { return fmt.Sprintf("no answer within %v", e.After) }
 
 func (e *BrokenError) Error() string {
 	if e.Said == "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/group"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -376,13 +377,13 @@ func (c *checker) leaves() (string, error) {
 	select {
 	case <-p.done:
 	case <-time.After(p.grace):
-		killGroup(p.cmd.Process)
+		_ = group.Kill(p.cmd.Process)
 		<-p.done
 		return "", wrongf("it still runs %v after its connection was closed", p.grace)
 	}
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) {
-		return "", &BrokenError{Msg: "when its connection is closed " + p.ended(), Said: p.log.Last()}
+		return "", &BrokenError{Kind: Died, Msg: "when its connection is closed " + p.ended(), Said: p.log.Last()}
 	}
 	return "it exits when its connection is closed", nil
 }

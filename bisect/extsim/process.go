@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/desynctool/desynctool/internal/group"
 )
 
 // process is a link to a command that was started for it.
@@ -33,11 +35,11 @@ type process struct {
 // startProcess starts a command in a process group of its own and connects to it.
 func startProcess(ctx context.Context, argv []string, opts Options) (link, error) {
 	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace()}
-	p.cmd.Env = cleanEnv()
+	p.cmd.Dir, p.cmd.Env = opts.Dir, append(cleanEnv(), opts.Env...)
 	p.cmd.Stderr = &p.log
 	p.cmd.WaitDelay = p.grace
-	ownGroup(p.cmd)
-	p.cmd.Cancel = func() error { killGroup(p.cmd.Process); return nil }
+	group.Own(p.cmd)
+	p.cmd.Cancel = func() error { _ = group.Kill(p.cmd.Process); return nil }
 	var err error
 	if opts.Transport == Stdio {
 		err = p.startPiped()
@@ -84,7 +86,7 @@ func (p *process) start() error {
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		killGroup(p.cmd.Process) // what it left behind
+		_ = group.Kill(p.cmd.Process) // what it left behind
 		close(p.done)
 	}()
 	return nil
@@ -102,11 +104,11 @@ func (p pipes) Close() error                { return errors.Join(p.w.Close(), p.
 // call implements link.
 func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byte, error) {
 	if p.gone {
-		return nil, p.broken("it is not running")
+		return nil, p.breaks(Died, "it is not running")
 	}
 	timer := time.AfterFunc(timeout, func() {
 		p.late.Store(true)
-		killGroup(p.cmd.Process)
+		_ = group.Kill(p.cmd.Process)
 		p.conn.Close() // a process outside of the group may hold the other end
 	})
 	defer timer.Stop()
@@ -127,10 +129,10 @@ func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byt
 // lost says why a connection ended: because the command did, most likely.
 func (p *process) lost(err error, timeout time.Duration) error {
 	if p.ctx.Err() != nil {
-		return p.broken("interrupted")
+		return p.breaks(Died, "interrupted")
 	}
 	if p.late.Load() {
-		return p.broken(fmt.Sprintf("no answer within %v", timeout))
+		return p.breaks(Silent, SilentError{timeout}.Error())
 	}
 	if !hungUp(err) {
 		return p.broken(err.Error())
@@ -138,9 +140,9 @@ func (p *process) lost(err error, timeout time.Duration) error {
 	select {
 	case <-p.done:
 	case <-time.After(p.grace):
-		return p.broken("it closed the connection")
+		return p.breaks(Died, "it closed the connection")
 	}
-	return p.broken(p.ended())
+	return p.breaks(Died, p.ended())
 }
 
 // hungUp reports whether an error is that of a connection whose other end is gone.
@@ -164,9 +166,11 @@ func (p *process) ended() string {
 }
 
 // broken implements link.
-func (p *process) broken(msg string) error {
+func (p *process) broken(msg string) error { return p.breaks(Malformed, msg) }
+
+func (p *process) breaks(kind BrokenKind, msg string) error {
 	p.end(0)
-	return &BrokenError{Msg: msg, Said: p.log.Last()}
+	return &BrokenError{Kind: kind, Msg: msg, Said: p.log.Last()}
 }
 
 // end lets the command leave by itself, and kills it when that takes too long.
@@ -178,7 +182,7 @@ func (p *process) end(grace time.Duration) {
 		return
 	case <-time.After(grace):
 	}
-	killGroup(p.cmd.Process)
+	_ = group.Kill(p.cmd.Process)
 	<-p.done
 }
 

@@ -171,6 +171,7 @@ var served = map[string]struct {
 	validateMethod: {2, true, (*Server).validate},
 	testMethod:     {2, true, (*Server).test},
 	predictMethod:  {3, true, (*Server).predict},
+	ordersMethod:   {0, true, (*Server).forms},
 }
 
 func (s *Server) hello() error {

@@ -17,6 +17,10 @@ type Options struct {
 	// Timeout is how long a target may take to answer one request; 0 means
 	// DefaultTimeout.
 	Timeout time.Duration
+	// Dir is the folder that a target is started in, of which a relative path to its program is; empty
+	// is the current one. Env are variables that it gets besides those of this process.
+	Dir string
+	Env []string
 
 	leave time.Duration // to leave by itself; 0 means leaveTimeout
 }
@@ -98,11 +102,15 @@ type called struct {
 
 func (c *called) call(frame []byte, limit uint32, timeout time.Duration) ([]byte, error) {
 	if c.gone {
-		return nil, c.broken("it is not running")
+		return nil, c.breaks(Died, "it is not running")
 	}
 	b, err := c.Do(frame[lengthSize:], timeout)
 	if err != nil {
-		return nil, c.broken(err.Error())
+		kind := Died
+		if errors.As(err, new(SilentError)) {
+			kind = Silent
+		}
+		return nil, c.breaks(kind, err.Error())
 	}
 	if uint64(len(b)) > uint64(limit) {
 		return nil, c.broken(fmt.Sprintf("a reply of %d bytes, at most %d were expected", len(b), limit))
@@ -114,8 +122,10 @@ func (c *called) hasImage() bool              { return c.Image != nil }
 func (c *called) image() ([]byte, error)      { return c.Image() }
 func (c *called) setImage(image []byte) error { return c.SetImage(image) }
 
-func (c *called) broken(msg string) error {
-	return errors.Join(&BrokenError{Msg: msg}, c.close())
+func (c *called) broken(msg string) error { return c.breaks(Malformed, msg) }
+
+func (c *called) breaks(kind BrokenKind, msg string) error {
+	return errors.Join(&BrokenError{Kind: kind, Msg: msg}, c.close())
 }
 
 func (c *called) close() error {

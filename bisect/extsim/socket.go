@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/group"
 	"github.com/desynctool/desynctool/orderlog/files"
 )
 
@@ -83,13 +84,13 @@ func (p *process) startConnected(by Transport, timeout time.Duration) error {
 		return nil
 	case err = <-failed:
 	case <-p.done:
-		return &BrokenError{Msg: p.ended() + " before it connected", Said: p.log.Last()}
+		return &BrokenError{Kind: Died, Msg: p.ended() + " before it connected", Said: p.log.Last()}
 	case <-time.After(timeout):
 		err = fmt.Errorf("it did not connect to %s within %v", AddressVar, timeout)
 	}
-	killGroup(p.cmd.Process)
+	_ = group.Kill(p.cmd.Process)
 	<-p.done
-	return &BrokenError{Msg: err.Error(), Said: p.log.Last()}
+	return &BrokenError{Kind: Silent, Msg: err.Error(), Said: p.log.Last()}
 }
 
 // admit reads the token that a target sends first, as a frame of one string.

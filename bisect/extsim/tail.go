@@ -38,3 +38,10 @@ func (t *Tail) Last() string {
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD"))
 }
+
+// Bytes returns what is kept.
+func (t *Tail) Bytes() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Clone(t.b)
+}

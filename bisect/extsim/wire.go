@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -37,6 +38,7 @@ func (m *message) begin() {
 // Writing to memory cannot fail, so these drop the encoder's errors.
 func (m *message) array(n int)     { _ = m.enc.EncodeArrayLen(n) }
 func (m *message) uint(n uint64)   { _ = m.enc.EncodeUint(n) }
+func (m *message) int(n int64)     { _ = m.enc.EncodeInt(n) }
 func (m *message) str(s string)    { _ = m.enc.EncodeString(s) }
 func (m *message) bool(b bool)     { _ = m.enc.EncodeBool(b) }
 func (m *message) null()           { _ = m.enc.EncodeNil() }
@@ -152,6 +154,41 @@ func (v *values) uint(what string) uint64 {
 		} else {
 			n, err = v.dec.DecodeUint64()
 		}
+	}
+	if err != nil {
+		v.fail(what, err)
+		return 0
+	}
+	return n
+}
+
+// uint32 is uint of 32 bits.
+func (v *values) uint32(what string) uint32 {
+	n := v.uint(what)
+	if v.err == nil && n > math.MaxUint32 {
+		v.fail(what, fmt.Errorf("%d, expected a number of 32 bits", n))
+	}
+	return uint32(n)
+}
+
+// int reads a whole number that may be negative.
+func (v *values) int(what string) int64 {
+	if v.err != nil {
+		return 0
+	}
+	c, err := v.dec.PeekCode()
+	if err == nil && c > 0x7f && c < 0xe0 && (c < 0xcc || c > 0xd3) {
+		err = fmt.Errorf("code 0x%02x, expected a whole number", c)
+	}
+	var n int64
+	if err == nil && c == 0xcf { // the largest of them is too large
+		var u uint64
+		if u, err = v.dec.DecodeUint64(); err == nil && u > math.MaxInt64 {
+			err = fmt.Errorf("%d, expected at most %d", u, int64(math.MaxInt64))
+		}
+		n = int64(u)
+	} else if err == nil {
+		n, err = v.dec.DecodeInt64()
 	}
 	if err != nil {
 		v.fail(what, err)

@@ -33,8 +33,8 @@ type Written struct {
 	File string
 }
 
-// outcomesName is the file in the folder of a result that a search goes on from.
-const outcomesName = "minimize.state"
+// OutcomesName is the file in the folder of a result that a search goes on from.
+const OutcomesName = "minimize.state"
 
 // RunTo searches as Run does, and writes the result to dir, which must be empty, not
 // exist, or hold an unfinished search, which this one then continues.
@@ -50,7 +50,7 @@ func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opt
 			}
 		}()
 	}
-	state := filepath.Join(dir, outcomesName)
+	state := filepath.Join(dir, OutcomesName)
 	if opts.Kept, err = OpenOutcomes(state, in, test, opts); err != nil {
 		if errors.Is(err, ErrOtherSearch) {
 			err = fmt.Errorf("%w; remove it, or write to another folder", err)
@@ -87,9 +87,9 @@ func claim(dir, file string) error {
 	for _, e := range list {
 		names = append(names, e.Name())
 	}
-	ours := []string{outcomesName, SideA, SideB, file}
+	ours := []string{OutcomesName, SideA, SideB, file}
 	foreign := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) && !files.IsUnfinished(name) })
-	if foreign || !slices.Contains(names, outcomesName) {
+	if foreign || !slices.Contains(names, OutcomesName) {
 		return fmt.Errorf("%s: not empty, the result needs a folder of its own", dir)
 	}
 	return nil

@@ -64,7 +64,7 @@ func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Out
 	if t.First == nil {
 		return out, nil
 	}
-	out.Verdict, out.Signature, out.Point = Diverges, signatureOf(t.First), &t.First.Point
+	out.Verdict, out.Signature, out.Point = Diverges, SignatureOf(t.First), &t.First.Point
 	if !drills || opts.Drill || plain(t.First) || t.First.Point == t.From {
 		return out, nil
 	}
@@ -77,7 +77,7 @@ func (l *Live) Run(ctx context.Context, c *Candidate, from *snapshot.World) (Out
 		return out, nil
 	}
 	if out.Ticks += again.Ticks; again.First != nil && again.First.Point == *out.Point {
-		out.Signature = signatureOf(again.First)
+		out.Signature = SignatureOf(again.First)
 	}
 	return out, nil
 }

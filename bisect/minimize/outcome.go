@@ -67,6 +67,8 @@ const (
 	KindHash    = "hash"        // no state can be taken out
 	KindCache   = "stale-cache" // the archetype is the cache
 	KindCommand = "command"     // a command says so, and no more
+	KindBroken  = "broken"      // a simulator broke off; the archetype is how
+	KindSum     = "checksum"    // the hash is not that of the state
 )
 
 // String returns the signature for people.
@@ -76,6 +78,10 @@ func (s Signature) String() string {
 		return "the state hash"
 	case KindCommand:
 		return "diverges, as the command says"
+	case KindBroken:
+		return "the simulator " + s.Archetype
+	case KindSum:
+		return "a hash that is not that of the state"
 	case KindCache:
 		return "stale cache " + s.Archetype
 	}
@@ -86,10 +92,10 @@ func (s Signature) String() string {
 	return name + ", " + s.Kind
 }
 
-// signatureOf returns the way in which a replay departs: what comes first in the diff.
+// SignatureOf returns the way in which a replay departs: what comes first in the diff.
 // Right after the system that departs that may be the RNG; at the end of a tick the RNG
 // comes last, since whatever draws from it then departs with it, and it with others.
-func signatureOf(d *bisect.Departure) Signature {
+func SignatureOf(d *bisect.Departure) Signature {
 	if len(d.Caches) > 0 {
 		return Signature{Archetype: d.Caches[0], Kind: KindCache}
 	}

@@ -2,6 +2,7 @@ package refsim
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -20,12 +21,12 @@ type names struct {
 }
 
 // ownNames are the names that everything has by itself.
-var ownNames = newNames(0)
+var ownNames = sync.OnceValue(func() *names { return newNames(0) })
 
 // namesOf returns the names of Config.Names.
 func namesOf(shuffle uint64) *names {
 	if shuffle == 0 {
-		return ownNames
+		return ownNames()
 	}
 	return newNames(shuffle)
 }

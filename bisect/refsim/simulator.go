@@ -23,7 +23,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 		Name: name,
 		// In this process it also saves and restores itself. Whoever serves it to another
 		// one saves its state, so that CanSave is not for this list to say.
-		Can: []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict},
+		Can: []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict, bisect.CanOrders},
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
 				return nil, fmt.Errorf("the log begins at state point %d, without a snapshot of it there is nothing to start from", h.FirstPoint)
@@ -82,6 +82,9 @@ func ofThisSim(h *orderlog.Header) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	if _, ok := h.Params["seed"]; !ok {
+		config.Seed = h.Seed
+	}
 	if config.Seed != h.Seed {
 		return Config{}, fmt.Errorf("the log's header has seed %016x, its parameters %016x", h.Seed, config.Seed)
 	}
@@ -132,6 +135,9 @@ func (r *replayed) Predict(player uint32, orders []orderlog.Order) error {
 	r.Sim.Predict(player, r.orders)
 	return nil
 }
+
+// Identity implements bisect.Identified. The reference sim has no builds.
+func (r *replayed) Identity() (game, build string) { return SimName, "" }
 
 // World implements bisect.Saver.
 func (r *replayed) World() (*snapshot.World, error) { return r.Sim.World(), nil }

@@ -189,7 +189,7 @@ func (m *instance) do(request []byte, timeout time.Duration) ([]byte, error) {
 func (m *instance) failed(err error, timeout time.Duration) error {
 	err = firstLine(err)
 	if errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
-		err = fmt.Errorf("no answer within %v", timeout)
+		err = extsim.SilentError{After: timeout}
 	}
 	if said := m.log.Last(); said != "" {
 		return fmt.Errorf("%w, having said %q", err, said)

@@ -17,11 +17,11 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// refsimModule compiles the reference sim to a module.
-func refsimModule(t *testing.T) string {
+// refsimModule compiles the reference sim to a module, with a mistake unless fault is empty.
+func refsimModule(t *testing.T, fault string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "refsim.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, "./testdata/refsim")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags", "-X main.fault="+fault, "-o", path, "./testdata/refsim")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -58,7 +58,7 @@ func TestSameAsNative(t *testing.T) {
 		t.Skip("it compiles the reference sim to a module")
 	}
 	log := sessionLog(t, sample.Of(60, 200))
-	path := refsimModule(t)
+	path := refsimModule(t, "")
 	start, err := Open(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)

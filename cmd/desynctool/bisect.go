@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ type bisectFlags struct {
 	sims  simFlags
 	drill bool
 	run   runFlags
+	git   gitFlags
 	match *matchFlag
 }
 
@@ -40,24 +42,42 @@ logs) are weighed against these; without states they alone give the bracket.
 
 ` + simulators.Help + `
 
+` + simulators.GamesHelp() + `
+
 --run 'CMD {}' takes one order log instead (order-log.bin, its text twin, 0 A.D.'s
 commands.txt), and runs a command, such as the game itself, on ever closer
 prefixes of it to learn whether they diverge; {} is the path of the prefix.
-` + runHelp + `
+` + runHelp + gitHelp + `
 ` + exitHelp,
 		Example: `  desynctool bisect report/host report/client
   desynctool bisect report --sim builtin --drill
   desynctool bisect report --sim builtin --format json
-  desynctool bisect commands.txt --run 'replay.sh {}' --run-diverges MISMATCH`,
-		Args: cobra.MinimumNArgs(1),
+  desynctool bisect commands.txt --run 'replay.sh {}' --run-diverges MISMATCH
+  desynctool bisect s/host --git v1.0..v1.1 --sim 'exec:./mygame'
+  desynctool bisect s/host --git v1.0..HEAD --build 'make replay' \
+    --run './replay {log} {out}'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if flags.git.span != "" {
+				return nil
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 	}
 	cmd.Flags().StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	flags.sims.addTimeout(cmd)
+	flags.sims.addGames(cmd)
 	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
 	flags.run.add(cmd.Flags())
+	flags.git.add(cmd.Flags())
 	flags.match = addMatch(cmd)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if flags.git.span != "" {
+			return doBisectGit(e, args, flags, format)
+		}
+		if err := flags.git.unused(); err != nil {
+			return err
+		}
 		if flags.run.line == "" {
 			if err := flags.run.unused(); err != nil {
 				return err
@@ -81,12 +101,21 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 	if flags.drill && flags.sim == "" {
 		return errors.New("--drill steps a simulator: name one with --sim")
 	}
-	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
+	game, err := flags.sims.game(e, "--sim", flags.sim)
 	if err != nil {
 		return err
 	}
+	if game != nil && flags.drill {
+		return fmt.Errorf("--drill steps a simulator that speaks the protocol, and %s is a game", game.Game.Title)
+	}
+	var sim *bisect.Sim
+	if game == nil {
+		if sim, err = flags.sims.parse(e.ctx, "--sim", flags.sim); err != nil {
+			return err
+		}
+	}
 	var options archive.Options
-	if sim == nil { // else it is the replays that take long
+	if sim == nil && game == nil { // else it is the replays that take long
 		options.Context = e.ctx
 	}
 	tree, err := e.openWith(options, paths...)
@@ -94,9 +123,9 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 		return err
 	}
 	defer tree.Close()
-	builds := narrow.Builds{Sim: sim}
+	builds := narrow.Builds{Sim: sim, Witness: game}
 	end := func() {}
-	if sim == nil {
+	if sim == nil && game == nil {
 		end = e.watch(tree, "comparing")
 	} else {
 		builds.Progress, end = e.replays(end)

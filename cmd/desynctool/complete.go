@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -38,6 +39,7 @@ func valuesOfFlags() map[string]completer {
 		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
 		"trace":     words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),
 		"transport": words("stdio", "unix", "tcp"),
+		"modes":     words(huntModes()...),
 		"match":     completeMatch, "rejoin": completeAbsence, "join": completeAbsence, "tick": completeTick,
 	}
 }
@@ -46,7 +48,7 @@ func valuesOfFlags() map[string]completer {
 func addCompletions(cmd *cobra.Command) {
 	of := valuesOfFlags()
 	switch cmd.Name() {
-	case "replay", "minimize":
+	case "replay", "minimize", "hunt":
 		of["against"] = completeSim
 	case "orders":
 		of["against"] = completePeer
@@ -98,8 +100,8 @@ func completeFailOn(_ *cobra.Command, _ []string, begun string) (list []string, 
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSim completes what names a simulator.
-func completeSim(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completeSim completes what names a simulator, or a game where a command takes one.
+func completeSim(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	const fault, module = "builtin:fault=", "wasm:"
 	if mistake, ok := strings.CutPrefix(begun, fault); ok {
 		return faults(fault, mistake), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
@@ -107,7 +109,14 @@ func completeSim(_ *cobra.Command, _ []string, begun string) ([]string, cobra.Sh
 	if file, ok := strings.CutPrefix(begun, module); ok {
 		return paths(module, file, ".wasm")
 	}
-	return []string{"builtin", fault, "exec:", "exec+unix:", "exec+tcp:", module}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	list := []string{"builtin", fault, "exec:", "exec+unix:", "exec+tcp:", module}
+	if cmd.Flags().Lookup(noCache) != nil {
+		list = append(list, "run:")
+		for _, g := range simulators.Games() {
+			list = append(list, g.Name+"\t"+g.Title)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // faults completes NAME/PLACE of a mistake.

@@ -66,6 +66,14 @@ type matchFlag struct {
 	given  func() bool
 }
 
+// named returns the number, nil if none was given.
+func (m *matchFlag) named() *int {
+	if !m.given() {
+		return nil
+	}
+	return &m.number
+}
+
 // session opens what lies below some paths: of several matches the one that --match names.
 // Without it several matches are an error, but for files of other seeds, which every command
 // leaves out by itself; force takes them all.

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ var standIns = map[string]string{
 	"game-1.2":  "exec desynctool sim",
 	"game-1.3":  "exec desynctool sim",
 	"python3":   "exec desynctool sim",
+	"make":      `printf '#!/bin/sh\nexec desynctool replay "$1" --write-trace "$2"\n' >replay; chmod +x replay`,
 	"replay.sh": `grep -q ',"' "$1" && echo MISMATCH; true`,
 }
 
@@ -85,6 +87,8 @@ func (p *playground) session() {
 	p.write("host.pub", signatures.Public(session.SigningKey(7, "host")).String()+"\n", 0o666)
 	p.write("state.txt", p.run(0, "dump", snap), 0o666)
 	p.write("proof.json", p.run(0, "proof", snap, "Infantry"), 0o666)
+	p.run(0, "golden", "record", "golden", "s/host", "--name", "skirmish")
+	p.run(0, "golden", "check", "golden", "--sim", "builtin", "--write-results", "results")
 	p.write("triage.json", p.run(1, "triage", "s", "--format", "json"), 0o666)
 
 	file, err := os.Create("report.zip")
@@ -104,6 +108,31 @@ func (p *playground) others() {
 	p.write("a.log", "frame 1 checksum 0a\nframe 2 checksum 0b\n", 0o666)
 	p.write("b.log", "frame 1 checksum 0a\nframe 2 checksum 0c\n", 0o666)
 	p.write("mygame", "#!/bin/sh\nexec desynctool sim\n", 0o777)
+	p.repository()
+}
+
+// repository makes the folder a repository of a game, of which version 1.1 plays otherwise than 1.0.
+func (p *playground) repository() {
+	p.t.Helper()
+	git := func(args ...string) {
+		p.t.Helper()
+		out, err := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...).CombinedOutput()
+		if err != nil {
+			p.t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", ".")
+	for i, sim := range []string{"sim", "sim", "sim builtin:fault=rng-leak/Movement@1000", "sim builtin:fault=rng-leak/Movement@1000"} {
+		p.write("mygame", fmt.Sprintf("#!/bin/sh\nexec desynctool %s\n# %d\n", sim, i), 0o777)
+		git("add", "mygame")
+		git("commit", "-q", "-m", fmt.Sprint("change ", i))
+		switch i {
+		case 0:
+			git("tag", "v1.0")
+		case 3:
+			git("tag", "v1.1")
+		}
+	}
 }
 
 // TestExamples runs the examples in the help of every command as they stand, in the order in which
@@ -123,6 +152,7 @@ func TestExamples(t *testing.T) {
 		p.write(filepath.Join(bin, name), "#!/bin/sh\n"+script+"\n", 0o777)
 	}
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Chdir(p.dir)
 	p.session()
 	p.others()
@@ -133,7 +163,7 @@ func TestExamples(t *testing.T) {
 		}
 		dir := t.TempDir()
 		switch name := strings.Join(words, " "); name {
-		case "completion powershell", "explore": // the one is not for bash, the other needs a terminal
+		case "completion powershell", "explore": // not for bash, needs a terminal
 			continue
 		case "record": // makes what others read
 		case "orders": // of another game, in folders of the same names
@@ -142,7 +172,7 @@ func TestExamples(t *testing.T) {
 			p.check(os.CopyFS(filepath.Join(dir, "session"), os.DirFS(filepath.Join(p.dir, "session"))))
 		default:
 			p.check(os.CopyFS(dir, os.DirFS(p.dir)))
-			if name == "sim check" { // CopyFS takes no permissions to run along
+			if name == "sim check" || strings.HasPrefix(name, "golden") { // CopyFS takes no permissions to run along
 				p.check(os.Chmod(filepath.Join(dir, "mygame"), 0o777))
 			}
 		}

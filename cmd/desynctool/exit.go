@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/bisect/gitbisect"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/isolate"
@@ -18,9 +20,24 @@ type outcome report.Status
 
 func (o outcome) Error() string { return string(o) }
 
-// exit maps the error of a command to the exit status and prints it: one line
-// on stderr, whatever the error's text holds.
+// exit is end, with the status that git bisect run takes for a commit that cannot be tested where that was
+// asked for.
 func (e *env) exit(cmd *cobra.Command, err error) int {
+	status := e.end(cmd, err)
+	untested := status == report.Failed.ExitCode() || status == report.Inconclusive.ExitCode()
+	// A command line that is wrong may not have been read up to the flag.
+	if untested && (e.gitBisectRun || slices.Contains(e.args, "--"+gitBisectRun)) {
+		return gitbisect.CannotTell
+	}
+	return status
+}
+
+// gitBisectRun is the flag for commands that git bisect run runs.
+const gitBisectRun = "git-bisect-run"
+
+// end maps the error of a command to the exit status and prints it: one line
+// on stderr, whatever the error's text holds.
+func (e *env) end(cmd *cobra.Command, err error) int {
 	var o outcome
 	if status := e.status(); status > 0 {
 		e.complain(errInterrupted)
@@ -32,7 +49,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	case errors.As(err, &o):
 		return report.Status(o).ExitCode()
 	}
-	status := statusOf(err)
+	status := report.StatusOfError(err)
 	list := []error{err}
 	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
 		list = unknown.Files
@@ -46,7 +63,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 	for _, err := range list {
 		e.complain(err)
 	}
-	if err := e.failed(cmd, oneLine(plainly(err)), status); err != nil {
+	if err := e.failed(cmd, prose.OneLine(prose.Plainly(err)), status); err != nil {
 		e.complain(err)
 	}
 	return status.ExitCode()
@@ -54,22 +71,7 @@ func (e *env) exit(cmd *cobra.Command, err error) int {
 
 // complain prints an error on stderr, on one line.
 func (e *env) complain(err error) {
-	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), oneLine(plainly(err)))
-}
-
-// oneLine makes one line of a message that may hold anything from a file.
-func oneLine(s string) string {
-	const most = 2000
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	var parts []string
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			parts = append(parts, line)
-		}
-	}
-	return report.Safe(strings.Join(parts, "; "))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err)))
 }
 
 // ended turns a result's status into the error that a command returns.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/explore"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/peers"
+	"github.com/desynctool/desynctool/report/reader"
 )
 
 func newExplore(e *env) *cobra.Command {
@@ -148,32 +149,28 @@ func reportsOn(paths []string, builds narrow.Builds, flags triageFlags, progress
 	if err != nil {
 		return nil, err
 	}
-	defer tree.Close()
-	matches, err := evidence.OpenMatches(tree, paths)
-	if err != nil {
-		return nil, tree.Explain(err)
-	}
-	if len(matches.List) > 1 && !flags.match.given() {
-		var list []*report.Report
-		for i, x := range matches.List {
-			progress("matches", int64(i), int64(len(matches.List)))
-			list = append(list, triageOne(x, builds))
-		}
-		return list, nil
-	}
-	x, err := chosen(matches, flags.match)
+	builds.Progress = progress
+	opened, err := reader.Open(context.Background(), tree, paths, builds)
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Open()
+	opened.Progress = of("comparing")
+	found, err := opened.Find(flags.match.named())
 	if err != nil {
-		return nil, tree.Explain(err)
+		return nil, err
 	}
-	builds.Progress = progress
-	r, err := narrow.Triage(s, builds, of("comparing"))
-	if err != nil {
-		return nil, tree.Explain(err)
+	defer found.Close()
+	if found.Report != nil {
+		return []*report.Report{found.Report}, nil
 	}
-	r.Warnings = append(r.Warnings, x.Doubts...)
-	return []*report.Report{r}, nil
+	var list []*report.Report
+	for i := range found.Matches {
+		progress("matches", int64(i), int64(len(found.Matches)))
+		r, err := found.One(i)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
 }

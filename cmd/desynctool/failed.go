@@ -23,7 +23,7 @@ func (e *env) failed(cmd *cobra.Command, why string, status report.Status) error
 	}
 	o.rest(e.args)
 	for _, out := range o.list {
-		write := e.failure(cmd.Name(), out.format, why, status)
+		write := e.failure(schemaOf(cmd), out.format, why, status)
 		if write == nil {
 			continue
 		}
@@ -34,6 +34,18 @@ func (e *env) failed(cmd *cobra.Command, why string, status report.Status) error
 	return nil
 }
 
+// schemaOf returns what the documents of a command are called.
+func schemaOf(cmd *cobra.Command) string {
+	switch {
+	case cmd.Parent().Name() != "golden":
+		return cmd.Name()
+	}
+	if cmd.Name() == "record" {
+		return "golden-record"
+	}
+	return "golden"
+}
+
 // failure returns what writes in a format that a command has no result, nil if the format is not
 // for machines.
 func (e *env) failure(command, format, why string, status report.Status) func(w io.Writer) error {
@@ -41,6 +53,8 @@ func (e *env) failure(command, format, why string, status report.Status) func(w 
 	switch {
 	case format == "github":
 		return func(w io.Writer) error { return ci.GitHubFailed(w, why) }
+	case format == "junit" && command == "golden":
+		return func(w io.Writer) error { return ci.JUnitOfGoldenFailed(w, why) }
 	case format == "junit":
 		return func(w io.Writer) error { return ci.JUnit(w, r) }
 	case format == "sarif":

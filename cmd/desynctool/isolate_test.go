@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
@@ -25,10 +24,10 @@ func hostileReader() {
 			panic("a crafted file")
 		}
 	}
-	var w answering
+	w := answering()
 	err := isolate.Serve(os.Stdin, os.Stdout, errInterrupted,
-		func(a *isolate.Asked) *isolate.Answer { dies(a.Match); return w.first(a) },
-		func(match int) *isolate.Answer { dies(match); return w.other(match) })
+		func(a *isolate.Asked) *isolate.Answer { dies(a.Match); return w.First(a) },
+		func(match int) *isolate.Answer { dies(match); return w.Other(match) })
 	if err != nil {
 		os.Exit(2)
 	}
@@ -172,28 +171,6 @@ func TestIsolatedIsTheSame(t *testing.T) {
 		if ended[0] != ended[1] {
 			t.Errorf("%s: without --isolate\n%.2000s\nwith it\n%.2000s", path, ended[0], ended[1])
 		}
-	}
-}
-
-// TestIsolatedMissing: where the system cannot restrict a process that is said, or refused.
-func TestIsolatedMissing(t *testing.T) {
-	e := &env{stderr: io.Discard, color: "never"}
-	for mode, want := range map[string]string{isolateOn: "", isolateRequired: "--isolate=require: here is missing: Landlock (none): files"} {
-		var stderr bytes.Buffer
-		e.stderr = &stderr
-		x := &isolated{env: e, flags: triageFlags{isolate: mode}}
-		s := x.state
-		s.Holds, s.Missing = []string{"seccomp"}, []string{"Landlock (none): files"}
-		got := ""
-		if err := errors.Join(x.holds(s), x.holds(s)); err != nil {
-			got, _, _ = strings.Cut(err.Error(), "\n")
-		}
-		if got != want || strings.Count(stderr.String(), "warning: --isolate: here is missing: Landlock (none): files") != map[string]int{isolateOn: 1}[mode] {
-			t.Errorf("%s: %q\n%s", mode, got, &stderr)
-		}
-	}
-	if report.Inconclusive.ExitCode() != 3 {
-		t.Error("inconclusive is another status")
 	}
 }
 

@@ -46,6 +46,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = help.err
 	}
+	if e.replayed != nil {
+		defer e.replayed.Close()
+	}
 	if e.endWall != nil {
 		defer e.endWall()
 	}

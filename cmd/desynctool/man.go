@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/orderlog/files"
 )
 
@@ -193,7 +193,7 @@ func (r *roff) paragraph(p string) {
 
 // entry is a line of a list in two columns, the second of which may be on the next line,
 // indented further.
-var entry = regexp.MustCompile(`^  (\S+(?: \S+)*)(?:  +(\S.*))?$`)
+var entry = lazyregexp.New(`^  (\S+(?: \S+)*)(?:  +(\S.*))?$`)
 
 // block writes an indented block: a list in two columns as such, all else as it is.
 func (r *roff) block(text string) {
@@ -247,7 +247,7 @@ func (r *roff) verbatim(text string) {
 }
 
 // flagWord is a flag in a sentence, escaped.
-var flagWord = regexp.MustCompile(`(^|[ (])(\\-\\-[a-z]+(?:\\-[a-z]+)*)`)
+var flagWord = lazyregexp.New(`(^|[ (])(\\-\\-[a-z]+(?:\\-[a-z]+)*)`)
 
 // prose writes lines that are filled, flags in bold.
 func (r *roff) prose(text string) {

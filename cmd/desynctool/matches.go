@@ -10,21 +10,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/reader"
 )
-
-// document says which match it is.
-func document(x *evidence.Match) report.MatchDocument {
-	d := report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
-	d.EscapeBytes()
-	return d
-}
 
 // howToSee is how a command shows one of several matches.
 func howToSee(command string, paths []string, number int) report.Step {
@@ -39,17 +32,17 @@ func howToSee(command string, paths []string, number int) report.Step {
 }
 
 // triageMatches reports on several matches, one after the other: a line each.
-func (e *env) triageMatches(found *found, paths []string, flags triageFlags, format *outputs) error {
+func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFlags, format *outputs) error {
 	if flags.start != "" {
-		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.named)
+		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.Named)
 	}
 	if flags.open {
-		return fmt.Errorf("%w: %s", errOpenMatches, found.named)
+		return fmt.Errorf("%w: %s", errOpenMatches, found.Named)
 	}
 	whole := false // more than a line of each is asked for
 	for _, out := range format.wanted() {
 		if out.format == "html" {
-			return fmt.Errorf("--format html shows one match; --match N takes one: %s", found.named)
+			return fmt.Errorf("--format html shows one match; --match N takes one: %s", found.Named)
 		}
 		whole = whole || out.format != "text"
 	}
@@ -64,10 +57,10 @@ func (e *env) triageMatches(found *found, paths []string, flags triageFlags, for
 	defer end()
 	status, number := report.InSync, 0 // of the first that is as bad as any
 	var short []*report.Report
-	for i, match := range found.matches {
-		r, err := found.one(i)
+	for i, match := range found.Matches {
+		r, err := found.One(i)
 		if e.ctx.Err() != nil { // what was found of this one may lack anything
-			e.warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(found.matches))})
+			e.warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(found.Matches))})
 			break
 		}
 		if err != nil {
@@ -97,37 +90,12 @@ func (e *env) triageMatches(found *found, paths []string, flags triageFlags, for
 			}
 		}
 		if progress != nil {
-			progress(int64(i+1), int64(len(found.matches)))
+			progress(int64(i+1), int64(len(found.Matches)))
 		}
 	}
 	end()
 	next := howToSee("triage", paths, number)
 	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, &next, flags.all), ended(status))
-}
-
-// triageOne reports on one of several matches. That there is nothing to report on is a report.
-func triageOne(x *evidence.Match, builds narrow.Builds) *report.Report {
-	of := document(x)
-	s, err := x.Open()
-	var r *report.Report
-	if err == nil {
-		r, err = narrow.Triage(s, builds, nil)
-	}
-	if err != nil {
-		r = report.NoReport(statusOf(err), oneLine(err.Error()))
-		r.Session.Game = x.Game
-	}
-	r.Match = &of
-	r.EscapeBytes()
-	return r
-}
-
-// statusOf returns the status of a command that an error ended.
-func statusOf(err error) report.Status {
-	if errors.Is(err, frame.ErrLacking) {
-		return report.Inconclusive
-	}
-	return report.Failed
 }
 
 // renderMatches writes several reports in every format asked for; short are enough of them for
@@ -221,9 +189,9 @@ func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *ou
 			c, err = evidence.Examine(s, nil)
 		}
 		if err != nil {
-			list = append(list, report.CheckedMatch{MatchDocument: document(x), Status: statusOf(err), Error: oneLine(err.Error())})
+			list = append(list, report.CheckedMatch{MatchDocument: x.Document(), Status: report.StatusOfError(err), Error: prose.OneLine(err.Error())})
 		} else {
-			list = append(list, report.NewCheckedMatch(document(x), c))
+			list = append(list, report.NewCheckedMatch(x.Document(), c))
 		}
 		if progress != nil {
 			progress(int64(i+1), int64(len(matches.List)))

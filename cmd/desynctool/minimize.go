@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -50,6 +51,9 @@ are void once an order is left out:
 ` + runHelp + `
 ` + simulators.Help + `
 
+` + simulators.GamesHelp() + `
+A game decides by --against, --dual (two runs) or --serialize (its own test).
+
 Outcomes are kept in DIR until the search has ended: after Ctrl-C the best session
 so far is written, and the same command goes on. With --runs N each candidate is
 tested N times, and counts if it diverges at least as often as the lower bound of
@@ -72,6 +76,7 @@ Exit status:
 	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty, not exist, or hold an interrupted search")
 	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	flags.sims.addTimeout(cmd)
+	flags.sims.addGames(cmd)
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
 	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
@@ -98,7 +103,7 @@ Exit status:
 }
 
 // test returns what decides whether a candidate diverges.
-func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error) {
+func (f *minimizeFlags) test(e *env, session *evidence.Recording) (minimize.Test, error) {
 	var live *minimize.Live
 	for _, m := range []struct {
 		on   bool
@@ -126,7 +131,13 @@ func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error)
 	if err := f.run.unused(); err != nil {
 		return nil, err
 	}
-	var err error
+	game, err := f.sims.game(e, "--sim", f.sim)
+	if err != nil {
+		return nil, err
+	}
+	if game != nil {
+		return f.judge(e, game, live.Mode, session)
+	}
 	if live.Predict, err = playersOf(f.predict); err != nil {
 		return nil, err
 	}
@@ -140,6 +151,28 @@ func (f *minimizeFlags) test(session *evidence.Recording) (minimize.Test, error)
 	return live, nil
 }
 
+// judge returns a game as what decides whether a candidate diverges.
+func (f *minimizeFlags) judge(e *env, game *narrow.Witness, mode bisect.TrialMode, session *evidence.Recording) (minimize.Test, error) {
+	j := &narrow.Judge{Witness: game.Witness, Mode: mode, Format: session.Format.Name, File: session.Format.File}
+	game.Cache = nil // candidates are kept by the search
+	switch mode {
+	case bisect.Dual, bisect.Serialize:
+	case bisect.Against:
+		against, err := f.sims.game(e, "--against", f.against)
+		if err != nil {
+			return nil, err
+		}
+		if against == nil {
+			return nil, fmt.Errorf("--against: %s is a game, and is held against a game", game.Game.Title)
+		}
+		against.Cache = nil
+		j.Against = against.Witness
+	default:
+		return nil, fmt.Errorf("--%s needs a simulator that speaks the protocol, and %s is a game", mode, game.Game.Title)
+	}
+	return j, nil
+}
+
 func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error {
 	switch {
 	case flags.dir == "":
@@ -151,7 +184,7 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	if err != nil {
 		return err
 	}
-	test, err := flags.test(session)
+	test, err := flags.test(e, session)
 	if err != nil {
 		return err
 	}

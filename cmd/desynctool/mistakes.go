@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -157,16 +156,4 @@ func oneOf(words []string) string {
 		return words[0]
 	}
 	return alternatives(words)
-}
-
-// plainly returns the text of an error. One of the system about a file is said in our words.
-func plainly(err error) string {
-	failed, ok := err.(*fs.PathError)
-	if !ok {
-		return err.Error()
-	}
-	if errors.Is(failed, fs.ErrNotExist) {
-		return failed.Path + ": no such file or folder"
-	}
-	return failed.Path + ": " + failed.Err.Error()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/internal/browser"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/page"
@@ -34,7 +35,7 @@ func (e *env) openPage(o *outputs, r *report.Report) error {
 		}
 	}
 	if err := browser.Open(path); err != nil {
-		fmt.Fprintf(e.stderr, "%s the page is in %s (%s)\n", e.errStyle().Paint(report.Warn, "not opened:"), report.Safe(path), oneLine(err.Error()))
+		fmt.Fprintf(e.stderr, "%s the page is in %s (%s)\n", e.errStyle().Paint(report.Warn, "not opened:"), report.Safe(path), prose.OneLine(err.Error()))
 	}
 	return nil
 }

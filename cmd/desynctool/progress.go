@@ -18,9 +18,6 @@ const progressAfter = time.Second
 // interest. On a terminal a bar appears on stderr after a second, and is
 // gone at the end; elsewhere report is nil.
 func (e *env) progress(what, unit string) (report func(done, total int64), end func()) {
-	if e.bars != nil {
-		return e.bars(what, unit)
-	}
 	if !isTerminal(e.stderr) {
 		return nil, func() {}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -56,6 +57,9 @@ PATH is an order log, or the folder of one peer with its snapshots.
 
 ` + simulators.Help + `
 
+` + simulators.GamesHelp() + `
+Of a game, --serialize and --from-each-snapshot are its own tests of saved states.
+
 --drill steps system by system: two simulators side by side, or one beside the
 trace that the peer left, as far as that proves it.
 
@@ -86,8 +90,9 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
 	f.StringVar(&flags.expect, "expect", "", "hold the replay against the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: the first that departs, and what it wrote")
-	f.BoolVar(&flags.force, "force", false, "take snapshots of another seed, map or build than the log")
+	f.BoolVar(&flags.force, "force", false, "take snapshots of another seed, map or build than the log; with a game: a recording of another version")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
+	flags.sims.addGames(cmd)
 	flags.match = addMatch(cmd)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -154,6 +159,13 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	modes, err := flags.modes()
 	if err != nil {
 		return err
+	}
+	game, err := flags.sims.game(e, "--sim", flags.sim)
+	if err != nil {
+		return err
+	}
+	if game != nil {
+		return e.playAgain(path, game, modes, &flags, format)
 	}
 	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
 	if err != nil {
@@ -235,4 +247,56 @@ func (e *env) try(session *evidence.Replayable, sim *bisect.Sim, opts bisect.Tri
 		return err
 	})
 	return t, err
+}
+
+// playAgain has a game play a recording.
+func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialMode, flags *replayFlags, format *outputs) error {
+	for _, f := range []struct {
+		given bool
+		name  string
+	}{
+		{flags.from != "", "from"}, {flags.writeTrace != "", "write-trace"}, {flags.expect != "", "expect"}, {flags.drill, "drill"},
+	} {
+		if f.given {
+			return fmt.Errorf("--%s needs a simulator that speaks the protocol, and %s is a game", f.name, game.Game.Title)
+		}
+	}
+	game.Force = flags.force
+	opts := narrow.Plays{Modes: modes, Runs: flags.runs}
+	if flags.untilSet {
+		opts.Until = &flags.until
+	}
+	if flags.against != "" {
+		against, err := flags.sims.game(e, "--against", flags.against)
+		if err != nil {
+			return err
+		}
+		if against == nil {
+			return fmt.Errorf("--against: %s is a game, and is held against a game", game.Game.Title)
+		}
+		against.Force = flags.force
+		opts.Against = against.Witness
+	}
+	tree, err := e.open(path)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	s, err := e.session(tree, []string{path}, flags.match, flags.force)
+	if err != nil {
+		return tree.Explain(err)
+	}
+	progress, end := e.replays(func() {})
+	defer func() { end() }()
+	opts.Progress = progress
+	trials, warnings, err := narrow.Play(s, *game, opts)
+	end()
+	if err != nil {
+		return tree.Explain(err)
+	}
+	for _, t := range trials {
+		t.Lost = append(t.Lost, tree.Lost()...)
+	}
+	e.warn(slices.Concat(warnings, tree.Warnings()))
+	return e.finish(format, report.Trials(trials), flags.all)
 }

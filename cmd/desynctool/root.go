@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
@@ -22,19 +23,20 @@ type env struct {
 	stdout, stderr io.Writer
 	color          string // auto, always or never
 	noPager        bool
+	gitBisectRun   bool // statuses 2 and 3 are those of a commit that cannot be tested
 	args           []string
 	*interrupts
 	rendered bool // a result has been written
 	limits   limitFlags
 	endWall  func() // frees what limits.Wall takes; nil without it
-	// bars, if not nil, shows progress instead of bars on stderr.
-	bars func(what, unit string) (report func(done, total int64), end func())
+	// replayed keeps what games computed, nil until it is asked for.
+	replayed *kept.Cache
 	// reader is what --isolate reads with, by another process in tests.
 	reader isolate.Reader
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
-var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "explore"}
+var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "explore", "hunt"}
 
 // newRoot returns the command tree.
 func newRoot(e *env) *cobra.Command {
@@ -56,6 +58,7 @@ Results go to stdout, warnings and errors to stderr.
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colour the text: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
+	root.PersistentFlags().BoolVar(&e.gitBisectRun, gitBisectRun, false, "exit with 125 for 2 and 3, as git bisect run has it")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch e.color {
 		case "auto", "always", "never":
@@ -73,9 +76,9 @@ Results go to stdout, warnings and errors to stderr.
 		commands  []*cobra.Command
 	}{
 		{"whole", "Where to begin:", []*cobra.Command{newTriage(e), newExplore(e), newDoctor(e)}},
-		{"step", "One step by itself:", []*cobra.Command{newOrders(e), newBisect(e), newReplay(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newMinimize(e)}},
+		{"step", "One step by itself:", []*cobra.Command{newOrders(e), newBisect(e), newReplay(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newMinimize(e), newHunt(e)}},
 		{"report", "Reports and proofs:", []*cobra.Command{newReport(e), newProof(e), newVerify(e)}},
-		{"game", "For games that write the formats:", []*cobra.Command{newFormats(e), newCheck(e), newSim(e), newRecord(e)}},
+		{"game", "For games that write the formats:", []*cobra.Command{newFormats(e), newCheck(e), newSim(e), newRecord(e), newGolden(e)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
@@ -119,14 +122,14 @@ func (e *env) warn(warnings []string) {
 			fmt.Fprintf(e.stderr, "%s and %d more\n", e.errStyle().Paint(report.Warn, "warning:"), len(warnings)-i)
 			return
 		}
-		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Warn, "warning:"), oneLine(w))
+		fmt.Fprintf(e.stderr, "%s %s\n", e.errStyle().Paint(report.Warn, "warning:"), prose.OneLine(w))
 	}
 }
 
 // simFailed says on stderr how the simulator of a flag failed, if it did.
 func (e *env) simFailed(flag, how string) {
 	if how != "" && e.status() == 0 {
-		fmt.Fprintf(e.stderr, "%s %s: %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), flag, oneLine(how))
+		fmt.Fprintf(e.stderr, "%s %s: %s\n", e.errStyle().Paint(report.Bad, "desynctool:"), flag, prose.OneLine(how))
 	}
 }
 

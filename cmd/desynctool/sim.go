@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -139,14 +142,57 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	return e.finish(format, report.Conformance(c), false)
 }
 
-// simFlags parses what flags say of simulators; an empty specification is none.
+// simFlags parses what flags say of simulators and games; an empty specification is none.
 type simFlags struct {
 	timeout time.Duration
+	// Of games.
+	noCache, force bool
+	given          func(name string) bool // a flag
 }
 
 // addTimeout adds the flag --sim-timeout.
 func (s *simFlags) addTimeout(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&s.timeout, "sim-timeout", extsim.DefaultTimeout, "how long a simulator in another process may take to answer")
+	cmd.Flags().DurationVar(&s.timeout, "sim-timeout", extsim.DefaultTimeout, "how long a simulator in another process may take to answer, or a game (1h by default) to play a recording")
+	s.given = func(name string) bool { return cmd.Flags().Changed(name) }
+}
+
+// noCache is a flag of commands that take games.
+const noCache = "no-cache"
+
+// addGames adds the flags of games that play recordings again.
+func (s *simFlags) addGames(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.noCache, noCache, false, "with a game: play recordings again that it has played before")
+	if cmd.Flags().Lookup("force") == nil {
+		cmd.Flags().BoolVar(&s.force, "force", false, "with a game: play recordings of another version, too")
+	}
+}
+
+// game returns the game that a flag names, nil if it names none.
+func (s *simFlags) game(e *env, flag, spec string) (*narrow.Witness, error) {
+	w, err := simulators.Witness(spec)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	if w == nil {
+		return nil, nil
+	}
+	if s.given("sim-timeout") {
+		if s.timeout <= 0 {
+			return nil, fmt.Errorf("--sim-timeout is %v, expected more than 0", s.timeout)
+		}
+		w.Time = s.timeout
+	}
+	w.Force = s.force
+	var told sync.Map // several may be played at once
+	w.Say = func(text string) {
+		if _, twice := told.LoadOrStore(text, true); !twice {
+			e.warn([]string{text})
+		}
+	}
+	if !s.noCache {
+		w.Cache = e.replaysKept()
+	}
+	return &narrow.Witness{Witness: w, Context: e.ctx}, nil
 }
 
 // parse returns the simulator that a flag names, nil if it is empty. Its replays end, and what
@@ -163,4 +209,25 @@ func (s *simFlags) parse(ctx context.Context, flag, spec string) (*bisect.Sim, e
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return sim, nil
+}
+
+// maxKept is how many bytes of what games left are kept.
+const maxKept = 4 << 30
+
+// replaysKept returns where the results of games are kept.
+func (e *env) replaysKept() *kept.Cache {
+	if e.replayed != nil {
+		return e.replayed
+	}
+	dir, err := kept.Folder("replays")
+	if err != nil {
+		err = fmt.Errorf("nothing is kept: %w", err)
+		e.replayed = kept.None()
+	} else {
+		e.replayed, err = kept.Open(dir, maxKept)
+	}
+	if err != nil {
+		e.warn([]string{"what games compute: " + err.Error()})
+	}
+	return e.replayed
 }

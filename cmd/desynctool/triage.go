@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,9 +11,9 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/reader"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -60,6 +59,8 @@ excluded. --replays N is how many may be made; without it they are begun for a m
 
 ` + simulators.Help + `
 
+` + simulators.GamesHelp() + `
+
 --known DIR holds the report against earlier write-ups, Markdown files with a line
 "fingerprint: …" in their header; --write-up FILE starts one.
 
@@ -70,7 +71,7 @@ diverged,inconclusive. docs/ci.md has the table.
 --isolate has a process of its own read each match, which can open no other files, nor
 reach the network and other processes, and has limits of memory and time. If it dies,
 the match is inconclusive. What the system cannot restrict is named on stderr, and with
---isolate=require refused. Simulators that are programs (exec:) cannot run in it.
+--isolate=require refused. Simulators that are programs (exec:), and games, cannot run in it.
 
 ` + exitHelp,
 		Example: `  desynctool triage report.zip
@@ -90,6 +91,7 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	f.StringVar(&flags.own, "own", "", "the build that the peer had which is wrong, if it is not that of --sim")
 	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for those of a minute")
 	flags.sims.addTimeout(cmd)
+	flags.sims.addGames(cmd)
 	f.StringVar(&flags.known, "known", "", "a folder with earlier write-ups")
 	f.StringVar(&flags.start, "write-up", "", "start a write-up in this file, which must not be there yet")
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
@@ -114,6 +116,12 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 		return b, errors.New("--replays is for --sim: without a simulator nothing is replayed")
 	}
 	b.Replays = f.replays
+	if b.Witness, err = f.sims.game(e, "--sim", f.sim); err != nil {
+		return b, err
+	}
+	if b.Witness != nil {
+		return b, f.gameAlone(b.Witness)
+	}
 	if b.Sim, err = f.sims.parse(e.ctx, "--sim", f.sim); err != nil {
 		return b, err
 	}
@@ -121,10 +129,21 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 	return b, err
 }
 
+// gameAlone returns an error for flags that are of simulators, and not of games.
+func (f *triageFlags) gameAlone(w *narrow.Witness) error {
+	switch {
+	case f.own != "":
+		return fmt.Errorf("--own is for simulators that speak the protocol, and %s is a game", w.Game.Title)
+	case f.replays > 0:
+		return fmt.Errorf("--replays is for simulators that speak the protocol, and %s is a game", w.Game.Title)
+	}
+	return nil
+}
+
 // replays returns a function that shows the progress of one replay after another,
 // which first ends what is shown before, and one that ends the last.
 func (e *env) replays(before func()) (report func(what string, done, total int64), end func()) {
-	if e.bars == nil && !isTerminal(e.stderr) {
+	if !isTerminal(e.stderr) {
 		return nil, before
 	}
 	over, now := before, ""
@@ -167,14 +186,14 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		return err
 	}
 	defer found.Close()
-	if found.report == nil {
+	if found.Report == nil {
 		err := e.triageMatches(found, paths, flags, format)
 		if flags.stats {
-			found.printUsage(e)
+			printUsage(e, found)
 		}
 		return err
 	}
-	r := found.report
+	r := found.Report
 	if flags.known != "" {
 		if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
 			return fmt.Errorf("--known %s: %w", flags.known, err)
@@ -205,48 +224,26 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 		}
 	}
 	if flags.stats {
-		found.printUsage(e)
+		printUsage(e, found)
 	}
 	return ended(status)
 }
 
-// found is what triage finds before anything is rendered: the report of one match, or several matches.
-type found struct {
-	report *report.Report // nil of several
-
-	matches []report.MatchDocument
-	named   string                              // all of them, in a line
-	one     func(i int) (*report.Report, error) // reports on matches[i]
-
-	usage func() string // how much was read
-	io.Closer
-}
-
 // printUsage says how much was read.
-func (f *found) printUsage(e *env) {
-	if usage := f.usage(); usage != "" {
+func printUsage(e *env, found *reader.Found) {
+	if usage := found.Usage(); usage != "" {
 		fmt.Fprintln(e.stderr, usage)
 	}
 }
 
-// evidenceFor is evidence that was opened, and what it is replayed with.
-type evidenceFor struct {
-	tree    *archive.Tree
-	matches *evidence.Matches
-	builds  narrow.Builds
-
-	progress func(done, total int64)
-	end      func() // of progress
-}
-
-// openEvidence opens what lies below some paths. Options are limits besides those that the flags need.
-func (e *env) openEvidence(paths []string, flags triageFlags, options archive.Options) (*evidenceFor, error) {
+// find looks at what lies below some paths, in this process.
+func (e *env) find(paths []string, flags triageFlags) (*reader.Found, error) {
 	builds, err := flags.builds(e)
 	if err != nil {
 		return nil, err
 	}
-	options.Count = flags.stats
-	if builds.Sim == nil { // else it is the replays that take long, and what was found before them is shown
+	options := archive.Options{Count: flags.stats}
+	if builds.Sim == nil && builds.Witness == nil { // else it is the replays that take long, and what was found before them is shown
 		options.Context = e.ctx
 	}
 	if slices.Contains(paths, archive.Stdin) {
@@ -256,70 +253,13 @@ func (e *env) openEvidence(paths []string, flags triageFlags, options archive.Op
 	if err != nil {
 		return nil, err
 	}
-	x := &evidenceFor{tree: tree, builds: builds}
-	x.progress, x.end = e.progress("comparing", "")
-	x.builds.Progress, x.end = e.replays(x.end)
-	if x.matches, err = evidence.OpenMatches(tree, paths); err != nil {
-		err = tree.Explain(err)
-		tree.Close()
-		return nil, err
-	}
-	return x, nil
-}
-
-// find looks at what lies below some paths, in this process.
-func (e *env) find(paths []string, flags triageFlags) (*found, error) {
-	opened, err := e.openEvidence(paths, flags, archive.Options{})
+	progress, end := e.progress("comparing", "")
+	builds.Progress, end = e.replays(end)
+	defer func() { end() }()
+	opened, err := reader.Open(e.ctx, tree, paths, builds)
 	if err != nil {
 		return nil, err
 	}
-	f, err := e.foundIn(opened, paths, flags)
-	if err != nil {
-		opened.tree.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// foundIn reports on the only match of evidence, or the one that is named, or lists several.
-func (e *env) foundIn(opened *evidenceFor, paths []string, flags triageFlags) (*found, error) {
-	tree, matches := opened.tree, opened.matches
-	f := &found{Closer: tree, usage: func() string { return tree.Usage(paths).String() }}
-	if len(matches.List) > 1 && !flags.match.given() {
-		opened.end()
-		opened.builds.Progress = nil
-		f.named = matches.String()
-		for _, x := range matches.List {
-			f.matches = append(f.matches, document(x))
-		}
-		f.one = func(i int) (*report.Report, error) { return triageOne(matches.List[i], opened.builds), nil }
-		return f, nil
-	}
-	x, err := chosen(matches, flags.match)
-	if err != nil {
-		return nil, err
-	}
-	s, err := x.Open()
-	if err != nil {
-		return nil, tree.Explain(err)
-	}
-	r, err := narrow.Triage(s, opened.builds, opened.progress)
-	opened.end()
-	wall := e.wallReached()
-	if over := tree.Interrupted(); over != nil && (wall == "" || err != nil) {
-		return nil, over
-	}
-	if err != nil {
-		return nil, tree.Explain(err)
-	}
-	r.Warnings = append(r.Warnings, x.Doubts...)
-	switch {
-	case wall != "":
-		r.Warnings = append(r.Warnings, wall+"; this is what was found until then")
-	case e.ctx.Err() != nil:
-		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
-	}
-	r.EscapeBytes()
-	f.report = r
-	return f, nil
+	opened.Wall, opened.Progress = e.wallReached, progress
+	return opened.Find(flags.match.named())
 }

@@ -504,3 +504,17 @@ func module(t *testing.T, b []byte) {
 		b = b[1+size+int(n):]
 	}
 }
+
+// TestCHunt: recorded orders that are changed show the fault of the game, and a game without it has none.
+func TestCHunt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the game in C is built with cc")
+	}
+	needTool(t, "cc")
+	program := compile(t, "c/skirmish.c", "-O2")
+	recorded, _ := play(t, program, "--ticks", "300", "--seed", "3")
+	host := filepath.Join(recorded, "host")
+	wants(t, run(t, 0, "hunt", host, "--sim", "exec:"+program+" serve", "--seed", "2", "--ticks", "100"), "IN SYNC", "check-purity 1, check-caches 1", "of 3 kinds")
+	out := run(t, 1, "hunt", host, "--sim", "exec:"+program+" serve --fault 30", "--modes", "check-caches", "--seed", "2", "--max-replays", "30")
+	wants(t, out, "check-caches, stale cache Grid")
+}

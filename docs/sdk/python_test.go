@@ -64,6 +64,16 @@ func TestPythonMistakes(t *testing.T) {
 	})
 }
 
+// TestPythonHunt: orders that are made up as the game tells them show its fault, and a game without it has none.
+func TestPythonHunt(t *testing.T) {
+	thorough(t)
+	s := python(t)
+	out := run(t, 0, "hunt", "--sim", sim(s.command), "--seed", "3", "--ticks", "32")
+	wants(t, out, "IN SYNC", "of 3 kinds", "checksum 1, dual 1, serialize 1, rollback 1, predict 1, check-purity 1, check-caches 1")
+	out = run(t, 1, "hunt", "--sim", sim(s.command, "--fault", "10"), "--modes", "check-caches", "--ticks", "160", "--seed", "2", "--max-replays", "4")
+	wants(t, out, "check-caches, stale cache Grid", "3 archetypes with rows, of 3")
+}
+
 // TestPythonCrash: an exception of the game ends the replay, with its name, and its traceback
 // goes to the log.
 func TestPythonCrash(t *testing.T) {

@@ -102,6 +102,14 @@ func (s *scripted) plays(t *testing.T) {
 		wants(t, run(t, 1, "replay", client, "--sim", sim(s.command, "--fault", faultTick), "--check-caches"), "stale Grid")
 	})
 
+	// What the game in C gave, as a module, this one gives up to the tick in which its fault shows.
+	t.Run("golden", func(t *testing.T) {
+		golden, module := filepath.Join(t.TempDir(), "golden"), "wasm:"+filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
+		run(t, 0, "golden", "record", golden, filepath.Join(clean, "host"), "--sim", module, "--systems")
+		out := run(t, 1, "golden", "check", golden, "--sim", sim(s.command, "--fault", faultTick))
+		wants(t, out, "host  differs in tick "+tick+", after "+system+": ", "a second replay came to the same")
+	})
+
 	t.Run("protocol", func(t *testing.T) {
 		serve := append(slices.Clone(s.command), "serve")
 		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Of("60", "600"), "--"}, serve...)...)

@@ -77,10 +77,13 @@ func (p *printed) Write(b []byte) (int, error) {
 	return p.text.Write(b)
 }
 
+// Variable is the environment variable that says how often tests kill programs.
+const Variable = "DESYNCTOOL_KILLS"
+
 // Times is how often a test kills a program: some times, a hundred where the tests try everything, or
-// as often as the environment variable DESYNCTOOL_KILLS says.
+// as often as Variable says.
 func Times() int {
-	if n, err := strconv.Atoi(os.Getenv("DESYNCTOOL_KILLS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv(Variable)); err == nil {
 		return n
 	}
 	return sample.Of(10, 100)

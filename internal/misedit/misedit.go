@@ -1,6 +1,6 @@
-// Package misedit changes single values of MessagePack for fuzz targets: what it returns is
-// MessagePack again, so that a target gets past the parser to what the values mean. It is for
-// tests alone.
+// Package misedit changes single values of MessagePack, for fuzz targets and for orders that
+// are made up: what it returns is MessagePack again, so that whoever reads it gets past the
+// parser to what the values mean.
 package misedit
 
 import (

@@ -3,7 +3,9 @@
 package prose
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +28,35 @@ func Few(texts []string, most int) string {
 		return strings.Join(texts, "; ")
 	}
 	return fmt.Sprintf("%s; and %d more", strings.Join(texts[:most], "; "), len(texts)-most)
+}
+
+// maxLine is how many bytes of a text OneLine takes.
+const maxLine = 2000
+
+// OneLine makes one line of a text that may hold anything from a file.
+func OneLine(s string) string {
+	if len(s) > maxLine {
+		s = s[:maxLine] + "…"
+	}
+	var parts []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return Printable(strings.Join(parts, "; "))
+}
+
+// Plainly returns the text of an error. One of the system about a file is said in our words.
+func Plainly(err error) string {
+	failed, ok := err.(*fs.PathError)
+	if !ok {
+		return err.Error()
+	}
+	if errors.Is(failed, fs.ErrNotExist) {
+		return failed.Path + ": no such file or folder"
+	}
+	return failed.Path + ": " + failed.Err.Error()
 }
 
 // terminal is the same whatever the locale is.

@@ -238,3 +238,15 @@ func (r *Reader) failed(err error) error {
 // ended reports whether the stream is over. A truncated compressed stream
 // says io.ErrUnexpectedEOF by itself and is torn as well.
 func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+// PreambleSize is how many bytes precede the first frame.
+const PreambleSize = preambleSize
+
+// FirstEnd returns the offset at which the first frame of a file ends. What it holds is not checked.
+func FirstEnd(r io.ReaderAt) (int64, error) {
+	var b [4]byte
+	if _, err := r.ReadAt(b[:], preambleSize); err != nil {
+		return 0, err
+	}
+	return preambleSize + headerSize + int64(binary.LittleEndian.Uint32(b[:])), nil
+}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
@@ -51,6 +52,8 @@ type DemoHeader struct {
 	Engine  string // version of the engine; may be empty
 	GameID  string // 32 hex digits; all demos of a match have the same
 	Script  string // that the game was started with
+	// Started is when the recording was begun, zero if the header does not say.
+	Started time.Time
 	// Players are the names in the script, by number, and those of players who
 	// joined later, as far as the messages have been read.
 	Players map[uint32]string
@@ -96,6 +99,9 @@ func NewDemo(r io.Reader, name string) (*Demo, error) {
 	version, size := int32(le.Uint32(head[16:])), int64(int32(le.Uint32(head[20:])))
 	script, stream := int64(int32(le.Uint32(head[304:]))), int64(int32(le.Uint32(head[308:])))
 	d.Header = DemoHeader{Version: version, Engine: cString(head[24:280]), GameID: hex.EncodeToString(head[280:296])}
+	if at := le.Uint64(head[296:]); at > 0 && at <= math.MaxUint32 {
+		d.Header.Started = time.Unix(int64(at), 0).UTC()
+	}
 	switch {
 	case size < headerSize || size > maxHeader:
 		return nil, d.corrupt(20, "header of %d bytes, expected %d to %d", size, headerSize, maxHeader)

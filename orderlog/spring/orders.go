@@ -112,7 +112,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		lr.header.Kinds = append(lr.header.Kinds, orderlog.OrderKind{Name: k.name, Local: k.local})
 	}
 	lr.header.Kinds = append(lr.header.Kinds, orderlog.OrderKind{Name: SetupKind, Local: true})
-	lr.dialect = orderlog.Dialect{Engine: "Spring", Session: h.GameID, Server: true, Counted: true, Fields: Fields}
+	lr.dialect = orderlog.Dialect{Engine: "Spring", Session: h.GameID, Recorded: h.Started, Server: true, Counted: true, Fields: Fields}
 	if strings.Trim(h.GameID, "0") == "" {
 		lr.dialect.Session = "" // it was never set
 	}

@@ -175,6 +175,10 @@ func (d *Dump) Verified() bool {
 	return d.part == nil && d.err == io.EOF && !d.blind && d.crc.value() == d.head.CRC
 }
 
+// Sum returns the CRC of the entries so far, as the game computes it. Once all were read it is that of the head,
+// unless the dump is damaged, or has lines whose part in the CRC is not known: see Verified.
+func (d *Dump) Sum() uint32 { return d.crc.value() }
+
 // Next returns the next entry. It returns io.EOF after the last line, and a
 // [*frame.Error] if the dump is torn, or corrupt: a line that is not an entry, or a
 // number of entries, a last line or a CRC that does not fit. Once it has returned

@@ -32,6 +32,7 @@ type Replay struct {
 	settings *Settings
 	message  Message
 	elapsed  uint64
+	end      MessageType
 	ended    bool
 	err      error // once reading has ended
 }
@@ -98,6 +99,10 @@ func (r *Replay) Settings() *Settings { return r.settings }
 // recording says. It is known once Next has returned io.EOF.
 func (r *Replay) Elapsed() (milliseconds uint64, ok bool) { return r.elapsed, r.ended }
 
+// End returns the type of the end marker, which is another one in newer versions. It is known once Next has
+// returned io.EOF.
+func (r *Replay) End() (t MessageType, ok bool) { return r.end, r.ended }
+
 // Next returns the next message, which is valid until the next call. It returns
 // io.EOF at the end, and a [*frame.Error] if the recording is torn or corrupt.
 // Once it has returned an error it returns the same one again.
@@ -129,6 +134,7 @@ func (r *Replay) next() error {
 			return in.corrupt(at, "end marker with a payload")
 		}
 		in.take(3)
+		r.end = t
 		return r.footer()
 	case t < firstType || t > lastType:
 		return in.corrupt(at, "message of type %d, expected %d to %d", t, firstType, endType)

@@ -30,6 +30,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
@@ -108,6 +109,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		Settings struct{ Seed json.Number }
 		MatchID  string `json:"matchID"`
 		Engine   string `json:"engine_version"`
+		// Timestamp is when the match was begun, Unix time in seconds.
+		Timestamp json.Number `json:"timestamp"`
 	}
 	if err := json.Unmarshal(start, &about); err != nil {
 		return nil, lr.lines.Corrupt("start: %v", err)
@@ -125,6 +128,9 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		lr.header.Params[ParamLines] = "crlf"
 	}
 	lr.dialect = orderlog.Dialect{Engine: "0 A.D.", Session: about.MatchID, Counted: true, OwnMarkers: true}
+	if at, err := about.Timestamp.Float64(); err == nil && at > 0 && at <= math.MaxUint32 {
+		lr.dialect.Recorded = time.Unix(int64(at), 0).UTC()
+	}
 
 	lr.err = lr.hold()
 	if label, length, ok := parseTurn(lr.held); lr.err == nil && ok {

@@ -58,7 +58,7 @@ func seen(a, b *printed) bool {
 // have the state of the divergent tick.
 func TestFingerprints(t *testing.T) {
 	const entities = 200
-	seeds := sample.Of(2, 6)
+	seeds := sample.Of(2, 4)
 	var plays []*printed
 	for _, kind := range refsim.Faults() {
 		for seed := range seeds {

@@ -44,10 +44,18 @@ func rounds(names []string, places map[string][]string) (list []string) {
 }
 
 // Reference is the reference sim.
-type Reference struct{}
+type Reference struct {
+	// Names are the names that everything has in it (refsim.Config), which make it another game.
+	Names uint64
+}
 
 // Name implements Game.
-func (Reference) Name() string { return "refsim" }
+func (g Reference) Name() string {
+	if g.Names != 0 {
+		return fmt.Sprintf("refsim with names %d", g.Names)
+	}
+	return "refsim"
+}
 
 // Mistakes implements Game.
 func (Reference) Mistakes() []string {
@@ -68,12 +76,12 @@ func (Reference) Sim(fault string) (*bisect.Sim, error) {
 }
 
 // Play implements Game.
-func (Reference) Play(s Session, dir string) (*session.Recording, error) {
+func (g Reference) Play(s Session, dir string) (*session.Recording, error) {
 	o := session.Options{
-		Config: refsim.Config{Seed: s.Seed, Entities: s.Entities}, Ticks: Ticks, SnapshotEvery: snapshotEvery,
+		Config: refsim.Config{Seed: s.Seed, Entities: s.Entities}, Ticks: s.ticks(), SnapshotEvery: snapshotEvery,
 		Peers: []string{"host", "client"},
 	}
-	if s.Shuffled {
+	if o.Config.Names = g.Names; s.Shuffled {
 		o.Config.Names = s.Seed + 1
 	}
 	for i := 2; i < s.Peers; i++ {
@@ -146,7 +154,7 @@ func (p *Program) Play(s Session, dir string) (*session.Recording, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err
 	}
-	args := []string{"record", dir, "--seed", fmt.Sprint(s.Seed), "--ticks", fmt.Sprint(Ticks), "--snapshot-every", fmt.Sprint(snapshotEvery), "--trace", string(s.Trace)}
+	args := []string{"record", dir, "--seed", fmt.Sprint(s.Seed), "--ticks", fmt.Sprint(s.ticks()), "--snapshot-every", fmt.Sprint(snapshotEvery), "--trace", string(s.Trace)}
 	if s.Fault != "" {
 		args = append(args, "--fault", s.Fault+":"+s.guilty())
 	}

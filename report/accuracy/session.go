@@ -6,6 +6,7 @@
 package accuracy
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -36,6 +37,7 @@ type Session struct {
 	Fault    string // NAME/PLACE@TICK, empty for a clean one
 	Peers    int
 	Entities int
+	Ticks    uint64 // 0 for Ticks
 	Trace    session.TraceLevel
 	Lack     Lack
 	Shuffled bool // its archetypes, columns, systems and orders have swapped names
@@ -108,6 +110,9 @@ func (s Session) guilty() string {
 	}
 	return "client"
 }
+
+// ticks is how long it is.
+func (s Session) ticks() uint64 { return cmp.Or(s.Ticks, Ticks) }
 
 // play plays a session to dir and takes away what it is to lack.
 func (s Session) play(dir string) (*session.Recording, error) {

@@ -341,6 +341,22 @@ var junitRules = map[string]struct {
 
 func checkJUnit(t *testing.T, out []byte) {
 	t.Helper()
+	root := checkSuites(t, out)
+	if len(root.Kids) != 1 {
+		t.Fatalf("%d suites", len(root.Kids))
+	}
+	suite := &root.Kids[0]
+	if name, _ := suite.attr("name"); name != "desynctool triage" && !strings.HasPrefix(name, "desynctool triage match ") {
+		t.Errorf("the suite is %q", name)
+	}
+	if n := len(suite.named("testcase")); n != 1 {
+		t.Fatalf("%d tests of one session", n)
+	}
+}
+
+// checkSuites checks suites of any number of tests, and their counts.
+func checkSuites(t *testing.T, out []byte) *element {
+	t.Helper()
 	printable(t, out)
 	if !bytes.HasPrefix(out, []byte(`<?xml version="1.0" encoding="UTF-8"?>`)) || bytes.Contains(out, []byte("<![CDATA[")) || bytes.Contains(out, []byte("]]>")) {
 		t.Error("not as it should begin, or with CDATA")
@@ -350,8 +366,8 @@ func checkJUnit(t *testing.T, out []byte) {
 	if err := d.Decode(&root); err != nil {
 		t.Fatalf("not XML: %v", err)
 	}
-	if root.XMLName.Local != "testsuites" || len(root.Kids) != 1 {
-		t.Fatalf("the root is %s with %d elements", root.XMLName.Local, len(root.Kids))
+	if root.XMLName.Local != "testsuites" {
+		t.Fatalf("the root is %s", root.XMLName.Local)
 	}
 	var walk func(e *element)
 	walk = func(e *element) {
@@ -387,27 +403,24 @@ func checkJUnit(t *testing.T, out []byte) {
 		}
 	}
 	walk(&root)
-	suite := &root.Kids[0]
-	if name, _ := suite.attr("name"); name != "desynctool triage" && !strings.HasPrefix(name, "desynctool triage match ") {
-		t.Errorf("the suite is %q", name)
-	}
-	cases := suite.named("testcase")
-	counts := map[string]int{"tests": len(cases), "failures": 0, "errors": 0}
-	for i := range cases {
-		counts["failures"] += len(cases[i].named("failure"))
-		counts["errors"] += len(cases[i].named("error"))
-	}
-	for name, n := range counts {
-		if got, _ := suite.attr(name); got != fmt.Sprint(n) {
-			t.Errorf("%s is %s, counted %d", name, got, n)
+	for k := range root.Kids {
+		suite := &root.Kids[k]
+		cases := suite.named("testcase")
+		counts := map[string]int{"tests": len(cases), "failures": 0, "errors": 0}
+		for i := range cases {
+			counts["failures"] += len(cases[i].named("failure"))
+			counts["errors"] += len(cases[i].named("error"))
+			if name, _ := cases[i].attr("name"); strings.TrimSpace(name) == "" {
+				t.Error("a test without a name")
+			}
+		}
+		for name, n := range counts {
+			if got, _ := suite.attr(name); got != fmt.Sprint(n) {
+				t.Errorf("%s is %s, counted %d", name, got, n)
+			}
 		}
 	}
-	if len(cases) != 1 {
-		t.Fatalf("%d tests of one session", len(cases))
-	}
-	if name, _ := cases[0].attr("name"); strings.TrimSpace(name) == "" {
-		t.Error("a test without a name")
-	}
+	return &root
 }
 
 // checkSARIF checks what the schema of SARIF 2.1.0 asks of the objects that are written, and

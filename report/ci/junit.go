@@ -57,8 +57,23 @@ type junitOutcome struct {
 	Text    string `xml:",chardata"`
 }
 
+// triageName is what suites of triage are called.
+const triageName = "desynctool triage"
+
 // junitClass is the class that the test cases are of.
 const junitClass = "desynctool.triage"
+
+// add adds a test and counts it.
+func (s *junitSuite) add(c junitCase) {
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	}
+}
 
 // noTime is how long a test took: a report does not know.
 const noTime = "0"
@@ -66,7 +81,9 @@ const noTime = "0"
 // JUnit writes a report as a suite of one test, which is named after the session. It fails if the
 // peers diverged, and has an error if there is no verdict: evidence is lost or lacking, or
 // unusable. The narrowing and the warnings are the suite's output.
-func JUnit(w io.Writer, r *report.Report) error { return writeSuites(w, []junitSuite{suiteOf(r)}) }
+func JUnit(w io.Writer, r *report.Report) error {
+	return writeSuites(w, triageName, []junitSuite{suiteOf(r)})
+}
 
 // JUnitOfMatches writes a suite for each of several reports.
 func JUnitOfMatches(w io.Writer, each report.Each) error {
@@ -79,20 +96,12 @@ func JUnitOfMatches(w io.Writer, each report.Each) error {
 		suite.ID = len(list)
 		list = append(list, suite)
 	}
-	return writeSuites(w, list)
+	return writeSuites(w, triageName, list)
 }
 
 func suiteOf(r *report.Report) junitSuite {
-	suite := junitSuite{Name: "desynctool triage", Package: "desynctool", Hostname: "localhost", Time: noTime, Cases: []junitCase{caseOf(r)}}
-	for _, c := range suite.Cases {
-		suite.Tests++
-		switch {
-		case c.Failure != nil:
-			suite.Failures++
-		case c.Error != nil:
-			suite.Errors++
-		}
-	}
+	suite := junitSuite{Name: triageName, Package: "desynctool", Hostname: "localhost", Time: noTime}
+	suite.add(caseOf(r))
 	property := func(name, value string) {
 		if value != "" {
 			suite.Properties = append(suite.Properties, junitProperty{name, safe(value, maxText)})
@@ -122,8 +131,8 @@ func suiteOf(r *report.Report) junitSuite {
 	return suite
 }
 
-func writeSuites(w io.Writer, suites []junitSuite) error {
-	all := junitSuites{Name: "desynctool triage", Suites: suites}
+func writeSuites(w io.Writer, name string, suites []junitSuite) error {
+	all := junitSuites{Name: name, Suites: suites}
 	for _, s := range suites {
 		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/playbook"
-	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -28,7 +27,7 @@ func (s *Session) Accounts(names map[string]string) (list []playbook.Account) {
 			path = p.Path
 		}
 		list = append(list, playbook.Account{
-			File: f.Path, Engine: log.Dialect.Engine, Arbiter: log.Dialect.Arbiter, TickName: log.Dialect.NameOf, Claims: slices.Clone(log.Claims),
+			File: f.Path, Engine: log.Dialect.Engine, Arbiter: log.Dialect.Arbiter, TickName: log.Dialect.NameOf, Claims: slices.Clone(log.Claims), Facts: log.Facts,
 		})
 		own, paths = append(own, cmp.Or(log.Peer, writer(log))), append(paths, path)
 	}
@@ -50,7 +49,7 @@ func (s *Session) Accounts(names map[string]string) (list []playbook.Account) {
 			said[i] = p.Name
 		}
 	}
-	for i, name := range placeNames(said, paths) {
+	for i, name := range s.names.places(said, paths) {
 		list[i].Peer = name
 		list[i].Placed = list[i].Placed || apart(list)
 	}
@@ -189,9 +188,8 @@ func (s *Session) Leaves(engine string) (list, more []string) {
 	return list, more
 }
 
-// placeNames is snapshot.PeerNames where several files may be of one peer: those of one place
-// and one name.
-func placeNames(said, paths []string) []string {
+// places is peers where several files may be of one peer: those of one place and one name.
+func (n *naming) places(said, paths []string) []string {
 	type owner struct{ said, path string }
 	var once []owner
 	for i := range said {
@@ -203,7 +201,7 @@ func placeNames(said, paths []string) []string {
 	for _, o := range once {
 		names, places = append(names, o.said), append(places, o.path)
 	}
-	known := snapshot.PeerNames(names, places)
+	known := n.peers(names, places)
 	out := make([]string, len(said))
 	for i := range said {
 		out[i] = known[slices.Index(once, owner{said[i], paths[i]})]

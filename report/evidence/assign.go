@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/snapshot"
 )
 
 // assign finds out whose each file is: by what it says, where the files of one folder
@@ -54,7 +53,7 @@ func (d *doctor) assign() {
 		byName[name] = p
 		return p
 	}
-	for i, name := range snapshot.PeerNames(names, paths) {
+	for i, name := range d.s.names.peers(names, paths) {
 		byGroup[paths[i]] = add(name, paths[i])
 	}
 	for _, x := range d.files {

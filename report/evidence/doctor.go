@@ -65,7 +65,7 @@ func (s *Session) everything() (list []*File) {
 			}
 			f := s.byPath[path]
 			if f == nil {
-				f = recognise(s.tree, path, s.list)
+				f = s.recognise(path)
 				f.place = w.place
 			}
 			if w.place != nil || f.place == nil && !seen[f] {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -241,7 +242,7 @@ func (x *examined) log(tree files.Tree) {
 	}
 	if x.format.Native {
 		for name, value := range h.Params {
-			x.know("", "parameter "+name, value, true)
+			x.know("", parameter+name, value, true)
 		}
 	}
 	if r.Err != nil {
@@ -254,8 +255,9 @@ func (x *examined) log(tree files.Tree) {
 // LogRead is what an order log said that was read to its end.
 type LogRead struct {
 	Header        orderlog.Header
-	Foreign       bool   // an engine's
-	Session       string // the engine's own name of the match, empty if it does not say
+	Foreign       bool      // an engine's
+	Session       string    // the engine's own name of the match, empty if it does not say
+	Recorded      time.Time // when the log says that it was begun, zero if it does not
 	Ticks, Hashes report.Coverage
 	Err           error // that it ended with, nil at a clean end
 	// Said is what its game wrote into it of desyncs.
@@ -280,7 +282,8 @@ func readLog(tree files.Tree, f *File) *LogRead {
 	r.Header = source.Header()
 	var dialect orderlog.Dialect
 	if foreign, ok := source.(orderlog.Foreign); ok {
-		r.Foreign, r.Session, dialect = true, foreign.Dialect().Session, foreign.Dialect()
+		dialect = foreign.Dialect()
+		r.Foreign, r.Session, r.Recorded = true, dialect.Session, dialect.Recorded
 	}
 	var ticks, hashes span
 	for {
@@ -313,7 +316,7 @@ func (x *examined) chain(s *Session) {
 	}
 	for _, v := range list {
 		if c := v.Chain; c != nil {
-			x.seed, x.Peer = &c.Header.Seed, c.Header.Peer
+			x.seed, x.Peer = &c.Header.Seed, s.names.peer(c.Header.Peer)
 			x.covered(x.Peer, report.Coverage{What: "signatures", First: c.First, Last: c.Last, Count: c.Entries})
 		}
 		if v.Err != nil {

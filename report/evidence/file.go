@@ -22,12 +22,13 @@ type File struct {
 	Format *formats.Format // nil if it is of no known format
 	Err    error           // why its first bytes could not be read, nil if they could
 
-	place  *place // whose folder it lies in, nil if it lies beside those of the peers
-	given  bool   // it is one of the paths
-	pairs  bool   // it begins like a trace of ours, binary or as text
-	table  bool   // it is named as a table, and begins like one of checksums
-	other  bool   // not a regular file
-	ownLog bool   // it is a log that a game writes for its developers
+	names  *naming // how peers are called
+	place  *place  // whose folder it lies in, nil if it lies beside those of the peers
+	given  bool    // it is one of the paths
+	pairs  bool    // it begins like a trace of ours, binary or as text
+	table  bool    // it is named as a table, and begins like one of checksums
+	other  bool    // not a regular file
+	ownLog bool    // it is a log that a game writes for its developers
 
 	read    *LogRead            // as an order log, once it was
 	opened  *opened             // as traces, once it was
@@ -35,6 +36,13 @@ type File struct {
 	scanned bool
 	each    map[string]*tracediff.ClaimLog // by the format's name, from the same reading
 	gameLog *gamelog.Log                   // as a game's own log, once it was
+}
+
+// recognise finds out what a file of the session is by its first bytes.
+func (s *Session) recognise(path string) *File {
+	f := recognise(s.tree, path, s.list)
+	f.names = s.names
+	return f
 }
 
 // recognise finds out what a file is by its first bytes.
@@ -121,6 +129,7 @@ func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.Cla
 	if err != nil || len(log.Claims) == 0 {
 		return nil, err
 	}
+	f.names.messages(log, each)
 	f.each = each
 	f.claims = log
 	return log, nil

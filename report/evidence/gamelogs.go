@@ -12,7 +12,6 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -22,8 +21,8 @@ type GameLogs struct {
 	// Compared is what only some of them have before the split, nil if fewer than two peers
 	// left such a log.
 	Compared *report.GameLogs
-	// Facts are what they say of the game and of the machines, where two peers say it.
-	Facts []report.Fact
+	// Stated are what they say of the game and of the machines, Facts those of it that two peers say.
+	Stated, Facts []report.Fact
 	// Lost says which of them could not be read.
 	Lost []string
 }
@@ -80,6 +79,7 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 			g.Peers = append(g.Peers, LogPeer{group.name, group.path, files})
 		}
 	}
+	g.Stated = logFacts(peers, 1)
 	if len(g.Peers) < 2 {
 		return g
 	}
@@ -87,12 +87,18 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 	for _, p := range g.Peers {
 		g.Compared.Files = append(g.Compared.Files, p.Files...)
 	}
-	for _, f := range gamelog.Facts(peers) {
+	g.Facts = logFacts(peers, 2)
+	return g
+}
+
+// logFacts returns what the logs of so many peers at least state.
+func logFacts(peers []gamelog.Peer, least int) (facts []report.Fact) {
+	for _, f := range gamelog.Facts(peers, least) {
 		one := report.Fact{Name: f.Name, Must: MustMatch(f.Name), Values: f.Values}
 		one.Same = !one.Differs()
-		g.Facts = append(g.Facts, one)
+		facts = append(facts, one)
 	}
-	return g
+	return facts
 }
 
 // readGameLog reads one, whose first claim is known if the file was read for claims. What was read
@@ -166,12 +172,12 @@ func (s *Session) logGroups(names map[string]string) (groups []*logGroup) {
 	}
 	var said, paths []string
 	for _, group := range groups {
-		group.name = ownerOf(group, names, known)
+		group.name = s.names.ownerOf(group, names, known)
 		said, paths = append(said, group.name), append(paths, group.path)
 	}
 	joined := groups[:0]
 	byName := map[string]*logGroup{}
-	for i, name := range distinctNames(said, paths) {
+	for i, name := range s.names.distinct(said, paths) {
 		if first := byName[name]; first != nil {
 			first.files = append(first.files, groups[i].files...)
 			continue
@@ -182,8 +188,8 @@ func (s *Session) logGroups(names map[string]string) (groups []*logGroup) {
 	return joined
 }
 
-// distinctNames gives a name to those that have none.
-func distinctNames(said, paths []string) []string {
+// distinct gives a name to those that have none.
+func (n *naming) distinct(said, paths []string) []string {
 	out := slices.Clone(said)
 	var free []string
 	for i, name := range said {
@@ -191,7 +197,7 @@ func distinctNames(said, paths []string) []string {
 			free = append(free, paths[i])
 		}
 	}
-	given := snapshot.PeerNames(make([]string, len(free)), free)
+	given := n.peers(make([]string, len(free)), free)
 	for i, name := range out {
 		if name == "" {
 			out[i], given = given[0], given[1:]
@@ -202,7 +208,7 @@ func distinctNames(said, paths []string) []string {
 
 // ownerOf returns whose logs those of a group are, "" if that is not known: the peer that left
 // the folder or what lies in it, or the one whose name stands in the file's.
-func ownerOf(group *logGroup, names map[string]string, known map[string]bool) string {
+func (n *naming) ownerOf(group *logGroup, names map[string]string, known map[string]bool) string {
 	if name := names[group.path]; name != "" {
 		return name
 	}
@@ -234,7 +240,7 @@ func ownerOf(group *logGroup, names map[string]string, known map[string]bool) st
 	words := strings.FieldsFunc(strings.ToLower(filepath.Base(group.path)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	found := ""
 	for name := range known {
-		if slices.Contains(words, strings.ToLower(name)) {
+		if slices.ContainsFunc(words, func(word string) bool { return word == strings.ToLower(name) || n.called(word) == name }) {
 			if found != "" {
 				return ""
 			}

@@ -69,7 +69,7 @@ func (s *Session) identify(f *File) []part {
 	case f.isChain():
 		if r, closer, err := formats.OpenChain(s.tree, f.Path); err == nil {
 			h := r.Header()
-			one.peer, one.seed = h.Peer, &h.Seed
+			one.peer, one.seed = s.names.peer(h.Peer), &h.Seed
 			closer.Close()
 		}
 	case f.Format != nil && f.Format.Matches != nil:
@@ -137,7 +137,7 @@ func (s *Session) identifyLog(f *File, out *identity) {
 
 // identifyStates reads the heads of the states in a file.
 func (s *Session) identifyStates(f *File, one part) []part {
-	sets, err := snapshot.FindFile(s.tree, f.Path, formats.Snapshots())
+	sets, err := snapshot.FindFile(s.tree, f.Path, formats.SnapshotsOf(s.list))
 	if err != nil {
 		return []part{one}
 	}
@@ -170,7 +170,7 @@ func (s *Session) traceHeader(f *File) (h tracediff.Header, ok bool) {
 		return h, false
 	}
 	defer r.Close()
-	return r.Header(), true
+	return s.names.traceHeader(r.Header()), true
 }
 
 // matchParts returns the parts of a file that may be of several matches.
@@ -252,6 +252,7 @@ func (s *Session) identifyMessages(f *File, one part) []part {
 		if _, f.each, err = formats.ReadMessages(s.tree, f.Path, tracediff.ReadOptions{}); err != nil {
 			return []part{one}
 		}
+		s.names.messages(nil, f.each)
 	}
 	var spots []spot
 	for _, m := range formats.Messages() {

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
-	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Logs are the opened order logs of several peers.
@@ -65,9 +65,9 @@ func (s *Session) Logs(progress func(done, total int64)) (*Logs, error) {
 		}
 		l.closers = append(l.closers, closer)
 		l.Named = append(l.Named, orderlog.Named{Source: source})
-		said, paths = append(said, source.Header().Peer), append(paths, f.Path)
+		said, paths = append(said, cmp.Or(s.tree.Shown(f.Path), source.Header().Peer)), append(paths, f.Path)
 	}
-	for i, name := range snapshot.PeerNames(said, paths) {
+	for i, name := range s.names.peers(said, paths) {
 		l.Named[i].Name = name
 	}
 	return l, nil

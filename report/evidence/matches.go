@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -68,7 +69,11 @@ type unit struct {
 // OpenMatches walks some paths as Open does and returns the matches below them. There is one
 // at least.
 func OpenMatches(tree *archive.Tree, paths []string) (*Matches, error) {
-	s, err := look(tree, paths)
+	return openMatches(tree, paths, nil)
+}
+
+func openMatches(tree *archive.Tree, paths []string, names *naming) (*Matches, error) {
+	s, err := look(tree, paths, names)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +94,8 @@ func (x *Match) Open() (*Session, error) {
 		return x.all.Whole()
 	}
 	whole := x.all.whole
-	s := newSession(whole.tree, whole.paths)
+	s := newSession(whole.tree, whole.paths, whole.names)
 	s.match = x
-	s.list = whole.list
 	cuts := map[string][]archive.Span{}
 	for _, u := range x.units {
 		if u.part != nil {
@@ -347,7 +351,7 @@ func (s *Session) leftOut(f *folder) (list []*File) {
 			if known[path] || name[0] == '.' {
 				continue
 			}
-			if file := recognise(s.tree, path, s.list); file.isState() {
+			if file := s.recognise(path); file.isState() {
 				list = append(list, file)
 			}
 		}
@@ -533,6 +537,13 @@ func (m *Matches) String() string {
 		list = append(list, x.String())
 	}
 	return strings.Join(list, "; ")
+}
+
+// Document says which match it is.
+func (x *Match) Document() report.MatchDocument {
+	d := report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
+	d.EscapeBytes()
+	return d
 }
 
 // String names the match with its number and game.

@@ -6,10 +6,10 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/together"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/report/formats"
@@ -45,6 +45,8 @@ func (s *Session) Peers() []*Peer {
 			s.adopt(s.loosePeers(f))
 		case p.stray:
 			stray = append(stray, strayPeers(p)...)
+		case s.tree.Shown(p.path) != "":
+			s.peers = append(s.peers, s.shownPeers(p)...)
 		default:
 			s.adopt(s.placePeers(p))
 		}
@@ -70,13 +72,22 @@ func (s *Session) Peers() []*Peer {
 	return s.peers
 }
 
+// PeerNames returns a distinct name for each of Peers.
+func (s *Session) PeerNames() []string {
+	var said, paths []string
+	for _, p := range s.Peers() {
+		said, paths = append(said, p.Name), append(paths, p.Path)
+	}
+	return s.names.peers(said, paths)
+}
+
 // maxScattered is up to how many states in folders are looked at for whose they are.
 const maxScattered = 4096
 
 // scatter takes the files in a folder for those of several peers, if their content says so:
 // each is loose then.
 func (s *Session) scatter() {
-	t := Session{tree: s.tree, list: s.list}
+	t := Session{tree: s.tree, names: s.names, list: s.list}
 	states := 0
 	for _, p := range s.places {
 		if p.loose() != nil {
@@ -158,7 +169,7 @@ func (s *Session) loosePeers(f *File) []*Peer {
 	case f.Format.Snapshot == nil:
 		return nil
 	}
-	sets, err := snapshot.FindFile(s.tree, f.Path, formats.Snapshots())
+	sets, err := snapshot.FindFile(s.tree, f.Path, formats.SnapshotsOf(s.list))
 	if err != nil {
 		s.lost = append(s.lost, err.Error())
 		return nil
@@ -250,11 +261,12 @@ func (s *Session) takeLog(p *Peer, f *File) {
 // ends, unless hashes has what they say, by their paths.
 func (s *Session) Compared(hashes map[string]*bisect.Log) ([]*bisect.Peer, error) {
 	var list []*bisect.Peer
-	var wait sync.WaitGroup
+	var wait together.Group
 	peers := s.Peers()
+	named := s.names.compared(peers)
 	errs := make([]error, len(peers))
 	for i, p := range peers {
-		b := &bisect.Peer{Name: p.Name, Path: p.Path, Snapshots: p.States, Lost: slices.Clone(p.Lost), Notes: slices.Clone(p.Notes)}
+		b := &bisect.Peer{Name: named[i], Path: p.Path, Snapshots: p.States, Lost: slices.Clone(p.Lost), Notes: slices.Clone(p.Notes)}
 		list = append(list, b)
 		if p.Log == nil {
 			continue

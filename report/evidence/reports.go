@@ -47,7 +47,11 @@ func (s *Session) ReadReport(path string) (any, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return UnpackReport(f, path)
+	saved, err := UnpackReport(f, path)
+	if own, ok := saved.(*peers.Report); ok && err == nil {
+		own.Peer = s.names.peer(own.Peer)
+	}
+	return saved, err
 }
 
 // UnpackReport reads a saved report, which may be compressed.

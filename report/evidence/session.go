@@ -39,6 +39,7 @@ type snapshotFormat = snapshot.Format
 type Session struct {
 	tree  *archive.Tree
 	paths []string
+	names *naming // how peers are called, nil for the names in their files
 	list  []formats.Format
 
 	places  []*place
@@ -53,6 +54,9 @@ type Session struct {
 
 	testLogs []*tracediff.ClaimLog // of self-tests that failed, once looked for
 	tested   bool
+
+	traced   *string // the peer whose traces KeepTraces leaves, nil for all
+	untraced bool    // others were left out
 
 	parted gamelog.Split // that games' own logs were last read with
 
@@ -91,7 +95,7 @@ func (p *place) loose() *File {
 // cannot be used of what lies below is in Lost. The caller closes the tree after the last
 // use of the session.
 func Open(tree *archive.Tree, paths []string) (*Session, error) {
-	s, err := look(tree, paths)
+	s, err := look(tree, paths, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +103,11 @@ func Open(tree *archive.Tree, paths []string) (*Session, error) {
 }
 
 // look walks the paths and recognises what lies there. Whose the folders are is not decided yet.
-func look(tree *archive.Tree, paths []string) (*Session, error) {
+func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
 	if err := distinct(tree, paths); err != nil {
 		return nil, err
 	}
-	s := newSession(tree, paths)
+	s := newSession(tree, paths, names)
 	for _, path := range paths {
 		if _, err := tree.Stat(path); path == archive.Stdin && err != nil {
 			s.stdin = true // which the tree does not hold
@@ -116,8 +120,8 @@ func look(tree *archive.Tree, paths []string) (*Session, error) {
 	return s, nil
 }
 
-func newSession(tree *archive.Tree, paths []string) *Session {
-	return &Session{tree: tree, paths: paths, list: formats.All(), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+func newSession(tree *archive.Tree, paths []string, names *naming) *Session {
+	return &Session{tree: tree, paths: paths, names: names, list: names.formats(formats.All()), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
 }
 
 // arrange decides whose the folders are that were found.

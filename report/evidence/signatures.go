@@ -104,7 +104,7 @@ func (s *Session) VerifySigned(f *File) (snapshot.Verification, error) {
 		return nil, err
 	}
 	list := snapshot.Verification{snapshot.VerifyChain(signed.Chain, f.Path, nil)}
-	p := s.signer(f, signed.Header.Peer)
+	p := s.signer(f, s.names.peer(signed.Header.Peer))
 	if p == nil {
 		return list, nil
 	}

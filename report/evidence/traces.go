@@ -11,7 +11,6 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -125,7 +124,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 			}
 			sessions = append(sessions, o.matches(f)...)
 		}
-		if !any && p.loose() == nil && len(p.files) > 0 && !s.holdsTest(p.path) && opts.Which == AllTraces {
+		if !any && p.loose() == nil && len(p.files) > 0 && !s.holdsTest(p.path) && opts.Which == AllTraces && !s.showsReplay() {
 			t.Missing = append(t.Missing, p.path+": no trace")
 		}
 	}
@@ -199,7 +198,7 @@ func (o *opened) matches(f *File) (list []match) {
 func (s *Session) openTrace(f *File, opts TraceOptions) *opened {
 	if opts.Pattern != nil {
 		own, err := tracediff.Open(s.tree, f.Path, opts.ReadOptions)
-		return &opened{ours: own, err: err}
+		return &opened{ours: s.names.traces(own), err: err}
 	}
 	if f.opened == nil {
 		f.opened = s.readTrace(f, opts.ReadOptions)
@@ -215,6 +214,7 @@ func (s *Session) readTrace(f *File, opts tracediff.ReadOptions) *opened {
 	}
 	if !f.engineTrace() {
 		o.ours, o.err = tracediff.Open(s.tree, f.Path, opts)
+		o.ours = s.ofReplay(f, s.names.traces(o.ours))
 		if errors.Is(o.err, tracediff.ErrUnrecognized) && !f.other {
 			if log, err := f.scan(s.tree, opts); err != nil || log != nil {
 				o.ours, o.claims, o.err = nil, log, err
@@ -244,6 +244,10 @@ func (s *Session) readTrace(f *File, opts tracediff.ReadOptions) *opened {
 		}
 	}
 	o.foreign, o.err = tracediff.OpenForeign(s.tree, f.Path, format, opts)
+	o.foreign = s.ofReplay(f, s.ofOne(f, s.names.traces(o.foreign)))
+	if s.traced != nil && o.claims != nil && o.claims.Dialect.Arbiter {
+		o.claims = nil // what a server says is not what a peer computed
+	}
 	return o
 }
 
@@ -272,18 +276,18 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 		if err != nil {
 			return err
 		}
-		nameTraces(ours)
+		t.s.names.nameTraces(ours)
 		t.Groups = append(t.Groups, ours)
 	}
 	for i := range t.s.list {
 		list := slices.DeleteFunc(foreign[t.s.list[i].Name], func(one *tracediff.Trace) bool { return t.distrusted[filepath.Clean(one.File)] })
 		if list = t.alike(list); len(list) > 0 {
-			nameRelative(list)
+			t.s.names.nameRelative(list)
 			list, err := t.merge(list)
 			if err != nil {
 				return err
 			}
-			nameTraces(list)
+			t.s.names.nameTraces(list)
 			t.Groups = append(t.Groups, list)
 		}
 	}
@@ -359,7 +363,7 @@ func kindOf(t *tracediff.Trace) string {
 
 // nameRelative gives peers that are called by what they are to who wrote their files, such as
 // local, names with that of the folder or archive if there are several: "A.zip local".
-func nameRelative(list []*tracediff.Trace) {
+func (n *naming) nameRelative(list []*tracediff.Trace) {
 	var folders []string
 	for _, t := range list {
 		if folder := filepath.Dir(t.File); t.Dialect.Relative && t.Header.Peer != "" && !slices.Contains(folders, folder) {
@@ -369,7 +373,7 @@ func nameRelative(list []*tracediff.Trace) {
 	if len(folders) < 2 {
 		return
 	}
-	names := snapshot.PeerNames(make([]string, len(folders)), folders)
+	names := n.peers(make([]string, len(folders)), folders)
 	for _, t := range list {
 		if i := slices.Index(folders, filepath.Dir(t.File)); i >= 0 && t.Dialect.Relative && t.Header.Peer != "" {
 			t.Header.Peer = names[i] + " " + t.Header.Peer
@@ -378,14 +382,14 @@ func nameRelative(list []*tracediff.Trace) {
 }
 
 // nameTraces gives every trace a distinct name.
-func nameTraces(list []*tracediff.Trace) {
+func (n *naming) nameTraces(list []*tracediff.Trace) {
 	said, files := make([]string, len(list)), make([]string, len(list))
 	for i, t := range list {
 		if said[i], files[i] = saidName(t), t.File; folderOf(t) != "" {
 			files[i] = folderOf(t)
 		}
 	}
-	for i, name := range snapshot.PeerNames(said, files) {
+	for i, name := range n.peers(said, files) {
 		list[i].Name = name
 	}
 }

@@ -46,7 +46,7 @@ func (s *Session) add(path string) error {
 		s.roots = append(s.roots, &root{file: f})
 		return nil
 	}
-	s.visited = append(s.visited, realPath(path))
+	s.visited = append(s.visited, s.tree.Real(path))
 	f, err := s.walk(path, int(limits.Folders.Max()))
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *Session) file(path string) *File {
 	if f := s.byPath[path]; f != nil {
 		return f
 	}
-	f := recognise(s.tree, path, s.list)
+	f := s.recognise(path)
 	s.byPath[path] = f
 	s.files = append(s.files, f)
 	return f
@@ -69,11 +69,11 @@ func (s *Session) file(path string) *File {
 
 // walk looks at what is in a folder, and in those below it.
 func (s *Session) walk(path string, deeper int) (*folder, error) {
-	set, names, err := snapshot.ReadFolder(s.tree, path, formats.Snapshots())
+	set, names, err := snapshot.ReadFolder(s.tree, path, formats.SnapshotsOf(s.list))
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path: path, set: set, real: realPath(path)}
+	f := &folder{path: path, set: set, real: s.tree.Real(path)}
 	w := &walked{path: path}
 	s.walked = append(s.walked, w)
 	f.walked = append(f.walked, w)
@@ -97,7 +97,7 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 			continue
 		}
 		left := deeper - 1
-		if real := realPath(at); f.real != "" && real != "" && real != filepath.Join(f.real, name) {
+		if real := s.tree.Real(at); f.real != "" && real != "" && real != filepath.Join(f.real, name) {
 			if within(real, s.visited) {
 				continue // a link to what is walked anyway
 			}
@@ -111,18 +111,6 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		f.folders = append(f.folders, below)
 	}
 	return f, nil
-}
-
-// realPath returns a path without links, empty for what is not on the disk.
-func realPath(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	if real, err = filepath.Abs(real); err != nil {
-		return ""
-	}
-	return real
 }
 
 // within reports whether a path is one of some, below one, or above one.

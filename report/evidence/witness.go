@@ -193,5 +193,5 @@ func (s *Session) tracePeer(f *File) string {
 	if err != nil || len(list) != 1 {
 		return ""
 	}
-	return list[0].Header.Peer
+	return s.names.peer(list[0].Header.Peer)
 }

@@ -75,7 +75,7 @@ func zeroAD() []Format {
 	list := []Format{{
 		Name: "0ad-log", Title: "0 A.D. replay", Files: "commands.txt", Gives: []string{"orders", "hashes"}, Sniff: zeroadlog.IsLog,
 		Log:    func(r io.Reader, name string) (orderlog.Source, error) { return zeroadlog.NewReader(r, name) },
-		Writer: zeroADWriter(),
+		Writer: zeroADWriter(), Replayer: "0ad",
 	}, dump}
 	for _, f := range zeroadtrace.Formats() {
 		list = append(list, trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
@@ -93,7 +93,7 @@ func springEngine() []Format {
 			continue
 		}
 		demo := trace(f, "*.sdfz", "orders", "hashes", "checkpoints", "claims")
-		demo.Extensions = []string{".sdfz"}
+		demo.Extensions, demo.Replayer = []string{".sdfz"}, "spring"
 		demo.Log = func(r io.Reader, name string) (orderlog.Source, error) { return springlog.NewReader(r, name) }
 		list = append(list, demo)
 	}
@@ -120,6 +120,7 @@ func widelands() []Format {
 		case "widelands-replay":
 			replay := trace(f, "*.wrpl", "orders", "hashes", "checkpoints")
 			replay.Extensions = []string{".wrpl"}
+			replay.Replayer = "widelands"
 			replay.Log = func(r io.Reader, name string) (orderlog.Source, error) { return widelandslog.NewReader(r, name) }
 			list = append(list, replay)
 		case "widelands-sync":
@@ -140,7 +141,7 @@ func warzone2100() []Format {
 	for _, f := range warzonetrace.Formats() {
 		if f.Name == "warzone-replay" {
 			replay := trace(f, "*.wzrp", "orders", "hashes", "checkpoints")
-			replay.Extensions = []string{".wzrp"}
+			replay.Extensions, replay.Replayer = []string{".wzrp"}, "warzone2100"
 			replay.Log = func(r io.Reader, name string) (orderlog.Source, error) { return warzonelog.NewReader(r, name) }
 			list = append(list, replay)
 			continue

@@ -75,6 +75,9 @@ type Format struct {
 	// checksums have the peers tracediff.FirstRun and tracediff.SecondRun.
 	SelfTest func(tree files.Tree, folder string) (*tracediff.ClaimLog, error)
 
+	// Replayer is how --sim names the game that plays such a recording again, empty if there is no recipe for it.
+	Replayer string
+
 	// Signatures says that the file is a chain of tick signatures.
 	Signatures bool
 
@@ -116,11 +119,14 @@ func trace(f tracediff.Format, files string, gives ...string) Format {
 }
 
 // Snapshots returns the formats that hold states, in the order of the list.
-func Snapshots() []snapshot.Format {
+func Snapshots() []snapshot.Format { return SnapshotsOf(All()) }
+
+// SnapshotsOf is Snapshots for some formats.
+func SnapshotsOf(list []Format) []snapshot.Format {
 	var out []snapshot.Format
-	for _, f := range All() {
-		if f.Snapshot != nil {
-			out = append(out, *f.Snapshot)
+	for i := range list {
+		if list[i].Snapshot != nil {
+			out = append(out, *list[i].Snapshot)
 		}
 	}
 	return out

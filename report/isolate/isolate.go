@@ -39,6 +39,10 @@ const Command = "read-isolated"
 // Request is what a process is asked.
 type Request struct {
 	Paths []string
+	// At, if not empty, is where the only path lies on the disk, which is a name then.
+	At string
+	// Names, if not empty, is the key by which names of players are replaced.
+	Names string
 	// Match is the number of one of several matches, from 1; 0 for none. OfSeveral says that the
 	// report is for a list of all of them, else it is for a person who named it.
 	Match     int

@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/gamelog"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/tracediff"
@@ -22,7 +23,8 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 	if err != nil || !slices.ContainsFunc(c.Peers, func(p report.CheckedPeer) bool { return len(p.Covers)+len(p.Logs) > 0 }) {
 		return nil, why
 	}
-	e := playbook.Evidence{Given: s.Given(), Facts: c.Facts, GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
+	e := playbook.Evidence{Given: s.Given(), Facts: c.Facts, Stated: statedAlone(s, c), GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
+	e.Session.Played = s.Played()
 	for _, f := range c.Files {
 		for _, t := range f.Trouble {
 			if t.Kind != "misnamed" && t.Kind != "duplicate" {
@@ -31,6 +33,10 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 		}
 	}
 	e.Lost = append(e.Lost, s.Lost()...)
+	var unplayed *unplayedError
+	if errors.As(why, &unplayed) {
+		e.Lost = append(e.Lost, unplayed.lost...)
+	}
 	names := map[string]string{}
 	for _, f := range c.Files {
 		names[f.Path] = f.Peer
@@ -52,4 +58,23 @@ func alone(s *evidence.Session, why error) (*report.Report, error) {
 		return nil, err
 	}
 	return words.Report(found), nil
+}
+
+// statedAlone returns all facts of the game and of the machines that a checkup has, and those that the log
+// of a game states which lies there by itself.
+func statedAlone(s *evidence.Session, c *report.Checkup) []report.Fact {
+	names := map[string]string{}
+	for _, p := range c.Peers {
+		names[p.Path] = p.Name
+	}
+	var said evidence.Said
+	said.Add(c.Facts)
+	said.Add(s.GameLogs(names, gamelog.Split{}).Stated)
+	var peers []string
+	for _, p := range c.Peers {
+		if !p.Mentioned {
+			peers = append(peers, p.Name)
+		}
+	}
+	return evidence.Stated(said.Facts(peers))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -26,10 +25,29 @@ func Bisect(s *evidence.Session, builds Builds, drill bool) (*bisect.Result, err
 		return nil, err
 	}
 	g := &gatherer{s: s, builds: builds}
+	defer g.Close()
 	r, err := g.bisected(drill)
-	if errors.As(err, new(*evidence.AloneError)) {
-		return byLogs(s, err)
+	alone := errors.As(err, new(*evidence.AloneError))
+	if alone && !s.Untraced() {
+		r, err = byLogs(s, err)
 	}
+	if err != nil && !alone || builds.Witness == nil {
+		return r, err
+	}
+	if other := g.readLogs(); other != nil {
+		return nil, other
+	}
+	if err != nil {
+		pair, err := g.withReplay(err)
+		if err != nil {
+			return nil, err
+		}
+		defer pair.Close()
+		return pair.e.Bisect, nil
+	}
+	g.e.Bisect = r
+	err = g.witnessed()
+	r.Warnings = append(r.Warnings, g.e.Warnings...)
 	return r, err
 }
 
@@ -50,6 +68,28 @@ func byLogs(s *evidence.Session, why error) (*bisect.Result, error) {
 		r.Lost = append(r.Lost, "no hash of the same state point in two order logs")
 	}
 	return r, nil
+}
+
+// foreignHashes returns the comparison of the logs of engines beside the peers' states, nil if there are
+// none: hashes in logs of ours are compared as roots of the states.
+func (g *gatherer) foreignHashes() *orderlog.Comparison {
+	foreign := slices.ContainsFunc(g.s.LogFiles(), func(f *evidence.File) bool { return f.Format.Name != "order-log" })
+	if !foreign {
+		return nil
+	}
+	if g.e.Orders != nil || len(g.logs) > 0 {
+		return g.e.Orders
+	}
+	logs, err := g.s.Logs(nil)
+	if err != nil {
+		return nil // whoever needs them says so
+	}
+	defer logs.Close()
+	c, err := orderlog.Compare(logs.Named, orderlog.CompareOptions{})
+	if err != nil {
+		return nil
+	}
+	return c
 }
 
 // hashesCompared reports whether two logs have a hash of one state point.
@@ -98,6 +138,9 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	}
 	if b := r.Bracket; b != nil {
 		r.Notes = append(r.Notes, formats.Unchecked(s.Tree(), slices.Concat(b.GoodFiles, b.BadFiles))...)
+	}
+	if c := g.foreignHashes(); c != nil {
+		r.ByLogs(c)
 	}
 	r.Lost = append(r.Lost, g.ownLost...)
 	if r.Diverged() {
@@ -185,13 +228,9 @@ func byTraces(s *evidence.Session) (*bisect.Result, error) {
 
 // left returns the peers who left states or an order log.
 func left(s *evidence.Session) (list []bisect.PeerInfo) {
-	var said, paths []string
-	for _, p := range s.Peers() {
-		list = append(list, bisect.PeerInfo{Path: p.Path, Snapshots: len(p.States.Entries), Log: p.Log != nil, States: p.States})
-		said, paths = append(said, p.Name), append(paths, p.Path)
-	}
-	for i, name := range snapshot.PeerNames(said, paths) {
-		list[i].Name = name
+	for i, name := range s.PeerNames() {
+		p := s.Peers()[i]
+		list = append(list, bisect.PeerInfo{Name: name, Path: p.Path, Snapshots: len(p.States.Entries), Log: p.Log != nil, States: p.States})
 	}
 	return list
 }

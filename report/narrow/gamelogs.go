@@ -22,6 +22,28 @@ func (g *gatherer) gameLogs() {
 	g.e.GameLogs = logs.Compared
 	g.e.Lost = append(g.e.Lost, logs.Lost...)
 	g.e.Facts = withFacts(g.e.Facts, logs)
+	g.e.Stated = logs.Stated
+}
+
+// stated keeps when the match was played, and all facts of the game and of the machines: those of logs of ours, traces and states, then
+// what games wrote beside messages of desyncs, then games' own logs.
+func (g *gatherer) stated() {
+	var beside evidence.Said
+	for _, a := range g.e.Accounts {
+		for name, value := range a.Facts {
+			if (evidence.OfGame(name) || evidence.OfMachine(name)) && a.Placed {
+				beside.Say(a.Peer, name, value, evidence.MustMatch(name))
+			}
+		}
+	}
+	g.said.Add(beside.Facts(nil))
+	g.said.Add(g.e.Stated)
+	var peers []string
+	for _, p := range g.e.Peers {
+		peers = append(peers, p.Name)
+	}
+	g.e.Stated = g.said.Facts(peers)
+	g.e.Session.Played = g.s.Played()
 }
 
 // withFacts adds the facts that no other file states.

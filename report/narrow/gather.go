@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -25,10 +26,13 @@ type gatherer struct {
 	own               []*tracediff.Result
 	ownLost, ownNotes []string
 
+	player *player // of recordings, nil without a game
+
 	logs  []*readLog
 	peers []*evidence.Peer
 	// tickName is an engine's own name of a tick, nil if no log has any.
 	tickName func(tick uint64) string
+	said     evidence.Said // of the game and the machines
 	e        playbook.Evidence
 }
 
@@ -223,6 +227,9 @@ func fileOf(e *snapshot.Entry) string {
 	if e.Tree == nil {
 		return ""
 	}
+	if tree, ok := e.Tree.(*archive.Tree); ok && tree.Shown(e.Path()) != "" {
+		return "" // of a replay, which is gone when the report is read
+	}
 	return e.Path()
 }
 
@@ -245,5 +252,8 @@ func closeStates(p *playbook.Parted) {
 	}
 }
 
-// Close closes the states that are open.
-func (g *gatherer) Close() { closeStates(g.e.Parted) }
+// Close closes the states that are open, and removes what replays left.
+func (g *gatherer) Close() error {
+	closeStates(g.e.Parted)
+	return g.player.Close()
+}

@@ -15,6 +15,8 @@ type Builds struct {
 	// Sim is the build that is trusted, nil for none. Own is the one that the peer had which
 	// is wrong; nil if that is not known, or the same.
 	Sim, Own *bisect.Sim
+	// Witness is a game that plays the recordings of the peers again, nil for none.
+	Witness *Witness
 	// Replays is how many replays experiments may take, beside those that find the peer who
 	// is wrong, and a second look at what departs; 0 for as many as are begun in a minute.
 	Replays int

@@ -47,7 +47,7 @@ func (r *readLog) Next() (orderlog.Record, error) {
 		}
 		r.header = r.source.Header()
 		r.file.WasRead(evidence.LogRead{
-			Said: r.heard.Said, Header: r.header, Foreign: r.hashes == nil, Session: r.dialect.Session, Err: r.err,
+			Said: r.heard.Said, Header: r.header, Foreign: r.hashes == nil, Session: r.dialect.Session, Recorded: r.dialect.Recorded, Err: r.err,
 			Ticks:  report.Coverage{What: playbook.CoversOrders, First: r.span.First, Last: r.span.Last, Count: r.span.Count},
 			Hashes: report.Coverage{What: playbook.CoversHashes, First: r.hashed.First, Last: r.hashed.Last, Count: r.hashed.Count},
 		})

@@ -1,8 +1,9 @@
 package narrow
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -38,10 +39,36 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 		return c.Ask
 	}
 	g.e.Given = s.Given()
+	g.e.Replayer = s.Replayer()
 	defer g.Close()
-	if err := g.compare(); err != nil {
+	err := g.compare()
+	if errors.As(err, new(*evidence.AloneError)) && builds.Witness != nil {
+		pair, err := g.withReplay(err)
+		if err != nil {
+			return nil, err
+		}
+		defer pair.Close()
+		return pair.rest()
+	}
+	if err != nil {
 		return nil, err
 	}
+	if err := g.witnessed(); err != nil {
+		return nil, err
+	}
+	pair, err := g.departing()
+	if err != nil {
+		return nil, err
+	}
+	if pair != nil {
+		defer pair.Close()
+		return pair.rest()
+	}
+	return g.rest()
+}
+
+// rest gathers what a report shows beside the comparisons, and concludes.
+func (g *gatherer) rest() (*playbook.Conclusion, error) {
 	if err := g.before(); err != nil {
 		return nil, err
 	}
@@ -61,6 +88,7 @@ func Conclude(s *evidence.Session, builds Builds, progress func(done, total int6
 	}
 	hear(&g.e, g.s, names)
 	g.gameLogs()
+	g.stated()
 	g.heat()
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
@@ -321,7 +349,7 @@ func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
 func addFacts(facts map[string]map[string]string, peer, build string, meta map[string]string) {
 	addFact(facts, peer, "build", build)
 	for name, value := range meta {
-		if slices.Contains(evidence.GameFacts, name) || slices.Contains(evidence.MachineFacts, name) {
+		if evidence.OfGame(name) || evidence.OfMachine(name) {
 			addFact(facts, peer, name, value)
 		}
 	}
@@ -337,24 +365,19 @@ func addFact(facts map[string]map[string]string, peer, name, value string) {
 	}
 }
 
-// facts keeps what several peers say of the game and of their machines.
-func (g *gatherer) facts(said map[string]map[string]string) {
-	values := map[string]map[string]string{}
-	for peer, list := range said {
+// facts keeps what the peers say of the game and of their machines.
+func (g *gatherer) facts(all map[string]map[string]string) {
+	for peer, list := range all {
 		for name, value := range list {
-			if values[name] == nil {
-				values[name] = map[string]string{}
-			}
-			values[name][peer] = value
+			g.said.Say(peer, name, value, evidence.MustMatch(name))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		f := report.Fact{Name: name, Must: evidence.MustMatch(name), Values: values[name]}
+	for _, f := range g.said.Facts(nil) {
 		if len(f.Values) > 1 {
-			f.Same = !f.Differs()
 			g.e.Facts = append(g.e.Facts, f)
 		}
 	}
+	slices.SortFunc(g.e.Facts, func(a, b report.Fact) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // maxPoints is how many snapshots of a peer a timeline lists.

@@ -35,7 +35,9 @@ var (
 )
 
 // Write writes a report as an HTML page.
-func Write(w io.Writer, r *report.Report) error {
+func Write(w io.Writer, r *report.Report) error { return write(w, r, Within{}) }
+
+func write(w io.Writer, r *report.Report, in Within) error {
 	style, err := concatenated("style/", styles, ".css")
 	if err != nil {
 		return err
@@ -64,6 +66,7 @@ func Write(w io.Writer, r *report.Report) error {
 	}
 	guard(t)
 	v := newView(r, ids)
+	v.Within = in
 	v.Style, v.Script, v.Policy = template.CSS(style), template.JS(script), policy(style, script)
 	var out bytes.Buffer
 	if err := t.Execute(&out, v); err != nil {

@@ -1,8 +1,9 @@
 package page
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // run is a piece of a text that looks one way.
@@ -12,7 +13,7 @@ type run struct {
 }
 
 // option is an option of a command in a text, which no line breaks in.
-var option = regexp.MustCompile(`(^|[\s(“"'` + "`" + `=])(--?[A-Za-z][\w-]*)`)
+var option = lazyregexp.New(`(^|[\s(“"'` + "`" + `=])(--?[A-Za-z][\w-]*)`)
 
 // textRuns splits a text at the options of commands in it.
 func textRuns(text string) (runs []run) {

@@ -15,6 +15,7 @@ import (
 // view is a report as the templates show it.
 type view struct {
 	*report.Report
+	Within
 	Policy string
 	Style  template.CSS
 	Script template.JS

@@ -25,6 +25,8 @@ type Account struct {
 	// TickName returns the engine's own name of a tick, nil if that is the number.
 	TickName func(tick uint64) string
 	Claims   []tracediff.Claim
+	// Facts are what the file says of the game and of the machine, by name.
+	Facts map[string]string
 }
 
 // WordKind is how much the messages of games say.

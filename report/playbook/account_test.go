@@ -312,7 +312,7 @@ func TestMessageFingerprint(t *testing.T) {
 		if x, y := draw("E", one), draw("E", one); !cmp.Equal(x, y) {
 			t.Errorf("of one message (-one +other):\n%s", cmp.Diff(x, y))
 		}
-		if x, y := draw("E", one), draw("E", another); x[0] != y[0] || x[1].Digest == y[1].Digest {
+		if x, y := draw("E", one), draw("E", another); x[0].Digest != y[0].Digest || x[1].Digest == y[1].Digest {
 			t.Errorf("of two messages: %+v and %+v", x, y)
 		}
 		if x, y := draw("E", one), draw("F", one); x[0].Digest == y[0].Digest || x[1].Digest == y[1].Digest {

@@ -119,6 +119,10 @@ func (c *Conclusion) answerTick() {
 		if c.SimFailed != "" && !c.OwnFailed || c.Unsteady {
 			trace = OtherSimulator
 		}
+		if c.Witnessed != nil { // no game says what it does within a tick
+			c.put(StepSystem, report.RungOpen, needs(Traces)...)
+			return
+		}
 		c.put(StepSystem, report.RungOpen, needs(Traces, trace)...)
 	}
 }
@@ -261,6 +265,7 @@ func (c *Conclusion) answerCause() {
 	switch replay := c.replay(); {
 	case replay != Simulator || !c.Replayed:
 		list = append(list, Need{What: replay})
+	case c.Witnessed != nil:
 	case c.Simulators.Own == "" || c.OwnFailed:
 		list = append(list, Need{What: OwnBuild})
 	}

@@ -78,6 +78,10 @@ type Conclusion struct {
 	SimFailed string
 	OwnFailed bool
 	Unsteady  bool
+	// Replayer is how --sim names the game that plays such recordings again, empty if there is no recipe for it.
+	Replayer string
+	// Witnessed is what the game said that played the recordings again, nil without one.
+	Witnessed *bisect.Witnessed
 	// Borrowed is whose orders were replayed for a guilty peer that left none.
 	Borrowed *Borrowed
 
@@ -132,6 +136,7 @@ type Conclusion struct {
 	Session report.Session
 	Peers   []report.TriagedPeer
 	Facts   []report.Fact
+	Stated  []report.Fact // those that are the same on all peers too
 	// GameLogs are the warnings and errors before the split that not all of the games' own logs
 	// have, nil if there are none, or if the peers are not known to have parted though something was
 	// compared. They show no cause.
@@ -402,6 +407,9 @@ type Statement struct {
 	// Equal is a state point after the tick that it names at which the states are equal,
 	// nil if there is none.
 	Equal *Moment
+	// Cleared are the peers whom it accuses, and who did what the game computes of their own
+	// logs, while others departed.
+	Cleared []string
 }
 
 // ContradictionKind is what contradicts what.

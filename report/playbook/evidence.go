@@ -63,7 +63,11 @@ type Evidence struct {
 	Logged *report.TimelineSpan
 	// Session and Facts are what the files say of the game and the machines.
 	Session report.Session
-	Facts   []report.Fact
+	// Replayer is how --sim names the game that plays the recordings again, empty if none does.
+	Replayer string
+	Facts    []report.Fact
+	// Stated are all facts, those included that only one peer states.
+	Stated []report.Fact
 	// GameLogs is what only some peers have in their games' own logs, nil if fewer than two
 	// left one.
 	GameLogs *report.GameLogs

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -50,17 +51,27 @@ func (c *Conclusion) fingerprints(t *traits) {
 			has[level] = true
 		}
 	}
+	list := func(level report.Level, names []string, parts ...string) {
+		if put(level, append([]string{few(names)}, parts...)...); has[level] {
+			c.Levels[len(c.Levels)-1].Of = names
+		}
+	}
 	first := c.differsFirst()
 	step := c.System
 	if cp := c.Checkpoint; cp != nil && c.SystemBy == SystemByCheckpoint {
 		step = checkpointName(cp)
 	}
+	if c.Kind == bisect.ChecksumOnly && len(c.Cascade) > 0 {
+		step = c.Cascade[0].System // in whose checksums it shows
+	}
 	put(report.LevelStep, step)
-	put(report.LevelArchetype, few(first.archetypes))
-	put(report.LevelComponent, few(first.components))
-	put(report.LevelField, few(first.fields), few(first.kinds))
+	list(report.LevelArchetype, first.archetypes)
+	list(report.LevelComponent, first.components)
+	list(report.LevelField, first.fields, few(first.kinds))
 	if in := &c.Inputs; in.Differ() && in.Parting != nil {
-		put(report.LevelOrder, string(in.Parting.Kind), in.Parting.Order)
+		if put(report.LevelOrder, string(in.Parting.Kind), in.Parting.Order); has[report.LevelOrder] {
+			c.Levels[len(c.Levels)-1].Of = []string{string(in.Parting.Kind), in.Parting.Order}
+		}
 	} else {
 		put(report.LevelOrder, "named", t.order)
 	}
@@ -122,7 +133,8 @@ type firstDifferences struct {
 // far as a trace shows it, else at the end of the divergent tick; of an engine's trace the
 // checkpoint that differs first.
 func (c *Conclusion) differsFirst() (d firstDifferences) {
-	exact := c.Compared != nil && (c.narrowed() || c.InitialState) && c.Later == 0
+	blind := c.Kind == bisect.BlindChecksum // what the checksums leave out is the same at any time
+	exact := c.Compared != nil && (blind || (c.narrowed() || c.InitialState) && c.Later == 0)
 	var traced []string // label/Component.field
 	for _, scope := range c.within.scopes() {
 		if _, column, fine := strings.Cut(scope, "/"); fine && strings.Contains(column, ".") {
@@ -153,7 +165,7 @@ func (c *Conclusion) differsFirst() (d firstDifferences) {
 	for i := range c.Compared.Columns {
 		k := &c.Compared.Columns[i]
 		column := k.Component + "." + k.Field
-		if k.Cache || !slices.Contains(c.Archetypes, k.Archetype) || len(traced) > 0 && !slices.Contains(traced, k.Archetype+"/"+column) {
+		if k.Cache || label(k.Archetype) == snapshot.RNG || !slices.Contains(c.Archetypes, k.Archetype) || len(traced) > 0 && !slices.Contains(traced, k.Archetype+"/"+column) {
 			continue
 		}
 		d.components, d.fields = append(d.components, k.Component), append(d.fields, column)
@@ -165,7 +177,7 @@ func (c *Conclusion) differsFirst() (d firstDifferences) {
 		}
 	}
 	for i := range c.Locus {
-		if f := &c.Locus[i]; !f.Cache && slices.Contains(d.fields, f.Component+"."+f.Field) {
+		if f := &c.Locus[i]; !f.Cache && label(f.Archetype) != snapshot.RNG && slices.Contains(d.fields, f.Component+"."+f.Field) {
 			d.kinds = append(d.kinds, string(f.Kind))
 		}
 	}

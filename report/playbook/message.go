@@ -51,7 +51,7 @@ func (w *Word) form() string {
 	names = append(names, w.Claim.By)
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // a name may be part of another
 	for _, name := range names {
-		text = replaceName(text, name)
+		text = ReplaceName(text, name, "*")
 	}
 	var words []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t()[]{},;:\"“”'", r) }) {
@@ -66,8 +66,9 @@ func (w *Word) form() string {
 	return strings.ToValidUTF8(form[:min(len(form), maxForm)], "")
 }
 
-// replaceName puts * in place of a name, where it stands by itself.
-func replaceName(text, name string) string {
+// ReplaceName puts something in place of a name in a message, where it stands by itself. An empty name
+// stands nowhere.
+func ReplaceName(text, name, with string) string {
 	if name == "" {
 		return text
 	}
@@ -87,7 +88,7 @@ func replaceName(text, name string) string {
 			at = begin + 1
 			continue
 		}
-		out.WriteString(text[at:begin] + "*")
+		out.WriteString(text[at:begin] + with)
 		at = end
 	}
 }

@@ -52,6 +52,10 @@ func (c *Conclusion) tick(e Evidence, n uint64) *Moment {
 // blame says who departed from the simulator.
 func (c *Conclusion) blame(e Evidence) {
 	c.majority()
+	if c.Witnessed != nil {
+		c.blameWitnessed(e)
+		return
+	}
 	rep := e.Bisect.Replay
 	if rep == nil {
 		return

@@ -24,7 +24,7 @@ import (
 // could be compared it says what would be needed. The same evidence gives the same
 // Conclusion. An error is one of Evidence.Within.
 func Conclude(e Evidence) (*Conclusion, error) {
-	c := &Conclusion{Given: e.Given, Session: e.Session, Facts: differing(e.Facts), Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
+	c := &Conclusion{Given: e.Given, Session: e.Session, Replayer: e.Replayer, Facts: differing(e.Facts), Stated: e.Stated, Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
 	if l := e.Lab; l != nil {
 		c.Simulators.Sim = l.Sim
 		if l.Given {
@@ -41,6 +41,9 @@ func Conclude(e Evidence) (*Conclusion, error) {
 		c.gameLogs(e)
 		c.lastly(e)
 		return c, nil
+	}
+	if c.Witnessed = e.Bisect.Witnessed; c.Witnessed != nil {
+		c.Simulators.Sim = c.Witnessed.Spec
 	}
 	c.Paths = map[string]string{}
 	for _, p := range e.Bisect.Peers {
@@ -176,6 +179,9 @@ func btoi(b bool) int {
 func (c *Conclusion) lost(e Evidence) {
 	c.Notes = e.Bisect.Notes
 	list := slices.Concat(e.Bisect.Lost, e.Lost)
+	if c.Witnessed != nil {
+		list = append(list, c.Witnessed.Failed...)
+	}
 	if o := e.Orders; o != nil {
 		for i := range o.Peers {
 			if text := o.Peers[i].Error; text != "" {

@@ -94,6 +94,14 @@ func (c *Conclusion) peers(e Evidence) {
 				}
 			}
 		}
+		if w := e.Bisect.Witnessed; w != nil {
+			for i := range w.Replays {
+				if r := &w.Replays[i]; r.Peer == info.Name && r.Compared() {
+					matches := r.Departs == nil
+					p.MatchesReference = &matches
+				}
+			}
+		}
 		c.Peers = append(c.Peers, p)
 		c.Held.States += p.Snapshots
 		c.Held.Logs += btoi(p.OrderLog)

@@ -18,6 +18,10 @@ func (c *Conclusion) statements(e Evidence) {
 			c.ofLogs(e, &e.Orders.Claims[i])
 		}
 	}
+	for i := range c.Statements {
+		s := &c.Statements[i]
+		s.Cleared = c.cleared(s.Peers)
+	}
 }
 
 // ofTraces takes the claims beside traces. Each comparison of traces has judged all of them by
@@ -175,7 +179,7 @@ func (s *Statement) Fits() bool { return s.Standing == tracediff.Fits }
 // Wrong reports whether the evidence contradicts any of the statement. That it comes late, or
 // leaves something out, does not make it wrong.
 func (s *Statement) Wrong() bool {
-	return s.Contradicted() || len(s.Contradictions) > 0 || s.Equal != nil
+	return s.Contradicted() || len(s.Contradictions) > 0 || s.Equal != nil || len(s.Cleared) > 0
 }
 
 // FirstStatement returns the statement that says most: one that is wrong, else the

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/wasmsim"
-	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/witness"
 )
 
 // Help says for the help of commands what names a simulator.
@@ -28,6 +30,10 @@ module that speaks the same by function calls.`
 type Options struct {
 	// Timeout is how long one request may take, 0 for the default of extsim.
 	Timeout time.Duration
+	// Dir is the folder that programs are started in, and of which relative paths in a specification
+	// are; empty is the current one. Env are variables that they get besides those of this process.
+	Dir string
+	Env []string
 }
 
 // transports are the ways to talk to a program, by what begins its specification.
@@ -51,13 +57,16 @@ func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) 
 		if err != nil {
 			return nil, fmt.Errorf("simulator %q: %w", spec, err)
 		}
-		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout})
+		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout, Dir: opts.Dir, Env: opts.Env})
 	}
 	if kind == "wasm" {
+		if !filepath.IsAbs(command) {
+			command = filepath.Join(opts.Dir, command)
+		}
 		return wasmsim.New(ctx, spec, command, extsim.Options{Timeout: opts.Timeout})
 	}
 	if kind != "builtin" {
-		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE%s", spec, prose.DidYouMean(kind, []string{"builtin", "exec", "exec+unix", "exec+tcp", "wasm"}))
+		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND, wasm:FILE%s", spec, orGame(kind))
 	}
 	return refsim.ParseSimulator(spec)
 }
@@ -65,8 +74,11 @@ func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) 
 // Program reports whether a specification starts a program.
 func Program(spec string) bool {
 	kind, _, _ := strings.Cut(spec, ":")
-	_, program := transports[kind]
-	return program
+	if _, program := transports[kind]; program || kind == "run" {
+		return true
+	}
+	name, _, _ := strings.Cut(kind, " ")
+	return slices.ContainsFunc(Games(), func(g *witness.Game) bool { return g.Name == name })
 }
 
 // Words splits a command into words as a shell does, variables included.

@@ -514,6 +514,11 @@ func comparedText(c *playbook.Conclusion) string {
 func peers(c *playbook.Conclusion) (found, evidence string) {
 	list := groups(c.Groups)
 	switch {
+	case c.Witnessed != nil && !c.Inputs.Differ():
+		if len(c.Guilty) > 0 {
+			return join(c.Guilty, "and") + " departed", witnessedLine(c) + "; " + list
+		}
+		return list, witnessedLine(c)
 	case len(c.Guilty) > 0:
 		return join(c.Guilty, "and") + " departed", "from the replay of the orders; " + list
 	case c.Inputs.Differ():

@@ -72,10 +72,13 @@ func replays(c *playbook.Conclusion) (out []report.Step) {
 		out = append(out, testSim(c))
 	case !c.Replayed && c.Held.Logs > 0 && c.Session.Game == "refsim":
 		out = append(out, rerun(c, "triage", []string{"--sim", "builtin"}, "replays the orders and shows which peer is wrong"))
+	case c.Witnessed != nil:
+	case c.Replayer != "" && c.Held.Logs > 0:
+		out = append(out, rerun(c, "triage", []string{"--sim", c.Replayer}, "has the game play the recordings again and shows which peer is wrong (docs/games.md)"))
 	case !c.Replayed && c.Held.Logs > 0:
 		out = append(out, advice("triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"))
 	}
-	if c.Replayed && !c.Unsteady && c.Simulators.Own == "" && len(c.Causes) == 0 && c.Bracket != nil && !c.Inputs.Differ() {
+	if c.Replayed && c.Witnessed == nil && !c.Unsteady && c.Simulators.Own == "" && len(c.Causes) == 0 && c.Bracket != nil && !c.Inputs.Differ() {
 		out = append(out, advice("triage with --own, the build that the peer had, beside --sim makes the experiments in that build"))
 	}
 	return out

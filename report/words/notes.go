@@ -53,7 +53,7 @@ func Contradiction(k *playbook.Contradiction) string {
 
 // Notes lists what limits the answer.
 func Notes(c *playbook.Conclusion) []string {
-	out := full(slices.Clone(c.Notes))
+	out := append(full(slices.Clone(c.Notes)), witnessNotes(c)...)
 	if n := c.Inputs.Misplaced; n > 0 {
 		out = append(out, prose.Count(n, "order was", "orders were")+" applied out of order")
 	}
@@ -75,6 +75,13 @@ func contradictionsOf(s *playbook.Statement) []string {
 	out := full(slices.Clone(s.Contradictions))
 	if s.Equal != nil {
 		out = append(out, fmt.Sprintf("the states are equal %s, after that tick", at(*s.Equal)))
+	}
+	if len(s.Cleared) > 0 {
+		verb := "agrees with the replay of its own log"
+		if len(s.Cleared) > 1 {
+			verb = "agree with the replays of their own logs"
+		}
+		out = append(out, fmt.Sprintf("it accuses the wrong one: %s %s", join(s.Cleared, "and"), verb))
 	}
 	return out
 }

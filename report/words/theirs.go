@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 
@@ -43,6 +44,8 @@ var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[report.GameLogLine]():        {"Text", "Severity"},
 	reflect.TypeFor[report.LocusRows]():          {"Keys"},
 	reflect.TypeFor[report.Parting]():            {"By"},
+	reflect.TypeFor[bisect.Witnessed]():          {"Spec", "Game", "Failed", "Forced"},
+	reflect.TypeFor[bisect.WitnessedReplay]():    {"Why"},
 	reflect.TypeFor[orderlog.PeerClaim]():        {"Text"},
 	reflect.TypeFor[orderlog.PayloadDiff]():      {"Base", "Peer"},
 	reflect.TypeFor[tracediff.Claim]():           {"Text", "Detail"},

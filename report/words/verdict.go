@@ -153,6 +153,9 @@ func undiverged(c *playbook.Conclusion) []string {
 		out = append(out, fmt.Sprintf("Nothing shows that the peers were given different orders: %s; %s. A log may lack what its peer applied.", Difference(in.Parting), unborne(in)))
 	}
 	out = append(out, says(c)...)
+	if text := departsAlone(c); text != "" {
+		out = append(out, text)
+	}
 	if lost > 0 {
 		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", prose.Count(lost, "piece of evidence is", "pieces of evidence are")))
 	} else if n := len(c.Contradictions); n > 0 {
@@ -542,6 +545,9 @@ func likeliest(c *playbook.Conclusion) (classes []string) {
 
 // who says which peer is wrong, as far as that is known.
 func who(c *playbook.Conclusion) string {
+	if c.Witnessed != nil && !c.Inputs.Differ() {
+		return whoWitnessed(c)
+	}
 	switch {
 	case len(c.Guilty) > 0:
 		verb := "departs"

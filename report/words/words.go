@@ -25,7 +25,7 @@ func Report(c *playbook.Conclusion) *report.Report {
 		Head:   report.NewHead("triage", report.StatusOf(c), c.Warnings),
 		Splits: report.Splits(c.Splits), Caches: report.Caches(c.Caches), Verdict: Verdict(said), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
 		Ladder: Ladder(said), Locus: full(c.Locus), Compared: c.Compared, Causes: Causes(said), Excluded: Excluded(said), Experiments: Experiments(c), Cascade: full(c.Cascade), Orders: full(c.Orders),
-		OnlyHistories: c.OnlyHistories, SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(said), Missing: Missing(said), Notes: Notes(said), Claims: Claims(c), Facts: c.Facts, GameLogs: c.GameLogs,
+		OnlyHistories: c.OnlyHistories, Witness: report.Witness(c.Witnessed), SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(said), Missing: Missing(said), Notes: Notes(said), Claims: Claims(c), Facts: c.Facts, Stated: c.Stated, GameLogs: c.GameLogs,
 		Next: report.StepLines(Next(said)), Send: Send(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Fingerprints: full(c.Levels),
 		Timeline: c.Timeline, Heat: c.Heat, Tree: c.Tree, Map: c.Map, Names: c.Names,
 	}
@@ -52,7 +52,7 @@ func divergence(c *playbook.Conclusion) *report.FirstDivergence {
 	d := &report.FirstDivergence{
 		Exact: c.Tick != nil && c.TickBy != playbook.TickByCheckpoint && c.TickBy != playbook.TickByWord, InitialState: c.InitialState, System: c.System,
 		Archetypes: full(c.MayBeFirst()), Root: root, Component: c.Component, Checksums: c.Parting, Detected: c.Detected, Majority: c.Majority,
-		Bracket: report.Bracket(b),
+		Bracket: report.Bracket(b), Wrong: c.Guilty,
 	}
 	native := report.Native{State: playbook.MomentOf(b.Bad).Words()}
 	if c.Tick != nil {

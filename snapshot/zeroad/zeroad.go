@@ -226,11 +226,14 @@ func rngBytes(value string) []byte {
 
 // place finds the state point of the dump. Its own head counts, then its name;
 // if neither says, the sim's clock at least distinguishes dumps of different
-// moments.
+// moments. Of a peer that joined later "sim turn" counts from there, so that
+// "net client turn" goes before it.
 func (d *decoder) place(w *snapshot.World) {
-	if n, err := strconv.ParseUint(w.Meta["sim_turn"], 10, 32); err == nil && n > 0 {
-		w.Point = afterTurn(n - 1)
-		return
+	for _, name := range []string{"net_client_turn", "sim_turn"} {
+		if n, err := strconv.ParseUint(w.Meta[name], 10, 32); err == nil && n > 0 {
+			w.Point = afterTurn(n - 1)
+			return
+		}
 	}
 	if file, ok := ParseName(filepath.Base(d.name)); ok {
 		w.Point = file.Point

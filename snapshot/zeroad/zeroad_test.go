@@ -840,6 +840,7 @@ func TestPlace(t *testing.T) {
 		want       snapshot.Point
 	}{
 		{"00007.txt", "sim turn: 42\n", snapshot.Point{Tick: 42, Native: "turn 41", Relation: snapshot.After}},
+		{"oos_dump.txt", "oos turn: 59\nnet client turn: 62\nsim turn: 25\n", snapshot.Point{Tick: 62, Native: "turn 61", Relation: snapshot.After}}, // of a peer that joined at turn 37
 		{"dir/00007.txt", "State hash: 00\n\n", snapshot.Point{Tick: 8, Native: "turn 7", Relation: snapshot.After}},
 		{"debug.before.a", "", snapshot.Point{Tick: 4800, Native: "4800 ms"}},
 	} {

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
@@ -16,8 +16,8 @@ import (
 // Lines of dat_diff: how tokens differ, an open tag with its place, and the bytes as Python
 // writes them. Tabs stand in pastes where the tool writes blanks.
 var (
-	opLine   = regexp.MustCompile(`^(replace|delete|insert)\s+ref\[\d+:\d+\] -> des\[\d+:\d+\]$`)
-	pathLine = regexp.MustCompile(`^<([a-z-]{2,})( .*)?> pos=(\d{1,19})$`)
+	opLine   = lazyregexp.New(`^(replace|delete|insert)\s+ref\[\d+:\d+\] -> des\[\d+:\d+\]$`)
+	pathLine = lazyregexp.New(`^<([a-z-]{2,})( .*)?> pos=(\d{1,19})$`)
 )
 
 // maxValue is how many bytes of a difference are kept; of more their hash is.

@@ -24,10 +24,10 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
@@ -43,8 +43,8 @@ const (
 )
 
 var (
-	levelName     = regexp.MustCompile(`^level_with_tags(?:_tick_(\d{1,10}))?\.dat$`)
-	heuristicName = regexp.MustCompile(`^level-heuristic-(\d{1,10})$`)
+	levelName     = lazyregexp.New(`^level_with_tags(?:_tick_(\d{1,10}))?\.dat$`)
+	heuristicName = lazyregexp.New(`^level-heuristic-(\d{1,10})$`)
 )
 
 // IsLevel reports whether a file is a state with tags by its name, which is all that shows it:
@@ -57,7 +57,7 @@ func IsLevel(base string) bool {
 // tickOf returns the tick in a file's name.
 func tickOf(base string) (uint64, bool) {
 	base = packed.PlainName(base)
-	for _, name := range []*regexp.Regexp{levelName, heuristicName} {
+	for _, name := range []*lazyregexp.Regexp{levelName, heuristicName} {
 		if m := name.FindStringSubmatch(base); m != nil && m[1] != "" {
 			n, err := strconv.ParseUint(m[1], 10, 64)
 			return n, err == nil

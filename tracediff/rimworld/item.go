@@ -3,10 +3,10 @@ package rimworld
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -33,7 +33,7 @@ const maxDepth = 32
 // stated is what stands in quotes: the game's tick, the thing, the faction, whose name may
 // have blanks and numbers, or be empty, the number of frames and the state of the generator,
 // then mostly nothing.
-var stated = regexp.MustCompile(`^(-?\d+) (\S+)( .*) (\d{1,2}) (\d{1,20}) (.*)$`)
+var stated = lazyregexp.New(`^(-?\d+) (\S+)( .*) (\d{1,2}) (\d{1,20}) (.*)$`)
 
 // begins reports whether a line begins a trace.
 func begins(line []byte) bool {

@@ -28,9 +28,9 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -52,7 +52,7 @@ var emptyHeads = []string{"No traces (remote: ", "No host traces", "Traces not a
 
 // traceLine is the line that begins a trace. The quote that ends it lacks if the text in
 // quotes has several lines.
-var traceLine = regexp.MustCompile(`^(-?\d{1,19}) Tick:(-?\d{1,11}) Hash:(-?\d{1,11}) '(.*)$`)
+var traceLine = lazyregexp.New(`^(-?\d{1,19}) Tick:(-?\d{1,11}) Hash:(-?\d{1,11}) '(.*)$`)
 
 // Formats returns the format of the traces.
 func Formats() []tracediff.Format {

@@ -49,11 +49,11 @@ func sniff(head []byte) bool {
 	turn := false
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimRight(line, "\r\n")
-		if _, ok := parseTurn(line); ok {
+		if _, ok := ParseTurn(line); ok {
 			turn = true
 			continue
 		}
-		if _, ok := parseHash(line); ok && turn {
+		if _, ok := ParseHash(line); ok && turn {
 			return true
 		}
 		turn = false
@@ -61,8 +61,8 @@ func sniff(head []byte) bool {
 	return false
 }
 
-// parseTurn reads "Turn 17 (200)...".
-func parseTurn(line []byte) (turn uint64, ok bool) {
+// ParseTurn reads "Turn 17 (200)...", which the engine prints before it plays a turn.
+func ParseTurn(line []byte) (turn uint64, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte("Turn "))
 	if !ok {
 		return 0, false
@@ -86,29 +86,29 @@ func number(b []byte) (n uint64, ok bool) {
 	return n, len(b) > 0 && len(b) <= 18
 }
 
-// hashes are those of one turn. They are parts of the line.
-type hashes struct {
-	quick              bool
-	recorded, computed []byte
+// Hashes are those of the state after one turn, in hex. They are parts of the line.
+type Hashes struct {
+	Quick              bool
+	Recorded, Computed []byte
 }
 
-// parseHash reads "hash-quick ok (HEX)" or "hash MISMATCH (HEX != HEX)".
-func parseHash(line []byte) (h hashes, ok bool) {
+// ParseHash reads "hash-quick ok (HEX)" or "hash MISMATCH (HEX != HEX)".
+func ParseHash(line []byte) (h Hashes, ok bool) {
 	word, rest, _ := bytes.Cut(line, []byte(" "))
 	switch string(word) {
 	case "hash":
 	case "hash-quick":
-		h.quick = true
+		h.Quick = true
 	default:
 		return h, false
 	}
 	rest, closed := bytes.CutSuffix(rest, []byte(")"))
 	if equal, ok := bytes.CutPrefix(rest, []byte("ok (")); ok {
-		h.recorded, h.computed = equal, equal
+		h.Recorded, h.Computed = equal, equal
 	} else if two, ok := bytes.CutPrefix(rest, []byte("MISMATCH (")); ok {
-		h.computed, h.recorded, _ = bytes.Cut(two, []byte(" != "))
+		h.Computed, h.Recorded, _ = bytes.Cut(two, []byte(" != "))
 	}
-	return h, closed && isHash(h.recorded) && isHash(h.computed)
+	return h, closed && isHash(h.Recorded) && isHash(h.Computed)
 }
 
 func isHash(b []byte) bool {
@@ -160,11 +160,11 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		if bytes.HasPrefix(line, []byte("# Final state: ")) {
 			r.whole = true
 		}
-		if turn, ok := parseTurn(line); ok {
+		if turn, ok := ParseTurn(line); ok {
 			r.turn, r.inTurn = turn, true
 			continue
 		}
-		h, ok := parseHash(line)
+		h, ok := ParseHash(line)
 		switch {
 		case !ok && (bytes.HasPrefix(line, []byte("hash")) || bytes.HasPrefix(line, []byte("Turn "))):
 			r.inTurn = false // it may be the next one that is damaged
@@ -189,13 +189,13 @@ func (r *reader) pos() tracediff.Position {
 	return tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
 }
 
-func (r *reader) checkpoint(h hashes) {
-	value := h.recorded
+func (r *reader) checkpoint(h Hashes) {
+	value := h.Recorded
 	if r.side == 1 {
-		value = h.computed
+		value = h.Computed
 	}
 	r.at = tracediff.Checkpoint{Tick: r.turn, Sums: append(r.at.Sums[:0], tracediff.Sum{Value: value})}
-	if h.quick {
+	if h.Quick {
 		r.at.Scope = Quick
 	}
 	r.rec = tracediff.Record{Checkpoint: &r.at, Pos: r.pos()}

@@ -208,6 +208,27 @@ class _Pack(bytearray):
         else:
             self._sized(0xD9, b)
 
+    def plain(self, value: Any) -> None:
+        """A value of dicts, lists, texts, whole numbers and bools."""
+        if isinstance(value, bool):
+            self.flag(value)
+        elif isinstance(value, int) and value >= 0:
+            self.uint(value)
+        elif isinstance(value, int):
+            self.append(0xD3)
+            self += struct.pack(">q", value)
+        elif isinstance(value, str):
+            self.text(value)
+        elif isinstance(value, dict):
+            self.pairs(len(value))
+            for key, held in value.items():
+                self.text(key)
+                self.plain(held)
+        else:
+            self.array(len(value))
+            for held in value:
+                self.plain(held)
+
     def noted(self, values: _Pack, n: int) -> None:
         """An array of n values that were packed before."""
         self.array(n)
@@ -1693,6 +1714,11 @@ class Game:
         """Plays the current tick ahead with one player's orders, as that player's machine does, and takes it back. Capability predict."""
         raise NotImplementedError
 
+    def orders(self) -> Dict[str, Any]:
+        """What orders the session takes, for `desynctool hunt`: the map of docs/extsim.md, of dicts, lists, texts, whole numbers and bools.
+        Capability orders."""
+        raise NotImplementedError
+
 
 _MAX_REQUEST, _MAX_REPLY, _MAX_STATE, _MAX_TICKS = 64 << 20, 16 << 20, 1 << 30, 1 << 16
 _LEAST_ORDER = 7  # bytes
@@ -1713,7 +1739,7 @@ class _Server:
         self.systems = has("run_system") and len(game.systems) > 0
         capabilities = {
             "state": has("world"), "save": has("save", "restore"), "load": has("load"), "systems": self.systems, "caches": has("caches"),
-            "validate": has("validate"), "test": has("test"), "predict": has("predict"),
+            "validate": has("validate"), "test": has("test"), "predict": has("predict"), "orders": has("orders"),
         }
         self.can = [name for name, it_has in capabilities.items() if it_has]
         if not has("start") or not (has("step") or self.systems) or not (has("world") or has("checksum")):
@@ -1733,6 +1759,7 @@ class _Server:
             "validate": ("validate", 2, True, False, self.validate),
             "test": ("test", 2, True, True, self.test),
             "predict": ("predict", 3, True, True, self.predict),
+            "orders": ("orders", 0, True, False, lambda r, o: o.plain(self.game.orders())),
         }
 
     def answer(self, request: bytes) -> bytes:

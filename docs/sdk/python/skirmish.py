@@ -14,7 +14,7 @@ import os
 import struct
 import sys
 from dataclasses import dataclass
-from typing import Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from desynctool import Detail, Game, Order, OrderKind, Point, Recorder, Refused, Session, TickSignatures, Type, World, serve
 
@@ -275,6 +275,14 @@ class Skirmish(Game):
         before = self.save()
         self.step(tick, orders)
         self.restore(before)
+
+    def orders(self) -> Dict[str, Any]:
+        unit = {"name": "unit", "type": "u64", "entity": LABELS, "of": "own"}
+        at = {"name": "target", "type": "u64", "entity": LABELS, "of": "other"}
+        nobody = {"name": "target", "type": "u64", "values": [0]}
+        place = [{"name": name, "type": "u32", "max": SIDE * CELL - 1} for name in "xy"]
+        forms = [{"kind": kind, "packed": True, "fields": [unit, at if kind == "attack" else nobody, *place]} for kind in KINDS]
+        return {"players": [0, 1], "every": 4, "owner": "Owner.player", "kinds": forms, "params": [["map", ["plain"]]]}
 
 
 def script(game: Skirmish, rng: Random, player: int, tick: int) -> Optional[Order]:

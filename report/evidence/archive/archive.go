@@ -46,6 +46,10 @@ type Options struct {
 	// Entries is how many entries an archive may have: limits.Entries.
 	Entries int
 
+	// At, if not empty, is a file or folder on the disk that the path Name stands for, in errors too.
+	// Nothing else on the disk is seen then, and links below it are not followed.
+	Name, At string
+
 	// Known says what is recognised in texts that people paste. The zero value leaves them as
 	// they are.
 	Known paste.Known
@@ -92,6 +96,7 @@ func (l *Options) setDefaults() {
 // Tree is the disk with archives as folders.
 type Tree struct {
 	limits Options
+	disk   disk
 	held   limits.Held // content in memory
 	meter  meter
 	watch  *watch
@@ -106,6 +111,7 @@ type Tree struct {
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
+	shown   map[string]bool  // those of mounts that Show was given
 	closers []io.Closer
 	lost    []string
 	notes   []string
@@ -119,6 +125,9 @@ type Tree struct {
 func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
+	if limits.At != "" {
+		t.disk = disk{filepath.Clean(limits.Name), limits.At}
+	}
 	t.meter.on = limits.Count
 	var given []os.FileInfo // archives
 	for _, path := range paths {
@@ -129,7 +138,7 @@ func Open(paths []string, limits Options) (*Tree, error) {
 			}
 			continue
 		}
-		onDisk, stat := existing(path)
+		onDisk, stat := t.disk.existing(path)
 		if stat == nil || !stat.Mode().IsRegular() {
 			continue
 		}
@@ -150,25 +159,6 @@ func Open(paths []string, limits Options) (*Tree, error) {
 		}
 	}
 	return t, nil
-}
-
-// existing returns the longest part of a path that is on the disk, without @TICK.
-func existing(path string) (string, os.FileInfo) {
-	for path = filepath.Clean(path); ; {
-		if stat, err := os.Stat(path); err == nil {
-			return path, stat
-		}
-		if i := strings.LastIndexByte(path, '@'); i > 0 {
-			if stat, err := os.Stat(path[:i]); err == nil {
-				return path[:i], stat
-			}
-		}
-		parent := filepath.Dir(path)
-		if parent == path {
-			return "", nil
-		}
-		path = parent
-	}
 }
 
 // Lost says what in the archives could not be used, after the files of interest were
@@ -260,7 +250,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 	if !given && !t.named(path) {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := t.disk.open(path)
 	if err != nil {
 		if given {
 			return nil, err
@@ -325,7 +315,7 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 	if n != nil {
 		return n, nil
 	}
-	stat, err := os.Stat(path)
+	stat, err := t.disk.stat(path)
 	if err != nil || !stat.Mode().IsRegular() || !t.named(path) {
 		return stat, err
 	}
@@ -356,7 +346,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	}
 	if n == nil {
 		f, err := t.keeper.get(path, func() (files.File, error) {
-			f, err := openDisk(path)
+			f, err := t.disk.bounded(path)
 			if err == nil {
 				if err = t.limits.dense(f); err != nil {
 					f.Close()
@@ -396,7 +386,7 @@ func (t *Tree) Names(path string) ([]string, error) {
 		return nil, err
 	}
 	if n == nil {
-		return files.Disk.Names(path)
+		return t.disk.names(path)
 	}
 	if n.folder == nil {
 		return nil, &fs.PathError{Op: "readdir", Path: path, Err: fmt.Errorf("is a file of an archive")}

@@ -18,9 +18,9 @@ func reached(err error) *limits.Limit {
 	return limits.Archive
 }
 
-// openDisk opens a file on the disk that is not too large.
-func openDisk(path string) (files.File, error) {
-	f, err := files.Disk.Open(path)
+// bounded opens a file that is not too large.
+func (d disk) bounded(path string) (files.File, error) {
+	f, err := d.open(path)
 	if err != nil {
 		return nil, err
 	}

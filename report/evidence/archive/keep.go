@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -78,6 +79,23 @@ func (k *keeper) get(path string, open func() (files.File, error)) (files.File, 
 	}
 	k.files[path] = one
 	return &reader{kept: one}, nil
+}
+
+// forget closes the files below a path, whose content may be another one now.
+func (k *keeper) forget(folder string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for path, one := range k.files {
+		if !strings.HasPrefix(path, folder+string(filepath.Separator)) {
+			continue
+		}
+		if one.file != nil {
+			one.file.Close()
+			one.file = nil
+			k.open--
+		}
+		delete(k.files, path)
+	}
 }
 
 // Close closes the files that are open.

@@ -15,6 +15,7 @@ import (
 type node struct {
 	name   string
 	size   int64
+	time   time.Time        // when it was last changed, as the archive has it; zero if that does not say
 	folder map[string]*node // nil for a file
 	open   func(n *node) (files.File, error)
 }
@@ -23,7 +24,7 @@ func newFolder(name string) *node { return &node{name: name, folder: map[string]
 
 func (n *node) Name() string       { return n.name }
 func (n *node) Size() int64        { return n.size }
-func (n *node) ModTime() time.Time { return time.Time{} }
+func (n *node) ModTime() time.Time { return n.time }
 func (n *node) IsDir() bool        { return n.folder != nil }
 func (n *node) Sys() any           { return nil }
 func (n *node) Mode() fs.FileMode {

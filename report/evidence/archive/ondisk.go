@@ -6,7 +6,7 @@ import "path/filepath"
 // into: of a file in an archive the archive, of FOLDER@TICK the folder. What is not there is left out.
 func OnDisk(paths []string) (found []string) {
 	for _, path := range paths {
-		at, stat := existing(path)
+		at, stat := disk{}.existing(path)
 		clean := filepath.Clean(path)
 		if stat == nil || stat.IsDir() && at != clean && (len(clean) <= len(at) || clean[len(at)] != '@') {
 			continue // of a path that is not there only the folder is

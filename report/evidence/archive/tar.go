@@ -145,6 +145,7 @@ func (a *archive) addTar(root *node, in io.Reader, h *tar.Header, take func(io.R
 	if n == nil {
 		return err
 	}
+	n.time = h.ModTime
 	a.add(root, h.Name, n)
 	return err
 }

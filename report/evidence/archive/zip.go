@@ -117,7 +117,7 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 		return
 	}
 	size, packed := int64(f.UncompressedSize64), int64(f.CompressedSize64)
-	n := &node{size: size}
+	n := &node{size: size, time: f.Modified}
 	switch {
 	case f.Method == zip.Store && size != packed:
 		a.leave(f.Name, "has two sizes")

@@ -224,10 +224,10 @@ type FactValues struct {
 	Values map[string]string // by the peers' names
 }
 
-// Facts returns what the logs of two peers at least state, each fact from logs of one kind, in
+// Facts returns what the logs of so many peers at least state, each fact from logs of one kind, in
 // the order of the names. Of mods the values say how many there are, and which of them not all
 // peers have.
-func Facts(peers []Peer) []FactValues {
+func Facts(peers []Peer, least int) []FactValues {
 	kinds := kindsOf(peers)
 	type key struct{ kind, name string }
 	all := map[key]map[string]string{}
@@ -259,7 +259,7 @@ func Facts(peers []Peer) []FactValues {
 	}
 	var keys []key
 	for k, values := range all {
-		if len(values) > 1 {
+		if len(values) >= least {
 			keys = append(keys, k)
 		}
 	}

@@ -344,7 +344,7 @@ func FuzzRead(f *testing.F) {
 		if d := gamelog.Compare(peers, opts.Split); len(d) > 0 {
 			t.Fatalf("differs from itself: %+v", d[0])
 		}
-		for _, f := range gamelog.Facts(peers) {
+		for _, f := range gamelog.Facts(peers, 2) {
 			if f.Values["a"] != f.Values["b"] {
 				t.Fatalf("%s: %q", f.Name, f.Values)
 			}

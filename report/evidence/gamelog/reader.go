@@ -85,7 +85,7 @@ func (r *reader) run(in io.Reader) error {
 // lines takes whole lines. Those of interest are found in all of them at once: few lines are more
 // than looked at where they begin.
 func (r *reader) lines(text []byte) {
-	places := telling.Find(text, &r.places)
+	places := telling().Find(text, &r.places)
 	escapes := bytes.IndexByte(text, 0x1b) >= 0
 	for from := 0; from < len(text); {
 		end := from + bytes.IndexByte(text[from:], '\n')

@@ -3,16 +3,19 @@ package gamelog
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/desynctool/desynctool/internal/literals"
 )
 
 // telling finds lines that say something by what stands anywhere in them: [unlabelled], [strict] and
 // [factorioTick] find nothing in others.
-var telling = literals.New(slices.Concat(messages, []string{
-	"xception", "ssert in ", "ssertion failed", "SSERTION FAILED", "ssertion `", "egmentation fault", "ccess violation",
-	"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:", "pdateTick",
-}))
+var telling = sync.OnceValue(func() *literals.Searcher {
+	return literals.New(slices.Concat(messages, []string{
+		"xception", "ssert in ", "ssertion failed", "SSERTION FAILED", "ssertion `", "egmentation fault", "ccess violation",
+		"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:", "pdateTick",
+	}))
+})
 
 // unlabelled returns how bad a message is that has no level, by how it is put. It may hold one of the
 // telling texts if tells is set.

@@ -1,6 +1,8 @@
 // Command refsim is the reference sim as a WebAssembly module:
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o refsim.wasm
+//
+// With -ldflags "-X main.fault=NAME/PLACE@TICK" it has a mistake.
 package main
 
 import (
@@ -13,7 +15,8 @@ import (
 )
 
 var (
-	server  = extsim.NewServer(refsim.Simulator(), refsim.SimName)
+	fault   string
+	server  = extsim.NewServer(refsim.Simulator(mistakes()...), refsim.SimName)
 	request []byte
 	reply   []byte
 )
@@ -32,6 +35,17 @@ func handle(_, n uint32) uint64 {
 		panic(err)
 	}
 	return uint64(address(reply))<<32 | uint64(len(reply))
+}
+
+func mistakes() []refsim.Fault {
+	if fault == "" {
+		return nil
+	}
+	f, _, err := refsim.ParseFault(fault)
+	if err != nil {
+		panic(err)
+	}
+	return []refsim.Fault{f}
 }
 
 func address(b []byte) uint32 { return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

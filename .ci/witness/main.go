@@ -1,0 +1,215 @@
+// Command witness holds the recipes of games against the games: it plays real sessions, changes something in one of
+// their processes, and prints what desynctool says of them without and with the game as a witness, as
+// docs/games.md has it:
+//
+//	go run ./.ci/witness -games 0ad,spring -seed 7
+//
+// It exits with status 1 if a verdict is wrong. .ci/games installs the games first.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// made is a session that really happened, and what is true of it.
+type made struct {
+	name   string   // "late damage on the client"
+	paths  []string // what triage is given
+	truth  string   // in one line
+	guilty string   // the peers that are wrong, as the files name them, with ", "; empty if none is or it cannot be known
+	random bool     // the game itself is not deterministic here: two replays of one log differ
+	tick   *uint64  // the divergent tick in our ordinals, where it is known
+	// unplayed says that a recording cannot be played: that of a peer that joined later.
+	unplayed bool
+	sim      string // what --sim gets, if not the game's name alone
+}
+
+// game is a game whose recipe is held against it.
+type game struct {
+	name  string // of the recipe
+	make  func(ctx context.Context, dir string, seed uint64) ([]made, error)
+	cases []made // of testdata
+}
+
+// errSkipped says that no session can be made here.
+var errSkipped = errors.New("skipped")
+
+func main() {
+	wrong, err := run()
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	case wrong > 0:
+		fmt.Fprintf(os.Stderr, "%d verdicts are wrong\n", wrong)
+		os.Exit(1)
+	}
+}
+
+func run() (wrong int, err error) {
+	only := flag.String("games", "", "games, by comma; all without it")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the sessions that are played")
+	keep := flag.String("keep", "", "a folder to keep the sessions in")
+	tool := flag.String("tool", "", "a build of desynctool; this one without it")
+	recorded := flag.Bool("recorded", false, "only the cases of testdata, nothing new is played")
+	flag.Parse()
+	dir := *keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "witness-"); err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(dir)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return 0, err
+	}
+	if *tool == "" {
+		*tool = filepath.Join(dir, "desynctool")
+		if out, err := exec.Command("go", "build", "-o", *tool, "./cmd/desynctool").CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("go build: %w: %s", err, out)
+		}
+	}
+	fmt.Printf("seed %d\n\n", *seed)
+	fmt.Println("| Game | Case | Truth | Without | With the game | Seconds |")
+	fmt.Println("|---|---|---|---|---|---|")
+	for _, g := range games {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), g.name) {
+			continue
+		}
+		list := g.cases
+		if g.make != nil && !*recorded {
+			fresh, err := g.make(context.Background(), filepath.Join(dir, g.name), *seed)
+			if errors.Is(err, errSkipped) {
+				fmt.Fprintf(os.Stderr, "%s: %v\n", g.name, err)
+				continue
+			}
+			if err != nil {
+				return wrong, fmt.Errorf("%s: %w", g.name, err)
+			}
+			list = slices.Concat(list, fresh)
+		}
+		for i := range list {
+			ok, err := judge(*tool, g.name, &list[i])
+			if err != nil {
+				return wrong, fmt.Errorf("%s: %s: %w", g.name, list[i].name, err)
+			}
+			if !ok {
+				wrong++
+			}
+		}
+	}
+	return wrong, nil
+}
+
+// triaged is what the tool says, as far as it is judged.
+type triaged struct {
+	Status  string   `json:"status"`
+	Verdict []string `json:"verdict"`
+	First   *struct {
+		Tick  *uint64  `json:"tick"`
+		Wrong []string `json:"wrong"`
+	} `json:"first_divergence"`
+	Witness *struct {
+		Game   string          `json:"game"`
+		Differ json.RawMessage `json:"differ"`
+		Failed []string        `json:"failed"`
+	} `json:"witness"`
+}
+
+// wrong are the peers that the tool names.
+func (t *triaged) wrong() []string {
+	if t.First == nil {
+		return nil
+	}
+	return t.First.Wrong
+}
+
+// differs reports whether two replays of the same orders differ.
+func (t *triaged) differs() bool {
+	return t.Witness != nil && len(t.Witness.Differ) > 0 && string(t.Witness.Differ) != "null"
+}
+
+// judge triages a session without and with the game, and prints a row. It reports whether all that was said is true.
+func judge(tool, game string, m *made) (bool, error) {
+	sim := m.sim
+	if sim == "" {
+		sim = game
+	}
+	without, _, err := triage(tool, m.paths)
+	if err != nil {
+		return false, err
+	}
+	with, took, err := triage(tool, m.paths, "--sim", sim, "--no-cache")
+	if err != nil {
+		return false, err
+	}
+	ok := m.right(with)
+	said := with.says()
+	if !ok {
+		said = "**wrong**: " + said
+	}
+	fmt.Printf("| %s | %s | %s | %s | %s | %.0f |\n", game, m.name, m.truth, without.says(), said, took.Seconds())
+	return ok, nil
+}
+
+// right reports whether what the tool says of a session is true, and says who is wrong where somebody is.
+func (m *made) right(t *triaged) bool {
+	switch {
+	case t.Witness == nil || len(t.Witness.Failed) > 0 != m.unplayed:
+		return false
+	case m.random:
+		return t.differs() && len(t.wrong()) == 0
+	case t.differs():
+		return false
+	case m.guilty == "":
+		return len(t.wrong()) == 0
+	case !slices.Equal(t.wrong(), strings.Split(m.guilty, ", ")):
+		return false
+	}
+	return m.tick == nil || t.First.Tick == nil || *t.First.Tick == *m.tick
+}
+
+// says is a verdict in a few words.
+func (t *triaged) says() string {
+	var parts []string
+	parts = append(parts, t.Status)
+	if t.First != nil && t.First.Tick != nil {
+		parts = append(parts, fmt.Sprintf("tick %d", *t.First.Tick))
+	}
+	switch wrong := t.wrong(); {
+	case len(wrong) > 0:
+		parts = append(parts, strings.Join(wrong, ", ")+" is wrong")
+	case t.differs():
+		parts = append(parts, "the game does not do the same twice")
+	case t.Status == "diverged":
+		parts = append(parts, "who is wrong is not known")
+	}
+	if t.Witness != nil {
+		parts = append(parts, t.Witness.Failed...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// triage runs the tool.
+func triage(tool string, paths []string, args ...string) (*triaged, time.Duration, error) {
+	begun := time.Now()
+	cmd := exec.Command(tool, slices.Concat([]string{"triage"}, paths, args, []string{"--format", "json"})...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || len(out) == 0) {
+		return nil, 0, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	}
+	t := &triaged{}
+	return t, time.Since(begun), json.Unmarshal(out, t)
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// openttdCase is a session of OpenTTD that is made.
+type openttdCase struct {
+	name   string
+	poked  string // in whose memory a bit is changed: "server", "client" or nobody's
+	symbol string // where
+	offset int64
+	silent bool // the game does not notice
+	alone  bool // only what the guilty peer left is given: nothing that both left differs
+	guilty string
+	truth  string
+}
+
+var openttdCases = []openttdCase{
+	{name: "openttd control", truth: "nothing is wrong"},
+	{name: "openttd random numbers of the client", poked: "client", symbol: "_random", truth: "the client left no state after it, and its log has no hashes: the replay cannot show it"},
+	{name: "openttd random numbers of the server, who is always right", poked: "server", symbol: "_random", guilty: "server", alone: true},
+	{name: "openttd interest rate of the client, which it does not notice", poked: "client", symbol: "_economy", offset: 10, silent: true, guilty: "client"},
+}
+
+// makeOpenttd plays sessions of OpenTTD: a dedicated server with two companies of a script, and a client who
+// watches. Both programs are made by openttd-build, in the folder that OPENTTD_BUILD names: Debian's writes
+// logs that nothing can play.
+func makeOpenttd(ctx context.Context, dir string, seed uint64) ([]made, error) {
+	builds := os.Getenv("OPENTTD_BUILD")
+	if builds == "" {
+		return nil, fmt.Errorf("%w: OPENTTD_BUILD does not name the folder in which .ci/witness/openttd-build has built the game", errSkipped)
+	}
+	var all []made
+	for i, c := range openttdCases {
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		m, err := c.play(ctx, filepath.Join(builds, "openttd-record"), filepath.Join(dir, fmt.Sprintf("session%d", i)), random)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		m.sim = "openttd:" + filepath.Join(builds, "openttd-replay")
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// The script that plays on the server, and what both are configured with.
+const (
+	openttdInfo = `class Planter extends AIInfo {
+	function GetAuthor() { return "desynctool"; }
+	function GetName() { return "Planter"; }
+	function GetDescription() { return "plants trees and places signs"; }
+	function GetVersion() { return 1; }
+	function GetDate() { return "2026-01-01"; }
+	function CreateInstance() { return "Planter"; }
+	function GetShortName() { return "PLNT"; }
+	function GetAPIVersion() { return "12"; }
+}
+RegisterAI(Planter());
+`
+	openttdPlanter = `class Planter extends AIController {
+	function Start() {
+		AICompany.SetLoanAmount(AICompany.GetMaxLoanAmount());
+		for (local n = 0; true; n++) {
+			local tile = AIBase.RandRange(AIMap.GetMapSize());
+			if (AIMap.IsValidTile(tile)) {
+				AITile.PlantTree(tile);
+				if (n % 5 == 0) AISign.BuildSign(tile, "sign " + n);
+			}
+			this.Sleep(40);
+		}
+	}
+}
+`
+	openttdConfig = `[gui]
+autosave = off
+[network]
+server_name = witness
+client_name = witness
+server_game_type = local
+server_advertise = false
+min_active_clients = 0
+sync_freq = 50
+[difficulty]
+max_no_competitors = 0
+[game_creation]
+map_x = 6
+map_y = 6
+starting_year = 1950
+`
+)
+
+// play plays a session, with the server's files in dir/server and the client's in dir/client.
+func (c *openttdCase) play(ctx context.Context, program, dir string, random *rand.Rand) (m made, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
+	top, remove, err := files.TemporaryFolder("")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return m, err
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return m, err
+	}
+	server, err := startOpenttd(ctx, program, filepath.Join(top, "server"), "-D"+address, "-g", "-G", strconv.FormatUint(uint64(random.Uint32()), 10))
+	if err != nil {
+		return m, err
+	}
+	defer server.end()
+	if err := server.waits(ctx, "new_map: ", 2); err != nil {
+		return m, err
+	}
+	for range 2 {
+		if _, err := io.WriteString(server.console, "start_ai Planter\n"); err != nil {
+			return m, err
+		}
+		time.Sleep(3 * time.Second)
+	}
+	client, err := startOpenttd(ctx, program, filepath.Join(top, "client"), "-n", address, "-p", "", "-v", "null:ticks=1000000000", "-s", "null", "-m", "null")
+	if err != nil {
+		return m, err
+	}
+	defer client.end()
+	peers := map[string]*openttdPeer{"server": server, "client": client}
+	// The client's first save, which is at the first day that 32 divides.
+	if err := client.waits(ctx, "save: 000a", 1); err != nil {
+		return m, err
+	}
+	m = made{name: c.name, truth: c.truth, guilty: c.guilty}
+	time.Sleep(time.Duration(20+random.IntN(20)) * time.Second)
+	if c.poked != "" {
+		tick, err := peers[c.poked].poke(program, c.symbol, c.offset)
+		if err != nil {
+			return m, err
+		}
+		m.tick = &tick
+		m.truth = fmt.Sprintf("a bit of %s of the %s was changed at %08x;%02x", c.symbol, c.poked, tick/74, tick%74)
+		if c.truth != "" {
+			m.truth += "; " + c.truth
+		}
+		wanted, times := "sync_err: ", 1
+		if c.silent {
+			wanted, times = "save: 000a", 2
+		}
+		if err := client.waits(ctx, wanted, times); err != nil {
+			return m, err
+		}
+	}
+	time.Sleep(20 * time.Second)
+	for _, name := range []string{"client", "server"} {
+		peers[name].end()
+		to := filepath.Join(dir, name)
+		if !c.alone || name == c.guilty {
+			m.paths = append(m.paths, to)
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return m, err
+		}
+		if err := os.CopyFS(to, os.DirFS(filepath.Join(top, name, "save", "autosave"))); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// openttdPeer is a game that runs.
+type openttdPeer struct {
+	dir     string
+	cmd     *exec.Cmd
+	console io.WriteCloser
+}
+
+func startOpenttd(ctx context.Context, program, dir string, args ...string) (*openttdPeer, error) {
+	for name, text := range map[string]string{"openttd.cfg": openttdConfig, "ai/planter/info.nut": openttdInfo, "ai/planter/main.nut": openttdPlanter} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+			return nil, err
+		}
+	}
+	out, err := os.Create(filepath.Join(dir, "stdout.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p := &openttdPeer{dir: dir}
+	p.cmd = exec.CommandContext(ctx, "nice", append([]string{"-n", "15", program, "-c", filepath.Join(dir, "openttd.cfg"), "-d", "desync=3", "-x"}, args...)...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, out, out
+	if p.console, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return p, p.cmd.Start()
+}
+
+func (p *openttdPeer) end() {
+	if p.cmd.ProcessState == nil {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		done := make(chan struct{})
+		go func() { _ = p.cmd.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Second):
+			_ = p.cmd.Process.Kill()
+			<-done
+		}
+	}
+}
+
+// waits waits until the game has logged something so many times.
+func (p *openttdPeer) waits(ctx context.Context, text string, times int) error {
+	for {
+		b, err := os.ReadFile(filepath.Join(p.dir, "save", "autosave", "commands-out.log"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) || bytes.Count(b, []byte(text)) >= times {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the game did not log %q: %w", text, context.Cause(ctx))
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// poke changes a bit in the game's memory while it stands still, and returns the tick.
+func (p *openttdPeer) poke(program, symbol string, offset int64) (uint64, error) {
+	pid := p.cmd.Process.Pid // nice has become the game
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return 0, err
+	}
+	defer syscall.Kill(pid, syscall.SIGCONT)
+	time.Sleep(100 * time.Millisecond)
+	out, err := exec.Command("nm", program).Output()
+	if err != nil {
+		return 0, err
+	}
+	at := map[string]int64{}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) == 3 {
+			n, err := strconv.ParseInt(f[0], 16, 64)
+			if err == nil {
+				at[f[2]] = n
+			}
+		}
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return 0, err
+	}
+	var base int64 // the first is the program
+	if _, err := fmt.Sscanf(string(maps), "%x-", &base); err != nil {
+		return 0, err
+	}
+	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer mem.Close()
+	var date [4]byte
+	var fract [2]byte
+	var poked [1]byte
+	for name, b := range map[string][]byte{"_date": date[:], "_date_fract": fract[:], symbol: poked[:]} {
+		if at[name] == 0 {
+			return 0, fmt.Errorf("%s has no symbol %s", program, name)
+		}
+		if name == symbol {
+			at[name] += offset
+		}
+		if _, err := mem.ReadAt(b, base+at[name]); err != nil {
+			return 0, err
+		}
+	}
+	poked[0] ^= 1
+	if _, err := mem.WriteAt(poked[:], base+at[symbol]); err != nil {
+		return 0, err
+	}
+	return uint64(binary.LittleEndian.Uint32(date[:]))*74 + uint64(binary.LittleEndian.Uint16(fract[:])), nil
+}

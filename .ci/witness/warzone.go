@@ -1,0 +1,349 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/confine"
+	"github.com/desynctool/desynctool/orderlog/warzone"
+)
+
+const warzoneProgram = "/usr/games/warzone2100"
+
+// warzoneCase is a session of Warzone 2100 that is made.
+type warzoneCase struct {
+	name, truth string
+	poked       string // host or client; nobody if empty
+	player      int    // whose power is changed
+	by          int64  // by how much, in 1/2³²
+	script      string // of rules that both have
+	random      bool
+}
+
+var warzoneCases = []warzoneCase{
+	{name: "control", truth: "nothing is wrong"},
+	{name: "power on the client", truth: "1 of power more for player 1 on the client", poked: "client", player: 1, by: 1 << 32},
+	{name: "power on the host", truth: "the least power less for player 1 on the host", poked: "host", player: 1, by: -1},
+	{name: "power of the other player on the client", truth: "1/16 of power more for player 0 on the client", poked: "client", player: 0, by: 1 << 28},
+	{
+		name: "a random number of its own in a script", truth: "rules of a mod give random power on both", random: true,
+		script: "namespace(\"luck_\");\nfunction luck_eventGameInit() { setTimer(\"luck_turn\", 5000); }\n" +
+			"function luck_turn() { setPower(1000 + Math.floor(Math.random() * 1000), 0); }\n",
+	},
+}
+
+// warzoneSlots are the names by which the files call the peers.
+var warzoneSlots = map[string]string{"host": "slot 0", "client": "slot 1"}
+
+// makeWarzone plays sessions of Warzone 2100: a host without a screen, and a client with one that nobody sees, since
+// it has to press the button Ready. Both are in one network namespace.
+func makeWarzone(ctx context.Context, dir string, seed uint64) ([]made, error) {
+	var all []made
+	for i := range warzoneCases {
+		c := &warzoneCases[i]
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		var m made
+		var err error
+		for range 3 { // a lobby that does not come to a game is no session
+			m, err = c.play(ctx, filepath.Join(dir, fmt.Sprintf("session%d", i)), random)
+			if err == nil || !errors.Is(err, errWarzoneLobby) {
+				break
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// warzoneLobby is the configuration of the host's game. Two humans, and two AIs that the host plays.
+const warzoneLobby = `{"locked":{"power":true,"alliances":true,"teams":true,"difficulty":true,"ai":true,"scavengers":true,"position":true,"bases":true},
+"challenge":{"map":"Sk-Rush","maxPlayers":4,"scavengers":1,"alliances":0,"powerLevel":2,"bases":1,"name":"session","techLevel":1,"spectatorHost":false,"openSpectatorSlots":0},
+"player_0":{"team":0},"player_1":{"team":1},"player_2":{"team":2,"ai":"nexus.js","difficulty":"Medium"},"player_3":{"team":3,"ai":"nexus.js","difficulty":"Medium"}}
+`
+
+var errWarzoneLobby = errors.New("the game did not begin")
+
+// warzonePeer is an instance that runs.
+type warzonePeer struct {
+	dir, config string
+	cmd         *exec.Cmd
+	done        chan error
+}
+
+func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (m made, err error) {
+	ctx, stop := context.WithTimeoutCause(ctx, 6*time.Minute, errors.New("the session took more than 6 minutes"))
+	defer stop()
+	if err := os.RemoveAll(dir); err != nil {
+		return m, err
+	}
+	net := exec.CommandContext(ctx, "unshare", "--user", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 1000")
+	said, err := net.StdoutPipe()
+	if err != nil {
+		return m, err
+	}
+	if err := net.Start(); err != nil {
+		return m, err
+	}
+	defer func() {
+		net.Process.Kill()
+		net.Wait()
+	}()
+	if up := make([]byte, 3); true {
+		if _, err := io.ReadFull(said, up); err != nil {
+			return m, fmt.Errorf("a network namespace: %w", err)
+		}
+	}
+	display, closeScreen, err := warzoneScreen(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer closeScreen()
+	var running []*warzonePeer
+	defer func() {
+		for _, p := range running {
+			p.cmd.Process.Kill()
+			<-p.done
+		}
+	}()
+	start := func(name string, args ...string) (*warzonePeer, error) {
+		p := &warzonePeer{dir: filepath.Join(dir, name), done: make(chan error, 1)}
+		p.config = filepath.Join(p.dir, "config")
+		if err := os.MkdirAll(filepath.Join(p.config, "autohost"), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(p.config, "autohost", "game.json"), []byte(warzoneLobby), 0o644); err != nil {
+			return nil, err
+		}
+		if c.script != "" {
+			if err := writeWarzoneMod(filepath.Join(p.config, "mods", "4.3.3", "multiplay"), c.script); err != nil {
+				return nil, err
+			}
+			args = append(args, "--mod_mp=luck.wz")
+		}
+		out, err := os.Create(filepath.Join(p.dir, "printed.log"))
+		if err != nil {
+			return nil, err
+		}
+		defer out.Close()
+		in := []string{"--preserve-credentials", "--user", "--net", "--target", fmt.Sprint(net.Process.Pid), "nice", "-n", "10", warzoneProgram, "--nosound", "--configdir=" + p.config}
+		p.cmd = exec.CommandContext(ctx, "nsenter", append(in, args...)...)
+		p.cmd.Env = append(confine.Minimal(p.dir), display)
+		p.cmd.Stdout, p.cmd.Stderr = out, out
+		if err := p.cmd.Start(); err != nil {
+			return nil, err
+		}
+		go func() { p.done <- p.cmd.Wait(); close(p.done) }()
+		running = append(running, p)
+		return p, nil
+	}
+	host, err := start("host", "--headless", "--autohost=game.json", "--startplayers=2")
+	if err != nil {
+		return m, err
+	}
+	if err := sleep(ctx, 6*time.Second); err != nil {
+		return m, err
+	}
+	client, err := start("client", "--window", "--resolution=640x480", "--noshadows", "--join=127.0.0.1")
+	if err != nil {
+		return m, err
+	}
+	if err := host.await(ctx, time.Minute, "Player has joined"); err != nil {
+		return m, err
+	}
+	if err := ready(ctx, client, display); err != nil {
+		return m, err
+	}
+	for _, p := range running {
+		if err := p.await(ctx, time.Minute, "Started writing replay file"); err != nil {
+			return m, err
+		}
+	}
+	if err := sleep(ctx, time.Duration(8000+random.IntN(8000))*time.Millisecond); err != nil {
+		return m, err
+	}
+	m = made{name: c.name, truth: c.truth, random: c.random}
+	if c.poked != "" {
+		p := map[string]*warzonePeer{"host": host, "client": client}[c.poked]
+		if err := p.pokePower(c.player, c.by); err != nil {
+			return m, err
+		}
+		m.guilty = warzoneSlots[c.poked]
+	}
+	// A machine that is busy plays slower than in real time.
+	for end := time.Now().Add(2 * time.Minute); c.poked != "" || c.random; {
+		dumps, err := filepath.Glob(filepath.Join(host.config, "logs", "desync*_p*.txt"))
+		if err == nil {
+			err = sleep(ctx, time.Second)
+		}
+		if err != nil {
+			return m, err
+		}
+		if len(dumps) >= 4 || time.Now().After(end) { // both have dumped twice
+			break
+		}
+	}
+	if err := sleep(ctx, 15*time.Second); err != nil {
+		return m, err
+	}
+	for _, p := range []*warzonePeer{client, host} { // it writes its recording when it is asked to end
+		p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			return m, context.Cause(ctx)
+		}
+	}
+	for _, p := range running {
+		left, err := p.left(filepath.Join(dir, "files", filepath.Base(p.dir)))
+		if err != nil {
+			return m, err
+		}
+		m.paths = append(m.paths, left)
+	}
+	if c.script != "" {
+		m.sim = "warzone2100 mods=" + filepath.Join(host.config, "mods", "4.3.3", "multiplay")
+	}
+	if c.poked != "" {
+		m.tick, err = firstWarzoneDump(m.paths)
+	}
+	return m, err
+}
+
+// warzoneScreen starts an X server whose screen is as large as the game's window, and returns DISPLAY=…. It has a
+// number that is not likely to be taken by another: with -displayfd, servers of two network namespaces take the
+// same.
+func warzoneScreen(ctx context.Context) (display string, end func(), err error) {
+	number := 1000 + rand.IntN(9000)
+	cmd := exec.CommandContext(ctx, "Xvfb", fmt.Sprintf(":%d", number), "-nolisten", "tcp", "-noreset", "-screen", "0", "640x480x24")
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	end = func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	return fmt.Sprintf("DISPLAY=:%d", number), end, nil
+}
+
+// await waits until a peer has printed something.
+func (p *warzonePeer) await(ctx context.Context, long time.Duration, text string) error {
+	for end := time.Now().Add(long); time.Now().Before(end); {
+		b, err := os.ReadFile(filepath.Join(p.dir, "printed.log"))
+		if err != nil || bytes.Contains(b, []byte(text)) {
+			return err
+		}
+		if err := sleep(ctx, 300*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %s does not print %q", errWarzoneLobby, filepath.Base(p.dir), text)
+}
+
+// ready presses the client's button until the game begins. Where it is, is known for a window of 640 by 480.
+func ready(ctx context.Context, client *warzonePeer, display string) error {
+	last := errWarzoneLobby
+	for range 6 {
+		if err := sleep(ctx, 7*time.Second); err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(ctx, "xdotool", "mousemove", "590", "88", "sleep", "0.5", "click", "1")
+		cmd.Env = append(os.Environ(), display)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			last = fmt.Errorf("%w: xdotool: %w: %s", errWarzoneLobby, err, out)
+			continue // there is no window yet
+		}
+		if err := client.await(ctx, 20*time.Second, "[gameLoad:"); !errors.Is(err, errWarzoneLobby) {
+			return err
+		}
+	}
+	return last
+}
+
+// left copies what a peer leaves: its recording and dumps.
+func (p *warzonePeer) left(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	for _, pattern := range []string{"replay/multiplay/*.wzrp", "logs/desync*.txt"} {
+		list, err := filepath.Glob(filepath.Join(p.config, pattern))
+		if err != nil {
+			return "", err
+		}
+		if strings.HasSuffix(pattern, "wzrp") && len(list) != 1 {
+			return "", fmt.Errorf("%s left %d recordings", filepath.Base(p.dir), len(list))
+		}
+		for _, file := range list {
+			b, err := os.ReadFile(file)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), b, 0o644)
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+	}
+	return dir, nil
+}
+
+// firstWarzoneDump returns the tick before the first dump: in it the peers parted, by the game's own word.
+func firstWarzoneDump(dirs []string) (*uint64, error) {
+	var times []uint32
+	for _, dir := range dirs {
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if name, ok := warzone.ParseDumpName(e.Name()); ok {
+				times = append(times, name.Time)
+			}
+		}
+	}
+	if len(times) == 0 {
+		return nil, errors.New("the game did not notice that the peers parted")
+	}
+	n := uint64(slices.Min(times)/warzone.TickLength) - 1
+	return &n, nil
+}
+
+// writeWarzoneMod writes a mod with one script of rules.
+func writeWarzoneMod(dir, script string) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	out, err := os.Create(filepath.Join(dir, "luck.wz"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	z := zip.NewWriter(out)
+	w, err := z.Create("multiplay/script/mods/init.js")
+	if err == nil {
+		_, err = io.WriteString(w, script)
+	}
+	return errors.Join(err, z.Close())
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

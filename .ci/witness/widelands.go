@@ -1,0 +1,379 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// widelandsCase is a session of Widelands that is made.
+type widelandsCase struct {
+	name   string
+	poked  int  // 1 for the host, 2 for the client: of a queued act, the object that acts is changed in its memory
+	data   bool // the client has other animals
+	guilty string
+	truth  string
+}
+
+var widelandsCases = []widelandsCase{
+	{name: "widelands control", truth: "nothing is wrong"},
+	{name: "widelands queued act on the client", poked: 2, guilty: "client 1"},
+	{name: "widelands queued act on the host", poked: 1, guilty: "host"},
+	{name: "widelands other animals on the client", data: true, guilty: "client 1", truth: "animals breed at another rate on the client"},
+}
+
+// makeWidelands plays sessions of Widelands: a host and a client, who has the first player's tribe and does
+// nothing, and the game's own player, on a map of 64 by 64. The menus are worked by clicks at known places
+// of a screen of 800 by 600, for which it needs Xvfb and xdotool; both are in a network of their own.
+func makeWidelands(ctx context.Context, dir string, seed uint64) ([]made, error) {
+	var all []made
+	for i, c := range widelandsCases {
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		m, err := c.play(ctx, filepath.Join(dir, fmt.Sprintf("session%d", i)), random)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// play plays a session, with the host's files in dir/host and the client's in dir/client.
+func (c *widelandsCase) play(ctx context.Context, dir string, random *rand.Rand) (m made, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
+	top, remove, err := files.TemporaryFolder("")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	network, err := startWidelandsNetwork(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer network.Process.Kill()
+	var peers [2]*widelandsPeer
+	for i, name := range []string{"host", "client"} {
+		home := filepath.Join(top, name)
+		if err := os.Mkdir(home, 0o777); err != nil {
+			return m, err
+		}
+		if c.data && name == "client" {
+			if err := otherAnimals(home, random); err != nil {
+				return m, err
+			}
+		}
+		if peers[i], err = startWidelands(ctx, network.Process.Pid, home); err != nil {
+			return m, err
+		}
+		defer peers[i].kill()
+	}
+	host, client := peers[0], peers[1]
+	for _, step := range []struct {
+		p    *widelandsPeer
+		do   string // keys, or where to click
+		seen string // what is printed then
+	}{
+		{host, "key p", "[LAN] Will broadcast"},
+		{client, "key p", "[LAN] Will broadcast"},
+		{host, "626 342", "[Host]: starting up"},         // Host a new game
+		{host, "626 456", "Initializing economy serial"}, // Change map
+		{host, "150 260", "load_map_for_render() for 'Crater'"},
+		{host, "694 547", "Map/Save is a directory!"}, // OK
+		{client, "130 128", ""},                       // the only game
+		{client, "626 236", "SETTING_MAP 'Crater'"},   // Join this game
+		{host, "264 152", ""},                         // The second player is
+		{host, "340 185", ""},                         // the game
+		{host, "694 547", "[NetHost] Stopping networking thread"},
+	} {
+		if err := step.p.do(ctx, step.do, step.seen); err != nil {
+			return m, err
+		}
+	}
+	for _, p := range peers {
+		if err := p.waits(ctx, " game] "); err != nil {
+			return m, err
+		}
+	}
+	for range 7 {
+		for _, p := range peers {
+			if err := p.x(ctx, "key", "Page_Up"); err != nil {
+				return m, err
+			}
+		}
+	}
+	m = made{name: c.name, truth: c.truth, guilty: c.guilty}
+	after := 150_000 + random.Uint64N(150_000) // ms of the game
+	if err := client.reaches(ctx, after); err != nil {
+		return m, err
+	}
+	switch {
+	case c.poked > 0:
+		for range 4 { // not as often as it was made faster: a key may have been lost, and slowest is a pause
+			for _, p := range peers {
+				if err := p.x(ctx, "key", "Page_Down"); err != nil {
+					return m, err
+				}
+			}
+		}
+		due, from, to, err := pokeWidelands(peers[c.poked-1], random)
+		if err != nil {
+			return m, err
+		}
+		m.tick = &due
+		m.truth = fmt.Sprintf("of the act due at %d, object %d was made %d", due, from, to)
+		if err := host.waits(ctx, "lost synchronization with client"); err != nil {
+			return m, err
+		}
+	case c.data:
+		if err := host.waits(ctx, "lost synchronization with client"); err != nil {
+			return m, err
+		}
+	}
+	for i, p := range peers {
+		to := filepath.Join(dir, []string{"host", "client"}[i])
+		m.paths = append(m.paths, to)
+		if err := p.leaves(to); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// startWidelandsNetwork starts a process that holds a network of its own open, with a loopback.
+func startWidelandsNetwork(ctx context.Context) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(ctx, "unshare", "--map-root-user", "--net", "--kill-child", "--fork", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := out.Read(make([]byte, 3)); err != nil {
+		return nil, fmt.Errorf("no network of its own: %w", err)
+	}
+	return cmd, nil
+}
+
+// widelandsPeer is a game that runs on a screen of its own.
+type widelandsPeer struct {
+	home, printed string
+	screen, game  *exec.Cmd
+	display       string
+}
+
+func startWidelands(ctx context.Context, network int, home string) (*widelandsPeer, error) {
+	p := &widelandsPeer{home: home, printed: filepath.Join(home, "stdout.txt")}
+	p.screen = exec.CommandContext(ctx, "Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp")
+	number, err := p.screen.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.screen.Start(); err != nil {
+		return nil, err
+	}
+	text := make([]byte, 16)
+	n, err := number.Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("no screen: %w", err)
+	}
+	p.display = ":" + strings.TrimSpace(string(text[:n]))
+	out, err := os.Create(p.printed)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	// The process that holds the network is a child of the one that was started.
+	inside, err := childOf(network)
+	if err != nil {
+		return nil, err
+	}
+	p.game = exec.CommandContext(ctx, "nsenter", "--target", strconv.Itoa(inside), "--user", "--net", "--preserve-credentials",
+		"nice", "-n", "10", "/usr/games/widelands", "--homedir="+home, "--nosound", "--xres=800", "--yres=600", "--maxfps=10", "--write_syncstreams=true", "--verbose")
+	p.game.Dir, p.game.Stdout, p.game.Stderr = home, out, out
+	p.game.Env = append(os.Environ(), "DISPLAY="+p.display, "HOME="+home, "SDL_VIDEODRIVER=x11")
+	if err := p.game.Start(); err != nil {
+		return nil, err
+	}
+	return p, p.waits(ctx, "Initializing economy serial")
+}
+
+// childOf returns the only child of a process.
+func childOf(pid int) (int, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(b)))
+}
+
+func (p *widelandsPeer) kill() {
+	for _, cmd := range []*exec.Cmd{p.game, p.screen} {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	}
+}
+
+// x has xdotool press keys or buttons.
+func (p *widelandsPeer) x(ctx context.Context, words ...string) error {
+	cmd := exec.CommandContext(ctx, "xdotool", words...)
+	cmd.Env = append(os.Environ(), "DISPLAY="+p.display)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("xdotool %s: %w: %s", strings.Join(words, " "), err, out)
+	}
+	return nil
+}
+
+// do presses keys or clicks, until the game prints something more often than before.
+func (p *widelandsPeer) do(ctx context.Context, what, seen string) error {
+	words := strings.Fields(what)
+	if words[0] != "key" {
+		words = []string{"mousemove", words[0], words[1], "sleep", "0.5", "click", "1"}
+	}
+	before, err := p.count(seen)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		if err := p.x(ctx, words...); err != nil {
+			return err
+		}
+		for range 10 {
+			time.Sleep(500 * time.Millisecond)
+			if n, err := p.count(seen); err != nil || n > before || seen == "" {
+				return err
+			}
+		}
+		if try == 5 || ctx.Err() != nil {
+			return fmt.Errorf("after %s the game did not print %q", what, seen)
+		}
+	}
+}
+
+func (p *widelandsPeer) count(text string) (int, error) {
+	b, err := os.ReadFile(p.printed)
+	return bytes.Count(b, []byte(text)), err
+}
+
+// waits waits until the game has printed something.
+func (p *widelandsPeer) waits(ctx context.Context, text string) error {
+	for {
+		n, err := p.count(text)
+		if err != nil || n > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the game did not print %q: %w", text, context.Cause(ctx))
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+var widelandsTime = regexp.MustCompile(`(?m)^\[(\d\d):(\d\d):(\d\d)\.(\d{3}) game\]`)
+
+// now returns the latest time of the game that was printed, in ms.
+func (p *widelandsPeer) now() (uint64, error) {
+	b, err := os.ReadFile(p.printed)
+	if err != nil {
+		return 0, err
+	}
+	found := widelandsTime.FindAllSubmatch(b, -1)
+	if len(found) == 0 {
+		return 0, nil
+	}
+	var n [4]uint64
+	for i, text := range found[len(found)-1][1:] {
+		n[i], _ = strconv.ParseUint(string(text), 10, 64)
+	}
+	return ((n[0]*60+n[1])*60+n[2])*1000 + n[3], nil
+}
+
+// reaches waits until a time of the game.
+func (p *widelandsPeer) reaches(ctx context.Context, ms uint64) error {
+	for {
+		now, err := p.now()
+		if err != nil || now >= ms {
+			return err
+		}
+		if n, err := p.count("DESYNC"); err != nil || n > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the game is at %d ms: %w", now, context.Cause(ctx))
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// leaves ends a game and moves its replay and what lies beside it.
+func (p *widelandsPeer) leaves(to string) error {
+	if err := p.game.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() { p.game.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second): // after a desync it may wait for a person
+		_ = p.game.Process.Kill()
+		<-ended
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	if err := os.CopyFS(to, os.DirFS(filepath.Join(p.home, "replays"))); err != nil {
+		return err
+	}
+	b, err := os.ReadFile(p.printed)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "stdout.txt"), b, 0o666)
+}
+
+var animalRate = regexp.MustCompile(`reproduction_rate = \d+`)
+
+// otherAnimals writes units into a peer's home that take the place of the game's.
+func otherAnimals(home string, random *rand.Rand) error {
+	const data = "/usr/share/games/widelands/data"
+	list, err := filepath.Glob(data + "/world/critters/*/*.lua")
+	if err != nil {
+		return err
+	}
+	changed := 0
+	for _, file := range list {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if !animalRate.Match(b) {
+			continue
+		}
+		changed++
+		b = animalRate.ReplaceAll(b, fmt.Appendf(nil, "reproduction_rate = %d", 1+random.IntN(20)))
+		to := filepath.Join(home, strings.TrimPrefix(file, data))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, b, 0o666)); err != nil {
+			return err
+		}
+	}
+	if changed == 0 {
+		return fmt.Errorf("no animals below %s", data)
+	}
+	return nil
+}

@@ -1,0 +1,488 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Where Debian has the game.
+const (
+	zeroadProgram = "/usr/games/pyrogenesis"
+	zeroadPublic  = "/usr/share/games/0ad/mods/public/public.zip"
+)
+
+// zeroadCase is a session of 0 A.D.: a host and a client without screens, on the scenario Combat Demo, in which
+// soldiers of two players fight from the beginning.
+type zeroadCase struct {
+	name, truth, guilty string
+	random              bool
+	// mods are files of mods that both peers have and name in their recordings; the user's files are those that one peer
+	// has changed, which no recording names. By path below the folder of mods, as functions of random numbers.
+	mods, host, client func(r *rand.Rand) map[string]string
+	// meddle does what happens while the game runs. It may be nil.
+	meddle func(s *zeroadSession, ctx context.Context) error
+	// lost is a text in the message of the host that the client never gets, empty if it gets all.
+	lost string
+}
+
+var zeroadCases = []zeroadCase{
+	{name: "control, one order", truth: "nothing is wrong", host: zeroadWalk},
+	{
+		name: "health of a soldier in the client's memory", truth: "a value in the client's memory was changed", guilty: "client",
+		meddle: (*zeroadSession).pokeClient,
+	},
+	{
+		name: "another template on the client", truth: "a template of spearmen differs on the client", guilty: "client",
+		client: zeroadTemplate,
+	},
+	{
+		name: "another template on the host", truth: "a template of spearmen differs on the host", guilty: "host",
+		host: zeroadTemplate,
+	},
+	{
+		name: "counter that is not saved, the client joins again", truth: "a mod's script counts hits in a variable that is not saved; the client that joined again counts from 0",
+		guilty: "client", mods: zeroadCounter, meddle: (*zeroadSession).joinAgain,
+	},
+	{
+		name: "wall clock in a script", truth: "a mod's script takes the time of day; neither peer is to blame", random: true,
+		mods: zeroadClock,
+	},
+	{
+		name: "order that the client never got", truth: "a message with an order was lost; both do what their own orders say",
+		host: zeroadWalk, lost: "walk",
+	},
+}
+
+// makeZeroad plays sessions of 0 A.D., each in a network of its own. It must be root: networks are root's, and the game
+// refuses to run as root, so that it runs as nobody.
+func makeZeroad(ctx context.Context, dir string, seed uint64) (list []made, err error) {
+	for i, c := range zeroadCases {
+		folder := filepath.Join(dir, fmt.Sprintf("zeroad%d", i))
+		var m *made
+		for range 3 { // a machine with other work may be too slow for the engine's network
+			if m, err = c.play(ctx, folder, rand.New(rand.NewPCG(seed, uint64(i)))); err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+		if err != nil {
+			return list, fmt.Errorf("%s: %w", c.name, err)
+		}
+		list = append(list, *m)
+	}
+	return list, nil
+}
+
+// zeroadSession is one that runs.
+type zeroadSession struct {
+	c            *zeroadCase
+	dir          string
+	r            *rand.Rand
+	mods         []string // names of the mods of both
+	host, client *zeroadPeer
+	seed         uint32
+}
+
+func (c *zeroadCase) play(ctx context.Context, dir string, r *rand.Rand) (m *made, err error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	s := &zeroadSession{c: c, dir: dir, r: r, seed: r.Uint32() >> 1}
+	if err := s.write(); err != nil {
+		return nil, err
+	}
+	done := make(chan error)
+	go func() {
+		// Never unlocked, so that the thread with the other network ends with this goroutine.
+		runtime.LockOSThread()
+		done <- s.run(ctx)
+	}()
+	if err := <-done; err != nil {
+		return nil, err
+	}
+	return s.made()
+}
+
+// write writes what both peers have.
+func (s *zeroadSession) write() error {
+	files := func(f func(*rand.Rand) map[string]string) map[string]string {
+		if f == nil {
+			return nil
+		}
+		return f(s.r)
+	}
+	mods, host, client := files(s.c.mods), files(s.c.host), files(s.c.client)
+	for name := range mods {
+		mod, _, _ := strings.Cut(name, "/")
+		if !slices.Contains(s.mods, mod) {
+			s.mods = append(s.mods, mod)
+		}
+	}
+	for _, p := range []struct {
+		peer **zeroadPeer
+		name string
+		own  map[string]string
+	}{{&s.host, "host", host}, {&s.client, "client", client}} {
+		*p.peer = &zeroadPeer{name: p.name, dir: filepath.Join(s.dir, "run", p.name)}
+		top := filepath.Join((*p.peer).dir, "data", "0ad", "mods")
+		for _, list := range []map[string]string{mods, p.own} {
+			if err := zeroadTree(top, list); err != nil {
+				return err
+			}
+		}
+	}
+	if err := zeroadTree(filepath.Join(s.dir, "mods"), mods); err != nil {
+		return err
+	}
+	return filepath.WalkDir(filepath.Join(s.dir, "run"), func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, zeroadUser, zeroadUser))
+	})
+}
+
+func zeroadTree(top string, files map[string]string) error {
+	for name, text := range files {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(top, 0o755)
+}
+
+// afterwards is how many turns are played after the game has noticed, or were the game does not.
+const zeroadAfterwards = 30
+
+// run plays the session, on a thread of its own.
+func (s *zeroadSession) run(ctx context.Context) error {
+	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("a network of its own: %w", err)
+	}
+	if out, err := exec.CommandContext(ctx, "ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
+		return fmt.Errorf("ip link: %w: %s", err, out)
+	}
+	defer s.host.end()
+	defer s.client.end()
+	args := s.common()
+	if err := s.host.start(ctx, append(args, "-autostart=scenarios/combat_demo", fmt.Sprint("-autostart-seed=", s.seed), "-autostart-victory=endless", "-autostart-host", "-autostart-host-players=2", "-autostart-playername=Host")); err != nil {
+		return err
+	}
+	address := "127.0.0.1"
+	if s.c.lost != "" {
+		var err error
+		if address, err = zeroadProxy(ctx, []byte(s.c.lost)); err != nil {
+			return err
+		}
+	}
+	if err := zeroadPause(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	if err := s.client.start(ctx, append(args, "-autostart-client="+address, "-autostart-playername=Client")); err != nil {
+		return err
+	}
+	if err := s.until(ctx, 5, s.host, s.client); err != nil {
+		return err
+	}
+	if s.c.meddle != nil {
+		if err := s.c.meddle(s, ctx); err != nil {
+			return err
+		}
+	}
+	last := uint64(120)
+	if s.c.guilty != "" || s.c.random || s.c.lost != "" {
+		if err := s.noticed(ctx); err != nil {
+			return err
+		}
+		last = s.host.turn() + zeroadAfterwards
+	}
+	return s.until(ctx, last, s.host, s.client)
+}
+
+func (s *zeroadSession) common() []string {
+	args := []string{"-mod=public"}
+	for _, m := range s.mods {
+		args = append(args, "-mod="+m)
+	}
+	return append(args, "-autostart-nonvisual", "-ooslog")
+}
+
+func zeroadPause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// zeroadPatience is how long nothing may happen.
+const zeroadPatience = 90 * time.Second
+
+// until waits until peers have played a turn.
+func (s *zeroadSession) until(ctx context.Context, turn uint64, peers ...*zeroadPeer) error {
+	return s.wait(ctx, fmt.Sprintf("turn %d was not reached", turn), func() bool {
+		return !slices.ContainsFunc(peers, func(p *zeroadPeer) bool { return p.turn() < turn })
+	})
+}
+
+// noticed waits until both peers have said that they are out of sync.
+func (s *zeroadSession) noticed(ctx context.Context) error {
+	return s.wait(ctx, "the game noticed nothing", func() bool {
+		for _, p := range []*zeroadPeer{s.host, s.client} {
+			if _, err := os.Stat(p.dump()); err != nil {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (s *zeroadSession) wait(ctx context.Context, what string, done func() bool) error {
+	for end := time.Now().Add(zeroadPatience); !done(); {
+		if time.Now().After(end) {
+			return fmt.Errorf("%s: the host is at turn %d, the client at turn %d", what, s.host.turn(), s.client.turn())
+		}
+		if err := zeroadPause(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zeroadUser is the user, nobody, and the group as which the game runs.
+const zeroadUser = 65534
+
+// zeroadPeer is one of the two programs.
+type zeroadPeer struct {
+	name, dir string
+	cmd       *exec.Cmd
+	ended     chan struct{}
+	joined    uint64 // the turn at which it joined
+}
+
+func (p *zeroadPeer) start(ctx context.Context, args []string) error {
+	out, err := os.Create(p.printed())
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	p.cmd = exec.CommandContext(ctx, zeroadProgram, args...)
+	p.cmd.Dir = p.dir
+	p.cmd.Env = []string{"HOME=" + p.dir, "XDG_DATA_HOME=" + p.dir + "/data", "XDG_CONFIG_HOME=" + p.dir + "/config", "XDG_CACHE_HOME=" + p.dir + "/cache", "LANG=C.UTF-8", "PATH=/none"}
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: zeroadUser, Gid: zeroadUser}, Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.ended = make(chan struct{})
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		cmd.Wait()
+		close(ended)
+	}(p.cmd, p.ended)
+	return nil
+}
+
+func (p *zeroadPeer) signal(sig syscall.Signal) { p.cmd.Process.Signal(sig) }
+
+func (p *zeroadPeer) end() {
+	if p.cmd == nil {
+		return
+	}
+	p.cmd.Process.Kill()
+	<-p.ended
+}
+
+func (p *zeroadPeer) printed() string { return filepath.Join(p.dir, "printed.txt") }
+func (p *zeroadPeer) dump() string {
+	return filepath.Join(p.dir, "config", "0ad", "logs", "oos_dump.txt")
+}
+
+// turn returns the last turn that it plays, by what it printed.
+func (p *zeroadPeer) turn() (last uint64) {
+	text, _ := os.ReadFile(p.printed())
+	at := bytes.LastIndex(text, []byte("\nTurn "))
+	if at >= 0 {
+		fmt.Sscanf(string(text[at+1:]), "Turn %d", &last)
+	}
+	return last
+}
+
+// newest returns the last of the files with a pattern below its folder.
+func (p *zeroadPeer) newest(pattern string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(p.dir, pattern))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("the %s has left no %s", p.name, pattern)
+	}
+	return slices.Max(found), nil
+}
+
+// states returns the hash of the whole state after each turn, which the engine writes beside the game.
+func (p *zeroadPeer) states() (map[uint64]string, error) {
+	any, err := p.newest("config/0ad/logs/oos_logs/*/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(any), "*.txt"))
+	out := map[uint64]string{}
+	for _, file := range found {
+		label, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(file), ".txt"), 10, 64)
+		if err != nil {
+			continue
+		}
+		head := make([]byte, 64)
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		n, _ := io.ReadFull(f, head)
+		f.Close()
+		if hash, _, ok := strings.Cut(string(head[:n]), "\n"); ok {
+			out[p.joined+label] = hash
+		}
+	}
+	return out, err
+}
+
+// made keeps what players would send, and finds out in which turn the states parted.
+func (s *zeroadSession) made() (*made, error) {
+	m := &made{name: s.c.name, truth: s.c.truth, guilty: s.c.guilty, random: s.c.random}
+	var states [2]map[uint64]string
+	for i, p := range []*zeroadPeer{s.host, s.client} {
+		log, err := p.newest("data/0ad/replays/*/*/commands.txt")
+		if err != nil {
+			return nil, err
+		}
+		to := filepath.Join(s.dir, p.name)
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			return nil, err
+		}
+		if err := zeroadCopy(to, log); err != nil {
+			return nil, err
+		}
+		if err := zeroadCopy(to, p.dump()); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		m.paths = append(m.paths, to)
+		if states[i], err = p.states(); err != nil {
+			return nil, err
+		}
+	}
+	common := 0
+	for turn, hash := range states[0] {
+		other, ok := states[1][turn]
+		if !ok {
+			continue
+		}
+		if common++; hash != other && (m.tick == nil || turn < *m.tick) {
+			m.tick = &turn
+		}
+	}
+	if common == 0 || (m.tick != nil) != (s.c.guilty != "" || s.c.random || s.c.lost != "") {
+		return nil, fmt.Errorf("of %d states of both, the first that differs is %v: that is not what was to happen", common, m.tick)
+	}
+	if len(s.mods) > 0 {
+		m.sim = "0ad mods=" + filepath.Join(s.dir, "mods")
+	}
+	m.unplayed = s.client.joined > 0
+	return m, os.RemoveAll(filepath.Join(s.dir, "run"))
+}
+
+func zeroadCopy(dir, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644)
+}
+
+// zeroadModJSON is what describes a mod.
+func zeroadModJSON(name, version string) string {
+	text, _ := json.Marshal(map[string]any{"name": name, "version": version, "label": name, "description": name, "dependencies": []string{"0ad=0.0.26"}})
+	return string(text)
+}
+
+// zeroadHits wraps the function by which hits reduce health.
+const zeroadHits = `%s
+{
+	const reduce = Health.prototype.Reduce;
+	Health.prototype.Reduce = function(amount)
+	{
+		return reduce.call(this, amount * (%s));
+	};
+}
+`
+
+func zeroadCounter(r *rand.Rand) map[string]string {
+	script := fmt.Sprintf(zeroadHits, "var g_Hits = 0;", fmt.Sprintf("++g_Hits %% %d ? 1 : %.2f", 5+r.IntN(4), 1.05+r.Float64()/4))
+	return map[string]string{"counter/mod.json": zeroadModJSON("counter", "1.2.0"), "counter/simulation/components/HealthCounter.js": script}
+}
+
+func zeroadClock(r *rand.Rand) map[string]string {
+	script := fmt.Sprintf(zeroadHits, "", fmt.Sprintf("1 + Date.now() %% %d / 1000", 11+r.IntN(20)))
+	return map[string]string{"clock/mod.json": zeroadModJSON("clock", "0.3.1"), "clock/simulation/components/HealthClock.js": script}
+}
+
+// zeroadTemplate is a template of spearmen in which one number is another one.
+func zeroadTemplate(r *rand.Rand) map[string]string {
+	const name = "simulation/templates/template_unit_infantry_melee_spearman.xml"
+	text, err := zeroadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	change := [][2]string{
+		{"<Hack>3</Hack>", fmt.Sprintf("<Hack>%.2f</Hack>", 3.1+r.Float64())},
+		{"<Pierce>2.5</Pierce>", fmt.Sprintf("<Pierce>%.2f</Pierce>", 2.6+r.Float64())},
+	}[r.IntN(2)]
+	return map[string]string{"user/" + name: strings.Replace(text, change[0], change[1], 1)}
+}
+
+// zeroadFile returns a file of the game.
+func zeroadFile(name string) (string, error) {
+	z, err := zip.OpenReader(zeroadPublic)
+	if err != nil {
+		return "", err
+	}
+	defer z.Close()
+	f, err := z.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	return string(text), err
+}
+
+// zeroadWalk is a script by which a peer gives its soldiers an order at some turn, as a person would. It counts turns
+// beside the state.
+func zeroadWalk(r *rand.Rand) map[string]string {
+	return map[string]string{"user/simulation/components/TimerWalk.js": fmt.Sprintf(`var g_WalkTurns = 0;
+{
+	const update = Timer.prototype.OnUpdate;
+	Timer.prototype.OnUpdate = function(msg)
+	{
+		update.call(this, msg);
+		if (++g_WalkTurns != %d)
+			return;
+		const range = Engine.QueryInterface(SYSTEM_ENTITY, IID_RangeManager);
+		const units = [1, 2].map(p => range.GetEntitiesByPlayer(p)).flat().filter(e => Engine.QueryInterface(e, IID_UnitAI)).slice(0, %d);
+		Engine.QueryInterface(SYSTEM_ENTITY, IID_CommandQueue).PostNetworkCommand({ "type": "walk", "entities": units, "x": %.1f, "z": %.1f, "queued": false, "pushFront": false });
+	};
+}
+`, 30+r.IntN(20), 40+r.IntN(20), 80+100*r.Float64(), 80+100*r.Float64())}
+}

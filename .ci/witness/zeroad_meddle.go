@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// joinAgain ends the client and has it join again: it then gets the host's state. The engine plays as fast as it
+// can without a screen, so that the host is slowed while the client loads.
+func (s *zeroadSession) joinAgain(ctx context.Context) error {
+	if err := s.until(ctx, 20+uint64(s.r.IntN(10)), s.host, s.client); err != nil {
+		return err
+	}
+	s.client.end()
+	at := s.host.turn()
+	if err := s.until(ctx, at+4, s.host); err != nil { // it has noticed that the client is gone
+		return err
+	}
+	s.host.signal(syscall.SIGSTOP)
+	for _, old := range []string{"data/0ad/replays", "config/0ad/logs/oos_logs"} {
+		if err := os.RemoveAll(filepath.Join(s.client.dir, old)); err != nil {
+			return err
+		}
+	}
+	err := s.client.start(ctx, append(s.common(), "-autostart-client=127.0.0.1", "-autostart-playername=Client"))
+	if err == nil {
+		err = zeroadPause(ctx, time.Second)
+	}
+	for end := time.Now().Add(zeroadPatience); err == nil && s.client.turn() == 0; {
+		if time.Now().After(end) {
+			err = errors.New("the client did not join again")
+			break
+		}
+		s.host.signal(syscall.SIGCONT)
+		time.Sleep(20 * time.Millisecond)
+		s.host.signal(syscall.SIGSTOP)
+		err = zeroadPause(ctx, 80*time.Millisecond)
+	}
+	s.host.signal(syscall.SIGCONT)
+	if err != nil {
+		return err
+	}
+	log, err := s.client.newest("data/0ad/replays/*/*/commands.txt")
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return err
+	}
+	_, turns, _ := strings.Cut(string(text), "\n")
+	if _, err := fmt.Sscanf(turns, "turn %d", &s.client.joined); err != nil || s.client.joined == 0 {
+		return fmt.Errorf("the client's second log does not say when it joined: %w", err)
+	}
+	return nil
+}
+
+var zeroadHealth = regexp.MustCompile(`"hitpoints": (\d+\.\d{6,})\b`)
+
+// pokeClient changes the health of a soldier in the client's memory. Values of scripts are doubles there; one with many
+// digits occurs nowhere else.
+func (s *zeroadSession) pokeClient(ctx context.Context) error {
+	if err := s.until(ctx, 35+uint64(s.r.IntN(20)), s.client); err != nil {
+		return err
+	}
+	for range 20 {
+		if err := zeroadPause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+		s.client.signal(syscall.SIGSTOP)
+		n, err := s.poke()
+		s.client.signal(syscall.SIGCONT)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return nil
+		}
+	}
+	return errors.New("no health of a soldier was found in the client's memory")
+}
+
+// poke takes 7 from a soldier's health, and returns how often it was found.
+func (s *zeroadSession) poke() (n int, err error) {
+	file, err := s.client.newest("config/0ad/logs/oos_logs/*/*.txt")
+	if err != nil {
+		return 0, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	found := zeroadHealth.FindAllSubmatch(text, -1)
+	for _, i := range s.r.Perm(len(found)) {
+		old, err := strconv.ParseFloat(string(found[i][1]), 64)
+		if err != nil || old < 20 || bytes.Count(text, found[i][1]) > 2 { // AIProxy may have it, too
+			continue
+		}
+		return zeroadReplace(s.client.cmd.Process.Pid, old, old-7)
+	}
+	return 0, nil
+}
+
+// zeroadReplace writes a number over another one wherever the memory of a process has it.
+func zeroadReplace(pid int, old, now float64) (n int, err error) {
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return 0, err
+	}
+	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer mem.Close()
+	pattern := binary.LittleEndian.AppendUint64(nil, math.Float64bits(old))
+	with := binary.LittleEndian.AppendUint64(nil, math.Float64bits(now))
+	for line := range strings.Lines(string(maps)) {
+		var from, to int64
+		var access string
+		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &access); err != nil || !strings.HasPrefix(access, "rw") || to-from > 1<<30 {
+			continue
+		}
+		content := make([]byte, to-from)
+		got, _ := mem.ReadAt(content, from)
+		for at := 0; at+8 <= got; at += 8 {
+			if bytes.Equal(content[at:at+8], pattern) {
+				if _, err := mem.WriteAt(with, from+int64(at)); err != nil {
+					return n, err
+				}
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// zeroadPort is where a host listens.
+const zeroadPort = 20595
+
+// zeroadProxy passes what a client and the host of this thread's network say to each other, and returns the address for the
+// client. The host's first message with a text reaches the client as one that the game does not know.
+func zeroadProxy(ctx context.Context, lost []byte) (string, error) {
+	// The game takes no port for its address, and the host has it on all of them; the system leads one of them here.
+	const address, port = "127.0.0.9", 20600
+	rule := exec.CommandContext(ctx, "iptables", "-t", "nat", "-A", "OUTPUT", "-p", "udp", "-d", address, "--dport", strconv.Itoa(zeroadPort),
+		"-j", "DNAT", "--to-destination", fmt.Sprintf("127.0.0.1:%d", port))
+	if out, err := rule.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("iptables: %w: %s", err, out)
+	}
+	front, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+	if err != nil {
+		return "", err
+	}
+	back, err := net.DialUDP("udp4", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: zeroadPort})
+	if err != nil {
+		front.Close()
+		return "", err
+	}
+	context.AfterFunc(ctx, func() { front.Close(); back.Close() })
+	clients := make(chan *net.UDPAddr, 1)
+	go func() {
+		buf := make([]byte, 1<<16)
+		known := false
+		for {
+			n, from, err := front.ReadFromUDP(buf)
+			if err != nil {
+				return
+			}
+			if !known {
+				known = true
+				clients <- from
+			}
+			back.Write(buf[:n])
+		}
+	}()
+	go func() {
+		buf := make([]byte, 1<<16)
+		client := <-clients
+		gone := false
+		for {
+			n, err := back.Read(buf)
+			if errors.Is(err, net.ErrClosed) {
+				return
+			} else if err != nil {
+				continue // nobody listens yet
+			}
+			if !gone {
+				gone = zeroadSpoil(buf[:n], lost)
+			}
+			front.WriteToUDP(buf[:n], client)
+		}
+	}()
+	return address, nil
+}
+
+// zeroadSpoil makes the first message in a datagram of ENet that has a text one of a kind that the game does not know, and
+// reports whether there was one. ENet delivers it, so that nothing is sent again; the game passes over it.
+func zeroadSpoil(datagram, text []byte) bool {
+	if len(datagram) < 2 {
+		return false
+	}
+	at := 2
+	if datagram[0]&0x80 != 0 { // with a time
+		at += 2
+	}
+	sizes := map[byte]int{1: 8, 2: 48, 3: 44, 4: 8, 5: 4, 6: 6, 7: 8, 8: 24, 9: 8, 10: 12, 11: 16, 12: 24}
+	for at+4 <= len(datagram) {
+		kind := datagram[at] & 0x0f
+		size := sizes[kind]
+		if size == 0 || at+size > len(datagram) {
+			return false
+		}
+		length := 0
+		switch kind {
+		case 6:
+			length = int(binary.BigEndian.Uint16(datagram[at+4:]))
+		case 7, 9:
+			length = int(binary.BigEndian.Uint16(datagram[at+6:]))
+		case 8, 12:
+			length = int(binary.BigEndian.Uint16(datagram[at+6:]))
+		}
+		if at+size+length > len(datagram) {
+			return false
+		}
+		if data := datagram[at+size : at+size+length]; kind == 6 && len(data) > 3 && bytes.Contains(data, text) {
+			data[0] = 0xee
+			return true
+		}
+		at += size + length
+	}
+	return false
+}

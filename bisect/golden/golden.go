@@ -1,0 +1,128 @@
+// Package golden keeps what replays of a game came to, and holds later replays against it: other
+// commits, other platforms, other compilers.
+//
+// A folder holds a folder for each replay, which is called like the replay:
+//
+//	skirmish/golden.txt         the manifest, a few lines of text
+//	skirmish/golden.trace.zst   the golden trace, compressed
+//	skirmish/order-log.bin      the log that is replayed, as the game wrote it
+//
+// docs/golden.md specifies the files. What plays a log is a [Play]: a simulator, or anything else
+// that gives checkpoints.
+package golden
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Names of the files of a replay are part of the format.
+const (
+	ManifestName = "golden.txt"
+	TraceName    = "golden.trace.zst"
+)
+
+// Play plays an order log from its start and hands what it computes to out. An error says that
+// the log could not be played to its end.
+type Play func(ctx context.Context, job Job, out Sink) (*Played, error)
+
+// Job is what to play.
+type Job struct {
+	Tree files.Tree
+	Log  string // path of the order log
+	// Systems asks for a checkpoint after each system.
+	Systems bool
+	// Recorded asks whether the replay departs from what the log's own peer recorded.
+	Recorded bool
+	// Until is the last state point, nil the end of the log.
+	Until *uint64
+	// Progress, if not nil, is called with the ticks that are done and all.
+	Progress func(done, total int64)
+}
+
+// Sink takes what a replay computes: Begin once and first, then checkpoints in the order of
+// execution. The checkpoint of tick T without a system is of state point T + 1.
+type Sink interface {
+	// Begin takes the header of the trace, which depends on the log alone, the first state point,
+	// and the hash of the state there, nil if it is not known.
+	Begin(h tracediff.Header, from uint64, start *merkle.Short) error
+	// Checkpoint takes a checkpoint, which it keeps nothing of.
+	Checkpoint(c *tracediff.Checkpoint) error
+}
+
+// Played is what is known of a log that was played.
+type Played struct {
+	To    uint64 // the last state point
+	Build Build
+	// Recorded says where the replay is not what the log's own peer recorded, "" if it is nowhere known not to be.
+	Recorded string
+	// Lost says which parts of the log could not be read or played.
+	Lost []string
+}
+
+// Build is what a simulator says of itself. Any of it may be empty.
+type Build struct {
+	Game  string            `json:"game,omitempty"`
+	Build string            `json:"build,omitempty"`
+	Facts map[string]string `json:"facts,omitempty"` // "compiler", "os", …
+}
+
+// Digest is a SHA-256.
+type Digest [sha256.Size]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText returns d as String does.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText returns.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if hex.DecodedLen(len(text)) != len(d) || strings.ToLower(string(text)) != string(text) {
+		return fmt.Errorf("%d characters, expected %d hex digits in lower case", len(text), hex.EncodedLen(len(d)))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
+
+// validName are the names of replays: those that every system takes for a file.
+var validName = lazyregexp.New(`^[\p{L}\p{N}_][\p{L}\p{N}._-]*$`)
+
+// maxName is how many bytes the name of a replay or of a log has at most.
+const maxName = 128
+
+// reserved are the names that Windows keeps for devices.
+var reserved = lazyregexp.New(`(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)`)
+
+// ValidName reports whether a replay may be called so: letters, digits, ".", "_" and "-", of which the first
+// and the last is not a full stop; not a name that Windows keeps for devices.
+func ValidName(name string) bool {
+	return len(name) <= maxName && validName.MatchString(name) && !reserved.MatchString(name) && !strings.HasSuffix(name, ".")
+}
+
+// NameOf makes a name for a replay of any text.
+func NameOf(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		one := string(r)
+		if !validName.MatchString("_"+one) || r == '\uFFFD' {
+			one = "-"
+		}
+		if b.Len()+len(one) > maxName-1 {
+			break
+		}
+		b.WriteString(one)
+	}
+	name := strings.TrimRight(b.String(), ".")
+	if !ValidName(name) {
+		name = "_" + name
+	}
+	return name
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/hunt"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/simulators"
+)
+
+// huntFlags are the flags of hunt.
+type huntFlags struct {
+	sim, against string
+	sims         simFlags
+	seeds        uint64
+	first, seed  seedFlag
+	length       time.Duration
+	store        string
+	modes        []string
+	params       []string
+	ticks        uint64
+	jobs, most   int
+	all          bool
+
+	storeSet, seedsSet, firstSet, seedSet bool
+}
+
+// seedFlag is a number of 64 bits, decimal or as 0x….
+type seedFlag uint64
+
+func (s *seedFlag) String() string { return "0x" + strconv.FormatUint(uint64(*s), 16) }
+func (s *seedFlag) Type() string   { return "SEED" }
+
+func (s *seedFlag) Set(text string) error {
+	n, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return errors.New("expected a number of 64 bits, such as 7 or 0x1f")
+	}
+	*s = seedFlag(n)
+	return nil
+}
+
+// seedsByDefault is how many sessions there are if nothing says how many.
+const seedsByDefault = 100
+
+func newHunt(e *env) *cobra.Command {
+	flags := huntFlags{first: 1}
+	cmd := &cobra.Command{
+		Use:   "hunt [PATH...] --sim SIM",
+		Short: "Make sessions up until one departs, and keep the smallest",
+		Long: `hunt plays sessions that nobody has played yet, in every mode that the simulator
+allows, and keeps the smallest session of each failure: departures, crashes, answers
+that do not come, and such as break the protocol.
+
+Orders are made as the simulator tells (capability orders of docs/extsim.md), and by
+changing those of the order logs given as PATH. Modes are ` + "`checksum`" + `, which holds the
+sync hash against the state, and those of replay: ` + "`dual`, `serialize`, `rollback`,\n`predict`, `check-purity`, `check-caches`, `against`" + `.
+
+A session follows from its seed, and from the simulators, modes, logs, parameters and
+--ticks. --seed plays that of one seed again. The same seeds give the same findings in
+the same order, whatever --jobs is.
+
+What is found is in --store, and the next hunt with the same arguments goes on there
+where this one stopped, by Ctrl-C or --for. docs/hunt.md has more.
+
+` + simulators.Help + `
+
+Exit status:
+  0  nothing was found
+  1  something was found, now or earlier in this store
+  2  an argument is unusable
+  3  no session was played: no time, no mode that the simulator allows, no orders`,
+		Example: `  desynctool hunt --sim "exec:./mygame --headless" --seeds 3 --for 8h
+  desynctool hunt --sim builtin:fault=map-order --seeds 4 --store found
+  desynctool hunt session/host --seeds 3 --modes dual,serialize --store recorded
+  desynctool hunt --sim builtin:fault=rng-leak --against builtin --seed 0x1`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
+	flags.sims.addTimeout(cmd)
+	f.Uint64Var(&flags.seeds, "seeds", seedsByDefault, "how many sessions, those of earlier hunts in the store included; with --for no bound unless it is given")
+	f.Var(&flags.first, "first", "the seed of the first session; those of the next follow it")
+	f.DurationVar(&flags.length, "for", 0, "begin no more sessions after so long, such as 8h")
+	f.Var(&flags.seed, "seed", "play only the session of this seed, and keep nothing")
+	f.StringVar(&flags.store, "store", "hunt", "folder of what is found, which a later hunt goes on from")
+	f.StringSliceVar(&flags.modes, "modes", nil, "only these modes, separated by commas")
+	f.StringArrayVar(&flags.params, "param", nil, "KEY=VALUE[,VALUE...]: a parameter of sessions, one of these values each (repeatable)")
+	f.Uint64Var(&flags.ticks, "ticks", hunt.DefaultTicks, "how long a session is at most")
+	f.IntVar(&flags.most, "max-replays", hunt.DefaultMaxReplays, "minimise a failure with so many replays at most")
+	f.IntVar(&flags.jobs, "jobs", 0, "sessions played at once; 0 is as many as there are processors")
+	f.BoolVar(&flags.all, "all", false, "print every finding")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		changed := cmd.Flags().Changed
+		flags.storeSet, flags.seedsSet, flags.firstSet, flags.seedSet = changed("store"), changed("seeds"), changed("first"), changed("seed")
+		return doHunt(e, args, flags, format)
+	}
+	return cmd
+}
+
+// check reports flags that do not go together.
+func (f *huntFlags) check() error {
+	switch {
+	case f.seedSet && (f.storeSet || f.seedsSet || f.firstSet || f.length != 0):
+		return errors.New("--seed plays one session and keeps nothing: --store, --seeds, --first and --for do not go with it")
+	case f.seeds == 0:
+		return errors.New("--seeds is 0, expected at least 1")
+	case f.length < 0:
+		return fmt.Errorf("--for is %v, expected more than 0", f.length)
+	case f.jobs < 0 || f.most < 1:
+		return errors.New("--jobs is at least 0, --max-replays at least 1")
+	case f.ticks < hunt.MinTicks:
+		return fmt.Errorf("--ticks is %d, expected at least %d", f.ticks, hunt.MinTicks)
+	}
+	return nil
+}
+
+// target returns what is hunted in, and the arguments that name it.
+func (f *huntFlags) target(e *env, paths []string) (t hunt.Target, args []string, err error) {
+	args = []string{"hunt"}
+	for _, path := range paths {
+		log, err := e.openOrders(path)
+		if err != nil {
+			return t, nil, err
+		}
+		t.Logs = append(t.Logs, log)
+		args = append(args, report.PathArgument(path))
+	}
+	args = append(args, "--sim", f.sim)
+	if t.Sim, err = f.sims.parse(e.ctx, "--sim", f.sim); err != nil {
+		return t, nil, err
+	}
+	if t.Against, err = f.sims.parse(e.ctx, "--against", f.against); err != nil {
+		return t, nil, err
+	}
+	if f.against != "" {
+		args = append(args, "--against", f.against)
+	}
+	for _, name := range f.modes {
+		if names := huntModes(); !slices.Contains(names, name) {
+			return t, nil, fmt.Errorf("--modes: unknown mode %q, expected %s%s", name, alternatives(names), prose.DidYouMean(name, names))
+		}
+		t.Modes = append(t.Modes, bisect.TrialMode(name))
+	}
+	if len(f.modes) > 0 {
+		args = append(args, "--modes", strings.Join(f.modes, ","))
+	}
+	for _, p := range f.params {
+		key, values, ok := strings.Cut(p, "=")
+		if !ok || key == "" {
+			return t, nil, fmt.Errorf("--param is %q, expected KEY=VALUE[,VALUE...]", p)
+		}
+		if t.Params == nil {
+			t.Params = map[string][]string{}
+		}
+		t.Params[key] = append(t.Params[key], strings.Split(values, ",")...)
+		args = append(args, "--param", p)
+	}
+	if t.MaxTicks = f.ticks; f.ticks != hunt.DefaultTicks {
+		args = append(args, "--ticks", strconv.FormatUint(f.ticks, 10))
+	}
+	return t, args, nil
+}
+
+// huntModes returns the names of the modes of a hunt.
+func huntModes() (names []string) {
+	for _, m := range hunt.Modes() {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+// openOrders reads the order log at a path.
+func (e *env) openOrders(path string) (*orderlog.Log, error) {
+	tree, err := e.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	r, err := evidence.OpenReplay(tree, path)
+	if err != nil {
+		return nil, tree.Explain(err)
+	}
+	e.warn(r.Warnings)
+	return r.Log, nil
+}
+
+// replayOf returns the arguments of a replay of a finding's log.
+func (f *huntFlags) replayOf(x *hunt.Finding, log string) []string {
+	args := []string{"replay", report.PathArgument(log), "--sim", f.sim}
+	switch x.Mode {
+	case hunt.Play:
+	case hunt.Checksum:
+		return nil
+	case bisect.Against:
+		args = append(args, "--against", f.against)
+	case bisect.Rollback:
+		args = append(args, "--rollback", strconv.Itoa(x.Depth))
+	case bisect.Predict:
+		var players []string
+		for _, p := range x.Predict {
+			players = append(players, strconv.FormatUint(uint64(p), 10))
+		}
+		args = append(args, "--predict", strings.Join(players, ","))
+	default:
+		args = append(args, "--"+string(x.Mode))
+	}
+	return args
+}
+
+// verdictName is the file of a finding's folder that has what is known of it.
+const verdictName = "finding.json"
+
+func doHunt(e *env, paths []string, flags huntFlags, format *outputs) (err error) {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	target, args, err := flags.target(e, paths)
+	if err != nil {
+		return err
+	}
+	h, err := hunt.New(target)
+	if err != nil {
+		return err
+	}
+	commands := report.HuntCommands{Session: args, Replay: flags.replayOf}
+	opts := hunt.Options{Sessions: flags.seeds, Jobs: flags.jobs, MaxReplays: flags.most}
+	var store *hunt.Store
+	state := h.Begin(uint64(flags.seed))
+	if flags.seedSet {
+		opts.Sessions = 1
+	} else {
+		if store, err = hunt.OpenStore(flags.store, h, uint64(flags.first)); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		state = store.State
+		opts.Keep = func(dir string, f *hunt.Finding) error {
+			final := store.Folder(f)
+			log, err := filepath.Rel(dir, f.Kept(dir))
+			if err != nil {
+				return err
+			}
+			doc := report.HuntFinding(f, final, filepath.Join(final, log), commands)
+			return files.Replace(filepath.Join(dir, verdictName), func(to *os.File) error { return doc.JSON(to) })
+		}
+	}
+	if flags.length > 0 {
+		if !flags.seedsSet {
+			opts.Sessions = 0
+		}
+		end := time.Now().Add(flags.length)
+		opts.Over = func() bool { return !time.Now().Before(end) }
+	}
+	progress, end := e.progress("hunting", "sessions")
+	defer end()
+	opts.Progress = progress
+	r, err := h.Run(e.ctx, state, store, opts)
+	end()
+	if err != nil {
+		return err
+	}
+	return e.finish(format, report.Hunt(r, commands), flags.all)
+}

@@ -1,0 +1,139 @@
+package confine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+)
+
+// displays is the folder in which X servers have their sockets.
+const displays = "/tmp/.X11-unix"
+
+// displayStarts is how long an X server may take to start.
+const displayStarts = 20 * time.Second
+
+// Screen is an X server without a screen, which only those can reach that have its key.
+type Screen struct {
+	// Name is what it is called, ":7".
+	Name string
+	// Env are the variables by which programs find and may use it.
+	Env []string
+
+	cmd  *exec.Cmd
+	over chan struct{}
+}
+
+// Display starts an X server, Xvfb, with a screen of 1024 by 768, that listens at a socket in the file system only,
+// since others cannot be reached from a network namespace, and without shared memory, which is apart too. It ends when ctx is done, at Close, and with this process.
+func Display(ctx context.Context) (*Screen, error) {
+	path, err := exec.LookPath("Xvfb")
+	if err != nil {
+		return nil, errors.New("a screen that is not seen needs the program Xvfb, which is not here (Debian, Ubuntu: xvfb; Fedora: xorg-x11-server-Xvfb; Arch: xorg-server-xvfb)")
+	}
+	folder, remove, err := files.TemporaryFolder("")
+	if err != nil {
+		return nil, err
+	}
+	s := &Screen{over: make(chan struct{})}
+	key := filepath.Join(folder, "key")
+	if err := os.WriteFile(key, authority(), 0o600); err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	number, said, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	defer number.Close()
+	var complains bytes.Buffer
+	s.cmd = exec.CommandContext(ctx, path, "-displayfd", "3", "-auth", key, "-nolisten", "tcp", "-noreset", "-extension", "MIT-SHM", "-screen", "0", "1024x768x24")
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) } // so that it removes its socket
+	s.cmd.Env = Minimal(folder)
+	s.cmd.ExtraFiles = []*os.File{said}
+	s.cmd.Stderr = &head{b: &complains}
+	s.cmd.SysProcAttr = alone()
+	s.cmd.WaitDelay = patience
+	started := make(chan error)
+	go func() {
+		unlock := withThread()
+		defer unlock()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = s.cmd.Wait() // that it has ended is seen by who uses it
+			_ = remove()
+		}
+		close(s.over)
+	}()
+	err = <-started
+	said.Close()
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	_ = number.SetReadDeadline(time.Now().Add(displayStarts))
+	text, err := bufio.NewReader(io.LimitReader(number, 16)).ReadString('\n') // which it writes last
+	if text = strings.TrimSpace(text); err == nil && text != "" {
+		s.Name = ":" + text
+		s.Env = []string{"DISPLAY=" + s.Name, "XAUTHORITY=" + key}
+		return s, nil
+	}
+	s.Close()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, fmt.Errorf("the program Xvfb did not start: %s", lastLine(complains.String()))
+}
+
+// Close ends the server.
+func (s *Screen) Close() error {
+	_ = s.cmd.Cancel() // it may have ended
+	select {
+	case <-s.over:
+	case <-time.After(patience):
+		_ = s.cmd.Process.Kill()
+		<-s.over
+	}
+	return nil
+}
+
+// authority returns a file of X's keys with one for all displays: the family 65535 of any address, and four texts with
+// their lengths before them (2 bytes, big-endian): the address, the number, the key's kind, the key.
+func authority() []byte {
+	key := make([]byte, 16)
+	_, _ = rand.Read(key) // which does not fail
+	b := []byte{0xff, 0xff}
+	for _, text := range []string{"", "", "MIT-MAGIC-COOKIE-1", string(key)} {
+		b = binary.BigEndian.AppendUint16(b, uint16(len(text)))
+		b = append(b, text...)
+	}
+	return b
+}
+
+// head keeps the first bytes that are written to it.
+type head struct{ b *bytes.Buffer }
+
+func (h *head) Write(b []byte) (int, error) {
+	h.b.Write(b[:min(len(b), max(0, 8<<10-h.b.Len()))])
+	return len(b), nil
+}
+
+// lastLine returns the last line of what a server complained of, fit to be shown.
+func lastLine(text string) string {
+	o := newOutput(&Command{})
+	o.take(strings.NewReader(text))
+	if tail := o.tail(); len(tail) > 0 {
+		return tail[len(tail)-1]
+	}
+	return "it said nothing"
+}

@@ -1,0 +1,199 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	abi "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// loopback brings the network's only interface up.
+func loopback() error {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(s)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
+}
+
+// userFolder is where programs of a desktop have their sockets.
+const userFolder = "/run/user"
+
+// sharedMemory is where programs share memory by names.
+const sharedMemory = "/dev/shm"
+
+// devices are those that a program may use: what all programs need, and what computes pictures. A game that root runs
+// could write to others, such as disks.
+var devices = []string{"null", "zero", "full", "random", "urandom", "dri", "dxg", "nvidia*"}
+
+// mount gives the program a view of the files in which only Writes can be written, with the devices that it may use, only
+// the processes in here, and without sockets and terminals. The second error is that something could not be hidden.
+func (w *warden) mount() (written, hidden error) {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mounts of its own: %w", err), err
+	}
+	within := func(dir string) bool {
+		return slices.ContainsFunc(w.Writes, func(path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
+	}
+	kept := make([]*os.File, len(w.Writes)) // as what is mounted over them may hide them
+	for i, dir := range w.Writes {
+		var err error
+		if kept[i], err = open(dir); err != nil {
+			return err, nil
+		}
+		defer kept[i].Close()
+	}
+	if stat, err := os.Stat(userFolder); err == nil && stat.IsDir() && !within(userFolder) {
+		hidden = unix.Mount("none", userFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4k,mode=0755")
+	}
+	for _, socket := range w.Hide {
+		if _, err := os.Lstat(socket); err == nil { // not below what is hidden already
+			hidden = errors.Join(hidden, unix.Mount(os.DevNull, socket, "", unix.MS_BIND, ""))
+		}
+	}
+	if err := mountDevices(); err != nil {
+		return fmt.Errorf("devices of its own: %w", err), hidden
+	}
+	for i, dir := range w.Writes {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), unix.Mount(byDescriptor(kept[i]), dir, "", unix.MS_BIND|unix.MS_REC, "")); err != nil {
+			return fmt.Errorf("%s: %w", dir, err), hidden
+		}
+	}
+	// Where a container hides parts of its own /proc the kernel refuses another.
+	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("a read-only view of files: %w", err), hidden
+	}
+	for _, dir := range append([]string{sharedMemory}, w.Writes...) {
+		if err := unix.MountSetattr(unix.AT_FDCWD, dir, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return fmt.Errorf("%s: %w", dir, err), hidden
+		}
+	}
+	return nil, hidden
+}
+
+// mountDevices has a folder of devices with only some of them, and shared memory of its own.
+func mountDevices() error {
+	var all []*os.File
+	for _, path := range devicePaths() {
+		if f, err := open(path); err == nil {
+			defer f.Close()
+			all = append(all, f)
+		}
+	}
+	if err := unix.Mount("none", "/dev", "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "size=64k,mode=0755"); err != nil {
+		return err
+	}
+	for _, f := range all {
+		stat, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if stat.IsDir() {
+			err = os.Mkdir(f.Name(), 0o700)
+		} else {
+			err = os.WriteFile(f.Name(), nil, 0o600)
+		}
+		if err == nil {
+			err = unix.Mount(byDescriptor(f), f.Name(), "", unix.MS_BIND|unix.MS_REC, "")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
+		}
+	}
+	for link, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
+		if err := os.Symlink(to, filepath.Join("/dev", link)); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(sharedMemory, 0o700); err != nil {
+		return err
+	}
+	return unix.Mount("none", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=256m,mode=1777")
+}
+
+// devicePaths returns the paths of devices that are there.
+func devicePaths() (paths []string) {
+	for _, name := range devices {
+		found, _ := filepath.Glob(filepath.Join("/dev", name))
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// open opens what a path leads to as a place, not as a file.
+func open(path string) (*os.File, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// byDescriptor returns a path of an open file that leads to it whatever is mounted over it.
+func byDescriptor(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
+
+// restrict has Landlock deny writing elsewhere than below some folders, in all threads.
+func restrict(writes []string) error {
+	const modify = abi.AccessFSWriteFile | abi.AccessFSRemoveDir | abi.AccessFSRemoveFile | abi.AccessFSMakeChar | abi.AccessFSMakeDir |
+		abi.AccessFSMakeReg | abi.AccessFSMakeSock | abi.AccessFSMakeFifo | abi.AccessFSMakeBlock | abi.AccessFSMakeSym | abi.AccessFSRefer | abi.AccessFSTruncate
+	config, err := landlock.NewConfig(landlock.AccessFSSet(modify))
+	if err != nil {
+		return err
+	}
+	if version, err := abi.LandlockGetABIVersion(); err != nil || version < 1 {
+		return errors.Join(errors.New("the system has no Landlock"), err)
+	}
+	rules := []landlock.Rule{
+		landlock.PathAccess(abi.AccessFSWriteFile|abi.AccessFSTruncate, devicePaths()...).IgnoreIfMissing(),
+		landlock.PathAccess(modify, sharedMemory).IgnoreIfMissing(),
+	}
+	for _, dir := range writes {
+		rules = append(rules, landlock.PathAccess(modify, dir))
+	}
+	return config.BestEffort().RestrictPaths(rules...)
+}
+
+// sockets returns the sockets with a path that programs of this system listen at, but for those below c.Writes
+// and that of the display that the command is given.
+func sockets(c *Command) []string {
+	text, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		return nil
+	}
+	keep := ""
+	for _, variable := range c.Env {
+		if display, is := strings.CutPrefix(variable, "DISPLAY=:"); is {
+			number, _, _ := strings.Cut(display, ".")
+			keep = filepath.Join(displays, "X"+number)
+		}
+	}
+	var list []string
+	for line := range strings.Lines(string(text)) {
+		at := strings.Index(line, " /")
+		if at < 0 {
+			continue
+		}
+		path := strings.TrimSuffix(line[at+1:], "\n")
+		if path == keep || slices.ContainsFunc(c.Writes, func(dir string) bool { return strings.HasPrefix(path, dir+"/") }) {
+			continue
+		}
+		if stat, err := os.Lstat(path); err == nil && stat.Mode().Type() == os.ModeSocket {
+			list = append(list, path)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,124 @@
+package confine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/desynctool/desynctool/internal/prose"
+)
+
+// What is kept of a program's output.
+const (
+	maxLine    = 4096 // bytes
+	maxTail    = 20   // lines
+	maxColumns = 200  // of each of these
+)
+
+// output takes what a program prints.
+type output struct {
+	line  func(string)
+	log   io.Writer
+	left  int64 // bytes that the log may still take; below 0 for no limit
+	full  chan struct{}
+	now   []byte // the line that has begun, as far as it is kept
+	begun bool   // something of it has come, be it nothing that is kept
+	// returned says that the last byte was a carriage return, to whose line a line feed belongs.
+	returned bool
+	last     []string
+	err      error // of log
+}
+
+func newOutput(c *Command) *output {
+	o := &output{line: c.Line, log: c.Log, left: -1, full: make(chan struct{})}
+	if c.Disk > 0 {
+		o.left = c.Disk
+	}
+	return o
+}
+
+// take reads to the end.
+func (o *output) take(r io.Reader) {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(b)
+		o.keep(b[:n])
+		o.split(b[:n])
+		if err != nil {
+			break
+		}
+	}
+	if o.begun {
+		o.whole()
+	}
+}
+
+// keep writes to the log what has room there.
+func (o *output) keep(b []byte) {
+	if o.log == nil || o.err != nil || len(b) == 0 {
+		return
+	}
+	fits := b
+	if o.left >= 0 {
+		if fits = b[:min(int64(len(b)), o.left)]; len(fits) < len(b) {
+			select {
+			case <-o.full:
+			default:
+				close(o.full)
+			}
+		}
+		o.left -= int64(len(fits))
+	}
+	if _, err := o.log.Write(fits); err != nil {
+		o.err = fmt.Errorf("what the program prints cannot be kept: %w", err)
+	}
+}
+
+// split makes lines. They end with a line feed, or a carriage return, as progress does.
+func (o *output) split(b []byte) {
+	for len(b) > 0 {
+		end := bytes.IndexAny(b, "\r\n")
+		part := b
+		if end >= 0 {
+			part = b[:end]
+		}
+		if room := maxLine - len(o.now); room > 0 {
+			o.now = append(o.now, part[:min(len(part), room)]...)
+		}
+		if len(part) > 0 {
+			o.begun, o.returned = true, false
+		}
+		if end < 0 {
+			return
+		}
+		if o.begun || b[end] == '\n' && !o.returned {
+			o.whole()
+		}
+		o.returned = b[end] == '\r'
+		b = b[end+1:]
+	}
+}
+
+// whole ends a line.
+func (o *output) whole() {
+	text := string(o.now)
+	o.now, o.begun = o.now[:0], false
+	if text != "" {
+		if len(o.last) == maxTail {
+			o.last = append(o.last[:0], o.last[1:]...)
+		}
+		o.last = append(o.last, text)
+	}
+	if o.line != nil {
+		o.line(text)
+	}
+}
+
+// tail returns the last lines that are not empty, fit to be shown.
+func (o *output) tail() []string {
+	var lines []string
+	for _, text := range o.last {
+		lines = append(lines, prose.Shorten(prose.Printable(text), maxColumns))
+	}
+	return lines
+}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package confine
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// usualPath is where programs are where PATH is not set. Debian has games apart.
+const usualPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+
+func minimal(home string) []string {
+	path := os.Getenv("PATH")
+	if path == "" {
+		path = usualPath
+	}
+	return []string{
+		"PATH=" + path, "HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC",
+		"SDL_AUDIODRIVER=dummy", "ALSOFT_DRIVERS=null", // no sound
+		"XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
+		"XDG_DATA_HOME=" + filepath.Join(home, ".local", "share"),
+		"XDG_STATE_HOME=" + filepath.Join(home, ".local", "state"),
+		"XDG_CACHE_HOME=" + filepath.Join(home, ".cache"),
+	}
+}

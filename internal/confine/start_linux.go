@@ -1,0 +1,237 @@
+package confine
+
+import (
+	"bufio"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Commanded is the only argument of the process that stands between this one and a confined program.
+const Commanded = "run-confined"
+
+// plan is what that process is told, by encoding/gob on its file 3: names need not be UTF-8. After it come single
+// bytes, askEnd or askKill; the end of the file is an askKill.
+type plan struct {
+	Args, Env, Writes []string
+	Dir               string
+	FileSize          int64 // 0 for no limit
+	Grace             time.Duration
+	Namespaces        bool // it is in namespaces of its own: user, PID, mount, IPC
+	Loopback          bool // and in one of the network
+	Hide              []string
+	Probe             bool // nothing is run
+}
+
+const (
+	askEnd  = 'e'
+	askKill = 'k'
+)
+
+// event is what that process says, by encoding/gob on its file 4: once when the program has been started or could not be,
+// once when it has ended.
+type event struct {
+	Missing []string
+	Failed  string // why it could not be started
+	Code    int
+	Signal  syscall.Signal
+}
+
+// guarded is a program that another process stands guard over.
+type guarded struct {
+	cmd        *exec.Cmd
+	namespaces bool
+	to         *os.File
+	from       *os.File
+	events     *gob.Decoder
+	lacking    []string
+	over       chan struct{} // closed when the guard has ended
+	killed     atomic.Bool
+	once       sync.Once
+}
+
+// namespaces reports whether programs can be given namespaces of their own, which is tried once.
+//
+// Where they can, all but the hiding of sockets has been found to work.
+var namespaces = sync.OnceValue(func() bool {
+	g, err := guard(&plan{Probe: true, Namespaces: true, Loopback: true}, nil)
+	if err != nil {
+		return false
+	}
+	g.close()
+	return true
+})
+
+func start(c *Command, out *os.File) (process, error) {
+	p := &plan{Args: c.Args, Env: c.Env, Writes: c.Writes, Dir: c.Dir, FileSize: c.Disk, Grace: grace, Namespaces: namespaces()}
+	p.Loopback = p.Namespaces && !c.Network
+	if p.Namespaces {
+		p.Hide = sockets(c)
+	}
+	g, err := guard(p, out)
+	if err != nil {
+		return nil, err
+	}
+	if !p.Namespaces {
+		g.lacking = append(g.lacking, Children, Reaching) // children whose parent ends the guard first
+		if !c.Network {
+			g.lacking = append(g.lacking, Network)
+		}
+		slices.Sort(g.lacking)
+	}
+	return g, nil
+}
+
+// guard starts a process that stands guard over a program, which it starts.
+func guard(p *plan, out *os.File) (*guarded, error) {
+	in, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	from, said, err := os.Pipe()
+	if err != nil {
+		to.Close()
+		return nil, err
+	}
+	defer said.Close()
+	cmd := exec.Command("/proc/self/exe") // which stays the same program where its file is replaced meanwhile
+	cmd.Args = []string{os.Args[0], Commanded}
+	cmd.Env = []string{"GOMAXPROCS=1"}
+	cmd.ExtraFiles = []*os.File{in, said}
+	if out != nil {
+		cmd.Stdout, cmd.Stderr = out, out
+	}
+	cmd.SysProcAttr = attributes(p)
+	g := &guarded{cmd: cmd, namespaces: p.Namespaces, to: to, from: from, events: gob.NewDecoder(bufio.NewReader(from)), over: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // with which the guard ends
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // it says itself how the program ended
+			close(g.over)
+		}
+	}()
+	if err := <-started; err != nil {
+		to.Close()
+		from.Close()
+		return nil, fmt.Errorf("this program cannot be started again: %w", err)
+	}
+	said.Close()
+	if err := gob.NewEncoder(to).Encode(p); err != nil {
+		g.close()
+		return nil, err
+	}
+	var e event
+	if err := g.events.Decode(&e); err != nil {
+		g.close()
+		return nil, fmt.Errorf("what should stand guard over the program ended: %w", err)
+	}
+	if e.Failed != "" {
+		g.close()
+		return nil, errors.New(e.Failed)
+	}
+	g.lacking = e.Missing
+	return g, nil
+}
+
+// attributes are those of the process that stands guard.
+func attributes(p *plan) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setsid: true}
+	if !p.Namespaces {
+		return a // it ends the others when nobody is there any longer to ask it
+	}
+	a.Pdeathsig = syscall.SIGKILL // and all others die with it
+	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
+	if p.Loopback {
+		a.Cloneflags |= unix.CLONE_NEWNET
+	}
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: inside(os.Geteuid()), HostID: os.Geteuid(), Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: inside(os.Getegid()), HostID: os.Getegid(), Size: 1}}
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} // over the namespaces, until the program starts
+	return a
+}
+
+// inside returns the number that a user or a group has in a user namespace. Many games refuse to run as root.
+func inside(id int) int {
+	if id == 0 {
+		return 1000
+	}
+	return id
+}
+
+func (g *guarded) wait() outcome {
+	var e event
+	err := g.events.Decode(&e)
+	g.close()
+	switch {
+	case err == nil:
+		return outcome{code: e.Code, signal: signalName(e.Signal), full: e.Signal == syscall.SIGXFSZ}
+	case g.killed.Load():
+		return outcome{code: -1, signal: signalName(syscall.SIGKILL)}
+	case errors.Is(err, io.EOF):
+		err = errors.New("somebody ended what stood guard over it")
+	}
+	return outcome{code: -1, err: fmt.Errorf("how the program ended is not known: %w", err)}
+}
+
+// close waits for the end of the guard, which ends when nobody is there any longer to ask it.
+func (g *guarded) close() {
+	g.once.Do(func() {
+		g.to.Close()
+		select {
+		case <-g.over:
+		case <-time.After(patience):
+			_ = g.cmd.Process.Kill() // it may have ended
+			<-g.over
+		}
+		g.from.Close()
+	})
+}
+
+func (g *guarded) end() { g.ask(askEnd, grace+patience) }
+
+func (g *guarded) kill() {
+	if g.namespaces { // all others in there die with the guard
+		g.killed.Store(true)
+		_ = g.cmd.Process.Kill()
+		return
+	}
+	g.ask(askKill, patience)
+}
+
+// ask tells the guard something, and ends it where it does not do it in time.
+func (g *guarded) ask(what byte, within time.Duration) {
+	if !g.namespaces {
+		_ = g.cmd.Process.Signal(syscall.SIGCONT) // the program may have stopped it
+	}
+	_, _ = g.to.Write([]byte{what}) // that it is gone shows in what it says
+	time.AfterFunc(within, func() {
+		select {
+		case <-g.over:
+		default:
+			g.killed.Store(true)
+			_ = g.cmd.Process.Kill()
+		}
+	})
+}
+
+func (g *guarded) missing() []string { return g.lacking }
+
+func (g *guarded) usage() (held int64, threads int, known bool) {
+	return usage(g.cmd.Process.Pid)
+}

@@ -1,0 +1,2 @@
+// Package group ends programs together with all that they started.
+package group

@@ -1,0 +1,69 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Tidy makes what a program that is not trusted has left in a folder fit to be read: all files and folders can be read and
+// written by their owner, and what is neither a file nor a folder nor a relative link to one of them in the folder
+// is removed, such as a pipe, which would be waited for, and a link to somebody's keys. Links for which keep returns true stay;
+// nil keeps none.
+func Tidy(dir string, keep func(path string) bool) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for again := true; again; { // until no link leads to one that is gone
+		again = false
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && (d.Type() == 0 || d.IsDir()) {
+				err = allow(path, d)
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG): // by which nobody else finds it either
+				return nil
+			case err != nil:
+				return err
+			}
+			switch d.Type() {
+			case 0, fs.ModeDir:
+				return nil
+			case fs.ModeSymlink:
+				name, err := filepath.Rel(dir, path)
+				if err != nil {
+					return err
+				}
+				if _, err := root.Stat(name); err == nil || keep != nil && keep(path) {
+					return nil
+				}
+			}
+			again = true
+			return os.Remove(path)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allow has the owner of a file or folder read and write it.
+func allow(path string, d fs.DirEntry) error {
+	stat, err := d.Info()
+	if err != nil {
+		return err
+	}
+	need := fs.FileMode(0o600)
+	if d.IsDir() {
+		need = 0o700
+	}
+	if mode := stat.Mode().Perm(); mode&need != need {
+		return os.Chmod(path, mode|need)
+	}
+	return nil
+}

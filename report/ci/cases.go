@@ -1,0 +1,48 @@
+package ci
+
+import (
+	"io"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// Suite is what a command checked, as one suite of JUnit.
+type Suite struct {
+	Name  string // of the command: "desk check"
+	Class string // "desynctool.desk"
+	// Properties are pairs of a name and a value.
+	Properties [][2]string
+	Cases      []Case
+	Warnings   []string
+}
+
+// Case is one thing that was checked.
+type Case struct {
+	Name string
+	// Status is how it went: Diverged fails, and what is neither that nor InSync is an error.
+	Status  report.Status
+	Message string // of what is not well, in a line
+	Text    []string
+}
+
+// JUnitOfSuite writes a suite.
+func JUnitOfSuite(w io.Writer, s Suite) error {
+	name := "desynctool " + s.Name
+	suite := junitSuite{Name: name, Package: "desynctool", Hostname: "localhost", Time: noTime, Err: text(s.Warnings)}
+	for _, p := range s.Properties {
+		suite.Properties = append(suite.Properties, junitProperty{safe(p[0], maxText), safe(p[1], maxText)})
+	}
+	for _, c := range s.Cases {
+		test := junitCase{Name: safe(c.Name, maxTitle), Classname: s.Class, Time: noTime}
+		outcome := &junitOutcome{Message: safe(c.Message, maxText), Type: string(c.Status), Text: text(c.Text)}
+		switch c.Status {
+		case report.InSync:
+		case report.Diverged:
+			test.Failure = outcome
+		default:
+			test.Error = outcome
+		}
+		suite.add(test)
+	}
+	return writeSuites(w, name, []junitSuite{suite})
+}

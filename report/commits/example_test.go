@@ -1,0 +1,14 @@
+package commits_test
+
+import (
+	"fmt"
+
+	"github.com/desynctool/desynctool/report/commits"
+)
+
+// A program of which the command line does not say where its trace goes.
+func ExampleProgramTest() {
+	_, err := commits.ProgramTest("./game --replay {log}", commits.ProgramOptions{})
+	fmt.Println(err)
+	// Output: no {out} in "./game --replay {log}", which stands for the path of the trace that it writes
+}

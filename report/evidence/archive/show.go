@@ -1,0 +1,87 @@
+package archive
+
+import (
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
+)
+
+// Show has a folder on the disk appear at a path that need not be there, as an archive does: what was
+// made for this session, under the name that it has in reports. Links in it are left out. It replaces what
+// was shown there before.
+func (t *Tree) Show(path, dir string) error {
+	if t.whole != nil {
+		return t.whole.Show(path, dir)
+	}
+	root := newFolder(filepath.Base(path))
+	entries := 0
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if entries++; entries > t.limits.Entries {
+			return limits.Entries.Reached(path, int64(entries))
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, at)
+		if err != nil {
+			return err
+		}
+		root.put(filepath.ToSlash(name), &node{size: info.Size(), open: func(*node) (files.File, error) { return disk{}.bounded(at) }})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	clean := filepath.Clean(path)
+	t.keeper.forget(clean)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mounts[clean] = root
+	if t.shown == nil {
+		t.shown = map[string]bool{}
+	}
+	t.shown[clean] = true
+	return nil
+}
+
+// Shown returns the path that Show was given of the folder in which a file is, empty if it is in none.
+func (t *Tree) Shown(path string) string {
+	if t.whole != nil {
+		return t.whole.Shown(path)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.shown) == 0 {
+		return ""
+	}
+	for at := filepath.Clean(path); ; {
+		if t.shown[at] {
+			return at
+		}
+		parent := filepath.Dir(at)
+		if parent == at || len(parent) > len(at) {
+			return ""
+		}
+		at = parent
+	}
+}
+
+// Modified returns when an entry of an archive was last changed, as the archive has it; zero if that does not
+// say, and for what is in no archive: the times of files on the disk are those of a copy.
+func (t *Tree) Modified(path string) time.Time {
+	if t.whole != nil {
+		return t.whole.Modified(path)
+	}
+	n, err := t.find(path)
+	if n == nil || err != nil {
+		return time.Time{}
+	}
+	return n.time
+}

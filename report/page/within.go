@@ -1,0 +1,39 @@
+package page
+
+import (
+	"html/template"
+	"io"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// Link is a link in the bar above a report.
+type Link struct{ Text, To string }
+
+// Within says where a page stands, if not by itself.
+type Within struct {
+	// Links lead to what surrounds the report. There may be none.
+	Links []Link
+	// Theme is "dark" or "light", empty for what the system prefers.
+	Theme string
+}
+
+// WriteWithin writes a report as Write does, with links to what surrounds it.
+func WriteWithin(w io.Writer, r *report.Report, in Within) error { return write(w, r, in) }
+
+// Style returns the style that other pages share with those of reports: colours, type, tables,
+// tags, callouts, and what of it is printed.
+func Style() []byte {
+	style, err := concatenated("style/", []string{"page", "sections", "print"}, ".css")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	return style
+}
+
+// Guard makes every value that the templates print go through report.Safe, whether or not who
+// wrote a template thought of it.
+func Guard(t *template.Template) {
+	t.Funcs(template.FuncMap{"printable": printable})
+	guard(t)
+}

@@ -1,0 +1,45 @@
+package reader
+
+import (
+	"errors"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+)
+
+// Names has reports made without the names of players.
+type Names struct {
+	// Key is what pseudonyms are made with. A process that reads gets it too.
+	Key string
+	// New returns what takes the names out of the reports of one bundle.
+	New func(key string) (Scrubber, error)
+}
+
+// Scrubber takes the names of players out of the reports of one bundle.
+type Scrubber interface {
+	// Open is [evidence.OpenMatches] with other names of the peers.
+	Open(tree *archive.Tree, paths []string) (*evidence.Matches, error)
+	// Report replaces what is left of names in a report of evidence that Open has opened.
+	Report(*report.Report)
+}
+
+// errNames says that a process was asked for names that it cannot replace.
+var errNames = errors.New("this process does not know how to replace names")
+
+// kept is the Scrubber that leaves names as they are.
+type kept struct{}
+
+func (kept) Open(tree *archive.Tree, paths []string) (*evidence.Matches, error) {
+	return evidence.OpenMatches(tree, paths)
+}
+
+func (kept) Report(*report.Report) {}
+
+// scrubber returns what takes names out of the reports of a bundle; nil names stay as they are.
+func (n *Names) scrubber() (Scrubber, error) {
+	if n == nil {
+		return kept{}, nil
+	}
+	return n.New(n.Key)
+}

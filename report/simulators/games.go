@@ -1,0 +1,131 @@
+package simulators
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/report/witness/openttd"
+	"github.com/desynctool/desynctool/report/witness/spring"
+	"github.com/desynctool/desynctool/report/witness/warzone"
+	"github.com/desynctool/desynctool/report/witness/widelands"
+	"github.com/desynctool/desynctool/report/witness/zeroad"
+)
+
+// Games returns the recipes of games that play their own recordings again, by their names.
+func Games() []*witness.Game {
+	return []*witness.Game{zeroad.Game(), spring.Game(), warzone.Game(), widelands.Game(), openttd.Game()}
+}
+
+// GamesHelp says for the help of commands what names a game that plays its recordings again.
+func GamesHelp() string {
+	var names []string
+	for _, g := range Games() {
+		names = append(names, g.Name)
+	}
+	return `SIM is also a game that plays its own recordings again, as one more peer:
+` + strings.Join(names, ", ") + `, each with :PATH of its program and
+words NAME=VALUE, or run:COMMAND, any program that replays a log and leaves files in
+formats that are read. Its words may have {log}, {out}, an empty folder, {until} and {dump},
+state points, {seed}, {build}, {mods} and what else the log's header says.
+docs/games.md has what each can do. Games run without the network, and within limits.`
+}
+
+// Witness returns the game that a specification names, nil if it names none: run:COMMAND, or the name of
+// a recipe, perhaps with :PATH of the program, and words NAME=VALUE.
+func Witness(spec string) (*witness.Witness, error) {
+	kind, rest, _ := strings.Cut(spec, ":")
+	if kind == "run" {
+		words, err := Words(rest)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", spec, err)
+		}
+		game, program, err := witness.Command(words)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", spec, err)
+		}
+		if program.Path, err = programAt(program.Path); err != nil {
+			return nil, fmt.Errorf("%q: %w", spec, err)
+		}
+		return &witness.Witness{Game: game, Spec: spec, Program: *program}, nil
+	}
+	name, _, _ := strings.Cut(kind, " ")
+	for _, game := range Games() {
+		if game.Name == name {
+			return recipe(game, spec)
+		}
+	}
+	return nil, nil
+}
+
+// recipe returns a game with the program and the options that a specification names.
+func recipe(game *witness.Game, spec string) (*witness.Witness, error) {
+	words, err := shell.Fields(spec, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", spec, err)
+	}
+	w := &witness.Witness{Game: game, Spec: spec}
+	w.Program.Options = map[string]string{}
+	for _, word := range words[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		known := func(o witness.Option) bool { return o.Name == name }
+		if !ok || !slices.ContainsFunc(game.Options, known) {
+			return nil, fmt.Errorf("%q: %q is no option of %s, expected %s", spec, word, game.Name, options(game, name))
+		}
+		if _, twice := w.Program.Options[name]; twice {
+			return nil, fmt.Errorf("%q: %s is given twice", spec, name)
+		}
+		w.Program.Options[name] = value
+	}
+	if _, path, ok := strings.Cut(words[0], ":"); ok {
+		if w.Program.Path, err = programAt(path); err != nil {
+			return nil, fmt.Errorf("%q: %w", spec, err)
+		}
+		return w, nil
+	}
+	for _, name := range game.Programs {
+		if path, err := exec.LookPath(name); err == nil {
+			w.Program.Path = path
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("%q: %s is not here: none of %s was found; name its program, %s:PATH", spec, game.Title, strings.Join(game.Programs, ", "), game.Name)
+}
+
+// programAt returns the path of a program that the command line names.
+func programAt(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return filepath.Abs(path)
+	}
+	return "", fmt.Errorf("no program %s", prose.Path(name))
+}
+
+// options lists the options of a game for an error.
+func options(game *witness.Game, name string) string {
+	if len(game.Options) == 0 {
+		return "none"
+	}
+	var names, list []string
+	for _, o := range game.Options {
+		names, list = append(names, o.Name), append(list, o.Name+"=VALUE ("+o.Help+")")
+	}
+	return strings.Join(list, ", ") + prose.DidYouMean(name, names)
+}
+
+// orGame names the games for an error, and what of all that --sim takes is nearest to a word.
+func orGame(kind string) string {
+	known := []string{"builtin", "exec", "exec+unix", "exec+tcp", "wasm", "run"}
+	list := "a game: run:COMMAND"
+	for _, g := range Games() {
+		known = append(known, g.Name)
+		list += ", " + g.Name
+	}
+	return " or " + list + prose.DidYouMean(kind, known)
+}

@@ -1,0 +1,123 @@
+package widelands
+
+import (
+	"archive/zip"
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/report/witness"
+)
+
+// savedGame is what the name of a replay has after it in the name of the saved game that it begins with.
+const savedGame = ".wgf"
+
+// startOf returns the saved game that a replay begins with.
+func startOf(rec *witness.Recording) (string, error) {
+	name, file := beside(rec, savedGame)
+	if file == "" {
+		return "", &witness.Refusal{Why: fmt.Sprintf("%s is not there, the saved game that the replay begins with", name)}
+	}
+	return file, nil
+}
+
+// beside returns the name of what a peer leaves beside a replay, its name and then a suffix, and the copy
+// of it, empty if it is not there.
+func beside(rec *witness.Recording, suffix string) (name, file string) {
+	name = filepath.Base(rec.File) + suffix
+	for _, file := range rec.Beside {
+		if filepath.Base(file) == name {
+			return name, file
+		}
+	}
+	return name, ""
+}
+
+// saved is what a saved game says of itself.
+type saved struct {
+	version string   // of the game, "1.1"
+	addons  []string // without their versions
+}
+
+// preloadLen is the most that is read of what a saved game says of itself.
+const preloadLen = 64 << 10
+
+// readSaved reads what a saved game says of itself. The name is what errors call it.
+func readSaved(file, name string) (*saved, error) {
+	refuse := func(format string, args ...any) (*saved, error) {
+		return nil, &witness.Refusal{Path: name, Why: fmt.Sprintf(format, args...)}
+	}
+	archive, err := zip.OpenReader(file)
+	if err != nil {
+		return refuse("it is not read as a saved game: %v", err)
+	}
+	defer archive.Close()
+	for _, f := range archive.File {
+		if strings.TrimPrefix(f.Name, "/") != "preload" {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return refuse("its preload is not read: %v", err)
+		}
+		defer r.Close()
+		s := new(saved)
+		lines := bufio.NewScanner(io.LimitReader(r, preloadLen))
+		for lines.Scan() {
+			key, value, _ := strings.Cut(lines.Text(), "=")
+			value = strings.Trim(value, `"`)
+			switch key {
+			case "widelands_version":
+				s.version = value
+			case "addons":
+				for _, addon := range strings.Split(value, ",") {
+					if addon, _, _ = strings.Cut(addon, ":"); addon != "" {
+						s.addons = append(s.addons, addon)
+					}
+				}
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return refuse("its preload is not read: %v", err)
+		}
+		if s.version == "" {
+			return refuse("its preload does not say which version wrote it")
+		}
+		return s, nil
+	}
+	return refuse("it has no preload, so that the version which wrote it is not known")
+}
+
+// copyFile copies a file.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return create(to, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
+}
+
+// create writes a new file.
+func create(name string, write func(w io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		f.Close()
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

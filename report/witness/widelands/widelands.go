@@ -1,0 +1,143 @@
+// Package widelands has Widelands play its own replays again.
+//
+// The game checks the hashes that a replay records, and says which is the first that it cannot confirm and
+// what it has instead. That is all that it says, so three things are done for it to say all that it knows:
+//
+//   - A replay ends at its last command, and hashes after that are never checked. In the copy that is played,
+//     one more command follows at the end, due a day later, which is never run.
+//   - It plays as fast as it was played. A script in its home folder, which the game runs while it
+//     registers its units, sets the speed.
+//   - It shows a window and waits, at the first hash that differs and at the end. It is ended then.
+//
+// What it computed is left as a replay with its hashes in the place of those recorded, up to the first that
+// differs; and as a sync stream, where the peer left its own and the game has confirmed the hash of its
+// leading part: that part is then what the game computed, byte by byte.
+package widelands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/desynctool/desynctool/internal/confine"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/report/witness"
+)
+
+// played is the name of the replay that the game is given. The game looks for the state that it begins
+// with under the same name.
+const played = "replay.wrpl"
+
+// speed is how much faster than a clock the game plays, if the machine can.
+const speed = 100
+
+// Game returns the recipe.
+func Game() *witness.Game {
+	return &witness.Game{
+		Name:     "widelands",
+		Title:    "Widelands",
+		Formats:  []string{"widelands-replay"},
+		Programs: []string{"widelands", "/usr/games/widelands"},
+		Check:    check,
+		Prepare:  prepare,
+	}
+}
+
+// script is that sets the speed. Files of this name say what units there are, in folders
+// of any name; the game runs each when it makes a game, and again when it loads one. The first time there
+// is nothing yet whose speed could be set.
+const script = `desynctool_loads = (desynctool_loads or 0) + 1
+if desynctool_loads == 2 then
+   wl.Game().desired_speed = %d
+   desynctool_loads = nil
+end
+`
+
+func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs witness.Dirs) (*witness.Plan, error) {
+	start, err := startOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dirs.Work, played)
+	asked, err := copyReplay(rec.File, file, ask.Until)
+	if err != nil {
+		return nil, err
+	}
+	if err := copyFile(start, file+savedGame); err != nil {
+		return nil, err
+	}
+	units := filepath.Join(dirs.Home, "world", "desynctool")
+	if err := os.MkdirAll(units, 0o777); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(units, "register.lua"), fmt.Appendf(nil, script, speed*1000), 0o666); err != nil {
+		return nil, err
+	}
+	return &witness.Plan{
+		Command: confine.Command{
+			Args: []string{p.Path, "--homedir=" + dirs.Home, "--nosound", "--xres=640", "--yres=480", "--maxfps=10", "--verbose", "--replay=" + file},
+			Dir:  dirs.Work, Env: append(confine.Minimal(dirs.Home), "SDL_VIDEODRIVER=x11"),
+		},
+		Display: true,
+		Tick:    reached,
+		Over:    over,
+		Collect: func(ended *confine.Ended) error { return collect(ended, rec, asked, dirs) },
+	}, nil
+}
+
+// stamped matches a line that was printed at a time of the game.
+var stamped = lazyregexp.New(`^\[(\d+):(\d\d):(\d\d)\.(\d{3}) game\] `)
+
+// reached returns the time of the game at which it printed a line, in ms.
+func reached(line string) (uint64, bool) {
+	m := stamped.FindStringSubmatch(line)
+	if m == nil {
+		return 0, false
+	}
+	ms := uint64(0)
+	for i, unit := range []uint64{3600_000, 60_000, 1000, 1} {
+		n, err := strconv.ParseUint(m[1+i], 10, 32)
+		if err != nil {
+			return 0, false
+		}
+		ms += n * unit
+	}
+	return ms, true
+}
+
+// over reports whether a line is the last of what the game says of a replay.
+func over(line string) bool {
+	return theirs.MatchString(line) || ending.MatchString(line) || closed.MatchString(line) || broken.MatchString(line)
+}
+
+func check(ctx context.Context, p *witness.Program, rec *witness.Recording) error {
+	start, err := startOf(rec)
+	if err != nil {
+		return err
+	}
+	saved, err := readSaved(start, rec.Path+savedGame)
+	if err != nil {
+		return err
+	}
+	said, err := p.Ask(ctx, "--version")
+	if err != nil {
+		return err
+	}
+	m := version.FindStringSubmatch(said)
+	if m == nil {
+		return &witness.Refusal{Why: fmt.Sprintf("%s --version does not say that it is Widelands", filepath.Base(p.Path))}
+	}
+	p.Version = m[1]
+	if len(saved.addons) > 0 {
+		return &witness.Refusal{Why: fmt.Sprintf("it was played with the add-on %q; replays with add-ons are not played", saved.addons[0])}
+	}
+	if saved.version != p.Version {
+		return &witness.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", saved.version, filepath.Base(p.Path), p.Version), Version: true}
+	}
+	return nil
+}
+
+// version matches what the game says that it is, the release, or the commit, and the kind of build.
+var version = lazyregexp.New(`(?m)^This is Widelands version (.+) \S+\r?$`)

@@ -1,0 +1,148 @@
+// Package witness has games play their own recordings again.
+//
+// A [Game] is a recipe: how one game is started without a person, and where it leaves what it
+// computes. A [Witness] is a game as a command line names it, with a program, options and limits.
+// [Witness.Play] has it play a [Recording], and returns the folder with what it left: files of formats
+// that are recognised as evidence always is. They are compared with those of the peer as between any
+// two peers; nothing here compares.
+//
+//	recording → Check → Prepare → confine.Run → Collect → folder → evidence
+//
+// A recording never chooses what runs: programs and options come from the command line alone, names
+// in a recording are arguments and never paths or options, and no shell is started. The program runs
+// within limits, without the network, see package confine.
+package witness
+
+import (
+	"context"
+
+	"github.com/desynctool/desynctool/internal/confine"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Game is how one game plays its recordings again.
+type Game struct {
+	Name     string   // as --sim names it: "0ad"
+	Title    string   // as reports name it: "0 A.D."
+	Formats  []string // of recordings that it plays, by formats.Format.Name; nil for every order log
+	Programs []string // names of the program, looked for in PATH and then as paths
+	Options  []Option // NAME=VALUE words after the name on the command line
+	Dumps    bool     // it can dump states at wanted points
+	RealTime bool     // it plays no faster than it was played
+	OwnBuild bool     // it takes a build that neither players nor packages have, so reports do not advise it
+	Modes    []Mode   // besides Plain
+	// Recipe is raised when what the recipe leaves changes: kept results of another one are not used.
+	Recipe int
+
+	// Check asks the program what it is, sets p.Version, and returns why it cannot play a recording:
+	// a *Refusal. It runs before the game does. Nil asks nothing.
+	Check func(ctx context.Context, p *Program, rec *Recording) error
+	// Prepare writes what the game needs below dirs, and returns how to run it.
+	Prepare func(p *Program, rec *Recording, ask Ask, dirs Dirs) (*Plan, error)
+}
+
+// Option is an option of a game on the command line.
+type Option struct {
+	Name, Help string
+}
+
+// Mode is in which way a game plays a recording.
+type Mode string
+
+// Modes.
+const (
+	Plain     Mode = ""          // once, from its start to its end
+	Serialize Mode = "serialize" // the state is saved and loaded while it plays, and both are compared
+	Rejoin    Mode = "rejoin"    // a second instance joins, from a later state, and both are compared
+)
+
+// Program is a game's program.
+type Program struct {
+	Path    string            // on the disk
+	Options map[string]string // as the command line gives them
+	Version string            // as the program says it, empty if it does not; Check sets it
+	// Ask runs the program with some arguments, within limits and for a short time, and returns what
+	// it prints.
+	Ask func(ctx context.Context, args ...string) (output string, err error)
+}
+
+// Recording is an order log that a peer left, and what the game needs beside it.
+type Recording struct {
+	Peer string // whose it is
+	Path string // as reports show it
+	File string // a copy on the disk
+	// Beside are copies of what else the peer left in the same folder, under its own name if that is
+	// plain: games may need the save that a log goes on from.
+	Beside []string
+	Format string // formats.Format.Name
+	Header orderlog.Header
+	Last   uint64 // the last tick that was recorded
+	// Progress, if not nil, is called with the ticks of a run that are done, and all. Runs of one recording may be
+	// side by side.
+	Progress func(done, total uint64)
+}
+
+// Ask is what is wanted of a replay. Numbers are ours, as importers give them: ordinals of ticks and
+// state points.
+type Ask struct {
+	Until *uint64  // the last tick to play, nil for all; a game that cannot stop there plays on
+	Dump  []uint64 // state points at which the state is wanted, ascending
+	Mode  Mode
+	// Run tells several runs of the same apart, from 0, so that the second one is not taken from the cache.
+	Run int
+}
+
+// Dirs are folders for one run, empty and nobody else's. Only these may be written.
+type Dirs struct {
+	Home string // HOME
+	Work string // what the game needs, and what nobody wants
+	Out  string // what becomes evidence
+	Log  string // the file with all that the program printed, once it has ended
+}
+
+// Plan is how a game is run.
+type Plan struct {
+	Command confine.Command // Args, Dir and Env; limits and what it may write are set by Play
+	Display bool            // it needs an X server: DISPLAY is added to Env
+	// Tick returns how far the game is, by a line of its output. It may be nil.
+	Tick func(line string) (tick uint64, ok bool)
+	// Over reports whether a line says that the replay has ended though the game runs on. It is then
+	// ended. It may be nil.
+	Over func(line string) bool
+	// Poll is the same by files that the game writes; it is called about twice a second. It may be nil.
+	Poll func() (tick uint64, over bool)
+	// Seconds is about how long it takes, 0 if that is not known; games that play in real time say it.
+	Seconds float64
+	// Collect moves what the game left into Out, under names by which it is recognised as one peer's,
+	// and returns why it is no replay: a *Failure. Nil if the program writes there itself.
+	Collect func(ended *confine.Ended) error
+	// Next returns how the game is run once more for the same replay, after this run has ended; nil if that
+	// was all, and Collect is called. It may be nil. A game that dumps few states in one run has several.
+	Next func(ended *confine.Ended) (*Plan, error)
+}
+
+// can reports whether the game has a mode.
+func (g *Game) can(m Mode) bool {
+	if m == Plain {
+		return true
+	}
+	for _, have := range g.Modes {
+		if have == m {
+			return true
+		}
+	}
+	return false
+}
+
+// Plays reports whether the game plays recordings of a format.
+func (g *Game) Plays(format string) bool {
+	if g.Formats == nil {
+		return true
+	}
+	for _, f := range g.Formats {
+		if f == format {
+			return true
+		}
+	}
+	return false
+}
