@@ -2,6 +2,10 @@
 // them are right, as docs/accuracy.md has it:
 //
 //	go run ./.ci/accuracy -sessions 240 -clean 60 -games refsim,arena,trade
+//
+// or how reports of planted bugs group, as docs/desk-accuracy.md has it:
+//
+//	go run ./.ci/accuracy -desk -games arena,trade
 package main
 
 import (
@@ -34,7 +38,14 @@ func run() error {
 	only := flag.String("only", "", "only mistakes whose names begin so")
 	rules := flag.Bool("rules", false, "print how often each rule of likeness is right")
 	tested := flag.Bool("tested", false, "print the experiments on each session")
+	many := flag.Bool("desk", false, "measure how reports of bugs group")
+	each := flag.Int("each", 12, "with -desk: sessions of each bug")
+	seed := flag.Uint64("seed", 1, "with -desk: of the bugs and sessions")
+	mix := flag.String("mix", "", "with -desk: write the sessions and the truth to this folder, and measure nothing")
 	flag.Parse()
+	if *many {
+		return groups(slices.DeleteFunc(strings.Split(*names, ","), func(name string) bool { return name == "refsim" }), *seed, *each, *mix)
+	}
 	dir, err := os.MkdirTemp("", "accuracy-")
 	if err != nil {
 		return err

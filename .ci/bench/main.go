@@ -2,7 +2,7 @@
 // pair of measurements alternates, so that a busy machine slows both. It needs
 // cmp and openssl. Run it as
 //
-//	go run ./.ci/bench [-quick] [-triage | -growth] [DIR]
+//	go run ./.ci/bench [-quick] [-triage | -growth | -desk] [DIR]
 //
 // DIR holds up to 5 GiB of files while it runs; the default is a temporary
 // folder.
@@ -20,6 +20,13 @@ func main() {
 	quick := flag.Bool("quick", false, "smaller files, fewer rounds")
 	only := flag.Bool("triage", false, "measure only triage")
 	growth := flag.Bool("growth", false, "measure only how commands grow")
+	many := flag.Bool("desk", false, "measure only the desk")
+	var of deskOf
+	flag.IntVar(&of.bundles, "bundles", 10_000, "with -desk: bundles to read")
+	flag.IntVar(&of.reports, "reports", 1_000_000, "with -desk: synthetic reports")
+	flag.IntVar(&of.groups, "groups", 20_000, "with -desk: groups of the synthetic reports")
+	flag.IntVar(&of.copies, "copies", 25, "with -desk: how often the database has each synthetic report; only the first is put in")
+	flag.StringVar(&of.postgres, "postgres", "", "with -desk: the address of an empty database, to measure instead of SQLite")
 	generate := flag.String("generate", "", "")
 	flag.Parse()
 	if *generate != "" { // in a process of its own, so that its memory is not counted
@@ -29,7 +36,10 @@ func main() {
 		}
 		return
 	}
-	if err := run(flag.Arg(0), *quick, *only, *growth); err != nil {
+	if !*many {
+		of = deskOf{}
+	}
+	if err := run(flag.Arg(0), *quick, *only, *growth, of); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -46,7 +56,7 @@ type bench struct {
 	hello  string // a program that prints a line
 }
 
-func run(dir string, quick, only, growth bool) (err error) {
+func run(dir string, quick, only, growth bool, of deskOf) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "desynctool-bench-*"); err != nil {
 			return err
@@ -57,12 +67,18 @@ func run(dir string, quick, only, growth bool) (err error) {
 	if quick {
 		b.mib, b.pairs, b.rounds = 128, 1000, 3
 	}
-	if err := b.build(); err != nil {
-		return err
+	desk := of != (deskOf{})
+	if !desk {
+		if err := b.build(); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("%s %s/%s, %d CPUs\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	if growth {
 		return b.growth()
+	}
+	if desk {
+		return b.desk(of)
 	}
 	fmt.Println("\n| What | Ours | Peer | Ratio (min–max) | Goal |")
 	fmt.Println("|---|---|---|---|---|")

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/desk"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
@@ -54,6 +55,10 @@ func addCompletions(cmd *cobra.Command) {
 		of["against"] = completePeer
 	case "diff", "walk", "dump", "proof":
 		cmd.ValidArgsFunction = cobra.CompletionFunc(completer(completeState).begun())
+	}
+	if strings.HasPrefix(cmd.CommandPath(), "desynctool desk ") {
+		of["fail-on"] = words(string(desk.FailOnNew), string(desk.FailOnRegression), string(desk.FailOnAny))
+		of["order"] = words(string(desk.ByReports), string(desk.ByLast), string(desk.ByFirst))
 	}
 	for name, complete := range of {
 		if cmd.Flags().Lookup(name) == nil && cmd.PersistentFlags().Lookup(name) == nil {

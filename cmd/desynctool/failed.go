@@ -37,6 +37,12 @@ func (e *env) failed(cmd *cobra.Command, why string, status report.Status) error
 // schemaOf returns what the documents of a command are called.
 func schemaOf(cmd *cobra.Command) string {
 	switch {
+	case cmd.CommandPath() == "desynctool desk show":
+		return "desk-group"
+	case cmd.Parent().Name() == "desk":
+		return "desk-" + cmd.Name()
+	case cmd.CommandPath() == "desynctool desk show report":
+		return "triage"
 	case cmd.Parent().Name() != "golden":
 		return cmd.Name()
 	}
@@ -55,6 +61,11 @@ func (e *env) failure(command, format, why string, status report.Status) func(w 
 		return func(w io.Writer) error { return ci.GitHubFailed(w, why) }
 	case format == "junit" && command == "golden":
 		return func(w io.Writer) error { return ci.JUnitOfGoldenFailed(w, why) }
+	case format == "junit" && strings.HasPrefix(command, "desk-"):
+		return func(w io.Writer) error {
+			return ci.JUnitOfSuite(w, ci.Suite{Name: strings.ReplaceAll(command, "-", " "), Class: "desynctool.desk",
+				Cases: []ci.Case{{Name: "desk", Status: report.Failed, Message: "no result", Text: []string{why}}}})
+		}
 	case format == "junit":
 		return func(w io.Writer) error { return ci.JUnit(w, r) }
 	case format == "sarif":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/desk/names"
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/reader"
@@ -59,6 +60,12 @@ func answering() *reader.Answering {
 		flags := triageFlags{sim: a.Sim, own: a.Own, replays: a.Replays}
 		flags.sims.timeout = a.SimTimeout
 		return flags.builds(&env{interrupts: &interrupts{ctx: a.Context}})
+	}, Names: func(key string) (reader.Scrubber, error) {
+		k, err := names.ParseKey(key, "the key")
+		if err != nil {
+			return nil, err
+		}
+		return names.NewScrubber(k), nil
 	}}
 }
 

@@ -77,7 +77,7 @@ Results go to stdout, warnings and errors to stderr.
 	}{
 		{"whole", "Where to begin:", []*cobra.Command{newTriage(e), newExplore(e), newDoctor(e)}},
 		{"step", "One step by itself:", []*cobra.Command{newOrders(e), newBisect(e), newReplay(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newMinimize(e), newHunt(e)}},
-		{"report", "Reports and proofs:", []*cobra.Command{newReport(e), newProof(e), newVerify(e)}},
+		{"report", "Reports and proofs:", []*cobra.Command{newReport(e), newProof(e), newVerify(e), newDesk(e)}},
 		{"game", "For games that write the formats:", []*cobra.Command{newFormats(e), newCheck(e), newSim(e), newRecord(e), newGolden(e)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/accuracy"
+	"github.com/desynctool/desynctool/report/desk"
+	"github.com/desynctool/desynctool/report/words"
+)
+
+// recorded are desyncs of real games, by what was done to make them.
+var recorded = map[string][]string{
+	"0ad walkspeed":                 {"0ad/mp_orders_walkspeed", "0ad/replay_walkspeed"},
+	"0ad damage":                    {"0ad/mp_late_damage"},
+	"openttd random numbers":        {"openttd/rng_poke"},
+	"openttd money":                 {"openttd/money_poke"},
+	"openttd town":                  {"openttd/town_poke"},
+	"openttd dropped command":       {"openttd/dropped_sign"},
+	"openttd cache":                 {"openttd/cache_poke"},
+	"spring health":                 {"spring/silent_health"},
+	"spring position":               {"spring/pos_1ulp"},
+	"spring order of writes":        {"spring/checksum_only"},
+	"warzone power":                 {"warzone2100/player_power_3peer"},
+	"widelands serial of a command": {"widelands/cmdact_serial"},
+}
+
+// bugsPlanted is how many bugs are planted.
+const bugsPlanted = 24
+
+// groups measures how reports group into bugs, so many sessions of each, and writes the tables of
+// docs/desk-accuracy.md. With mix it writes the sessions with all of their evidence and the truth to
+// that folder instead.
+func groups(names []string, seed uint64, sessions int, mix string) error {
+	dir, err := os.MkdirTemp("", "accuracy-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	games := []accuracy.Game{accuracy.Reference{Names: 7}, accuracy.Reference{Names: 3}}
+	for _, name := range names {
+		g, err := accuracy.Compile(".", name, dir)
+		if err != nil {
+			return err
+		}
+		games = append(games, g)
+	}
+	if mix != "" {
+		_, err := accuracy.Mix(mix, accuracy.Strikes(accuracy.Bugs(games, bugsPlanted, seed, true), sessions, seed), accuracy.Complete)
+		return err
+	}
+	played := 0
+	measure := func(apart bool, sessions int, views []accuracy.View) ([]accuracy.Grouped, error) {
+		strikes := accuracy.Strikes(accuracy.Bugs(games, bugsPlanted, seed, apart), sessions, seed)
+		played++
+		part := filepath.Join(dir, fmt.Sprint(played))
+		list, err := accuracy.Group(strikes, views, func(i int) string { return fmt.Sprintf("%s/%d", part, i) }, triaged, keyed,
+			func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(strikes)) })
+		fmt.Fprintln(os.Stderr)
+		return list, err
+	}
+	list, err := measure(true, sessions, accuracy.Views())
+	if err != nil {
+		return err
+	}
+	for bug, cases := range recorded {
+		for _, c := range cases {
+			g := accuracy.Grouped{Bug: bug, View: accuracy.Complete}
+			r, err := triaged([]string{filepath.Join("testdata", c)})
+			if err != nil {
+				return fmt.Errorf("%s: %w", c, err)
+			}
+			if k, weak, ok := keyed(r); ok {
+				g.Key, g.Weak, g.Found = k, weak, r.Fingerprints
+			}
+			list = append(list, g)
+		}
+	}
+	fmt.Print("Each bug in a place of its own:\n\n")
+	if err := show(list); err != nil {
+		return err
+	}
+	if list, err = measure(false, sessions/2, []accuracy.View{accuracy.Complete}); err != nil {
+		return err
+	}
+	fmt.Print("\nBugs anywhere:\n\n")
+	return show(list)
+}
+
+func show(list []accuracy.Grouped) error {
+	if err := accuracy.GroupTable(os.Stdout, list); err != nil {
+		return err
+	}
+	fmt.Println()
+	for _, line := range accuracy.Together(list) {
+		fmt.Println("- " + line)
+	}
+	return nil
+}
+
+func triaged(dirs []string) (*report.Report, error) {
+	c, err := conclude(dirs, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return words.Report(c), nil
+}
+
+func keyed(r *report.Report) (key string, weak, ok bool) {
+	k, ok := desk.KeyOf(r)
+	return k.Coarse, k.Weak, ok
+}

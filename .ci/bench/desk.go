@@ -1,0 +1,462 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/desk"
+	"github.com/desynctool/desynctool/report/reader"
+)
+
+// deskOf says what of the desk is measured.
+type deskOf struct {
+	bundles  int    // that are read and put in; 0 for none
+	reports  int    // synthetic ones that are put in; 0 for none
+	groups   int    // of the synthetic reports
+	copies   int    // of each of them that are made in the database; the others are put in
+	postgres string // the address of an empty database; empty to measure SQLite
+}
+
+// desk measures the store of reports.
+func (b *bench) desk(of deskOf) error {
+	ctx := context.Background()
+	fmt.Println("\n| What | Figure | Goal |")
+	fmt.Println("|---|---|---|")
+	if of.bundles > 0 {
+		if err := b.deskAdd(ctx, of.bundles); err != nil {
+			return err
+		}
+	}
+	if of.reports == 0 {
+		return nil
+	}
+	return b.deskMany(ctx, cmp.Or(of.postgres, filepath.Join(b.dir, "desk")), of)
+}
+
+// corpus are cases of real games that are small.
+var corpus = []string{
+	"0ad/mp_late_damage", "0ad/mp_orders_walkspeed", "openttd/money_poke", "openttd/dropped_sign", "warzone2100/player_power_3peer", "widelands/cmdact_serial",
+	"spring/pos_1ulp", "openra", "rimworld", "claims/ggrs", "ggpo/vectorwar", "godot-rollback/input",
+}
+
+// deskAdd measures reading bundles, as desk add does: by as many readers as there are processors, each
+// bundle in a transaction of its own. One of two is of the corpus, the others are sessions of the
+// reference game of other seeds; a file beside the evidence makes each another content.
+func (b *bench) deskAdd(ctx context.Context, n int) error {
+	dir := filepath.Join(b.dir, "bundles")
+	const sessions = 24
+	var cases []string
+	for i := range sessions {
+		kinds := refsim.Faults()
+		k := kinds[i%len(kinds)]
+		f, err := session.ParseFault(fmt.Sprintf("%s/%s@%d:client", k.Name, k.Places[0], 20+i))
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, fmt.Sprint(i))
+		o := session.Options{Config: refsim.Config{Seed: uint64(i + 1), Entities: 150}, Ticks: 120, SnapshotEvery: 60, Faults: []session.Fault{f}}
+		if _, err := session.RecordTo(to, o, session.TraceSystem); err != nil {
+			return err
+		}
+		if err := os.Remove(filepath.Join(to, session.TruthName)); err != nil {
+			return err
+		}
+		cases = append(cases, to, filepath.Join("testdata", corpus[i%len(corpus)]))
+	}
+	defer os.RemoveAll(dir)
+	s, err := desk.Open(ctx, filepath.Join(b.dir, "desk-add"), desk.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var (
+		wait   sync.WaitGroup
+		lock   sync.Mutex
+		failed error
+		next   = make(chan int)
+		start  = time.Now()
+		used   = now()
+		half   time.Duration
+		done   int
+	)
+	for range 2 {
+		wait.Go(func() {
+			for i := range next {
+				err := addOne(ctx, s, cases[i%len(cases)], i)
+				lock.Lock()
+				if done++; done == n/2 {
+					half = now() - used
+				}
+				if failed == nil {
+					failed = err
+				}
+				lock.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	if failed != nil {
+		return failed
+	}
+	took := now() - used
+	fmt.Printf("| %d bundles read and grouped, in this process | **%.0f/s**, %.0f ms of processor time each | ≥ 60/s |\n", n, float64(n)/time.Since(start).Seconds(), ms(took)/float64(n))
+	fmt.Printf("| growth of that, between %d and %d | exponent **%.2f** | ≤ 1.05 |\n", n/2, n, math.Log2(took.Seconds()/half.Seconds()))
+	return nil
+}
+
+func addOne(ctx context.Context, s *desk.Store, path string, number int) error {
+	var r reader.Reader
+	name := fmt.Sprintf("bundle-%d", number)
+	reports, err := r.Read(ctx, path, name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return s.Write(ctx, func(tx *desk.Tx) error { return putOne(ctx, tx, name, reports) })
+}
+
+// putOne puts in what was read of a bundle whose content is its name.
+func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*report.Report) error {
+	sum := sha256.Sum256([]byte(name))
+	hash := hex.EncodeToString(sum[:])
+	bundle, _, err := tx.Receive(ctx, desk.Bundle{Hash: hash, Name: name, Bytes: 1 << 20, Kept: hash, KeptBytes: 1 << 18}, desk.Receipt{Name: name, Source: "bench"})
+	if err != nil {
+		return err
+	}
+	var readings []desk.Reading
+	for _, r := range reports {
+		readings = append(readings, desk.Reading{Report: r, Complete: 50})
+	}
+	_, err = tx.Put(ctx, bundle.ID, "bench", readings)
+	return err
+}
+
+// inTransaction is how many synthetic reports are put in at once.
+const inTransaction = 1000
+
+// deskMany measures a store of many synthetic reports: how long it takes to put them in, what they
+// weigh, and how long lists, searches and the pages of groups take.
+func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
+	s, err := desk.Open(ctx, where, desk.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var has int
+	if err := s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM reports").Scan(&has); err != nil {
+		return err
+	}
+	if has == 0 {
+		if err := b.deskFill(ctx, s, of); err != nil {
+			return err
+		}
+	} else {
+		of.reports = has // those of an earlier run
+	}
+	kind := s.Kind()
+	if _, err := s.DB().ExecContext(ctx, "ANALYZE"); err != nil {
+		return err
+	}
+	if err := b.deskSize(ctx, s, where, of.reports); err != nil {
+		return err
+	}
+	codes, err := codesOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	dice := rand.New(rand.NewPCG(1, 1))
+	for _, q := range []struct {
+		what string
+		ask  func(i int) error
+	}{
+		{"list, by matches", func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{}); return err }},
+		{"list, newest first", func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByFirst, desk.Page{}); return err }},
+		{"list of one build", filtered(ctx, s, func() string { return fmt.Sprintf("build:1.%d", dice.IntN(builds)) })},
+		{"list of a platform", filtered(ctx, s, func() string { return []string{"os:linux", "os:windows", "os:darwin"}[dice.IntN(3)] })},
+		{"search for a word", filtered(ctx, s, func() string { return fmt.Sprintf("system%d", dice.IntN(of.groups)) })},
+		{"search for a word that nothing has", filtered(ctx, s, func() string { return fmt.Sprintf("nothing%d", dice.IntN(1000)) })},
+		{"page of a group", func(int) error { _, err := s.Group(ctx, codes[dice.IntN(len(codes))]); return err }},
+		{"page of the largest group", func(int) error { _, err := s.Group(ctx, codes[0]); return err }},
+		{"reports of a build", func(int) error {
+			f, err := desk.ParseFilter(fmt.Sprintf("build:1.%d", dice.IntN(builds)))
+			if err == nil {
+				_, err = s.Reports(ctx, f, desk.Page{})
+			}
+			return err
+		}},
+	} {
+		took, used, err := times(100, q.ask)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.what, err)
+		}
+		of := ""
+		if kind == desk.SQLite { // the other one computes in a process of its own
+			of = fmt.Sprintf("; processor time %.1f ms, **%.1f ms**", ms(used[len(used)/2]), ms(used[len(used)*95/100]))
+		}
+		fmt.Printf("| %s: %s, median and 95th percentile | %.1f ms, **%.1f ms**%s | ≤ 100 ms |\n", kind, q.what, ms(took[len(took)/2]), ms(took[len(took)*95/100]), of)
+	}
+	return nil
+}
+
+// deskFill puts synthetic reports in, and has the database copy them.
+func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) error {
+	base, err := b.realReport(ctx)
+	if err != nil {
+		return err
+	}
+	kind := s.Kind()
+	seeds := of.reports / max(1, of.copies)
+	start, quarter := now(), time.Duration(0)
+	for at := 0; at < seeds; {
+		to := min(at+inTransaction, seeds)
+		err := s.Write(ctx, func(tx *desk.Tx) error {
+			for i := at; i < to; i++ {
+				if err := putOne(ctx, tx, fmt.Sprintf("report-%d.zip", i), []*report.Report{synthetic(base, i, of.groups)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if at < seeds/4 && to >= seeds/4 {
+			quarter = now() - start
+		}
+		at = to
+		fmt.Fprintf(os.Stderr, "\r%s: %d of %d", kind, at, seeds)
+	}
+	fmt.Fprintln(os.Stderr)
+	took := now() - start
+	fmt.Printf("| %s: %d reports put in, %d a transaction | **%.0f** a second of this process's processor time | |\n", kind, seeds, inTransaction, float64(seeds)/took.Seconds())
+	fmt.Printf("| %s: growth of that, between %d and %d | exponent **%.2f** | ≤ 1.05 |\n", kind, seeds/4, seeds, math.Log2(took.Seconds()/quarter.Seconds())/2)
+	var lists time.Duration
+	if lists, err = listing(ctx, s); err != nil {
+		return err
+	}
+	if err := multiply(ctx, s.DB(), of.copies); err != nil {
+		return err
+	}
+	all, err := listing(ctx, s)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| %s: growth of the list, between %d and %d reports | exponent **%.2f** | ≤ 1.05 |\n", kind, seeds, of.reports, math.Log(float64(all)/float64(lists))/math.Log(float64(of.reports)/float64(seeds)))
+	return nil
+}
+
+// listing is the processor time that the list of groups takes in this process, the median.
+func listing(ctx context.Context, s *desk.Store) (time.Duration, error) {
+	_, took, err := times(40, func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{}); return err })
+	if err != nil {
+		return 0, err
+	}
+	return took[len(took)/2], nil
+}
+
+// now is the processor time of this process: other programs on the machine add nothing to it.
+func now() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // of arguments that are fixed
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// multiply copies each report of a store until it is there so often, as bundles of other content. What is
+// counted of variants and groups follows; a copy is of the build, day and machines of its report.
+func multiply(ctx context.Context, db *sql.DB, copies int) error {
+	var bundles, reports int64
+	if err := db.QueryRowContext(ctx, "SELECT (SELECT MAX(id) FROM bundles), (SELECT MAX(id) FROM reports)").Scan(&bundles, &reports); err != nil {
+		return err
+	}
+	each := []string{
+		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, '$K' || SUBSTR(hash, 5), name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
+		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, name, source, at FROM receipts WHERE bundle_id <= $L",
+		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, seed, day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
+		"INSERT INTO documents (report_id, body) SELECT report_id + $R, body FROM documents WHERE report_id <= $M",
+		"INSERT INTO report_peers (report_id, number, name) SELECT report_id + $R, number, name FROM report_peers WHERE report_id <= $M",
+		"INSERT INTO report_traits (report_id, trait_id) SELECT report_id + $R, trait_id FROM report_traits WHERE report_id <= $M",
+	}
+	for k := 1; k < copies; k++ {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		fill := strings.NewReplacer("$B", fmt.Sprint(int64(k)*bundles), "$L", fmt.Sprint(bundles), "$R", fmt.Sprint(int64(k)*reports), "$M", fmt.Sprint(reports), "$K", fmt.Sprintf("k%03d", k))
+		for _, statement := range each {
+			if _, err := tx.ExecContext(ctx, fill.Replace(statement)); err != nil {
+				return errors.Join(fmt.Errorf("%s: %w", statement, err), tx.Rollback())
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "\rcopy %d of %d", k, copies-1)
+	}
+	fmt.Fprintln(os.Stderr)
+	for _, statement := range []string{
+		"UPDATE variants SET reports = reports * $1, peers = peers * $1", "UPDATE groups SET reports = reports * $1, peers = peers * $1",
+		"UPDATE variant_builds SET reports = reports * $1", "UPDATE variant_days SET reports = reports * $1", "UPDATE variant_traits SET reports = reports * $1",
+		"UPDATE game_counts SET reports = reports * $1",
+	} {
+		if _, err := db.ExecContext(ctx, statement, copies); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+func filtered(ctx context.Context, s *desk.Store, words func() string) func(int) error {
+	return func(int) error {
+		f, err := desk.ParseFilter(words())
+		if err != nil {
+			return err
+		}
+		_, err = s.Groups(ctx, f, desk.ByReports, desk.Page{})
+		return err
+	}
+}
+
+// codesOf returns the codes of the 500 groups with the most matches.
+func codesOf(ctx context.Context, s *desk.Store) (codes []string, err error) {
+	list, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{Limit: 500})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Groups {
+		codes = append(codes, list.Groups[i].Code)
+	}
+	return codes, nil
+}
+
+// deskSize says how many bytes a report takes in the database.
+func (b *bench) deskSize(ctx context.Context, s *desk.Store, where string, reports int) error {
+	var size int64
+	if s.Kind() == desk.Postgres {
+		if err := s.DB().QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&size); err != nil {
+			return err
+		}
+	} else {
+		files, err := filepath.Glob(filepath.Join(where, desk.DatabaseName+"*"))
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			info, err := os.Stat(f)
+			if err != nil {
+				return err
+			}
+			size += info.Size()
+		}
+	}
+	fmt.Printf("| %s: bytes a report, document included, bundle not | **%d** | ≤ 2048 |\n", s.Kind(), size/int64(reports))
+	return nil
+}
+
+// times calls f so often and returns how long the calls took, and the processor time of this process in
+// them, the least first; one before them is not counted.
+func times(n int, f func(int) error) (took, used []time.Duration, err error) {
+	for i := range n + 1 {
+		start, cpu := time.Now(), now()
+		if err := f(i); err != nil {
+			return nil, nil, err
+		}
+		if i > 0 {
+			took, used = append(took, time.Since(start)), append(used, now()-cpu)
+		}
+	}
+	slices.Sort(took)
+	slices.Sort(used)
+	return took, used, nil
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// builds is how many builds synthetic reports are of, days on how many days they were played.
+const builds, days = 60, 365
+
+// realReport triages a session of the reference game.
+func (b *bench) realReport(ctx context.Context) ([]byte, error) {
+	dir := filepath.Join(b.dir, "base")
+	defer os.RemoveAll(dir)
+	f, err := session.ParseFault("map-order/Combat@30:client")
+	if err != nil {
+		return nil, err
+	}
+	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 150}, Ticks: 120, SnapshotEvery: 60, Faults: []session.Fault{f}}
+	if _, err := session.RecordTo(dir, o, session.TraceSystem); err != nil {
+		return nil, err
+	}
+	var r reader.Reader
+	reports, err := r.Read(ctx, dir, "base")
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(reports[0])
+}
+
+// synthetic returns the ith report: the real one with another seed, tick, entities and values, build, day,
+// platform and place. Each group has one of the first reports, and a few have most of the others.
+func synthetic(base []byte, i, groups int) *report.Report {
+	dice := rand.New(rand.NewPCG(uint64(i), 3))
+	g := i
+	if i >= groups {
+		g = int(float64(groups) * math.Pow(dice.Float64(), 4))
+	}
+	r := &report.Report{}
+	if err := json.Unmarshal(base, r); err != nil {
+		panic(err) // it was marshalled here
+	}
+	r.Session.Seed, r.Session.Build = fmt.Sprintf("%016x", dice.Uint64()), fmt.Sprintf("1.%d", i*builds/(1+i+dice.IntN(1+i)))
+	day := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, dice.IntN(days))
+	r.Session.Played = &report.Played{First: day.Format(time.RFC3339), Last: day.Format(time.RFC3339)}
+	if d := r.FirstDivergence; d != nil && d.Tick != nil {
+		tick := dice.Uint64N(100_000)
+		d.Tick = &tick
+	}
+	for k := range r.Locus {
+		r.Locus[k].Key = fmt.Sprint(dice.IntN(100_000))
+		for peer := range r.Locus[k].Values {
+			r.Locus[k].Values[peer] = fmt.Sprint(dice.IntN(1_000_000))
+		}
+	}
+	for k := range r.Fingerprints {
+		f := &r.Fingerprints[k]
+		if f.Level == report.LevelKind {
+			continue
+		}
+		f.Name = fmt.Sprintf("%s system%d", strings.Fields(f.Name)[0], g)
+		sum := sha256.Sum256([]byte(string(f.Level) + f.Name))
+		f.Digest = hex.EncodeToString(sum[:8])
+	}
+	systems := []string{"linux", "windows", "windows", "windows", "darwin"}
+	// Where the bundle is kept, these can be had again; docs/performance.md says what they weigh.
+	r.Tree, r.Map, r.Heat, r.Timeline, r.Orders = nil, nil, nil, nil, []report.TriagedOrder{}
+	r.Stated = []report.Fact{
+		{Name: "os", Values: map[string]string{"host": systems[dice.IntN(len(systems))], "client": systems[dice.IntN(len(systems))]}},
+		{Name: "cpu", Values: map[string]string{"host": "amd64", "client": []string{"amd64", "amd64", "arm64"}[(g+dice.IntN(2))%3]}},
+	}
+	return r
+}

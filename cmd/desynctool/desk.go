@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report/desk"
+)
+
+// deskVariable is the environment variable that names the store of desk where --store does not.
+const deskVariable = "DESYNCTOOL_DESK"
+
+// deskEnv is what the commands of desk share.
+type deskEnv struct {
+	*env
+	store, blobs, key string
+}
+
+func newDesk(e *env) *cobra.Command {
+	d := &deskEnv{env: e}
+	cmd := &cobra.Command{
+		Use:   "desk",
+		Short: "Keep many reports, and put those of one bug together",
+		Long: `desk keeps what many players sent: each bundle once, a report for each match in it, and
+groups of reports that are of one bug. Its commands say how many bugs these are, which
+are new since a build, which came back, and on which platforms they happen.
+
+A store is a folder, by default desk, or the address of a PostgreSQL database, of which
+several machines may work at once. --blobs is where the bundles are: a folder, by default
+blobs in that of the store, or s3://BUCKET/PREFIX. docs/desk.md is an afternoon's set-up.
+
+Exit status: that of its commands.`,
+		Example: `  desynctool desk add report.zip
+  desynctool desk list`,
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&d.store, "store", "", "the store: a folder, or postgres://…; else $"+deskVariable+", else desk")
+	f.StringVar(&d.blobs, "blobs", "", "where the bundles are: a folder, or s3://…; else blobs in the folder of the store")
+	f.StringVar(&d.key, "key", "", "the file with the key of pseudonyms; else key in the folder of the store")
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"in", "What comes in:", []*cobra.Command{newDeskAdd(d), newDeskWork(d), newDeskAgain(d)}},
+		{"ask", "What there is:", []*cobra.Command{newDeskList(d), newDeskShow(d), newDeskTop(d), newDeskNew(d), newDeskCheck(d), newDeskStats(d)}},
+		{"edit", "What people decide:", newDeskEdits(d)},
+		{"others", "For others:", []*cobra.Command{newDeskServe(d), newDeskToken(d), newDeskShare(d), newDeskWebhook(d), newDeskAudit(d)}},
+		{"keep", "What is kept:", []*cobra.Command{newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
+	} {
+		cmd.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			cmd.AddCommand(c)
+		}
+	}
+	return cmd
+}
+
+// where returns which store the command line names.
+func (d *deskEnv) where() string {
+	if d.store != "" {
+		return d.store
+	}
+	if where := os.Getenv(deskVariable); where != "" {
+		return where
+	}
+	return "desk"
+}
+
+// open opens the store that the command line names, and makes it if create is set.
+func (d *deskEnv) open(create bool) (*desk.Store, error) {
+	return desk.Open(d.ctx, d.where(), desk.Options{Create: create})
+}
+
+// beside returns a path in the folder of the store, empty if that is a database.
+func (d *deskEnv) beside(name string) string {
+	if desk.IsURL(d.where()) {
+		return ""
+	}
+	return filepath.Join(d.where(), name)
+}

@@ -1,0 +1,275 @@
+//go:build unix
+
+// Package desktest starts databases for tests of the desk.
+package desktest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
+)
+
+// Variable is the environment variable with which a PostgreSQL that is missing fails a test, and skips nothing.
+const Variable = "DESYNCTOOL_POSTGRES_TESTS"
+
+// Server is a PostgreSQL server of its own, on a port of loopback, whose files are in a temporary
+// folder.
+type Server struct {
+	Dir  string
+	Port int
+
+	bin  string
+	cred *syscall.Credential // as whom it runs: it does not as root
+	cmd  *exec.Cmd
+	over chan struct{} // closed when cmd has ended
+}
+
+// programs finds the folder of initdb and postgres, empty if they are not installed.
+func programs() string {
+	list, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(list) == 0 {
+		if path, err := exec.LookPath("initdb"); err == nil {
+			return filepath.Dir(path)
+		}
+		return ""
+	}
+	return filepath.Dir(slices.Max(list))
+}
+
+// Start starts a server. It skips the test where PostgreSQL is not installed, and fails it where
+// Variable is set. The server ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin := programs()
+	if bin == "" {
+		if os.Getenv(Variable) != "" {
+			t.Fatal("PostgreSQL is not installed")
+		}
+		t.Skip("PostgreSQL is not installed")
+	}
+	s, err := newServer(bin)
+	if s != nil {
+		t.Cleanup(s.remove)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newServer(bin string) (*Server, error) {
+	dir, err := os.MkdirTemp("", "desk-postgres-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Dir: dir, bin: bin}
+	if os.Getuid() == 0 {
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			return s, err
+		}
+		uid, _ := strconv.Atoi(u.Uid)
+		gid, _ := strconv.Atoi(u.Gid)
+		s.cred = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		if err := os.Chown(dir, uid, gid); err != nil {
+			return s, err
+		}
+		for d := dir; d != "/"; d = filepath.Dir(d) { // TMPDIR may be closed to others
+			if info, err := os.Stat(d); err == nil && info.Mode()&0o005 != 0o005 && d != dir {
+				return s, fmt.Errorf("%s: user postgres cannot enter it", d)
+			}
+		}
+	}
+	out, err := s.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "desk", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput()
+	if err != nil {
+		return s, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return s, err
+	}
+	s.Port = l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	return s, s.Run()
+}
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.Dir
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Setpgid: true}
+	return cmd
+}
+
+// Run starts the server, which must not be running, and waits until it answers. It is started again
+// where it finds that processes of one that was killed have not ended yet.
+func (s *Server) Run() error {
+	log, err := os.OpenFile(filepath.Join(s.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	start := func() error {
+		s.cmd = s.command("postgres", "-D", "data", "-p", strconv.Itoa(s.Port), "-h", "127.0.0.1", "-k", s.Dir, "-c", "max_connections=60",
+			"-c", "fsync=off", "-c", "full_page_writes=off") // what a kill leaves is in the cache of the system
+		s.cmd.Stdout, s.cmd.Stderr = log, log
+		if err := s.cmd.Start(); err != nil {
+			return err
+		}
+		cmd, over := s.cmd, make(chan struct{})
+		s.over = over
+		go func() {
+			cmd.Wait()
+			close(over)
+		}()
+		return nil
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	db, err := sql.Open("pgx", s.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		err = db.PingContext(ctx)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(end) {
+			text, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("the server does not answer: %w: %s", err, text[max(0, len(text)-4000):])
+		}
+		select {
+		case <-s.over:
+			if err := start(); err != nil {
+				return err
+			}
+		default:
+		}
+	}
+}
+
+// Kill ends the server at once, with all of its processes, as a loss of power would. Run starts
+// it again.
+func (s *Server) Kill() {
+	if s.cmd == nil {
+		return
+	}
+	// Its processes have sessions of their own. One that is left would hold the memory that the next server
+	// must have.
+	parent := s.cmd.Process.Pid
+	syscall.Kill(parent, syscall.SIGSTOP) // it starts none any more
+	children, _ := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(parent)).Output()
+	for field := range strings.FieldsSeq(string(children)) {
+		if pid, err := strconv.Atoi(field); err == nil && pid > 1 {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	syscall.Kill(-parent, syscall.SIGKILL)
+	<-s.over
+	s.cmd = nil
+	os.Remove(filepath.Join(s.Dir, "data", "postmaster.pid"))
+}
+
+func (s *Server) remove() {
+	s.Kill()
+	os.RemoveAll(s.Dir)
+}
+
+// URL returns the address of a database.
+func (s *Server) URL(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("desk"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)), Path: "/" + database, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+var databases struct {
+	sync.Mutex
+	n int
+}
+
+// Database makes an empty database and returns its address.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	databases.Lock()
+	databases.n++
+	name := fmt.Sprintf("desk%d", databases.n)
+	databases.Unlock()
+	db, err := sql.Open("pgx", s.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	return s.URL(name)
+}
+
+// Each runs a test on an empty store of each kind, given as what desk.Open takes: a folder, and a
+// database of a server that is shared by the tests of a process.
+func Each(t *testing.T, f func(t *testing.T, where string)) {
+	t.Run("sqlite", func(t *testing.T) { f(t, filepath.Join(t.TempDir(), "desk")) })
+	t.Run("postgres", func(t *testing.T) { f(t, shared(t).Database(t)) })
+}
+
+var one struct {
+	sync.Mutex
+	server *Server
+	err    error
+	tried  bool
+}
+
+// Database makes an empty database of the server that the tests of a process share, and returns its
+// address.
+func Database(t testing.TB) string { return shared(t).Database(t) }
+
+// shared returns the server of this process. It is left to Stop.
+func shared(t testing.TB) *Server {
+	one.Lock()
+	defer one.Unlock()
+	if !one.tried {
+		one.tried = true
+		if bin := programs(); bin != "" {
+			one.server, one.err = newServer(bin)
+		}
+	}
+	switch {
+	case one.err != nil:
+		t.Fatal(one.err)
+	case one.server == nil && os.Getenv(Variable) != "":
+		t.Fatal("PostgreSQL is not installed")
+	case one.server == nil:
+		t.Skip("PostgreSQL is not installed")
+	}
+	return one.server
+}
+
+// Main runs the tests of a package that uses Each, and ends the server.
+func Main(m *testing.M) int {
+	code := m.Run()
+	one.Lock()
+	defer one.Unlock()
+	if one.server != nil {
+		one.server.remove()
+	}
+	return code
+}

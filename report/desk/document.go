@@ -1,0 +1,83 @@
+package desk
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// A document is kept as a byte that says how it is packed, and then
+//
+//	1  a zstd frame of the JSON without indentation, with the dictionary 1
+//
+// The dictionary is raw content: document.dict, which is never changed, since documents need it.
+const packedJSON = 1
+
+//go:embed document.dict
+var dictionary []byte
+
+// dictionaryID is what frames call it.
+const dictionaryID = 1
+
+// maxDocument is how large a document may be.
+const maxDocument = 256 << 20
+
+var packer = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(dictionaryID, dictionary), zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // of options that are fixed
+	}
+	return e
+})
+
+var unpacker = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderDictRaw(dictionaryID, dictionary), zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxDocument))
+	if err != nil {
+		panic(err)
+	}
+	return d
+})
+
+// pack returns a document as it is kept.
+func pack(r *report.Report) ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return packText(text)
+}
+
+// packText is pack for a document that is JSON without line feeds already.
+func packText(text []byte) ([]byte, error) {
+	if len(text) > maxDocument {
+		return nil, fmt.Errorf("a document of %d bytes, expected at most %d", len(text), maxDocument)
+	}
+	return packer().EncodeAll(text, []byte{packedJSON}), nil
+}
+
+// unpackJSON returns the JSON of a document that is kept.
+func unpackJSON(body []byte) ([]byte, error) {
+	if len(body) == 0 || body[0] != packedJSON {
+		return nil, fmt.Errorf("a document is damaged: expected one that begins with %d", packedJSON)
+	}
+	text, err := unpacker().DecodeAll(body[1:], nil)
+	if err != nil {
+		return nil, fmt.Errorf("a document is damaged: %w", err)
+	}
+	return text, nil
+}
+
+// unpack reads a document that is kept.
+func unpack(body []byte) (*report.Report, error) {
+	text, err := unpackJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	return report.ReadReport(bytes.NewReader(text), "document")
+}

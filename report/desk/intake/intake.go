@@ -1,0 +1,282 @@
+// Package intake takes bundles into a desk: from a path to a blob, from a blob to readings.
+//
+// What is kept comes first: the bundle is on stable storage before the desk has a row of it, the row
+// is there before it is triaged, and the reports replace what was there before. Each of these steps
+// may be done twice with the same result, so that whatever was interrupted is simply done again.
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/desk"
+	"github.com/desynctool/desynctool/report/desk/blobs"
+	"github.com/desynctool/desynctool/report/desk/names"
+	"github.com/desynctool/desynctool/report/isolate"
+)
+
+// Reader triages what lies at a path: a report for each match, at least one. An error is about this
+// machine, not about the bundle.
+type Reader interface {
+	Read(ctx context.Context, path, name string) ([]*report.Report, error)
+}
+
+// Intake takes bundles into a store. Its methods may be called at once.
+type Intake struct {
+	Store  *desk.Store
+	Blobs  blobs.Store
+	Reader Reader
+	// Key, if not nil, makes pseudonyms of the names of players: Without, which returns a Reader that
+	// replaces them by a Scrubber, is asked for one for each bundle. What is kept of a bundle is then a
+	// copy without the names, unless Apart says that bundles are read by another process: it alone may
+	// rewrite them, and does not.
+	Key     *names.Key
+	Without func(*names.Scrubber) Reader
+	Apart   bool
+	// Tool is the version that triages.
+	Tool string
+	// Wall is how long the triage of a bundle may take, 0 for any time.
+	Wall time.Duration
+	// Source is who takes bundles, for receipts.
+	Source string
+}
+
+// AsideError says why a bundle cannot be triaged, and that it makes no sense to try it again as it is.
+type AsideError struct{ Why string }
+
+func (e *AsideError) Error() string { return e.Why }
+
+// Kept is a bundle that is on stable storage, and a copy of it that can be read.
+type Kept struct {
+	Bundle desk.Bundle
+	File   string
+	// Left names what is not in the copy, and why, a line each.
+	Left   []string
+	remove func() error
+}
+
+// Close removes the copy.
+func (k *Kept) Close() error { return k.remove() }
+
+// Keep puts a bundle on stable storage. A folder is kept as a tar archive.
+func (x *Intake) Keep(ctx context.Context, s Source) (*Kept, error) {
+	dir, remove, err := files.TemporaryFolder("")
+	if err != nil {
+		return nil, err
+	}
+	k := &Kept{File: filepath.Join(dir, blobs.PackedName(s.Name, s.Folder)), remove: remove}
+	k.Bundle.Name = filepath.Base(k.File)
+	if err := x.keep(ctx, s, k); err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	return k, nil
+}
+
+func (x *Intake) keep(ctx context.Context, s Source, k *Kept) error {
+	f, err := os.OpenFile(k.File, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if s.Content != nil {
+		err = spool(f, s)
+	} else {
+		k.Left, err = blobs.Pack(s.Path, f)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	kept, err := x.Blobs.Put(ctx, f, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	k.Bundle.Hash, k.Bundle.Bytes, k.Bundle.Kept, k.Bundle.KeptBytes = kept.Hash, kept.Bytes, kept.Hash, kept.Stored
+	return nil
+}
+
+// spool copies what comes from elsewhere than the disk.
+func spool(f *os.File, s Source) error {
+	n, err := io.Copy(f, io.LimitReader(s.Content, limits.File.Max()+1))
+	if err == nil && limits.File.Over(n) {
+		err = limits.File.Reached(s.Name, n)
+	}
+	return err
+}
+
+// afterWall is how long a triage that has been told to end may take for that.
+const afterWall = 5 * time.Second
+
+var errWall = errors.New("the time of the triage is over")
+
+// Triaged is what was found in a bundle.
+type Triaged struct {
+	Readings []desk.Reading
+	// Copy is the blob that is kept in place of what came: that without the names of players. Nil leaves
+	// what came.
+	Copy *blobs.Kept
+	// Names says where names of players may be left, a line each.
+	Names []string
+}
+
+// Write writes what was found, in place of what was found before.
+func (t *Triaged) Write(ctx context.Context, tx *desk.Tx, bundle int64, tool string) ([]desk.Change, error) {
+	changes, err := tx.Put(ctx, bundle, tool, t.Readings)
+	if err == nil && t.Copy != nil {
+		err = tx.SetKept(ctx, bundle, t.Copy.Hash, t.Copy.Stored)
+	}
+	return changes, err
+}
+
+// Replaced deletes what came of a bundle, after a copy was written of it. What is not deleted because
+// this program ends before belongs to no bundle, and desk prune deletes it.
+func (x *Intake) Replaced(ctx context.Context, b *desk.Bundle, t *Triaged) error {
+	if t.Copy == nil || t.Copy.Hash == b.Kept {
+		return nil
+	}
+	return x.Blobs.Delete(ctx, b.Kept)
+}
+
+// Triage reads what lies in a file; copied says that it is a copy without names already. An error is an
+// AsideError if it is about the bundle, else it is about this machine.
+func (x *Intake) Triage(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
+	wall := make(<-chan time.Time)
+	reading := ctx
+	if x.Wall > 0 {
+		var end context.CancelFunc
+		reading, end = context.WithTimeoutCause(ctx, x.Wall, errWall)
+		defer end()
+		wall = time.After(x.Wall + afterWall)
+	}
+	type result struct {
+		*Triaged
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		t, err := x.read(reading, file, name, copied)
+		done <- result{t, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil && ctx.Err() == nil && errors.Is(context.Cause(reading), errWall) {
+			return nil, &AsideError{fmt.Sprintf("its triage took longer than %s", x.Wall)}
+		}
+		if died := (*isolate.DiedError)(nil); errors.As(r.err, &died) && ctx.Err() == nil {
+			return nil, &AsideError{died.Error()}
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		return r.Triaged, nil
+	case <-wall:
+		return nil, &AsideError{fmt.Sprintf("its triage took longer than %s, and did not end when it was told to", x.Wall)}
+	}
+}
+
+// read triages, and copies what it has read without the names of players.
+func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
+	if x.Key == nil {
+		list, err := x.Reader.Read(ctx, file, name)
+		return &Triaged{Readings: readings(list)}, err
+	}
+	s := names.NewScrubber(x.Key)
+	list, err := x.Without(s).Read(ctx, file, name)
+	t := &Triaged{Readings: readings(list)}
+	switch {
+	case err != nil:
+		return nil, err
+	case copied:
+	case x.Apart:
+		t.Names = []string{"the bundle is kept as it came: a bundle that another process reads is not rewritten"}
+	default:
+		err = x.copy(ctx, file, s, t)
+	}
+	return t, err
+}
+
+// copy keeps a copy of a bundle without the names that were learned from it.
+func (x *Intake) copy(ctx context.Context, file string, s *names.Scrubber, t *Triaged) error {
+	f, err := files.Temporary()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if t.Names, err = s.Copy(ctx, file, f); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		t.Names = []string{"the bundle is kept as it came: " + prose.OneLine(err.Error())}
+		return nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	kept, err := x.Blobs.Put(ctx, f, 0)
+	t.Copy = &kept
+	return err
+}
+
+func readings(list []*report.Report) (all []desk.Reading) {
+	for _, r := range list {
+		complete, _ := r.Completeness()
+		all = append(all, desk.Reading{Report: r, Complete: complete})
+	}
+	return all
+}
+
+// Stored triages a bundle that is kept. Errors are those of Triage.
+func (x *Intake) Stored(ctx context.Context, b *desk.Bundle) (*Triaged, error) {
+	if b.Kept == "" {
+		return nil, &AsideError{"its content is not kept any more"}
+	}
+	file, remove, err := blobs.ToFile(ctx, x.Blobs, b.Kept, b.Name, "")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &AsideError{"its content is not there: " + prose.OneLine(err.Error())}
+	case errors.Is(err, blobs.ErrDamaged):
+		return nil, &AsideError{prose.OneLine(err.Error())}
+	case err != nil:
+		return nil, err
+	}
+	t, err := x.Triage(ctx, file, b.Name, b.Kept != b.Hash)
+	return t, errors.Join(err, remove())
+}
+
+// Put writes what was found in a bundle that waits. Of one that does not wait any more nothing is written: written is
+// false.
+func (x *Intake) Put(ctx context.Context, b *desk.Bundle, t *Triaged) (changes []desk.Change, written bool, err error) {
+	err = x.Store.Write(ctx, func(tx *desk.Tx) error {
+		if written, err = tx.Claim(ctx, b.ID); err != nil || !written {
+			return err
+		}
+		changes, err = t.Write(ctx, tx, b.ID, x.Tool)
+		return err
+	})
+	if err == nil && written {
+		err = x.Replaced(ctx, b, t)
+	}
+	return changes, written && err == nil, err
+}
+
+// SetAside writes that a bundle that waits is not tried again, and why.
+func (x *Intake) SetAside(ctx context.Context, bundle int64, why string) error {
+	return x.Store.Write(ctx, func(tx *desk.Tx) error {
+		if waits, err := tx.Claim(ctx, bundle); err != nil || !waits {
+			return err
+		}
+		return tx.SetAside(ctx, bundle, why)
+	})
+}

@@ -1,0 +1,102 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+)
+
+// Source is where a bundle comes from.
+type Source struct {
+	Path   string
+	Name   string
+	Folder bool
+	// Content, if not nil, is read in place of Path.
+	Content io.Reader
+}
+
+// How says how folders are taken.
+type How int
+
+// Ways to take folders.
+const (
+	Look How = iota // by what they hold, see Find
+	One             // a folder is one bundle
+	Each            // each entry of a folder is a bundle
+)
+
+// looked is how many entries of a folder are read at most to find one that can be read.
+const looked = 8
+
+// Find lists the bundles of a path, in the order of their names. A file is a bundle. A folder is one bundle,
+// unless it holds nothing but archives and folders, and the first of these that can be read has files of
+// more than one peer, or of more than one match: then each of its entries is a bundle. Entries whose names
+// begin with a dot are left out of that.
+func (x *Intake) Find(ctx context.Context, path string, how How) (list []Source, err error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	name := path
+	if abs, err := filepath.Abs(path); err == nil {
+		name = abs
+	}
+	whole := []Source{{Path: path, Name: filepath.Base(name), Folder: stat.IsDir()}}
+	if !stat.IsDir() {
+		if !stat.Mode().IsRegular() {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is neither a file nor a folder")}
+		}
+		return whole, nil
+	}
+	if how == One {
+		return whole, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !e.Type().IsRegular() {
+			continue
+		}
+		if how == Look && !e.IsDir() && !archive.Named(e.Name()) {
+			return whole, nil
+		}
+		if limits.Entries.Over(int64(len(list)) + 1) {
+			return nil, limits.Entries.Reached(path, int64(len(list)))
+		}
+		list = append(list, Source{Path: filepath.Join(path, e.Name()), Name: e.Name(), Folder: e.IsDir()})
+	}
+	if how == Each {
+		return list, nil
+	}
+	for _, s := range list[:min(len(list), looked)] {
+		if several, ok := x.several(ctx, s); several {
+			return list, nil
+		} else if ok {
+			break
+		}
+	}
+	return whole, context.Cause(ctx)
+}
+
+// several reports whether a path has files of more than one peer or match, and whether it can be read.
+func (x *Intake) several(ctx context.Context, s Source) (yes, ok bool) {
+	t, err := x.Triage(ctx, s.Path, s.Name, true)
+	if err != nil || len(t.Readings) == 0 {
+		return false, false
+	}
+	if len(t.Readings) > 1 {
+		return true, true
+	}
+	r := t.Readings[0].Report
+	return len(r.Peers) > 1, r.Status != report.Failed
+}

@@ -1,0 +1,80 @@
+package desk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// Key is by what a report is put together with others.
+type Key struct {
+	// Coarse is what reports of one bug have in common, 16 hex digits. It is of the game, the kind
+	// of the divergence and one place: the finest that is the same each time that a bug strikes.
+	Coarse string
+	// Strict is the strict fingerprint, empty if too little is known.
+	Strict string
+	// Weak says that nothing but the kind, or what the game said itself, is known: reports of
+	// different bugs may have this key.
+	Weak bool
+	// Title is what it is made of, for people.
+	Title string
+	// By are the levels that Coarse is of, without that of the kind; none if nothing else is known.
+	By []report.Level
+}
+
+// KeyOf returns the key of a report, and false for one without a divergence. It depends on the
+// report alone, so that groups do not depend on the order in which reports arrive.
+//
+// What a bug leaves differs from session to session: which archetypes it hits, how many entities,
+// how many fields follow in the same tick. What stays is, in this order: how the orders differ
+// and of which kind the first of them is; what differs in an initial state; the step, and the
+// component if it is the only one that differs after it; without a step the components.
+// docs/desk-accuracy.md measures it.
+func KeyOf(r *report.Report) (Key, bool) {
+	if r.Status != report.Diverged || len(r.Fingerprints) == 0 {
+		return Key{}, false
+	}
+	has := map[report.Level]*report.Fingerprint{}
+	for i := range r.Fingerprints {
+		has[r.Fingerprints[i].Level] = &r.Fingerprints[i]
+	}
+	k := Key{Strict: r.Fingerprint}
+	var parts, title []string
+	use := func(levels ...report.Level) bool {
+		for _, level := range levels {
+			if has[level] == nil {
+				return false
+			}
+		}
+		for _, level := range levels {
+			parts = append(parts, string(level), has[level].Digest)
+			title = append(title, has[level].Name)
+			if level != report.LevelKind {
+				k.By = append(k.By, level)
+			}
+		}
+		return true
+	}
+	use(report.LevelKind)
+	of := func(level report.Level) int {
+		if has[level] == nil {
+			return 0
+		}
+		return len(has[level].Of)
+	}
+	switch {
+	case of(report.LevelOrder) > 0 && use(report.LevelOrder): // the orders differ
+	case of(report.LevelComponent) == 1 && use(report.LevelStep, report.LevelComponent):
+	case use(report.LevelStep):
+	case use(report.LevelComponent) || use(report.LevelArchetype) || use(report.LevelCause):
+	default:
+		use(report.LevelMessage)
+		k.Weak = true
+	}
+	k.Title = strings.Join(title, ", ")
+	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	k.Coarse = hex.EncodeToString(h[:8])
+	return k, true
+}

@@ -1,0 +1,163 @@
+package desk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+)
+
+// Kinds of news.
+const (
+	NewGroup  = "new"       // a group that was not there before
+	GroupBack = "came-back" // one that was closed and is open again
+)
+
+// News is that a group is new, or came back.
+type News struct {
+	ID     int64
+	At     time.Time // when the report was written that made it so
+	What   string    // NewGroup or GroupBack
+	Group  string    // its code
+	Title  string    // or its name
+	Game   string
+	Build  string // of the report, may be empty
+	Report int64
+}
+
+// tell writes news, and for each webhook that it is to be sent. It is part of the transaction that
+// makes the news.
+func (tx *Tx) tell(ctx context.Context, what string, group, report int64, build string) error {
+	now := tx.store.Now().UnixMicro()
+	var id int64
+	if err := tx.row(ctx, "news.insert", []any{now, what, group, report, build}, &id); err != nil {
+		return err
+	}
+	_, err := tx.run(ctx, "news.deliver", id, now)
+	return err
+}
+
+// newsColumns are where the columns of a row of news go.
+func newsColumns(n *News, at *int64) []any {
+	return []any{at, &n.What, &n.Group, &n.Title, &n.Game, &n.Build, &n.Report}
+}
+
+// News returns the last news, at most so many, the last one first.
+func (s *Store) News(ctx context.Context, most int) (list []News, err error) {
+	err = s.each(ctx, "news.list", []any{most}, func(scan func(...any) error) error {
+		var n News
+		var at int64
+		err := scan(append([]any{&n.ID}, newsColumns(&n, &at)...)...)
+		n.At = micros(at)
+		list = append(list, n)
+		return err
+	})
+	return list, err
+}
+
+// Webhook is an address that is told of news.
+type Webhook struct {
+	ID      int64
+	Address string
+	Private bool // it may be in the own network
+	Made    time.Time
+	// Due, Done and Failed are how many deliveries wait, arrived, or were given up.
+	Due, Done, Failed int64
+	Last              string // what came of the last try, empty if there was none
+}
+
+// AddWebhook has an address told of news from now on. What is sent is signed with the secret.
+func (s *Store) AddWebhook(ctx context.Context, who string, w Webhook, secret string) (id int64, err error) {
+	err = s.Write(ctx, func(tx *Tx) error {
+		if err := tx.row(ctx, "webhook.insert", []any{w.Address, secret, w.Private, s.Now().UnixMicro()}, &id); err != nil {
+			return err
+		}
+		return tx.Audit(ctx, who, "webhook added", strconv.FormatInt(id, 10))
+	})
+	return id, err
+}
+
+// NewSecret returns a secret of 32 random bytes, in the URL alphabet of base64.
+func NewSecret() string { return randomText(32) }
+
+// Webhooks returns all webhooks, in the order in which they were added.
+func (s *Store) Webhooks(ctx context.Context) (list []Webhook, err error) {
+	err = s.each(ctx, "webhook.list", nil, func(scan func(...any) error) error {
+		var w Webhook
+		var made, removed int64
+		err := scan(&w.ID, &w.Address, &w.Private, &made, &removed, &w.Due, &w.Done, &w.Failed, &w.Last)
+		w.Made = micros(made)
+		list = append(list, w)
+		return err
+	})
+	return list, err
+}
+
+// RemoveWebhook ends a webhook; errors.Is(err, fs.ErrNotExist) if there is none of that number.
+func (s *Store) RemoveWebhook(ctx context.Context, who string, id int64) error {
+	return s.Write(ctx, func(tx *Tx) error {
+		n, err := tx.run(ctx, "webhook.remove", id, s.Now().UnixMicro())
+		if err == nil && n == 0 {
+			err = fmt.Errorf("webhook %d: %w", id, fs.ErrNotExist)
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.run(ctx, "webhook.drop-due", id); err != nil {
+			return err
+		}
+		return tx.Audit(ctx, who, "webhook removed", strconv.FormatInt(id, 10))
+	})
+}
+
+// Delivery is news that is to be sent to a webhook.
+type Delivery struct {
+	ID      int64
+	Tries   int // this one included
+	Address string
+	Secret  string
+	Private bool
+	News    News
+}
+
+// ClaimDelivery takes a delivery that is due, which nobody else takes for the time of a lease; nil if
+// there is none.
+func (s *Store) ClaimDelivery(ctx context.Context, lease time.Duration) (d *Delivery, err error) {
+	err = s.Write(ctx, func(tx *Tx) error {
+		d = &Delivery{}
+		now := s.Now()
+		var webhook, news, at int64
+		err := tx.row(ctx, "delivery.claim", []any{now.UnixMicro(), now.Add(lease).UnixMicro()}, &d.ID, &webhook, &news, &d.Tries)
+		if errors.Is(err, sql.ErrNoRows) {
+			d = nil
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d.News.ID = news
+		err = tx.row(ctx, "delivery.about", []any{webhook, news}, append([]any{&d.Address, &d.Secret, &d.Private}, newsColumns(&d.News, &at)...)...)
+		d.News.At = micros(at)
+		return err
+	})
+	return d, err
+}
+
+// EndDelivery writes what came of a try: it arrived if next is zero and failed is not set, was given up if
+// failed is set, and is tried again at next otherwise.
+func (s *Store) EndDelivery(ctx context.Context, id int64, next time.Time, failed bool, last string) error {
+	state, at := "due", next.UnixMicro()
+	switch {
+	case failed:
+		state, at = "failed", 0
+	case next.IsZero():
+		state, at = "done", 0
+	}
+	return s.Write(ctx, func(tx *Tx) error {
+		_, err := tx.run(ctx, "delivery.end", id, state, at, last)
+		return err
+	})
+}

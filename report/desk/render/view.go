@@ -1,0 +1,148 @@
+package render
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/ci"
+)
+
+// View is an answer, ready to be written in any format that it has.
+type View struct {
+	Status report.Status
+	// Document is what JSON has.
+	Document any
+
+	title    string
+	lines    []string // below the title
+	sections []section
+	csv      [][]string // the first row is the heading; nil if there is no such format
+	suite    *ci.Suite  // nil if there is no such format
+}
+
+// section is a part of an answer, with a table, a list or both.
+type section struct {
+	title string
+	table [][]string // the first row is the heading
+	// rows are the table as text has it, nil if that is the same. A row of one cell goes over all columns.
+	rows  [][]string
+	items []string
+	notes []string
+}
+
+// Write writes a view as text, json, csv, markdown or junit.
+func (v *View) Write(w io.Writer, format string, s report.Style) error {
+	switch {
+	case format == "text":
+		return v.text(w, s)
+	case format == "json":
+		return report.WriteJSON(w, v.Document)
+	case format == "csv" && v.csv != nil:
+		return writeCSV(w, v.csv)
+	case format == "markdown":
+		return v.markdown(w)
+	case format == "junit" && v.suite != nil:
+		return ci.JUnitOfSuite(w, *v.suite)
+	}
+	return fmt.Errorf("no format %q", format)
+}
+
+func (v *View) text(w io.Writer, s report.Style) error {
+	buffered := bufio.NewWriter(w)
+	out := s.Text(buffered)
+	if v.title != "" {
+		out.Line(s.Paint(report.Bold, v.title))
+	}
+	for _, line := range v.lines {
+		out.Line(line)
+	}
+	for i, x := range v.sections {
+		if i > 0 || v.title != "" || len(v.lines) > 0 {
+			out.Line()
+		}
+		if x.title != "" {
+			out.Line(s.Paint(report.Bold, x.title))
+		}
+		rows := x.rows
+		if rows == nil {
+			rows = x.table
+		}
+		if len(rows) > 0 {
+			out.Table(rows)
+		}
+		for _, item := range x.items {
+			out.Line("  ", item)
+		}
+		for _, note := range x.notes {
+			out.Line("  ", s.Paint(report.Faint, note))
+		}
+	}
+	return errors.Join(out.Err(), buffered.Flush())
+}
+
+func (v *View) markdown(w io.Writer) error {
+	var b strings.Builder
+	if v.title != "" {
+		fmt.Fprintf(&b, "## %s\n", report.MarkdownText(v.title))
+	}
+	paragraphs := func(lines []string) {
+		for _, line := range lines {
+			fmt.Fprintf(&b, "\n%s\n", report.MarkdownText(line))
+		}
+	}
+	paragraphs(v.lines)
+	for _, x := range v.sections {
+		if x.title != "" {
+			fmt.Fprintf(&b, "\n### %s\n", report.MarkdownText(x.title))
+		}
+		for i, row := range x.table {
+			if i == 0 {
+				b.WriteByte('\n')
+			}
+			var cells []string
+			for _, cell := range row {
+				cells = append(cells, report.MarkdownText(cell))
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+			if i == 0 {
+				fmt.Fprintf(&b, "|%s\n", strings.Repeat(" --- |", len(row)))
+			}
+		}
+		for i, item := range x.items {
+			if i == 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "- %s\n", report.MarkdownText(item))
+		}
+		paragraphs(x.notes)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCSV writes rows as RFC 4180 has them. A cell that a spreadsheet would take for a formula begins with an apostrophe,
+// which makes it text.
+func writeCSV(w io.Writer, rows [][]string) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = prose.Printable(cell)
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
+				cells[i] = "'" + cells[i]
+			}
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

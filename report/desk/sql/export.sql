@@ -1,0 +1,2 @@
+-- name: export.kept
+SELECT DISTINCT kept FROM bundles WHERE kept <> ''

@@ -1,0 +1,294 @@
+package desk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
+	_ "modernc.org/sqlite"             // the driver sqlite
+)
+
+// DatabaseName is the file of the database in the folder of a store.
+const DatabaseName = "desk.sqlite"
+
+// Options are how a store is opened.
+type Options struct {
+	// Create makes a store that is not there yet. A PostgreSQL database must be there; the
+	// tables in it are made.
+	Create bool
+	// Now is the clock of receipts and events, nil for time.Now.
+	Now func() time.Time
+
+	// schema is the version up to which a store is brought, 0 for the last one.
+	schema int
+}
+
+// Store is an open store. Its methods may be called at once.
+type Store struct {
+	kind  Kind
+	where string // as messages have it, without a password
+	// write is where transactions that write are made, of SQLite a single connection; read serves
+	// everything else.
+	write, read *sql.DB
+	now         func() time.Time
+}
+
+// MissingError says that there is no store.
+type MissingError struct{ Where string }
+
+func (e *MissingError) Error() string {
+	return e.Where + ": there is no desk yet; desynctool desk add makes one"
+}
+
+// IsURL reports whether a store is named by the address of a database, and not by a folder.
+func IsURL(where string) bool {
+	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
+}
+
+// Open opens the store in a folder, or in the database at a postgres:// address. An older one
+// is brought up to date, one of a newer program is a NewerError.
+func Open(ctx context.Context, where string, o Options) (*Store, error) {
+	s := &Store{where: where, now: o.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	open := s.openFolder
+	if IsURL(where) {
+		open = s.openPostgres
+	}
+	if err := open(where, o.Create); err != nil {
+		return nil, err
+	}
+	if err := s.migrate(ctx, o.Create, o.schema); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openFolder opens the SQLite database in a folder: in WAL mode, in which readers do not wait for the
+// writer, and synced, so that what is committed survives a loss of power.
+func (s *Store) openFolder(dir string, create bool) error {
+	s.kind = SQLite
+	file := filepath.Join(dir, DatabaseName)
+	switch _, err := os.Stat(file); {
+	case errors.Is(err, fs.ErrNotExist) && !create:
+		return &MissingError{dir}
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	}
+	address := func(more string) string {
+		path := (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath()
+		return "file:" + path + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-16384)" + more
+	}
+	var err error
+	if s.write, err = sql.Open("sqlite", address("&_txlock=immediate")); err != nil {
+		return err
+	}
+	s.write.SetMaxOpenConns(1)
+	if s.read, err = sql.Open("sqlite", address("&_pragma=query_only(1)")); err != nil {
+		return err
+	}
+	s.read.SetMaxOpenConns(max(4, runtime.GOMAXPROCS(0)))
+	s.read.SetMaxIdleConns(4)
+	return nil
+}
+
+func (s *Store) openPostgres(address string, _ bool) error {
+	s.kind = Postgres
+	if u, err := url.Parse(address); err == nil {
+		s.where = u.Redacted()
+	}
+	var err error
+	if s.write, err = sql.Open("pgx", address); err != nil {
+		return fmt.Errorf("%s: %w", s.where, err)
+	}
+	s.write.SetMaxOpenConns(16)
+	s.write.SetMaxIdleConns(4)
+	s.write.SetConnMaxIdleTime(5 * time.Minute)
+	s.read = s.write
+	return nil
+}
+
+// Kind returns which database the store is in.
+func (s *Store) Kind() Kind { return s.kind }
+
+// Where names the store, for messages.
+func (s *Store) Where() string { return s.where }
+
+// Now returns the time of this machine, for receipts and events.
+func (s *Store) Now() time.Time { return s.now().UTC() }
+
+// DB returns the database for transactions that write: a queue keeps its jobs there, so that a
+// job ends in the transaction that writes what it has done.
+func (s *Store) DB() *sql.DB { return s.write }
+
+// Close closes the database.
+func (s *Store) Close() error {
+	var err error
+	if s.write != nil {
+		err = s.write.Close()
+	}
+	if s.read != nil && s.read != s.write {
+		err = errors.Join(err, s.read.Close())
+	}
+	return err
+}
+
+// Tx is a transaction. Its methods run statements by their names in the files of sql.
+type Tx struct {
+	*sql.Tx
+	store    *Store
+	prepared map[string]*sql.Stmt
+	// games and traits are ids that were looked up.
+	games  map[string]int64
+	traits map[[2]string]int64
+}
+
+// Write runs f in a transaction that writes, and commits it unless f returns an error. What
+// the database could not do because of another transaction is tried again, so f may run more
+// than once.
+func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
+	for try := 1; ; try++ {
+		err := s.once(ctx, f)
+		if err == nil || try == 10 || !conflict(err) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(try*try) * 5 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (s *Store) once(ctx context.Context, f func(*Tx) error) error {
+	t, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.where, err)
+	}
+	defer t.Rollback() // after Commit it does nothing
+	tx := s.In(t)
+	if err := f(tx); err != nil {
+		return err
+	}
+	if err := t.Commit(); err != nil {
+		return fmt.Errorf("%s: %w", s.where, err)
+	}
+	return nil
+}
+
+// In returns a transaction of DB as one of the store.
+func (s *Store) In(t *sql.Tx) *Tx {
+	return &Tx{Tx: t, store: s, prepared: map[string]*sql.Stmt{}, games: map[string]int64{}, traits: map[[2]string]int64{}}
+}
+
+// conflict reports whether an error says that another transaction was in the way.
+func conflict(err error) bool {
+	var code interface{ SQLState() string } // of PostgreSQL
+	if errors.As(err, &code) {
+		switch code.SQLState() {
+		case "40001", "40P01": // serialization failure, deadlock
+			return true
+		}
+	}
+	var lite interface{ Code() int } // of SQLite: busy
+	return errors.As(err, &lite) && lite.Code()&0xff == 5
+}
+
+// stmt prepares a statement once for a transaction.
+func (tx *Tx) stmt(ctx context.Context, name string) (*sql.Stmt, error) {
+	if st := tx.prepared[name]; st != nil {
+		return st, nil
+	}
+	st, err := tx.PrepareContext(ctx, statement(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	tx.prepared[name] = st
+	return st, nil
+}
+
+// run runs a statement that returns nothing, and returns how many rows it changed.
+func (tx *Tx) run(ctx context.Context, name string, args ...any) (int64, error) {
+	st, err := tx.stmt(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	r, err := st.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return r.RowsAffected()
+}
+
+// row runs a statement that returns one row, and reads it into dest; sql.ErrNoRows if there is
+// none.
+func (tx *Tx) row(ctx context.Context, name string, args []any, dest ...any) error {
+	st, err := tx.stmt(ctx, name)
+	if err != nil {
+		return err
+	}
+	err = st.QueryRowContext(ctx, args...).Scan(dest...)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
+// each runs a statement and calls f for each row, with what reads it.
+func (tx *Tx) each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error {
+	st, err := tx.stmt(ctx, name)
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(ctx, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return eachOf(rows, name, f)
+}
+
+func eachOf(rows *sql.Rows, name string, f func(scan func(dest ...any) error) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// row is (*Tx).row outside of transactions.
+func (s *Store) row(ctx context.Context, name string, args []any, dest ...any) error {
+	err := s.read.QueryRowContext(ctx, statement(name), args...).Scan(dest...)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
+// each is (*Tx).each outside of transactions. No other statement may be run from f that needs a
+// connection of its own while many do the same.
+func (s *Store) each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error {
+	rows, err := s.read.QueryContext(ctx, statement(name), args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return eachOf(rows, name, f)
+}

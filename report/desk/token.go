@@ -1,0 +1,245 @@
+package desk
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+)
+
+// Scope is what a token allows.
+type Scope string
+
+// Scopes of tokens. Who may triage may do what the others may.
+const (
+	ScopeUpload Scope = "upload" // send bundles, and ask what became of them
+	ScopeRead   Scope = "read"   // read everything
+	ScopeTriage Scope = "triage" // merge, close, share and so on; read; send bundles
+)
+
+// Scopes are all of them.
+var Scopes = []Scope{ScopeUpload, ScopeRead, ScopeTriage}
+
+// Allows reports whether a token of the scope may do what another is made for.
+func (s Scope) Allows(what Scope) bool { return s == what || s == ScopeTriage }
+
+// Token is a token, without its secret.
+type Token struct {
+	ID      int64
+	Public  string // the part of it by which it is found, 16 hex digits
+	Name    string
+	Scope   Scope
+	Made    time.Time
+	Revoked time.Time // zero if it is valid
+}
+
+// A token is desk_, 16 hex digits by which its row is found, an underscore, and 32 random bytes in the
+// URL alphabet of base64. The store has the SHA-256 of what stands after the last underscore.
+const tokenStart = "desk_"
+
+var tokenForm = lazyregexp.New(`^desk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$`)
+
+var tokenName = lazyregexp.New(`^[\pL\pN][\pL\pN ._@+-]{0,63}$`)
+
+// randomText returns n random bytes in the URL alphabet of base64.
+func randomText(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// hashOf is what the store has of a secret. Secrets have 128 random bits or more, so that no slower
+// hash is needed.
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+func scanToken(scan func(...any) error, more ...any) (*Token, error) {
+	t := &Token{}
+	var made, revoked int64
+	err := scan(append([]any{&t.ID, &t.Public, &t.Name, &t.Scope, &made, &revoked}, more...)...)
+	t.Made, t.Revoked = micros(made), micros(revoked)
+	return t, err
+}
+
+// micros returns a time of the database, zero for 0.
+func micros(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(n).UTC()
+}
+
+// AddToken makes a token and returns it as its holder needs it, which nobody can find out afterwards. A valid
+// one of that name is an error that is fs.ErrExist.
+func (s *Store) AddToken(ctx context.Context, who, name string, scope Scope) (secret string, err error) {
+	if !tokenName.MatchString(name) {
+		return "", fmt.Errorf("%.80q is not a name of a token: expected up to 64 letters, digits, spaces and . _ @ + -", name)
+	}
+	if !scope.known() {
+		return "", fmt.Errorf("%q is not a scope: expected upload, read or triage", scope)
+	}
+	public := make([]byte, 8)
+	rand.Read(public)
+	part := randomText(32)
+	err = s.Write(ctx, func(tx *Tx) error {
+		if _, err := tx.token(ctx, "token.named", name); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				err = fmt.Errorf("a token is called %q already: %w", name, fs.ErrExist)
+			}
+			return err
+		}
+		var id int64
+		if err := tx.row(ctx, "token.insert", []any{hex.EncodeToString(public), hashOf(part), name, scope, s.Now().UnixMicro()}, &id); err != nil {
+			return err
+		}
+		return tx.Audit(ctx, who, "token added", name+", "+string(scope))
+	})
+	return tokenStart + hex.EncodeToString(public) + "_" + part, err
+}
+
+func (s Scope) known() bool { return s == ScopeUpload || s == ScopeRead || s == ScopeTriage }
+
+func (tx *Tx) token(ctx context.Context, statement string, arg any) (t *Token, err error) {
+	err = tx.each(ctx, statement, []any{arg}, func(scan func(...any) error) (err error) {
+		t, err = scanToken(scan)
+		return err
+	})
+	if err == nil && t == nil {
+		err = fmt.Errorf("token %v: %w", arg, fs.ErrNotExist)
+	}
+	return t, err
+}
+
+// RevokeToken ends a token, by its name, and the sessions of browsers that logged in with it.
+// errors.Is(err, fs.ErrNotExist) if no valid one has the name.
+func (s *Store) RevokeToken(ctx context.Context, who, name string) error {
+	return s.Write(ctx, func(tx *Tx) error {
+		t, err := tx.token(ctx, "token.named", name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.run(ctx, "token.revoke", t.ID, s.Now().UnixMicro()); err != nil {
+			return err
+		}
+		if _, err := tx.run(ctx, "session.delete-of", t.ID); err != nil {
+			return err
+		}
+		return tx.Audit(ctx, who, "token revoked", name)
+	})
+}
+
+// Tokens returns all tokens in the order in which they were made, those that were revoked as well.
+func (s *Store) Tokens(ctx context.Context) (list []Token, err error) {
+	err = s.each(ctx, "token.list", nil, func(scan func(...any) error) error {
+		t, err := scanToken(scan)
+		list = append(list, *t)
+		return err
+	})
+	return list, err
+}
+
+// HasTokens reports whether any token was ever made, and whether one is valid.
+func (s *Store) HasTokens(ctx context.Context) (ever, valid bool, err error) {
+	var made, left int
+	err = s.row(ctx, "token.any", nil, &made)
+	if err == nil {
+		err = s.row(ctx, "token.valid", nil, &left)
+	}
+	return made > 0, left > 0, err
+}
+
+// TokenOf returns the token that a secret is of; errors.Is(err, fs.ErrNotExist) if it is not one, or
+// was revoked.
+func (s *Store) TokenOf(ctx context.Context, secret string) (*Token, error) {
+	none := fmt.Errorf("token: %w", fs.ErrNotExist)
+	m := tokenForm.FindStringSubmatch(secret)
+	if m == nil {
+		return nil, none
+	}
+	var t *Token
+	var hash string
+	err := s.each(ctx, "token.find", []any{m[1]}, func(scan func(...any) error) (err error) {
+		t, err = scanToken(scan, &hash)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || subtle.ConstantTimeCompare([]byte(hash), []byte(hashOf(m[2]))) != 1 || !t.Revoked.IsZero() {
+		return nil, none
+	}
+	return t, nil
+}
+
+// Login begins a session of a browser, and returns what its cookie holds.
+func (s *Store) Login(ctx context.Context, t *Token, until time.Time) (cookie string, err error) {
+	cookie = randomText(32)
+	err = s.Write(ctx, func(tx *Tx) error {
+		if _, err := tx.run(ctx, "session.delete-old", s.Now().UnixMicro()); err != nil {
+			return err
+		}
+		if _, err := tx.run(ctx, "session.insert", hashOf(cookie), t.ID, until.UnixMicro()); err != nil {
+			return err
+		}
+		return tx.Audit(ctx, t.Name, "login", "")
+	})
+	return cookie, err
+}
+
+// SessionOf returns the token of a session; errors.Is(err, fs.ErrNotExist) if it is over.
+func (s *Store) SessionOf(ctx context.Context, cookie string) (t *Token, err error) {
+	err = s.each(ctx, "session.find", []any{hashOf(cookie), s.Now().UnixMicro()}, func(scan func(...any) error) (err error) {
+		t, err = scanToken(scan)
+		return err
+	})
+	if err == nil && t == nil {
+		err = fmt.Errorf("session: %w", fs.ErrNotExist)
+	}
+	return t, err
+}
+
+// Logout ends a session.
+func (s *Store) Logout(ctx context.Context, cookie string) error {
+	return s.Write(ctx, func(tx *Tx) error {
+		_, err := tx.run(ctx, "session.delete", hashOf(cookie))
+		return err
+	})
+}
+
+// setting returns what the desk knows of itself by a name; if it does not yet, it is what make returns.
+func (s *Store) setting(ctx context.Context, name string, make func() string) (value string, err error) {
+	err = s.row(ctx, "setting.get", []any{name}, &value)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return value, err
+	}
+	err = s.Write(ctx, func(tx *Tx) error {
+		if _, err := tx.run(ctx, "setting.insert", name, make()); err != nil {
+			return err
+		}
+		return tx.row(ctx, "setting.get", []any{name}, &value)
+	})
+	return value, err
+}
+
+// Identity is a random text that no other desk has, and that stays.
+func (s *Store) Identity(ctx context.Context) (string, error) {
+	return s.setting(ctx, "identity", func() string { return strings.ToLower(rand.Text()) })
+}
+
+// NamesKey returns by which key the pseudonyms of the desk are made; if that is not known yet, it is the
+// one that is given.
+func (s *Store) NamesKey(ctx context.Context, id string) (string, error) {
+	return s.setting(ctx, "names-key", func() string { return id })
+}

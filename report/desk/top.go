@@ -1,0 +1,189 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/desynctool/desynctool/internal/prose"
+)
+
+// Ranked is a group with the points that it has, and what for.
+type Ranked struct {
+	Group
+	Points  int      `json:"points"`
+	Reasons []Reason `json:"reasons"`
+}
+
+// Reason is what a group has points for.
+type Reason struct {
+	Points int    `json:"points"`
+	Text   string `json:"text"`
+}
+
+// Points of groups. docs/desk-filters.md has them as a table.
+const (
+	pointsBack     = 30 // it came back
+	pointsNew      = 20 // it is of the last build, or of the last 7 days
+	pointsDoubled  = 10 // each time that matches doubled since the 7 days before
+	maxDoubled     = 20
+	pointsMatches  = 10 // each power of two of matches in the last 28 days, or of all if no day is known
+	pointsComplete = 10 // of a report that says all
+)
+
+// Top returns the open groups of a filter to look at first, n at most. What they have points for follows from the
+// store alone: today is the last day that evidence of the game has.
+func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
+	var w where
+	if err := s.ofGroups(ctx, &w, f.With(Term{Key: "state", Op: "=", Value: string(GroupOpen)})); err != nil {
+		return nil, err
+	}
+	var list []Ranked
+	err := s.groups(ctx, &w, "g.id", func(g *Group) { list = append(list, Ranked{Group: *g}) })
+	if err != nil || len(list) == 0 {
+		return []Ranked{}, err
+	}
+	if err := s.trends(ctx, list); err != nil {
+		return nil, err
+	}
+	last, err := s.lastBuilds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].rank(last[list[i].game])
+	}
+	byPoints := func(a, b Ranked) int {
+		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(b.Reports, a.Reports), cmp.Compare(a.ID, b.ID))
+	}
+	slices.SortFunc(list, byPoints)
+	// How much is known adds pointsComplete at most: those that are further from the nth stay out.
+	n = min(max(n, 1), len(list), 500)
+	near := n
+	for near < len(list) && list[near].Points+pointsComplete >= list[n-1].Points {
+		near++
+	}
+	list = list[:near]
+	if err := s.complete(ctx, list); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, byPoints)
+	list = list[:n]
+	groups := make([]Group, n)
+	for i := range list {
+		groups[i] = list[i].Group
+		groups[i].Trend = Trend{}
+	}
+	if err := s.count(ctx, groups); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].Group = groups[i]
+	}
+	return list, nil
+}
+
+// trends counts the days of all groups of the games that are in a list.
+func (s *Store) trends(ctx context.Context, list []Ranked) error {
+	at, games := map[int64]*Ranked{}, map[int64]int64{}
+	for i := range list {
+		g := &list[i]
+		at[g.ID] = g
+		if _, known := games[g.game]; !known {
+			last, err := s.lastDay(ctx, g.game)
+			if err != nil {
+				return err
+			}
+			games[g.game] = last
+		}
+		g.Trend.Until = Day(games[g.game])
+	}
+	for game, last := range games {
+		err := s.each(ctx, "top.days", []any{game, last - 7*TrendWeeks}, func(scan func(...any) error) error {
+			var id, day, n int64
+			err := scan(&id, &day, &n)
+			if g := at[id]; g != nil {
+				g.Trend.add(last-day, n)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastBuilds returns the last build of each game.
+func (s *Store) lastBuilds(ctx context.Context) (map[int64]string, error) {
+	all, err := s.builds(ctx)
+	last := map[int64]Build{}
+	for _, b := range all {
+		if have, known := last[b.game]; !known || CompareBuilds(b.Build, have) > 0 {
+			last[b.game] = b.Build
+		}
+	}
+	names := map[int64]string{}
+	for game, b := range last {
+		names[game] = b.Name
+	}
+	return names, err
+}
+
+// because adds points.
+func (r *Ranked) because(points int, format string, args ...any) {
+	r.Points += points
+	r.Reasons = append(r.Reasons, Reason{points, fmt.Sprintf(format, args...)})
+}
+
+// log2 returns the logarithm of 1+n, times points, rounded.
+func log2(n int64, points int) int { return int(math.Round(math.Log2(1+float64(n)) * float64(points))) }
+
+// rank gives a group its points, but for how much is known of it.
+func (r *Ranked) rank(lastBuild string) {
+	if r.CameBack != "" {
+		after := ""
+		if r.FixedIn != "" {
+			after = " after it was fixed in " + prose.Name(r.FixedIn)
+		}
+		r.because(pointsBack, "came back in %s%s", prose.Name(r.CameBack), after)
+	}
+	t := &r.Trend
+	switch ofLastDays := t.Until != "" && r.firstDay > dayNumber(t.Until)-7; {
+	case r.CameBack != "":
+	case lastBuild != "" && r.FirstBuild == lastBuild:
+		r.because(pointsNew, "new in %s, the last build", prose.Name(lastBuild))
+	case ofLastDays:
+		r.because(pointsNew, "new: first seen on %s", r.FirstDay)
+	}
+	if t.Last7 > t.Before7 {
+		if points := min(log2(t.Last7, pointsDoubled)-log2(t.Before7, pointsDoubled), maxDoubled); points > 0 {
+			r.because(points, "%s in 7 days, %d in the 7 before", prose.Count(t.Last7, "match", "matches"), t.Before7)
+		}
+	}
+	switch {
+	case t.Until == "" || r.firstDay == 0:
+		r.because(log2(r.Reports, pointsMatches), "%s; when they were played is not known", prose.Count(r.Reports, "match", "matches"))
+	case t.Last28 > 0:
+		r.because(log2(t.Last28, pointsMatches), "%s in 28 days", prose.Count(t.Last28, "match", "matches"))
+	}
+}
+
+// complete adds points for how much is known.
+func (s *Store) complete(ctx context.Context, list []Ranked) error {
+	at := map[int64]*Ranked{}
+	var ids []int64
+	for i := range list {
+		at[list[i].ID], ids = &list[i], append(ids, list[i].ID)
+	}
+	return s.eachOfIDs(ctx, "top.complete", ids, nil, func(scan func(...any) error) error {
+		var id, complete int64
+		err := scan(&id, &complete)
+		if points := int(complete * pointsComplete / 100); points > 0 {
+			at[id].because(points, "a report says %d %% of what can be known", complete)
+		}
+		return err
+	})
+}

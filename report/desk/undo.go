@@ -1,0 +1,167 @@
+package desk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Undo takes an event back, by its number; 0 is the last one of this editor that was not undone. It is
+// refused where a later one rests on it, which has to be undone first.
+func (e *Editor) Undo(ctx context.Context, event int64) (Done, error) {
+	return e.edit(ctx, func(tx *Tx) (Event, Done, error) {
+		if event == 0 {
+			err := tx.row(ctx, "event.last", []any{e.Who}, &event)
+			if errors.Is(err, sql.ErrNoRows) {
+				return Event{}, Done{}, fmt.Errorf("there is nothing of %s to undo", e.Who)
+			} else if err != nil {
+				return Event{}, Done{}, err
+			}
+		}
+		x, err := tx.event(ctx, event)
+		if err != nil {
+			return Event{}, Done{}, err
+		}
+		if x.UndoneBy != 0 {
+			return Event{}, Done{}, fmt.Errorf("event %d was undone by event %d", event, x.UndoneBy)
+		}
+		if x.What == Forgot {
+			return Event{}, Done{}, fmt.Errorf("event %d deleted reports, which cannot be undone", event)
+		}
+		if err := tx.restedOn(ctx, x); err != nil {
+			return Event{}, Done{}, err
+		}
+		g, err := tx.groupByID(ctx, x.Group)
+		if err != nil {
+			return Event{}, Done{}, err
+		}
+		if err := tx.undo(ctx, x, g); err != nil {
+			return Event{}, Done{}, err
+		}
+		done := Done{Group: g.code, Other: x.About.Other, Count: len(x.About.Variants) + len(x.About.Reports)}
+		return Event{What: Undone, Group: x.Group, About: About{Event: x.ID, Undid: x.What}}, done, nil
+	})
+}
+
+// event returns an event by its number.
+func (tx *Tx) event(ctx context.Context, id int64) (x Event, err error) {
+	err = tx.each(ctx, "event.get", []any{id}, func(scan func(...any) error) error {
+		x, err = scanEvent(scan)
+		return err
+	})
+	if err == nil && x.ID == 0 {
+		err = fmt.Errorf("event %d: there is none", id)
+	}
+	return x, err
+}
+
+// moves are events that move variants or reports between groups, states those with which people decide
+// about one.
+var (
+	moves  = []What{Merged, Split, Moved}
+	states = []What{Closed, Reopened, Ignored, Merged}
+)
+
+// restedOn returns an error for an event on which a later one rests.
+func (tx *Tx) restedOn(ctx context.Context, x Event) error {
+	var kinds []What
+	switch x.What {
+	case Merged, Split, Moved:
+		kinds = append(slices.Clone(moves), states...)
+	case Closed, Reopened, Ignored:
+		kinds = states
+	case Named:
+		kinds = []What{Named, Merged}
+	case Noted, Linked:
+	default:
+		return fmt.Errorf("event %d is of a kind that is not undone: %s", x.ID, x.What)
+	}
+	groups := []int64{x.Group}
+	if x.About.OtherID != 0 {
+		groups = append(groups, x.About.OtherID)
+	}
+	return tx.each(ctx, "event.after", []any{x.ID}, func(scan func(...any) error) error {
+		later, err := scanEvent(scan)
+		if err != nil || !slices.Contains(kinds, later.What) || !slices.Contains(groups, later.Group) && !slices.Contains(groups, later.About.OtherID) {
+			return err
+		}
+		return fmt.Errorf("event %d (%s) came after event %d (%s) and rests on it; undo that first", later.ID, later.What, x.ID, x.What)
+	})
+}
+
+// undo takes back what an event did to a group.
+func (tx *Tx) undo(ctx context.Context, x Event, g *groupRow) error {
+	switch x.What {
+	case Noted, Linked:
+		return nil // lists leave out what is undone
+	case Named:
+		_, err := tx.run(ctx, "group.set-name", g.id, x.About.Before.Name)
+		return err
+	case Closed, Reopened, Ignored:
+		b := x.About.Before
+		_, err := tx.run(ctx, "group.set-state", g.id, b.State, 0, b.FixedIn, b.CameBack)
+		return err
+	case Merged:
+		return tx.undoMerge(ctx, x, g)
+	case Split:
+		other, err := tx.groupByID(ctx, x.About.OtherID)
+		if err != nil {
+			return err
+		}
+		all, err := tx.variantsOf(ctx, g.id)
+		if err != nil {
+			return err
+		}
+		var ids []int64 // those that came since included
+		for _, v := range all {
+			ids = append(ids, v.id)
+		}
+		if err := tx.moveVariants(ctx, g, other, ids, x.About.Keys); err != nil {
+			return err
+		}
+		_, err = tx.run(ctx, "group.set-state", g.id, GroupMerged, other.id, "", "")
+		return err
+	}
+	return tx.undoMove(ctx, x)
+}
+
+// undoMerge gives a group back what was merged into another one, with what came since that would have been
+// its own.
+func (tx *Tx) undoMerge(ctx context.Context, x Event, into *groupRow) error {
+	from, err := tx.groupByID(ctx, x.About.OtherID)
+	if err != nil {
+		return err
+	}
+	all, err := tx.variantsOf(ctx, into.id)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for _, v := range all {
+		if slices.Contains(x.About.Variants, v.id) || slices.Contains(x.About.Keys, v.coarse) {
+			ids = append(ids, v.id)
+		}
+	}
+	if err := tx.moveVariants(ctx, into, from, ids, x.About.Keys); err != nil {
+		return err
+	}
+	b := x.About.Before
+	_, err = tx.run(ctx, "group.set-state", from.id, b.State, 0, b.FixedIn, b.CameBack)
+	return err
+}
+
+// undoMove puts reports back to the variants of which they were.
+func (tx *Tx) undoMove(ctx context.Context, x Event) error {
+	for _, m := range x.About.Reports {
+		r, _, err := tx.counted(ctx, m.Report)
+		if err != nil {
+			return err
+		}
+		if err := tx.moveReport(ctx, m.Report, &r, m.Variant, m.Pinned); err != nil {
+			return err
+		}
+	}
+	return nil
+}

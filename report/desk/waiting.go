@@ -1,0 +1,53 @@
+package desk
+
+import "context"
+
+// Claim reports whether a bundle waits to be triaged. If it does, no other transaction can say so of
+// it until this one ends: of several that have read it, one writes what they found.
+func (tx *Tx) Claim(ctx context.Context, bundle int64) (bool, error) {
+	n, err := tx.run(ctx, "bundle.claim", bundle)
+	return n == 1, err
+}
+
+// TryAgain takes back that a bundle was set aside, and reports whether it was.
+func (tx *Tx) TryAgain(ctx context.Context, bundle int64) (bool, error) {
+	n, err := tx.run(ctx, "bundle.try-again", bundle)
+	return n == 1, err
+}
+
+// BundlesIn returns bundles in a state whose numbers are above after, in order, at most limit of them.
+func (s *Store) BundlesIn(ctx context.Context, state State, after int64, limit int) (list []*Bundle, err error) {
+	err = s.each(ctx, "bundle.of-state", []any{state, after, limit}, func(scan func(...any) error) error {
+		b, err := scanBundle(scan)
+		list = append(list, b)
+		return err
+	})
+	return list, err
+}
+
+// NewestBuild returns the last of all builds that are known, by CompareBuilds; its name is empty if none is.
+func (s *Store) NewestBuild(ctx context.Context) (newest Build, err error) {
+	err = s.each(ctx, "build.names", nil, func(scan func(...any) error) error {
+		var b Build
+		if err := scan(&b.Name, &b.Day); err != nil {
+			return err
+		}
+		if newest.Name == "" || CompareBuilds(b, newest) > 0 {
+			newest = b
+		}
+		return nil
+	})
+	return newest, err
+}
+
+// InGroups returns the codes of the groups that the reports of a bundle are in, by match, empty for one without a
+// divergence.
+func (s *Store) InGroups(ctx context.Context, bundle int64) (codes []string, err error) {
+	err = s.each(ctx, "report.groups", []any{bundle}, func(scan func(...any) error) error {
+		var code string
+		err := scan(&code)
+		codes = append(codes, code)
+		return err
+	})
+	return codes, err
+}

@@ -1,0 +1,402 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// where collects the conditions of a statement, and their values.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+// add adds a condition; {{value}} and {{end}} in it stand for values.
+func (w *where) add(condition string, values ...any) {
+	for i, v := range values {
+		w.args = append(w.args, v)
+		condition = strings.ReplaceAll(condition, []string{"{{value}}", "{{end}}"}[i], "$"+strconv.Itoa(len(w.args)))
+	}
+	w.conditions = append(w.conditions, condition)
+}
+
+// ids adds a condition on rows that have been found already.
+func (w *where) ids(condition string, ids []int64) {
+	if len(ids) == 0 {
+		w.add("1 = 0")
+		return
+	}
+	w.add(withIDs(condition, ids))
+}
+
+// withIDs fills the numbers of rows in.
+func withIDs(text string, ids []int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatInt(id, 10))
+	}
+	return strings.ReplaceAll(text, "{{ids}}", b.String())
+}
+
+func (w *where) String() string {
+	if len(w.conditions) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(w.conditions, " AND ")
+}
+
+// fill returns a statement with conditions and an order.
+func (w *where) fill(name, order string) string {
+	return strings.NewReplacer("{{where}}", w.String(), "{{order}}", order).Replace(statement(name))
+}
+
+// gameIDs returns the games that are called so, whatever the case, and the marks in the name.
+func (s *Store) gameIDs(ctx context.Context, name string) (ids []int64, err error) {
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" .-_", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	err = s.each(ctx, "list.games", nil, func(scan func(...any) error) error {
+		var id int64
+		var have string
+		err := scan(&id, &have)
+		if letters(have) == letters(name) {
+			ids = append(ids, id)
+		}
+		return err
+	})
+	return ids, err
+}
+
+// knownBuild is a build of the store.
+type knownBuild struct {
+	Build
+	id, game int64
+}
+
+func (s *Store) builds(ctx context.Context) (list []knownBuild, err error) {
+	err = s.each(ctx, "list.builds", nil, func(scan func(...any) error) error {
+		var b knownBuild
+		err := scan(&b.id, &b.game, &b.Name, &b.Day)
+		list = append(list, b)
+		return err
+	})
+	return list, err
+}
+
+// named reports whether a build is called so: the name, or what it begins with before a plus, a
+// space or a bracket.
+func named(build, name string) bool {
+	rest, found := strings.CutPrefix(build, name)
+	return found && (rest == "" || strings.ContainsAny(rest[:1], "+ ("))
+}
+
+// UnknownBuildError says that a build has no place among others: it is of no report, and its name is
+// not a version.
+type UnknownBuildError struct{ Build string }
+
+func (e *UnknownBuildError) Error() string {
+	return fmt.Sprintf("no report is of the build %s, and its name does not say which builds are older", strconv.Quote(e.Build))
+}
+
+// buildIDs returns the builds that stand so to the one that is called name, in each game.
+func (s *Store) buildIDs(ctx context.Context, op, name string) (ids []int64, err error) {
+	all, err := s.builds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, version := parseVersion(name)
+	of := map[int64]Build{} // the last of those that are called so, by game
+	for _, b := range all {
+		if have, found := of[b.game]; named(b.Name, name) && (!found || CompareBuilds(b.Build, have) > 0) {
+			of[b.game] = b.Build
+		}
+	}
+	if op != "=" && !version && len(of) == 0 {
+		return nil, &UnknownBuildError{name}
+	}
+	for _, b := range all {
+		to, known := of[b.game]
+		if !known {
+			to = Build{Name: name}
+		}
+		c := 0
+		if !named(b.Name, name) {
+			if !known && !version {
+				continue
+			}
+			if c = CompareBuilds(b.Build, to); c == 0 {
+				continue
+			}
+		}
+		if op == "=" && c == 0 || op[0] == '<' && c < 0 || op[0] == '>' && c > 0 || len(op) == 2 && c == 0 {
+			ids = append(ids, b.id)
+		}
+	}
+	return ids, nil
+}
+
+// namesOf returns the names of builds, once each.
+func (s *Store) namesOf(ctx context.Context, ids []int64) (names []any, err error) {
+	all, err := s.builds(ctx)
+	for _, b := range all {
+		if slices.Contains(ids, b.id) && !slices.Contains(names, any(b.Name)) {
+			names = append(names, b.Name)
+		}
+	}
+	return names, err
+}
+
+// traitIDs returns the traits of a fact whose values contain a text, whatever the case; exactly is for
+// values that are words of our own.
+func (s *Store) traitIDs(ctx context.Context, fact, text string, exactly bool) (ids []int64, err error) {
+	text = strings.ToLower(text)
+	err = s.each(ctx, "list.traits", []any{fact}, func(scan func(...any) error) error {
+		var id int64
+		var value string
+		if err := scan(&id, &value); err != nil {
+			return err
+		}
+		if low := strings.ToLower(value); low == text || !exactly && value != "" && strings.Contains(low, text) {
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// traitOf says which trait a term is about; ok is false if it is about none.
+func traitOf(t Term) (fact string, exactly, ok bool) {
+	switch t.Key {
+	case "fact":
+		return t.Fact, false, true
+	case "kind":
+		return traitKind, true, true
+	case "cause":
+		return traitCause, true, true
+	}
+	return "", false, false
+}
+
+// likeText escapes what LIKE takes for more than itself.
+var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+// ofGroups adds what a filter says of groups. Each term is held against a group by itself.
+func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
+	merged := false // ones without reports are meant as well
+	for _, t := range f.Terms {
+		if fact, exactly, ok := traitOf(t); ok {
+			ids, err := s.traitIDs(ctx, fact, t.Value, exactly)
+			if err != nil {
+				return err
+			}
+			w.ids(statement("groups.trait"), ids)
+			continue
+		}
+		switch t.Key {
+		case "build", "first", "back":
+			if err := s.buildsOfGroups(ctx, w, t); err != nil {
+				return err
+			}
+		case "since":
+			w.add("g.last_day >= {{value}}", dayNumber(t.Value))
+		case "until":
+			w.add("g.first_day <= {{value}} AND g.first_day > 0", dayNumber(t.Value))
+		case "status": // groups are of reports that diverged
+			if t.Value != string(report.Diverged) {
+				w.add("1 = 0")
+			}
+		case "peer", "file", "hash", "seed":
+			many, err := s.manyPeers(ctx, t)
+			if err != nil {
+				return err
+			}
+			if many {
+				w.add(statement("groups.peer.many"), t.Value)
+				continue
+			}
+			var of where
+			of.args = w.args
+			ofReport(&of, t)
+			w.args = of.args
+			w.add(strings.ReplaceAll(statement("groups.reports"), "{{where}}", of.String()))
+		default:
+			merged = merged || t.Key == "group" || t.Key == "state" && t.Value == string(GroupMerged)
+			if err := s.ofGroup(ctx, w, t); err != nil {
+				return err
+			}
+		}
+	}
+	if !merged {
+		w.add("g.reports > 0")
+	}
+	return nil
+}
+
+// ofGroup adds a term that is of the group itself.
+func (s *Store) ofGroup(ctx context.Context, w *where, t Term) error {
+	switch t.Key {
+	case "":
+		w.add(`g.search LIKE {{value}} ESCAPE '\'`, "%"+likeText.Replace(strings.ToLower(t.Value))+"%")
+	case "game":
+		ids, err := s.gameIDs(ctx, t.Value)
+		if err != nil {
+			return err
+		}
+		w.ids("g.game_id IN ({{ids}})", ids)
+	case "state":
+		if t.Value != "any" {
+			w.add("g.state = {{value}}", t.Value)
+		}
+	case "group":
+		w.add("g.code >= {{value}} AND g.code < {{end}}", t.Value, t.Value+"g")
+	case "weak":
+		w.add(map[string]string{"yes": "g.weak", "no": "NOT g.weak"}[t.Value])
+	default:
+		return fmt.Errorf("%s: no list of groups has that", t)
+	}
+	return nil
+}
+
+// buildsOfGroups adds a term about builds.
+func (s *Store) buildsOfGroups(ctx context.Context, w *where, t Term) error {
+	ids, err := s.buildIDs(ctx, t.Op, t.Value)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.Key == "first":
+		w.ids("g.first_build IN ({{ids}})", ids)
+	case t.Key == "back":
+		names, err := s.namesOf(ctx, ids)
+		if err != nil {
+			return err
+		}
+		var list []string
+		for _, name := range names {
+			w.args = append(w.args, name)
+			list = append(list, "$"+strconv.Itoa(len(w.args)))
+		}
+		if len(list) == 0 {
+			w.add("1 = 0")
+		} else {
+			w.add("g.came_back IN (" + strings.Join(list, ",") + ")")
+		}
+	// The last build of a group is as new as any that it has, and so on.
+	case t.Op[0] == '>':
+		w.ids("g.last_build IN ({{ids}})", ids)
+	case t.Op[0] == '<':
+		w.ids("g.first_build IN ({{ids}})", ids)
+	default:
+		w.ids(statement("groups.build"), ids)
+	}
+	return nil
+}
+
+// ofReport adds a term that is of reports and needs no look at the store.
+func ofReport(w *where, t Term) {
+	switch t.Key {
+	case "peer":
+		w.add(statement("reports.peer"), t.Value)
+	case "file":
+		w.add(statement("reports.file"), t.Value)
+	case "hash":
+		w.add(statement("reports.hash"), t.Value, t.Value+"g")
+	case "seed":
+		w.add("r.seed = {{value}}", t.Value)
+	case "status":
+		w.add("r.status = {{value}}", t.Value)
+	case "since":
+		w.add("r.day >= {{value}}", dayNumber(t.Value))
+	case "until":
+		w.add("r.day <= {{value}} AND r.day > 0", dayNumber(t.Value))
+	}
+}
+
+// manyRows is from how many rows on a list of them is not made to look others up in; tests lower it.
+var manyRows int64 = 20_000
+
+// manyPeers reports whether a term names a peer that very many matches have: a role.
+func (s *Store) manyPeers(ctx context.Context, t Term) (bool, error) {
+	if t.Key != "peer" {
+		return false, nil
+	}
+	n, err := s.one(ctx, "reports.peer.count", t.Value, manyRows)
+	return n == manyRows, err
+}
+
+// ofReports adds what a filter says of reports: all terms hold of each.
+func (s *Store) ofReports(ctx context.Context, w *where, f Filter) error {
+	for _, t := range f.Terms {
+		if fact, exactly, ok := traitOf(t); ok {
+			ids, err := s.traitIDs(ctx, fact, t.Value, exactly)
+			if err != nil {
+				return err
+			}
+			condition := "reports.trait"
+			if len(ids) > 0 {
+				var n int64
+				if err := s.read.QueryRowContext(ctx, withIDs(statement("reports.trait.count"), ids), manyRows).Scan(&n); err != nil {
+					return err
+				}
+				if n == manyRows {
+					condition = "reports.trait.many"
+				}
+			}
+			w.ids(statement(condition), ids)
+			continue
+		}
+		switch t.Key {
+		case "build":
+			ids, err := s.buildIDs(ctx, t.Op, t.Value)
+			if err != nil {
+				return err
+			}
+			w.ids("r.build_id IN ({{ids}})", ids)
+		case "game":
+			ids, err := s.gameIDs(ctx, t.Value)
+			if err != nil {
+				return err
+			}
+			w.ids("r.game_id IN ({{ids}})", ids)
+		case "peer", "file", "hash", "seed", "status", "since", "until":
+			many, err := s.manyPeers(ctx, t)
+			if err != nil {
+				return err
+			}
+			if many {
+				w.add(statement("reports.peer.many"), t.Value)
+			} else {
+				ofReport(w, t)
+			}
+		default: // of its group
+			var of where
+			of.args = w.args
+			if err := s.groupOfReports(ctx, &of, t); err != nil {
+				return err
+			}
+			w.args = of.args
+			w.add(strings.ReplaceAll(statement("reports.groups"), "{{where}}", of.String()))
+		}
+	}
+	return nil
+}
+
+func (s *Store) groupOfReports(ctx context.Context, w *where, t Term) error {
+	if slices.Contains(ofBuilds, t.Key) {
+		return s.buildsOfGroups(ctx, w, t)
+	}
+	return s.ofGroup(ctx, w, t)
+}
