@@ -145,7 +145,7 @@ func TestIsolatedIsTheSame(t *testing.T) {
 	}
 	all = append(all, folders...)
 	few := []string{"../../testdata/spring/silent_health", "../../testdata/factorio/desync-report-new.zip", "../../testdata/ggpo", "../../testdata/pastes/post-unified.md", "../../testdata/merkle"}
-	for _, path := range sample.Of(few, all) {
+	for _, path := range sample.Long(few, all) {
 		var ended [2]string
 		for i, isolate := range [][]string{nil, {"--isolate"}} {
 			dir := t.TempDir()

@@ -156,7 +156,7 @@ func TestTheirsInFiles(t *testing.T) {
 	for _, name := range []string{"GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR"} {
 		t.Setenv(name, "")
 	}
-	cases, every := 0, sample.Of(12, 1)
+	cases, every := 0, sample.Long(12, 1)
 	for i, trick := range tricks {
 		if i%every != 0 || strings.ToValidUTF8(trick, "") != trick {
 			continue

@@ -59,7 +59,7 @@ func TestC(t *testing.T) {
 	t.Run("module", func(t *testing.T) {
 		dir, _ := play(t, program)
 		module := "wasm:" + filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
-		conforms(t, nil, "--log", filepath.Join(dir, "host"), "--ticks", sample.Of("100", "600"), module)
+		conforms(t, nil, "--log", filepath.Join(dir, "host"), "--ticks", sample.Long("100", "600"), module)
 		wants(t, run(t, 0, "replay", filepath.Join(dir, "client"), "--sim", module, "--from-each-snapshot", "--predict", "0,1"),
 			"IN SYNC  from-each-snapshot", "6 snapshots resumed", "IN SYNC  predict")
 	})
@@ -360,7 +360,7 @@ func TestCMalformed(t *testing.T) {
 func malformed(t *testing.T, program string) {
 	t.Helper()
 	dir, _ := play(t, program, "--ticks", "200")
-	damagedLoads(t, sample.Of(150, 1500), dir, program, "serve")
+	damagedLoads(t, sample.Long(150, 1500), dir, program, "serve")
 	hello := []byte("\x93\x01\xa5hello\x92\x01\xaadesynctool")
 	header := "\x9a\x07\xa0\xa0\x92\x00\x00\xc4\x20" + strings.Repeat("\x00", 32) + "\x00\x00\x91\x92\xa4move\xc2\x90\x90"
 	start := []byte("\x93\x02\xa5start\x91" + header)
@@ -438,7 +438,7 @@ func malformed(t *testing.T, program string) {
 
 	// Whatever else comes.
 	random := rand.New(rand.NewPCG(1, 2))
-	for range sample.Of(30, 150) {
+	for range sample.Long(30, 150) {
 		var stdin []byte
 		for _, value := range whole {
 			value = bytes.Clone(value)

@@ -51,7 +51,7 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 // plays checks a game: its sessions are those of the game in C, byte by byte, and desynctool
 // finds its fault, and nothing else.
 func (s *scripted) plays(t *testing.T) {
-	ticks := sample.Of(300, 600)
+	ticks := sample.Long(300, 600)
 	long := []string{"--ticks", strconv.Itoa(ticks)}
 	clean, said := playScript(t, s.command, long...)
 	if said != "" {
@@ -112,7 +112,7 @@ func (s *scripted) plays(t *testing.T) {
 
 	t.Run("protocol", func(t *testing.T) {
 		serve := append(slices.Clone(s.command), "serve")
-		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Of("60", "600"), "--"}, serve...)...)
+		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("60", "600"), "--"}, serve...)...)
 		for _, transport := range []string{"unix", "tcp"} {
 			if transport != "unix" || runtime.GOOS != "windows" {
 				conforms(t, nil, append([]string{"--transport", transport, "--ticks", "40", "--"}, serve...)...)
@@ -122,7 +122,7 @@ func (s *scripted) plays(t *testing.T) {
 
 	t.Run("load", func(t *testing.T) {
 		loads(t, served, clean, other, faulty, tick)
-		damagedLoads(t, sample.Of(50, 600), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
+		damagedLoads(t, sample.Long(50, 600), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
 	})
 }
 
@@ -219,7 +219,7 @@ func (s *scripted) findsMistakes(t *testing.T, list []mistake) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range list[:min(len(list), sample.Of(2, 100))] {
+	for _, m := range list[:min(len(list), sample.Long(2, 100))] {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if n := strings.Count(string(source), m.old); n != 1 {
@@ -233,7 +233,7 @@ func (s *scripted) findsMistakes(t *testing.T, list []mistake) {
 				t.Fatal(err)
 			}
 			command := s.run(t, dir)
-			args := append([]string{"sim", "check", "--ticks", sample.Of("100", "200"), "--log", host, "--"}, append(slices.Clone(command), "serve")...)
+			args := append([]string{"sim", "check", "--ticks", sample.Long("100", "200"), "--log", host, "--"}, append(slices.Clone(command), "serve")...)
 			wants(t, run(t, 1, args...), m.part)
 			if m.replay != nil {
 				wants(t, run(t, 1, append([]string{"replay", host, "--sim", sim(command)}, m.replay...)...), m.says)
@@ -393,7 +393,7 @@ func (s *scripted) refusesNonsense(t *testing.T, bounded []string) {
 			request(t, 11, "test", []any{3, some}), request(t, 12, "predict", []any{3, 1, []any{some}}),
 		}
 		ended := 0
-		for range sample.Of(6, 60) {
+		for range sample.Long(6, 60) {
 			var in []byte
 			for range 20 {
 				value := bytes.Clone(whole[random.IntN(len(whole))][4:])

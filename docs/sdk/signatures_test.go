@@ -360,7 +360,7 @@ func (s signer) signsRFC8032(t *testing.T) {
 		records, want = append(records, b), append(want, v.key+" "+v.signature)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	for n := range sample.Of(140, 300) {
+	for n := range sample.Long(140, 300) {
 		b := make([]byte, 32+n)
 		for i := range b {
 			b[i] = byte(random.Uint32())
@@ -397,12 +397,12 @@ func (s signer) isStrict(t *testing.T) {
 	message := []byte("what is signed")
 	good := ed25519.Sign(chainSecret, message)
 	add(key, good, message)
-	for bit := 0; bit < 512; bit += sample.Of(7, 1) {
+	for bit := 0; bit < 512; bit += sample.Long(7, 1) {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
 		add(key, bad, message)
 	}
-	for bit := 0; bit < 256; bit += sample.Of(7, 1) {
+	for bit := 0; bit < 256; bit += sample.Long(7, 1) {
 		bad := bytes.Clone(key)
 		bad[bit/8] ^= 1 << (bit % 8)
 		add(bad, good, message)
@@ -424,7 +424,7 @@ func (s signer) isStrict(t *testing.T) {
 		keys = append(keys, little(y), little(new(big.Int).SetBit(y, 255, 1)))
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	for range sample.Of(10, 40) { // half of all y are of no point
+	for range sample.Long(10, 40) { // half of all y are of no point
 		k := make([]byte, 32)
 		for i := range k {
 			k[i] = byte(random.Uint32())
@@ -772,7 +772,7 @@ func (s signer) judgesMutants(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var records [][]byte
 	var want []string
-	for range sample.Of(60, 1000) {
+	for range sample.Long(60, 1000) {
 		c := newChain(7, "host", [32]byte{}, chainSecret).append(100, 101, 110)
 		if random.IntN(3) > 0 {
 			c.end()
@@ -820,7 +820,7 @@ func (s signer) judgesMutants(t *testing.T) {
 // losesNothing kills a program while it writes: each entry that it said was written is in the file.
 func (s signer) losesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	for range sample.Of(1, 10) {
+	for range sample.Long(1, 10) {
 		path := filepath.Join(t.TempDir(), "tick-signatures.bin")
 		cmd := exec.Command(s[0], append(slices.Clone(s[1:]), "write", path)...)
 		stdin, err := cmd.StdinPipe()

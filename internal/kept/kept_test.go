@@ -399,7 +399,7 @@ func TestProcesses(t *testing.T) {
 	}
 	start := func(seed int) *one {
 		p := &one{cmd: exec.Command(os.Args[0])}
-		p.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=many %s %d %d", role, dir, seed, sample.Of(60, 1000)))
+		p.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=many %s %d %d", role, dir, seed, sample.Long(60, 1000)))
 		p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 		if err := p.cmd.Start(); err != nil {
 			t.Fatal(err)

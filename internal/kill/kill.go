@@ -80,11 +80,11 @@ func (p *printed) Write(b []byte) (int, error) {
 // Variable is the environment variable that says how often tests kill programs.
 const Variable = "DESYNCTOOL_KILLS"
 
-// Times is how often a test kills a program: some times, a hundred where the tests try everything, or
+// Times is how often a test kills a program: some times, a hundred where the tests try what is long, or
 // as often as Variable says.
 func Times() int {
 	if n, err := strconv.Atoi(os.Getenv(Variable)); err == nil {
 		return n
 	}
-	return sample.Of(10, 100)
+	return sample.Long(10, 100)
 }

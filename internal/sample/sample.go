@@ -1,17 +1,29 @@
-// Package sample says how much of what a test could try it does try: all of it
-// where .ci/run sets the environment variable DESYNCTOOL_FULL_TESTS, else so
-// much that a newcomer waits two minutes at most for all tests together.
+// Package sample says how much of what a test could try it does try. A newcomer
+// waits some minutes for all tests together, so that they try some of it. The
+// environment variable DESYNCTOOL_FULL_TESTS has them try more: 1 the whole
+// samples, as .ci/run does; long also those that take hours together.
 package sample
 
 import "os"
 
-// Full reports whether the tests try everything: DESYNCTOOL_FULL_TESTS is 1.
-func Full() bool { return os.Getenv("DESYNCTOOL_FULL_TESTS") == "1" }
+func asked() string { return os.Getenv("DESYNCTOOL_FULL_TESTS") }
+
+// Full reports whether the tests try everything but what is long:
+// DESYNCTOOL_FULL_TESTS is 1 or long.
+func Full() bool { return asked() == "1" || asked() == "long" }
 
 // Of returns full where the tests try everything, else some of it. Both are of the
 // same property: a smaller sample has fewer seeds, fewer ticks or fewer bytes.
 func Of[T any](some, full T) T {
 	if Full() {
+		return full
+	}
+	return some
+}
+
+// Long returns full where DESYNCTOOL_FULL_TESTS is long, else some of it.
+func Long[T any](some, full T) T {
+	if asked() == "long" {
 		return full
 	}
 	return some

@@ -9,11 +9,24 @@ import (
 
 // How many seeds a test tries.
 func ExampleOf() {
-	for _, full := range []string{"", "1"} {
-		os.Setenv("DESYNCTOOL_FULL_TESTS", full)
-		fmt.Printf("DESYNCTOOL_FULL_TESTS=%s: %d seeds\n", full, sample.Of(5, 50))
+	for _, asked := range []string{"", "1", "long"} {
+		os.Setenv("DESYNCTOOL_FULL_TESTS", asked)
+		fmt.Printf("DESYNCTOOL_FULL_TESTS=%s: %d seeds\n", asked, sample.Of(5, 50))
 	}
 	// Output:
 	// DESYNCTOOL_FULL_TESTS=: 5 seeds
 	// DESYNCTOOL_FULL_TESTS=1: 50 seeds
+	// DESYNCTOOL_FULL_TESTS=long: 50 seeds
+}
+
+// How many files a test tries that takes an hour for all of them.
+func ExampleLong() {
+	for _, asked := range []string{"", "1", "long"} {
+		os.Setenv("DESYNCTOOL_FULL_TESTS", asked)
+		fmt.Printf("DESYNCTOOL_FULL_TESTS=%s: %d files\n", asked, sample.Long(5, 5000))
+	}
+	// Output:
+	// DESYNCTOOL_FULL_TESTS=: 5 files
+	// DESYNCTOOL_FULL_TESTS=1: 5 files
+	// DESYNCTOOL_FULL_TESTS=long: 5000 files
 }
