@@ -94,7 +94,7 @@ func TestFileShrinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	takes := time.Since(begun)
-	times := sample.Of(4, 100)
+	times := sample.Long(4, 100)
 	for n := range times {
 		if err := os.WriteFile(paths[1], []byte(text.String()), 0o666); err != nil {
 			t.Fatal(err)
