@@ -47,18 +47,30 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		}
 		games = append(games, g)
 	}
+	shows := accuracy.Shows(seed, filepath.Join(dir, "shows"))
 	if mix != "" {
-		_, err := accuracy.Mix(mix, accuracy.Strikes(accuracy.Bugs(games, bugsPlanted, seed, true), sessions, seed), accuracy.Complete)
+		bugs, err := accuracy.Bugs(games, bugsPlanted, seed, true, shows)
+		if err != nil {
+			return err
+		}
+		_, err = accuracy.Mix(mix, accuracy.Strikes(bugs, sessions, seed), accuracy.Complete)
 		return err
 	}
 	played := 0
 	measure := func(apart bool, sessions int, views []accuracy.View) ([]accuracy.Grouped, error) {
-		strikes := accuracy.Strikes(accuracy.Bugs(games, bugsPlanted, seed, apart), sessions, seed)
+		bugs, err := accuracy.Bugs(games, bugsPlanted, seed, apart, shows)
+		if err != nil {
+			return nil, err
+		}
+		strikes := accuracy.Strikes(bugs, sessions, seed)
 		played++
 		part := filepath.Join(dir, fmt.Sprint(played))
-		list, err := accuracy.Group(strikes, views, func(i int) string { return fmt.Sprintf("%s/%d", part, i) }, triaged, keyed,
+		list, hidden, err := accuracy.Group(strikes, views, func(i int) string { return fmt.Sprintf("%s/%d", part, i) }, triaged, keyed,
 			func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(strikes)) })
 		fmt.Fprintln(os.Stderr)
+		for _, s := range hidden {
+			fmt.Printf("never showed: %s, session %d\n", s.Bug.Name, s.Number)
+		}
 		return list, err
 	}
 	list, err := measure(true, sessions, accuracy.Views())

@@ -110,6 +110,23 @@ func TestSplit(t *testing.T) {
 			map[string]any{"s/host/a.bin": logOf(1, "host", "x", nil), "s/client/a.bin": logOf(1, "client", "x", nil), "t/host/a.bin": logOf(1, "host", "y", nil), "t/client/a.bin": logOf(1, "client", "y", nil)},
 			[]string{"seed 0000000000000001 in s: s/client/a.bin s/host/a.bin", "seed 0000000000000001 in t: t/client/a.bin t/host/a.bin"}, "",
 		},
+		"folders of peers, two matches of one seed": {
+			map[string]any{"client/m/a.bin": logOf(1, "client", "x", nil), "client/n/a.bin": logOf(1, "client", "y", nil), "host/m/a.bin": logOf(1, "host", "x", nil), "host/n/a.bin": logOf(1, "host", "y", nil)},
+			[]string{"seed 0000000000000001 in client/m/a.bin: client/m/a.bin host/m/a.bin", "seed 0000000000000001 in client/n/a.bin: client/n/a.bin host/n/a.bin"}, "",
+		},
+		"folders of sessions, all peers of one name": {
+			map[string]any{"s/a/a.bin": logOf(1, "me", "x", nil), "s/b/a.bin": logOf(1, "me", "x", nil), "t/a/a.bin": logOf(1, "me", "y", nil), "t/b/a.bin": logOf(1, "me", "y", nil)},
+			[]string{"seed 0000000000000001 in s: s/a/a.bin s/b/a.bin", "seed 0000000000000001 in t: t/a/a.bin t/b/a.bin"}, "",
+		},
+		"no match is named, in a folder of a session and in one that is none": {
+			map[string]any{
+				"s/host/a.bin": logOf(1, "host", "x", nil), "s/client/a.bin": logOf(1, "client", "x", nil), "s/client/b.bin": logOf(2, "client", "x", nil), "s/client/game.log": faf,
+				"t/host/a.bin": logOf(1, "host", "y", nil), "t/client/a.bin": logOf(1, "client", "y", nil), "t/client/game.log": faf,
+				"u/b.bin": logOf(2, "host", "x", nil),
+			},
+			[]string{"seed 0000000000000001 in s: s/client/a.bin s/host/a.bin", "seed 0000000000000002: s/client/b.bin u/b.bin", "Supreme Commander, s/client/game.log: s/client/game.log", "seed 0000000000000001 in t: t/client/a.bin t/host/a.bin", "Supreme Commander, t: t/client/game.log"},
+			"s/client/game.log may be of the same match as t: no file in them says of which match it is, and nothing but the folders tells them apart; t may be of the same match as s/client/game.log",
+		},
 		"two games": {
 			map[string]any{"a.bin": logOf(1, "host", "x", nil), "b.bin": logOf(1, "client", "x", nil), "game.log": strings.Repeat("far from the start\n", 500) + faf},
 			[]string{"seed 0000000000000001: a.bin b.bin", "Supreme Commander, game.log: game.log"}, "",

@@ -79,22 +79,10 @@ func (m *Matches) bySeed(units []*unit) {
 func (m *Matches) bySession(units []*unit) {
 	shared := map[string]bool{}
 	for _, x := range slices.Clone(m.List) {
-		peers := map[string]map[string]bool{} // folders of peers, by session
-		for _, u := range x.units {
-			if peers[u.session] == nil {
-				peers[u.session] = map[string]bool{}
-			}
-			peers[u.session][u.home] = true
-		}
-		whole := 0
-		for session, dirs := range peers {
-			if session != "" && len(dirs) > 1 {
-				whole++
-			}
-		}
-		if whole < 2 {
-			for session := range peers {
-				if session != "" && len(peers) > 1 {
+		found := sessionsOf(x.units)
+		if !found.several() {
+			for session := range found {
+				if session != "" && len(found) > 1 {
 					shared[session] = true
 				}
 			}
@@ -114,6 +102,47 @@ func (m *Matches) bySession(units []*unit) {
 			u.session = ""
 		}
 	}
+}
+
+// inSession is what a folder of a session holds of a match.
+type inSession struct {
+	homes map[string]bool // folders of peers
+	names map[string]bool // of peers, as the files say
+}
+
+// inSessions are the folders of sessions that hold something of a match; "" stands for what is in none.
+type inSessions map[string]inSession
+
+func sessionsOf(units []*unit) inSessions {
+	found := inSessions{}
+	for _, u := range units {
+		s, ok := found[u.session]
+		if !ok {
+			s = inSession{map[string]bool{}, map[string]bool{}}
+			found[u.session] = s
+		}
+		if s.homes[u.home] = true; u.peer != "" {
+			s.names[u.peer] = true
+		}
+	}
+	return found
+}
+
+// several reports whether two folders hold what several peers left in one match each. If the files in
+// every folder name one peer, and another in another folder, then the folders are those of peers, each
+// with what it has of several matches.
+func (found inSessions) several() bool {
+	whole, ofOne, names := 0, true, map[string]bool{}
+	for session, s := range found {
+		if session != "" && len(s.homes) > 1 {
+			whole++
+		}
+		ofOne = ofOne && len(s.names) == 1
+		for name := range s.names {
+			names[name] = true
+		}
+	}
+	return whole > 1 && !(ofOne && len(names) > 1)
 }
 
 // companions adds files to the match of the file whose name they have, with more after it:
@@ -237,7 +266,8 @@ func (m *Matches) near(u *unit) []*Match {
 	}
 }
 
-// doubtSessions says of matches that only their folders tell apart that they may be one.
+// doubtSessions says of matches that only their folders tell apart that they may be one. One of the
+// two may lie in no folder of a session.
 func (m *Matches) doubtSessions() {
 	type key struct {
 		game, id string
@@ -247,9 +277,6 @@ func (m *Matches) doubtSessions() {
 	groups := map[key][]*Match{}
 	var order []key
 	for _, x := range m.List {
-		if x.session == "" {
-			continue
-		}
 		k := key{game: x.Game, id: x.id}
 		if x.Seed != nil {
 			k.seed, k.says = *x.Seed, true
@@ -263,7 +290,7 @@ func (m *Matches) doubtSessions() {
 		for _, x := range groups[k] {
 			var alike []*Match
 			for _, y := range groups[k] {
-				if y != x && !m.apart(x, y) {
+				if y != x && (x.session != "" || y.session != "") && !m.apart(x, y) {
 					alike = append(alike, y)
 				}
 			}
@@ -274,7 +301,7 @@ func (m *Matches) doubtSessions() {
 	}
 }
 
-// doubtAlike says of a match in a folder of its own that others may be the same.
+// doubtAlike says of a match that others may be the same, which lie in other folders.
 func (m *Matches) doubtAlike(x *Match, others []*Match) {
 	m.doubts = append(m.doubts, func() {
 		what := "no file in them says of which match it is"
@@ -284,10 +311,10 @@ func (m *Matches) doubtAlike(x *Match, others []*Match) {
 		case x.Seed != nil:
 			what = fmt.Sprintf("all have seed %016x", *x.Seed)
 		}
-		var folders []string
+		var places []string
 		for _, y := range others {
-			folders = append(folders, y.session)
+			places = append(places, y.place())
 		}
-		x.Doubts = append(x.Doubts, fmt.Sprintf("%s may be of the same match as %s: %s, and nothing but the folders tells them apart", x.session, strings.Join(shortened(folders), ", "), what))
+		x.Doubts = append(x.Doubts, fmt.Sprintf("%s may be of the same match as %s: %s, and nothing but the folders tells them apart", x.place(), strings.Join(shortened(places), ", "), what))
 	})
 }

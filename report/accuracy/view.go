@@ -1,0 +1,106 @@
+package accuracy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+)
+
+// View is what is left of a session's artifacts.
+type View string
+
+// Views, those with less evidence later.
+const (
+	Complete     View = "complete"
+	ArchetypesOf View = "traces of archetypes"
+	SystemsOf    View = "traces of systems"
+	Untracked    View = "no traces"
+	Unlogged     View = "no order logs"
+	BracketOnly  View = "regular snapshots alone"
+	OnePeer      View = "one peer alone"
+	Claimed      View = "claims alone"
+)
+
+// Views returns all views.
+func Views() []View {
+	return []View{Complete, ArchetypesOf, SystemsOf, Untracked, Unlogged, BracketOnly, OnePeer, Claimed}
+}
+
+// claimedTick is a line of a library that both peers may write, as testdata/loglines has it.
+const claimedTick = "2026-03-02T18:04:13.874002Z  INFO game: Event: DesyncDetected { frame: %d, local_checksum: %d, remote_checksum: %d, addr: 127.0.0.1:7001 }\n"
+
+// trace is the finest trace that it has.
+func (v View) trace() session.TraceLevel {
+	switch v {
+	case ArchetypesOf:
+		return session.TraceArchetype
+	case SystemsOf:
+		return session.TraceSystem
+	}
+	return session.TraceColumn
+}
+
+// show lays out what a view leaves of a recording, in a folder for each peer below dir, and returns
+// these folders.
+func (v View) show(r *session.Recording, dir string) (dirs []string, err error) {
+	for i := range r.Peers {
+		p := &r.Peers[i]
+		if v == OnePeer && i != 1 {
+			continue
+		}
+		to := filepath.Join(dir, p.Name)
+		if err := os.MkdirAll(to, 0o777); err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, to)
+		if v == Claimed {
+			if err := os.WriteFile(filepath.Join(to, "game.log"), claimOf(r, i), 0o666); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		entries, err := os.ReadDir(p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			from := filepath.Join(p.Dir, e.Name())
+			if v.keeps(r, p, from) {
+				if err := os.Link(from, filepath.Join(to, e.Name())); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return dirs, nil
+}
+
+// keeps reports whether a view has a file of a peer.
+func (v View) keeps(r *session.Recording, p *session.Recorded, file string) bool {
+	trace := strings.HasSuffix(file, ".trace")
+	switch {
+	case strings.HasSuffix(file, ".json"):
+		return false
+	case v == Untracked:
+		return !trace
+	case v == Unlogged:
+		return file != p.Log
+	case v == BracketOnly:
+		first := r.Truth.Bracket != nil && r.Truth.Bracket.Bad > 0 && file == p.At(r.Truth.Bracket.Bad)
+		return !trace && file != p.Log && !first
+	}
+	return true
+}
+
+// claimOf is what a peer's game says of the desync, and nothing else.
+func claimOf(r *session.Recording, peer int) []byte {
+	tick := uint64(0)
+	if r.Truth.Bracket != nil {
+		tick = r.Truth.Bracket.Bad
+	}
+	sums := [2]uint64{tick*2654435761 + 1, tick*2246822519 + 2}
+	return fmt.Appendf(nil, claimedTick, tick, sums[peer%2], sums[(peer+1)%2])
+}
