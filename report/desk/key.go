@@ -18,7 +18,8 @@ type Key struct {
 	// Weak says that nothing but the kind, or what the game said itself, is known: reports of
 	// different bugs may have this key.
 	Weak bool
-	// Title is what it is made of, for people.
+	// Title is what it is made of, for people: the game and the kind, then the names of the levels. It
+	// says each name once.
 	Title string
 	// By are the levels that Coarse is of, without that of the kind; none if nothing else is known.
 	By []report.Level
@@ -50,7 +51,7 @@ func KeyOf(r *report.Report) (Key, bool) {
 		}
 		for _, level := range levels {
 			parts = append(parts, string(level), has[level].Digest)
-			title = append(title, has[level].Name)
+			title = withName(title, has[level].Name)
 			if level != report.LevelKind {
 				k.By = append(k.By, level)
 			}
@@ -73,8 +74,19 @@ func KeyOf(r *report.Report) (Key, bool) {
 		use(report.LevelMessage)
 		k.Weak = true
 	}
-	k.Title = strings.Join(title, ", ")
+	k.Title = strings.TrimSpace(strings.Join(title, ", ")) // no game begins with a blank
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	k.Coarse = hex.EncodeToString(h[:8])
 	return k, true
+}
+
+// withName adds a name to a title, unless it stands there: a class of mistakes may be the kind and the
+// cause, and a component may be called after its step.
+func withName(title []string, name string) []string {
+	for i, part := range title {
+		if part == name || i == 0 && strings.HasSuffix(part, " "+name) {
+			return title
+		}
+	}
+	return append(title, name)
 }

@@ -43,6 +43,8 @@ func TestKeyOf(t *testing.T) {
 		{"step, two components", "", "rts state, Combat", []report.Level{report.LevelStep}, false, []report.Fingerprint{planes, two, step}},
 		{"components", "", "rts state, Goal+Weapon", []report.Level{report.LevelComponent}, false, []report.Fingerprint{tanks, two, field}},
 		{"archetype", "", "rts state, Tank", []report.Level{report.LevelArchetype}, false, []report.Fingerprint{tanks}},
+		{"a component called as its step", "", "rts state, Weapon", []report.Level{report.LevelStep, report.LevelComponent}, false, []report.Fingerprint{one, print(report.LevelStep, "Weapon")}},
+		{"a cause that is the kind", "", "rts state", []report.Level{report.LevelCause}, false, []report.Fingerprint{print(report.LevelCause, "state")}},
 		{"cause", "", "rts state, checksum-defect", []report.Level{report.LevelCause}, false, []report.Fingerprint{cause}},
 	} {
 		k, ok := desk.KeyOf(known(test.prints...))

@@ -78,6 +78,13 @@ func (g *Group) Called() string {
 	return g.Title
 }
 
+// Says reports whether what the group is called says a name, that of its game or of a class of mistakes,
+// so that it need not stand beside.
+func (g *Group) Says(name string) bool {
+	called := " " + strings.ReplaceAll(g.Called(), ",", " ") + " "
+	return name != "" && strings.Contains(called, " "+strings.ReplaceAll(name, ",", " ")+" ")
+}
+
 // Share is which part of all reports of the game that diverged are of the group, 0 to 1.
 func (g *Group) Share() float64 {
 	if g.OfGame == 0 {

@@ -19,6 +19,6 @@ func ExampleGroups() {
 	// Output:
 	// Code      Matches  Share  Trend  Group
 	// 3f9a2c12  17       42 %          arena state, Combat
-	//           1.4.0 to 1.4.2
+	//           builds 1.4.0 to 1.4.2
 	//   1 of 1 group.
 }

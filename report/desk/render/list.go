@@ -47,25 +47,35 @@ func game(name string) string {
 	return prose.Name(name)
 }
 
-// beside is what stands below a group in a list, which may name the game.
+// beside is what stands below a group in a list, which may name the game: nothing that the group is
+// called after.
 func beside(g *desk.Group, withGame bool) string {
 	parts := Marks(g)
-	if withGame {
+	if withGame && !g.Says(g.Game) {
 		parts = append(parts, game(g.Game))
 	}
 	if g.FirstBuild != "" {
-		parts = append(parts, between(prose.Name(g.FirstBuild), prose.Name(g.LastBuild)))
+		parts = append(parts, builds(g))
 	}
 	if g.LastDay != "" {
 		parts = append(parts, "last "+g.LastDay)
 	}
-	if g.Cause != "" {
+	if g.Cause != "" && !g.Says(g.Cause) {
 		parts = append(parts, "looks like "+prose.Name(g.Cause))
 	}
 	if len(parts) == 0 {
 		return "neither build nor day are known"
 	}
 	return strings.Join(parts, besides)
+}
+
+// builds names the builds of a group, which may be called as their game is.
+func builds(g *desk.Group) string {
+	word := "builds "
+	if g.FirstBuild == g.LastBuild {
+		word = "build "
+	}
+	return word + between(prose.Name(g.FirstBuild), prose.Name(g.LastBuild))
 }
 
 // besides stands between the parts of what is beside a group.

@@ -60,6 +60,24 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestBeside: what a group is called after does not stand beside it once more.
+func TestBeside(t *testing.T) {
+	list := &desk.GroupList{Total: 3, Groups: []desk.Group{
+		{Code: "1", State: desk.GroupOpen, Game: "OpenTTD", Title: "OpenTTD stale-cache", Cause: "stale-cache", FirstBuild: "OpenTTD", LastBuild: "OpenTTD"},
+		{Code: "2", State: desk.GroupOpen, Game: "0 A.D.", Title: "0 A.D. state, Health", Cause: "stale-cache", FirstBuild: "26", LastBuild: "27"},
+		{Code: "3", State: desk.GroupOpen, Game: "OpenTTD", Title: "OpenTTD state", Name: "OpenTTD2 towns, of one build", Cause: "wall-clock"},
+	}}
+	var b bytes.Buffer
+	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 0).Write(&b, "text", report.NewStyle(false).Wide(80)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"  OpenTTD stale-cache\n          build OpenTTD\n", "  0 A.D. state, Health\n          builds 26 to 27 · looks like stale-cache\n", "  OpenTTD2 towns, of one build\n          OpenTTD · looks like wall-clock\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, b.String())
+		}
+	}
+}
+
 // TestWidth: in a terminal of 80 columns no line of a list is longer.
 func TestWidth(t *testing.T) {
 	list := &desk.GroupList{Total: 2}

@@ -131,11 +131,17 @@ func (v *visit) listGroups(p *groupsPage, f desk.Filter, order desk.Order, after
 
 func lineOf(g *desk.Group) groupLine {
 	line := groupLine{
-		Code: g.Code, Title: g.Called(), Game: g.Game, Cause: g.Cause, Marks: marksOf(g), Reports: render.Thousands(g.Reports), Unit: "matches",
+		Code: g.Code, Title: g.Called(), Marks: marksOf(g), Reports: render.Thousands(g.Reports), Unit: "matches",
 		Share: share(g), Trend: weeks(&g.Trend), Builds: render.Between(g.FirstBuild, g.LastBuild), Days: render.Between(g.FirstDay, g.LastDay),
 	}
 	if g.Reports == 1 {
 		line.Unit = "match"
+	}
+	if !g.Says(g.Game) {
+		line.Game = g.Game
+	}
+	if !g.Says(g.Cause) {
+		line.Cause = g.Cause
 	}
 	return line
 }
