@@ -12,27 +12,28 @@ import (
 )
 
 // recorded are desyncs of real games, by what was done to make them.
-var recorded = map[string][]string{
-	"0ad walkspeed":                 {"0ad/mp_orders_walkspeed", "0ad/replay_walkspeed"},
-	"0ad damage":                    {"0ad/mp_late_damage"},
-	"openttd random numbers":        {"openttd/rng_poke"},
-	"openttd money":                 {"openttd/money_poke"},
-	"openttd town":                  {"openttd/town_poke"},
-	"openttd dropped command":       {"openttd/dropped_sign"},
-	"openttd cache":                 {"openttd/cache_poke"},
-	"spring health":                 {"spring/silent_health"},
-	"spring position":               {"spring/pos_1ulp"},
-	"spring order of writes":        {"spring/checksum_only"},
-	"warzone power":                 {"warzone2100/player_power_3peer"},
-	"widelands serial of a command": {"widelands/cmdact_serial"},
+var recorded = []accuracy.Recorded{
+	{Bug: "0ad walkspeed", Dir: "testdata/0ad/mp_orders_walkspeed"},
+	{Bug: "0ad walkspeed", Dir: "testdata/0ad/replay_walkspeed"},
+	{Bug: "0ad damage", Dir: "testdata/0ad/mp_late_damage"},
+	{Bug: "openttd random numbers", Dir: "testdata/openttd/rng_poke"},
+	{Bug: "openttd money", Dir: "testdata/openttd/money_poke"},
+	{Bug: "openttd town", Dir: "testdata/openttd/town_poke"},
+	{Bug: "openttd dropped command", Dir: "testdata/openttd/dropped_sign"},
+	{Bug: "openttd cache", Dir: "testdata/openttd/cache_poke"},
+	{Bug: "spring health", Dir: "testdata/spring/silent_health"},
+	{Bug: "spring position", Dir: "testdata/spring/pos_1ulp"},
+	{Bug: "spring order of writes", Dir: "testdata/spring/checksum_only"},
+	{Bug: "warzone power", Dir: "testdata/warzone2100/player_power_3peer"},
+	{Bug: "widelands serial of a command", Dir: "testdata/widelands/cmdact_serial"},
 }
 
 // bugsPlanted is how many bugs are planted.
 const bugsPlanted = 24
 
 // groups measures how reports group into bugs, so many sessions of each, and writes the tables of
-// docs/desk-accuracy.md. With mix it writes the sessions with all of their evidence and the truth to
-// that folder instead.
+// docs/desk-accuracy.md. With mix it writes the sessions with all of their evidence, the recordings and
+// the truth to that folder instead.
 func groups(names []string, seed uint64, sessions int, mix string) error {
 	dir, err := os.MkdirTemp("", "accuracy-")
 	if err != nil {
@@ -53,7 +54,7 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		if err != nil {
 			return err
 		}
-		_, err = accuracy.Mix(mix, accuracy.Strikes(bugs, sessions, seed), accuracy.Complete)
+		_, err = accuracy.Mix(mix, accuracy.Strikes(bugs, sessions, seed), accuracy.Complete, recorded)
 		return err
 	}
 	played := 0
@@ -77,18 +78,16 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 	if err != nil {
 		return err
 	}
-	for bug, cases := range recorded {
-		for _, c := range cases {
-			g := accuracy.Grouped{Bug: bug, View: accuracy.Complete}
-			r, err := triaged([]string{filepath.Join("testdata", c)})
-			if err != nil {
-				return fmt.Errorf("%s: %w", c, err)
-			}
-			if k, weak, ok := keyed(r); ok {
-				g.Key, g.Weak, g.Found = k, weak, r.Fingerprints
-			}
-			list = append(list, g)
+	for _, x := range recorded {
+		g := accuracy.Grouped{Bug: x.Bug, View: accuracy.Complete}
+		r, err := triaged([]string{filepath.FromSlash(x.Dir)})
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.Dir, err)
 		}
+		if k, weak, ok := keyed(r); ok {
+			g.Key, g.Weak, g.Found = k, weak, r.Fingerprints
+		}
+		list = append(list, g)
 	}
 	fmt.Print("Each bug in a place of its own:\n\n")
 	if err := show(list); err != nil {

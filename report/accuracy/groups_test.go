@@ -108,7 +108,8 @@ func TestMix(t *testing.T) {
 		t.Fatal(err)
 	}
 	strikes := accuracy.Strikes(bugs, 1, 11)
-	list, err := accuracy.Mix(dir, strikes, accuracy.SystemsOf)
+	recorded := []accuracy.Recorded{{Bug: "openttd town", Dir: "../../testdata/openttd/town_poke"}}
+	list, err := accuracy.Mix(dir, strikes, accuracy.SystemsOf, recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,19 +118,21 @@ func TestMix(t *testing.T) {
 		t.Fatal(err)
 	}
 	var truth []accuracy.Planted
-	if err := json.Unmarshal(text, &truth); err != nil || len(truth) != len(strikes) || !slices.Equal(truth, list) {
+	if err := json.Unmarshal(text, &truth); err != nil || len(truth) != len(strikes)+1 || !slices.Equal(truth, list) {
 		t.Fatalf("the truth is %v, %v, written were %v", truth, err, list)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != len(strikes)+1 {
-		t.Fatalf("%d entries, %v, expected %d bundles and the truth", len(entries), err, len(strikes))
+	if err != nil || len(entries) != len(truth)+1 {
+		t.Fatalf("%d entries, %v, expected %d bundles and the truth", len(entries), err, len(truth))
 	}
 	for _, p := range truth {
 		if r, err := triaged([]string{filepath.Join(dir, p.Bundle)}); err != nil || r.Status != report.Diverged {
 			t.Errorf("%s: %v, %v", p.Bundle, r, err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, p.Bundle, "host", "truth.json")); err == nil {
-			t.Errorf("%s has the truth", p.Bundle)
+		for _, said := range []string{"host/truth.json", "TRUTH.md"} {
+			if _, err := os.Stat(filepath.Join(dir, p.Bundle, said)); err == nil {
+				t.Errorf("%s has %s", p.Bundle, said)
+			}
 		}
 	}
 }

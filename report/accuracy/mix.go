@@ -1,8 +1,11 @@
 package accuracy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,10 +21,23 @@ type Planted struct {
 	View   View   `json:"evidence"`
 }
 
+// Recorded is a desync of a real game that was recorded before: its bug, and the folder of what the
+// peers left.
+type Recorded struct{ Bug, Dir string }
+
 // Mix writes sessions into one folder, a folder for each, whose names say nothing of their bugs, and the
-// truth beside them as truth.json. Those in which a mistake never showed are left out.
-func Mix(dir string, strikes []Strike, view View) ([]Planted, error) {
+// truth beside them as truth.json. Those in which a mistake never showed are left out. Recordings are
+// copied without the pages that say what they are of.
+func Mix(dir string, strikes []Strike, view View, recorded []Recorded) ([]Planted, error) {
 	list := []Planted{}
+	for _, r := range recorded {
+		h := sha256.Sum256([]byte(filepath.ToSlash(r.Dir)))
+		name := hex.EncodeToString(h[:8])
+		if err := os.CopyFS(filepath.Join(dir, name), unsaid{os.DirFS(r.Dir)}); err != nil {
+			return nil, err
+		}
+		list = append(list, Planted{name, r.Bug, Complete})
+	}
 	for _, s := range strikes {
 		name := fmt.Sprintf("%016x", s.Seed*0x9e3779b97f4a7c15) // another for each seed
 		to := filepath.Join(dir, name)
@@ -41,4 +57,13 @@ func Mix(dir string, strikes []Strike, view View) ([]Planted, error) {
 		return nil, err
 	}
 	return list, os.WriteFile(filepath.Join(dir, session.TruthName), append(text, '\n'), 0o666)
+}
+
+// unsaid is a folder without the pages that say what it is of.
+type unsaid struct{ fs.FS }
+
+// ReadDir implements fs.ReadDirFS.
+func (f unsaid) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(f.FS, name)
+	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".md" }), err
 }
