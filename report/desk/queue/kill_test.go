@@ -159,7 +159,8 @@ func killed(t *testing.T, where string, kills int, server *desktest.Server) {
 	// Two workers at once, which are started again when they are killed, or end because the server does not answer.
 	list := []*supervised{supervise(t, where, blobDir), supervise(t, where, blobDir)}
 	servers := 0
-	for i := range kills {
+	var workers [2]int
+	for i := 0; i < kills; {
 		time.Sleep(time.Duration(10+random.IntN(200)) * time.Millisecond)
 		if server != nil && i%8 == 3 {
 			server.Kill()
@@ -168,9 +169,13 @@ func killed(t *testing.T, where string, kills int, server *desktest.Server) {
 				t.Fatal(err)
 			}
 			servers++
+			i++
 			continue
 		}
-		list[i%len(list)].signal(syscall.SIGKILL)
+		if list[i%len(list)].kill() { // else it was between two lives
+			workers[i%len(list)]++
+			i++
+		}
 	}
 	killing := time.Since(start)
 
@@ -190,8 +195,8 @@ func killed(t *testing.T, where string, kills int, server *desktest.Server) {
 			t.Errorf("a worker: %v", err)
 		}
 	}
-	t.Logf("%d bundles, %d senders, %d workers and %d servers killed in %v; %d set aside on the way; then %d done in %v",
-		bundles, senders, kills-servers, servers, killing.Round(time.Millisecond), set, summary.Done, time.Since(start).Round(time.Millisecond))
+	t.Logf("%d bundles, %d senders, %d and %d workers and %d servers killed in %v; %d set aside on the way; then %d done in %v",
+		bundles, senders, workers[0], workers[1], servers, killing.Round(time.Millisecond), set, summary.Done, time.Since(start).Round(time.Millisecond))
 
 	for hash := range acknowledged {
 		if b, err := d.Store.Bundle(context.Background(), hash); err != nil || b.State != desk.Read {
@@ -263,7 +268,8 @@ type supervised struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd
 	ending bool
-	last   error // how the last one ended
+	last   error         // how the last one ended
+	ended  chan struct{} // closed when cmd has
 	over   chan struct{}
 }
 
@@ -280,11 +286,15 @@ func supervise(t *testing.T, where, blobDir string) *supervised {
 				s.mu.Unlock()
 				return
 			}
-			s.cmd, s.last = cmd, cmd.Start()
+			s.cmd, s.last, s.ended = cmd, cmd.Start(), make(chan struct{})
+			ended := s.ended
 			s.mu.Unlock()
 			if s.last == nil {
 				if s.last = cmd.Wait(); s.last != nil {
 					s.last = fmt.Errorf("%w: %s", s.last, stderr.String())
+				}
+				close(ended)
+				if s.last != nil {
 					time.Sleep(20 * time.Millisecond) // the server may not answer yet
 				}
 			}
@@ -299,6 +309,19 @@ func (s *supervised) signal(signal syscall.Signal) {
 	if s.cmd != nil && s.cmd.Process != nil {
 		s.cmd.Process.Signal(signal)
 	}
+}
+
+// kill ends the process that runs, and reports whether it was this that ended it.
+func (s *supervised) kill() bool {
+	s.mu.Lock()
+	cmd, ended := s.cmd, s.ended
+	s.mu.Unlock()
+	if cmd == nil || cmd.Process == nil || cmd.Process.Kill() != nil {
+		return false
+	}
+	<-ended
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // end tells the worker to end, and returns how it did.
