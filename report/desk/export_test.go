@@ -249,7 +249,7 @@ func TestExportShowsAll(t *testing.T) {
 			}
 		}
 		var want int
-		query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name <> 'desk_versions'"
+		query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name <> 'desk_versions' AND name <> 'sqlite_sequence'"
 		if k.Kind() == desk.Postgres {
 			query = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'desk_versions'"
 		}

@@ -9,6 +9,24 @@ func (tx *Tx) Claim(ctx context.Context, bundle int64) (bool, error) {
 	return n == 1, err
 }
 
+// ClaimAgain is Claim for a bundle that had been triaged that many times when its triage was begun anew. It reports
+// whether nobody has triaged it since, and its content is still kept: of what was forgotten meanwhile nothing is written again.
+func (tx *Tx) ClaimAgain(ctx context.Context, bundle, times int64) (bool, error) {
+	n, err := tx.run(ctx, "bundle.claim-again", bundle)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	var now int64 // read after the row is locked, so that it is what the last transaction left
+	err = tx.row(ctx, "bundle.triages", []any{bundle}, &now)
+	return now == times, err
+}
+
+// Triages returns how often a bundle was triaged, 0 for one that waits or is not there.
+func (s *Store) Triages(ctx context.Context, bundle int64) (times int64, err error) {
+	err = s.row(ctx, "bundle.triages", []any{bundle}, &times)
+	return times, err
+}
+
 // TryAgain takes back that a bundle was set aside, and reports whether it was.
 func (tx *Tx) TryAgain(ctx context.Context, bundle int64) (bool, error) {
 	n, err := tx.run(ctx, "bundle.try-again", bundle)

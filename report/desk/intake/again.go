@@ -1,9 +1,11 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"sync"
 
@@ -25,6 +27,9 @@ type Retriaged struct {
 	Matches []Match
 	// Skipped is why it was not triaged, empty if it was; its reports stay as they are.
 	Skipped string
+	// Meanwhile is what another program has done with it while it was read, empty for nothing. What was
+	// found is not written then, and Matches are none.
+	Meanwhile string
 }
 
 // Match is a match of a bundle that was triaged anew.
@@ -50,14 +55,20 @@ func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool,
 		b    *desk.Bundle
 		t    *Triaged
 		err  error
-		done chan struct{}
+		// times is how often it had been triaged when this was begun.
+		times int64
+		done  chan struct{}
 	}
 	items, window := make(chan *item), make(chan *item, 2*jobs)
 	var workers sync.WaitGroup
 	for range jobs {
 		workers.Go(func() {
 			for it := range items {
-				if it.b, it.err = x.Store.BundleByID(ctx, it.id); it.err == nil {
+				it.times, it.err = x.Store.Triages(ctx, it.id)
+				if it.err == nil {
+					it.b, it.err = x.Store.BundleByID(ctx, it.id)
+				}
+				if it.err == nil {
 					it.t, it.err = x.Stored(ctx, it.b)
 				}
 				close(it.done)
@@ -84,10 +95,23 @@ func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool,
 		}
 		r := Retriaged{Bundle: it.b}
 		aside := (*AsideError)(nil)
-		if errors.As(it.err, &aside) {
-			r.Skipped = aside.Why
-		} else if err = it.err; err == nil {
-			r.Matches, err = x.replace(ctx, it.b, it.t, dry)
+		switch {
+		case it.b == nil && errors.Is(it.err, fs.ErrNotExist):
+			r.Bundle, r.Meanwhile = &desk.Bundle{ID: it.id, Name: fmt.Sprintf("bundle %d", it.id)}, deleted
+		case errors.As(it.err, &aside):
+			if it.b.Kept != "" {
+				r.Meanwhile, err = x.meanwhile(ctx, it.id, it.times)
+			}
+			if r.Meanwhile == "" {
+				r.Skipped = aside.Why
+			}
+		case it.err != nil:
+			err = it.err
+		default:
+			if r.Matches, err = x.replace(ctx, it.b, it.t, it.times, dry); errors.Is(err, errMeanwhile) {
+				r.Meanwhile, err = x.meanwhile(ctx, it.id, it.times)
+				r.Meanwhile = cmp.Or(r.Meanwhile, triaged)
+			}
 		}
 		if err == nil {
 			err = each(r)
@@ -103,14 +127,50 @@ func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool,
 	return err
 }
 
-// replace writes readings in place of what was there, and returns what they say otherwise.
-func (x *Intake) replace(ctx context.Context, b *desk.Bundle, t *Triaged, dry bool) (matches []Match, err error) {
+// errMeanwhile ends a transaction for a bundle that is not as it was when its triage was begun.
+var errMeanwhile = errors.New("another program was faster")
+
+// What another program may have done with a bundle while it was read.
+const (
+	deleted = "it was deleted while it was read"
+	unkept  = "its content was deleted while it was read"
+	triaged = "another program triaged it while it was read"
+)
+
+// meanwhile says what another program has done with a bundle since it had been triaged that many times, empty for
+// nothing.
+func (x *Intake) meanwhile(ctx context.Context, bundle, times int64) (string, error) {
+	b, err := x.Store.BundleByID(ctx, bundle)
+	if errors.Is(err, fs.ErrNotExist) {
+		return deleted, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	now, err := x.Store.Triages(ctx, bundle)
+	switch {
+	case err != nil:
+		return "", err
+	case now != times:
+		return triaged, nil
+	case b.Kept == "":
+		return unkept, nil
+	}
+	return "", nil
+}
+
+// replace writes readings in place of what was there when the bundle had been triaged that many times, and returns
+// what they say otherwise.
+func (x *Intake) replace(ctx context.Context, b *desk.Bundle, t *Triaged, times int64, dry bool) (matches []Match, err error) {
 	before, err := x.Store.InGroups(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
 	err = x.Store.Write(ctx, func(tx *desk.Tx) error {
 		matches = nil
+		if same, err := tx.ClaimAgain(ctx, b.ID, times); err != nil || !same {
+			return cmp.Or(err, errMeanwhile)
+		}
 		changes, err := t.Write(ctx, tx, b.ID, x.Tool)
 		if err != nil {
 			return err

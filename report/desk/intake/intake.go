@@ -243,6 +243,16 @@ func (x *Intake) Stored(ctx context.Context, b *desk.Bundle) (*Triaged, error) {
 		return nil, &AsideError{"its content is not kept any more"}
 	}
 	file, remove, err := blobs.ToFile(ctx, x.Blobs, b.Kept, b.Name, "")
+	if errors.Is(err, fs.ErrNotExist) { // another program may have put a copy in its place
+		now, nowErr := x.Store.BundleByID(ctx, b.ID)
+		if nowErr != nil && !errors.Is(nowErr, fs.ErrNotExist) {
+			return nil, nowErr
+		}
+		if nowErr == nil && now.Kept != "" && now.Kept != b.Kept {
+			b = now
+			file, remove, err = blobs.ToFile(ctx, x.Blobs, b.Kept, b.Name, "")
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &AsideError{"its content is not there: " + prose.OneLine(err.Error())}

@@ -1,10 +1,10 @@
--- The store of a desk. {{id}} and {{bytes}} are types of the database: see dialect.go. Times are
+-- The store of a desk. {{id}}, {{once}} and {{bytes}} are types of the database: see dialect.go. Times are
 -- microseconds since 1970 in UTC, days are days since 1970, 0 and '' are "not known" where nothing
 -- else is said.
 
 -- What was received: one row for each content.
 CREATE TABLE bundles (
-	id          {{id}},
+	id          {{once}},                   -- of no other bundle, even after it is deleted: jobs have it
 	hash        TEXT NOT NULL UNIQUE,       -- SHA-256 of what was received, 64 hex digits
 	name        TEXT NOT NULL,              -- under which it came first
 	bytes       BIGINT NOT NULL,            -- of what was received

@@ -261,6 +261,10 @@ func (w *worker) end(job int64, known bool) {
 // one triages the bundle of a job, and says how that ended.
 func (w *worker) one(ctx context.Context, j *river.Job[job]) (ending, error) {
 	id := j.Args.Bundle
+	times, err := w.store.Triages(ctx, id)
+	if err != nil {
+		return tried, err
+	}
 	b, err := w.store.BundleByID(ctx, id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // deleted
@@ -277,46 +281,54 @@ func (w *worker) one(ctx context.Context, j *river.Job[job]) (ending, error) {
 	if !suspect {
 		w.alone.RLock()
 		defer w.alone.RUnlock()
-		return w.triage(ctx, j, b)
+		return w.triage(ctx, j, b, times)
 	}
 	w.alone.Lock()
 	defer w.alone.Unlock()
 	if alone >= mostAlone {
-		return w.aside(ctx, j, fmt.Sprintf("its worker ended without a word %d times while it was read, the last %d times with nothing else to read", mostAlone+1, mostAlone))
+		return w.aside(ctx, j, b, fmt.Sprintf("its worker ended without a word %d times while it was read, the last %d times with nothing else to read", mostAlone+1, mostAlone))
 	}
 	if err := w.addAlone(ctx, id, 1); err != nil {
 		return tried, err
 	}
-	how, err := w.triage(ctx, j, b)
+	how, err := w.triage(ctx, j, b, times)
 	if how == tried || how == returned {
 		err = errors.Join(err, w.addAlone(context.WithoutCancel(ctx), id, -1))
 	}
 	return how, err
 }
 
-// triage reads a bundle, and writes what is found.
-func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle) (ending, error) {
+// triage reads a bundle that had been triaged that many times, and writes what is found, unless the bundle was deleted or
+// triaged by another program meanwhile.
+func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle, times int64) (ending, error) {
 	found, err := w.intake.Stored(ctx, b)
 	aside := (*intake.AsideError)(nil)
 	switch {
 	case errors.As(err, &aside) && b.State == desk.Read: // what was found before stays
-		w.Log(fmt.Sprintf("%s: %s; its reports stay as they are", b.Name, aside.Why))
+		if now, err := w.store.BundleByID(ctx, b.ID); err == nil && now.Kept == b.Kept {
+			w.Log(fmt.Sprintf("%s: %s; its reports stay as they are", b.Name, aside.Why))
+		}
 		return w.complete(ctx, j, skipped, nil)
 	case errors.As(err, &aside):
-		return w.aside(ctx, j, aside.Why)
+		return w.aside(ctx, j, b, aside.Why)
 	case ctx.Err() != nil:
 		return returned, river.JobSnooze(0)
 	case err != nil:
 		w.Log(fmt.Sprintf("%s: %v; it is tried again", b.Name, err))
 		return tried, err
 	}
-	how, err := w.complete(ctx, j, done, func(ctx context.Context, tx *desk.Tx) error {
-		waits, err := tx.Claim(ctx, b.ID)
-		if err != nil || !waits && !j.Args.Again {
-			return err
+	how, err := w.complete(ctx, j, skipped, func(ctx context.Context, tx *desk.Tx) (ending, error) {
+		ours, err := false, error(nil)
+		if b.State == desk.Waiting {
+			ours, err = tx.Claim(ctx, b.ID)
+		} else {
+			ours, err = tx.ClaimAgain(ctx, b.ID, times)
+		}
+		if err != nil || !ours {
+			return skipped, err
 		}
 		_, err = found.Write(ctx, tx, b.ID, w.intake.Tool)
-		return err
+		return done, err
 	})
 	if err == nil && how == done {
 		if err := w.intake.Replaced(ctx, b, found); err != nil { // desk prune deletes what is left
@@ -326,22 +338,26 @@ func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle) 
 	return how, err
 }
 
-func (w *worker) aside(ctx context.Context, j *river.Job[job], why string) (ending, error) {
-	w.Log(fmt.Sprintf("bundle %d is set aside: %s", j.Args.Bundle, why))
-	return w.complete(ctx, j, aside, func(ctx context.Context, tx *desk.Tx) error {
-		if waits, err := tx.Claim(ctx, j.Args.Bundle); err != nil || !waits {
-			return err
+// aside sets a bundle aside, unless it does not wait any more.
+func (w *worker) aside(ctx context.Context, j *river.Job[job], b *desk.Bundle, why string) (ending, error) {
+	how, err := w.complete(ctx, j, skipped, func(ctx context.Context, tx *desk.Tx) (ending, error) {
+		if waits, err := tx.Claim(ctx, b.ID); err != nil || !waits {
+			return skipped, err
 		}
-		return tx.SetAside(ctx, j.Args.Bundle, why)
+		return aside, tx.SetAside(ctx, b.ID, why)
 	})
+	if err == nil && how == aside {
+		w.Log(fmt.Sprintf("bundle %d is set aside: %s", b.ID, why))
+	}
+	return how, err
 }
 
 // writing is how long a worker that is told to end may take to write what it has done.
 const writing = time.Minute
 
-// complete ends a job in the transaction that writes what it has done. Of a job that is not this worker's any more, and
-// has been done by another, nothing is written.
-func (w *worker) complete(ctx context.Context, j *river.Job[job], how ending, write func(context.Context, *desk.Tx) error) (ending, error) {
+// complete ends a job in the transaction that writes what it has done, and returns how that ended: as write says, or
+// how if there is nothing to write. Of a job that is not this worker's any more, and has been done by another, nothing is written.
+func (w *worker) complete(ctx context.Context, j *river.Job[job], how ending, write func(context.Context, *desk.Tx) (ending, error)) (ending, error) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), writing)
 	defer end()
 	err := w.store.Write(ctx, func(tx *desk.Tx) error {
@@ -355,7 +371,8 @@ func (w *worker) complete(ctx context.Context, j *river.Job[job], how ending, wr
 		if write == nil {
 			return nil
 		}
-		return write(ctx, tx)
+		how, err = write(ctx, tx)
+		return err
 	})
 	if errors.Is(err, rivertype.ErrNotFound) { // it is anyone's, or done
 		return lost, errLost

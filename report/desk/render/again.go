@@ -21,6 +21,8 @@ type Again struct {
 	Counts  map[string]int `json:"counts"`
 	Changes []AgainChange  `json:"changes"`
 	Skipped []Untaken      `json:"skipped"` // bundles that could not be triaged; their reports are as they were
+	// Meanwhile are bundles that another program deleted or triaged while they were read: nothing was written of them.
+	Meanwhile []Untaken `json:"meanwhile"`
 }
 
 // AgainChange is a report that says something else.
@@ -43,7 +45,7 @@ type AgainField struct {
 
 // NewAgain returns an Again of nothing yet.
 func NewAgain(dry bool) *Again {
-	return &Again{Head: report.NewHead("desk-again", report.InSync, nil), DryRun: dry, Counts: map[string]int{}, Changes: []AgainChange{}, Skipped: []Untaken{}}
+	return &Again{Head: report.NewHead("desk-again", report.InSync, nil), DryRun: dry, Counts: map[string]int{}, Changes: []AgainChange{}, Skipped: []Untaken{}, Meanwhile: []Untaken{}}
 }
 
 // Add adds what became of a bundle.
@@ -52,6 +54,10 @@ func (a *Again) Add(x intake.Retriaged) {
 	if x.Skipped != "" {
 		a.Skipped = append(a.Skipped, Untaken{report.Safe(x.Bundle.Name), report.Safe(x.Skipped)})
 		a.Status = report.Inconclusive
+		return
+	}
+	if x.Meanwhile != "" {
+		a.Meanwhile = append(a.Meanwhile, Untaken{report.Safe(x.Bundle.Name), report.Safe(x.Meanwhile)})
 		return
 	}
 	for _, m := range x.Matches {
@@ -97,10 +103,11 @@ func (a *Again) Text() string {
 		}
 	}
 	untaken(&b, "not triaged", a.Skipped)
+	untaken(&b, "nothing written", a.Meanwhile)
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s of %s triaged anew: %d changed.", prose.Count(a.Reports, "report", "reports"), prose.Count(a.Bundles-len(a.Skipped), "bundle", "bundles"), a.Changed)
+	fmt.Fprintf(&b, "%s of %s triaged anew: %d changed.", prose.Count(a.Reports, "report", "reports"), prose.Count(a.Bundles-len(a.Skipped)-len(a.Meanwhile), "bundle", "bundles"), a.Changed)
 	var counts []string
 	for _, what := range []string{"status", "tick", "system", "locus", "cause", "fingerprint", "group"} {
 		if n := a.Counts[what]; n > 0 {

@@ -1,6 +1,12 @@
 -- name: bundle.claim
 UPDATE bundles SET state = state WHERE id = $1 AND state = 'waiting'
 
+-- name: bundle.claim-again
+UPDATE bundles SET state = state WHERE id = $1 AND state = 'read' AND kept <> ''
+
+-- name: bundle.triages
+SELECT coalesce(max(times), 0) FROM reports WHERE bundle_id = $1 AND match_no = 1
+
 -- name: bundle.try-again
 UPDATE bundles SET state = 'waiting', why = '' WHERE id = $1 AND state = 'aside'
 
