@@ -67,18 +67,18 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	if flags.isolate != "" {
 		r.Isolate = &d.reader
 	}
-	x := &intake.Intake{Store: store, Blobs: kept, Reader: &r, Apart: flags.isolate != "", Tool: thisBuild().Version, Wall: flags.wall, Source: source}
+	x := &intake.Intake{Store: store, Blobs: kept, Reader: &r, Tool: thisBuild().Version, Wall: flags.wall, Source: source}
 	if flags.keepNames {
 		return x, nil
 	}
-	if x.Key, err = d.namesKey(store); err != nil {
+	key, err := d.namesKey(store)
+	if err != nil {
 		return nil, err
 	}
-	x.Without = func(s *names.Scrubber) intake.Reader {
-		without := r
-		without.Names = &reader.Names{Key: x.Key.Text(), New: func(string) (reader.Scrubber, error) { return s, nil }}
-		return &without
-	}
+	store.NameFiles(key.File)
+	without := r
+	without.Names = &reader.Names{Key: key.Text(), New: func(string) (reader.Scrubber, error) { return names.NewScrubber(key), nil }}
+	x.Without = &without
 	return x, nil
 }
 

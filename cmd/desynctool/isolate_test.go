@@ -27,7 +27,7 @@ func hostileReader() {
 	w := answering()
 	err := isolate.Serve(os.Stdin, os.Stdout, errInterrupted,
 		func(a *isolate.Asked) *isolate.Answer { dies(a.Match); return w.First(a) },
-		func(match int) *isolate.Answer { dies(match); return w.Other(match) })
+		func(match int) *isolate.Answer { dies(match); return w.Other(match) }, w.Copy)
 	if err != nil {
 		os.Exit(2)
 	}

@@ -75,6 +75,9 @@ func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (bundle *Bundle,
 		return nil, false, err
 	}
 	if times <= maxReceipts {
+		if r.Name, err = tx.nameOfFile(ctx, bundle, r.Name); err != nil {
+			return nil, false, err
+		}
 		_, err = tx.run(ctx, "receipt.insert", bundle.ID, r.Name, r.Source, now)
 	}
 	return bundle, isNew, err

@@ -49,6 +49,9 @@ func (tx *Tx) Put(ctx context.Context, bundle int64, tool string, readings []Rea
 	if err := tx.dropBeyond(ctx, bundle, len(readings)); err != nil {
 		return nil, err
 	}
+	if err := tx.nameFiles(ctx, bundle, readings); err != nil {
+		return nil, err
+	}
 	_, err := tx.run(ctx, "bundle.state", bundle, Read, "")
 	return changes, err
 }

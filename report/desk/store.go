@@ -40,6 +40,8 @@ type Store struct {
 	// everything else.
 	write, read *sql.DB
 	now         func() time.Time
+	// fileName is that of NameFiles, nil for none.
+	fileName func(name string, known []string) string
 }
 
 // MissingError says that there is no store.
@@ -130,6 +132,11 @@ func (s *Store) Where() string { return s.where }
 
 // Now returns the time of this machine, for receipts and events.
 func (s *Store) Now() time.Time { return s.now().UTC() }
+
+// NameFiles has file return what a bundle's file is called where it is kept, and where it came: given are its name
+// and the names of the peers in the bundle, and values that its files state, as the store has them. It must be called before the store
+// is written to. Without it files keep their names.
+func (s *Store) NameFiles(file func(name string, known []string) string) { s.fileName = file }
 
 // DB returns the database for transactions that write: a queue keeps its jobs there, so that a
 // job ends in the transaction that writes what it has done.

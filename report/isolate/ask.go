@@ -113,6 +113,58 @@ func (p *Asking) Another(match int) (*Answer, error) {
 	return p.answer(match, true)
 }
 
+// mostLeft is how many lines of a copy are kept that say in what of it names may be.
+const mostLeft = 10_000
+
+// Copy has the process write a copy of what it has read, of at most that many bytes, and returns in what of it names
+// may be, a line each. What the process could not copy is a *CopyError, after which it may be asked on; after other errors it
+// is closed. How it failed is a *DiedError. Of what was written to out then nothing counts.
+func (p *Asking) Copy(out io.Writer, most int64) (left []string, err error) {
+	wall := time.AfterFunc(p.limits.Wall, func() { p.kill(died("took longer than %v", p.limits.Wall)) })
+	_ = p.to.send(copyFrame, nil) // that it does not take it shows in the answer
+	end, err := p.hearCopy(out, most)
+	if err != nil {
+		return nil, p.failed(err, wall)
+	}
+	wall.Stop()
+	if end.Failure != "" {
+		return nil, &CopyError{line(end.Failure)}
+	}
+	for i, l := range end.Left {
+		if i == mostLeft {
+			left = append(left, fmt.Sprintf("and %d more", len(end.Left)-i))
+			break
+		}
+		left = append(left, report.Safe(prose.Shorten(prose.OneLine(l), 400)))
+	}
+	return left, nil
+}
+
+// hearCopy takes the frames of a copy.
+func (p *Asking) hearCopy(out io.Writer, most int64) (*copied, error) {
+	for {
+		kind, content, err := next(p.out)
+		if err != nil {
+			return nil, err
+		}
+		switch kind {
+		case progress: // of the answer before
+		case copyFrame:
+			if most -= int64(len(content)); most < 0 {
+				return nil, errors.New("a copy that is too large")
+			}
+			if _, err := out.Write(content); err != nil {
+				return nil, refused{err}
+			}
+		case copyEnd:
+			end := &copied{}
+			return end, json.Unmarshal(content, end)
+		default:
+			return nil, fmt.Errorf("a frame %q instead of a copy", kind)
+		}
+	}
+}
+
 // Close ends the process.
 func (p *Asking) Close() error {
 	p.once.Do(func() {
@@ -243,6 +295,11 @@ func (p *Asking) answer(match int, ofSeveral bool) (*Answer, error) {
 		}
 		return a, nil
 	}
+	return nil, p.failed(err, wall)
+}
+
+// failed ends a process that gave no answer because of err, and says how it failed.
+func (p *Asking) failed(err error, wall *time.Timer) error {
 	var ours refused
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrClosed) {
 		p.kill(died("did not answer as it should: %s", line(err.Error())))
@@ -254,11 +311,11 @@ func (p *Asking) answer(match int, ofSeveral bool) (*Answer, error) {
 	_ = p.Close()
 	switch {
 	case errors.As(err, &ours):
-		return nil, ours.error
+		return ours.error
 	case why != nil:
-		return nil, why
+		return why
 	}
-	return nil, p.how(waited)
+	return p.how(waited)
 }
 
 // how says how a process ended that nobody ended here.

@@ -9,11 +9,14 @@
 //	                   d  bytes of standard input, for the path -
 //	                   e  the end of these
 //	                   m  the number of another match, in decimal digits, after an Answer
+//	                   c  a copy without names is asked for, after an Answer
 //	                   i  the command was told to end
 //	from the process   s  the sandbox.State, first, before anything is opened that is not trusted
 //	                   p  progress
 //	                   r  a report, if the answer has one, as JSON
 //	                   a  the Answer to the Request, and to each m
+//	                   c  bytes of the copy
+//	                   k  the end of the copy
 //
 // A process that dies, hangs, answers anything else or of another match is a DiedError, of which
 // a report is made; for the next match there is another process. A process ends when its standard
@@ -86,6 +89,11 @@ func (f *Failure) Is(target error) bool {
 	return target == frame.ErrLacking && f.Status == report.Inconclusive
 }
 
+// CopyError says why a process wrote no copy.
+type CopyError struct{ Why string }
+
+func (e *CopyError) Error() string { return e.Why }
+
 // DiedError says how a process ended that gave no answer. Evidence is lacking then.
 type DiedError struct{ How string }
 
@@ -102,6 +110,8 @@ const (
 	data        = 'd'
 	end         = 'e'
 	another     = 'm'
+	copyFrame   = 'c'
+	copyEnd     = 'k'
 	interrupt   = 'i'
 	state       = 's'
 	progress    = 'p'
@@ -117,8 +127,10 @@ func most(kind byte) int64 {
 		return 64 << 20 // as a saved report
 	case request:
 		return 64 << 20
-	case data:
+	case data, copyFrame:
 		return chunk
+	case copyEnd:
+		return 16 << 20
 	}
 	return 64 << 10
 }
@@ -170,6 +182,12 @@ func next(r io.Reader) (kind byte, content []byte, err error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return kind, content, err
+}
+
+// copied is how a copy ended.
+type copied struct {
+	Left    []string `json:"left"`              // in what of it names may be, a line each
+	Failure string   `json:"failure,omitempty"` // why there is none
 }
 
 // moment is how far something is.

@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	if look == nil {
 		panic("no role " + role)
 	}
-	if err := Serve(os.Stdin, os.Stdout, errTold, func(a *Asked) *Answer { return look(a, a.Match) }, func(match int) *Answer { return look(nil, match) }); err != nil {
+	if err := Serve(os.Stdin, os.Stdout, errTold, func(a *Asked) *Answer { return look(a, a.Match) }, func(match int) *Answer { return look(nil, match) }, copies); err != nil {
 		os.Exit(4)
 	}
 	os.Exit(0)
@@ -69,7 +69,8 @@ func ofMatch(n int) *report.Report {
 
 // honest are processes that call Serve; asked is nil for further matches.
 var honest = map[string]func(asked *Asked, match int) *Answer{
-	"answers": func(_ *Asked, match int) *Answer { return &Answer{Report: ofMatch(match)} },
+	"fails to copy": func(_ *Asked, match int) *Answer { return &Answer{Report: ofMatch(match)} },
+	"answers":       func(_ *Asked, match int) *Answer { return &Answer{Report: ofMatch(match)} },
 	"echoes": func(a *Asked, _ int) *Answer {
 		b, err := io.ReadAll(a.Stdin)
 		return &Answer{Report: report.NoReport(report.InSync, string(b)), Usage: errText(err)}
@@ -108,6 +109,15 @@ var honest = map[string]func(asked *Asked, match int) *Answer{
 		return &Answer{Report: ofMatch(0)}
 	},
 	"unmatched": func(*Asked, int) *Answer { return &Answer{Report: ofMatch(7)} },
+}
+
+// copies writes 200,000 bytes.
+func copies(out io.Writer) ([]string, error) {
+	if os.Getenv(acted) == "fails to copy" {
+		return nil, errors.New("it is a pipe")
+	}
+	_, err := out.Write(bytes.Repeat([]byte("copy"), 50_000))
+	return []string{"a: chat\x1b[31m", strings.Repeat("long ", 1000)}, err
 }
 
 func errText(err error) string {
@@ -156,6 +166,11 @@ var hostile = map[string]func(to *wire){
 	"in sync failed": func(to *wire) { answers(to, nil, Answer{Failure: &Failure{report.InSync, []string{"x"}, "x"}}) },
 	"one of one":     func(to *wire) { answers(to, nil, Answer{Matches: []report.MatchDocument{{Number: 1}}}) },
 	"misnumbered":    func(to *wire) { answers(to, nil, Answer{Matches: []report.MatchDocument{{Number: 2}, {Number: 1}}}) },
+	"copies 1":       func(to *wire) { copyAs(to, 'r', []byte("{}")) },
+	"copies 2":       func(to *wire) { copyAs(to, copyFrame, make([]byte, chunk)); _, _ = io.Copy(copying{to}, endless{}) },
+	"copies 3":       func(to *wire) { copyAs(to, copyEnd, []byte("[1]")) },
+	"copies 4":       func(to *wire) { copyAs(to, copyFrame, []byte("half")); panic("a crafted file") },
+	"copies 5":       func(to *wire) { copyAs(to, copyFrame, []byte("half")); time.Sleep(time.Hour) },
 	"panics":         func(*wire) { panic("bad \x1b[31mfile") },
 }
 
@@ -171,6 +186,13 @@ func answers(to *wire, r *report.Report, a Answer) {
 		_ = to.sendJSON(reportFrame, r)
 	}
 	_ = to.sendJSON(answer, a)
+}
+
+// copyAs answers, and begins its copy with a frame.
+func copyAs(to *wire, kind byte, content []byte) {
+	answers(to, ofMatch(0), Answer{})
+	_, _, _ = next(os.Stdin)
+	_ = to.send(kind, content)
 }
 
 // as returns a Reader whose processes play a role.
@@ -199,14 +221,19 @@ func TestHostile(t *testing.T) {
 		"no status": "a report with an unknown status", "nothing": "an answer with 0 of", "two answers": "an answer with 2 of",
 		"empty failure": "a failure without a reason", "in sync failed": "a failure without a reason",
 		"one of one": "a list of matches that was not asked for", "misnumbered": "match 1 of its list has the number 2",
-		"panics": "ended without an answer (exit status 2): panic: bad ",
+		"panics": "ended without an answer (exit status 2): panic: bad ", "copies 1": "a frame 'r' instead of a copy", "copies 2": "a copy that is too large",
+		"copies 3": "did not answer as it should: json", "copies 4": "panic: a crafted file", "copies 5": "took longer than 300ms",
 	}
 	for role := range hostile {
 		q := asked()
 		if strings.Contains(want[role], "300ms") {
 			q.Rules.Limits.Wall = 300 * time.Millisecond
 		}
-		_, a, err := as(role).Ask(t.Context(), q, nil)
+		p, a, err := as(role).Ask(t.Context(), q, nil)
+		if strings.HasPrefix(role, "copies") && err == nil {
+			a = nil
+			_, err = p.Copy(io.Discard, 1<<20)
+		}
 		var how *DiedError
 		if !errors.As(err, &how) || want[role] == "" || !strings.Contains(err.Error(), want[role]) || !errors.Is(err, frame.ErrLacking) || a != nil {
 			t.Errorf("%s: %v, want %s", role, err, want[role])
@@ -323,9 +350,46 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestCopy: a process writes what it has read, and says what is left of names in it, on lines that can be printed. One that cannot
+// says so, and answers on.
+func TestCopy(t *testing.T) {
+	p, _, err := as("lists").Ask(t.Context(), asked(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for range 2 {
+		var out bytes.Buffer
+		left, err := p.Copy(&out, 200_000)
+		if err != nil || out.String() != strings.Repeat("copy", 50_000) || len(left) != 2 || left[0] != `a: chat\x1b[31m` || len(left[1]) > 410 {
+			t.Fatalf("%d bytes, %q, %v", out.Len(), left, err)
+		}
+		if a, err := p.Another(3); err != nil || a.Report.Match.Number != 3 {
+			t.Errorf("%+v %v", a, err)
+		}
+	}
+	full := errors.New("the disk is full")
+	if _, err := p.Copy(failing{full}, 1<<20); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	p, _, err = as("fails to copy").Ask(t.Context(), asked(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var not *CopyError
+	if _, err := p.Copy(io.Discard, 1<<20); !errors.As(err, &not) || not.Why != "it is a pipe" {
+		t.Error(err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
 // TestServeAlone: a process that nobody asks, or whose asker is gone, ends.
 func TestServeAlone(t *testing.T) {
-	if err := Serve(strings.NewReader(""), io.Discard, errTold, nil, nil); err == nil || !strings.Contains(err.Error(), "triage --isolate") {
+	if err := Serve(strings.NewReader(""), io.Discard, errTold, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "triage --isolate") {
 		t.Errorf("without a request: %v", err)
 	}
 	cmd, err := as("waits").Process()

@@ -27,9 +27,9 @@ type Asked struct {
 var errAlone = errors.New("whoever started this process is gone")
 
 // Serve restricts this process and answers the request that comes in by first, then for other matches by
-// other, which are not called at once. Interrupted is the cause with which the context ends. When
+// other, and writes copies by copies, nil for a process that writes none; these are not called at once. Interrupted is the cause with which the context ends. When
 // Serve returns the process is to end, whatever these still do.
-func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *Answer, other func(match int) *Answer) error {
+func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *Answer, other func(match int) *Answer, copies func(out io.Writer) (left []string, err error)) error {
 	buffered := bufio.NewReaderSize(in, chunk)
 	kind, content, err := next(buffered)
 	if err != nil || kind != request {
@@ -60,11 +60,50 @@ func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *A
 		err := to.answer(first(&a))
 		stdin.Close()
 		for err == nil {
-			err = to.answer(other(<-matches))
+			if match := <-matches; match == aCopy {
+				err = to.copy(copies)
+			} else {
+				err = to.answer(other(match))
+			}
 		}
 		ended <- err
 	}()
 	return <-ended
+}
+
+// aCopy stands for a copy among the numbers of matches.
+const aCopy = -1
+
+// errNoCopies says that a process was asked for what it cannot do.
+var errNoCopies = errors.New("this process writes no copies")
+
+// copy sends a copy, and how it ended.
+func (w *wire) copy(write func(out io.Writer) ([]string, error)) error {
+	if write == nil {
+		return w.sendJSON(copyEnd, copied{Failure: errNoCopies.Error()})
+	}
+	out := bufio.NewWriterSize(copying{w}, chunk)
+	left, err := write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return w.sendJSON(copyEnd, copied{Failure: line(err.Error())})
+	}
+	return w.sendJSON(copyEnd, copied{Left: left})
+}
+
+// copying sends what is written to it, in frames.
+type copying struct{ to *wire }
+
+func (c copying) Write(b []byte) (n int, err error) {
+	for len(b) > n && err == nil {
+		part := b[n:min(len(b), n+chunk)]
+		if err = c.to.send(copyFrame, part); err == nil {
+			n += len(part)
+		}
+	}
+	return n, err
 }
 
 // answer sends an answer.
@@ -94,7 +133,12 @@ func listen(r io.Reader, feed *io.PipeWriter, matches chan<- int, stop func()) e
 			if err != nil {
 				return err
 			}
+			if number < 1 {
+				return fmt.Errorf("there is no match %d", number)
+			}
 			matches <- number
+		case copyFrame:
+			matches <- aCopy
 		case interrupt:
 			feed.CloseWithError(io.ErrUnexpectedEOF)
 			stop()

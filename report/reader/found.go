@@ -20,6 +20,10 @@ type Found struct {
 	Named   string                              // all of them, in a line
 	One     func(i int) (*report.Report, error) // reports on Matches[i]
 
+	// Copy writes what was read without the names of players, and says in what of the copy names may be, a line each. It
+	// may be called once, after all reports were made. Nil where names are not replaced.
+	Copy func(ctx context.Context, out io.Writer) (left []string, err error)
+
 	// Died is how the process ended that was to read, of which Report is; nil if it did not.
 	Died *isolate.DiedError
 

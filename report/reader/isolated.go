@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -121,6 +122,9 @@ func (x *processes) Close() error {
 
 func (x *processes) find() (*Found, error) {
 	f := &Found{Closer: x, Usage: x.read}
+	if x.Asked.Names != "" && x.Asked.At != "" {
+		f.Copy = x.copy
+	}
 	answer, err := x.start(x.Asked)
 	if died := (*isolate.DiedError)(nil); errors.As(err, &died) && x.ctx.Err() == nil {
 		f.Report, f.Died = report.NoReport(report.Inconclusive, x.name()+": "+died.Error()), died
@@ -162,6 +166,26 @@ func (x *processes) one(match report.MatchDocument) (*report.Report, error) {
 		answer.Report.Match = &match // as the list has it, whatever this process says
 	}
 	return answer.Report, nil
+}
+
+// errGone says that nobody is left who knows what was read.
+var errGone = errors.New("the process that read it has ended")
+
+// copy has the process that has read write a copy.
+func (x *processes) copy(_ context.Context, out io.Writer) ([]string, error) {
+	if x.asking == nil {
+		return nil, errGone
+	}
+	stat, err := os.Stat(x.Asked.At)
+	if err != nil {
+		return nil, err
+	}
+	most := limits.Free.Max() + limits.Ratio.Max()*stat.Size()
+	left, err := x.asking.Copy(out, min(max(most, 0), limits.File.Max()))
+	if err != nil && !errors.As(err, new(*isolate.CopyError)) {
+		x.asking = nil
+	}
+	return left, err
 }
 
 // start has a process answer, and shows its progress if somebody sees it.

@@ -1,7 +1,9 @@
 package reader
 
 import (
+	"context"
 	"errors"
+	"io"
 
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -22,6 +24,11 @@ type Scrubber interface {
 	Open(tree *archive.Tree, paths []string) (*evidence.Matches, error)
 	// Report replaces what is left of names in a report of evidence that Open has opened.
 	Report(*report.Report)
+	// Saved replaces the names in reports that were made elsewhere, with the names of players.
+	Saved([]*report.Report)
+	// Copy writes what lies at a path, which Open has opened, without names, and says in what of it names may be,
+	// a line each.
+	Copy(ctx context.Context, path string, out io.Writer) (left []string, err error)
 }
 
 // errNames says that a process was asked for names that it cannot replace.
@@ -35,6 +42,10 @@ func (kept) Open(tree *archive.Tree, paths []string) (*evidence.Matches, error) 
 }
 
 func (kept) Report(*report.Report) {}
+
+func (kept) Saved([]*report.Report) {}
+
+func (kept) Copy(context.Context, string, io.Writer) ([]string, error) { return nil, errNames }
 
 // scrubber returns what takes names out of the reports of a bundle; nil names stay as they are.
 func (n *Names) scrubber() (Scrubber, error) {

@@ -4,9 +4,11 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +34,7 @@ type Reader struct {
 	// Limits are those of that process; what is 0 is as triage --isolate has it.
 	Limits sandbox.Limits
 	// Names takes the names of players out of the reports; nil leaves them. What the bundle is called
-	// stays, and what a saved report says.
+	// stays.
 	Names *Names
 	// Died has Read return an error, a [*isolate.DiedError], where that process died before it had anything to
 	// say. Else that is a report.
@@ -48,6 +50,33 @@ type Reader struct {
 // leads upwards only the last part counts. The path is in none of them. A saved report of triage, or an
 // array of such reports, stands for itself.
 func (r *Reader) Read(ctx context.Context, path, name string) ([]*report.Report, error) {
+	read, err := r.read(ctx, path, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	return read.Reports, nil
+}
+
+// ReadCopy is Read, and writes what was read to out without the names of players, as Names has it: a saved report as
+// JSON, all else as a tar archive. Copied says that it did, and left in what of the copy names may be, a line each, or why there
+// is none; what was written to out does not count then.
+func (r *Reader) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*report.Report, copied bool, left []string, err error) {
+	read, err := r.read(ctx, path, name, out)
+	if err != nil {
+		return nil, false, nil, err
+	}
+	return read.Reports, read.Copied, read.Left, nil
+}
+
+// result is what came of a bundle, as ReadCopy returns it.
+type result struct {
+	Reports []*report.Report
+	Copied  bool
+	Left    []string
+}
+
+// read is ReadCopy, without a copy if out is nil.
+func (r *Reader) read(ctx context.Context, path, name string, out io.Writer) (*result, error) {
 	name = called(name)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -55,14 +84,39 @@ func (r *Reader) Read(ctx context.Context, path, name string) ([]*report.Report,
 	if err := canOpen(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	list, err := saved(path, name)
-	if list == nil && err == nil {
-		list, err = r.matches(ctx, path, name)
+	read := &result{}
+	list, several, err := saved(path, name)
+	switch failed := (*failedError)(nil); {
+	case errors.As(err, &failed):
+		read.Reports, read.Left, err = []*report.Report{failed.report()}, []string{uncopied + "it is a saved report that is damaged"}, nil
+	case err != nil:
+	case list == nil:
+		err = r.matches(ctx, path, name, read, out)
+	default:
+		err = r.saved(list, several, read, out)
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause // what was found until then may lack anything
 	}
-	return list, err
+	return read, err
+}
+
+// saved takes the names of players out of saved reports.
+func (r *Reader) saved(list []*report.Report, several bool, read *result, out io.Writer) error {
+	names, err := r.Names.scrubber()
+	if err != nil {
+		return err
+	}
+	names.Saved(list)
+	read.Reports = list
+	if out == nil {
+		return nil
+	}
+	read.Copied = true
+	if !several && len(list) == 1 {
+		return report.WriteJSON(out, list[0])
+	}
+	return report.WriteJSON(out, list)
 }
 
 // called returns the name of a bundle as reports have it.
@@ -100,37 +154,71 @@ func canOpen(path string) error {
 	return err
 }
 
-// matches reports on each match of a bundle.
-func (r *Reader) matches(ctx context.Context, path, name string) (list []*report.Report, err error) {
+// matches reports on each match of a bundle, and copies it to out if that is not nil.
+func (r *Reader) matches(ctx context.Context, path, name string, read *result, out io.Writer) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			list, err = append(list, broken(name, v)), nil
+			read.Reports, read.Copied, err = append(read.Reports, broken(name, v)), false, nil
+			read.Left = []string{uncopied + "reading it ended in a mistake of desynctool"}
 		}
 	}()
 	found, err := r.find(ctx, path, name)
 	if failed := (*failedError)(nil); errors.As(err, &failed) {
-		return []*report.Report{failed.report()}, nil
+		read.Reports, read.Left = []*report.Report{failed.report()}, []string{uncopied + "it cannot be read"}
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer found.Close()
 	if found.Died != nil && r.Died {
-		return nil, found.Died
+		return found.Died
 	}
 	if found.Report != nil {
-		return []*report.Report{found.Report}, nil
+		read.Reports = []*report.Report{found.Report}
 	}
 	for i := range found.Matches {
 		one, err := r.one(found, i, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if list = append(list, one); ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if read.Reports = append(read.Reports, one); ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
-	return list, nil
+	if out == nil {
+		return nil
+	}
+	if found.Copy == nil {
+		read.Left = []string{uncopied + errNames.Error()}
+		return nil
+	}
+	to := &written{w: out}
+	left, err := found.Copy(ctx, to)
+	switch {
+	case err == nil:
+		read.Copied, read.Left = true, left
+	case to.err != nil: // which is not the bundle's fault
+		return to.err
+	default:
+		read.Left = []string{uncopied + prose.OneLine(err.Error())}
+	}
+	return nil
+}
+
+// uncopied begins what says why there is no copy.
+const uncopied = "the bundle is kept as it came: "
+
+// written remembers that it could not be written.
+type written struct {
+	w   io.Writer
+	err error
+}
+
+func (w *written) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 // one reports on one of several matches.
@@ -184,9 +272,12 @@ func (r *Reader) find(ctx context.Context, path, name string) (*Found, error) {
 		}
 		f, err := findHere(ctx, path, name, names)
 		if err != nil {
-			err = failedFor(err, names)
+			return nil, failedFor(err, names)
 		}
-		return f, err
+		if r.Names != nil {
+			f.Copy = func(ctx context.Context, out io.Writer) ([]string, error) { return names.Copy(ctx, path, out) }
+		}
+		return f, nil
 	}
 	x := Isolated{
 		Reader: *r.Isolate, Require: r.Require,

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "panics":
-		_ = isolate.Serve(os.Stdin, os.Stdout, errTold, func(*isolate.Asked) *isolate.Answer { panic("a crafted file") }, nil)
+		_ = isolate.Serve(os.Stdin, os.Stdout, errTold, func(*isolate.Asked) *isolate.Answer { panic("a crafted file") }, nil, nil)
 	default:
 		_ = Serve(os.Stdin, os.Stdout, errTold, &Answering{Names: newCaller})
 	}
@@ -69,6 +71,22 @@ func (c *caller) Report(r *report.Report) {
 	}
 }
 
+func (c *caller) Saved(list []*report.Report) {
+	c.seen = true
+	for _, r := range list {
+		c.Report(r)
+	}
+}
+
+// Copy writes the name of what lies there, and the key.
+func (c *caller) Copy(_ context.Context, path string, out io.Writer) ([]string, error) {
+	if filepath.Base(path) == "refuses" {
+		return nil, errors.New("it cannot be copied")
+	}
+	_, err := fmt.Fprint(out, filepath.Base(path), " ", c.key)
+	return []string{"a file: kept"}, err
+}
+
 // TestCallers: names are taken out of the reports of one match, of several and of none, the same in this
 // process and in one of its own.
 func TestCallers(t *testing.T) {
@@ -95,6 +113,47 @@ func TestCallers(t *testing.T) {
 		}
 	}
 }
+
+// TestReadCopy: a bundle is copied by whoever has read it; of what cannot be, that is said.
+func TestReadCopy(t *testing.T) {
+	dir := t.TempDir()
+	one, err := os.ReadFile(zipped(t, filepath.Join(dir, "one"), corpus+"/openttd/rng_poke"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := asJSON(t, read(t, new(Reader), filepath.Join(dir, "one"), "one"))
+	for name, content := range map[string][]byte{"refuses": one, "saved": []byte(saved), "array": []byte("[" + saved + "]"), "damaged": []byte(saved[:len(saved)/2]), "unknown": []byte("PK is how an archive begins")} {
+		archivetest.Write(t, filepath.Join(dir, name), content)
+	}
+	for _, c := range []struct{ name, want, left string }{
+		{"one", "one Quux", "a file: kept"}, {"refuses", "", "the bundle is kept as it came: it cannot be copied"},
+		{"saved", strings.ReplaceAll(saved, "client", "Quux"), ""}, {"array", "[", ""},
+		{"damaged", "", "the bundle is kept as it came: it is a saved report that is damaged"}, {"unknown", "", "the bundle is kept as it came: it cannot be read"},
+	} {
+		for how, isolated := range map[string]*isolate.Reader{"here": nil, "there": as("reads")} {
+			var out bytes.Buffer
+			r := &Reader{Names: &Names{Key: "Quux", New: newCaller}, Isolate: isolated}
+			list, copied, left, err := r.ReadCopy(t.Context(), filepath.Join(dir, c.name), c.name, &out)
+			if err != nil || len(list) != 1 || copied != (c.want != "") || strings.Join(left, "; ") != c.left || copied && !strings.HasPrefix(out.String(), c.want) {
+				t.Errorf("%s, %s: %d reports, %v %v %q %.300s", c.name, how, len(list), err, copied, left, out.String())
+			}
+			if copied && strings.Contains(out.String(), "client") {
+				t.Errorf("%s, %s: %.1000s", c.name, how, out.String())
+			}
+		}
+	}
+	full := errors.New("no space left")
+	for _, isolated := range []*isolate.Reader{nil, as("reads")} {
+		r := &Reader{Names: &Names{Key: "Quux", New: newCaller}, Isolate: isolated}
+		if _, _, _, err := r.ReadCopy(t.Context(), filepath.Join(dir, "one"), "one", failing{full}); !errors.Is(err, full) {
+			t.Errorf("a full disk: %v", err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // as returns what starts the test binary in a role.
 func as(role string) *isolate.Reader {

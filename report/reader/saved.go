@@ -12,26 +12,25 @@ import (
 // maxHead is how many bytes of a file are read to see whether it is a saved report.
 const maxHead = 4 << 10
 
-// saved returns the reports that a file holds which triage wrote as JSON, nil if it is anything else.
-// What is damaged in one is a report that says so.
-func saved(path, name string) ([]*report.Report, error) {
+// saved returns the reports that a file holds which triage wrote as JSON, and whether as an array, nil if it is anything else.
+// What is damaged in one is a failedError.
+func saved(path, name string) (list []*report.Report, several bool, err error) {
 	stat, err := os.Stat(path)
 	if err != nil || !stat.Mode().IsRegular() || stat.Size() == 0 {
-		return nil, nil // whoever reads it as evidence says so
+		return nil, false, nil // whoever reads it as evidence says so
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	defer f.Close()
 	is, several := isSaved(io.LimitReader(f, maxHead))
 	if !is {
-		return nil, nil
+		return nil, false, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var list []*report.Report
 	if several {
 		list, err = report.ReadReports(bufio.NewReader(f), name)
 	} else {
@@ -40,13 +39,12 @@ func saved(path, name string) ([]*report.Report, error) {
 		list = append(list, one)
 	}
 	if err != nil {
-		failed := failedError{report.StatusOfError(err), said(err)}
-		return []*report.Report{failed.report()}, nil
+		return nil, false, &failedError{report.StatusOfError(err), said(err)}
 	}
 	for _, r := range list {
 		r.Status = r.Status.Known()
 	}
-	return list, nil
+	return list, several, nil
 }
 
 // isSaved reports whether JSON begins as a report of triage does, or an array of them: with its schema.

@@ -18,7 +18,7 @@ import (
 // a process that is trusted with nothing else. Interrupted is the error of a request that was told to
 // end. When Serve returns the process is to end.
 func Serve(stdin io.Reader, stdout io.Writer, interrupted error, a *Answering) error {
-	return isolate.Serve(stdin, stdout, interrupted, a.First, a.Other)
+	return isolate.Serve(stdin, stdout, interrupted, a.First, a.Other, a.Copy)
 }
 
 // Answering answers one request and those for other matches after it. The zero value replays nothing.
@@ -120,6 +120,14 @@ func (w *Answering) Other(match int) *isolate.Answer {
 	}
 	w.opened.Builds.Progress = nil
 	return &isolate.Answer{Report: w.opened.one(x), Usage: w.usage()}
+}
+
+// Copy writes what was read without the names of players.
+func (w *Answering) Copy(out io.Writer) (left []string, err error) {
+	if w.opened == nil || w.asked.At == "" {
+		return nil, errNames
+	}
+	return w.names.Copy(w.asked.Context, w.asked.At, out)
 }
 
 func (w *Answering) usage() string {

@@ -51,10 +51,10 @@ func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool,
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	type item struct {
-		id   int64
-		b    *desk.Bundle
-		t    *Triaged
-		err  error
+		id  int64
+		b   *desk.Bundle
+		t   *Triaged
+		err error
 		// times is how often it had been triaged when this was begun.
 		times int64
 		done  chan struct{}

@@ -21,7 +21,6 @@ import (
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/desk"
 	"github.com/desynctool/desynctool/report/desk/blobs"
-	"github.com/desynctool/desynctool/report/desk/names"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
@@ -31,18 +30,22 @@ type Reader interface {
 	Read(ctx context.Context, path, name string) ([]*report.Report, error)
 }
 
+// Copier is a Reader that makes reports without the names of players, and copies of what it has read.
+type Copier interface {
+	Reader
+	// ReadCopy is Read, and writes what was read to out without names. Copied says that it did, and left in what of the copy
+	// names may be, a line each, or why there is none.
+	ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*report.Report, copied bool, left []string, err error)
+}
+
 // Intake takes bundles into a store. Its methods may be called at once.
 type Intake struct {
 	Store  *desk.Store
 	Blobs  blobs.Store
 	Reader Reader
-	// Key, if not nil, makes pseudonyms of the names of players: Without, which returns a Reader that
-	// replaces them by a Scrubber, is asked for one for each bundle. What is kept of a bundle is then a
-	// copy without the names, unless Apart says that bundles are read by another process: it alone may
-	// rewrite them, and does not.
-	Key     *names.Key
-	Without func(*names.Scrubber) Reader
-	Apart   bool
+	// Without, if not nil, reads in place of Reader, without the names of players. What is kept of a bundle is then
+	// the copy that it makes.
+	Without Copier
 	// Tool is the version that triages.
 	Tool string
 	// Wall is how long the triage of a bundle may take, 0 for any time.
@@ -188,45 +191,33 @@ func (x *Intake) Triage(ctx context.Context, file, name string, copied bool) (*T
 
 // read triages, and copies what it has read without the names of players.
 func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
-	if x.Key == nil {
-		list, err := x.Reader.Read(ctx, file, name)
+	if x.Without == nil || copied {
+		by := x.Reader
+		if x.Without != nil {
+			by = x.Without
+		}
+		list, err := by.Read(ctx, file, name)
 		return &Triaged{Readings: readings(list)}, err
 	}
-	s := names.NewScrubber(x.Key)
-	list, err := x.Without(s).Read(ctx, file, name)
-	t := &Triaged{Readings: readings(list)}
-	switch {
-	case err != nil:
-		return nil, err
-	case copied:
-	case x.Apart:
-		t.Names = []string{"the bundle is kept as it came: a bundle that another process reads is not rewritten"}
-	default:
-		err = x.copy(ctx, file, s, t)
-	}
-	return t, err
-}
-
-// copy keeps a copy of a bundle without the names that were learned from it.
-func (x *Intake) copy(ctx context.Context, file string, s *names.Scrubber, t *Triaged) error {
 	f, err := files.Temporary()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	if t.Names, err = s.Copy(ctx, file, f); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		t.Names = []string{"the bundle is kept as it came: " + prose.OneLine(err.Error())}
-		return nil
+	list, written, left, err := x.Without.ReadCopy(ctx, file, name, f)
+	if err != nil {
+		return nil, err
+	}
+	t := &Triaged{Readings: readings(list), Names: left}
+	if !written {
+		return t, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
+		return nil, err
 	}
 	kept, err := x.Blobs.Put(ctx, f, 0)
 	t.Copy = &kept
-	return err
+	return t, err
 }
 
 func readings(list []*report.Report) (all []desk.Reading) {

@@ -90,8 +90,31 @@ func isVersion(name string) bool {
 // Report replaces what is left of names and addresses in a report of evidence that Open has opened, in
 // all its strings: names where a text was taken from a file, in paths and commands, and addresses
 // everywhere but in versions.
-func (s *Scrubber) Report(r *report.Report) {
-	w := &walker{s: s, versions: map[string]bool{}, changed: map[string]string{}}
+func (s *Scrubber) Report(r *report.Report) { s.report(r, false) }
+
+// Saved replaces names and addresses in reports that were made elsewhere, with the names of players. The names are those
+// of their peers; sentences were made with them, so that every word is replaced there that is the name of one.
+func (s *Scrubber) Saved(list []*report.Report) {
+	for _, r := range list {
+		for i := range r.Peers {
+			s.name(r.Peers[i].Name)
+		}
+		for _, facts := range [][]report.Fact{r.Facts, r.Stated} {
+			for i := range facts {
+				for peer := range facts[i].Values {
+					s.name(peer)
+				}
+			}
+		}
+	}
+	for _, r := range list {
+		s.report(r, true)
+	}
+}
+
+// report is Report, of one that was saved with names as Saved has it.
+func (s *Scrubber) report(r *report.Report, saved bool) {
+	w := &walker{s: s, saved: saved, versions: map[string]bool{}, changed: map[string]string{}}
 	for _, facts := range [][]report.Fact{r.Facts, r.Stated} {
 		for i := range facts {
 			f := &facts[i]
@@ -134,6 +157,7 @@ func (s *Scrubber) personal(value string) string {
 // them again.
 type walker struct {
 	s        *Scrubber
+	saved    bool // its sentences were made with names
 	versions map[string]bool
 	collect  bool
 	changed  map[string]string // quotations in which something is replaced
@@ -217,6 +241,12 @@ func (w *walker) text(text string, k kind) string {
 			return w.s.inQuote(text, w.versions)
 		}
 		return hex.EncodeToString([]byte(w.s.inQuote(string(b), w.versions)))
+	}
+	if w.saved {
+		if with := w.s.known[text]; with != "" {
+			return with
+		}
+		text = w.s.replaced(text, w.s.quoted)
 	}
 	for _, p := range w.pairs {
 		text = strings.ReplaceAll(text, p.old, p.new)

@@ -331,6 +331,9 @@ func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle, 
 		return done, err
 	})
 	if err == nil && how == done {
+		if found.Copy == nil && len(found.Names) > 0 {
+			w.Log(fmt.Sprintf("bundle %d: names of players may be left: %s", b.ID, found.Names[0]))
+		}
 		if err := w.intake.Replaced(ctx, b, found); err != nil { // desk prune deletes what is left
 			w.Log(fmt.Sprintf("%s: what came of it is not deleted: %v", b.Name, err))
 		}

@@ -14,6 +14,21 @@ UPDATE bundles SET kept = $2, kept_bytes = $3 WHERE id = $1
 -- name: bundle.state
 UPDATE bundles SET state = $2, why = $3 WHERE id = $1
 
+-- name: bundle.file
+SELECT name FROM bundles WHERE id = $1
+
+-- name: bundle.rename
+UPDATE bundles SET name = $3 WHERE id = $1 AND name = $2
+
+-- name: bundle.peers
+SELECT DISTINCT p.name FROM reports r JOIN report_peers p ON p.report_id = r.id WHERE r.bundle_id = $1
+
+-- name: receipts.files
+SELECT DISTINCT name FROM receipts WHERE bundle_id = $1
+
+-- name: receipts.rename
+UPDATE receipts SET name = $3 WHERE bundle_id = $1 AND name = $2
+
 -- name: receipt.insert
 INSERT INTO receipts (bundle_id, name, source, at) VALUES ($1, $2, $3, $4)
 
