@@ -112,8 +112,8 @@ func findFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 		}
 	}
 	set.Peer = peer
-	e := &Entry{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}
-	e.keep(s)
+	e := &Entry{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root, kept: newKeeping(format)}
+	e.kept.keep(s)
 	set.Entries = []*Entry{e}
 	return []*Set{set}, nil
 }
@@ -160,6 +160,7 @@ func (s *Set) addParts(dir, base string, parts *partFile) {
 		part := &parts.parts[i]
 		s.Entries = append(s.Entries, &Entry{
 			Tree: parts.tree, Dir: dir, Base: base, Peer: part.Peer, Seed: part.Seed, Point: part.Point, Format: parts.format, parts: parts, part: part,
+			kept: newKeeping(parts.format),
 		})
 	}
 }
@@ -205,7 +206,7 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 		}
 		if n, format, ok := named(base, formats); ok {
 			if !n.NoEvidence {
-				arena = append(arena, Entry{Tree: tree, Dir: path, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: format})
+				arena = append(arena, Entry{Tree: tree, Dir: path, Base: base, Peer: n.Peer, Seed: n.Seed, Point: n.Point, Format: format, kept: newKeeping(format)})
 			}
 			continue
 		}
@@ -341,9 +342,9 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	if format.NamesPeer {
 		peer = info.Peer
 	}
-	e := &Entry{Tree: tree, Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root}
+	e := &Entry{Tree: tree, Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root, kept: newKeeping(format)}
 	if few {
-		e.keep(state)
+		e.kept.keep(state)
 	}
 	s.Entries = append(s.Entries, e)
 }

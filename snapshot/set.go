@@ -50,8 +50,9 @@ type Entry struct {
 	part  *Part
 
 	state State // in memory, nil if it is in a file
-	kept  State // of a file that was read whole, nil if it has to be read again
 	info  *Info // nil unless it was read
+
+	kept *keeping // nil for what need not be read whole
 
 	content *content // nil unless Check has read it
 }
@@ -84,11 +85,15 @@ func (e *Entry) Open() (State, error) {
 	if e.state != nil {
 		return staysOpen{e.state}, nil
 	}
-	if e.kept != nil {
-		return staysOpen{e.kept}, nil
+	if s := e.kept.state(); s != nil {
+		return s, nil
 	}
 	if e.part != nil {
-		return e.parts.open(e.part)
+		s, err := e.parts.open(e.part)
+		if err == nil {
+			e.kept.keepSmall(s)
+		}
+		return s, err
 	}
 	s, err := OpenPath(e.Tree, e.Path(), e.Format)
 	if err != nil {
@@ -97,6 +102,7 @@ func (e *Entry) Open() (State, error) {
 	if info := s.Info(); info.Seed != e.Seed || !info.Point.Same(e.Point) {
 		return s, &MisnamedError{e.Path(), e.Seed, e.Point, info.Seed, info.Point}
 	}
+	e.kept.keepSmall(s)
 	return s, nil
 }
 

@@ -23,20 +23,24 @@ import (
 // their paths, and what could not be copied; it names no player.
 //
 // The same bundle and key give the same bytes: entries are in the order of their names, without times,
-// owners and modes. Archives in the bundle are folders in the copy. What was not learned of the bundle
-// by Open and a triage before is learned first, by a triage. One file at a time is rewritten, in a temporary
-// file.
+// owners and modes. Archives in the bundle are folders in the copy. The bundle is the one that Open has
+// opened, by whatever name; if it has opened none, the names are learned first, by a triage. One file at a
+// time is rewritten, in a temporary file.
 func (s *Scrubber) Copy(ctx context.Context, in string, out io.Writer) (left []string, err error) {
-	if err := s.learn(ctx, in); err != nil {
+	name, err := s.learn(ctx, in)
+	if err != nil {
 		return nil, err
 	}
-	tree, err := archive.Open([]string{in}, archive.Options{Context: ctx})
+	o := archive.Options{Context: ctx}
+	if name != filepath.Clean(in) {
+		o.Name, o.At = name, in
+	}
+	tree, err := archive.Open([]string{name}, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tree.Close()) }()
-	in = filepath.Clean(in)
-	root, err := list(tree, in)
+	root, err := list(tree, name)
 	if err != nil {
 		return nil, err
 	}
@@ -59,22 +63,25 @@ func (s *Scrubber) Copy(ctx context.Context, in string, out io.Writer) (left []s
 	return c.left, err
 }
 
-// learn finds out which names there are in a bundle, unless Open has opened it before.
-func (s *Scrubber) learn(ctx context.Context, in string) (err error) {
+// learn finds out which names there are in a bundle, unless Open has opened it before. It returns what the
+// bundle is called in paths.
+func (s *Scrubber) learn(ctx context.Context, in string) (name string, err error) {
 	s.mu.Lock()
-	known := slices.ContainsFunc(s.roots, func(f *folder) bool { return f.path == filepath.Clean(in) })
+	if len(s.roots) > 0 {
+		name = s.roots[0].path
+	}
 	s.mu.Unlock()
-	if known {
-		return nil
+	if name != "" {
+		return name, nil
 	}
 	tree, err := archive.Open([]string{in}, archive.Options{Context: ctx, Known: formats.Pasted()})
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, tree.Close()) }()
 	matches, err := s.Open(tree, []string{in})
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, m := range matches.List {
 		session, err := m.Open()
@@ -82,10 +89,10 @@ func (s *Scrubber) learn(ctx context.Context, in string) (err error) {
 			_, _ = narrow.Triage(session, narrow.Builds{}, nil) // evidence that cannot be compared has names all the same
 		}
 		if over := tree.Interrupted(); over != nil {
-			return over
+			return "", over
 		}
 	}
-	return nil
+	return filepath.Clean(in), nil
 }
 
 // copier writes one copy.
