@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"report/commits":          {"report/evidence", "report/formats", "report/simulators"},                                                                                                       // tests what was built from commits
 	"report/desk/intake":      {"report/desk/blobs", "report/desk/names", "report/isolate", "report/evidence/archive"},                                                                          // keeps what comes, and has it triaged
 	"report/desk/queue":       {"report/desk/intake"},                                                                                                                                           // has workers take in what waits
-	"report/desk/render":      {"report/ci", "report/desk/intake", "report/desk/queue"},                                                                                                         // JUnit; says what was taken in
+	"report/desk/render":      {"report/ci", "report/desk/intake", "report/desk/queue", "report/formats"},                                                                                       // JUnit; says what was taken in; games that have a name here
 	"report/reader":           {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"},                                                              // all steps of a triage, here or in another process
 	"bisect/hunt":             {"bisect/minimize", "bisect/extsim"},                                                                                                                             // makes what it finds smaller, and tells how simulators break off
 }

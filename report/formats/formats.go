@@ -108,6 +108,17 @@ var all = sync.OnceValue(func() []Format {
 	)
 })
 
+// IsGame reports whether a format is of a game of that name, which is a name of ours then.
+func IsGame(name string) bool { return name != "" && games()[name] }
+
+var games = sync.OnceValue(func() map[string]bool {
+	is := map[string]bool{}
+	for _, f := range All() {
+		is[f.Game] = true
+	}
+	return is
+})
+
 // state returns the entry of a format that holds states.
 func state(f snapshot.Format, files string, gives ...string) Format {
 	return Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Checksummed: f.Checksummed, Sniff: f.Sniff, Snapshot: &f}

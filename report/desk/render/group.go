@@ -104,8 +104,8 @@ func groupLines(d *desk.GroupDetail) (lines []string) {
 }
 
 // counts writes "float 12, rng-leak 3", of what files and people have named.
-func counts(list []desk.Count, most int) string {
-	text := tally(list[:min(len(list), most)], prose.Name)
+func counts(list []desk.Count, most int, name func(string) string) string {
+	text := tally(list[:min(len(list), most)], name)
 	if more := len(list) - most; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
@@ -241,7 +241,7 @@ func buildSection(d *desk.GroupDetail) (s section) {
 	s.title = "Builds, the newest first"
 	list := slices.Clone(d.Builds)
 	slices.Reverse(list)
-	s.items = []string{counts(list, mostBuilds)}
+	s.items = []string{counts(list, mostBuilds, prose.Name)}
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/desk"
+	"github.com/desynctool/desynctool/report/formats"
 )
 
 // Marks says what is special about a group, in a few words each: that it came back, is weak, or is not open.
@@ -39,10 +40,13 @@ func called(g *desk.Group) string {
 	return prose.Shorten(report.Safe(g.Called()), maxCalled)
 }
 
-// game names a game, which may not be known.
+// game names a game, which may not be known. What a file calls its game stands like other words of theirs.
 func game(name string) string {
-	if name == "" {
+	switch {
+	case name == "":
 		return "a game that is not named"
+	case formats.IsGame(name):
+		return name
 	}
 	return prose.Name(name)
 }

@@ -63,7 +63,7 @@ func Stats(x *desk.Stats) *View {
 	}
 	newest := slices.Clone(x.Builds)
 	slices.Reverse(newest)
-	rows = append(rows, []string{"games", thousands(int64(len(games))), counts(games, 5)}, []string{"builds", thousands(int64(len(newest))), counts(newest, 5)}, []string{"systems", thousands(int64(len(x.Systems))), counts(x.Systems, 5)})
+	rows = append(rows, []string{"games", thousands(int64(len(games))), counts(games, 5, game)}, []string{"builds", thousands(int64(len(newest))), counts(newest, 5, prose.Name)}, []string{"systems", thousands(int64(len(x.Systems))), counts(x.Systems, 5, prose.Name)})
 	for _, c := range x.Builds {
 		add("matches of build", c.Name, c.Reports)
 	}

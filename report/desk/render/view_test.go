@@ -78,6 +78,18 @@ func TestBeside(t *testing.T) {
 	}
 }
 
+// TestGame: games whose formats are read are called what they are called, others what files call them.
+func TestGame(t *testing.T) {
+	stats := &desk.Stats{Games: []desk.GameCount{{Name: "0 A.D.", Reports: 3}, {Name: "nobody diverged", Reports: 2}, {Name: "C&C Generals", Reports: 1}}}
+	var b bytes.Buffer
+	if err := render.Stats(stats).Write(&b, "text", report.NewStyle(false)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "0 A.D. 3, “nobody diverged” 2, C&C Generals 1"; !strings.Contains(b.String(), want) {
+		t.Errorf("%q is not in:\n%s", want, b.String())
+	}
+}
+
 // TestWidth: in a terminal of 80 columns no line of a list is longer.
 func TestWidth(t *testing.T) {
 	list := &desk.GroupList{Total: 2}
