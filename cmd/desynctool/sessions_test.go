@@ -132,9 +132,9 @@ func TestFaultsAreFound(t *testing.T) {
 		first := sample.Of(n%3, 0) // few sessions take turns with the places
 		switch {
 		case ok:
-			want = sample.Of(played{2, 1}, want)
+			want = sample.Of(played{2, 1}, sample.Long(played{4, 3}, want))
 		default:
-			want = sample.Of(played{1, 1}, small)
+			want = sample.Of(played{1, 1}, sample.Long(played{2, 1}, small))
 		}
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
