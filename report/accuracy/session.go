@@ -3,6 +3,9 @@
 // concluded from the rest with what really happened. What happened is known from a
 // comparison of the sims while they ran, without hashes and without the code that is
 // measured.
+//
+// It plants bugs too ([Bugs]), lets each strike in many sessions ([Strikes]), and compares the
+// groups of their reports with them ([Group], [Agree]).
 package accuracy
 
 import (

@@ -51,6 +51,14 @@ func differAt(e Evidence, point uint64) Evidence {
 	return e
 }
 
+// loadedAt is differAt where the client was away from one state point to another, and came back with
+// another state.
+func loadedAt(away, back, point uint64) Evidence {
+	e := partedIn(away, back)
+	e.Bisect.Loaded = &bisect.Loaded{Peer: "client", After: &away}
+	return differAt(e, point)
+}
+
 func conclude(t *testing.T, e Evidence) *Conclusion {
 	t.Helper()
 	c, err := Conclude(e)
@@ -153,6 +161,8 @@ func TestLater(t *testing.T) {
 		{"the end of the tick", differAt(partedIn(60, 61), 61), 0},
 		{"hundreds of ticks later", differAt(partedIn(60, 61), 360), 299},
 		{"the end of a wide bracket", differAt(partedIn(60, 90), 90), 29},
+		{"the state that a peer loaded when it came back", loadedAt(60, 90, 90), 0},
+		{"after that", loadedAt(60, 90, 100), 10},
 		{"nothing to look at", partedIn(60, 61), 0},
 	} {
 		if c := conclude(t, test.e); c.Later != test.later {

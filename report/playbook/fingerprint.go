@@ -33,8 +33,11 @@ func (c *Conclusion) fingerprints(t *traits) {
 		return
 	}
 	kind := string(c.Kind)
-	if c.InitialState {
+	switch {
+	case c.InitialState:
 		kind += ", from the start"
+	case c.Loaded != nil:
+		kind += ", by loading"
 	}
 	switch c.Runs {
 	case RunsOfSelfTest:
@@ -82,7 +85,7 @@ func (c *Conclusion) fingerprints(t *traits) {
 	slices.SortStableFunc(c.Levels, func(a, b report.Fingerprint) int {
 		return slices.Index(order, a.Level) - slices.Index(order, b.Level)
 	})
-	place := has[report.LevelStep] && has[report.LevelField] || c.InitialState && has[report.LevelField]
+	place := (has[report.LevelStep] || c.InitialState || c.Loaded != nil) && has[report.LevelField]
 	if place && c.told() || c.Inputs.Differ() && has[report.LevelOrder] || has[report.LevelCause] {
 		all := []string{t.form()}
 		for _, f := range c.Levels {
@@ -130,11 +133,11 @@ type firstDifferences struct {
 }
 
 // differsFirst returns what differs after the first system that leaves the peers different, as
-// far as a trace shows it, else at the end of the divergent tick; of an engine's trace the
-// checkpoint that differs first.
+// far as a trace shows it, else at the end of the divergent tick, at the start, or in the state that a
+// peer loaded; of an engine's trace the checkpoint that differs first.
 func (c *Conclusion) differsFirst() (d firstDifferences) {
 	blind := c.Kind == bisect.BlindChecksum // what the checksums leave out is the same at any time
-	exact := c.Compared != nil && (blind || (c.narrowed() || c.InitialState) && c.Later == 0)
+	exact := c.Compared != nil && (blind || (c.narrowed() || c.InitialState || c.Loaded != nil) && c.Later == 0)
 	var traced []string // label/Component.field
 	for _, scope := range c.within.scopes() {
 		if _, column, fine := strings.Cut(scope, "/"); fine && strings.Contains(column, ".") {

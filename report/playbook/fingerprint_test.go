@@ -92,6 +92,8 @@ func TestFingerprintOfWhatIsKnown(t *testing.T) {
 		{"the tick's state", differAt(partedIn(60, 61), 61), false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelField}},
 		{"states of later", differAt(partedIn(60, 61), 361), false, []report.Level{report.LevelKind}},
 		{"a wide bracket", differAt(partedIn(60, 90), 90), false, []report.Level{report.LevelKind}},
+		{"the state that a peer loaded", loadedAt(60, 90, 90), false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelField}},
+		{"states after a peer loaded", loadedAt(60, 90, 100), false, []report.Level{report.LevelKind}},
 		{"nothing but a bracket", partedIn(60, 90), false, []report.Level{report.LevelKind}},
 		{"an order that parted them", missingAt(partedIn(60, 61), 60), true, []report.Level{report.LevelKind, report.LevelOrder, report.LevelCause}},
 	} {
@@ -108,6 +110,16 @@ func TestFingerprintOfWhatIsKnown(t *testing.T) {
 			if has[i] != test.has[i] {
 				t.Errorf("%s: levels %v, expected %v", test.name, has, test.has)
 			}
+		}
+	}
+}
+
+// TestFingerprintByLoading: what a peer loaded is another bug than what it computed.
+func TestFingerprintByLoading(t *testing.T) {
+	loaded, computed := digests(conclude(t, loadedAt(60, 90, 90))), digests(conclude(t, differAt(partedIn(60, 61), 61)))
+	for level, digest := range loaded {
+		if digest == computed[level] {
+			t.Errorf("%s is the same: %s", level, digest)
 		}
 	}
 }

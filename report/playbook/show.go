@@ -35,6 +35,8 @@ func (c *Conclusion) later() {
 	switch {
 	case c.Bracket == nil: // caches are compared where they first differ
 		return
+	case c.Loaded != nil: // while it was away it had no state
+		from = c.Bracket.Bad.Tick
 	case c.Tick != nil:
 		from = c.Tick.Number + 1
 	case c.Bracket.Good != nil:
