@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -194,13 +197,46 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 // visitor is who asks, as the pages have it.
 func visitor(r *http.Request) web.Who {
 	v := door.VisitorOf(r.Context())
-	return web.Who{Name: v.Name, Read: v.Read, Triage: v.Triage, Upload: v.Upload, CSRF: v.CSRF()}
+	return web.Who{Name: v.Name, Read: v.Read, Triage: v.Triage, Upload: v.Upload, CSRF: v.CSRF(), Program: !door.NeedsForm(r), LoggedIn: v.LoggedIn()}
 }
 
 // bundleFile opens what is kept of bundles, for downloads.
 func bundleFile(kept blobs.Store) func(ctx context.Context, b *desk.Bundle) (io.ReadCloser, string, error) {
 	return func(ctx context.Context, b *desk.Bundle) (io.ReadCloser, string, error) {
 		r, err := kept.Open(ctx, b.Kept)
-		return r, b.Name, err
+		if err != nil || b.Kept == b.Hash {
+			return r, b.Name, err
+		}
+		return copied(r, b.Name)
 	}
+}
+
+// copied returns the copy that was made of a bundle, and what it is called: a tar archive, whatever came.
+func copied(r io.ReadCloser, name string) (io.ReadCloser, string, error) {
+	const magic, at = "ustar", 257
+	b := bufio.NewReader(r)
+	head, err := b.Peek(at + len(magic))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, "", errors.Join(err, r.Close())
+	}
+	if len(head) == at+len(magic) && string(head[at:]) == magic { // else it is a saved report
+		name = tarName(name)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{b, r}, name, nil
+}
+
+// packings are how names of archives end.
+var packings = []string{".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tgz", ".txz", ".tbz2", ".tzst", ".zip", ".7z", ".rar", ".tar"}
+
+// tarName returns the name of a tar archive of what was in a file: report.tar of report.zip, game.log.tar of game.log.
+func tarName(name string) string {
+	for _, end := range packings {
+		if stem := len(name) - len(end); stem > 0 && strings.EqualFold(name[stem:], end) {
+			return name[:stem] + ".tar"
+		}
+	}
+	return cmp.Or(name, "bundle") + ".tar"
 }

@@ -292,7 +292,7 @@ Exit status: 0, or 2 if there is no desk.`,
 		if most < 1 {
 			return nil, fmt.Errorf("--most is %d, expected 1 or more", most)
 		}
-		all, err := s.AuditList(d.ctx, most)
+		all, _, err := s.AuditList(d.ctx, desk.AuditMark{}, most)
 		return render.NewAudit(all), err
 	})
 	return cmd

@@ -5,7 +5,9 @@ package desk_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +79,7 @@ func TestTokens(t *testing.T) {
 		if ever, valid, err := s.HasTokens(ctx); !ever || valid || err != nil {
 			t.Error(ever, valid, err)
 		}
-		list, err := s.AuditList(ctx, 10)
+		list, _, err := s.AuditList(ctx, desk.AuditMark{}, 10)
 		if err != nil || len(list) != 4 || list[0].What != "token revoked" || list[3].What != "token added" || list[3].About != "ci, upload" {
 			t.Error(list, err)
 		}
@@ -220,6 +222,65 @@ func TestManyReceipts(t *testing.T) {
 			var n int
 			if err := s.DB().QueryRow(query).Scan(&n); err != nil || n != want {
 				t.Errorf("%s: %d %v", query, n, err)
+			}
+		}
+	})
+}
+
+// TestAuditPages: page by page the audit is all that was done, each once, the last first of each kind, also where the clock went back.
+func TestAuditPages(t *testing.T) {
+	desktest.Each(t, func(t *testing.T, where string) {
+		ctx := context.Background()
+		clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		s, err := desk.Open(ctx, where, desk.Options{Create: true, Now: func() time.Time { return clock }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		const each = 7
+		for i := range each {
+			clock = clock.Add(time.Duration(i%4-1) * time.Hour)
+			err := s.Write(ctx, func(tx *desk.Tx) error {
+				hash := fmt.Sprintf("%064d", i)
+				if _, _, err := tx.Receive(ctx, desk.Bundle{Hash: hash, Name: "a", Bytes: 1, Kept: hash, KeptBytes: 1}, desk.Receipt{Name: "a", Source: "ci"}); err != nil {
+					return err
+				}
+				if _, err := tx.Event(ctx, desk.Event{Who: fmt.Sprint("e", i), What: desk.Forgot}); err != nil {
+					return err
+				}
+				return tx.Audit(ctx, fmt.Sprint("a", i), "login", "")
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole, next, err := s.AuditList(ctx, desk.AuditMark{}, 100)
+		if err != nil || len(whole) != 3*each || next != (desk.AuditMark{}) {
+			t.Fatal(len(whole), next, err)
+		}
+		for _, size := range []int{1, 2, 5, 3*each - 1, 3 * each} {
+			var all []desk.Entry
+			pages := 0
+			for from := (desk.AuditMark{}); pages <= 3*each; {
+				list, next, err := s.AuditList(ctx, from, size)
+				if err != nil || len(list) > size {
+					t.Fatal(len(list), err)
+				}
+				all, pages = append(all, list...), pages+1
+				if next == (desk.AuditMark{}) {
+					break
+				}
+				if from, err = desk.ParseAuditMark(next.String()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(all, whole) || pages != (3*each+size-1)/size {
+				t.Errorf("%d at a time: %d entries in %d pages", size, len(all), pages)
+			}
+		}
+		for _, text := range []string{"x", "1.2", "1.2.3.4", "0.1.1", "-1.2.3", "1.2.3 ", "01.2.3"} {
+			if m, err := desk.ParseAuditMark(text); err == nil {
+				t.Errorf("%q is %v", text, m)
 			}
 		}
 	})

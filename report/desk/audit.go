@@ -2,6 +2,9 @@ package desk
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"slices"
 	"time"
 )
 
@@ -13,22 +16,71 @@ type Entry struct {
 	About string // the hash of a bundle, the code of a group, the name of a token
 }
 
+// AuditMark is a place in the list of what was done: the number of the last entry before it of what Audit wrote, of
+// receipts, and of events. The zero value is the beginning.
+type AuditMark [3]int64
+
+// String is the mark as ParseAuditMark reads it.
+func (m AuditMark) String() string { return fmt.Sprintf("%d.%d.%d", m[0], m[1], m[2]) }
+
+// ParseAuditMark reads a mark, of which none is the beginning if the text is empty.
+func ParseAuditMark(text string) (m AuditMark, err error) {
+	if text == "" {
+		return m, nil
+	}
+	_, err = fmt.Sscanf(text, "%d.%d.%d", &m[0], &m[1], &m[2])
+	if err != nil || m.String() != text || slices.Min(m[:]) < 1 {
+		return AuditMark{}, fmt.Errorf("%q is no place in the audit", text)
+	}
+	return m, nil
+}
+
 // Audit writes that somebody did something that is neither a receipt nor an event.
 func (tx *Tx) Audit(ctx context.Context, who, what, about string) error {
 	_, err := tx.run(ctx, "audit.insert", tx.store.Now().UnixMicro(), who, what, about)
 	return err
 }
 
-// AuditList returns what was last done, at most so many entries, the last one first: what came in, what
-// was done to groups, and what Audit wrote.
-func (s *Store) AuditList(ctx context.Context, most int) (list []Entry, err error) {
-	err = s.each(ctx, "audit.list", []any{most}, func(scan func(...any) error) error {
-		var e Entry
-		var at, source, id int64
-		err := scan(&at, &source, &id, &e.Who, &e.What, &e.About)
+// AuditList returns what was last done from a place on, at most so many entries, the last one first: what came in, what
+// was done to groups, and what Audit wrote. Next is where the list goes on, the zero value if that was all.
+func (s *Store) AuditList(ctx context.Context, from AuditMark, most int) (list []Entry, next AuditMark, err error) {
+	if from == (AuditMark{}) {
+		from = AuditMark{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	}
+	type numbered struct {
+		Entry
+		id int64
+	}
+	var all [3][]numbered // the last first
+	err = s.each(ctx, "audit.list", []any{most + 1, from[0], from[1], from[2]}, func(scan func(...any) error) error {
+		var e numbered
+		var at, source int64
+		err := scan(&at, &source, &e.id, &e.Who, &e.What, &e.About)
 		e.At = micros(at)
-		list = append(list, e)
+		if source >= 1 && source <= 3 {
+			all[source-1] = append(all[source-1], e)
+		}
 		return err
 	})
-	return list, err
+	if err != nil {
+		return nil, AuditMark{}, err
+	}
+	next = from
+	for len(list) < most {
+		last := -1
+		for i := range all {
+			if len(all[i]) > 0 && (last < 0 || !all[i][0].At.Before(all[last][0].At)) {
+				last = i
+			}
+		}
+		if last < 0 {
+			return list, AuditMark{}, nil
+		}
+		e := all[last][0]
+		list, all[last], next[last] = append(list, e.Entry), all[last][1:], e.id
+	}
+	if len(all[0])+len(all[1])+len(all[2]) == 0 {
+		next = AuditMark{}
+	}
+	return list, next, nil
 }

@@ -218,15 +218,15 @@ func (d *Door) fromHere(w http.ResponseWriter, r *http.Request, v *Visitor) bool
 		d.fail(w, r, http.StatusForbidden, "a name and a password are for reading; send the token as Authorization: Bearer")
 		return false
 	}
-	return !needsForm(r) || r.URL.Path == themePath || d.checkForm(w, r, v)
+	return !NeedsForm(r) || r.URL.Path == themePath || d.checkForm(w, r, v)
 }
 
 // themePath is where a visitor chooses colours, which are in a cookie. No CSRF token is needed for that.
 const themePath = "/theme"
 
-// needsForm reports whether a request that changes something needs the CSRF token of its visitor: who
+// NeedsForm reports whether a request that changes something needs the CSRF token of its visitor: who
 // is known by what a browser sends by itself. Programs on this machine that are not browsers need none.
-func needsForm(r *http.Request) bool {
+func NeedsForm(r *http.Request) bool {
 	switch VisitorOf(r.Context()).how {
 	case byCookie:
 		return true

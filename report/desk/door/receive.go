@@ -203,7 +203,7 @@ func (d *Door) receiveForm(w http.ResponseWriter, r *http.Request, h Hint) {
 		d.fail(w, r, http.StatusBadRequest, "the form cannot be read: %s", err)
 		return
 	}
-	checked := !needsForm(r) || r.Header.Get("X-CSRF-Token") != ""
+	checked := !NeedsForm(r) || r.Header.Get("X-CSRF-Token") != ""
 	var list []received
 	for fields := 0; ; {
 		part, err := parts.NextPart()

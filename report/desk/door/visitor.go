@@ -51,6 +51,9 @@ func (v *Visitor) may(scope desk.Scope) bool {
 // sends as X-CSRF-Token. It is empty for visitors whose browser does not send by itself what they are known by.
 func (v *Visitor) CSRF() string { return v.csrf }
 
+// LoggedIn reports whether it is a browser with a session, which POST /logout ends.
+func (v *Visitor) LoggedIn() bool { return v.how == byCookie }
+
 // csrfOf derives the token of a session.
 func csrfOf(key []byte, session string) string {
 	m := hmac.New(sha256.New, key)

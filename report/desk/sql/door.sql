@@ -56,12 +56,12 @@ INSERT INTO audit (at, who, what, about) VALUES ($1, $2, $3, $4)
 
 -- name: audit.list
 SELECT at, source_no, id, who, what, about FROM (
-	SELECT * FROM (SELECT at, 1 AS source_no, id, who, what, about FROM audit ORDER BY id DESC LIMIT $1) a
+	SELECT * FROM (SELECT at, 1 AS source_no, id, who, what, about FROM audit WHERE id < $2 ORDER BY id DESC LIMIT $1) a
 	UNION ALL
-	SELECT * FROM (SELECT r.at, 2 AS source_no, r.id, r.source AS who, 'upload' AS what, b.hash AS about FROM receipts r JOIN bundles b ON b.id = r.bundle_id ORDER BY r.id DESC LIMIT $1) b
+	SELECT * FROM (SELECT r.at, 2 AS source_no, r.id, r.source AS who, 'upload' AS what, b.hash AS about FROM receipts r JOIN bundles b ON b.id = r.bundle_id WHERE r.id < $3 ORDER BY r.id DESC LIMIT $1) b
 	UNION ALL
-	SELECT * FROM (SELECT e.at, 3 AS source_no, e.id, e.who, e.what, coalesce(g.code, '') AS about FROM events e LEFT JOIN groups g ON g.id = e.group_id ORDER BY e.id DESC LIMIT $1) c
-) entries ORDER BY at DESC, source_no DESC, id DESC LIMIT $1
+	SELECT * FROM (SELECT e.at, 3 AS source_no, e.id, e.who, e.what, coalesce(g.code, '') AS about FROM events e LEFT JOIN groups g ON g.id = e.group_id WHERE e.id < $4 ORDER BY e.id DESC LIMIT $1) c
+) entries ORDER BY source_no, id DESC
 
 -- name: upload.insert
 INSERT INTO uploads (secret, who, name, build, length, synced, until) VALUES ($1, $2, $3, $4, $5, 0, $6)

@@ -31,6 +31,10 @@ type Who struct {
 	// CSRF is what forms have in their hidden field csrf, if who lets visitors in has given one to
 	// this browser; empty, and pages make one.
 	CSRF string
+	// Program says that it is known by what no browser sends by itself: its forms need no field csrf.
+	Program bool
+	// LoggedIn says that it is a browser with a session, which POST /logout ends.
+	LoggedIn bool
 }
 
 // Config is what pages are made with.

@@ -118,8 +118,14 @@ func (v *visit) top() error {
 	return v.show(200, "top", "Look at first", p)
 }
 
-// maxAudit is how many entries the audit has.
-const maxAudit = 500
+// maxAudit is how many entries a page of the audit has.
+const maxAudit = 100
+
+// auditPage lists what was done.
+type auditPage struct {
+	Rows        []auditRow
+	First, Next string
+}
 
 // auditRow is something that somebody did.
 type auditRow struct {
@@ -132,11 +138,21 @@ func (v *visit) audit() error {
 	if !v.who.Triage {
 		return &failure{403, "This needs a token with the scope triage."}
 	}
-	list, err := v.Store.AuditList(v.ctx, maxAudit)
+	from, err := desk.ParseAuditMark(v.r.URL.Query().Get("from"))
+	if err != nil {
+		return badRequest("The audit has no such page.")
+	}
+	list, next, err := v.Store.AuditList(v.ctx, from, maxAudit)
 	if err != nil {
 		return err
 	}
-	rows := make([]auditRow, 0, len(list))
+	p := &auditPage{}
+	if from != (desk.AuditMark{}) {
+		p.First = "/audit"
+	}
+	if next != (desk.AuditMark{}) {
+		p.Next = "/audit?from=" + next.String()
+	}
 	for _, e := range list {
 		row := auditRow{At: moment(e.At), Who: e.Who, What: e.What, About: e.About}
 		switch _, err := strconv.ParseUint(e.About, 16, 32); {
@@ -145,7 +161,7 @@ func (v *visit) audit() error {
 		case len(e.About) == 8 && err == nil:
 			row.To = "/groups/" + e.About
 		}
-		rows = append(rows, row)
+		p.Rows = append(p.Rows, row)
 	}
-	return v.show(200, "audit", "Audit", rows)
+	return v.show(200, "audit", "Audit", p)
 }
