@@ -51,12 +51,6 @@ func (b *bench) desk(of deskOf) error {
 	return b.deskMany(ctx, cmp.Or(of.postgres, filepath.Join(b.dir, "desk")), of)
 }
 
-// corpus are cases of real games that are small.
-var corpus = []string{
-	"0ad/mp_late_damage", "0ad/mp_orders_walkspeed", "openttd/money_poke", "openttd/dropped_sign", "warzone2100/player_power_3peer", "widelands/cmdact_serial",
-	"spring/pos_1ulp", "openra", "rimworld", "claims/ggrs", "ggpo/vectorwar", "godot-rollback/input",
-}
-
 // deskAdd measures reading bundles, as desk add does: by as many readers as there are processors, each
 // bundle in a transaction of its own. One of two is of the corpus, the others are sessions of the
 // reference game of other seeds; a file beside the evidence makes each another content.

@@ -54,9 +54,15 @@ func (s *Scrubber) rewrite(in files.File, size int64, name string, out files.Scr
 	if c, ok := content.(io.Closer); ok {
 		defer c.Close()
 	}
+	begin := bufio.NewReaderSize(content, tracediff.SniffLen)
+	if peeked, err := begin.Peek(tracediff.SniffLen); err == nil { // it is longer: what it begins with says what it is
+		if write, why := rewriterFor(peeked, name); write == nil {
+			return false, why, nil
+		}
+	}
 	plain := files.Scratch()
 	defer plain.Close()
-	n, err := io.Copy(plain, io.LimitReader(content, limits.File.Max()+1))
+	n, err := io.Copy(plain, io.LimitReader(begin, limits.File.Max()+1))
 	if err != nil || limits.File.Over(n) {
 		return false, "it is compressed and damaged, or too large: copied as it is", nil
 	}
@@ -133,25 +139,31 @@ func rewriterOf(in io.ReaderAt, size int64, name string) (write rewriter, why st
 	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, "", err
 	}
+	write, why = rewriterFor(head, name)
+	return write, why, nil
+}
+
+// rewriterFor is rewriterOf for a file that begins with some bytes, or is of no more.
+func rewriterFor(head []byte, name string) (write rewriter, why string) {
 	base := filepath.Base(name)
 	switch {
-	case size == 0:
-		return nil, "", nil
+	case len(head) == 0:
+		return nil, ""
 	case strings.HasPrefix(base, "desync_report_") && strings.Contains(base, ".json"):
-		return rewritePeerReport, "", nil
+		return rewritePeerReport, ""
 	case snapshot.IsSnap(head):
-		return rewriteSnap, "", nil
+		return rewriteSnap, ""
 	case signatures.IsChain(head):
-		return nil, "a signature covers the name of the peer: kept, so that it can be verified", nil
+		return nil, "a signature covers the name of the peer: kept, so that it can be verified"
 	case orderlog.IsLog(head):
-		return rewriteLog, "", nil
+		return rewriteLog, ""
 	case tracediff.Sniff(head) == tracediff.Binary:
-		return rewriteTrace, "", nil
+		return rewriteTrace, ""
 	}
 	if f := formats.Recognize(name, head); f != nil && (f.Snapshot != nil || f.Log != nil || f.Trace != nil) || tracediff.Sniff(head) != tracediff.Pairs {
-		return nil, foreign, nil
+		return nil, foreign
 	}
-	return rewriteTextTrace, "", nil
+	return rewriteTextTrace, ""
 }
 
 // rewriteSnap replaces the peer and the properties of persons in a snapshot, which its root does not cover.

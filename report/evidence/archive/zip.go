@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/klauspost/compress/flate"
+
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/limits"
@@ -76,6 +78,7 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 		}
 		return nil, fmt.Errorf("a zip archive whose list of entries, which stands at its end, is cut off or damaged (%v): %w", err, frame.ErrTorn)
 	}
+	z.RegisterDecompressor(zip.Deflate, inflater)
 	if len(z.File) > a.tree.limits.Entries {
 		return nil, limits.Entries.Reached("", int64(len(z.File)))
 	}
@@ -141,6 +144,50 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 	}
 	a.add(root, f.Name, n)
 }
+
+// inflaters are reused: what one costs is its window.
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(empty{}) }}
+
+// inflater inflates twice as fast as the one of package zip.
+func inflater(r io.Reader) io.ReadCloser {
+	f := inflaters.Get().(io.ReadCloser)
+	_ = f.(flate.Resetter).Reset(r, nil) // of no dictionary it has no error
+	return &pooled{from: f}
+}
+
+// pooled is an inflater that goes back when it is closed.
+type pooled struct {
+	mu   sync.Mutex // Close may come while Read waits
+	from io.ReadCloser
+}
+
+func (p *pooled) Read(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.from == nil {
+		return 0, fs.ErrClosed
+	}
+	return p.from.Read(b)
+}
+
+func (p *pooled) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.from == nil {
+		return nil
+	}
+	f := p.from
+	p.from = nil
+	err := f.Close()
+	_ = f.(flate.Resetter).Reset(empty{}, nil) // so that it holds no file
+	inflaters.Put(f)
+	return err
+}
+
+// empty has nothing to read.
+type empty struct{}
+
+func (empty) Read([]byte) (int, error) { return 0, io.EOF }
 
 // inflating is an open file of a zip archive that is deflated. Read goes through it
 // as a stream; ReadAt keeps what is before the offset it was asked for in memory.
