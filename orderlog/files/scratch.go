@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 )
 
@@ -13,14 +14,75 @@ type ScratchFile interface {
 	io.Writer
 }
 
-// Scratch returns a temporary file, or where none can be made one in memory: for content of a bounded
-// size.
-func Scratch() ScratchFile {
-	if f, err := Temporary(); err == nil {
-		return f
-	}
-	return new(Memory)
+// smallScratch is how many bytes of a scratch file are in memory before they are moved to the disk.
+const smallScratch = 1 << 20
+
+// Scratch returns a file that is in memory while it is small, and then a temporary file, or stays in memory
+// where none can be made: for content of a bounded size.
+func Scratch() ScratchFile { return &scratch{now: new(Memory)} }
+
+// scratch is a file in memory, or what it was moved to.
+type scratch struct {
+	now   ScratchFile
+	stays bool // where it is
 }
+
+// Write puts bytes at the end of the file.
+func (s *scratch) Write(b []byte) (int, error) {
+	if m, ok := s.now.(*Memory); ok && !s.stays && m.size+int64(len(b)) > smallScratch {
+		if err := s.move(m); err != nil {
+			return 0, err
+		}
+	}
+	return s.now.Write(b)
+}
+
+// move moves what is in memory to a temporary file, if one can be made.
+func (s *scratch) move(m *Memory) error {
+	s.stays = true
+	if m.closed {
+		return nil // which writing says
+	}
+	f, err := Temporary()
+	if err != nil {
+		return nil // Scratch has said so
+	}
+	for _, block := range m.blocks {
+		if _, err := f.Write(block); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	s.now = f
+	return m.Close()
+}
+
+// ReadFrom is for io.Copy.
+func (s *scratch) ReadFrom(r io.Reader) (n int64, err error) {
+	buf := copyBuffers.Get().(*[copyBuffer]byte)
+	defer copyBuffers.Put(buf)
+	for {
+		got, err := r.Read(buf[:])
+		wrote, failed := s.Write(buf[:got])
+		if n += int64(wrote); failed != nil {
+			return n, failed
+		}
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+const copyBuffer = 32 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
+func (s *scratch) Read(b []byte) (int, error)             { return s.now.Read(b) }
+func (s *scratch) ReadAt(b []byte, at int64) (int, error) { return s.now.ReadAt(b, at) }
+func (s *scratch) Stat() (fs.FileInfo, error)             { return s.now.Stat() }
+func (s *scratch) Close() error                           { return s.now.Close() }
 
 // Memory is a regular file in memory, empty at first.
 type Memory struct {
@@ -39,7 +101,11 @@ func (m *Memory) Write(b []byte) (int, error) {
 	}
 	for left := b; len(left) > 0; {
 		if m.size == int64(len(m.blocks))*memoryBlock {
-			m.blocks = append(m.blocks, make([]byte, 0, memoryBlock))
+			var block []byte // the first one grows: most files are small
+			if m.size > 0 {
+				block = make([]byte, 0, memoryBlock)
+			}
+			m.blocks = append(m.blocks, block)
 		}
 		last := &m.blocks[len(m.blocks)-1]
 		n := min(len(left), memoryBlock-len(*last))

@@ -12,24 +12,20 @@ import (
 
 // TestScratch: a file in memory reads as one on the disk does, and stands in where none can be made.
 func TestScratch(t *testing.T) {
-	content := bytes.Repeat([]byte("desync"), 1+3*memoryBlock/6)
-	var kept []ScratchFile
-	onDisk := Scratch()
-	if _, memory := onDisk.(*Memory); memory {
-		t.Error("the file is in memory though one can be made")
-	}
-	kept = append(kept, onDisk)
-	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nothing"))
-	t.Setenv("TMP", filepath.Join(t.TempDir(), "nothing"))
-	inMemory := Scratch()
-	if _, memory := inMemory.(*Memory); !memory {
-		t.Errorf("a %T was made in a folder that is not there", inMemory)
-	}
-	for _, f := range append(kept, inMemory) {
+	content := bytes.Repeat([]byte("desync"), 1+smallScratch/6)
+	for _, onDisk := range []bool{true, false} {
+		if !onDisk {
+			t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nothing"))
+			t.Setenv("TMP", filepath.Join(t.TempDir(), "nothing"))
+		}
+		f := Scratch()
 		for part := range bytes.Lines(bytes.ReplaceAll(content, []byte("c"), []byte("\n"))) {
 			if n, err := f.Write(bytes.ReplaceAll(part, []byte("\n"), []byte("c"))); err != nil || n != len(part) {
 				t.Fatal(n, err)
 			}
+		}
+		if _, disk := f.(*scratch).now.(*TemporaryFile); disk != onDisk {
+			t.Errorf("more than %d bytes are in a %T", smallScratch, f.(*scratch).now)
 		}
 		stat, err := f.Stat()
 		if err != nil || stat.Size() != int64(len(content)) || !stat.Mode().IsRegular() || stat.IsDir() {
@@ -53,6 +49,29 @@ func TestScratch(t *testing.T) {
 			if !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("%T: closed: %v", f, err)
 			}
+		}
+	}
+}
+
+// TestScratchSmall: a file stays in memory up to a size, and moves to the disk with the byte after it.
+func TestScratchSmall(t *testing.T) {
+	f := Scratch()
+	defer f.Close()
+	content := bytes.Repeat([]byte("desync"), smallScratch/6+1)
+	for _, at := range []int{smallScratch, smallScratch + 1} {
+		stat, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(f, iotest.OneByteReader(bytes.NewReader(content[stat.Size():at]))); err != nil {
+			t.Fatal(err)
+		}
+		if _, memory := f.(*scratch).now.(*Memory); memory != (at == smallScratch) {
+			t.Errorf("%d bytes are in a %T", at, f.(*scratch).now)
+		}
+		got := make([]byte, at)
+		if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, content[:at]) {
+			t.Errorf("%d bytes are not read as they were written: %v", at, err)
 		}
 	}
 }

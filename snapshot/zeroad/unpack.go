@@ -12,9 +12,17 @@ func unpack(r io.ReaderAt, size int64) ([]byte, error) {
 	if limits.State.Over(size) {
 		return nil, limits.State.Reached("", size)
 	}
-	content, _, err := packed.UnpackState(io.NewSectionReader(r, 0, size), size)
+	content, packing, err := packed.UnpackState(io.NewSectionReader(r, 0, size), size)
 	if err != nil {
 		return nil, err
+	}
+	if packing == "" { // its size is known
+		text := make([]byte, size)
+		n, err := r.ReadAt(text, 0)
+		if err == io.EOF {
+			err = nil
+		}
+		return text[:n], err
 	}
 	text, err := io.ReadAll(content)
 	if c, ok := content.(io.Closer); ok {
