@@ -288,10 +288,9 @@ func multiply(ctx context.Context, db *sql.DB, copies int) error {
 	each := []string{
 		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, '$K' || SUBSTR(hash, 5), name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
 		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, name, source, at FROM receipts WHERE bundle_id <= $L",
-		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, seed, day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
+		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
 		"INSERT INTO documents (report_id, body) SELECT report_id + $R, body FROM documents WHERE report_id <= $M",
 		"INSERT INTO report_peers (report_id, number, name) SELECT report_id + $R, number, name FROM report_peers WHERE report_id <= $M",
-		"INSERT INTO report_traits (report_id, trait_id) SELECT report_id + $R, trait_id FROM report_traits WHERE report_id <= $M",
 	}
 	for k := 1; k < copies; k++ {
 		tx, err := db.BeginTx(ctx, nil)

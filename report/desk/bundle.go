@@ -38,6 +38,9 @@ type Receipt struct {
 	Source string // who took it: a command, or the name of a token
 }
 
+// keptByHash is what the column kept has of a bundle whose blob has the hash of what was received.
+const keptByHash = "="
+
 // maxReceipts is how many receipts of a bundle are kept, the first ones. Later times are only counted.
 const maxReceipts = 200
 

@@ -13,7 +13,10 @@ func (s *Store) Bundles(ctx context.Context, state State, before int64, limit in
 	}
 	name, args := "bundle.list", []any{before, limit}
 	if state != "" {
-		name, args = "bundle.list.state", append(args, state)
+		name, args = "bundle.list.unread", append(args, state)
+	}
+	if state == Read {
+		name = "bundle.list.read"
 	}
 	err = s.each(ctx, name, args, func(scan func(...any) error) error {
 		b, err := scanBundle(scan)

@@ -106,10 +106,10 @@ func (s *Store) CheckBuild(ctx context.Context, build string, failOn []FailOn, f
 			return nil, fmt.Errorf("list.reports.count: %w", err)
 		}
 	}
-	if c.Waiting, err = s.one(ctx, "stats.waiting", Waiting); err != nil {
+	if c.Waiting, err = s.one(ctx, "stats.unread", Waiting); err != nil {
 		return nil, err
 	}
-	if c.Aside, err = s.one(ctx, "stats.waiting", Aside); err != nil || c.Reports == 0 {
+	if c.Aside, err = s.one(ctx, "stats.unread", Aside); err != nil || c.Reports == 0 {
 		return c, err
 	}
 	with := func(t Term) Filter { return Filter{append(slices.Clone(f.Terms), t)} }

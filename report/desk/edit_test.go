@@ -64,7 +64,7 @@ func agree(t failing, db *sql.DB) {
 			`SELECT variant_id, day, count(*) FROM reports WHERE variant_id > 0 AND day > 0 GROUP BY variant_id, day ORDER BY variant_id, day`},
 		"traits": {
 			`SELECT variant_id, trait_id, reports FROM variant_traits WHERE reports <> 0 ORDER BY variant_id, trait_id`,
-			`SELECT r.variant_id, t.trait_id, count(*) FROM reports r JOIN report_traits t ON t.report_id = r.id WHERE r.variant_id > 0 GROUP BY r.variant_id, t.trait_id ORDER BY r.variant_id, t.trait_id`},
+			`SELECT r.variant_id, t.trait_id, count(*) FROM reports r JOIN set_traits t ON t.set_id = r.set_id WHERE r.variant_id > 0 GROUP BY r.variant_id, t.trait_id ORDER BY r.variant_id, t.trait_id`},
 		"game": {
 			`SELECT game_id, name, of_id, reports FROM game_counts WHERE reports <> 0 AND name IN ('reports', 'build') ORDER BY game_id, name, of_id`,
 			`SELECT game_id, 'build', build_id, count(*) FROM reports WHERE variant_id > 0 AND build_id > 0 GROUP BY game_id, build_id

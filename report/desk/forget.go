@@ -272,6 +272,9 @@ func (x *forgetting) traits(ctx context.Context) error {
 			continue // their documents have it, and are listed
 		}
 		x.done.Facts++
+		if err := x.traitSets(ctx, id); err != nil {
+			return err
+		}
 		for _, name := range []string{"variant.trait.delete", "game.trait.delete", "trait.delete"} {
 			if _, err := x.tx.run(ctx, name, id); err != nil {
 				return err
@@ -279,6 +282,25 @@ func (x *forgetting) traits(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// traitSets deletes the sets of traits that have one which no report has any more.
+func (x *forgetting) traitSets(ctx context.Context, trait int64) error {
+	var sets []int64
+	err := x.tx.each(ctx, "trait.sets", []any{trait}, func(scan func(...any) error) error {
+		var id int64
+		err := scan(&id)
+		sets = append(sets, id)
+		return err
+	})
+	for _, id := range sets {
+		for _, name := range []string{"set.traits.delete", "set.delete"} {
+			if err == nil {
+				_, err = x.tx.run(ctx, name, id)
+			}
+		}
+	}
+	return err
 }
 
 // mentions looks for the name in the documents that are left.

@@ -170,9 +170,10 @@ func (tx *Tx) fill(ctx context.Context, t *table, in io.Reader, need map[string]
 		return 0, err
 	}
 	defer insert.Close()
-	keptAt := -1
+	keptAt, hashAt := -1, -1
 	if t.Name == "bundles" {
 		keptAt = slices.IndexFunc(t.Columns, func(c column) bool { return c.Name == "kept" })
+		hashAt = slices.IndexFunc(t.Columns, func(c column) bool { return c.Name == "hash" })
 	}
 	lines := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -193,8 +194,12 @@ func (tx *Tx) fill(ctx context.Context, t *table, in io.Reader, need map[string]
 			return n, err
 		}
 		if keptAt >= 0 {
-			if hash, _ := values[keptAt].(string); hash != "" {
-				need[hash] = true
+			kept, _ := values[keptAt].(string)
+			if kept == keptByHash {
+				kept, _ = values[hashAt].(string)
+			}
+			if kept != "" {
+				need[kept] = true
 			}
 		}
 		n++

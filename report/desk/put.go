@@ -103,7 +103,11 @@ func (tx *Tx) put(ctx context.Context, bundle int64, match int, tool string, x *
 			return c, err
 		}
 	}
-	values := []any{now.variant, r.Status, now.game, now.build, r.Session.Seed, now.day, tickOf(r), now.peers, x.Complete, firstSentence(r), tool}
+	set, err := tx.traitSet(ctx, now.traits)
+	if err != nil {
+		return c, err
+	}
+	values := []any{now.variant, r.Status, now.game, now.build, set, r.Session.Seed, now.day, tickOf(r), now.peers, x.Complete, firstSentence(r), tool}
 	if again {
 		_, err = tx.run(ctx, "report.update", append([]any{c.Report}, values...)...)
 	} else {
@@ -112,7 +116,7 @@ func (tx *Tx) put(ctx context.Context, bundle int64, match int, tool string, x *
 	if err != nil {
 		return c, err
 	}
-	if err := tx.describe(ctx, c.Report, r, now.traits); err != nil {
+	if err := tx.describe(ctx, c.Report, r); err != nil {
 		return c, err
 	}
 	if now.variant != 0 {
@@ -122,7 +126,7 @@ func (tx *Tx) put(ctx context.Context, bundle int64, match int, tool string, x *
 }
 
 // describe writes what belongs to a report alone.
-func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report, traits []int64) error {
+func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report) error {
 	body, err := pack(r)
 	if err != nil {
 		return err
@@ -132,11 +136,6 @@ func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report, traits [
 	}
 	for i := range r.Peers {
 		if _, err := tx.run(ctx, "report.peer.insert", id, i+1, r.Peers[i].Name); err != nil {
-			return err
-		}
-	}
-	for _, trait := range traits {
-		if _, err := tx.run(ctx, "report.trait.insert", id, trait); err != nil {
 			return err
 		}
 	}
@@ -150,10 +149,8 @@ func (tx *Tx) forget(ctx context.Context, id int64, old *counted) error {
 	if old.traits, err = tx.reportTraits(ctx, id); err != nil {
 		return err
 	}
-	for _, name := range []string{"report.traits.delete", "report.peers.delete"} {
-		if _, err := tx.run(ctx, name, id); err != nil {
-			return err
-		}
+	if _, err := tx.run(ctx, "report.peers.delete", id); err != nil {
+		return err
 	}
 	if old.variant == 0 {
 		return nil
@@ -518,7 +515,31 @@ func (tx *Tx) traitsOf(ctx context.Context, r *report.Report) ([]int64, error) {
 		}
 		ids = append(ids, id)
 	}
-	return ids, nil
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// traitSet returns the number of the set of some traits, which are in order; 0 if they are none.
+func (tx *Tx) traitSet(ctx context.Context, traits []int64) (id int64, err error) {
+	if len(traits) == 0 {
+		return 0, nil
+	}
+	list := withIDs("{{ids}}", traits)
+	if id, ok := tx.sets[list]; ok {
+		return id, nil
+	}
+	if err = tx.row(ctx, "set.find", []any{list}, &id); errors.Is(err, sql.ErrNoRows) {
+		err = tx.row(ctx, "set.insert", []any{list}, &id)
+		for _, trait := range traits {
+			if err == nil {
+				_, err = tx.run(ctx, "set.trait.insert", id, trait)
+			}
+		}
+	}
+	if err == nil {
+		tx.sets[list] = id
+	}
+	return id, err
 }
 
 // dayOf returns when a match was played, in days since 1970; 0 if that is not known.

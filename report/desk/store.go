@@ -159,9 +159,10 @@ type Tx struct {
 	*sql.Tx
 	store    *Store
 	prepared map[string]*sql.Stmt
-	// games and traits are ids that were looked up.
+	// games, traits and sets of traits are ids that were looked up.
 	games  map[string]int64
 	traits map[[2]string]int64
+	sets   map[string]int64
 }
 
 // Write runs f in a transaction that writes, and commits it unless f returns an error. What
@@ -199,7 +200,7 @@ func (s *Store) once(ctx context.Context, f func(*Tx) error) error {
 
 // In returns a transaction of DB as one of the store.
 func (s *Store) In(t *sql.Tx) *Tx {
-	return &Tx{Tx: t, store: s, prepared: map[string]*sql.Stmt{}, games: map[string]int64{}, traits: map[[2]string]int64{}}
+	return &Tx{Tx: t, store: s, prepared: map[string]*sql.Stmt{}, games: map[string]int64{}, traits: map[[2]string]int64{}, sets: map[string]int64{}}
 }
 
 // conflict reports whether an error says that another transaction was in the way.

@@ -92,7 +92,7 @@ func tables(ctx context.Context, q querier, schema int) ([]table, error) {
 
 func typeOf(table string, c *sql.ColumnType) (columnType, error) {
 	switch name := strings.ToUpper(c.DatabaseTypeName()); name {
-	case "INTEGER", "BIGINT", "INT8":
+	case "INTEGER", "BIGINT", "INT4", "INT8":
 		return integerColumn, nil
 	case "TEXT":
 		return textColumn, nil

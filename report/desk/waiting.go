@@ -35,7 +35,11 @@ func (tx *Tx) TryAgain(ctx context.Context, bundle int64) (bool, error) {
 
 // BundlesIn returns bundles in a state whose numbers are above after, in order, at most limit of them.
 func (s *Store) BundlesIn(ctx context.Context, state State, after int64, limit int) (list []*Bundle, err error) {
-	err = s.each(ctx, "bundle.of-state", []any{state, after, limit}, func(scan func(...any) error) error {
+	name := "bundle.unread" // which an index has
+	if state == Read {
+		name = "bundle.read"
+	}
+	err = s.each(ctx, name, []any{state, after, limit}, func(scan func(...any) error) error {
 		b, err := scanBundle(scan)
 		list = append(list, b)
 		return err

@@ -1,4 +1,5 @@
--- The store of a desk. {{id}}, {{once}} and {{bytes}} are types of the database: see dialect.go. Times are
+-- The store of a desk. {{id}}, {{once}}, {{key}}, {{small}} and {{bytes}} are types of the database, {{by_key}} how a
+-- table is kept: see dialect.go. Times are
 -- microseconds since 1970 in UTC, days are days since 1970, 0 and '' are "not known" where nothing
 -- else is said.
 
@@ -8,14 +9,14 @@ CREATE TABLE bundles (
 	hash        TEXT NOT NULL UNIQUE,       -- SHA-256 of what was received, 64 hex digits
 	name        TEXT NOT NULL,              -- under which it came first
 	bytes       BIGINT NOT NULL,            -- of what was received
-	kept        TEXT NOT NULL,              -- the blob that is kept of it, '' if it was deleted
+	kept        TEXT NOT NULL,              -- the blob that is kept of it, '' if it was deleted, = if it is called by the hash
 	kept_bytes  BIGINT NOT NULL,            -- of that blob as it is stored
 	state       TEXT NOT NULL,              -- waiting, read or aside
 	why         TEXT NOT NULL DEFAULT '',   -- it is set aside
 	received_at BIGINT NOT NULL
 );
-CREATE INDEX bundles_waiting ON bundles (state, id);
-CREATE INDEX bundles_kept ON bundles (kept);
+CREATE INDEX bundles_unread ON bundles (state, id) WHERE state <> 'read';
+CREATE INDEX bundles_kept ON bundles (kept) WHERE kept <> '' AND kept <> '=';
 
 -- Each time that it came.
 CREATE TABLE receipts (
@@ -81,7 +82,7 @@ CREATE TABLE group_keys (
 	coarse   TEXT NOT NULL,
 	group_id BIGINT NOT NULL REFERENCES groups (id),
 	PRIMARY KEY (game_id, coarse)
-);
+) {{by_key}};
 CREATE INDEX group_keys_group ON group_keys (group_id);
 
 -- Reports between which nothing that is known makes a difference.
@@ -106,7 +107,7 @@ CREATE TABLE variant_prints (
 	digest     TEXT NOT NULL,
 	name       TEXT NOT NULL,
 	PRIMARY KEY (variant_id, level)
-);
+) {{by_key}};
 CREATE INDEX variant_prints_digest ON variant_prints (digest);
 
 -- How many reports of a variant are of which build, of which day, of which platform.
@@ -115,21 +116,21 @@ CREATE TABLE variant_builds (
 	build_id   BIGINT NOT NULL,
 	reports    BIGINT NOT NULL,
 	PRIMARY KEY (variant_id, build_id)
-);
+) {{by_key}};
 CREATE INDEX variant_builds_build ON variant_builds (build_id);
 CREATE TABLE variant_days (
 	variant_id BIGINT NOT NULL REFERENCES variants (id),
 	day        BIGINT NOT NULL,
 	reports    BIGINT NOT NULL,
 	PRIMARY KEY (variant_id, day)
-);
+) {{by_key}};
 CREATE INDEX variant_days_day ON variant_days (day);
 CREATE TABLE variant_traits (
 	variant_id BIGINT NOT NULL REFERENCES variants (id),
 	trait_id   BIGINT NOT NULL,
 	reports    BIGINT NOT NULL,
 	PRIMARY KEY (variant_id, trait_id)
-);
+) {{by_key}};
 CREATE INDEX variant_traits_trait ON variant_traits (trait_id, variant_id);
 
 -- The same of all reports of a game that have a variant; name is trait, build or day.
@@ -139,36 +140,50 @@ CREATE TABLE game_counts (
 	of_id   BIGINT NOT NULL,
 	reports BIGINT NOT NULL,
 	PRIMARY KEY (game_id, name, of_id)
-);
+) {{by_key}};
 
--- One match of one bundle.
+-- All traits that a match has. Many matches have the same.
+CREATE TABLE trait_sets (
+	id   {{id}},
+	list TEXT NOT NULL UNIQUE               -- their numbers in order, with commas
+);
+CREATE TABLE set_traits (
+	set_id   BIGINT NOT NULL REFERENCES trait_sets (id),
+	trait_id BIGINT NOT NULL,
+	PRIMARY KEY (set_id, trait_id)
+) {{by_key}};
+CREATE INDEX set_traits_trait ON set_traits (trait_id, set_id);
+
+-- One match of one bundle. The order of the columns is the one in which PostgreSQL leaves no room between them.
 CREATE TABLE reports (
 	id         {{id}},
 	bundle_id  BIGINT NOT NULL REFERENCES bundles (id),
-	match_no   BIGINT NOT NULL,             -- from 1
 	variant_id BIGINT NOT NULL,             -- 0 if no divergence is known
-	pinned     BOOLEAN NOT NULL,            -- a person said of which variant it is
-	status     TEXT NOT NULL,               -- in-sync, diverged, inconclusive or error
 	game_id    BIGINT NOT NULL,
 	build_id   BIGINT NOT NULL,             -- 0 if it is not known
-	seed       TEXT NOT NULL,
-	day        BIGINT NOT NULL,             -- when it was played, 0 if that is not known
+	set_id     BIGINT NOT NULL,             -- of traits, 0 if it has none
 	tick       BIGINT NOT NULL,             -- the divergent one or the first that may be, -1 if that is not known
-	peers      BIGINT NOT NULL,
-	complete   BIGINT NOT NULL,             -- how much is known, 0 to 100
+	match_no   {{small}} NOT NULL,            -- from 1
+	day        {{small}} NOT NULL,            -- when it was played, 0 if that is not known
+	peers      {{small}} NOT NULL,
+	complete   {{small}} NOT NULL,            -- how much is known, 0 to 100
+	times      {{small}} NOT NULL,            -- how often it was triaged
+	pinned     BOOLEAN NOT NULL,            -- a person said of which variant it is
+	status     TEXT NOT NULL,               -- in-sync, diverged, inconclusive or error
+	seed       TEXT NOT NULL,
 	verdict    TEXT NOT NULL,               -- its first sentence, shortened
 	tool       TEXT NOT NULL,               -- the version that triaged it last
-	times      BIGINT NOT NULL,             -- how often it was triaged
 	UNIQUE (bundle_id, match_no)
 );
 CREATE INDEX reports_variant ON reports (variant_id, complete DESC, id);
 CREATE INDEX reports_build ON reports (build_id);
+CREATE INDEX reports_set ON reports (set_id);
 CREATE INDEX reports_day ON reports (day);
 CREATE INDEX reports_status ON reports (status);
 
 -- What triage wrote of a match, compressed: see document.go.
 CREATE TABLE documents (
-	report_id BIGINT NOT NULL PRIMARY KEY REFERENCES reports (id),
+	report_id {{key}} NOT NULL PRIMARY KEY REFERENCES reports (id),
 	body      {{bytes}} NOT NULL
 );
 
@@ -177,15 +192,8 @@ CREATE TABLE report_peers (
 	number    BIGINT NOT NULL,              -- from 1
 	name      TEXT NOT NULL,                -- a role, a pseudonym, or the name if names are kept
 	PRIMARY KEY (report_id, number)
-);
+) {{by_key}};
 CREATE INDEX report_peers_name ON report_peers (name);
-
-CREATE TABLE report_traits (
-	report_id BIGINT NOT NULL REFERENCES reports (id),
-	trait_id  BIGINT NOT NULL,
-	PRIMARY KEY (report_id, trait_id)
-);
-CREATE INDEX report_traits_trait ON report_traits (trait_id, report_id);
 
 -- What people and the tool did to groups, in order.
 CREATE TABLE events (

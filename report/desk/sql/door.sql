@@ -8,7 +8,7 @@ SELECT value FROM settings WHERE name = $1
 UPDATE bundles SET times = times + 1 WHERE id = $1 RETURNING times
 
 -- name: bundle.waiting
-SELECT coalesce(sum(bytes), 0) FROM bundles WHERE state = 'waiting'
+SELECT coalesce(sum(bytes), 0) FROM bundles WHERE state = 'waiting' AND state <> 'read'
 
 -- name: bundle.reports
 SELECT r.id, r.match_no, r.status, coalesce(g.code, '') FROM reports r LEFT JOIN variants v ON v.id = r.variant_id LEFT JOIN groups g ON g.id = v.group_id

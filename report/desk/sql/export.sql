@@ -1,2 +1,2 @@
 -- name: export.kept
-SELECT DISTINCT kept FROM bundles WHERE kept <> ''
+SELECT DISTINCT CASE WHEN kept = '=' THEN hash ELSE kept END FROM bundles WHERE kept <> ''

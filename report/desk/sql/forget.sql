@@ -32,7 +32,16 @@ UPDATE bundles SET kept = '', kept_bytes = 0, name = '' WHERE id = $1
 SELECT id, name, value FROM traits ORDER BY id
 
 -- name: trait.used
-SELECT count(*) FROM report_traits WHERE trait_id = $1
+SELECT count(*) FROM set_traits t JOIN reports r ON r.set_id = t.set_id WHERE t.trait_id = $1
+
+-- name: trait.sets
+SELECT set_id FROM set_traits WHERE trait_id = $1
+
+-- name: set.traits.delete
+DELETE FROM set_traits WHERE set_id = $1
+
+-- name: set.delete
+DELETE FROM trait_sets WHERE id = $1
 
 -- name: trait.delete
 DELETE FROM traits WHERE id = $1

@@ -66,13 +66,13 @@ SELECT DISTINCT r.bundle_id FROM reports r WHERE {{where}} ORDER BY r.bundle_id
 r.variant_id IN (SELECT v.id FROM variants v JOIN groups g ON g.id = v.group_id WHERE {{where}})
 
 -- name: reports.trait
-r.id IN (SELECT t.report_id FROM report_traits t WHERE t.trait_id IN ({{ids}}))
+r.set_id IN (SELECT t.set_id FROM set_traits t WHERE t.trait_id IN ({{ids}}))
 
 -- name: reports.trait.many
-EXISTS (SELECT 1 FROM report_traits t WHERE t.report_id = r.id AND t.trait_id IN ({{ids}}))
+EXISTS (SELECT 1 FROM set_traits t WHERE t.set_id = r.set_id AND t.trait_id IN ({{ids}}))
 
 -- name: reports.trait.count
-SELECT count(*) FROM (SELECT 1 FROM report_traits t WHERE t.trait_id IN ({{ids}}) LIMIT $1) AS few
+SELECT count(*) FROM (SELECT 1 FROM reports r WHERE r.set_id IN (SELECT t.set_id FROM set_traits t WHERE t.trait_id IN ({{ids}})) LIMIT $1) AS few
 
 -- name: reports.peer
 r.id IN (SELECT p.report_id FROM report_peers p WHERE p.name = {{value}})

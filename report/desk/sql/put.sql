@@ -1,15 +1,15 @@
 -- name: bundle.insert
-INSERT INTO bundles (hash, name, bytes, kept, kept_bytes, state, received_at) VALUES ($1, $2, $3, $4, $5, 'waiting', $6)
+INSERT INTO bundles (hash, name, bytes, kept, kept_bytes, state, received_at) VALUES ($1, $2, $3, CASE WHEN $4 = $1 THEN '=' ELSE $4 END, $5, 'waiting', $6)
 ON CONFLICT (hash) DO NOTHING RETURNING id
 
 -- name: bundle.by-hash
-SELECT id, hash, name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE hash = $1
+SELECT id, hash, name, bytes, CASE WHEN kept = '=' THEN hash ELSE kept END, kept_bytes, state, why, received_at FROM bundles WHERE hash = $1
 
 -- name: bundle.by-id
-SELECT id, hash, name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id = $1
+SELECT id, hash, name, bytes, CASE WHEN kept = '=' THEN hash ELSE kept END, kept_bytes, state, why, received_at FROM bundles WHERE id = $1
 
 -- name: bundle.kept-again
-UPDATE bundles SET kept = $2, kept_bytes = $3 WHERE id = $1
+UPDATE bundles SET kept = CASE WHEN $2 = hash THEN '=' ELSE $2 END, kept_bytes = $3 WHERE id = $1
 
 -- name: bundle.state
 UPDATE bundles SET state = $2, why = $3 WHERE id = $1
@@ -114,11 +114,11 @@ SELECT id, variant_id, pinned, game_id, build_id, day, peers, times FROM reports
 SELECT match_no FROM reports WHERE bundle_id = $1 AND match_no > $2 ORDER BY match_no
 
 -- name: report.insert
-INSERT INTO reports (bundle_id, match_no, variant_id, pinned, status, game_id, build_id, seed, day, tick, peers, complete, verdict, tool, times)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 1) RETURNING id
+INSERT INTO reports (bundle_id, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 1) RETURNING id
 
 -- name: report.update
-UPDATE reports SET variant_id = $2, status = $3, game_id = $4, build_id = $5, seed = $6, day = $7, tick = $8, peers = $9, complete = $10, verdict = $11, tool = $12, times = times + 1
+UPDATE reports SET variant_id = $2, status = $3, game_id = $4, build_id = $5, set_id = $6, seed = $7, day = $8, tick = $9, peers = $10, complete = $11, verdict = $12, tool = $13, times = times + 1
 WHERE id = $1
 
 -- name: report.delete
@@ -131,13 +131,16 @@ INSERT INTO documents (report_id, body) VALUES ($1, $2) ON CONFLICT (report_id) 
 DELETE FROM documents WHERE report_id = $1
 
 -- name: report.traits
-SELECT trait_id FROM report_traits WHERE report_id = $1
+SELECT t.trait_id FROM reports r JOIN set_traits t ON t.set_id = r.set_id WHERE r.id = $1
 
--- name: report.traits.delete
-DELETE FROM report_traits WHERE report_id = $1
+-- name: set.find
+SELECT id FROM trait_sets WHERE list = $1
 
--- name: report.trait.insert
-INSERT INTO report_traits (report_id, trait_id) VALUES ($1, $2)
+-- name: set.insert
+INSERT INTO trait_sets (list) VALUES ($1) ON CONFLICT (list) DO UPDATE SET list = excluded.list RETURNING id
+
+-- name: set.trait.insert
+INSERT INTO set_traits (set_id, trait_id) VALUES ($1, $2) ON CONFLICT (set_id, trait_id) DO NOTHING
 
 -- name: report.peers.delete
 DELETE FROM report_peers WHERE report_id = $1

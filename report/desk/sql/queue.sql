@@ -10,8 +10,11 @@ SELECT coalesce(max(times), 0) FROM reports WHERE bundle_id = $1 AND match_no = 
 -- name: bundle.try-again
 UPDATE bundles SET state = 'waiting', why = '' WHERE id = $1 AND state = 'aside'
 
--- name: bundle.of-state
-SELECT id, hash, name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE state = $1 AND id > $2 ORDER BY id LIMIT $3
+-- name: bundle.read
+SELECT id, hash, name, bytes, CASE WHEN kept = '=' THEN hash ELSE kept END, kept_bytes, state, why, received_at FROM bundles WHERE state = $1 AND id > $2 ORDER BY id LIMIT $3
+
+-- name: bundle.unread
+SELECT id, hash, name, bytes, CASE WHEN kept = '=' THEN hash ELSE kept END, kept_bytes, state, why, received_at FROM bundles WHERE state = $1 AND state <> 'read' AND id > $2 ORDER BY id LIMIT $3
 
 -- name: build.names
 SELECT name, day FROM builds

@@ -25,8 +25,8 @@ SELECT of_id, sum(reports) FROM game_counts WHERE name = 'day' AND reports > 0 G
 -- name: stats.os
 SELECT t.value, sum(c.reports) FROM game_counts c JOIN traits t ON t.id = c.of_id WHERE c.name = 'trait' AND c.reports > 0 AND t.name = 'os' AND t.value <> '' GROUP BY t.value ORDER BY 2 DESC, t.value
 
--- name: stats.waiting
-SELECT count(*) FROM bundles WHERE state = $1
+-- name: stats.unread
+SELECT count(*) FROM bundles WHERE state = $1 AND state <> 'read'
 
 -- name: stats.of-build
 SELECT count(*) FROM reports WHERE build_id IN ({{ids}})
