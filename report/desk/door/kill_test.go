@@ -74,13 +74,17 @@ func TestKilled(t *testing.T) {
 			clients.Go(func() { run.whole(i) })
 		}
 		clients.Go(run.pieces)
-		for i := range kill.Times() {
+		longer := 1 // where nothing is acknowledged that soon
+		for i := 0; i < kill.Times() || run.number() == 0 && longer < 256; i++ {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), childVariable+"="+where, childFolder+"="+dir)
 			cmd.ExtraFiles = []*os.File{file}
-			d := time.Duration(50+rand.IntN(400)) * time.Millisecond
+			d := time.Duration(longer*(50+rand.IntN(400))) * time.Millisecond
 			if _, ended, err := kill.After(cmd, d); ended || err != nil {
 				t.Errorf("%d: ended %v, %v", i, ended, err)
+			}
+			if i >= 4 && run.number() == 0 {
+				longer *= 2
 			}
 		}
 		close(run.end)
@@ -147,6 +151,13 @@ func (k *killed) note(content []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.acknowledged = append(k.acknowledged, content)
+}
+
+// number is how many bundles were acknowledged.
+func (k *killed) number() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.acknowledged)
 }
 
 var impatient = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
