@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -28,7 +27,10 @@ import (
 
 // deskOf says what of the desk is measured.
 type deskOf struct {
-	bundles  int    // that are read and put in; 0 for none
+	bundles  int    // that are added, read in process; 0 for none
+	isolated int    // that are added, each read by a process of its own
+	uploads  int    // of 1 MB each
+	queued   int    // bundles that one worker reads, and two, if postgres is set
 	reports  int    // synthetic ones that are put in; 0 for none
 	groups   int    // of the synthetic reports
 	copies   int    // of each of them that are made in the database; the others are put in
@@ -40,8 +42,8 @@ func (b *bench) desk(of deskOf) error {
 	ctx := context.Background()
 	fmt.Println("\n| What | Figure | Goal |")
 	fmt.Println("|---|---|---|")
-	if of.bundles > 0 {
-		if err := b.deskAdd(ctx, of.bundles); err != nil {
+	if of.comes() {
+		if err := b.deskComes(of); err != nil {
 			return err
 		}
 	}
@@ -49,85 +51,6 @@ func (b *bench) desk(of deskOf) error {
 		return nil
 	}
 	return b.deskMany(ctx, cmp.Or(of.postgres, filepath.Join(b.dir, "desk")), of)
-}
-
-// deskAdd measures reading bundles, as desk add does: by as many readers as there are processors, each
-// bundle in a transaction of its own. One of two is of the corpus, the others are sessions of the
-// reference game of other seeds; a file beside the evidence makes each another content.
-func (b *bench) deskAdd(ctx context.Context, n int) error {
-	dir := filepath.Join(b.dir, "bundles")
-	const sessions = 24
-	var cases []string
-	for i := range sessions {
-		kinds := refsim.Faults()
-		k := kinds[i%len(kinds)]
-		f, err := session.ParseFault(fmt.Sprintf("%s/%s@%d:client", k.Name, k.Places[0], 20+i))
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, fmt.Sprint(i))
-		o := session.Options{Config: refsim.Config{Seed: uint64(i + 1), Entities: 150}, Ticks: 120, SnapshotEvery: 60, Faults: []session.Fault{f}}
-		if _, err := session.RecordTo(to, o, session.TraceSystem); err != nil {
-			return err
-		}
-		if err := os.Remove(filepath.Join(to, session.TruthName)); err != nil {
-			return err
-		}
-		cases = append(cases, to, filepath.Join("testdata", corpus[i%len(corpus)]))
-	}
-	defer os.RemoveAll(dir)
-	s, err := desk.Open(ctx, filepath.Join(b.dir, "desk-add"), desk.Options{Create: true})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var (
-		wait   sync.WaitGroup
-		lock   sync.Mutex
-		failed error
-		next   = make(chan int)
-		start  = time.Now()
-		used   = now()
-		half   time.Duration
-		done   int
-	)
-	for range 2 {
-		wait.Go(func() {
-			for i := range next {
-				err := addOne(ctx, s, cases[i%len(cases)], i)
-				lock.Lock()
-				if done++; done == n/2 {
-					half = now() - used
-				}
-				if failed == nil {
-					failed = err
-				}
-				lock.Unlock()
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
-	if failed != nil {
-		return failed
-	}
-	took := now() - used
-	fmt.Printf("| %d bundles read and grouped, in this process | **%.0f/s**, %.0f ms of processor time each | ≥ 60/s |\n", n, float64(n)/time.Since(start).Seconds(), ms(took)/float64(n))
-	fmt.Printf("| growth of that, between %d and %d | exponent **%.2f** | ≤ 1.05 |\n", n/2, n, math.Log2(took.Seconds()/half.Seconds()))
-	return nil
-}
-
-func addOne(ctx context.Context, s *desk.Store, path string, number int) error {
-	var r reader.Reader
-	name := fmt.Sprintf("bundle-%d", number)
-	reports, err := r.Read(ctx, path, name)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return s.Write(ctx, func(tx *desk.Tx) error { return putOne(ctx, tx, name, reports) })
 }
 
 // putOne puts in what was read of a bundle whose content is its name.

@@ -2,9 +2,9 @@
 // pair of measurements alternates, so that a busy machine slows both. It needs
 // cmp and openssl. Run it as
 //
-//	go run ./.ci/bench [-quick] [-triage | -growth | -desk] [DIR]
+//	go run ./.ci/bench [-quick] [-triage | -growth | -desk [-part PART]] [DIR]
 //
-// DIR holds up to 5 GiB of files while it runs; the default is a temporary
+// DIR holds up to 6 GiB of files while it runs; the default is a temporary
 // folder.
 package main
 
@@ -22,7 +22,11 @@ func main() {
 	growth := flag.Bool("growth", false, "measure only how commands grow")
 	many := flag.Bool("desk", false, "measure only the desk")
 	var of deskOf
-	flag.IntVar(&of.bundles, "bundles", 10_000, "with -desk: bundles to read")
+	part := flag.String("part", "all", "with -desk: measure only add, isolate, uploads, workers or queries")
+	flag.IntVar(&of.bundles, "bundles", 10_000, "with -desk: bundles to add")
+	flag.IntVar(&of.isolated, "isolated", 1000, "with -desk: bundles to add, each read by a process of its own")
+	flag.IntVar(&of.uploads, "uploads", 2000, "with -desk: uploads of 1 MB each")
+	flag.IntVar(&of.queued, "queued", 400, "with -desk and -postgres: bundles for one worker, and for two")
 	flag.IntVar(&of.reports, "reports", 1_000_000, "with -desk: synthetic reports")
 	flag.IntVar(&of.groups, "groups", 20_000, "with -desk: groups of the synthetic reports")
 	flag.IntVar(&of.copies, "copies", 25, "with -desk: how often the database has each synthetic report; only the first is put in")
@@ -38,6 +42,9 @@ func main() {
 	}
 	if !*many {
 		of = deskOf{}
+	} else if err := of.only(*part); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
 	}
 	if err := run(flag.Arg(0), *quick, *only, *growth, of); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -68,7 +75,7 @@ func run(dir string, quick, only, growth bool, of deskOf) (err error) {
 		b.mib, b.pairs, b.rounds = 128, 1000, 3
 	}
 	desk := of != (deskOf{})
-	if !desk {
+	if !desk || of.comes() {
 		if err := b.build(); err != nil {
 			return err
 		}
