@@ -102,28 +102,8 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 	if err != nil {
 		return err
 	}
-	dice := rand.New(rand.NewPCG(1, 1))
-	for _, q := range []struct {
-		what string
-		ask  func(i int) error
-	}{
-		{"list, by matches", func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{}); return err }},
-		{"list, newest first", func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByFirst, desk.Page{}); return err }},
-		{"list of one build", filtered(ctx, s, func() string { return fmt.Sprintf("build:1.%d", dice.IntN(builds)) })},
-		{"list of a platform", filtered(ctx, s, func() string { return []string{"os:linux", "os:windows", "os:darwin"}[dice.IntN(3)] })},
-		{"search for a word", filtered(ctx, s, func() string { return fmt.Sprintf("system%d", dice.IntN(of.groups)) })},
-		{"search for a word that nothing has", filtered(ctx, s, func() string { return fmt.Sprintf("nothing%d", dice.IntN(1000)) })},
-		{"page of a group", func(int) error { _, err := s.Group(ctx, codes[dice.IntN(len(codes))]); return err }},
-		{"page of the largest group", func(int) error { _, err := s.Group(ctx, codes[0]); return err }},
-		{"reports of a build", func(int) error {
-			f, err := desk.ParseFilter(fmt.Sprintf("build:1.%d", dice.IntN(builds)))
-			if err == nil {
-				_, err = s.Reports(ctx, f, desk.Page{})
-			}
-			return err
-		}},
-	} {
-		took, used, err := times(100, q.ask)
+	for _, q := range deskQueries(ctx, s, of, codes) {
+		took, used, err := times(60, q.ask)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.what, err)
 		}
@@ -134,6 +114,87 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 		fmt.Printf("| %s: %s, median and 95th percentile | %.1f ms, **%.1f ms**%s | ≤ 100 ms |\n", kind, q.what, ms(took[len(took)/2]), ms(took[len(took)*95/100]), of)
 	}
 	return nil
+}
+
+// deskQuery is what a page or a command of a desk asks for.
+type deskQuery struct {
+	what string
+	ask  func(i int) error
+}
+
+// deskQueries are all kinds of questions of a store, with other words each time.
+func deskQueries(ctx context.Context, s *desk.Store, of deskOf, codes []string) []deskQuery {
+	dice := rand.New(rand.NewPCG(1, 1))
+	in := func(format string, n int) func() string { return func() string { return fmt.Sprintf(format, dice.IntN(n)) } }
+	const systems, processors = "linux windows darwin", "amd64 arm64"
+	one := func(words string) string { list := strings.Fields(words); return list[dice.IntN(len(list))] }
+	groups := func(what string, words func() string) deskQuery { return deskQuery{what, filtered(ctx, s, words)} }
+	reports := func(what string, words func() string) deskQuery {
+		return deskQuery{what, func(int) error {
+			f, err := desk.ParseFilter(words())
+			if err == nil {
+				_, err = s.Reports(ctx, f, desk.Page{})
+			}
+			return err
+		}}
+	}
+	ordered := func(what string, by desk.Order) deskQuery {
+		return deskQuery{what, func(int) error { _, err := s.Groups(ctx, desk.Filter{}, by, desk.Page{}); return err }}
+	}
+	var deep string // a page in the middle of the list
+	return []deskQuery{
+		ordered("list, by matches", desk.ByReports),
+		ordered("list, last seen first", desk.ByLast),
+		ordered("list, newest first", desk.ByFirst),
+		{"list, a page in the middle", func(int) error {
+			for at := 0; deep == "" || at > 0 && at < of.groups/2; at += 500 {
+				list, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{After: deep, Limit: 500})
+				if err != nil {
+					return err
+				}
+				deep = list.Next
+			}
+			_, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{After: deep})
+			return err
+		}},
+		groups("list of a state", func() string { return "state:" + one("open closed any") }),
+		groups("list of a game", func() string { return "game:refsim" }),
+		groups("list of one build", in("build:1.%d", builds)),
+		groups("list of a build and later ones", in("build:>=1.%d", builds)),
+		groups("list of days", func() string {
+			day := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, dice.IntN(days))
+			return fmt.Sprintf("since:%s until:%s", day.Format(time.DateOnly), day.AddDate(0, 0, 14).Format(time.DateOnly))
+		}),
+		groups("list of a platform", func() string { return "os:" + one(systems) }),
+		groups("list of two facts and a state", func() string { return "os:" + one(systems) + " cpu:" + one(processors) + " state:open" }),
+		groups("list of a kind", func() string { return "kind:state" }),
+		groups("list of a peer that is in all matches", func() string { return "peer:" + one("host client") }),
+		groups("list of a seed", in("seed:%016x", 1<<62)),
+		groups("list of a file", in("file:report-%d.zip", of.reports/max(1, of.copies))),
+		groups("search for a word", in("system%d", of.groups)),
+		groups("search for a part of many words", in("ystem%d", 10)),
+		groups("search for two words", in("combat system%d", of.groups)),
+		groups("search for a word that nothing has", in("nothing%d", 1000)),
+		{"page of a group", func(int) error { _, err := s.Group(ctx, codes[dice.IntN(len(codes))]); return err }},
+		{"page of the largest group", func(int) error { _, err := s.Group(ctx, codes[0]); return err }},
+		{"page of a report", func(int) error {
+			r, err := s.ReportByName(ctx, fmt.Sprint(1+dice.IntN(of.reports)))
+			if err == nil {
+				_, err = s.Document(ctx, r.ID)
+			}
+			return err
+		}},
+		reports("reports, all", func() string { return "" }),
+		reports("reports of a build", in("build:1.%d", builds)),
+		reports("reports of a platform", func() string { return "os:" + one(systems) }),
+		reports("reports of a group", func() string { return "group:" + codes[dice.IntN(len(codes))] }),
+		reports("reports of a peer that is in all matches", func() string { return "peer:" + one("host client") }),
+		reports("reports of a word", in("system%d", of.groups)),
+		{"bundles", func(int) error { _, err := s.Bundles(ctx, desk.State(one("read waiting aside")), 0, 50); return err }},
+		{"desk new --since", func(int) error { _, err := s.NewSince(ctx, fmt.Sprintf("1.%d", builds-2), desk.Filter{}); return err }},
+		{"desk top", func(int) error { _, err := s.Top(ctx, desk.Filter{}, 3); return err }},
+		{"desk stats", func(int) error { _, err := s.Stats(ctx); return err }},
+	}
 }
 
 // deskFill puts synthetic reports in, and has the database copy them.
@@ -209,11 +270,11 @@ func multiply(ctx context.Context, db *sql.DB, copies int) error {
 		return err
 	}
 	each := []string{
-		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, '$K' || SUBSTR(hash, 5), name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
-		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, name, source, at FROM receipts WHERE bundle_id <= $L",
-		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
+		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, '$K' || SUBSTR(hash, 5), '$K-' || name, bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
+		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, '$K-' || name, source, at FROM receipts WHERE bundle_id <= $L",
+		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, set_id, '$K' || SUBSTR(seed, 5), day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
 		"INSERT INTO documents (report_id, body) SELECT report_id + $R, body FROM documents WHERE report_id <= $M",
-		"INSERT INTO report_peers (report_id, number, name) SELECT report_id + $R, number, name FROM report_peers WHERE report_id <= $M",
+		"INSERT INTO report_peers (report_id, name) SELECT report_id + $R, name FROM report_peers WHERE report_id <= $M",
 	}
 	for k := 1; k < copies; k++ {
 		tx, err := db.BeginTx(ctx, nil)

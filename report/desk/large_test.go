@@ -38,7 +38,7 @@ INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_i
 	FROM (SELECT id, ((({{groups}} * ((id * 7919) % 1000003) / 1000003) * ((id * 7919) % 1000003) / 1000003) * ((id * 7919) % 1000003) / 1000003) AS g FROM bundles) AS b;
 INSERT INTO variants (id, game_id, coarse, strict, group_id, title, weak, reports, peers) SELECT variant_id, 1, CAST((variant_id - 1) % {{groups}} AS TEXT), CAST(variant_id AS TEXT), (variant_id - 1) % {{groups}} + 1, 'arena state, x', (variant_id - 1) % {{groups}} % 10 = 0, count(*), 2 * count(*) FROM reports GROUP BY variant_id;
 INSERT INTO variant_prints (variant_id, level, digest, name) SELECT id, 'kind', 'k', 'arena state' FROM variants UNION ALL SELECT id, 'archetype', 'a' || (group_id % 11), 'a' FROM variants UNION ALL SELECT id, 'component', 'c' || (group_id % 31), 'c' FROM variants UNION ALL SELECT id, 'step', 's' || (group_id % 97), 's' FROM variants WHERE NOT weak;
-INSERT INTO report_peers (report_id, number, name) SELECT id, 1, 'host' FROM reports UNION ALL SELECT id, 2, 'player-' || ((id * 7919) % ({{n}} / 4 + 1)) FROM reports;
+INSERT INTO report_peers (report_id, name) SELECT id, 'host' FROM reports UNION ALL SELECT id, 'player-' || ((id * 7919) % ({{n}} / 4 + 1)) FROM reports;
 INSERT INTO documents (report_id, body) SELECT id, $1 FROM reports;
 INSERT INTO variant_builds (variant_id, build_id, reports) SELECT variant_id, build_id, count(*) FROM reports GROUP BY variant_id, build_id;
 INSERT INTO variant_days (variant_id, day, reports) SELECT variant_id, day, count(*) FROM reports GROUP BY variant_id, day;

@@ -127,20 +127,32 @@ func (s *Store) Groups(ctx context.Context, f Filter, by Order, page Page) (*Gro
 		return nil, err
 	}
 	list := &GroupList{Groups: []Group{}}
-	if err := s.read.QueryRowContext(ctx, w.fill("list.groups.count", ""), w.args...).Scan(&list.Total); err != nil {
-		return nil, fmt.Errorf("list.groups.count: %w", err)
-	}
+	var after *cursor
 	if page.After != "" {
 		c, err := parseCursor(page.After)
 		if err != nil {
 			return nil, err
 		}
-		w.add("("+column+", g.id) < ({{value}}, {{end}})", c.value, c.id)
+		after = &c
 	}
 	limit := page.limit()
-	err := s.groups(ctx, &w, fmt.Sprintf("%s DESC, g.id DESC LIMIT %d", column, limit+1), func(g *Group) {
-		list.Groups = append(list.Groups, *g)
-	})
+	order := fmt.Sprintf("%s DESC, g.id DESC LIMIT %d", column, limit+1)
+	if w.searches {
+		ids, err := s.found(ctx, &w, column, after, limit+1, &list.Total)
+		if err != nil {
+			return nil, err
+		}
+		w = where{}
+		w.ids("g.id IN ({{ids}})", ids)
+	} else {
+		if err := s.countGroups(ctx, &w, &list.Total); err != nil {
+			return nil, err
+		}
+		if after != nil {
+			w.add("("+column+", g.id) < ({{value}}, {{end}})", after.value, after.id)
+		}
+	}
+	err := s.groups(ctx, &w, order, func(g *Group) { list.Groups = append(list.Groups, *g) })
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +162,36 @@ func (s *Store) Groups(ctx context.Context, f Filter, by Order, page Page) (*Gro
 		list.Next = cursor{map[Order]int64{ByReports: last.Reports, ByLast: last.lastDay, ByFirst: last.firstDay}[by], last.ID}.String()
 	}
 	return list, s.count(ctx, list.Groups)
+}
+
+func (s *Store) countGroups(ctx context.Context, w *where, total *int64) error {
+	if err := s.read.QueryRowContext(ctx, w.fill("list.groups.count", ""), w.args...).Scan(total); err != nil {
+		return fmt.Errorf("list.groups.count: %w", err)
+	}
+	return nil
+}
+
+// found looks for groups once, counts them and returns the numbers of those of a page.
+func (s *Store) found(ctx context.Context, w *where, column string, after *cursor, limit int, total *int64) (ids []int64, err error) {
+	behind := where{args: w.args}
+	if after != nil {
+		behind.add("(f.place, f.id) < ({{value}}, {{end}})", after.value, after.id)
+	}
+	text := strings.NewReplacer("{{rank}}", column, "{{where}}", w.String(), "{{after}}", behind.String(), "{{limit}}", strconv.Itoa(limit)).Replace(statement("list.groups.found"))
+	rows, err := s.read.QueryContext(ctx, text, behind.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list.groups.found: %w", err)
+	}
+	err = eachOf(rows, "list.groups.found", func(scan func(...any) error) error {
+		var id int64
+		err := scan(total, &id)
+		ids = append(ids, id)
+		return err
+	})
+	if err == nil && len(ids) == 0 && after != nil { // there are some before
+		err = s.countGroups(ctx, w, total)
+	}
+	return ids, err
 }
 
 // groups reads groups without what is counted over their variants.

@@ -135,7 +135,7 @@ func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report) error {
 		return err
 	}
 	for i := range r.Peers {
-		if _, err := tx.run(ctx, "report.peer.insert", id, i+1, r.Peers[i].Name); err != nil {
+		if _, err := tx.run(ctx, "report.peer.insert", id, r.Peers[i].Name); err != nil {
 			return err
 		}
 	}
@@ -240,6 +240,11 @@ func (tx *Tx) count(ctx context.Context, x *counted, by int64) error {
 	for _, trait := range x.traits {
 		steps = append(steps, step{"variant.trait.add", []any{x.variant, trait, by}})
 		game("trait", trait)
+	}
+	if by < 0 { // filters take a row that is there for some reports
+		for _, name := range []string{"variant.builds.empty", "variant.days.empty", "variant.traits.empty"} {
+			steps = append(steps, step{name, []any{x.variant}})
+		}
 	}
 	for _, s := range steps {
 		if _, err := tx.run(ctx, s.name, s.args...); err != nil {

@@ -14,6 +14,9 @@ import (
 type where struct {
 	conditions []string
 	args       []any
+	// searches says that a condition is looked for in other rows or in texts, so that to count what has it takes as long as to
+	// find it.
+	searches bool
 }
 
 // add adds a condition; {{value}} and {{end}} in it stand for values.
@@ -203,6 +206,7 @@ func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 				return err
 			}
 			w.ids(statement("groups.trait"), ids)
+			w.searches = true
 			continue
 		}
 		switch t.Key {
@@ -219,6 +223,7 @@ func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 				w.add("1 = 0")
 			}
 		case "peer", "file", "hash", "seed":
+			w.searches = true
 			many, err := s.manyPeers(ctx, t)
 			if err != nil {
 				return err
@@ -249,6 +254,7 @@ func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 func (s *Store) ofGroup(ctx context.Context, w *where, t Term) error {
 	switch t.Key {
 	case "":
+		w.searches = true
 		w.add(`g.search LIKE {{value}} ESCAPE '\'`, "%"+likeText.Replace(strings.ToLower(t.Value))+"%")
 	case "game":
 		ids, err := s.gameIDs(ctx, t.Value)
@@ -301,6 +307,7 @@ func (s *Store) buildsOfGroups(ctx context.Context, w *where, t Term) error {
 		w.ids("g.first_build IN ({{ids}})", ids)
 	default:
 		w.ids(statement("groups.build"), ids)
+		w.searches = true
 	}
 	return nil
 }

@@ -1,19 +1,19 @@
 -- The store of a desk. {{id}}, {{once}}, {{key}}, {{small}} and {{bytes}} are types of the database, {{by_key}} how a
--- table is kept: see dialect.go. Times are
--- microseconds since 1970 in UTC, days are days since 1970, 0 and '' are "not known" where nothing
--- else is said.
+-- table is kept: see dialect.go. Times are microseconds since 1970 in UTC, days are days since 1970, 0 and '' are
+-- "not known" where nothing
+-- else is said. Columns stand in an order in which PostgreSQL leaves no room between them.
 
 -- What was received: one row for each content.
 CREATE TABLE bundles (
 	id          {{once}},                   -- of no other bundle, even after it is deleted: jobs have it
+	bytes       BIGINT NOT NULL,            -- of what was received
+	kept_bytes  BIGINT NOT NULL,            -- of the blob that is kept, as it is stored
+	received_at BIGINT NOT NULL,
 	hash        TEXT NOT NULL UNIQUE,       -- SHA-256 of what was received, 64 hex digits
 	name        TEXT NOT NULL,              -- under which it came first
-	bytes       BIGINT NOT NULL,            -- of what was received
 	kept        TEXT NOT NULL,              -- the blob that is kept of it, '' if it was deleted, = if it is called by the hash
-	kept_bytes  BIGINT NOT NULL,            -- of that blob as it is stored
 	state       TEXT NOT NULL,              -- waiting, read or aside
-	why         TEXT NOT NULL DEFAULT '',   -- it is set aside
-	received_at BIGINT NOT NULL
+	why         TEXT NOT NULL DEFAULT ''    -- it is set aside
 );
 CREATE INDEX bundles_unread ON bundles (state, id) WHERE state <> 'read';
 CREATE INDEX bundles_kept ON bundles (kept) WHERE kept <> '' AND kept <> '=';
@@ -22,9 +22,9 @@ CREATE INDEX bundles_kept ON bundles (kept) WHERE kept <> '' AND kept <> '=';
 CREATE TABLE receipts (
 	id        {{id}},
 	bundle_id BIGINT NOT NULL REFERENCES bundles (id),
+	at        BIGINT NOT NULL,
 	name      TEXT NOT NULL,
-	source    TEXT NOT NULL,                -- command, or the name of the token of an upload
-	at        BIGINT NOT NULL
+	source    TEXT NOT NULL                 -- command, or the name of the token of an upload
 );
 CREATE INDEX receipts_bundle ON receipts (bundle_id);
 CREATE INDEX receipts_name ON receipts (name);
@@ -117,7 +117,7 @@ CREATE TABLE variant_builds (
 	reports    BIGINT NOT NULL,
 	PRIMARY KEY (variant_id, build_id)
 ) {{by_key}};
-CREATE INDEX variant_builds_build ON variant_builds (build_id);
+CREATE INDEX variant_builds_build ON variant_builds (build_id, variant_id);
 CREATE TABLE variant_days (
 	variant_id BIGINT NOT NULL REFERENCES variants (id),
 	day        BIGINT NOT NULL,
@@ -154,7 +154,7 @@ CREATE TABLE set_traits (
 ) {{by_key}};
 CREATE INDEX set_traits_trait ON set_traits (trait_id, set_id);
 
--- One match of one bundle. The order of the columns is the one in which PostgreSQL leaves no room between them.
+-- One match of one bundle.
 CREATE TABLE reports (
 	id         {{id}},
 	bundle_id  BIGINT NOT NULL REFERENCES bundles (id),
@@ -179,6 +179,7 @@ CREATE INDEX reports_variant ON reports (variant_id, complete DESC, id);
 CREATE INDEX reports_build ON reports (build_id);
 CREATE INDEX reports_set ON reports (set_id);
 CREATE INDEX reports_day ON reports (day);
+CREATE INDEX reports_seed ON reports (seed);
 CREATE INDEX reports_status ON reports (status);
 
 -- What triage wrote of a match, compressed: see document.go.
@@ -189,11 +190,9 @@ CREATE TABLE documents (
 
 CREATE TABLE report_peers (
 	report_id BIGINT NOT NULL REFERENCES reports (id),
-	number    BIGINT NOT NULL,              -- from 1
 	name      TEXT NOT NULL,                -- a role, a pseudonym, or the name if names are kept
-	PRIMARY KEY (report_id, number)
+	PRIMARY KEY (report_id, name)
 ) {{by_key}};
-CREATE INDEX report_peers_name ON report_peers (name);
 
 -- What people and the tool did to groups, in order.
 CREATE TABLE events (

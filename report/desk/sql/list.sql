@@ -1,9 +1,13 @@
 -- name: list.groups
 SELECT g.id, g.code, g.game_id, m.name, g.title, g.name, g.state, coalesce(into_g.code, ''), g.fixed_in, g.came_back, g.weak, g.reports, g.peers,
 	g.first_day, g.last_day, coalesce(f.name, ''), coalesce(l.name, '')
-FROM groups g JOIN games m ON m.id = g.game_id
+FROM (SELECT g.id AS id FROM groups g WHERE {{where}} ORDER BY {{order}}) AS few JOIN groups g ON g.id = few.id JOIN games m ON m.id = g.game_id
 LEFT JOIN builds f ON f.id = g.first_build LEFT JOIN builds l ON l.id = g.last_build LEFT JOIN groups into_g ON into_g.id = g.merged_in
-WHERE {{where}} ORDER BY {{order}}
+ORDER BY {{order}}
+
+-- name: list.groups.found
+WITH found AS MATERIALIZED (SELECT g.id AS id, {{rank}} AS place FROM groups g WHERE {{where}})
+SELECT (SELECT count(*) FROM found), f.id FROM found f WHERE {{after}} ORDER BY f.place DESC, f.id DESC LIMIT {{limit}}
 
 -- name: list.groups.count
 SELECT count(*) FROM groups g WHERE {{where}}
@@ -32,10 +36,10 @@ SELECT of_id, reports FROM game_counts WHERE game_id = $1 AND name = 'day' AND r
 SELECT game_id, reports FROM game_counts WHERE name = 'reports' AND of_id = 0
 
 -- name: groups.build
-g.id IN (SELECT v.group_id FROM variant_builds n JOIN variants v ON v.id = n.variant_id WHERE n.build_id IN ({{ids}}) AND n.reports > 0)
+g.id IN (SELECT v.group_id FROM variant_builds n JOIN variants v ON v.id = n.variant_id WHERE n.build_id IN ({{ids}}))
 
 -- name: groups.trait
-g.id IN (SELECT v.group_id FROM variant_traits n JOIN variants v ON v.id = n.variant_id WHERE n.trait_id IN ({{ids}}) AND n.reports > 0)
+g.id IN (SELECT v.group_id FROM variant_traits n JOIN variants v ON v.id = n.variant_id WHERE n.trait_id IN ({{ids}}))
 
 -- name: groups.reports
 g.id IN (SELECT v.group_id FROM reports r JOIN variants v ON v.id = r.variant_id WHERE {{where}})

@@ -103,6 +103,15 @@ ON CONFLICT (variant_id, day) DO UPDATE SET reports = variant_days.reports + exc
 INSERT INTO variant_traits (variant_id, trait_id, reports) VALUES ($1, $2, $3)
 ON CONFLICT (variant_id, trait_id) DO UPDATE SET reports = variant_traits.reports + excluded.reports
 
+-- name: variant.builds.empty
+DELETE FROM variant_builds WHERE variant_id = $1 AND reports = 0
+
+-- name: variant.days.empty
+DELETE FROM variant_days WHERE variant_id = $1 AND reports = 0
+
+-- name: variant.traits.empty
+DELETE FROM variant_traits WHERE variant_id = $1 AND reports = 0
+
 -- name: game.count.add
 INSERT INTO game_counts (game_id, name, of_id, reports) VALUES ($1, $2, $3, $4)
 ON CONFLICT (game_id, name, of_id) DO UPDATE SET reports = game_counts.reports + excluded.reports
@@ -146,7 +155,7 @@ INSERT INTO set_traits (set_id, trait_id) VALUES ($1, $2) ON CONFLICT (set_id, t
 DELETE FROM report_peers WHERE report_id = $1
 
 -- name: report.peer.insert
-INSERT INTO report_peers (report_id, number, name) VALUES ($1, $2, $3)
+INSERT INTO report_peers (report_id, name) VALUES ($1, $2) ON CONFLICT (report_id, name) DO NOTHING
 
 -- name: event.insert
 INSERT INTO events (at, who, what, group_id, about) VALUES ($1, $2, $3, $4, $5) RETURNING id
