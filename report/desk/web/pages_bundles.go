@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/desk"
+	"github.com/desynctool/desynctool/report/desk/render"
 )
 
 // bundlesPage lists bundles.
@@ -19,7 +20,7 @@ type bundlesPage struct {
 
 type bundleRow struct {
 	*desk.Bundle
-	Short, At, State string
+	Short, At, State, Size, Stored string
 }
 
 // stateWords are what pages call the states of bundles.
@@ -68,7 +69,7 @@ func (v *visit) bundles() error {
 }
 
 func rowOf(b *desk.Bundle) bundleRow {
-	row := bundleRow{b, b.Hash[:min(12, len(b.Hash))], moment(b.Received), string(b.State)}
+	row := bundleRow{b, b.Hash[:min(12, len(b.Hash))], moment(b.Received), string(b.State), render.Size(b.Bytes), render.Size(b.KeptBytes)}
 	for _, s := range stateWords {
 		if s.state == b.State {
 			row.State = s.text

@@ -2,18 +2,26 @@ package web
 
 import (
 	"html/template"
+	"slices"
 
 	"github.com/desynctool/desynctool/report/page"
 )
 
 // parse reads the templates. Each page has one of its own name.
 func parse() (*template.Template, error) {
-	t, err := template.New("").ParseFS(files, "templates/*.html")
+	t, err := template.New("").Funcs(template.FuncMap{"has": has}).ParseFS(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
 	page.Guard(t)
 	return t, nil
+}
+
+// has reports whether one of some reports has a build, a day or a tick: a column of which all is empty is left out.
+func has(what string, rows []reportRow) bool {
+	return slices.ContainsFunc(rows, func(r reportRow) bool {
+		return map[string]string{"Build": r.Build, "Day": r.Day, "Tick": r.Tick}[what] != ""
+	})
 }
 
 // pageLink is a link in the bar.

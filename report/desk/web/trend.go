@@ -54,13 +54,13 @@ func newTrend(days []dayCount, first, last int64, bars int64) *trend {
 	return t
 }
 
-// weeks draws a trend of weeks.
+// weeks draws a trend of weeks; nil if nothing was played in them.
 func weeks(t *desk.Trend) *trend {
 	var most, all int64
 	for _, n := range t.Weeks {
 		most, all = max(most, n), all+n
 	}
-	if t.Until == "" {
+	if t.Until == "" || all == 0 {
 		return nil
 	}
 	p := &trend{Width: desk.TrendWeeks * 4}
