@@ -209,17 +209,17 @@ func (w *worker) empty(ctx context.Context) (bool, error) {
 	return repaired == 0, err
 }
 
-// leastToGiveBack is how long triages have to notice that they are to end, and their bundles to be given back.
-const leastToGiveBack = 10 * time.Second
+// givingBack is how long a worker may take at least to give back what it was told to leave.
+const givingBack = 30 * time.Second
 
-// stop finishes what runs, or gives it back.
+// stop finishes what runs, or gives it back, for which it has time of its own.
 func (w *worker) stop(client *river.Client[*sql.Tx]) error {
 	soft, end := context.WithTimeout(context.Background(), w.Stop)
 	defer end()
 	if err := client.Stop(soft); err == nil {
 		return nil
 	}
-	hard, end := context.WithTimeout(context.Background(), max(w.Stop, leastToGiveBack))
+	hard, end := context.WithTimeout(context.Background(), max(w.Stop, givingBack))
 	defer end()
 	if err := client.StopAndCancel(hard); err != nil {
 		return fmt.Errorf("a triage does not end; its bundle is given to another worker: %w", err)
