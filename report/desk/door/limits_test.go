@@ -34,7 +34,11 @@ func TestSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fmt.Fprint(c, "POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
+	fmt.Fprint(c, "POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n")
+	begun := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
+	if _, err := io.ReadFull(c, begun); err != nil || !strings.HasPrefix(string(begun), "HTTP/1.1 100 ") { // it has its place
+		t.Fatalf("%q %v", begun, err)
+	}
 	stop := make(chan struct{})
 	var drip sync.WaitGroup
 	drip.Go(func() {
