@@ -66,6 +66,8 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	r := reader.Reader{Require: flags.isolate == isolateRequired, Died: true}
 	if flags.isolate != "" {
 		r.Isolate = &d.reader
+	} else {
+		roomFor(flags.jobs)
 	}
 	x := &intake.Intake{Store: store, Blobs: kept, Reader: &r, Tool: thisBuild().Version, Wall: flags.wall, Source: source}
 	if flags.keepNames {

@@ -14,6 +14,15 @@ import (
 // they allocate, however much is live.
 const headroom = 48 << 20
 
+// maxRoom is how many times headroom the heap may grow at most.
+const maxRoom = 4
+
+// rooms is how many bundles are triaged at once: each has the headroom of a command.
+var rooms atomic.Int64
+
+// roomFor has the heap grow for as many triages at once, from its next collection on.
+func roomFor(jobs int) { rooms.Store(int64(min(jobs, maxRoom))) }
+
 // tuneMemory sets when memory is collected. GOGC, if it is set, does so instead;
 // GOMEMLIMIT limits memory as it does in any Go program.
 func tuneMemory() {
@@ -40,5 +49,6 @@ func (c *collected) again() {
 // gcPercent returns by how many percent of what is live the heap may grow.
 func gcPercent(live uint64) int {
 	const floor = 4 << 20 // the runtime takes no heap for smaller
-	return int(max(50, headroom*100/max(live, floor)))
+	room := headroom * uint64(max(1, rooms.Load()))
+	return int(max(50, room*100/max(live, floor)))
 }

@@ -48,6 +48,12 @@ func TestGCPercent(t *testing.T) {
 			t.Errorf("%d bytes are live: %d %%, want %d", c.live, got, c.want)
 		}
 	}
+	defer roomFor(0)
+	for jobs, want := range map[int]int{0: 100, 1: 100, 2: 200, 4: 400, 100: 400} {
+		if roomFor(jobs); gcPercent(48<<20) != want {
+			t.Errorf("48 MiB are live, %d triages at once: %d %%, want %d", jobs, gcPercent(48<<20), want)
+		}
+	}
 }
 
 // TestCollectedComesBack: the percentage follows what is live.

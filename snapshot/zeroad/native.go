@@ -2,9 +2,9 @@ package zeroad
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -246,24 +246,36 @@ func parseFixed(text []byte) (units int64, ok bool) {
 	if negative {
 		digits = digits[1:]
 	}
-	whole, fraction, dot := strings.Cut(string(digits), ".")
-	n, err := strconv.ParseUint(whole, 10, 31)
-	if err != nil || len(fraction) > 9 || dot == (fraction == "") {
+	whole, digits, ok := leadingDigits(digits)
+	if !ok || whole > math.MaxInt32 {
 		return 0, false
 	}
-	units = int64(n) * fixedScale
-	if dot {
-		f, err := strconv.ParseUint(fraction, 10, 32)
-		if err != nil {
+	units = int64(whole) * fixedScale
+	if len(digits) > 0 {
+		fraction, rest, ok := leadingDigits(digits[1:])
+		decimals := len(digits) - 1
+		if !ok || digits[0] != '.' || len(rest) > 0 || decimals > 9 {
 			return 0, false
 		}
-		units += int64(f * fixedScale / pow10[len(fraction)])
+		units += int64(fraction * fixedScale / pow10[decimals])
 	}
 	if negative {
 		units = -units
 	}
 	var buf [32]byte
 	return units, string(appendFixed(buf[:0], units)) == string(text)
+}
+
+// leadingDigits returns the number with which a text begins, at most 18 digits, and what follows it.
+func leadingDigits(text []byte) (n uint64, rest []byte, ok bool) {
+	i := 0
+	for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
+		if i == 18 {
+			return 0, nil, false
+		}
+		n = 10*n + uint64(text[i]-'0')
+	}
+	return n, text[i:], i > 0
 }
 
 var pow10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}

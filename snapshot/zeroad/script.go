@@ -250,13 +250,19 @@ func (d *decoder) number(p *path, level int) error {
 		d.pos++
 	}
 	text := d.text[start:d.pos]
-	if len(text) == 0 || !json.Valid(text) {
-		return d.errorAt(start, "%.10q, expected a value", d.text[start:])
-	}
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !shortest(v, text) {
-		d.shape(p, level, ":text")
-		return d.putText(p, text, start)
+	v := 0.0
+	if n, ok := parseInt(text); ok && len(text) <= 15 { // most are, and a f64 holds them
+		v = float64(n)
+	} else {
+		if len(text) == 0 || !json.Valid(text) {
+			return d.errorAt(start, "%.10q, expected a value", d.text[start:])
+		}
+		var err error
+		v, err = strconv.ParseFloat(string(text), 64)
+		if err != nil || !shortest(v, text) {
+			d.shape(p, level, ":text")
+			return d.putText(p, text, start)
+		}
 	}
 	d.shape(p, level, "")
 	if p.number == nil {
@@ -277,9 +283,6 @@ func numberByte(c byte) bool {
 // shortest reports whether text is how JavaScript writes v: the fewest digits
 // that read back as v, with an exponent below 1e-6 and from 1e21 on.
 func shortest(v float64, text []byte) bool {
-	if _, ok := parseInt(text); ok && len(text) <= 15 {
-		return true
-	}
 	var buf [32]byte
 	if abs := math.Abs(v); abs >= 1e-6 && abs < 1e21 {
 		return string(strconv.AppendFloat(buf[:0], v, 'f', -1, 64)) == string(text)
