@@ -16,20 +16,20 @@ const helpWidth = 80
 // addTemplates gives the templates of help what they call; cobra has one table for all commands.
 var addTemplates = sync.OnceFunc(func() { cobra.AddTemplateFunc("globalFlags", globalFlags) })
 
-// fitHelp has the help of a command, and of those below it, take that many columns.
-func fitHelp(cmd *cobra.Command) {
-	if !cmd.HasParent() {
-		addTemplates()
-		cmd.SetUsageTemplate(strings.NewReplacer(
-			".InheritedFlags.FlagUsages ", "globalFlags . ",
-			".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth),
-			`Use "{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" says more about a command.`,
-		).Replace(cmd.UsageTemplate()))
-	}
-	cmd.Long = filled(cmd.Long)
-	for _, sub := range cmd.Commands() {
-		fitHelp(sub)
-	}
+// fitHelp has the help of a command, and of those below it, take that many columns. Their texts are filled
+// when they are shown.
+func fitHelp(root *cobra.Command) {
+	addTemplates()
+	root.SetUsageTemplate(strings.NewReplacer(
+		".InheritedFlags.FlagUsages ", "globalFlags . ",
+		".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth),
+		`Use "{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" says more about a command.`,
+	).Replace(root.UsageTemplate()))
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		cmd.Long = filled(cmd.Long)
+		show(cmd, args)
+	})
 }
 
 // filled ends the lines of a text that are too long. Of a paragraph all lines are filled anew, those

@@ -92,7 +92,7 @@ func manPage(c *cobra.Command, b build) []byte {
 
 	r.macro("SH", "DESCRIPTION")
 	var exit []string
-	for _, p := range paragraphs(c.Long) {
+	for _, p := range paragraphs(filled(c.Long)) {
 		if statuses, ok := strings.CutPrefix(p, "Exit status:"); ok {
 			exit = append(exit, strings.TrimPrefix(strings.TrimPrefix(statuses, " "), "\n"))
 		} else {
