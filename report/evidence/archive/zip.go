@@ -148,7 +148,7 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 // inflaters are reused: what one costs is its window.
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(empty{}) }}
 
-// inflater inflates twice as fast as the one of package zip.
+// inflater takes three quarters of the time of the one in package zip.
 func inflater(r io.Reader) io.ReadCloser {
 	f := inflaters.Get().(io.ReadCloser)
 	_ = f.(flate.Resetter).Reset(r, nil) // of no dictionary it has no error
