@@ -1,57 +1,64 @@
-package snapshot
+package snapshot_test
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/openra"
 )
 
-// TestKeepSmall: a small state that must be read whole is read once, by whichever clone of its entry; a large one
-// each time.
-func TestKeepSmall(t *testing.T) {
-	for _, c := range []struct{ rows, want int }{{100, 1}, {smallState/8 + 1, 3}} {
-		dir, reads := t.TempDir(), 0
-		if err := os.WriteFile(filepath.Join(dir, "7.whole"), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		format := Format{
-			Name: "whole",
-			ParseName: func(base string) (FileName, bool) {
-				var tick uint64
-				_, err := fmt.Sscanf(base, "%d.whole", &tick)
-				return FileName{Point: Point{Tick: tick}}, err == nil
-			},
-			Open: func(io.ReaderAt, int64, string) (State, error) {
-				reads++
-				w := &World{Head: Head{Point: Point{Tick: 7}}, Tables: []Table{{Label: "T"}}}
-				for i := range c.rows {
-					w.Tables[0].Keys.A = append(w.Tables[0].Keys.A, uint64(i))
-				}
-				return Hold(w)
-			},
-		}
-		set, _, err := ReadDir(files.Disk, dir, []Format{format})
-		if err != nil || len(set.Entries) != 1 {
-			t.Fatal(err, set)
-		}
-		for _, e := range []*Entry{set.Entries[0], set.Clone().Entries[0], set.Entries[0]} {
-			s, err := e.Open()
-			if err != nil {
+// counting counts how often files are opened.
+type counting struct {
+	files.Tree
+	opened int
+}
+
+func (c *counting) Open(path string) (files.File, error) {
+	c.opened++
+	return c.Tree.Open(path)
+}
+
+// TestKept reads a folder of reports, which have to be read whole: those of a folder of few are
+// not read again.
+func TestKept(t *testing.T) {
+	report, err := os.ReadFile("../testdata/openra/syncreport-2023-11-05T181502Z-0.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ count, again int }{{1, 0}, {17, 17}} {
+		dir := t.TempDir()
+		for i := range c.count {
+			text := bytes.Replace(report, []byte("net frame 1204 "), fmt.Appendf(nil, "net frame %d ", 1000+i), 1)
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("syncreport-2023-11-05T1815%02dZ-0.log", i)), text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if rows := s.Info().Tables[0].Rows; rows != uint64(c.rows) {
-				t.Errorf("%d rows, expected %d", rows, c.rows)
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
+		}
+		tree := &counting{Tree: files.Disk}
+		sets, err := snapshot.Find(tree, dir, []snapshot.Format{openra.Format()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, n := tree.opened, 0
+		for _, set := range sets {
+			for _, e := range set.Entries {
+				s, err := e.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if root := s.Info().Root; root.IsZero() {
+					t.Error("no root")
+				}
+				s.Close()
+				n++
 			}
 		}
-		if reads != c.want {
-			t.Errorf("a state of %d rows was read %d times, expected %d", c.rows, reads, c.want)
+		if n != c.count || tree.opened-before != c.again {
+			t.Errorf("%d reports: %d files opened again for %d states, want %d", c.count, tree.opened-before, n, c.again)
 		}
 	}
 }
