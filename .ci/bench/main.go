@@ -30,7 +30,7 @@ func main() {
 	flag.IntVar(&of.reports, "reports", 1_000_000, "with -desk: synthetic reports")
 	flag.IntVar(&of.groups, "groups", 20_000, "with -desk: groups of the synthetic reports")
 	flag.IntVar(&of.copies, "copies", 25, "with -desk: how often the database has each synthetic report; only the first is put in")
-	flag.StringVar(&of.postgres, "postgres", "", "with -desk: the address of an empty database, to measure instead of SQLite")
+	flag.StringVar(&of.postgres, "postgres", "", "with -desk: the address of an empty database of PostgreSQL, to measure as well as SQLite")
 	generate := flag.String("generate", "", "")
 	flag.Parse()
 	if *generate != "" { // in a process of its own, so that its memory is not counted

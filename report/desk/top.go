@@ -40,8 +40,7 @@ func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
 	if err := s.ofGroups(ctx, &w, f.With(Term{Key: "state", Op: "=", Value: string(GroupOpen)})); err != nil {
 		return nil, err
 	}
-	var list []Ranked
-	err := s.groups(ctx, &w, "g.id", func(g *Group) { list = append(list, Ranked{Group: *g}) })
+	list, err := s.rankable(ctx, &w)
 	if err != nil || len(list) == 0 {
 		return []Ranked{}, err
 	}
@@ -53,7 +52,7 @@ func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
 		return nil, err
 	}
 	for i := range list {
-		list[i].rank(last[list[i].game])
+		list[i].rank(last[list[i].game], false)
 	}
 	byPoints := func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(b.Reports, a.Reports), cmp.Compare(a.ID, b.ID))
@@ -66,23 +65,53 @@ func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
 		near++
 	}
 	list = list[:near]
+	for i := range list {
+		list[i].Points = 0
+		list[i].rank(last[list[i].game], true)
+	}
 	if err := s.complete(ctx, list); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list, byPoints)
 	list = list[:n]
-	groups := make([]Group, n)
+	return list, s.describeTop(ctx, list)
+}
+
+// rankable reads of groups what they have points for, but for their days and how much is known.
+func (s *Store) rankable(ctx context.Context, w *where) (list []Ranked, err error) {
+	rows, err := s.read.QueryContext(ctx, w.fill("top.groups", ""), w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("top.groups: %w", err)
+	}
+	err = eachOf(rows, "top.groups", func(scan func(...any) error) error {
+		var r Ranked
+		err := scan(&r.ID, &r.game, &r.FixedIn, &r.CameBack, &r.Reports, &r.firstDay, &r.FirstBuild)
+		r.FirstDay = Day(r.firstDay)
+		list = append(list, r)
+		return err
+	})
+	return list, err
+}
+
+// describeTop reads everything that a list shows of some groups.
+func (s *Store) describeTop(ctx context.Context, list []Ranked) error {
+	var ids []int64
 	for i := range list {
-		groups[i] = list[i].Group
-		groups[i].Trend = Trend{}
+		ids = append(ids, list[i].ID)
+	}
+	var w where
+	w.ids("g.id IN ({{ids}})", ids)
+	groups := make([]Group, len(list))
+	if err := s.groups(ctx, &w, "g.id", func(g *Group) { groups[slices.Index(ids, g.ID)] = *g }); err != nil {
+		return err
 	}
 	if err := s.count(ctx, groups); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range list {
 		list[i].Group = groups[i]
 	}
-	return list, nil
+	return nil
 }
 
 // trends counts the days of all groups of the games that are in a list.
@@ -132,42 +161,45 @@ func (s *Store) lastBuilds(ctx context.Context) (map[int64]string, error) {
 	return names, err
 }
 
-// because adds points.
-func (r *Ranked) because(points int, format string, args ...any) {
+// because adds points, and says why if that is wanted.
+func (r *Ranked) because(say bool, points int, format string, args ...any) {
 	r.Points += points
+	if !say {
+		return
+	}
 	r.Reasons = append(r.Reasons, Reason{points, fmt.Sprintf(format, args...)})
 }
 
 // log2 returns the logarithm of 1+n, times points, rounded.
 func log2(n int64, points int) int { return int(math.Round(math.Log2(1+float64(n)) * float64(points))) }
 
-// rank gives a group its points, but for how much is known of it.
-func (r *Ranked) rank(lastBuild string) {
+// rank gives a group its points, but for how much is known of it, and says why if that is wanted.
+func (r *Ranked) rank(lastBuild string, say bool) {
 	if r.CameBack != "" {
 		after := ""
 		if r.FixedIn != "" {
 			after = " after it was fixed in " + prose.Name(r.FixedIn)
 		}
-		r.because(pointsBack, "came back in %s%s", prose.Name(r.CameBack), after)
+		r.because(say, pointsBack, "came back in %s%s", prose.Name(r.CameBack), after)
 	}
 	t := &r.Trend
 	switch ofLastDays := t.Until != "" && r.firstDay > dayNumber(t.Until)-7; {
 	case r.CameBack != "":
 	case lastBuild != "" && r.FirstBuild == lastBuild:
-		r.because(pointsNew, "new in %s, the last build", prose.Name(lastBuild))
+		r.because(say, pointsNew, "new in %s, the last build", prose.Name(lastBuild))
 	case ofLastDays:
-		r.because(pointsNew, "new: first seen on %s", r.FirstDay)
+		r.because(say, pointsNew, "new: first seen on %s", r.FirstDay)
 	}
 	if t.Last7 > t.Before7 {
 		if points := min(log2(t.Last7, pointsDoubled)-log2(t.Before7, pointsDoubled), maxDoubled); points > 0 {
-			r.because(points, "%s in 7 days, %d in the 7 before", prose.Count(t.Last7, "match", "matches"), t.Before7)
+			r.because(say, points, "%s in 7 days, %d in the 7 before", prose.Count(t.Last7, "match", "matches"), t.Before7)
 		}
 	}
 	switch {
 	case t.Until == "" || r.firstDay == 0:
-		r.because(log2(r.Reports, pointsMatches), "%s; when they were played is not known", prose.Count(r.Reports, "match", "matches"))
+		r.because(say, log2(r.Reports, pointsMatches), "%s; when they were played is not known", prose.Count(r.Reports, "match", "matches"))
 	case t.Last28 > 0:
-		r.because(log2(t.Last28, pointsMatches), "%s in 28 days", prose.Count(t.Last28, "match", "matches"))
+		r.because(say, log2(t.Last28, pointsMatches), "%s in 28 days", prose.Count(t.Last28, "match", "matches"))
 	}
 }
 
@@ -182,7 +214,7 @@ func (s *Store) complete(ctx context.Context, list []Ranked) error {
 		var id, complete int64
 		err := scan(&id, &complete)
 		if points := int(complete * pointsComplete / 100); points > 0 {
-			at[id].because(points, "a report says %d %% of what can be known", complete)
+			at[id].because(true, points, "a report says %d %% of what can be known", complete)
 		}
 		return err
 	})

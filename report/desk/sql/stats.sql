@@ -31,6 +31,9 @@ SELECT count(*) FROM bundles WHERE state = $1 AND state <> 'read'
 -- name: stats.of-build
 SELECT count(*) FROM reports WHERE build_id IN ({{ids}})
 
+-- name: top.groups
+SELECT g.id, g.game_id, g.fixed_in, g.came_back, g.reports, g.first_day, coalesce(f.name, '') FROM groups g LEFT JOIN builds f ON f.id = g.first_build WHERE {{where}}
+
 -- name: top.days
 SELECT v.group_id, d.day, sum(d.reports) FROM variant_days d JOIN variants v ON v.id = d.variant_id WHERE v.game_id = $1 AND d.day > $2 AND d.reports > 0 GROUP BY v.group_id, d.day
 
