@@ -276,9 +276,9 @@ func multiply(ctx context.Context, db *sql.DB, copies int) error {
 		return err
 	}
 	each := []string{
-		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, SUBSTR(hash, 1, 61) || '$K', SUBSTR(name, 1, LENGTH(name) - 3) || '$K', bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
-		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, SUBSTR(name, 1, LENGTH(name) - 3) || '$K', source, at FROM receipts WHERE bundle_id <= $L",
-		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, set_id, SUBSTR(seed, 1, 13) || '$K', day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
+		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, SUBSTR(hash, 1, 60) || '$K', SUBSTR(name, 1, LENGTH(name) - 4) || '$K', bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
+		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, SUBSTR(name, 1, LENGTH(name) - 4) || '$K', source, at FROM receipts WHERE bundle_id <= $L",
+		"INSERT INTO reports (id, bundle_id, match_no, variant_id, pinned, status, game_id, build_id, set_id, seed, day, tick, peers, complete, verdict, tool, times) SELECT id + $R, bundle_id + $B, match_no, variant_id, pinned, status, game_id, build_id, set_id, SUBSTR(seed, 1, 12) || '$K', day, tick, peers, complete, verdict, tool, times FROM reports WHERE id <= $M",
 		"INSERT INTO documents (report_id, body) SELECT report_id + $R, body FROM documents WHERE report_id <= $M",
 		"INSERT INTO report_peers (report_id, name) SELECT report_id + $R, name FROM report_peers WHERE report_id <= $M",
 	}
@@ -287,7 +287,7 @@ func multiply(ctx context.Context, db *sql.DB, copies int) error {
 		if err != nil {
 			return err
 		}
-		fill := strings.NewReplacer("$B", fmt.Sprint(int64(k)*bundles), "$L", fmt.Sprint(bundles), "$R", fmt.Sprint(int64(k)*reports), "$M", fmt.Sprint(reports), "$K", fmt.Sprintf("%03x", k))
+		fill := strings.NewReplacer("$B", fmt.Sprint(int64(k)*bundles), "$L", fmt.Sprint(bundles), "$R", fmt.Sprint(int64(k)*reports), "$M", fmt.Sprint(reports), "$K", fmt.Sprintf("g%03x", k))
 		for _, statement := range each {
 			if _, err := tx.ExecContext(ctx, fill.Replace(statement)); err != nil {
 				return errors.Join(fmt.Errorf("%s: %w", statement, err), tx.Rollback())

@@ -86,6 +86,9 @@ func TestForget(t *testing.T) {
 		if n := k.count(t, "traits WHERE value LIKE '%alice%'"); n != 0 {
 			t.Errorf("%d facts", n)
 		}
+		if n := k.count(t, "set_traits WHERE trait_id NOT IN (SELECT id FROM traits)"); n != 0 {
+			t.Errorf("%d facts that are not there are of sets", n)
+		}
 		if n := k.count(t, "events WHERE what = 'forget' AND who = 'ada' AND about NOT LIKE '%alice%'"); n != 1 {
 			t.Errorf("%d events", n)
 		}
