@@ -131,7 +131,9 @@ type deskQuery struct {
 // deskQueries are all kinds of questions of a store, with other words each time.
 func deskQueries(ctx context.Context, s *desk.Store, of deskOf, codes []string) []deskQuery {
 	dice := rand.New(rand.NewPCG(1, 1))
-	in := func(format string, n int) func() string { return func() string { return fmt.Sprintf(format, dice.IntN(n)) } }
+	in := func(format string, n int) func() string {
+		return func() string { return fmt.Sprintf(format, dice.IntN(n)) }
+	}
 	const systems, processors = "linux windows darwin", "amd64 arm64"
 	one := func(words string) string { list := strings.Fields(words); return list[dice.IntN(len(list))] }
 	groups := func(what string, words func() string) deskQuery { return deskQuery{what, filtered(ctx, s, words)} }
