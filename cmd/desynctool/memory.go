@@ -20,7 +20,7 @@ const maxRoom = 4
 // rooms is how many bundles are triaged at once: each has the headroom of a command.
 var rooms atomic.Int64
 
-// roomFor has the heap grow for as many triages at once, from its next collection on.
+// roomFor has the heap grow for as many triages at once, from its next collection on until the process ends.
 func roomFor(jobs int) { rooms.Store(int64(min(jobs, maxRoom))) }
 
 // tuneMemory sets when memory is collected. GOGC, if it is set, does so instead;
