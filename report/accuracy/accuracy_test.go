@@ -107,7 +107,7 @@ func TestOtherGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(game.Mistakes())
-			list := append(accuracy.Faulty(game, sample.Of(8, n)), accuracy.Clean(game, sample.Of(2, 12))...)
+			list := append(accuracy.Faulty(game, sample.Of(8, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(2, 12))...)
 			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
 			if err != nil {
 				t.Fatal(err)
