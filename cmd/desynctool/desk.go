@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/desk"
 )
 
@@ -81,4 +84,51 @@ func (d *deskEnv) beside(name string) string {
 		return ""
 	}
 	return filepath.Join(d.where(), name)
+}
+
+// texts is a document of desk that has a text.
+type texts interface{ Text() string }
+
+// listing returns a command's work: it opens the store and writes what make makes of it.
+func (d *deskEnv) listing(format *outputs, make func(*desk.Store) (texts, error)) func(*cobra.Command, []string) error {
+	return func(*cobra.Command, []string) error {
+		store, err := d.open(false)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		doc, err := make(store)
+		if err != nil {
+			return err
+		}
+		return d.render(format, func(w io.Writer, _ report.Style) error {
+			_, err := io.WriteString(w, doc.Text())
+			return err
+		}, func() any { return doc })
+	}
+}
+
+// changing returns a command's work: it opens the store, changes something in the name of a person, and prints
+// what that returns.
+func (d *deskEnv) changing(as *string, create bool, change func(s *desk.Store, who string, args []string) (string, error)) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		name, err := who(*as)
+		if err != nil {
+			return err
+		}
+		store, err := d.open(create)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		text, err := change(store, name, args)
+		if err == nil && text != "" {
+			_, err = fmt.Fprintln(d.stdout, text)
+		}
+		return err
+	}
+}
+
+func addAs(cmd *cobra.Command) *string {
+	return cmd.Flags().String("as", "", "who does it, for the list of what was done (default: the user of this system)")
 }
