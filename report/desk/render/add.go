@@ -20,6 +20,8 @@ type Adding struct {
 	Queued  bool `json:"queued"` // triage is left to desk work
 	Triaged int  `json:"triaged"`
 	Reports int  `json:"reports"`
+	// NoGroup is of how many reports no divergence is known: in sync, inconclusive, or nothing that could be read.
+	NoGroup int `json:"no_group"`
 	// NewGroups are groups that had no report before, CameBack those that were closed.
 	NewGroups []string `json:"new_groups"`
 	CameBack  []string `json:"came_back"`
@@ -72,6 +74,9 @@ func (a *Adding) Add(x *intake.Added) {
 	}
 	a.Reports += len(x.Changes)
 	for _, c := range x.Changes {
+		if c.Group == "" {
+			a.NoGroup++
+		}
 		if c.NewGroup {
 			a.NewGroups = append(a.NewGroups, c.Group)
 		}
@@ -110,7 +115,11 @@ func (a *Adding) Text() string {
 	case a.Queued && a.New > 0:
 		b.WriteString("They wait for desynctool desk work.\n")
 	case !a.Queued && a.Triaged > 0:
-		fmt.Fprintf(&b, "%s, %s.\n", prose.Count(a.Reports, "report", "reports"), prose.Count(len(a.NewGroups), "new group", "new groups"))
+		fmt.Fprintf(&b, "%s, %s", prose.Count(a.Reports, "report", "reports"), prose.Count(len(a.NewGroups), "new group", "new groups"))
+		if a.NoGroup > 0 {
+			fmt.Fprintf(&b, "; of %d no divergence is known (desynctool desk list --reports)", a.NoGroup)
+		}
+		b.WriteString(".\n")
 	}
 	groups(&b, "New", a.NewGroups)
 	groups(&b, "Came back", a.CameBack)
