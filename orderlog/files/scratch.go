@@ -92,7 +92,13 @@ type Memory struct {
 	closed bool
 }
 
-const memoryBlock = 256 << 10
+const (
+	memoryBlock = 256 << 10
+	firstBlock  = 32 << 10 // up to which the first one grows: most files are small
+)
+
+// memoryBlocks are reused: clearing them takes longer than much of what is done with them.
+var memoryBlocks = sync.Pool{New: func() any { return new([memoryBlock]byte) }}
 
 // Write puts bytes at the end of the file.
 func (m *Memory) Write(b []byte) (int, error) {
@@ -101,13 +107,13 @@ func (m *Memory) Write(b []byte) (int, error) {
 	}
 	for left := b; len(left) > 0; {
 		if m.size == int64(len(m.blocks))*memoryBlock {
-			var block []byte // the first one grows: most files are small
-			if m.size > 0 {
-				block = make([]byte, 0, memoryBlock)
-			}
-			m.blocks = append(m.blocks, block)
+			m.blocks = append(m.blocks, nil)
 		}
 		last := &m.blocks[len(m.blocks)-1]
+		if cap(*last) < memoryBlock && (len(m.blocks) > 1 || len(*last)+len(left) > firstBlock) {
+			block := memoryBlocks.Get().(*[memoryBlock]byte)
+			*last = block[:copy(block[:], *last)]
+		}
 		n := min(len(left), memoryBlock-len(*last))
 		*last = append(*last, left[:n]...)
 		left = left[n:]
@@ -150,6 +156,11 @@ func (m *Memory) ReadAt(b []byte, at int64) (n int, err error) {
 func (m *Memory) Close() error {
 	if m.closed {
 		return fs.ErrClosed
+	}
+	for _, block := range m.blocks {
+		if cap(block) == memoryBlock {
+			memoryBlocks.Put((*[memoryBlock]byte)(block[:memoryBlock]))
+		}
 	}
 	m.blocks, m.closed = nil, true
 	return nil

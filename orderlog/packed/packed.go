@@ -11,7 +11,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/desynctool/desynctool/orderlog/limits"
@@ -32,14 +31,23 @@ var packings = [...]struct {
 	name, suffix, magic string
 	open                func(io.Reader) (io.Reader, error)
 }{
-	{"gzip", ".gz", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"gzip", ".gz", "\x1f\x8b\x08", openGzip},
 	{"zstd", ".zst", "\x28\xb5\x2f\xfd", openZstd},
-	{"xz", ".xz", xzMagic, func(r io.Reader) (io.Reader, error) { return newXZReader(r) }},
-	{"Godot", "", godotMagic, newGodotReader}, // names do not show it
+	{"xz", ".xz", xzMagic, openXZ},
+	{"Godot", "", godotMagic, openGodot}, // names do not show it
 }
 
+// readAhead is how many bytes of a compressed file are read at a time.
+const readAhead = 64 << 10
+
+func openGodot(r io.Reader) (io.Reader, error) {
+	return newGodotReader(bufio.NewReaderSize(r, readAhead))
+}
+
+func openXZ(r io.Reader) (io.Reader, error) { return newXZReader(bufio.NewReaderSize(r, readAhead)) }
+
 func openZstd(r io.Reader) (io.Reader, error) {
-	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDict))
+	d, err := zstd.NewReader(bufio.NewReaderSize(r, readAhead), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDict))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +102,7 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 		if !bytes.HasPrefix(magic, []byte(p.magic)) {
 			continue
 		}
-		out, err := p.open(bufio.NewReaderSize(head, 64<<10))
+		out, err := p.open(head)
 		if err != nil {
 			return nil, p.name, fmt.Errorf("%s: %w", p.name, unexpected(err))
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -14,20 +15,37 @@ type decoder struct {
 	text []byte
 	pos  int
 
-	tables tables
-	entity uint64         // the current entity
-	local  bool           // whether it is a local one
-	class  snapshot.Class // of the current component
-	lines  []nativeLine   // scratch
-	names  map[string]string
+	tables    tables
+	entity    uint64         // the current entity
+	local     bool           // whether it is a local one
+	class     snapshot.Class // of the current component
+	component int            // components so far
+	names     map[string]string
+	*scratch
+}
 
-	// Scratch of one component: how often a name was seen, how many values the
-	// runs of a name have, how many values of a name were JSON.
-	seen, runs, scripts map[string]uint64
+// scratch is memory that a decoder uses.
+type scratch struct {
+	content []byte       // the file's
+	lines   []nativeLine // of one component
 
 	// What the current objects look like, and what of them is kept as text:
 	// of a component, and of an element of a list in it.
 	shapes, kept [2][]byte
+}
+
+// maxScratch is how many bytes of content are kept for the next decoder.
+const maxScratch = 4 << 20
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// free gives the memory to the next decoder, without what it refers to.
+func (s *scratch) free() {
+	if cap(s.content) > maxScratch {
+		return
+	}
+	clear(s.lines[:cap(s.lines)])
+	scratches.Put(s)
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
@@ -68,7 +86,6 @@ func (d *decoder) intern(name []byte) string {
 func (d *decoder) entities() error {
 	d.tables = tables{}
 	d.names = map[string]string{}
-	d.seen, d.runs, d.scripts = map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
 	within := false // in an entity
 	known := false  // one was read
 	for d.pos < len(d.text) {
@@ -142,6 +159,7 @@ func (d *decoder) entityLine(start int, line []byte) error {
 		return d.errorAt(start, "entity %d has %s twice", d.entity, component)
 	}
 	own.add(d.entity, 0)
+	d.component++
 	return d.fields(own)
 }
 
@@ -168,36 +186,46 @@ var (
 	separator   = []byte(": ")
 )
 
-// fields reads the fields of one component, whose row exists already.
+// fields reads the fields of one component, whose row exists already. Mostly they are those of the
+// component before it of the same type.
 func (d *decoder) fields(own *table) error {
 	d.lines = d.lines[:0]
-	clear(d.scripts)
+	next := &own.first
 	for bytes.HasPrefix(d.text[d.pos:], fieldIndent) {
 		start := d.pos
 		line, err := d.line()
 		if err != nil {
 			return err
 		}
-		name, value, ok := bytes.Cut(line[len(fieldIndent):], separator)
-		switch {
-		case !ok && bytes.HasPrefix(name, []byte("# ")):
-			continue // a comment
-		case !ok || len(name) == 0 || name[0] == ' ' || len(name) > snapshot.MaxName/2 || !validName(name):
-			return d.errorAt(start, "%.40q, expected a field of %s", line, own.component)
+		content := line[len(fieldIndent):]
+		field := *next
+		if field == nil || !bytes.HasPrefix(content, field.lead) {
+			name, _, ok := bytes.Cut(content, separator)
+			switch {
+			case !ok && bytes.HasPrefix(name, []byte("# ")):
+				continue // a comment
+			case !ok || len(name) == 0 || name[0] == ' ' || len(name) > snapshot.MaxName/2 || !validName(name):
+				return d.errorAt(start, "%.40q, expected a field of %s", line, own.component)
+			}
+			if field = own.native[string(name)]; field == nil {
+				field = own.nativeField(d.intern(name))
+			}
+			*next = field
 		}
-		field := d.intern(name)
+		next = &field.after
+		value := content[len(field.lead):]
 		if len(value) == 0 || value[0] != '{' && value[0] != '[' {
 			d.lines = append(d.lines, nativeLine{start, field, value})
 			continue
 		}
-		d.pos = start + len(fieldIndent) + len(name) + len(separator)
+		d.pos = start + len(fieldIndent) + len(field.lead)
 		if err := d.script(own, field); err != nil {
 			return err
 		}
 		if rest, err := d.line(); err != nil {
 			return err
 		} else if len(rest) > 0 {
-			return d.errorAt(d.pos-1, "%.40q after the value of %s, expected the end of the line", rest, field)
+			return d.errorAt(d.pos-1, "%.40q after the value of %s, expected the end of the line", rest, field.name)
 		}
 	}
 	return d.nativeFields(own, d.lines)

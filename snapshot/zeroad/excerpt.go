@@ -43,6 +43,7 @@ type pieces struct {
 	lines     int64
 	unnamed   uint64 // the last key of what has no name
 	wrong     int
+	seen      map[string]uint64 // how often a name was in the component
 }
 
 // level is an object or list of a script's state.
@@ -53,8 +54,8 @@ type level struct {
 
 // excerpt reads what is there of a dump.
 func (d *decoder) excerpt(w *snapshot.World, head excerpt.Head) {
-	d.tables, d.names, d.seen = tables{}, map[string]string{}, map[string]uint64{}
-	p := &pieces{d: d, w: w}
+	d.tables, d.names = tables{}, map[string]string{}
+	p := &pieces{d: d, w: w, seen: map[string]uint64{}}
 	for d.pos < len(d.text) {
 		line, err := d.line()
 		if err != nil {
@@ -158,7 +159,7 @@ func (p *pieces) begin(component string) bool {
 		return false
 	}
 	own.add(key, 0)
-	clear(d.seen)
+	clear(p.seen)
 	p.component, p.depth = own, nil
 	return true
 }
@@ -200,20 +201,20 @@ func (p *pieces) value(indent int, text []byte) bool {
 	}
 	field = d.intern([]byte(field))
 	t := p.component
-	switch nth := d.seen[field]; {
+	switch nth := p.seen[field]; {
 	case t == nil:
 		t = d.tables.get(snapshot.Archetype, "(unnamed)", "unnamed component", false)
 		t.add(p.key(), 0)
 	case nth > 0:
 		key := t.keysA[len(t.keysA)-1]
-		d.seen[field]++
+		p.seen[field]++
 		t = d.tables.get(d.class, t.label+"."+field, t.component, true)
 		if !t.follows(key, nth) {
 			return false
 		}
 		t.add(key, nth)
 	default:
-		d.seen[field]++
+		p.seen[field]++
 	}
 	return t.text(&t.nativeField(field).text, field, value) == nil
 }

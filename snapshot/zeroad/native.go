@@ -11,10 +11,12 @@ import (
 
 // nativeLine is one field of a native component.
 type nativeLine struct {
-	pos   int // in the text
-	name  string
+	pos   int          // in the text
+	field *nativeField // of the component's own table
 	value []byte
 }
+
+func (l *nativeLine) name() string { return l.field.name }
 
 // A group is a run of lines that describe one of many things, such as one
 // shape in ObstructionManager. Each becomes a row of a table of its own.
@@ -146,11 +148,42 @@ var nativeTypes = func() map[string]snapshot.Type {
 
 // nativeField is what is known about a native field of one table.
 type nativeField struct {
+	table     *table
+	name      string
+	lead      []byte        // how a line of it begins
 	typ       snapshot.Type // 0 for one of unknown type
 	joined    bool
 	perPlayer bool
 	field     *field // of its type
 	text      *field // of what is not written as the type is
+
+	after  *nativeField // that came after it the last time
+	listed *nativeField // of the same name in another table of the component, where the last one went
+	list   *table       // of what repeats it
+
+	// How often it was seen in a component, how many values its runs had and how
+	// many of its values were JSON.
+	component           int
+	seen, runs, scripts uint64
+}
+
+// in returns f as of a component, of which it counts from 0.
+func (f *nativeField) in(component int) *nativeField {
+	if f.component != component {
+		f.component, f.seen, f.runs, f.scripts = component, 0, 0, 0
+	}
+	return f
+}
+
+// of returns f, or the field of its name in another table.
+func (f *nativeField) of(t *table) *nativeField {
+	if f.table == t {
+		return f
+	}
+	if f.listed == nil || f.listed.table != t {
+		f.listed = t.nativeField(f.name)
+	}
+	return f.listed
 }
 
 // nativeField returns what is known about a name.
@@ -158,7 +191,7 @@ func (t *table) nativeField(name string) *nativeField {
 	f := t.native[name]
 	if f == nil {
 		full := t.component + "." + name
-		f = &nativeField{joined: joined[full], perPlayer: perPlayer[full]}
+		f = &nativeField{table: t, name: name, lead: append([]byte(name), separator...), joined: joined[full], perPlayer: perPlayer[full]}
 		var ok bool
 		if f.typ, ok = nativeTypes[full]; !ok {
 			f.typ = nativeTypes[name]
@@ -171,23 +204,23 @@ func (t *table) nativeField(name string) *nativeField {
 // put sets a native field of the current row. A value that is not written as
 // its type would be is kept, exactly, in a column of texts next to it.
 func (t *table) put(line *nativeLine) error {
-	f := t.nativeField(line.name)
+	f := line.field.of(t)
 	switch f.typ {
 	case 0:
-		return t.text(&f.field, line.name, line.value)
+		return t.text(&f.field, f.name, line.value)
 	case snapshot.String:
 		s := line.value
 		if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
-			return t.text(&f.text, line.name+textSuffix, s)
+			return t.text(&f.text, f.name+textSuffix, s)
 		}
-		return t.text(&f.field, line.name, s[1:len(s)-1])
+		return t.text(&f.field, f.name, s[1:len(s)-1])
 	}
 	bits, ok := parseNative(f.typ, line.value)
 	if !ok {
-		return t.text(&f.text, line.name+textSuffix, line.value)
+		return t.text(&f.text, f.name+textSuffix, line.value)
 	}
 	if f.field == nil {
-		f.field = t.newField(line.name, f.typ)
+		f.field = t.newField(f.name, f.typ)
 	}
 	c, err := t.at(f.field)
 	if err == nil {
@@ -311,8 +344,6 @@ func appendFixed(dst []byte, units int64) []byte {
 // nativeFields makes rows of the lines of one component of the current entity.
 // The component's own row exists already.
 func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
-	clear(d.seen)
-	clear(d.runs)
 	known := groups[own.component]
 	counted := make([]uint64, len(known))
 	for i := 0; i < len(lines); {
@@ -325,18 +356,18 @@ func (d *decoder) nativeFields(own *table, lines []nativeLine) error {
 			continue
 		}
 		line := &lines[i]
-		f := own.nativeField(line.name)
-		nth := d.seen[line.name]
-		d.seen[line.name]++
+		f := line.field.in(d.component)
+		nth := f.seen
+		f.seen++
 		switch {
 		case f.joined:
-			n, err = d.join(own, lines[i:], max(d.seen["length"], 1)-1)
-		case line.name == "#" && i+1 < len(lines):
-			n, err = 2, d.run(own, line, &lines[i+1])
+			n, err = d.join(lines[i:], max(own.nativeField("length").in(d.component).seen, 1)-1)
+		case f.name == "#" && i+1 < len(lines):
+			n, err = 2, d.run(line, &lines[i+1])
 		case nth == 0 && !f.perPlayer:
 			n, err = 1, own.put(line)
 		default:
-			t := d.list(own, line.name)
+			t := d.listed(f)
 			t.add(d.entity, nth)
 			n, err = 1, t.put(line)
 		}
@@ -359,6 +390,14 @@ func (d *decoder) list(own *table, name string) *table {
 		own.lists[name] = t
 	}
 	return t
+}
+
+// listed returns the table of what repeats a field of the current component.
+func (d *decoder) listed(f *nativeField) *table {
+	if f.list == nil {
+		f.list = d.list(f.table, f.name)
+	}
+	return f.list
 }
 
 // group makes a row of a group, if lines begin with one, and returns how many
@@ -391,7 +430,7 @@ func (g *group) begins(lines []nativeLine) bool {
 		return false
 	}
 	for i, name := range g.lead {
-		if lines[i].name != name {
+		if lines[i].name() != name {
 			return false
 		}
 	}
@@ -402,11 +441,11 @@ func (g *group) begins(lines []nativeLine) bool {
 func (g *group) length(lines []nativeLine) int {
 	n := len(g.lead)
 	for ; n < len(lines); n++ {
-		name := lines[n].name
-		if name == g.list || name == g.each {
+		field := lines[n].field
+		if field.name == g.list || field.name == g.each {
 			continue
 		}
-		if !slices.Contains(g.more, name) || slices.ContainsFunc(lines[:n], func(l nativeLine) bool { return l.name == name }) {
+		if !slices.Contains(g.more, field.name) || slices.ContainsFunc(lines[:n], func(l nativeLine) bool { return l.field == field }) {
 			break
 		}
 	}
@@ -430,7 +469,7 @@ func (d *decoder) row(own *table, g *group, key uint64, lines []nativeLine) erro
 	hasList := false
 	for i := range lines {
 		line := &lines[i]
-		switch line.name {
+		switch line.name() {
 		case g.key:
 		case g.list:
 			if hasList {
@@ -455,7 +494,7 @@ func another(label string, n int) string { return label + "#" + strconv.Itoa(n+1
 func (d *decoder) eachOf(own *table, g *group, lines []nativeLine) error {
 	t := d.list(own, g.label)
 	for i := range lines {
-		if lines[i].name != g.each {
+		if lines[i].name() != g.each {
 			continue
 		}
 		key, ok := parseInt(lines[i].value)
@@ -473,34 +512,35 @@ func (d *decoder) eachOf(own *table, g *group, lines []nativeLine) error {
 func errorKey(value []byte) error { return fmt.Errorf("%.40q, expected a positive number", value) }
 
 // join makes one row of a list of plain values.
-func (d *decoder) join(own *table, lines []nativeLine, list uint64) (int, error) {
-	name := lines[0].name
-	t := d.list(own, name)
+func (d *decoder) join(lines []nativeLine, list uint64) (int, error) {
+	field := lines[0].field
+	t := d.listed(field)
 	if !t.follows(d.entity, list) {
 		return 0, errTwice
 	}
 	t.add(d.entity, list)
 	var text []byte
 	n := 0
-	for ; n < len(lines) && lines[n].name == name; n++ {
+	for ; n < len(lines) && lines[n].field == field; n++ {
 		if n > 0 {
 			text = append(text, ' ')
 		}
 		text = append(text, lines[n].value...)
 	}
-	return n, t.text(&t.nativeField(name).field, name, text)
+	return n, t.text(&field.of(t).field, field.name, text)
 }
 
 // run makes a row of a run of equal values. Its key is where the run begins,
 // so that runs before and after a change stay as they are.
-func (d *decoder) run(own *table, count, value *nativeLine) error {
+func (d *decoder) run(count, value *nativeLine) error {
 	n, ok := parseInt(count.value)
 	if !ok || n <= 0 || n > 1<<32 {
 		return errorKey(count.value)
 	}
-	t := d.list(own, value.name)
-	t.add(d.entity, d.runs[value.name])
-	d.runs[value.name] += uint64(n)
+	f := value.field.in(d.component)
+	t := d.listed(f)
+	t.add(d.entity, f.runs)
+	f.runs += uint64(n)
 	if err := t.put(count); err != nil {
 		return err
 	}

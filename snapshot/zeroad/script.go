@@ -28,9 +28,17 @@ type path struct {
 	name  string // of its columns; "" for the state of a component as a whole
 	token string // as in the shape: "" for a row as a whole
 
-	keys  map[string]*path
-	items []*path
-	list  *table // the elements of the list that is here
+	members []*path
+	keys    map[string]*path // members by name, from so many on that looking is slow
+	items   []*path
+	list    *table // the elements of the list that is here
+
+	// Of a member: its name, and how it begins if only one text stands for that name.
+	member string
+	lead   []byte
+
+	// Which member came first the last time, and which after this one.
+	first, after *path
 
 	// One column for each kind of value that occurs.
 	number, text, boolean *field
@@ -51,7 +59,7 @@ func (p *path) nameKinds() {
 	if p.boolean != nil && (p.number != nil || p.text != nil) {
 		p.boolean.column.Field += boolSuffix
 	}
-	for _, q := range p.keys {
+	for _, q := range p.members {
 		q.nameKinds()
 	}
 	for _, q := range p.items {
@@ -76,18 +84,37 @@ func (p *path) sub(step string) *path {
 	return &path{table: p.table, name: name, token: token}
 }
 
+// key returns the path of a member by its name.
 func (p *path) key(key []byte) *path {
-	if q := p.keys[string(key)]; q != nil {
-		return q
+	if p.keys != nil {
+		if q := p.keys[string(key)]; q != nil {
+			return q
+		}
+	} else {
+		for _, q := range p.members {
+			if q.member == string(key) {
+				return q
+			}
+		}
 	}
 	q := p.sub(step(key))
 	if q == nil {
 		return nil
 	}
-	if p.keys == nil {
-		p.keys = map[string]*path{}
+	q.member = string(key)
+	if n, ok := parseInt(key); (!ok || n < 0) && verbatim(key) {
+		q.lead = append(append([]byte{'"'}, key...), `": `...)
 	}
-	p.keys[string(key)] = q
+	p.members = append(p.members, q)
+	switch {
+	case p.keys != nil:
+		p.keys[q.member] = q
+	case len(p.members) > maxLooked:
+		p.keys = make(map[string]*path, 2*len(p.members))
+		for _, q := range p.members {
+			p.keys[q.member] = q
+		}
+	}
 	return q
 }
 
@@ -100,6 +127,19 @@ func (p *path) item(i int) *path {
 		p.items = append(p.items, q)
 	}
 	return p.items[i]
+}
+
+// maxLooked is among how many members one is looked for one by one.
+const maxLooked = 16
+
+// verbatim reports whether a name stands in quotes as it is.
+func verbatim(name []byte) bool {
+	for _, c := range name {
+		if c < ' ' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // step is a key as a part of a path: .name or ["any text"].
@@ -132,19 +172,19 @@ func (d *decoder) listOf(p *path) *table {
 
 // script reads a field that is JSON. That of a component written in
 // JavaScript is its state; other fields are lists of values.
-func (d *decoder) script(own *table, field string) error {
+func (d *decoder) script(own *table, field *nativeField) error {
 	start := d.pos
-	nth := d.scripts[field]
-	d.scripts[field]++
-	if field == "comp" && nth == 0 {
+	nth := field.in(d.component).scripts
+	field.scripts++
+	if field.name == "comp" && nth == 0 {
 		if own.paths == nil {
 			own.paths = &path{table: own}
 		}
 		return d.object(own, 0)
 	}
-	t := d.list(own, field)
+	t := d.listed(field)
 	if t.paths == nil {
-		t.paths = &path{table: t, name: field + "[]"}
+		t.paths = &path{table: t, name: field.name + "[]"}
 	}
 	if !t.follows(d.entity, nth) {
 		return d.errorAt(start, "%w", errTwice)
@@ -301,6 +341,7 @@ func shortest(v float64, text []byte) bool {
 func (d *decoder) members(p *path, level, depth int) error {
 	d.pos++
 	own := false // the object has a place in the shape
+	next := &p.first
 	for n := 0; ; n++ {
 		c, err := d.peek()
 		if err != nil {
@@ -324,6 +365,14 @@ func (d *decoder) members(p *path, level, depth int) error {
 		}
 		if c != '"' {
 			return d.errorf("%q, expected a name", c)
+		}
+		if q := *next; q != nil && q.lead != nil && depth < maxDepth && bytes.HasPrefix(d.text[d.pos:], q.lead) {
+			d.pos += len(q.lead)
+			if err := d.value(q, level, depth+1); err != nil {
+				return err
+			}
+			next = &q.after
+			continue
 		}
 		start := d.pos
 		key, err := d.string()
@@ -354,6 +403,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 		if q == nil || depth == maxDepth {
 			err = d.keep(p.token+step(key), level)
 		} else {
+			*next, next = q, &q.after
 			err = d.value(q, level, depth+1)
 		}
 		if err != nil {
@@ -497,14 +547,15 @@ func (d *decoder) skip() (elements int, err error) {
 
 // peek returns the next byte that is not blank.
 func (d *decoder) peek() (byte, error) {
-	for d.pos < len(d.text) {
-		switch c := d.text[d.pos]; c {
+	for i := d.pos; i < len(d.text); i++ {
+		switch c := d.text[i]; c {
 		case ' ', '\n', '\r', '\t':
-			d.pos++
 		default:
+			d.pos = i
 			return c, nil
 		}
 	}
+	d.pos = len(d.text)
 	return 0, d.errorf("the dump ends within a value: %w", io.ErrUnexpectedEOF)
 }
 

@@ -32,6 +32,7 @@ type table struct {
 
 	fields []*field
 	native map[string]*nativeField
+	first  *nativeField      // that began the last row
 	lists  map[string]*table // tables of the component's lists
 	paths  *path             // of the JSON that makes rows, nil in a table of native fields
 
@@ -44,6 +45,7 @@ type table struct {
 // field is a column as far as it is filled: the rows after that are absent.
 type field struct {
 	column snapshot.Column
+	rows   int // of it
 }
 
 func (ts tables) get(class snapshot.Class, label, component string, two bool) *table {
@@ -74,28 +76,28 @@ func (t *table) newField(name string, typ snapshot.Type) *field {
 	if typ == snapshot.Fixed {
 		scale = fixedScale
 	}
-	f := &field{snapshot.NewColumn(t.component, name, typ, scale)}
+	f := &field{column: snapshot.NewColumn(t.component, name, typ, scale)}
 	t.fields = append(t.fields, f)
 	return f
 }
 
 var errTwice = errors.New("a field is given twice")
 
-// at returns the column, to which the value of the current row is to be
-// appended.
+// at returns the column, to which the value of the current row has to be appended.
 func (t *table) at(f *field) (*snapshot.Column, error) {
 	row := len(t.keysA) - 1
 	t.given++
-	t.absent += max(0, row-f.column.Rows())
+	t.absent += max(0, row-f.rows)
 	if err := limits.Filled(t.given+t.absent, t.given); err != nil {
 		return nil, err
 	}
-	for f.column.Rows() < row {
+	for ; f.rows < row; f.rows++ {
 		f.column.AppendAbsent()
 	}
-	if f.column.Rows() > row {
+	if f.rows > row {
 		return nil, errTwice
 	}
+	f.rows++
 	return &f.column, nil
 }
 
@@ -133,7 +135,7 @@ func (ts tables) finish() ([]snapshot.Table, error) {
 		}
 		t.distinctNames()
 		for _, f := range t.fields {
-			for f.column.Rows() < len(t.keysA) {
+			for ; f.rows < len(t.keysA); f.rows++ {
 				f.column.AppendAbsent()
 			}
 			st.Columns = append(st.Columns, f.column)

@@ -1,34 +1,38 @@
 package zeroad
 
 import (
+	"bytes"
 	"io"
+	"slices"
 
 	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
-// unpack reads a file and decompresses it if it is compressed.
-func unpack(r io.ReaderAt, size int64) ([]byte, error) {
+// unpack reads a file's content and decompresses it if it is compressed.
+func (s *scratch) unpack(r io.ReaderAt, size int64) error {
 	if limits.State.Over(size) {
-		return nil, limits.State.Reached("", size)
+		return limits.State.Reached("", size)
 	}
 	content, packing, err := packed.UnpackState(io.NewSectionReader(r, 0, size), size)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if packing == "" { // its size is known
-		text := make([]byte, size)
-		n, err := r.ReadAt(text, 0)
-		if err == io.EOF {
+		s.content = slices.Grow(s.content[:0], int(size))[:size]
+		n, err := r.ReadAt(s.content, 0)
+		if s.content = s.content[:n]; err == io.EOF {
 			err = nil
 		}
-		return text[:n], err
+		return err
 	}
-	text, err := io.ReadAll(content)
+	text := bytes.NewBuffer(s.content[:0])
+	_, err = text.ReadFrom(content)
+	s.content = text.Bytes()
 	if c, ok := content.(io.Closer); ok {
 		err = joinClose(err, c)
 	}
-	return text, err
+	return err
 }
 
 // joinClose closes c and returns err, or what closing says if that is nil.

@@ -152,11 +152,13 @@ func afterTurn(label uint64) snapshot.Point {
 // Read reads a dump of size bytes. Name is for errors, and gives the turn of a
 // dump that does not. A malformed dump is an *Error.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	text, err := unpack(r, size)
-	if err != nil {
+	used := scratches.Get().(*scratch)
+	defer used.free()
+	if err := used.unpack(r, size); err != nil {
 		return nil, &Error{Name: name, Err: err}
 	}
-	d := decoder{name: name, text: text}
+	text := used.content
+	d := decoder{name: name, text: text, scratch: used}
 	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}, Peer: testRun(filepath.Base(name))}}
 	if head, rest, part := excerpt.Cut(text); part {
 		d.text = rest
@@ -164,6 +166,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	} else if err := d.all(w); err != nil {
 		return nil, err
 	}
+	var err error
 	if w.Tables, err = d.tables.finish(); err != nil {
 		return nil, &Error{Name: name, Err: err}
 	}

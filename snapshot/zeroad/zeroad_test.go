@@ -71,11 +71,11 @@ func read(t testing.TB, name string, content []byte) *snapshot.World {
 func plain(t testing.TB, name string) []byte {
 	t.Helper()
 	b := content(t, name)
-	text, err := unpack(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
+	var s scratch
+	if err := s.unpack(bytes.NewReader(b), int64(len(b))); err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return s.content
 }
 
 func hold(t testing.TB, w *snapshot.World) snapshot.State {
