@@ -88,7 +88,8 @@ func (c *comparer) key(system, scope string) *keyInfo {
 
 // gather reads what is left of the tick from all peers and aligns it.
 func (c *comparer) gather() error {
-	lists := make([][]cell, len(c.peers))
+	g := &c.gathered
+	g.begin(len(c.peers))
 	for _, p := range c.peers {
 		for {
 			if err := c.peek(p); err != nil {
@@ -97,73 +98,53 @@ func (c *comparer) gather() error {
 			if p.rec == nil || p.at != c.tick {
 				break
 			}
-			if limits.Checkpoints.Over(int64(len(lists[p.n])) + 1) {
+			if limits.Checkpoints.Over(int64(len(g.lists[p.n])) + 1) {
 				return limits.Checkpoints.Reached(p.info.File, 0)
 			}
-			lists[p.n] = append(lists[p.n], cell{p.rec.Checkpoint.Clone(), p.rec.Pos, p.torn, false, p.r.file()})
+			g.lists[p.n] = append(g.lists[p.n], cell{g.clone(p.rec.Checkpoint), p.rec.Pos, p.torn, false, p.r.file()})
 			c.inTick |= 1 << p.n
 			p.consume()
 		}
 	}
-	c.align(lists)
+	c.align(g.lists)
 	return nil
-}
-
-// place is a checkpoint within a tick.
-type place struct {
-	k          *keyInfo
-	occurrence uint32
 }
 
 // align pairs the checkpoints that peers have in the tick at hand, after those
 // of c.order, and compares them in the order of execution.
 func (c *comparer) align(lists [][]cell) {
-	counts := map[*keyInfo]uint32{}
+	g := &c.gathered
+	g.pair(len(lists))
 	for _, v := range c.order {
-		counts[c.key(v.system, v.scope)]++
+		g.counts[c.key(v.system, v.scope)]++
 	}
-	type slot struct {
-		place
-		cells []cell
-		next  int // slot after it, -1 at the end
-	}
-	var slots []slot
-	index := map[place]int{}
 	head := -1
-	var sequences [][]int
 	for n, list := range lists {
-		own := map[*keyInfo]uint32{}
+		clear(g.own)
 		before := -1 // slot of the previous item
-		var sequence []int
 		for _, it := range list {
 			k := c.key(it.c.System, it.c.Scope)
-			pl := place{k, counts[k] + own[k]}
-			own[k]++
-			i, ok := index[pl]
-			if !ok {
-				i = len(slots)
-				index[pl] = i
-				s := slot{place: pl, cells: make([]cell, len(lists))}
-				if before < 0 {
-					s.next, head = head, i
-				} else {
-					s.next, slots[before].next = slots[before].next, i
-				}
-				slots = append(slots, s)
+			i, made := g.slot(place{k, g.counts[k] + g.own[k]}, len(lists))
+			g.own[k]++
+			if made && before < 0 {
+				g.slots[i].next, head = head, i
+			} else if made {
+				g.slots[i].next, g.slots[before].next = g.slots[before].next, i
 			}
-			slots[i].cells[n] = it
-			sequence = append(sequence, i)
+			g.slots[i].cells[n] = it
+			g.sequences[n] = append(g.sequences[n], i)
 			before = i
 		}
-		sequences = append(sequences, sequence)
 	}
-	for i := head; i >= 0; i = slots[i].next {
-		s := &slots[i]
+	for i := head; i >= 0; i = g.slots[i].next {
+		s := &g.slots[i]
 		copy(c.cells, s.cells)
 		c.slot(s.k, int64(s.occurrence))
 	}
-	for n, sequence := range sequences[1:] {
-		c.checkOrder(n+1, sequences[0], sequence, func(i int) (*keyInfo, cell, cell) { return slots[i].k, slots[i].cells[0], slots[i].cells[n+1] })
+	for n, sequence := range g.sequences[1:] {
+		c.checkOrder(n+1, g.sequences[0], sequence, func(i int) (*keyInfo, cell, cell) {
+			return g.slots[i].k, g.slots[i].cells[0], g.slots[i].cells[n+1]
+		})
 	}
 }
 

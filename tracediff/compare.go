@@ -88,16 +88,17 @@ type comparer struct {
 	seq      int64  // counts checkpoints compared, to order what was found
 
 	// The tick at hand.
-	tick    Tick
-	open    bool
-	inTick  uint64           // peers that have had records in it
-	order   []visit          // checkpoints in it so far, in order
-	differs bool             // at this tick
-	agreed  bool             // at the first checkpoints of this tick
-	apart   [maxPeers]uint64 // for each peer those that differ from it at this tick
-	cells   []cell           // scratch, one a peer
-	noise   func(sum string) bool
-	noises  map[string]*Noise // by sum
+	tick     Tick
+	open     bool
+	inTick   uint64           // peers that have had records in it
+	order    []visit          // checkpoints in it so far, in order
+	differs  bool             // at this tick
+	agreed   bool             // at the first checkpoints of this tick
+	apart    [maxPeers]uint64 // for each peer those that differ from it at this tick
+	cells    []cell           // scratch, one a peer
+	gathered gathered
+	noise    func(sum string) bool
+	noises   map[string]*Noise // by sum
 
 	partings     partings
 	parted       bool   // at the last tick that was compared
