@@ -34,6 +34,7 @@ type peer struct {
 	blocks []block       // of the log's hashes
 	digest uint64        // of blocks
 	heads  map[*snapshot.Entry]head
+	lately *snapshot.Entry // whose head was read last
 
 	// ownSums says that the recorded hashes are a checksum of the game's own, not
 	// roots.
@@ -70,7 +71,7 @@ func (p *peer) headLike(e, other *snapshot.Entry, known *snapshot.Info) (info *s
 		p.heads[e] = head{info: &same}
 		return &same, false, nil
 	}
-	return p.head(e)
+	return p.headBeside(e, other)
 }
 
 // read reports whether the head of a snapshot has been read.
@@ -82,10 +83,16 @@ func (p *peer) read(e *snapshot.Entry) bool {
 // head reads the head of a snapshot once. A misnamed snapshot moves to the
 // point of its header; moved says that the set is another one now.
 func (p *peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err error) {
+	return p.headBeside(e, p.lately)
+}
+
+// headBeside is head for a snapshot of which much is as in another one, nil for none.
+func (p *peer) headBeside(e, other *snapshot.Entry) (info *snapshot.Info, moved bool, err error) {
 	if h, ok := p.heads[e]; ok {
 		return h.info, false, h.err
 	}
-	info, err = e.Info()
+	p.lately = e
+	info, err = e.InfoLike(other)
 	var misnamed *snapshot.MisnamedError
 	switch {
 	case errors.As(err, &misnamed):

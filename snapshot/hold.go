@@ -1,32 +1,99 @@
 package snapshot
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Hold checks w, computes its digests and returns it as a State that stays in
-// memory. The World must not change while the State is in use.
+// Hold checks w and returns it as a State that stays in memory. Its digests are computed when they are
+// asked for. The World must not change while the State is in use.
 func Hold(w *World) (State, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
-	s := &held{world: w, starts: make([][]int, len(w.Tables)), indexes: make([]Index, len(w.Tables))}
-	s.info.Head = w.Head
+	return &held{world: w, info: Info{Head: w.Head}}, nil
+}
+
+// held is a World with its digests.
+type held struct {
+	world *World
+	info  Info // but for its head once digested
+
+	once    sync.Once
+	like    *held // whose digests are those of what is the same in both; nil for none
+	starts  [][]int
+	indexes []Index
+}
+
+// digest computes the digests.
+func (s *held) digest() { s.once.Do(s.computeDigests) }
+
+func (s *held) computeDigests() {
+	w := s.world
+	s.starts, s.indexes = make([][]int, len(w.Tables)), make([]Index, len(w.Tables))
 	s.info.Tables = make([]TableInfo, len(w.Tables))
 	var h Hasher
 	for i := range w.Tables {
 		t := &w.Tables[i]
-		s.starts[i] = BlockStarts(nil, t.Keys)
-		s.indexes[i] = h.index(t, s.starts[i])
+		s.index(i, &h)
 		s.info.Tables[i] = TableInfo{
 			Label: t.Label, Class: t.Class, Rows: uint64(t.Rows()), Parts: t.Keys.Parts(),
 			Hash: s.indexes[i].leaf(t.Label, uint64(t.Rows())),
 		}
 	}
 	s.info.Root = merkle.Root(s.info.Leaves())
-	return s, nil
+	s.like = nil
+}
+
+// index computes the index of table i, of columns that the other state has, too, by looking at
+// its.
+func (s *held) index(i int, h *Hasher) {
+	t := &s.world.Tables[i]
+	known, starts, index := s.like.table(t)
+	if known == nil || !slices.Equal(t.Keys.A, known.Keys.A) || !slices.Equal(t.Keys.B, known.Keys.B) || (t.Keys.B == nil) != (known.Keys.B == nil) {
+		s.starts[i] = BlockStarts(nil, t.Keys)
+		s.indexes[i] = h.index(t, s.starts[i])
+		return
+	}
+	s.starts[i] = starts
+	s.indexes[i] = Index{KeysDigest: index.KeysDigest, Blocks: index.Blocks, Columns: make([]ColumnInfo, len(t.Columns))}
+	next := 0
+	for k := range t.Columns {
+		c := &t.Columns[k]
+		for next < len(known.Columns) && known.Columns[next].compareName(c) < 0 {
+			next++
+		}
+		if next < len(known.Columns) && c.same(&known.Columns[next]) {
+			s.indexes[i].Columns[k] = index.Columns[next]
+		} else {
+			s.indexes[i].Columns[k] = h.column(c, starts)
+		}
+	}
+}
+
+// table returns the table of s that has the label and class of t, with its digests, nil if there is
+// none.
+func (s *held) table(t *Table) (*Table, []int, *Index) {
+	if s == nil {
+		return nil, nil, nil
+	}
+	i, ok := slices.BinarySearchFunc(s.world.Tables, t, func(a Table, b *Table) int { return a.compare(b) })
+	if !ok {
+		return nil, nil, nil
+	}
+	s.digest()
+	return &s.world.Tables[i], s.starts[i], &s.indexes[i]
+}
+
+// same reports whether two columns have one digest since they are alike to the byte.
+func (c *Column) same(d *Column) bool {
+	return c.Component == d.Component && c.Field == d.Field && c.Type == d.Type && c.Scale == d.Scale &&
+		(c.Present == nil) == (d.Present == nil) && bytes.Equal(c.Present, d.Present) &&
+		slices.Equal(c.Ends, d.Ends) && bytes.Equal(c.Data, d.Data)
 }
 
 // index computes the index of a table that is cut at starts.
@@ -37,14 +104,18 @@ func (h *Hasher) index(t *Table, starts []int) Index {
 		ix.Blocks[i] = BlockInfo{First: t.Keys.At(start), Rows: blockEnd(starts, i, t.Rows()) - start, Keys: blocks[i]}
 	}
 	for i := range t.Columns {
-		c := &t.Columns[i]
-		digest, blocks := h.Column(c, starts)
-		ix.Columns[i] = ColumnInfo{
-			Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale,
-			Digest: digest, Blocks: append([]merkle.Hash(nil), blocks...),
-		}
+		ix.Columns[i] = h.column(&t.Columns[i], starts)
 	}
 	return ix
+}
+
+// column computes what an index says of a column.
+func (h *Hasher) column(c *Column, starts []int) ColumnInfo {
+	digest, blocks := h.Column(c, starts)
+	return ColumnInfo{
+		Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale,
+		Digest: digest, Blocks: append([]merkle.Hash(nil), blocks...),
+	}
 }
 
 // leaf returns the leaf hash of the table that ix describes.
@@ -57,21 +128,47 @@ func (ix *Index) leaf(label string, rows uint64) merkle.Hash {
 	return merkle.ArchetypeLeaf(label, rows, digests)
 }
 
-// held is a World with its digests.
-type held struct {
-	world   *World
-	info    Info
-	starts  [][]int
-	indexes []Index
+func (s *held) Info() *Info {
+	s.digest()
+	return &s.info
 }
 
-func (s *held) Info() *Info { return &s.info }
+func (s *held) Index(i int) (*Index, error) {
+	s.digest()
+	return &s.indexes[i], nil
+}
 
-func (s *held) Index(i int) (*Index, error) { return &s.indexes[i], nil }
+// headOf returns the head of a state, which may be changed. It computes no digests.
+func headOf(s State) *Head {
+	if h := heldOf(s); h != nil {
+		return &h.info.Head
+	}
+	return &s.Info().Head
+}
+
+// RenamePeer has a state say that it is of the peer whose name is returned for its own.
+func RenamePeer(s State, rename func(peer string) string) {
+	head := headOf(s)
+	head.Peer = rename(head.Peer)
+}
+
+// heldOf returns the state in memory that s is, nil if it is another.
+func heldOf(s State) *held {
+	switch s := s.(type) {
+	case *held:
+		return s
+	case *closing:
+		return heldOf(s.State)
+	case staysOpen:
+		return heldOf(s.State)
+	}
+	return nil
+}
 
 func (s *held) Close() error { return nil }
 
 func (s *held) rows(i, block int) (start, end int, err error) {
+	s.digest()
 	if block < 0 || block >= len(s.starts[i]) {
 		return 0, 0, fmt.Errorf("table %d has no block %d", i, block)
 	}

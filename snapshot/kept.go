@@ -49,12 +49,8 @@ func (k *keeping) keep(s State) { k.keepWithin(s, maxKept, maxKept) }
 func (k *keeping) keepSmall(s State) { k.keepWithin(s, smallState, maxSmall) }
 
 func (k *keeping) keepWithin(s State, most, all int64) {
-	whole, ok := s.(*closing)
-	if !ok || k == nil {
-		return
-	}
-	world, ok := whole.State.(*held)
-	if !ok {
+	world := heldOf(s)
+	if world == nil || k == nil {
 		return
 	}
 	size := world.world.memory()

@@ -54,11 +54,15 @@ func (s *Set) Clone() *Set {
 // Info returns the head of the snapshot, which is read once and kept. The error is a
 // *[MisnamedError] if the header has another seed or point than the file's name; then
 // nothing is kept.
-func (e *Entry) Info() (*Info, error) {
+func (e *Entry) Info() (*Info, error) { return e.InfoLike(nil) }
+
+// InfoLike is Info of a snapshot of which much is as in another one: of what is the same to the byte the digests
+// are not computed again, if the other one is in memory. Nil is none.
+func (e *Entry) InfoLike(other *Entry) (*Info, error) {
 	if e.info != nil {
 		return e.info, nil
 	}
-	s, err := e.Open()
+	s, err := e.openLike(other)
 	if s != nil {
 		defer s.Close()
 	}

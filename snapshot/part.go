@@ -68,10 +68,10 @@ func (p *partFile) openIn(r io.ReaderAt, part *Part) (State, error) {
 		return nil, err
 	}
 	// What stands before all parts, a part cannot say of itself.
-	info := s.Info()
-	info.Seed, info.Point = part.Seed, part.Point
+	head := headOf(s)
+	head.Seed, head.Point = part.Seed, part.Point
 	if part.Peer != "" {
-		info.Peer = part.Peer
+		head.Peer = part.Peer
 	}
 	return s, nil
 }

@@ -81,7 +81,10 @@ func (e *Entry) compare(f *Entry) int {
 
 // Open opens the snapshot. If its header has another seed or point than its
 // name, the error is a *MisnamedError and the State is open all the same.
-func (e *Entry) Open() (State, error) {
+func (e *Entry) Open() (State, error) { return e.openLike(nil) }
+
+// openLike opens the snapshot. What is the same in another one, if it is in memory, has its digests.
+func (e *Entry) openLike(other *Entry) (State, error) {
 	if e.state != nil {
 		return staysOpen{e.state}, nil
 	}
@@ -91,6 +94,7 @@ func (e *Entry) Open() (State, error) {
 	if e.part != nil {
 		s, err := e.parts.open(e.part)
 		if err == nil {
+			other.likeOf(s)
 			e.kept.keepSmall(s)
 		}
 		return s, err
@@ -99,11 +103,22 @@ func (e *Entry) Open() (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info := s.Info(); info.Seed != e.Seed || !info.Point.Same(e.Point) {
-		return s, &MisnamedError{e.Path(), e.Seed, e.Point, info.Seed, info.Point}
+	other.likeOf(s)
+	if head := headOf(s); head.Seed != e.Seed || !head.Point.Same(e.Point) {
+		return s, &MisnamedError{e.Path(), e.Seed, e.Point, head.Seed, head.Point}
 	}
 	e.kept.keepSmall(s)
 	return s, nil
+}
+
+// likeOf has a state that was just opened look at e, if that is in memory.
+func (e *Entry) likeOf(s State) {
+	if e == nil || e.kept == nil {
+		return
+	}
+	if h := heldOf(s); h != nil {
+		h.like = e.kept.Load()
+	}
 }
 
 // MisnamedError says that a file's name and its header disagree. The header is

@@ -213,15 +213,18 @@ func (w *World) Table(class Class, label string) *Table {
 
 // Sort puts tables and columns into their order. Rows stay as they are.
 func (w *World) Sort() {
-	slices.SortStableFunc(w.Tables, func(a, b Table) int {
-		if c := cmp.Compare(a.Class, b.Class); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Label, b.Label)
-	})
+	slices.SortStableFunc(w.Tables, func(a, b Table) int { return a.compare(&b) })
 	for i := range w.Tables {
 		w.Tables[i].sortColumns()
 	}
+}
+
+// compare is the order of tables in a state.
+func (t *Table) compare(u *Table) int {
+	if c := cmp.Compare(t.Class, u.Class); c != 0 {
+		return c
+	}
+	return strings.Compare(t.Label, u.Label)
 }
 
 // sortColumns sorts by way of numbers: columns are large, and often in order.

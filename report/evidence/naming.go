@@ -169,8 +169,7 @@ func (n *naming) snapshot(f snapshot.Format) *snapshot.Format {
 		f.Open = func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			state, err := open(r, size, name)
 			if state != nil && err == nil {
-				info := state.Info()
-				info.Peer = n.peer(info.Peer)
+				snapshot.RenamePeer(state, n.peer)
 			}
 			return state, err
 		}
