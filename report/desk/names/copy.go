@@ -25,13 +25,13 @@ import (
 // The same bundle and key give the same bytes: entries are in the order of their names, without times,
 // owners and modes. Archives in the bundle are folders in the copy. The bundle is the one that Open has
 // opened, by whatever name; if it has opened none, the names are learned first, by a triage. One file at a
-// time is rewritten, in a temporary file.
+// time is rewritten, in memory or a temporary file. What Open has read is not read again while its tree is open.
 func (s *Scrubber) Copy(ctx context.Context, in string, out io.Writer) (left []string, err error) {
 	name, err := s.learn(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	o := archive.Options{Context: ctx}
+	o := archive.Options{Context: ctx, Beside: s.tree}
 	if name != filepath.Clean(in) {
 		o.Name, o.At = name, in
 	}

@@ -27,6 +27,7 @@ type Scrubber struct {
 	mu    sync.Mutex
 	known map[string]string // pseudonyms, by names; what stays as it is is not among them
 	roots []*folder         // what lies below the paths that were opened
+	tree  *archive.Tree     // in which they were opened; nil before
 
 	quoted   []pair // the names that are looked for in what was quoted, the longest first
 	apart    []pair // of these the names that are no word of ours
@@ -58,7 +59,7 @@ func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*evidence.Matches, 
 			return nil, err
 		}
 		s.mu.Lock()
-		s.roots = append(s.roots, root)
+		s.roots, s.tree = append(s.roots, root), tree
 		s.prepared = false
 		s.mu.Unlock()
 	}

@@ -66,6 +66,10 @@ type Options struct {
 	// Count counts what is read, for Tree.Usage.
 	Count bool
 
+	// Beside, if not nil, is a tree of the same paths: what it has in memory of small files in archives is
+	// not read again while it is open.
+	Beside *Tree
+
 	// Progress, if not nil, is called with how much is read of a compressed archive, in
 	// bytes.
 	Progress func(done, total int64)
@@ -129,6 +133,9 @@ func Open(paths []string, limits Options) (*Tree, error) {
 		t.disk = disk{filepath.Clean(limits.Name), limits.At}
 	}
 	t.meter.on = limits.Count
+	if limits.Beside != nil {
+		t.keeper.beside = &limits.Beside.keeper
+	}
 	var given []os.FileInfo // archives
 	for _, path := range paths {
 		if path == Stdin && limits.Stdin != nil {
@@ -345,7 +352,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 		return nil, err
 	}
 	if n == nil {
-		f, err := t.keeper.get(path, func() (files.File, error) {
+		f, err := t.keeper.get(path, nil, func() (files.File, error) {
 			f, err := t.disk.bounded(path)
 			if err == nil {
 				if err = t.limits.dense(f); err != nil {
@@ -363,7 +370,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	if n.folder != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
 	}
-	f, err := t.keeper.get(path, func() (files.File, error) {
+	f, err := t.keeper.get(path, n, func() (files.File, error) {
 		if limits.File.Over(n.size) {
 			return nil, limits.File.Reached("", n.size)
 		}

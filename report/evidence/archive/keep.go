@@ -27,10 +27,11 @@ var mayStayOpen = sync.OnceValue(func() int { return min(keptOpen, files.Handles
 
 // keeper holds what was read of small files.
 type keeper struct {
-	mu    sync.Mutex
-	files map[string]*kept
-	bytes int64
-	open  int
+	mu     sync.Mutex
+	files  map[string]*kept
+	bytes  int64
+	open   int
+	beside *keeper // of a tree of the same paths, nil if there is none
 }
 
 // kept is a small file.
@@ -44,12 +45,36 @@ type kept struct {
 	pages map[int64][]byte
 }
 
-// get returns the file at a path, if it is small. Open opens it.
-func (k *keeper) get(path string, open func() (files.File, error)) (files.File, error) {
-	path = filepath.Clean(path)
+// of returns the file at a path if it is kept.
+func (k *keeper) of(path string) *kept {
 	k.mu.Lock()
-	one := k.files[path]
-	k.mu.Unlock()
+	defer k.mu.Unlock()
+	return k.files[path]
+}
+
+// besides returns the file at a path that another tree keeps, if it is an entry that both have inflated: what
+// else a path stands for may be another file there.
+func (k *keeper) besides(path string, entry *node) *kept {
+	if k.beside == nil || entry == nil || !entry.deflated {
+		return nil
+	}
+	one := k.beside.of(path)
+	if one == nil {
+		return nil
+	}
+	if n, ok := one.info.(*node); !ok || !n.deflated || n.size != entry.size {
+		return nil
+	}
+	return one
+}
+
+// get returns the file at a path, if it is small. Open opens it; entry is that of an archive, else nil.
+func (k *keeper) get(path string, entry *node, open func() (files.File, error)) (files.File, error) {
+	path = filepath.Clean(path)
+	one := k.of(path)
+	if one == nil {
+		one = k.besides(path, entry)
+	}
 	if one != nil {
 		return &reader{kept: one}, nil
 	}

@@ -18,6 +18,8 @@ type node struct {
 	time   time.Time        // when it was last changed, as the archive has it; zero if that does not say
 	folder map[string]*node // nil for a file
 	open   func(n *node) (files.File, error)
+
+	deflated bool // an entry of a zip archive that is inflated, as it is
 }
 
 func newFolder(name string) *node { return &node{name: name, folder: map[string]*node{}} }

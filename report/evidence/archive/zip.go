@@ -140,6 +140,7 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 		a.leave(f.Name, unread(limits.Archive))
 		return
 	default:
+		n.deflated = true
 		n.open = func(n *node) (files.File, error) { return &inflating{info: n, entry: inflate, tree: a.tree}, nil }
 	}
 	a.add(root, f.Name, n)
