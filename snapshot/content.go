@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // content is what reading the content of a snapshot has found.
@@ -78,7 +79,8 @@ func (f *File) sameTable(other *File, i int) bool {
 		return true
 	}
 	atA, atB := a.offsets[0], b.offsets[0]
-	var bufs [2][32 << 10]byte
+	bufs := comparing.Get().(*[2][32 << 10]byte)
+	defer comparing.Put(bufs)
 	for left := int64(f.places[i].offset) - atA; left > 0; {
 		n := min(left, int64(len(bufs[0])))
 		if f.readAt(bufs[0][:n], atA) != nil || other.readAt(bufs[1][:n], atB) != nil || !bytes.Equal(bufs[0][:n], bufs[1][:n]) {
@@ -88,6 +90,9 @@ func (f *File) sameTable(other *File, i int) bool {
 	}
 	return true
 }
+
+// comparing are what two files are read into.
+var comparing = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
 
 func (t *cellTable) equal(u *cellTable) bool {
 	return bytes.Equal(t.digests, u.digests) && slices.Equal(t.raw, u.raw) && slices.Equal(t.stored, u.stored) &&

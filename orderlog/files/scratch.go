@@ -21,10 +21,15 @@ const smallScratch = 1 << 20
 // where none can be made: for content of a bounded size.
 func Scratch() ScratchFile { return &scratch{now: new(Memory)} }
 
+// Spool is Scratch for content of any size: where no temporary file can be made, more than is small is an
+// error.
+func Spool() ScratchFile { return &scratch{now: new(Memory), large: true} }
+
 // scratch is a file in memory, or what it was moved to.
 type scratch struct {
 	now   ScratchFile
 	stays bool // where it is
+	large bool // what is not small may not stay in memory
 }
 
 // Write puts bytes at the end of the file.
@@ -39,11 +44,14 @@ func (s *scratch) Write(b []byte) (int, error) {
 
 // move moves what is in memory to a temporary file, if one can be made.
 func (s *scratch) move(m *Memory) error {
-	s.stays = true
 	if m.closed {
 		return nil // which writing says
 	}
 	f, err := Temporary()
+	if err != nil && s.large {
+		return err
+	}
+	s.stays = true
 	if err != nil {
 		return nil // Scratch has said so
 	}

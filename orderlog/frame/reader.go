@@ -39,11 +39,20 @@ func NewReader(r io.Reader, name string, f Format) (*Reader, error) {
 	if len(f.Magic) != magicSize || f.Version == 0 {
 		panic("frame: a format needs a magic of 8 bytes and a version")
 	}
-	fr := &Reader{src: bufio.NewReaderSize(r, 64<<10), name: name, format: f}
+	fr := &Reader{src: bufio.NewReaderSize(r, readAhead(r)), name: name, format: f}
 	if err := fr.readPreamble(); err != nil {
 		return nil, err
 	}
 	return fr, nil
+}
+
+// readAhead is how many bytes are read at once: of what is smaller, all.
+func readAhead(r io.Reader) int {
+	const most = 64 << 10
+	if sized, ok := r.(interface{ Size() int64 }); ok {
+		return int(max(0, min(most, sized.Size())))
+	}
+	return most
 }
 
 func (r *Reader) readPreamble() error {

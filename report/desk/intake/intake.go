@@ -199,10 +199,7 @@ func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Tri
 		list, err := by.Read(ctx, file, name)
 		return &Triaged{Readings: readings(list)}, err
 	}
-	f, err := files.Temporary()
-	if err != nil {
-		return nil, err
-	}
+	f := files.Spool()
 	defer f.Close()
 	list, written, left, err := x.Without.ReadCopy(ctx, file, name, f)
 	if err != nil {
@@ -212,10 +209,11 @@ func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Tri
 	if !written {
 		return t, nil
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	stat, err := f.Stat()
+	if err != nil {
 		return nil, err
 	}
-	kept, err := x.Blobs.Put(ctx, f, 0)
+	kept, err := x.Blobs.Put(ctx, io.NewSectionReader(f, 0, stat.Size()), 0)
 	t.Copy = &kept
 	return t, err
 }

@@ -151,7 +151,14 @@ func (f *kept) page(n int64) ([]byte, error) {
 		}
 		defer from.Close()
 	}
-	p := make([]byte, min(keptPage, f.info.Size()-n*keptPage))
+	size := min(keptPage, f.info.Size()-n*keptPage)
+	if in, ok := f.file.(*inflating); ok {
+		if p := in.part(n*keptPage, size); p != nil {
+			f.pages[n] = p
+			return p, nil
+		}
+	}
+	p := make([]byte, size)
 	got, err := from.ReadAt(p, n*keptPage)
 	if got < len(p) {
 		if err == nil || err == io.EOF { // it has become shorter

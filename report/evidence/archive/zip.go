@@ -254,6 +254,22 @@ func (f *inflating) ReadAt(p []byte, at int64) (int, error) {
 	return n, nil
 }
 
+const (
+	leastInflated = 64 << 10 // bytes that are inflated at a time, at least
+	onceInflated  = 1 << 20  // up to how many bytes a file has memory for all of it at once
+)
+
+// part returns n bytes from an offset on as they are in memory, where they stay. It may be called as long as the file is
+// open; nil is to be read.
+func (f *inflating) part(at, n int64) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.info.size > onceInflated || f.inflate(at+n) != nil || int64(len(f.buf)) < at+n {
+		return nil
+	}
+	return f.buf[at : at+n : at+n]
+}
+
 // inflate brings the bytes before end into memory.
 func (f *inflating) inflate(end int64) error {
 	if int64(len(f.buf)) >= end || f.err != nil {
@@ -264,14 +280,18 @@ func (f *inflating) inflate(end int64) error {
 			return f.err
 		}
 	}
-	if int64(cap(f.buf)) < end {
-		room := min(max(end, 2*int64(cap(f.buf)), 64<<10), f.info.size)
+	until := min(max(end, 2*int64(len(f.buf)), leastInflated), f.info.size)
+	if int64(cap(f.buf)) < until {
+		room := until
+		if f.info.size <= onceInflated {
+			room = f.info.size
+		}
 		if err := f.tree.hold(room - int64(cap(f.buf))); err != nil {
 			return err
 		}
 		f.buf = append(make([]byte, 0, room), f.buf...)
 	}
-	n, err := io.ReadFull(f.again, f.buf[len(f.buf):cap(f.buf)])
+	n, err := io.ReadFull(f.again, f.buf[len(f.buf):until])
 	f.buf = f.buf[:len(f.buf)+n]
 	if err == nil && int64(len(f.buf)) == f.info.size {
 		// The checksum is compared after the last byte.
