@@ -19,11 +19,43 @@ var patterns = lazyregexp.New(`(?i)` +
 	`|(?P<four>[0-9]{1,3}(?:\.[0-9]{1,3}){3,}(?::[0-9]{1,5})?)` +
 	`|(?P<steam>\b7656119[0-9]{10}\b|\bSTEAM_[0-5]:[01]:[0-9]{1,10}\b|\[U:1:[0-9]{1,10}\])`)
 
+// mayMatch reports whether patterns may find something in a text: most texts have nothing of what they
+// look for.
+func mayMatch(text string) bool {
+	at, dots, colons, slashes, seven := false, 0, 0, false, false
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case '@':
+			at = true
+		case '.':
+			dots++
+		case ':':
+			colons++
+		case '/', '\\':
+			slashes = true
+		case '7':
+			seven = true
+		default:
+			if c >= utf8.RuneSelf { // some such letters are taken for those of ASCII
+				return strings.ContainsAny(text, `.:@/\7`)
+			}
+		}
+	}
+	if at || dots >= 3 || colons >= 2 || seven && strings.Contains(text, "7656119") {
+		return true
+	}
+	if !slashes {
+		return false
+	}
+	text = strings.ToLower(text)
+	return strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings")
+}
+
 // addresses replaces the addresses in a text, of e-mail too, numbers of Steam accounts, and the names of
 // users in paths of home folders. Loopback addresses and such as are nobody's stay. Versions are
 // texts that look like addresses and are none.
 func (s *Scrubber) addresses(text string, versions map[string]bool) string {
-	if !strings.ContainsAny(text, `.:@/\7`) { // all of them have one of these
+	if !mayMatch(text) {
 		return text
 	}
 	group := patterns.SubexpIndex

@@ -1,0 +1,27 @@
+package names
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever the patterns find, mayMatch lets through.
+func TestMayMatch(t *testing.T) {
+	pieces := []string{
+		"a@b.c", "C:\\Users\\", "/home/", "\\documents and settings\\", "x", "7656119", "0123456789", "STEAM_", "0:1:", "[U:1:", "]",
+		"fe80:", ":", "::1", ".", "1", "22", "127.0.0.", " ", "/", "\\", "ſ", "K", "/uſers/", "é", "@", "7",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := ""
+		for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 8).Draw(t, "pieces") {
+			text += p
+		}
+		if patterns.MatchString(text) && !mayMatch(text) {
+			t.Fatalf("%q has something that would not be looked for", text)
+		}
+	})
+	if mayMatch("snapshots/client/desync_0000000000000001_0000000021.snap") {
+		t.Error("a path without anybody in it is looked through")
+	}
+}
