@@ -28,6 +28,7 @@ type decoder struct {
 type scratch struct {
 	content []byte       // the file's
 	lines   []nativeLine // of one component
+	columns columnMemory
 
 	// What the current objects look like, and what of them is kept as text:
 	// of a component, and of an element of a list in it.
@@ -45,6 +46,7 @@ func (s *scratch) free() {
 		return
 	}
 	clear(s.lines[:cap(s.lines)])
+	s.columns.free()
 	scratches.Put(s)
 }
 
@@ -84,7 +86,7 @@ func (d *decoder) intern(name []byte) string {
 
 // entities reads everything after the head.
 func (d *decoder) entities() error {
-	d.tables = tables{}
+	d.tables = tables{map[tableName]*table{}, &d.columns}
 	d.names = map[string]string{}
 	within := false // in an entity
 	known := false  // one was read
@@ -252,12 +254,12 @@ func (d *decoder) whole() error {
 // complete checks that the dump has the entities that TemplateManager lists. A
 // dump that was cut between two entities is well-formed otherwise.
 func (d *decoder) complete() error {
-	all := d.tables[tableName{snapshot.Archetype, entityTable}]
+	all := d.tables.byName[tableName{snapshot.Archetype, entityTable}]
 	if all == nil {
 		return d.errorf("no entities: %w", io.ErrUnexpectedEOF)
 	}
 	last := all.keysA[len(all.keysA)-1]
-	t := d.tables[tableName{snapshot.Archetype, "TemplateManager.template"}]
+	t := d.tables.byName[tableName{snapshot.Archetype, "TemplateManager.template"}]
 	if t == nil {
 		return nil
 	}

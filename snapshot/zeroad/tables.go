@@ -3,6 +3,7 @@ package zeroad
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
@@ -15,7 +16,10 @@ const (
 )
 
 // tables are those of one dump, by class and label.
-type tables map[tableName]*table
+type tables struct {
+	byName map[tableName]*table
+	memory *columnMemory
+}
 
 type tableName struct {
 	class snapshot.Class
@@ -24,6 +28,7 @@ type tableName struct {
 
 // table collects the rows of one table. The last row is the current one.
 type table struct {
+	memory    *columnMemory
 	label     string
 	component string
 	two       bool // keys have two parts
@@ -50,10 +55,10 @@ type field struct {
 
 func (ts tables) get(class snapshot.Class, label, component string, two bool) *table {
 	name := tableName{class, label}
-	t := ts[name]
+	t := ts.byName[name]
 	if t == nil {
-		t = &table{label: label, component: component, two: two, native: map[string]*nativeField{}}
-		ts[name] = t
+		t = &table{memory: ts.memory, label: label, component: component, two: two, native: map[string]*nativeField{}}
+		ts.byName[name] = t
 	}
 	return t
 }
@@ -77,6 +82,7 @@ func (t *table) newField(name string, typ snapshot.Type) *field {
 		scale = fixedScale
 	}
 	f := &field{column: snapshot.NewColumn(t.component, name, typ, scale)}
+	t.memory.lend(f)
 	t.fields = append(t.fields, f)
 	return f
 }
@@ -117,15 +123,15 @@ func (t *table) text(f **field, name string, value []byte) error {
 // finish returns the tables in no order, their rows and columns sorted.
 func (ts tables) finish() ([]snapshot.Table, error) {
 	cells, given := 0, 0
-	for _, t := range ts {
+	for _, t := range ts.byName {
 		cells += len(t.keysA) * max(1, len(t.fields))
 		given += len(t.keysA) + t.given
 	}
 	if err := limits.Filled(cells, given); err != nil {
 		return nil, err
 	}
-	out := make([]snapshot.Table, 0, len(ts))
-	for name, t := range ts {
+	out := make([]snapshot.Table, 0, len(ts.byName))
+	for name, t := range ts.byName {
 		if t.paths != nil {
 			t.paths.nameKinds()
 		}
@@ -134,16 +140,20 @@ func (ts tables) finish() ([]snapshot.Table, error) {
 			st.Keys.B = []uint64{}
 		}
 		t.distinctNames()
+		st.Columns = slices.Grow(st.Columns, len(t.fields))
 		for _, f := range t.fields {
 			for ; f.rows < len(t.keysA); f.rows++ {
 				f.column.AppendAbsent()
 			}
 			st.Columns = append(st.Columns, f.column)
 		}
-		if err := st.SortRows(); err != nil {
+		out = append(out, st)
+	}
+	ts.memory.settle(out)
+	for i := range out {
+		if err := out[i].SortRows(); err != nil {
 			return nil, err
 		}
-		out = append(out, st)
 	}
 	return out, nil
 }
