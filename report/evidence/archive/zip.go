@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -146,20 +147,44 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 	a.add(root, f.Name, n)
 }
 
-// inflaters are reused: what one costs is its window.
-var inflaters = sync.Pool{New: func() any { return flate.NewReader(empty{}) }}
+// inflate is an inflater, and what it inflates if that is small.
+type inflate struct {
+	io.ReadCloser
+	packed  []byte
+	content bytes.Reader
+}
 
-// inflater takes three quarters of the time of the one in package zip.
+// maxPacked is up to how many bytes what is inflated is read at once.
+const maxPacked = 1 << 20
+
+// inflaters are reused: what one costs is its window.
+var inflaters = sync.Pool{New: func() any { return &inflate{ReadCloser: flate.NewReader(empty{})} }}
+
+// inflater takes two thirds of the time of the one in package zip.
 func inflater(r io.Reader) io.ReadCloser {
-	f := inflaters.Get().(io.ReadCloser)
-	_ = f.(flate.Resetter).Reset(r, nil) // of no dictionary it has no error
+	f := inflaters.Get().(*inflate)
+	_ = f.ReadCloser.(flate.Resetter).Reset(f.source(r), nil) // of no dictionary it has no error
 	return &pooled{from: f}
+}
+
+// source returns what r has, from memory if it is small.
+func (f *inflate) source(r io.Reader) io.Reader {
+	entry, ok := r.(*io.SectionReader)
+	if !ok || entry.Size() > maxPacked {
+		return r
+	}
+	f.packed = slices.Grow(f.packed[:0], int(entry.Size()))[:entry.Size()]
+	if n, err := entry.ReadAt(f.packed, 0); n < len(f.packed) || err != nil && err != io.EOF {
+		return r // which will say so
+	}
+	f.content.Reset(f.packed)
+	return &f.content
 }
 
 // pooled is an inflater that goes back when it is closed.
 type pooled struct {
 	mu   sync.Mutex // Close may come while Read waits
-	from io.ReadCloser
+	from *inflate
 }
 
 func (p *pooled) Read(b []byte) (int, error) {
@@ -180,7 +205,7 @@ func (p *pooled) Close() error {
 	f := p.from
 	p.from = nil
 	err := f.Close()
-	_ = f.(flate.Resetter).Reset(empty{}, nil) // so that it holds no file
+	_ = f.ReadCloser.(flate.Resetter).Reset(empty{}, nil) // so that it holds no file
 	inflaters.Put(f)
 	return err
 }
