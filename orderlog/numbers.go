@@ -32,6 +32,23 @@ func Numbers(payload []byte) []Number {
 	return msgpackNumbers(payload)
 }
 
+// HasNumber reports whether a number in a payload has a value. It is Numbers, but most payloads without it are not
+// read.
+func HasNumber(payload []byte, value int64) bool {
+	first := bytes.TrimLeft(payload, " \t\r\n")
+	if len(first) > 0 && first[0] != '{' && first[0] != '[' {
+		// MessagePack has the lower bytes of a number as they are, the higher ones first.
+		low := []byte{byte(value >> 8), byte(value)}
+		if value >= -1<<7 && value < 1<<8 {
+			low = low[1:]
+		}
+		if !bytes.Contains(payload, low) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(Numbers(payload), func(n Number) bool { return n.Value == value })
+}
+
 // Replace returns a copy of the payload in which the number is another.
 func (n Number) Replace(payload []byte, value int64) []byte {
 	var fresh []byte

@@ -3,9 +3,14 @@ package orderlog
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"pgregory.net/rapid"
 )
 
 func TestNumbers(t *testing.T) {
@@ -96,5 +101,29 @@ func TestLogSource(t *testing.T) {
 	}
 	if err != io.EOF {
 		t.Error(err)
+	}
+}
+
+// HasNumber finds what Numbers does, however a number is written.
+func TestHasNumber(t *testing.T) {
+	value := rapid.OneOf(rapid.Int64Range(-300, 300), rapid.Int64Range(-70_000, 70_000), rapid.Int64())
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(value, 1, 4).Draw(t, "values")
+		var b bytes.Buffer
+		if rapid.Bool().Draw(t, "json") {
+			_ = json.NewEncoder(&b).Encode(values)
+		} else {
+			e := msgpack.NewEncoder(&b)
+			e.UseCompactInts(rapid.Bool().Draw(t, "compact"))
+			_ = e.Encode(values)
+		}
+		asked := rapid.OneOf(value, rapid.SampledFrom(values)).Draw(t, "asked")
+		want := slices.ContainsFunc(Numbers(b.Bytes()), func(n Number) bool { return n.Value == asked })
+		if got := HasNumber(b.Bytes(), asked); got != want {
+			t.Fatalf("%x has %d: %v, expected %v", b.Bytes(), asked, got, want)
+		}
+	})
+	if !HasNumber([]byte{0x91, 0xd0, 0x9c}, -100) || HasNumber([]byte{0x91, 5}, 6) || HasNumber(nil, 0) {
+		t.Error("a number is not found, or one that is not there")
 	}
 }

@@ -203,10 +203,8 @@ func mentions(payload, key string) bool {
 	if err != nil {
 		return false
 	}
-	for _, number := range orderlog.Numbers(b) {
-		if number.Value == int64(n) {
-			return true
-		}
+	if orderlog.HasNumber(b, int64(n)) {
+		return true
 	}
 	long := binary.LittleEndian.AppendUint64(nil, n)
 	for i := 0; i+8 <= len(b); i += 4 {

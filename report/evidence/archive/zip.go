@@ -147,8 +147,8 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 	a.add(root, f.Name, n)
 }
 
-// inflate is an inflater, and what it inflates if that is small.
-type inflate struct {
+// reusable is an inflater that is used again, and what it inflates if that is small.
+type reusable struct {
 	io.ReadCloser
 	packed  []byte
 	content bytes.Reader
@@ -158,17 +158,17 @@ type inflate struct {
 const maxPacked = 1 << 20
 
 // inflaters are reused: what one costs is its window.
-var inflaters = sync.Pool{New: func() any { return &inflate{ReadCloser: flate.NewReader(empty{})} }}
+var inflaters = sync.Pool{New: func() any { return &reusable{ReadCloser: flate.NewReader(empty{})} }}
 
 // inflater takes two thirds of the time of the one in package zip.
 func inflater(r io.Reader) io.ReadCloser {
-	f := inflaters.Get().(*inflate)
+	f := inflaters.Get().(*reusable)
 	_ = f.ReadCloser.(flate.Resetter).Reset(f.source(r), nil) // of no dictionary it has no error
 	return &pooled{from: f}
 }
 
 // source returns what r has, from memory if it is small.
-func (f *inflate) source(r io.Reader) io.Reader {
+func (f *reusable) source(r io.Reader) io.Reader {
 	entry, ok := r.(*io.SectionReader)
 	if !ok || entry.Size() > maxPacked {
 		return r
@@ -184,7 +184,7 @@ func (f *inflate) source(r io.Reader) io.Reader {
 // pooled is an inflater that goes back when it is closed.
 type pooled struct {
 	mu   sync.Mutex // Close may come while Read waits
-	from *inflate
+	from *reusable
 }
 
 func (p *pooled) Read(b []byte) (int, error) {
