@@ -239,7 +239,7 @@ func (pr *probed) common(ea, eb *snapshot.Entry) error {
 		return err
 	}
 	defer a.Close()
-	b, err := eb.Open()
+	b, err := eb.OpenLike(ea)
 	if err != nil {
 		return err
 	}

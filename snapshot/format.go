@@ -73,6 +73,10 @@ type Format struct {
 	// that a folder may hold those of several peers.
 	NamesPeer bool
 
+	// Anonymous says that opening such a file shows no more of whose state it is than its Entry
+	// says.
+	Anonymous bool
+
 	// Light says that the head of a file is read without the rest of it. Where it
 	// is not, two files are compared byte by byte before both are taken apart.
 	Light bool

@@ -29,6 +29,15 @@ type held struct {
 	indexes []Index
 }
 
+// of returns a state that is the same and of another peer.
+func (s *held) of(peer string) *held {
+	s.digest()
+	same := &held{world: s.world, info: s.info, starts: s.starts, indexes: s.indexes}
+	same.info.Peer = peer
+	same.once.Do(func() {})
+	return same
+}
+
 // digest computes the digests.
 func (s *held) digest() { s.once.Do(s.computeDigests) }
 

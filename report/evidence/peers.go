@@ -190,6 +190,9 @@ func (s *Session) loosePeers(f *File) []*Peer {
 
 // nameIn returns whose state it is by its head.
 func nameIn(e *snapshot.Entry) string {
+	if e.Format.Anonymous {
+		return e.Peer
+	}
 	state, err := e.Open()
 	if state == nil {
 		return ""

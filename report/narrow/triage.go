@@ -122,7 +122,7 @@ func (g *gatherer) before() error {
 	}
 	entries := [2]*snapshot.Entry{g.of(p.Names[0]).At(*at), g.of(p.Names[1]).At(*at)}
 	a, errA := entries[0].Open()
-	b, errB := entries[1].Open()
+	b, errB := entries[1].OpenLike(entries[0])
 	for _, s := range []snapshot.State{a, b} {
 		if s != nil {
 			defer s.Close()

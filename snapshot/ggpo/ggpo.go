@@ -51,6 +51,7 @@ func Format() snapshot.Format {
 		Folders:   []string{"synclogs"},
 		Sniff:     func(head []byte) bool { return bytes.HasPrefix(head, []byte("GameState object.")) },
 		Unmarked:  true,
+		Anonymous: true,
 		Ground:    ground,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)

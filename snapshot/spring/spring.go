@@ -55,13 +55,14 @@ const (
 // Format returns the format of state dumps.
 func Format() snapshot.Format {
 	return snapshot.Format{
-		Name:   "spring-state",
-		Title:  "Spring and Recoil state dump",
-		Naming: newNaming,
-		Ground: ground,
-		Sniff:  sniff,
-		Usual:  func(base string) bool { return strings.Contains(base, "GameState") },
-		Parts:  Parts,
+		Name:      "spring-state",
+		Title:     "Spring and Recoil state dump",
+		Naming:    newNaming,
+		Ground:    ground,
+		Sniff:     sniff,
+		Anonymous: true,
+		Usual:     func(base string) bool { return strings.Contains(base, "GameState") },
+		Parts:     Parts,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
 			if err != nil {

@@ -40,6 +40,7 @@ func Format() snapshot.Format {
 		Naming:    newNaming,
 		Ground:    ground,
 		Sniff:     sniff,
+		Anonymous: true,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
 			if err != nil {
