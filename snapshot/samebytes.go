@@ -8,8 +8,26 @@ import (
 
 // SameBytes reports whether two snapshots are equal byte for byte, so that what is
 // in one is in the other. It reports false where finding out would take more than
-// reading their heads does, and for files that cannot be read.
+// reading their heads does, and for files that cannot be read. What is in memory of b is then that of a, too.
 func SameBytes(a, b *Entry) bool {
+	same := sameBytes(a, b)
+	if same {
+		a.share(b)
+	}
+	return same
+}
+
+// share has e keep what another snapshot, of which it is a copy, keeps in memory.
+func (e *Entry) share(other *Entry) {
+	if e.kept == nil || other.kept == nil || e.kept.Load() != nil || e.Seed != other.Seed || !e.Point.Same(other.Point) {
+		return
+	}
+	if known := other.kept.Load(); known != nil {
+		e.kept.Store(known.of(e.Peer))
+	}
+}
+
+func sameBytes(a, b *Entry) bool {
 	if a.Format.Light || a.Format.Name != b.Format.Name {
 		return false
 	}
@@ -42,25 +60,10 @@ func SameBytes(a, b *Entry) bool {
 // OpenLike opens a snapshot of which much is as in another one of the same point. If it is a copy of that, byte for byte,
 // and that is in memory, it is not read again.
 func (e *Entry) OpenLike(other *Entry) (State, error) {
-	if s := e.copyOf(other); s != nil {
-		return s, nil
+	if other != nil && e.kept.state() == nil && other.kept.state() != nil {
+		SameBytes(e, other)
 	}
 	return e.openLike(other)
-}
-
-// copyOf returns the state of another snapshot as that of e, if it is in memory and e is not, and both are the same to
-// the byte; else nil.
-func (e *Entry) copyOf(other *Entry) State {
-	if other == nil || e.kept == nil || other.kept == nil || e.kept.Load() != nil || e.Seed != other.Seed || !e.Point.Same(other.Point) {
-		return nil
-	}
-	known := other.kept.Load()
-	if known == nil || !SameBytes(e, other) {
-		return nil
-	}
-	same := known.of(e.Peer)
-	e.kept.Store(same)
-	return staysOpen{same}
 }
 
 // rawState is the bytes of a snapshot as they stand in its file.

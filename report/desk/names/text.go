@@ -22,33 +22,34 @@ var patterns = lazyregexp.New(`(?i)` +
 // mayMatch reports whether patterns may find something in a text: most texts have nothing of what they
 // look for.
 func mayMatch(text string) bool {
-	at, dots, colons, slashes, seven := false, 0, 0, false, false
+	digit := func(i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
+	dots, slashes, seven := 0, false, false
+	colon := -6 // the last one, or nowhere near
 	for i := range len(text) {
-		switch c := text[i]; c {
-		case '@':
-			at = true
-		case '.':
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf: // some such letters are taken for those of ASCII
+			return strings.ContainsAny(text, `.:@/\7`)
+		case c == '@':
+			return true
+		case c == '.' && digit(i-1) && digit(i+1):
 			dots++
-		case ':':
-			colons++
-		case '/', '\\':
-			slashes = true
-		case '7':
-			seven = true
-		default:
-			if c >= utf8.RuneSelf { // some such letters are taken for those of ASCII
-				return strings.ContainsAny(text, `.:@/\7`)
+		case c == ':':
+			if i-colon <= 5 && strings.Trim(text[colon+1:i], "0123456789abcdefABCDEF") == "" {
+				return true
 			}
+			colon = i
+		case c == '/', c == '\\':
+			slashes = true
+		case c == '7':
+			seven = true
 		}
 	}
-	if at || dots >= 3 || colons >= 2 || seven && strings.Contains(text, "7656119") {
+	if dots >= 3 || strings.Contains(text, "U:1:") || strings.Contains(text, "u:1:") || seven && strings.Contains(text, "7656119") {
 		return true
 	}
-	if !slashes {
-		return false
-	}
 	text = strings.ToLower(text)
-	return strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings")
+	return strings.Contains(text, "steam_") ||
+		slashes && (strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings"))
 }
 
 // addresses replaces the addresses in a text, of e-mail too, numbers of Steam accounts, and the names of
