@@ -44,12 +44,14 @@ func mayMatch(text string) bool {
 			seven = true
 		}
 	}
-	if dots >= 3 || strings.Contains(text, "U:1:") || strings.Contains(text, "u:1:") || seven && strings.Contains(text, "7656119") {
+	if dots >= 3 || seven && strings.Contains(text, "7656119") {
 		return true
 	}
+	if !slashes {
+		return false
+	}
 	text = strings.ToLower(text)
-	return strings.Contains(text, "steam_") ||
-		slashes && (strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings"))
+	return strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings")
 }
 
 // addresses replaces the addresses in a text, of e-mail too, numbers of Steam accounts, and the names of
