@@ -102,6 +102,8 @@ type copier struct {
 	tree *archive.Tree
 	out  *tar.Writer
 	left []string
+
+	buffer []byte
 }
 
 // folder copies what is in a folder, which lies at a path in the copy.
@@ -190,7 +192,10 @@ func (c *copier) write(at string, in files.File) error {
 	if err := c.out.WriteHeader(header(at, stat.Size())); err != nil {
 		return err
 	}
-	n, err := io.Copy(c.out, io.NewSectionReader(in, 0, stat.Size()))
+	if c.buffer == nil {
+		c.buffer = make([]byte, 64<<10)
+	}
+	n, err := io.CopyBuffer(c.out, io.NewSectionReader(in, 0, stat.Size()), c.buffer)
 	if err == nil && n < stat.Size() {
 		err = fmt.Errorf("%s: it became shorter while it was copied", at)
 	}
