@@ -19,10 +19,6 @@ const (
 	chunkSparseTable = 4
 )
 
-// Limits on what a save may become. A real save has about 150 tables and 1000
-// columns. The largest map has 1<<24 tiles, which count once.
-const ()
-
 // mapWidths are the bytes a tile of each map array, since save version 42.
 var mapWidths = map[string]int{
 	"MAPT": 1, "MAPH": 1, "MAPO": 1, "MAP2": 2, "M3LO": 1, "M3HI": 1, "MAP5": 1, "MAPE": 1, "MAP7": 1, "MAP8": 2,
@@ -35,6 +31,7 @@ type decoder struct {
 	name    string
 	version uint16
 	body    []byte
+	reused  bool // body, when the save has been read
 
 	pos int // of the next byte
 	end int // of what is being read: a record, a chunk or the body
@@ -46,10 +43,10 @@ type decoder struct {
 	rowsLeft  int
 	namesLeft int
 
-	chunks map[string]bool // that have been read
-	tables []snapshot.Table
-	tiles  []uint64 // 0, 1, 2, …; shared by the keys of map arrays
-	notes  []string // on chunks that could have become tables but were kept as bytes
+	*scratch
+	known *chunk   // what is known of the one being read
+	tiles []uint64 // 0, 1, 2, …; shared by the keys of map arrays
+	notes []string // on chunks that could have become tables but were kept as bytes
 }
 
 // unflattened says why a well-formed chunk cannot become tables.
@@ -140,14 +137,14 @@ func (d *decoder) readChunks() error {
 				return d.errorAt(start, "expected a chunk's id of four letters or digits, got %q", id)
 			}
 		}
-		if d.chunks[string(id)] {
+		known, again := d.scratch.chunk([4]byte(id))
+		if again {
 			return d.errorAt(start, "second chunk %s", id)
 		}
 		if err := d.spendName(); err != nil {
 			return err
 		}
-		d.chunk = string(id)
-		d.chunks[d.chunk] = true
+		d.known, d.chunk = known, known.id
 		if err := d.readChunk(); err != nil {
 			return err
 		}
@@ -196,7 +193,7 @@ func (d *decoder) addRIFF(data []byte) error {
 		l := d.newBlobs()
 		l.addRow(0, 0)
 		l.columns[0].AppendBytes(data)
-		d.addTables(l)
+		d.addTable(l)
 		return nil
 	}
 	tiles := len(data) / width
@@ -213,6 +210,9 @@ func (d *decoder) addRIFF(data []byte) error {
 	l.keysA = d.tiles[:tiles:tiles]
 	if width == 1 {
 		l.columns = []snapshot.Column{snapshot.NewColumn(d.chunk, "u8", snapshot.U8, 0)}
+		if d.reused {
+			data = slices.Clone(data)
+		}
 		l.columns[0].Data = data
 	} else {
 		l.columns = []snapshot.Column{snapshot.NewColumn(d.chunk, "u16", snapshot.U16, 0)}
@@ -222,7 +222,7 @@ func (d *decoder) addRIFF(data []byte) error {
 		}
 		l.columns[0].Data = swapped
 	}
-	d.addTables(l)
+	d.addTable(l)
 	return nil
 }
 
@@ -254,7 +254,7 @@ func (d *decoder) readBlobs(typ byte) error {
 	if err != nil {
 		return err
 	}
-	d.addTables(l)
+	d.addTable(l)
 	return nil
 }
 
@@ -328,12 +328,26 @@ func (d *decoder) spendName() error {
 	return nil
 }
 
-// addTables adds the tables of l and of the layouts inside it.
+// addTable adds the table of l, which takes what l collected.
+func (d *decoder) addTable(l *layout) {
+	d.tables = append(d.tables, snapshot.Table{Label: l.label, Keys: snapshot.Keys{A: l.keysA, B: l.keysB}, Columns: l.columns})
+}
+
+// addTables adds the tables of l and of the layouts inside it, whose memory may be used again.
 func (d *decoder) addTables(l *layout) {
-	d.tables = append(d.tables, l.table())
+	var n collected
+	n.add(l)
+	d.addExact(l, &exact{
+		columns: make([]snapshot.Column, n.columns), keys: make([]uint64, n.keys),
+		ends: make([]uint32, n.ends), data: make([]byte, n.data),
+	})
+}
+
+func (d *decoder) addExact(l *layout, from *exact) {
+	d.tables = append(d.tables, l.table(from))
 	for i := range l.fields {
 		if sub := l.fields[i].sub; sub != nil {
-			d.addTables(sub)
+			d.addExact(sub, from)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 
 	"github.com/anchore/go-lzo"
 	"github.com/klauspost/compress/zlib"
@@ -41,12 +43,13 @@ var containers = map[string]container{
 	"OTTD": unpackLZO,
 }
 
-// unpack reads the header and the container.
-func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte, err error) {
+// unpack reads the header and the container. The body is s.body.
+func (s *scratch) unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte, err error) {
 	if limits.State.Over(size) {
 		return 0, nil, limits.State.Reached(name, size)
 	}
-	content, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	content, err := readAll(io.NewSectionReader(r, 0, size), s.content[:0])
+	s.content = content
 	if err != nil {
 		return 0, nil, &Error{Name: name, Offset: int64(len(content)), Err: err}
 	}
@@ -65,7 +68,7 @@ func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte
 
 	file := bytes.NewReader(content)
 	file.Seek(headerSize, io.SeekStart)
-	out := &limitedBuffer{limit: int(limits.State.Max()), over: limits.State, keep: keptBody}
+	out := &limitedBuffer{data: s.body[:0], limit: int(limits.State.Max()), over: limits.State, keep: keptBody}
 	if expanded := freeBody + limits.StreamRatio.Max()*int64(len(content)); expanded < int64(out.limit) {
 		out.limit, out.over = int(expanded), limits.StreamRatio
 	}
@@ -84,7 +87,25 @@ func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte
 		offset := int64(len(content) - file.Len())
 		return 0, nil, &Error{Name: name, Offset: offset, Err: fmt.Errorf("%s container: %w", tag, err)}
 	}
+	s.body = out.data
 	return version, out.data, nil
+}
+
+// readAll appends what r has to b.
+func readAll(r io.Reader, b []byte) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, max(4<<10, len(b)))
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
 }
 
 // keptBody is the size above which a save is unpacked twice, the first time to learn
@@ -102,9 +123,15 @@ type limitedBuffer struct {
 	keep  int
 }
 
+// partSize is how much of a body is read at a time.
+const partSize = 64 << 10
+
+var parts = sync.Pool{New: func() any { return new([partSize]byte) }}
+
 // readFrom reads r to its end.
 func (b *limitedBuffer) readFrom(r io.Reader) error {
-	var part [64 << 10]byte
+	part := parts.Get().(*[partSize]byte)
+	defer parts.Put(part)
 	for {
 		n, err := r.Read(part[:])
 		if err := b.append(part[:n]); err != nil {
@@ -138,18 +165,45 @@ func (b *limitedBuffer) tooLarge() error {
 	return b.over.Reached("", 0)
 }
 
-func unpackZlib(file *bytes.Reader, out *limitedBuffer) error {
-	z, err := zlib.NewReader(file)
+// inflater is a decompressor of zlib, nil before its first file, and what it reads from.
+type inflater struct {
+	from bytes.Reader
+	zlib io.ReadCloser
+}
+
+// inflaters are reused: what one costs is its window.
+var inflaters = sync.Pool{New: func() any { return new(inflater) }}
+
+func unpackZlib(file *bytes.Reader, out *limitedBuffer) (err error) {
+	z := inflaters.Get().(*inflater)
+	z.from = *file
+	defer func() {
+		*file = z.from
+		z.from = bytes.Reader{}
+		inflaters.Put(z)
+	}()
+	if z.zlib == nil {
+		z.zlib, err = zlib.NewReader(&z.from)
+	} else {
+		err = z.zlib.(zlib.Resetter).Reset(&z.from, nil)
+	}
 	if err != nil {
 		return err
 	}
-	defer z.Close()
-	return out.readFrom(z)
+	return out.readFrom(z.zlib)
 }
 
+// aheads are what is read ahead of xz.
+var aheads = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
 func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
-	in := bufio.NewReaderSize(file, 64<<10)
-	defer func() { file.Seek(-int64(in.Buffered()), io.SeekCurrent) }() // errors name the offset
+	in := aheads.Get().(*bufio.Reader)
+	in.Reset(file)
+	defer func() {
+		file.Seek(-int64(in.Buffered()), io.SeekCurrent) // errors name the offset
+		in.Reset(nil)
+		aheads.Put(in)
+	}()
 	z, err := packed.NewXZ(in)
 	if err != nil {
 		return err

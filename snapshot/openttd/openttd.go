@@ -29,9 +29,11 @@
 package openttd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,18 +160,22 @@ func point(date, fract uint64) snapshot.Point {
 // point of a save that does not describe itself. A malformed save is an
 // *Error.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	version, body, err := unpack(r, size, name)
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	version, body, err := s.unpack(r, size, name)
 	if err != nil {
 		return nil, err
 	}
-	return readBody(version, body, name)
+	return s.readBody(version, body, name)
 }
 
-// readBody reads what came out of the container. Tables may alias body.
-func readBody(version uint16, body []byte, name string) (*snapshot.World, error) {
+// readBody reads what came out of the container. Tables may alias body if it is not that of s, or is too
+// large to be used again.
+func (s *scratch) readBody(version uint16, body []byte, name string) (*snapshot.World, error) {
+	s.saves++
 	d := decoder{
-		name: name, version: version, body: body, end: len(body),
-		rowsLeft: int(limits.Rows.Max()), namesLeft: int(limits.Columns.Max()), chunks: make(map[string]bool),
+		name: name, version: version, body: body, end: len(body), reused: cap(s.body) > 0 && cap(s.body) <= maxScratch,
+		rowsLeft: int(limits.Rows.Max()), namesLeft: int(limits.Columns.Max()), scratch: s,
 	}
 	if err := d.readChunks(); err != nil {
 		return nil, err
@@ -179,7 +185,6 @@ func readBody(version uint16, body []byte, name string) (*snapshot.World, error)
 	if len(d.notes) > 0 {
 		w.Meta["kept_as_bytes"] = strings.Join(d.notes, "; ")
 	}
-	w.Sort()
 	if b := build(w); b != "" {
 		w.Meta["build"] = b
 	}
@@ -195,6 +200,8 @@ func readBody(version uint16, body []byte, name string) (*snapshot.World, error)
 	}
 	takeRNG(w)
 	separateNoise(w)
+	s.tables = w.Tables
+	w.Tables = s.sorted()
 	return w, nil
 }
 
@@ -266,21 +273,28 @@ func takeRNG(w *snapshot.World) {
 		rng = append(rng, byte(v>>24), byte(v>>16), byte(v>>8), byte(v))
 	}
 	w.RNG = rng
-	t.Columns = without(t.Columns, func(field string) bool {
+	_, t.Columns = part(t.Columns, func(field string) bool {
 		return field == rngFields[0] || field == rngFields[1]
 	})
 }
 
 var rngFields = [...]string{"random_state[0]", "random_state[1]"}
 
-func without(columns []snapshot.Column, drop func(field string) bool) []snapshot.Column {
-	var kept []snapshot.Column
-	for _, c := range columns {
-		if !drop(c.Field) {
-			kept = append(kept, c)
+// part returns the columns that belong to some, and the others, for which it takes the memory of all.
+func part(all []snapshot.Column, belongs func(field string) bool) (some, others []snapshot.Column) {
+	others = all[:0]
+	for _, c := range all {
+		if belongs(c.Field) {
+			some = append(some, c)
+		} else {
+			others = append(others, c)
 		}
 	}
-	return kept
+	clear(all[len(others):])
+	if len(others) == 0 {
+		others = nil
+	}
+	return some, others
 }
 
 // noiseChunks are chunks that are not the sim's state: the log of what was
@@ -314,14 +328,30 @@ func separateNoise(w *snapshot.World) {
 		if isNoise == nil {
 			continue
 		}
-		moved := without(t.Columns, func(field string) bool { return !isNoise(field) })
+		moved, kept := part(t.Columns, isNoise)
 		if moved == nil {
 			continue
 		}
-		t.Columns = without(t.Columns, isNoise)
+		t.Columns = kept
 		w.Tables = append(w.Tables, snapshot.Table{
 			Label: t.Label, Class: snapshot.Noise, Keys: t.Keys, Columns: moved,
 		})
 	}
-	w.Sort()
+}
+
+// sorted returns the tables in their order. Their columns are in theirs.
+func (s *scratch) sorted() []snapshot.Table {
+	s.order = s.order[:0]
+	for i := range s.tables {
+		s.order = append(s.order, i)
+	}
+	slices.SortFunc(s.order, func(i, j int) int {
+		a, b := &s.tables[i], &s.tables[j]
+		return cmp.Or(cmp.Compare(a.Class, b.Class), strings.Compare(a.Label, b.Label))
+	})
+	tables := make([]snapshot.Table, len(s.order))
+	for to, from := range s.order {
+		tables[to] = s.tables[from]
+	}
+	return tables
 }

@@ -26,6 +26,14 @@ import (
 
 const corpus = "../../testdata/openttd"
 
+func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte, err error) {
+	return new(scratch).unpack(r, size, name)
+}
+
+func readBody(version uint16, body []byte, name string) (*snapshot.World, error) {
+	return new(scratch).readBody(version, body, name)
+}
+
 func readFile(t testing.TB, name string) *snapshot.World {
 	t.Helper()
 	content, err := os.ReadFile(name)
@@ -634,7 +642,7 @@ func TestOtherShapes(t *testing.T) {
 }
 
 func TestTooManyRows(t *testing.T) {
-	d := decoder{name: "x.sav", body: everything(), version: 302, rowsLeft: 10, namesLeft: int(limits.Columns.Max()), chunks: make(map[string]bool)}
+	d := decoder{name: "x.sav", body: everything(), version: 302, rowsLeft: 10, namesLeft: int(limits.Columns.Max()), scratch: new(scratch)}
 	d.end = len(d.body)
 	if err := d.readChunks(); err == nil || !strings.Contains(err.Error(), "rows") {
 		t.Errorf("error %v, want one about rows", err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/orderlog/limits"
@@ -88,22 +89,120 @@ func (l *layout) addColumn(component, name string, kind byte) {
 	l.minSize += uint64(max(width, 1))
 }
 
-// table returns the table of what was collected.
-func (l *layout) table() snapshot.Table {
-	if len(l.rest) > 0 {
-		c := snapshot.NewColumn(l.label, "rest", snapshot.Bytes, 0)
-		for _, r := range l.rest {
-			for c.Rows() < r.row {
-				c.AppendAbsent()
-			}
-			c.AppendBytes(r.data)
+// finish puts the columns into their order when all fields are known.
+func (l *layout) finish() {
+	order := make([]int, len(l.columns))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return strings.Compare(l.columns[i].Field, l.columns[j].Field) })
+	columns, places := make([]snapshot.Column, len(order)), make([]int, len(order))
+	for to, from := range order {
+		columns[to], places[from] = l.columns[from], to
+	}
+	l.columns = columns
+	for i := range l.fields {
+		if f := &l.fields[i]; f.sub == nil {
+			f.column = places[f.column]
 		}
-		for c.Rows() < len(l.keysA) {
+	}
+}
+
+// deepest returns the depth of the deepest struct.
+func (l *layout) deepest() int {
+	n := l.depth
+	for i := range l.fields {
+		if sub := l.fields[i].sub; sub != nil {
+			n = max(n, sub.deepest())
+		}
+	}
+	return n
+}
+
+// reset forgets the rows of l and of the layouts inside it.
+func (l *layout) reset() {
+	l.keysA, l.keysB = l.keysA[:0], l.keysB[:0]
+	clear(l.rest)
+	l.rest = l.rest[:0]
+	for i := range l.columns {
+		c := &l.columns[i]
+		c.Data, c.Ends = c.Data[:0], c.Ends[:0]
+	}
+	for i := range l.fields {
+		if sub := l.fields[i].sub; sub != nil {
+			sub.reset()
+		}
+	}
+}
+
+// size returns about how many bytes l and the layouts inside it take.
+func (l *layout) size() int {
+	n := layoutSize + len(l.label) + cap(l.columns)*columnSize + cap(l.rest)*restSize + 8*(cap(l.keysA)+cap(l.keysB))
+	for i := range l.columns {
+		c := &l.columns[i]
+		n += len(c.Field) + cap(c.Data) + 4*cap(c.Ends)
+	}
+	for i := range l.fields {
+		if sub := l.fields[i].sub; sub != nil {
+			n += sub.size()
+		}
+	}
+	return n
+}
+
+// collected is how much of each is copied of what layouts collected.
+type collected struct{ columns, keys, ends, data int }
+
+func (n *collected) add(l *layout) {
+	n.columns += len(l.columns)
+	n.keys += copied(l.keysA) + copied(l.keysB)
+	for i := range l.columns {
+		n.data += copied(l.columns[i].Data)
+		n.ends += copied(l.columns[i].Ends)
+	}
+	for i := range l.fields {
+		if sub := l.fields[i].sub; sub != nil {
+			n.add(sub)
+		}
+	}
+}
+
+// table returns the table of what was collected, without the layouts inside it.
+func (l *layout) table(from *exact) snapshot.Table {
+	t := snapshot.Table{Label: l.label}
+	if n := len(l.columns); n > 0 {
+		t.Columns, from.columns = from.columns[:n:n], from.columns[n:]
+	}
+	for i := range l.columns {
+		c, to := &l.columns[i], &t.Columns[i]
+		*to = snapshot.NewColumn(c.Component, c.Field, c.Type, 0)
+		to.Data, to.Ends = take(&from.data, &c.Data), take(&from.ends, &c.Ends)
+	}
+	if len(l.rest) > 0 {
+		c := l.restColumn()
+		at, _ := slices.BinarySearchFunc(t.Columns, c.Field, func(c snapshot.Column, field string) int { return strings.Compare(c.Field, field) })
+		t.Columns = slices.Insert(t.Columns, at, c)
+	}
+	t.Keys.A, t.Keys.B = take(&from.keys, &l.keysA), take(&from.keys, &l.keysB)
+	if l.depth > 0 && t.Keys.B == nil {
+		t.Keys.B = []uint64{}
+	}
+	return t
+}
+
+// restColumn returns the column of what records have after their fields.
+func (l *layout) restColumn() snapshot.Column {
+	c := snapshot.NewColumn(l.label, "rest", snapshot.Bytes, 0)
+	for _, r := range l.rest {
+		for c.Rows() < r.row {
 			c.AppendAbsent()
 		}
-		l.columns = append(l.columns, c)
+		c.AppendBytes(r.data)
 	}
-	return snapshot.Table{Label: l.label, Keys: snapshot.Keys{A: l.keysA, B: l.keysB}, Columns: l.columns}
+	for c.Rows() < len(l.keysA) {
+		c.AppendAbsent()
+	}
+	return c
 }
 
 // readTables reads a chunk that describes itself. The error is an unflattened
@@ -113,13 +212,8 @@ func (d *decoder) readTables(typ byte) error {
 	err := d.eachRecord(typ, func(header bool) error {
 		if header {
 			var err error
-			if l, err = d.describe(d.chunk, d.chunk, 0, make(map[string]bool)); err != nil {
-				return err
-			}
-			if d.pos != d.end {
-				return d.errorf("%d bytes after the description", d.end-d.pos)
-			}
-			return nil
+			l, err = d.description()
+			return err
 		}
 		if err := d.element(l, d.index, 0); err != nil {
 			return err
@@ -140,6 +234,27 @@ func (d *decoder) readTables(typ byte) error {
 	}
 	d.addTables(l)
 	return nil
+}
+
+// description reads the description that a chunk begins with. It is mostly that of the save before.
+func (d *decoder) description() (*layout, error) {
+	k, text := d.known, d.body[d.pos:d.end]
+	if k.layout != nil && string(k.description) == string(text) && k.names <= d.namesLeft && !limits.Depth.Over(int64(k.depth)) {
+		d.namesLeft -= k.names
+		d.pos = d.end
+		k.layout.reset()
+		return k.layout, nil
+	}
+	names := d.namesLeft
+	l, err := d.describe(d.chunk, d.chunk, 0, make(map[string]bool))
+	if err != nil {
+		return nil, err
+	}
+	if d.pos != d.end {
+		return nil, d.errorf("%d bytes after the description", d.end-d.pos)
+	}
+	k.description, k.names, k.depth, k.layout = append(k.description[:0], text...), names-d.namesLeft, l.deepest(), l
+	return l, nil
 }
 
 // describe reads the description of a table: a type and a name for each field
@@ -216,6 +331,7 @@ func (d *decoder) describe(label, component string, depth int, labels map[string
 		}
 		l.fields[s.index].sub = sub
 	}
+	l.finish()
 	return l, nil
 }
 
