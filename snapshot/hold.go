@@ -46,9 +46,13 @@ func (s *held) computeDigests() {
 	s.starts, s.indexes = make([][]int, len(w.Tables)), make([]Index, len(w.Tables))
 	s.info.Tables = make([]TableInfo, len(w.Tables))
 	var h Hasher
+	same := -1 // the latest table of many rows, whose keys others may share, such as maps of the same tiles
 	for i := range w.Tables {
 		t := &w.Tables[i]
-		s.index(i, &h)
+		s.index(i, same, &h)
+		if t.Rows() >= manyRows {
+			same = i
+		}
 		s.info.Tables[i] = TableInfo{
 			Label: t.Label, Class: t.Class, Rows: uint64(t.Rows()), Parts: t.Keys.Parts(),
 			Hash: s.indexes[i].leaf(t.Label, uint64(t.Rows())),
@@ -58,30 +62,23 @@ func (s *held) computeDigests() {
 	s.like = nil
 }
 
-// index computes the index of table i, of columns that the other state has, too, by looking at
-// its.
-func (s *held) index(i int, h *Hasher) {
+// index computes the index of table i. What the other state has, too, is looked up there, and keys in table same, -1 for
+// none.
+func (s *held) index(i, same int, h *Hasher) {
 	t := &s.world.Tables[i]
 	known, starts, index := s.like.table(t)
-	if known == nil || !slices.Equal(t.Keys.A, known.Keys.A) || !slices.Equal(t.Keys.B, known.Keys.B) || (t.Keys.B == nil) != (known.Keys.B == nil) {
+	switch {
+	case known != nil && known.Keys.equal(t.Keys):
+		s.starts[i], s.indexes[i] = starts, Index{KeysDigest: index.KeysDigest, Blocks: index.Blocks}
+	case same >= 0 && s.world.Tables[same].Keys.shared(t.Keys):
+		known = nil
+		s.starts[i], s.indexes[i] = s.starts[same], Index{KeysDigest: s.indexes[same].KeysDigest, Blocks: s.indexes[same].Blocks}
+	default:
+		known = nil
 		s.starts[i] = BlockStarts(nil, t.Keys)
-		s.indexes[i] = h.index(t, s.starts[i])
-		return
+		s.indexes[i] = h.keysIndex(t.Keys, s.starts[i])
 	}
-	s.starts[i] = starts
-	s.indexes[i] = Index{KeysDigest: index.KeysDigest, Blocks: index.Blocks, Columns: make([]ColumnInfo, len(t.Columns))}
-	next := 0
-	for k := range t.Columns {
-		c := &t.Columns[k]
-		for next < len(known.Columns) && known.Columns[next].compareName(c) < 0 {
-			next++
-		}
-		if next < len(known.Columns) && c.same(&known.Columns[next]) {
-			s.indexes[i].Columns[k] = index.Columns[next]
-		} else {
-			s.indexes[i].Columns[k] = h.column(c, starts)
-		}
-	}
+	h.addColumns(&s.indexes[i], t, s.starts[i], known, index)
 }
 
 // table returns the table of s that has the label and class of t, with its digests, nil if there is
@@ -105,25 +102,57 @@ func (c *Column) same(d *Column) bool {
 		slices.Equal(c.Ends, d.Ends) && bytes.Equal(c.Data, d.Data)
 }
 
-// index computes the index of a table that is cut at starts.
-func (h *Hasher) index(t *Table, starts []int) Index {
-	keysDigest, blocks := h.Keys(t.Keys, starts)
-	ix := Index{KeysDigest: keysDigest, Columns: make([]ColumnInfo, len(t.Columns)), Blocks: make([]BlockInfo, len(starts))}
+// manyRows is from how many rows on it is worth the while to look for other tables with their keys.
+const manyRows = 256
+
+// equal reports whether k and l are the same keys.
+func (k Keys) equal(l Keys) bool {
+	return (k.B == nil) == (l.B == nil) && slices.Equal(k.A, l.A) && slices.Equal(k.B, l.B)
+}
+
+// shared reports whether k and l are the same memory.
+func (k Keys) shared(l Keys) bool {
+	return sameMemory(k.A, l.A) && (k.B == nil) == (l.B == nil) && (k.B == nil || sameMemory(k.B, l.B))
+}
+
+func sameMemory(a, b []uint64) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+}
+
+// keysIndex computes the index of keys that are cut at starts, without columns.
+func (h *Hasher) keysIndex(keys Keys, starts []int) Index {
+	keysDigest, blocks := h.Keys(keys, starts)
+	ix := Index{KeysDigest: keysDigest, Blocks: make([]BlockInfo, len(starts))}
 	for i, start := range starts {
-		ix.Blocks[i] = BlockInfo{First: t.Keys.At(start), Rows: blockEnd(starts, i, t.Rows()) - start, Keys: blocks[i]}
-	}
-	for i := range t.Columns {
-		ix.Columns[i] = h.column(&t.Columns[i], starts)
+		ix.Blocks[i] = BlockInfo{First: keys.At(start), Rows: blockEnd(starts, i, len(keys.A)) - start, Keys: blocks[i]}
 	}
 	return ix
 }
 
-// column computes what an index says of a column.
-func (h *Hasher) column(c *Column, starts []int) ColumnInfo {
-	digest, blocks := h.Column(c, starts)
-	return ColumnInfo{
-		Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale,
-		Digest: digest, Blocks: append([]merkle.Hash(nil), blocks...),
+// addColumns computes what ix says of the columns of a table that is cut at starts. Those that another table of the
+// same keys has, too, are looked up in its index; nil is no other table.
+func (h *Hasher) addColumns(ix *Index, t *Table, starts []int, other *Table, known *Index) {
+	ix.Columns = make([]ColumnInfo, len(t.Columns))
+	var all []merkle.Hash
+	next := 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		for other != nil && next < len(other.Columns) && other.Columns[next].compareName(c) < 0 {
+			next++
+		}
+		if other != nil && next < len(other.Columns) && c.same(&other.Columns[next]) {
+			ix.Columns[i] = known.Columns[next]
+			continue
+		}
+		digest, blocks := h.Column(c, starts)
+		ix.Columns[i] = ColumnInfo{Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale, Digest: digest}
+		if all == nil {
+			all = make([]merkle.Hash, 0, len(blocks)*(len(t.Columns)-i))
+		}
+		if n := len(all); len(blocks) > 0 {
+			all = append(all, blocks...)
+			ix.Columns[i].Blocks = all[n:len(all):len(all)]
+		}
 	}
 }
 

@@ -373,11 +373,13 @@ func (d *decoder) element(l *layout, a, b uint64) error {
 			if err != nil {
 				return err
 			}
-			p, err := d.take(n, l.columns[f.column].Name())
-			if err != nil {
+			c := &l.columns[f.column]
+			if n > uint64(d.end-d.pos) {
+				_, err := d.take(n, c.Name())
 				return err
 			}
-			l.columns[f.column].AppendBytes(p)
+			c.AppendBytes(d.body[d.pos : d.pos+int(n)])
+			d.pos += int(n)
 		default:
 			if f.width > d.end-d.pos {
 				return d.errorf("expected %d bytes of %s, %d are left: %w",
