@@ -6,51 +6,98 @@ import (
 	"slices"
 )
 
-// SortRows puts rows in the order of their keys, which must be distinct.
+// SortRows puts rows in the order of their keys, which must be distinct. Rows that are not in order are
+// copied; what keys and columns were made of stays as it is.
 func (t *Table) SortRows() error {
-	compare := func(i, j int) int { return t.Keys.At(i).Compare(t.Keys.At(j)) }
-	order := make([]int, t.Rows())
-	sorted := true
-	for i := range order {
-		order[i] = i
-		sorted = sorted && (i == 0 || compare(i-1, i) < 0)
-	}
-	if sorted {
+	if t.Keys.unordered() == 0 {
 		return nil
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) })
-	keys := Keys{A: make([]uint64, 0, len(order))}
+	order := t.Keys.order()
+	keys := Keys{A: make([]uint64, len(order))}
 	if t.Keys.B != nil {
-		keys.B = make([]uint64, 0, len(order))
+		keys.B = make([]uint64, len(order))
 	}
 	for n, i := range order {
-		if n > 0 && compare(order[n-1], i) == 0 {
+		keys.A[n] = t.Keys.A[i]
+		if keys.B != nil {
+			keys.B[n] = t.Keys.B[i]
+		}
+		if n > 0 && keys.At(n-1) == keys.At(n) {
 			return fmt.Errorf("%s has %s twice", t.Label, t.Keys.At(i))
 		}
-		keys.A = append(keys.A, t.Keys.A[i])
-		if t.Keys.B != nil {
-			keys.B = append(keys.B, t.Keys.B[i])
-		}
 	}
-	for k := range t.Columns {
-		c := &t.Columns[k]
-		moved := NewColumn(c.Component, c.Field, c.Type, c.Scale)
-		moved.Data = make([]byte, 0, len(c.Data))
-		if c.Ends != nil {
-			moved.Ends = make([]uint32, 0, len(c.Ends))
+	t.Keys = keys
+	size := 0
+	for i := range t.Columns {
+		size += len(t.Columns[i].Data)
+	}
+	var room []byte
+	if size <= smallTable {
+		room = make([]byte, size)
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		n := len(c.Data)
+		if size > smallTable {
+			room = make([]byte, n)
 		}
+		*c, room = c.moved(order, room[:0:n]), room[n:]
+	}
+	return nil
+}
+
+// smallTable is up to how many bytes of values a table has them in one piece of memory when it is sorted.
+const smallTable = 1 << 20
+
+// order returns the numbers of rows in the order of their keys.
+func (k Keys) order() []int {
+	order := make([]int, len(k.A))
+	for i := range order {
+		order[i] = i
+	}
+	if k.B == nil {
+		slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(k.A[i], k.A[j]), cmp.Compare(i, j)) })
+	} else {
+		slices.SortFunc(order, func(i, j int) int {
+			return cmp.Or(cmp.Compare(k.A[i], k.A[j]), cmp.Compare(k.B[i], k.B[j]), cmp.Compare(i, j))
+		})
+	}
+	return order
+}
+
+// moved returns the column with its rows in another order. Its data is appended to room.
+func (c *Column) moved(order []int, room []byte) Column {
+	to := NewColumn(c.Component, c.Field, c.Type, c.Scale)
+	to.Data = room
+	if c.Ends != nil {
+		to.Ends = make([]uint32, 0, len(c.Ends))
+	}
+	switch width := c.Type.Width(); {
+	case c.Present != nil || width == 0:
 		for _, i := range order {
 			switch {
 			case !c.Has(i):
-				moved.AppendAbsent()
-			case c.Type.Width() == 0:
-				moved.AppendBytes(c.Raw(i))
+				to.AppendAbsent()
+			case width == 0:
+				to.AppendBytes(c.Raw(i))
 			default:
-				moved.AppendUint(c.Uint(i))
+				to.AppendUint(c.Uint(i))
 			}
 		}
-		*c = moved
+	case width == 4:
+		to.Data = to.Data[:width*len(order)]
+		for n, i := range order {
+			copy(to.Data[4*n:4*n+4], c.Data[4*i:4*i+4])
+		}
+	case width == 8:
+		to.Data = to.Data[:width*len(order)]
+		for n, i := range order {
+			copy(to.Data[8*n:8*n+8], c.Data[8*i:8*i+8])
+		}
+	default:
+		for _, i := range order {
+			to.Data = append(to.Data, c.Data[i*width:(i+1)*width]...)
+		}
 	}
-	t.Keys = keys
-	return nil
+	return to
 }

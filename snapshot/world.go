@@ -230,14 +230,16 @@ func (t *Table) compare(u *Table) int {
 // sortColumns sorts by way of numbers: columns are large, and often in order.
 func (t *Table) sortColumns() {
 	compare := func(i, j int) int { return cmp.Or(t.Columns[i].compareName(&t.Columns[j]), cmp.Compare(i, j)) }
+	sorted := 1
+	for sorted < len(t.Columns) && compare(sorted-1, sorted) < 0 {
+		sorted++
+	}
+	if sorted >= len(t.Columns) {
+		return
+	}
 	order := make([]int, len(t.Columns))
-	sorted := true
 	for i := range order {
 		order[i] = i
-		sorted = sorted && (i == 0 || compare(i-1, i) < 0)
-	}
-	if sorted {
-		return
 	}
 	slices.SortFunc(order, compare)
 	columns := make([]Column, 0, len(order))
