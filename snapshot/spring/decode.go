@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/snapshot"
@@ -21,6 +22,7 @@ type decoder struct {
 	pos  int // of the current line
 	line int
 
+	*scratch
 	tables   []*table
 	cells    cells
 	game     *table
@@ -40,6 +42,46 @@ type decoder struct {
 	key     []byte // of a parameter
 }
 
+// scratch is memory that decoders use one after another.
+type scratch struct {
+	content []byte // the file's
+	states  int    // that were read with it
+	known   []*table
+}
+
+// maxScratch is how many bytes of a file, and of tables, are kept for the next decoder.
+const maxScratch = 4 << 20
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// free gives the memory to the next decoder.
+func (s *scratch) free() {
+	if cap(s.content) > maxScratch {
+		s.content = nil
+	}
+	size := 0
+	for _, t := range s.known {
+		t.cells = nil
+		size += t.size()
+	}
+	if size > maxScratch {
+		s.known = nil
+	}
+	scratches.Put(s)
+}
+
+// table returns the table of a label as the state before left it.
+func (s *scratch) table(label string) *table {
+	for _, t := range s.known {
+		if t.label == label {
+			return t
+		}
+	}
+	t := &table{label: label, slots: map[name]*slot{}, named: map[name]*use{}}
+	s.known = append(s.known, t)
+	return t
+}
+
 // rule is an item with its table, and the rows of the current list.
 type rule struct {
 	*item
@@ -50,8 +92,9 @@ type rule struct {
 	line  int // that said so
 }
 
-func newDecoder(name string, text []byte) *decoder {
-	d := &decoder{name: name, text: text, headings: map[string]bool{}, want: -1}
+func newDecoder(name string, text []byte, s *scratch) *decoder {
+	s.states++
+	d := &decoder{name: name, text: text, scratch: s, headings: map[string]bool{}, want: -1}
 	d.game = d.table(gameLabel, false)
 	d.game.begin(0, 0)
 	d.rows[0] = d.game
@@ -64,7 +107,8 @@ func (d *decoder) table(label string, two bool) *table {
 			return t
 		}
 	}
-	t := &table{label: label, two: two, slots: map[name]*slot{}, named: map[name]bool{}, cells: &d.cells}
+	t := d.scratch.table(label)
+	t.reset(d.states, two, &d.cells)
 	d.tables = append(d.tables, t)
 	return t
 }

@@ -219,7 +219,12 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if limits.State.Over(size) {
 		return nil, limits.State.Reached(name, size)
 	}
-	b := make([]byte, size)
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	if int64(cap(s.content)) < size {
+		s.content = make([]byte, size)
+	}
+	b := s.content[:size]
 	if n, err := r.ReadAt(b, 0); err != nil && (err != io.EOF || int64(n) < size) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -228,12 +233,13 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		at = bytes.Index(b[:min(len(b), maxHead)], []byte("\nframe: ")) + 1
 	}
 	head := parseHead(b[:at])
-	d := newDecoder(name, b[at:])
+	d := newDecoder(name, b[at:], s)
 	if err := d.decode(); err != nil {
 		return nil, err
 	}
 	number, _ := frameNumber(trimEnd(b[at : at+bytes.IndexByte(b[at:], '\n')]))
 	w := &snapshot.World{Head: snapshot.Head{Seed: head.seed, Point: head.point(number), Meta: head.meta}}
+	w.Tables = make([]snapshot.Table, 0, len(d.tables))
 	for _, t := range d.tables {
 		table, err := t.finish()
 		if err != nil {

@@ -2,10 +2,13 @@ package spring
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/orderlog/limits"
@@ -17,7 +20,8 @@ const (
 	maxVector = 16   // numbers in angle brackets
 )
 
-// table collects the rows of one table. The last row is the current one.
+// table collects the rows of one table. The last row is the current one. The table of one state is used
+// again for those of others: what it has of slots and columns is of use to them.
 type table struct {
 	label string
 	class snapshot.Class
@@ -25,11 +29,15 @@ type table struct {
 	keysA []uint64
 	keysB []uint64
 
-	columns []*column
-	named   map[name]bool // that are columns' names
+	state   int       // number of the one that is being read
+	columns []*column // that it has
+	all     []*column // that any state had
+	named   map[name]*use
 	slots   map[name]*slot
+	slotted int    // about how many bytes slots take
 	start   slot   // before the first line of a row
 	last    *slot  // of the line before
+	row     int    // number of the current row among those of all states
 	hint    int    // rows to make room for
 	cells   *cells // of all tables
 }
@@ -37,8 +45,14 @@ type table struct {
 // column is a column with the number of its rows.
 type column struct {
 	snapshot.Column
-	rows int
+	rows  int
+	state int // that had it last
+	use   *use
 }
+
+// use is the state that last had a column of a name. There may be several columns of one name, but not in
+// one state.
+type use struct{ state int }
 
 // name is the name of what a line has.
 type name struct{ component, key string }
@@ -51,7 +65,7 @@ type slot struct {
 	axes    []*column
 	next    *slot // what followed it in the row before
 	again   *slot // the same key another time in a row
-	row     int   // in which it was last met, plus one
+	row     int   // in which it was last met
 }
 
 // shape is the shape of a value. Each has a column of its own.
@@ -80,8 +94,31 @@ var shapeOf = [shapes]struct {
 	present: {typ: snapshot.Bool},
 }
 
+// reset makes the table ready for another state.
+func (t *table) reset(state int, two bool, cells *cells) {
+	t.state, t.two, t.cells = state, two, cells
+	t.class, t.last, t.hint = snapshot.Archetype, nil, 0
+	t.keysA, t.keysB, t.columns = t.keysA[:0], t.keysB[:0], t.columns[:0]
+}
+
+// size returns about how many bytes the table takes.
+func (t *table) size() int {
+	n := t.slotted + 8*(cap(t.keysA)+cap(t.keysB))
+	for _, c := range t.all {
+		n += columnSize + len(c.Field) + cap(c.Data) + 4*cap(c.Ends)
+	}
+	return n
+}
+
+// About how many bytes a slot and a column take.
+const (
+	slotSize   = 384
+	columnSize = 384
+)
+
 // begin begins a row.
 func (t *table) begin(a, b uint64) {
+	t.row++
 	t.keysA = append(t.keysA, a)
 	if t.two {
 		t.keysB = append(t.keysB, b)
@@ -98,39 +135,30 @@ func (t *table) at(component string, key []byte) *slot {
 			s = &slot{name: name{component, string(key)}}
 			s.class = classOf(s.key)
 			t.slots[s.name] = s
+			t.slotted += slotSize + len(key)
 		}
 		t.last.next = s
 	}
 	t.last = s
-	for n := 2; s.row == len(t.keysA); n++ {
+	for n := 2; s.row == t.row; n++ {
 		if s.again == nil {
+			t.slotted += slotSize + len(key)
 			s.again = &slot{name: name{component, fmt.Sprintf("%s#%d", key, n)}, class: s.class}
 		}
 		s = s.again
 	}
-	s.row = len(t.keysA)
+	s.row = t.row
 	return s
 }
 
 // column returns c, ready to take the value of the current row. It makes it if it
 // is nil.
 func (t *table) column(c *column, component, field string, typ snapshot.Type) (*column, error) {
-	if c == nil {
-		n := name{component, field}
-		switch {
-		case len(t.columns) == maxFields:
-			return nil, fmt.Errorf("%s has more than %d fields", t.label, maxFields)
-		case component == "" || field == "" || len(component) > snapshot.MaxName || len(field) > snapshot.MaxName:
-			return nil, fmt.Errorf("key of %d bytes, expected 1 to %d", len(field), snapshot.MaxName)
-		case !utf8.ValidString(component) || !utf8.ValidString(field):
-			return nil, fmt.Errorf("key %.40q is not UTF-8", field)
-		case t.named[n]:
-			return nil, fmt.Errorf("%.40q is the name of two fields of %s", field, t.label)
+	if c == nil || c.state != t.state {
+		var err error
+		if c, err = t.enter(c, component, field, typ); err != nil {
+			return nil, err
 		}
-		t.named[n] = true
-		c = &column{Column: snapshot.NewColumn(component, field, typ, 0)}
-		c.Data = make([]byte, 0, t.hint*typ.Width())
-		t.columns = append(t.columns, c)
 	}
 	absent := len(t.keysA) - 1 - c.rows
 	if err := t.cells.add(absent, 1); err != nil {
@@ -140,6 +168,39 @@ func (t *table) column(c *column, component, field string, typ snapshot.Type) (*
 		c.AppendAbsent()
 	}
 	c.rows = len(t.keysA)
+	return c, nil
+}
+
+// enter adds c to the columns of the state. It makes it if it is nil.
+func (t *table) enter(c *column, component, field string, typ snapshot.Type) (*column, error) {
+	if len(t.columns) == maxFields {
+		return nil, fmt.Errorf("%s has more than %d fields", t.label, maxFields)
+	}
+	if c == nil {
+		switch {
+		case component == "" || field == "" || len(component) > snapshot.MaxName || len(field) > snapshot.MaxName:
+			return nil, fmt.Errorf("key of %d bytes, expected 1 to %d", len(field), snapshot.MaxName)
+		case !utf8.ValidString(component) || !utf8.ValidString(field):
+			return nil, fmt.Errorf("key %.40q is not UTF-8", field)
+		}
+		n := name{component, field}
+		u := t.named[n]
+		if u == nil {
+			u = new(use)
+			t.named[n] = u
+		}
+		c = &column{Column: snapshot.NewColumn(component, field, typ, 0), use: u}
+		t.all = append(t.all, c)
+	}
+	if c.use.state == t.state {
+		return nil, fmt.Errorf("%.40q is the name of two fields of %s", c.Field, t.label)
+	}
+	c.state, c.use.state, c.rows = t.state, t.state, 0
+	c.Ends, c.Present = c.Ends[:0], nil
+	if c.Data = c.Data[:0]; cap(c.Data) == 0 {
+		c.Data = make([]byte, 0, t.hint*c.Type.Width())
+	}
+	t.columns = append(t.columns, c)
 	return c, nil
 }
 
@@ -157,8 +218,7 @@ func (c *column) appendBits(bits uint64) {
 
 // shaped returns the column of a slot for values of a shape, ready for one.
 func (t *table) shaped(s *slot, shape shape) (*column, error) {
-	c := s.columns[shape]
-	if c != nil {
+	if c := s.columns[shape]; c != nil {
 		return t.column(c, "", "", 0)
 	}
 	of, field := &shapeOf[shape], s.key
@@ -335,12 +395,9 @@ func (c *cells) add(absent, given int) error {
 	return limits.Filled(c.all, c.given)
 }
 
-// finish returns the table, its rows sorted.
+// finish returns the table, its rows and columns sorted. What it was collected in may be used again.
 func (t *table) finish() (snapshot.Table, error) {
 	out := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
-	if t.two && t.keysB == nil {
-		out.Keys.B = []uint64{}
-	}
 	for _, c := range t.columns {
 		absent := len(t.keysA) - c.rows
 		if err := t.cells.add(absent, 0); err != nil {
@@ -349,7 +406,69 @@ func (t *table) finish() (snapshot.Table, error) {
 		for range absent {
 			c.AppendAbsent()
 		}
-		out.Columns = append(out.Columns, c.Column)
 	}
-	return out, out.SortRows()
+	slices.SortFunc(t.columns, func(a, b *column) int {
+		return cmp.Or(strings.Compare(a.Component, b.Component), strings.Compare(a.Field, b.Field))
+	})
+	if len(t.columns) > 0 {
+		out.Columns = make([]snapshot.Column, len(t.columns))
+	}
+	for i, c := range t.columns {
+		out.Columns[i] = c.Column
+	}
+	if !t.two {
+		out.Keys.B = nil
+	}
+	if err := out.SortRows(); err != nil {
+		return out, err
+	}
+	if n := len(t.keysA); n == 0 || &out.Keys.A[0] == &t.keysA[0] {
+		t.own(&out)
+	}
+	return out, nil
+}
+
+// maxCopied is how many values are copied of what was collected, and the memory used again. More become
+// part of a table as they are.
+const maxCopied = 64 << 10
+
+// own gives out memory of its own.
+func (t *table) own(out *snapshot.Table) {
+	out.Keys = snapshot.Keys{A: copied(&t.keysA)}
+	if t.two {
+		out.Keys.B = copied(&t.keysB)
+		if out.Keys.B == nil {
+			out.Keys.B = []uint64{}
+		}
+	}
+	size := 0
+	for _, c := range t.columns {
+		if len(c.Data) <= maxCopied {
+			size += len(c.Data)
+		}
+	}
+	room := make([]byte, 0, size)
+	for i, c := range t.columns {
+		to := &out.Columns[i]
+		to.Ends = copied(&c.Ends)
+		if len(c.Data) > maxCopied {
+			to.Data = copied(&c.Data)
+			continue
+		}
+		room = append(room[len(room):], c.Data...)
+		to.Data = room[:len(room):len(room)]
+	}
+}
+
+// copied returns what was collected, or a copy of it.
+func copied[T any](collected *[]T) []T {
+	all := *collected
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(all) > maxCopied:
+		*collected = nil
+		return all[:len(all):len(all)]
+	}
+	return append(make([]T, 0, len(all)), all...)
 }
