@@ -42,9 +42,14 @@ type Number struct {
 	Width int    `json:"width,omitempty"` // digits that it has at least, 20 at most
 }
 
-func (n Number) text(value uint64) string {
-	digits := strconv.FormatUint(value, n.base())
-	return strings.Repeat("0", max(min(n.Width, 20)-len(digits), 0)) + digits
+// append appends the text of a value.
+func (n Number) append(b []byte, value uint64) []byte {
+	var room [20]byte
+	digits := strconv.AppendUint(room[:0], value, n.base())
+	for range min(n.Width, len(room)) - len(digits) {
+		b = append(b, '0')
+	}
+	return append(b, digits...)
 }
 
 func (n Number) base() int {
@@ -56,14 +61,22 @@ func (n Number) base() int {
 
 // Name returns the name of a tick, "" for one that the rule is not known for.
 func (n *TickNames) Name(tick uint64) string {
+	var room [64]byte
+	return string(n.append(room[:0], tick))
+}
+
+// append appends the name of a tick.
+func (n *TickNames) append(b []byte, tick uint64) []byte {
 	if n == nil || tick < n.From || tick > n.To {
-		return ""
+		return b
 	}
 	value := n.Number.First + (tick-n.From)*n.Step
-	if n.Large == nil || n.Cycle == 0 {
-		return n.Before + n.Number.text(value) + n.After
+	b = append(b, n.Before...)
+	if n.Large != nil && n.Cycle != 0 {
+		b = append(n.Large.append(b, n.Large.First+value/n.Cycle), n.Between...)
+		value %= n.Cycle
 	}
-	return n.Before + n.Large.text(n.Large.First+value/n.Cycle) + n.Between + n.Number.text(value%n.Cycle) + n.After
+	return append(n.Number.append(b, value), n.After...)
 }
 
 // Limits of NamesOf: how far apart the begins of two cycles may be, and at how many ticks a rule
@@ -95,12 +108,17 @@ func NamesOf(name func(tick uint64) string, from, to uint64) *TickNames {
 }
 
 func (n *TickNames) holds(name func(uint64) string, step uint64) bool {
+	var b []byte
+	is := func(tick uint64) bool {
+		b = n.append(b[:0], tick)
+		return string(b) == name(tick)
+	}
 	for tick := n.From; ; tick += step {
-		if n.Name(tick) != name(tick) {
+		if !is(tick) {
 			return false
 		}
 		if n.To-tick < step {
-			return n.Name(n.To) == name(n.To)
+			return is(n.To)
 		}
 	}
 }

@@ -27,7 +27,6 @@ package openttd
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -59,7 +58,18 @@ const (
 
 // TickName returns a tick as the log names it: "000adef0;12".
 func TickName(tick uint64) string {
-	return fmt.Sprintf("%08x;%02x", tick/DayTicks, tick%DayTicks)
+	var room [24]byte
+	return string(appendHex(append(appendHex(room[:0], tick/DayTicks, 8), ';'), tick%DayTicks, 2))
+}
+
+// appendHex appends a number with at least so many digits.
+func appendHex(b []byte, n uint64, digits int) []byte {
+	var room [16]byte
+	text := strconv.AppendUint(room[:0], n, 16)
+	for range digits - len(text) {
+		b = append(b, '0')
+	}
+	return append(b, text...)
 }
 
 //go:embed commands-13.0.txt
