@@ -162,6 +162,10 @@ func point(date, fract uint64) snapshot.Point {
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	s := scratches.Get().(*scratch)
 	defer s.free()
+	return s.read(r, size, name)
+}
+
+func (s *scratch) read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	version, body, err := s.unpack(r, size, name)
 	if err != nil {
 		return nil, err

@@ -45,8 +45,14 @@ const (
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// free gives the memory to the next decoder, without what it refers to.
+// free gives the memory to the next decoder.
 func (s *scratch) free() {
+	s.clean()
+	scratches.Put(s)
+}
+
+// clean leaves nothing of the save, nor more memory than is to be kept.
+func (s *scratch) clean() {
 	if cap(s.content) > maxScratch {
 		s.content = nil
 	}
@@ -67,7 +73,6 @@ func (s *scratch) free() {
 	}
 	clear(s.tables)
 	s.tables = s.tables[:0]
-	scratches.Put(s)
 }
 
 // chunk returns what is known of the chunk of that id, and whether this save has had it.

@@ -56,6 +56,12 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // free gives the memory to the next decoder.
 func (s *scratch) free() {
+	s.clean()
+	scratches.Put(s)
+}
+
+// clean leaves no more memory than is to be kept.
+func (s *scratch) clean() {
 	if cap(s.content) > maxScratch {
 		s.content = nil
 	}
@@ -67,7 +73,6 @@ func (s *scratch) free() {
 	if size > maxScratch {
 		s.known = nil
 	}
-	scratches.Put(s)
 }
 
 // table returns the table of a label as the state before left it.

@@ -216,11 +216,15 @@ func malformed(name string, offset int64, format string, args ...any) error {
 // Without what precedes the first frame it is not known who wrote the state:
 // it is taken for one of a script, at the start of its frame. Parts does know.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	return s.read(r, size, name)
+}
+
+func (s *scratch) read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if limits.State.Over(size) {
 		return nil, limits.State.Reached(name, size)
 	}
-	s := scratches.Get().(*scratch)
-	defer s.free()
 	if int64(cap(s.content)) < size {
 		s.content = make([]byte, size)
 	}
