@@ -51,7 +51,7 @@ Exit status: that of its commands.`,
 		{"ask", "What there is:", []*cobra.Command{newDeskList(d), newDeskShow(d), newDeskTop(d), newDeskNew(d), newDeskCheck(d), newDeskStats(d)}},
 		{"edit", "What people decide:", newDeskEdits(d)},
 		{"others", "For others:", []*cobra.Command{newDeskServe(d), newDeskToken(d), newDeskShare(d), newDeskWebhook(d), newDeskAudit(d)}},
-		{"keep", "What is kept:", []*cobra.Command{newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
+		{"keep", "What is kept:", []*cobra.Command{newDeskDoctor(d), newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
 	} {
 		cmd.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {

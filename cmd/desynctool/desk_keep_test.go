@@ -188,3 +188,53 @@ func TestDeskForgetsPseudonyms(t *testing.T) {
 		}
 	}
 }
+
+// The doctor of a desk says what is damaged, and what to do.
+func TestDeskDoctor(t *testing.T) {
+	dir := t.TempDir()
+	where := filepath.Join(dir, "desk")
+	hashes, _ := fillDesk(t, where)
+	if got, want := runDesk(t, 0, "doctor", "--store", where), "Sound. Read: 21 rows, 4 documents, 4 bundles, the content of 4, 32 bytes.\n"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	for i, hash := range hashes[1:3] {
+		path := filepath.Join(where, "blobs", hash[:2], hash+".zst")
+		if err := []func() error{func() error { return os.Remove(path) }, func() error { return os.WriteFile(path, []byte("x"), 0o600) }}[i](); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "content   bundle " + hashes[1] + ": its content is not there\ncontent   bundle " + hashes[2] + ": its content is damaged\n" +
+		"DAMAGED, 2 faults. Read: 21 rows, 4 documents, 4 bundles, the content of 2, 16 bytes.\n" +
+		"Content of bundles: put the files that are called by these hashes back from a backup. Where no copy without names is kept, desk add of the same bundle writes it anew.\n"
+	if got := runDesk(t, 3, "doctor", "--store", where); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	var doc struct {
+		Schema, Status string
+		Found          int
+		Faults         []struct{ Kind, Where, Why string }
+	}
+	if err := json.Unmarshal([]byte(runDesk(t, 3, "doctor", "--store", where, "--most", "1", "--format", "json")), &doc); err != nil ||
+		doc.Schema != "desynctool.desk-doctor/1" || doc.Status != "inconclusive" || doc.Found != 2 || len(doc.Faults) != 1 || doc.Faults[0].Kind != "content" {
+		t.Errorf("%+v, %v", doc, err)
+	}
+	file := filepath.Join(where, desk.DatabaseName)
+	if err := os.WriteFile(file, []byte("no database at all, and longer than a header of SQLite has to be, which is a hundred bytes in all of its versions"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := runDesk(t, 3, "doctor", "--store", where); !strings.HasPrefix(got, "database  the database: it cannot be opened: file is not a database (26)\nDAMAGED, 1 fault.") || !strings.Contains(got, "desk import") {
+		t.Error(got)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--most", "0"}, "--most is 0, expected 1 or more"},
+		{[]string{"--store", where + "2"}, "there is no desk yet"},
+		{[]string{"--store", "postgres://desk@127.0.0.1:1/desk?connect_timeout=1", "--blobs", where}, "127.0.0.1"},
+	} {
+		if got := runDesk(t, 2, append([]string{"doctor"}, c.args...)...); !strings.Contains(got, c.want) {
+			t.Errorf("%q: %s, expected %q", c.args, got, c.want)
+		}
+	}
+}

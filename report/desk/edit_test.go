@@ -139,12 +139,14 @@ func TestEdits(t *testing.T) {
 				}
 				agree(rt, s.DB())
 			}
+			examined(rt, s)
 			for _, event := range slices.Backward(events) {
 				if _, err := editor.Undo(ctx, event); err != nil {
 					rt.Fatal(err)
 				}
 				agree(rt, s.DB())
 			}
+			examined(rt, s)
 			if left := rows(rt, s.DB(), `SELECT id FROM reports WHERE pinned`); len(left) > 0 {
 				rt.Fatalf("reports are still where somebody put them: %v", left)
 			}

@@ -320,8 +320,13 @@ func (s *Store) needed(ctx context.Context, hash string) (bool, error) {
 	return n > 0, err
 }
 
-// unknown finds the blobs of which no bundle knows.
+// unknown finds the blobs that no bundle needs.
 func (s *Store) unknown(ctx context.Context, b blobs.Store, p *Pruned) error {
+	return s.unneeded(ctx, b, func(info blobs.Info) { p.Unknown = append(p.Unknown, info.Hash) })
+}
+
+// unneeded calls f for each blob that no bundle needs and that was not written for a day.
+func (s *Store) unneeded(ctx context.Context, b blobs.Store, f func(blobs.Info)) error {
 	before := s.Now().Add(-young)
 	for info, err := range b.List(ctx) {
 		if err != nil {
@@ -335,7 +340,7 @@ func (s *Store) unknown(ctx context.Context, b blobs.Store, p *Pruned) error {
 			return err
 		}
 		if !needed {
-			p.Unknown = append(p.Unknown, info.Hash)
+			f(info)
 		}
 	}
 	return nil

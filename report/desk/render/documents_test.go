@@ -20,7 +20,7 @@ func TestDocumented(t *testing.T) {
 	}
 	for name, document := range map[string]any{
 		"desk-tokens/1": Tokens{}, "desk-shares/1": Shares{}, "desk-webhooks/1": Webhooks{}, "desk-audit/1": Audit{},
-		"desk-add/1": Adding{}, "desk-again/1": Again{}, "desk-work/1": Work{},
+		"desk-add/1": Adding{}, "desk-again/1": Again{}, "desk-work/1": Work{}, "desk-doctor/1": Doctor{},
 	} {
 		want := map[string]string{}
 		fields(reflect.TypeOf(document), "", want)
