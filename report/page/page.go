@@ -22,6 +22,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -50,6 +51,7 @@ func write(w io.Writer, r *report.Report, in Within) error {
 	t, err := template.New("page.html").Funcs(template.FuncMap{
 		"printable": printable,
 		"runs":      textRuns,
+		"pieces":    prose.Pieces,
 		"class":     classOf,
 		"step":      stepOf,
 		"printed":   func(digits string) string { return bytesText(strings.TrimSuffix(digits, "…")) },

@@ -53,9 +53,6 @@ type tile struct {
 	Mono              bool
 }
 
-// Parts are those of the value between which a line may end: of a name, after its dots.
-func (t tile) Parts() []string { return strings.SplitAfter(t.Value, ".") }
-
 // group are peers that have the same state where they parted.
 type group struct {
 	Number   int

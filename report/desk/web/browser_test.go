@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/desynctool/desynctool/report"
 )
 
 // browser is Chromium at a desk, and what it complained about or asked others for.
@@ -154,6 +156,22 @@ func (b *browser) until(expression string) {
 	b.t.Fatalf("%s does not become true on %s", expression, eval[string](b, `location.href`))
 }
 
+// picture keeps a picture of the page in the folder that DESYNCTOOL_SCREENSHOTS names, if it does.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("DESYNCTOOL_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	shot, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o666)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // addresses are all pages of a desk that is filled.
 func (b *browser) addresses() map[string]string {
 	first := eval[string](b, `location.href`)
@@ -183,17 +201,7 @@ func TestScreenshots(t *testing.T) {
 				if dark := eval[bool](b, `getComputedStyle(document.documentElement).backgroundColor.match(/\d+/)[0] < 128`); dark != (scheme == "dark") {
 					t.Errorf("%s: the background is not %s", at, scheme)
 				}
-				dir := os.Getenv("DESYNCTOOL_SCREENSHOTS")
-				if dir == "" {
-					continue
-				}
-				shot, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, at+".png"), shot, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				b.picture(at)
 			}
 		}
 	}
@@ -202,6 +210,57 @@ func TestScreenshots(t *testing.T) {
 			t.Error(text)
 		}
 	}
+}
+
+// long serves a store whose groups have long names.
+func long(t *testing.T) *site {
+	t.Helper()
+	s := serve(t)
+	for i, name := range [][2]string{
+		{"simulation/components/UnitAI", "UnitAIFormationController.targetPosition.x"}, {"PathfindingLongRangeObstruction", "LongRangePathfinder.obstructionsByEntity.gridCells"},
+		{"Movement", "Position.x"}, {"world_update_step_after_orders", "std::vector<game::ResourceStockpile>::capacityOfWood"},
+	} {
+		for j := range 3 {
+			r := diverged(name[0], name[1], fmt.Sprint(i), "1.4.2", fmt.Sprintf("2026-02-%02d", 1+4*j), "linux")
+			r.Fingerprints = append(r.Fingerprints, report.Fingerprint{Level: report.LevelComponent, Name: strings.TrimSuffix(name[1], ".x"), Of: []string{"x"}, Digest: digest(name[1])})
+			s.add(fmt.Sprintf("crash_report_of_player_%d-%d.zip", i, j), r, 60)
+		}
+	}
+	return s
+}
+
+// TestBreaks: lines of titles end between words, and in long ones at dots, slashes and humps.
+func TestBreaks(t *testing.T) {
+	b := browse(t, long)
+	b.open("/")
+	group := eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)
+	for name, path := range map[string]string{"groups": "/", "group": group, "reports": group + "/reports", "top": "/top", "bundles": "/bundles", "report": "/reports/1", "compare": "/compare?a=1&b=4"} {
+		b.open(path)
+		for _, width := range []int64{360, 1280, 3840} {
+			b.look(width, map[bool]string{true: "light", false: "dark"}[width == 1280])
+			// Of each line that ends within a text, the characters before and after. Hashes are left out.
+			for _, at := range eval[[]string](b, `[...document.querySelectorAll("h1, .list, .stack, .sides, .tiles, blockquote, .hint")].flatMap(e => {
+				const found = [], texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
+				for (let node; (node = texts.nextNode());) {
+					let last;
+					for (let i = 0; i < node.data.length; i++) {
+						range.setStart(node, i); range.setEnd(node, i + 1);
+						const box = range.getBoundingClientRect();
+						if (i > 0 && last !== undefined && box.height > 0 && box.top > last + 2 && !/[-\s/\u2013]/.test(node.data[i - 1]) && !/\s/.test(node.data[i]) && !/^[0-9a-f]+…?$/.test(node.data.trim())) { found.push(node.data.slice(Math.max(0, i - 12), i) + "|" + node.data.slice(i, i + 12)); }
+						if (box.height > 0) { last = box.top; }
+					}
+				}
+				return found;
+			})`) {
+				t.Errorf("%s, %d wide: a line ends in %q", name, width, at)
+			}
+			if got := eval[int64](b, `document.documentElement.scrollWidth`); got > width {
+				t.Errorf("%s: the page is %d wide, expected %d", name, got, width)
+			}
+			b.picture(fmt.Sprintf("long-%s-%d", name, width))
+		}
+	}
+	b.quiet()
 }
 
 // TestAxe holds all pages against the rules of axe-core, whose axe.min.js DESYNCTOOL_AXE names.

@@ -4,12 +4,13 @@ import (
 	"html/template"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/page"
 )
 
 // parse reads the templates. Each page has one of its own name.
 func parse() (*template.Template, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"has": has}).ParseFS(files, "templates/*.html")
+	t, err := template.New("").Funcs(template.FuncMap{"has": has, "pieces": prose.Pieces}).ParseFS(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 // trend is a picture of how many matches were played when.
 type trend struct {
 	Width int
+	End   int    // of the last day, up to which there is an axis
 	Path  string // of the bars
 	Label string
 	Large bool
@@ -40,7 +41,7 @@ func newTrend(days []dayCount, first, last int64, bars int64) *trend {
 	if all == 0 {
 		return nil
 	}
-	t := &trend{Width: int(max(n, 60) * 4)}
+	t := &trend{Width: int(max(n, 60) * 4), End: int(n * 4)}
 	t.bars(counts, most)
 	stretch := "on " + desk.Day(first)
 	if last > first {
@@ -63,7 +64,7 @@ func weeks(t *desk.Trend) *trend {
 	if t.Until == "" || all == 0 {
 		return nil
 	}
-	p := &trend{Width: desk.TrendWeeks * 4}
+	p := &trend{Width: desk.TrendWeeks * 4, End: desk.TrendWeeks * 4}
 	p.bars(t.Weeks[:], most)
 	p.Label = fmt.Sprintf("%s in the %d weeks to %s, %d of them in the last week", prose.Count(all, "match", "matches"), desk.TrendWeeks, t.Until, t.Last7)
 	return p
