@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"math"
 )
 
@@ -24,4 +25,36 @@ func (s *Store) Bundles(ctx context.Context, state State, before int64, limit in
 		return err
 	})
 	return list, err
+}
+
+// Outcome is what came of matches of a bundle that have the same status and the same group.
+type Outcome struct {
+	Status  string
+	Group   string // its code, empty if they are of none
+	Called  string // how people call the group
+	Reports int64
+}
+
+// Outcomes returns what came of some bundles, by their numbers, the first matches first. One that was not read has none.
+func (s *Store) Outcomes(ctx context.Context, bundles []Bundle) (map[int64][]Outcome, error) {
+	all := map[int64][]Outcome{}
+	if len(bundles) == 0 {
+		return all, nil
+	}
+	var ids []int64
+	for i := range bundles {
+		ids = append(ids, bundles[i].ID)
+	}
+	const name = "bundle.outcomes"
+	rows, err := s.read.QueryContext(ctx, withIDs(statement(name), ids))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, eachOf(rows, name, func(scan func(...any) error) error {
+		var id, first int64
+		var o Outcome
+		err := scan(&id, &o.Status, &o.Group, &o.Called, &o.Reports, &first)
+		all[id] = append(all[id], o)
+		return err
+	})
 }

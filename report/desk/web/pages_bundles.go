@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,7 +22,15 @@ type bundlesPage struct {
 type bundleRow struct {
 	*desk.Bundle
 	Short, At, State, Size, Stored string
+	Found                          []foundRow
+	More                           string // how many other groups there are
 }
+
+// foundRow is what came of matches of a bundle.
+type foundRow struct{ Status, Code, Title, Count string }
+
+// maxFound is of how many groups a bundle in a list says that it has matches.
+const maxFound = 3
 
 // stateWords are what pages call the states of bundles.
 var stateWords = []struct {
@@ -62,14 +71,20 @@ func (v *visit) bundles() error {
 		list = list[:perPage]
 		p.Next = link(state, list[perPage-1].ID)
 	}
+	outcomes, err := v.Store.Outcomes(v.ctx, list)
+	if err != nil {
+		return err
+	}
 	for i := range list {
-		p.Rows = append(p.Rows, rowOf(&list[i]))
+		row := rowOf(&list[i])
+		row.found(outcomes[row.ID])
+		p.Rows = append(p.Rows, row)
 	}
 	return v.show(200, "bundles", "Bundles", p)
 }
 
 func rowOf(b *desk.Bundle) bundleRow {
-	row := bundleRow{b, b.Hash[:min(12, len(b.Hash))], moment(b.Received), string(b.State), render.Size(b.Bytes), render.Size(b.KeptBytes)}
+	row := bundleRow{Bundle: b, Short: b.Hash[:min(12, len(b.Hash))], At: moment(b.Received), State: string(b.State), Size: render.Size(b.Bytes), Stored: render.Size(b.KeptBytes)}
 	for _, s := range stateWords {
 		if s.state == b.State {
 			row.State = s.text
@@ -78,12 +93,27 @@ func rowOf(b *desk.Bundle) bundleRow {
 	return row
 }
 
+// found adds what came of the matches of a bundle.
+func (b *bundleRow) found(list []desk.Outcome) {
+	for i := range list[:min(len(list), maxFound)] {
+		o := &list[i]
+		row := foundRow{Status: o.Status, Code: o.Group, Title: o.Called}
+		if len(list) > 1 || o.Reports > 1 {
+			row.Count = render.Many(o.Reports, "match", "matches")
+		}
+		b.Found = append(b.Found, row)
+	}
+	if rest := len(list) - maxFound; rest > 0 {
+		b.More = fmt.Sprintf("and %d more", rest)
+	}
+}
+
 // bundlePage is one bundle, and what became of it.
 type bundlePage struct {
 	bundleRow
 	CanLoad bool // what is kept of it may be downloaded
 	Reports []reportRow
-	More    string
+	Rest    string
 }
 
 // bundle shows what became of a bundle.
@@ -97,9 +127,21 @@ func (v *visit) bundle() error {
 	if err != nil {
 		return err
 	}
+	outcomes, err := v.Store.Outcomes(v.ctx, []desk.Bundle{*b})
+	if err != nil {
+		return err
+	}
+	called := map[string]string{}
+	for _, o := range outcomes[b.ID] {
+		called[o.Group] = o.Called
+	}
 	p.Reports = rowsOf(list.Reports)
+	for i := range list.Reports {
+		r := &list.Reports[i]
+		p.Reports[i].Outcome = &foundRow{Status: r.Status, Code: r.Group, Title: called[r.Group]}
+	}
 	if rest := list.Total - int64(len(p.Reports)); rest > 0 {
-		p.More = prose.Count(rest, "further match is", "further matches are") + " not shown."
+		p.Rest = prose.Count(rest, "further match is", "further matches are") + " not shown."
 	}
 	return v.show(200, "bundle", b.Name, p)
 }

@@ -99,6 +99,7 @@ type reportRow struct {
 	Tick                    string
 	Peers                   int64
 	Complete                int
+	Outcome                 *foundRow // nil where all are of one group
 }
 
 type eventRow struct {

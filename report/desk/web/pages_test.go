@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/desk"
 	"github.com/desynctool/desynctool/report/desk/web"
 )
 
@@ -206,5 +209,53 @@ func TestAddresses(t *testing.T) {
 		if a := s.send("/theme", url.Values{"theme": {"dark"}, "back": {back}}); a.Path != "/" || !strings.Contains(a.Body, `data-theme="dark"`) {
 			t.Errorf("%s leads to %s", back, a.Path)
 		}
+	}
+}
+
+// TestBundleOutcomes: a bundle says in lists and on its page of which groups its matches are.
+func TestBundleOutcomes(t *testing.T) {
+	s := filled(t)
+	ctx := context.Background()
+	hash := fmt.Sprintf("%064x", "several.zip")
+	var groups []string
+	err := s.Store.Write(ctx, func(tx *desk.Tx) error {
+		b, _, err := tx.Receive(ctx, desk.Bundle{Hash: hash, Name: "several.zip", Bytes: 4096}, desk.Receipt{Name: "several.zip", Source: "desk add"})
+		if err != nil {
+			return err
+		}
+		readings := []desk.Reading{{Report: report.NoReport(report.InSync, "Nothing parted.")}}
+		for _, step := range []string{"Combat", "Movement", "Economy", "Combat"} {
+			readings = append(readings, desk.Reading{Report: diverged(step, step+".x", step, "1.4.2", "2026-02-03", "linux")})
+		}
+		changes, err := tx.Put(ctx, b.ID, "test", readings)
+		for _, c := range changes {
+			groups = append(groups, c.Group)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := func(i int, title string) string {
+		return `<a href="/groups/` + groups[i] + `"><bdi>` + title + `</bdi></a>`
+	}
+	list := s.page("/bundles?state=read")
+	if want := `in-sync <small>(1 match)</small><br>diverged <small>(2 matches)</small>: ` + link(1, "arena state, Combat") + `<br>diverged <small>(1 match)</small>: ` + link(2, "arena state, Movement") + `<br><small>and 1 more</small></td>`; !strings.Contains(list, want) {
+		t.Errorf("%s\nexpected %s", list, want)
+	}
+	if want := `<td class="outcome" data-label="Outcome">diverged: <a href="/groups/`; strings.Count(list, want) != 24 {
+		t.Errorf("%d bundles have an outcome, expected 24: %s", strings.Count(list, want), list)
+	}
+	if _, err := (&desk.Editor{Store: s.Store, Who: "ada"}).Name(ctx, groups[3], "the coins"); err != nil {
+		t.Fatal(err)
+	}
+	page := s.page("/bundles/" + hash)
+	for _, want := range []string{`<td class="outcome" data-label="Outcome">in-sync</td>`, `<td class="outcome" data-label="Outcome">diverged: ` + link(3, "the coins") + `</td>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s\nexpected %s", page, want)
+		}
+	}
+	if strings.Contains(s.page("/groups/"+groups[1]), "Outcome") {
+		t.Error("the page of a group says of each report that it is of the group")
 	}
 }

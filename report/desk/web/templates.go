@@ -18,10 +18,10 @@ func parse() (*template.Template, error) {
 	return t, nil
 }
 
-// has reports whether one of some reports has a build, a day or a tick: a column of which all is empty is left out.
+// has reports whether one of some reports has a build, a day, a tick or an outcome: a column of which all is empty is left out.
 func has(what string, rows []reportRow) bool {
 	return slices.ContainsFunc(rows, func(r reportRow) bool {
-		return map[string]string{"Build": r.Build, "Day": r.Day, "Tick": r.Tick}[what] != ""
+		return map[string]bool{"Build": r.Build != "", "Day": r.Day != "", "Tick": r.Tick != "", "Outcome": r.Outcome != nil}[what]
 	})
 }
 
