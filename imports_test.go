@@ -27,8 +27,9 @@ var layers = [][]string{
 	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
 	{"orderlog/limits"},
 	{"internal/together"},
-	{"internal/kill"},   // of tests alone
-	{"internal/sample"}, // of tests alone
+	{"internal/kill"},        // of tests alone
+	{"internal/sample"},      // of tests alone
+	{"internal/browsertest"}, // of tests alone
 	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "docs"},
 }
 

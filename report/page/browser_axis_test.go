@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/desynctool/desynctool/internal/browsertest"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -34,7 +35,7 @@ const (
 func (b timeline) key(keys ...string) {
 	b.t.Helper()
 	for _, k := range keys {
-		b.do(chromedp.KeyEvent(k))
+		b.Do(chromedp.KeyEvent(k))
 		b.frame()
 	}
 }
@@ -42,7 +43,7 @@ func (b timeline) key(keys ...string) {
 // box returns left, top, width and height of an element on the screen, which it brings into sight.
 func (b timeline) box(selector string) [4]float64 {
 	b.t.Helper()
-	return [4]float64(eval[[]float64](b.browser, fmt.Sprintf(`(() => {
+	return [4]float64(browsertest.Eval[[]float64](b.browser, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
 		e.scrollIntoView({block: "center"});
 		const r = e.getBoundingClientRect();
@@ -53,7 +54,7 @@ func (b timeline) box(selector string) [4]float64 {
 func (b timeline) line() string {
 	b.t.Helper()
 	b.frame()
-	return eval[string](b.browser, `document.querySelector("#timeline-picture .line").textContent`)
+	return browsertest.Eval[string](b.browser, `document.querySelector("#timeline-picture .line").textContent`)
 }
 
 // drag moves the mouse from one part of a lane's width to another with the button down.
@@ -70,7 +71,7 @@ func (b timeline) drag(selector string, from, to float64, shift bool) {
 		if p.ClickCount = 1; down {
 			p.Buttons = 1
 		}
-		call(b.browser, input.DispatchMouseEvent, p)
+		browsertest.Call(b.browser, input.DispatchMouseEvent, p)
 	}
 	event("mousePressed", from, true)
 	for i := range 5 {
@@ -84,7 +85,7 @@ func (b timeline) drag(selector string, from, to float64, shift bool) {
 func (b timeline) shown() (first, last, width float64) {
 	b.t.Helper()
 	b.frame()
-	at := eval[[]float64](b.browser, `(() => {
+	at := browsertest.Eval[[]float64](b.browser, `(() => {
 		const texts = [...document.querySelectorAll(".ruler .live .tick:not(.native)")].filter((e) => e.getAttribute("display") !== "none" && e.textContent !== "").slice(1, -1);
 		const a = texts[0], z = texts[texts.length - 1], x = (e) => Number(e.getAttribute("x")), n = (e) => Number(e.textContent);
 		const scale = (n(z) - n(a)) / (x(z) - x(a)), width = document.querySelector(".ruler .plot").getBoundingClientRect().width;
@@ -96,7 +97,7 @@ func (b timeline) shown() (first, last, width float64) {
 // drawn returns where the marks of each of some drawings begin.
 func (b timeline) drawn(selector string) [][]float64 {
 	b.t.Helper()
-	return eval[[][]float64](b.browser, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => [...e.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map((m) => Number(m[1])))`, selector))
+	return browsertest.Eval[[][]float64](b.browser, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => [...e.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map((m) => Number(m[1])))`, selector))
 }
 
 // together checks that each of the pictures has its marks where the ruler has their ticks.
@@ -124,7 +125,7 @@ func (b timeline) together(when string, r *report.Report) {
 	for i, got := range b.drawn("#cascade .spread.live") {
 		check("cascade", got, r.Cascade[i].Tick)
 	}
-	cells := eval[[]string](b.browser, `[...document.querySelectorAll("#heat [data-lane]")].map((e) => e.dataset.cells)`)
+	cells := browsertest.Eval[[]string](b.browser, `[...document.querySelectorAll("#heat [data-lane]")].map((e) => e.dataset.cells)`)
 	for i, got := range b.drawn("#heat .differs.live:not(.between)") {
 		at := r.Heat.Points[strings.IndexByte(cells[i], '1')]
 		if float64(at) > first && float64(at) < last && len(got) > 0 {
@@ -152,7 +153,7 @@ func TestAxisTogether(t *testing.T) {
 	}
 	check("the whole", 0, end)
 	const area, lane = "#timeline-picture .area", "#cascade [data-lane]"
-	b.do(chromedp.Focus(chromedp.CSS(area)))
+	b.Do(chromedp.Focus(chromedp.CSS(area)))
 	b.key("+")
 	check("+", end/4, end*3/4)
 	b.key("a")
@@ -169,7 +170,7 @@ func TestAxisTogether(t *testing.T) {
 	}
 	b.together("f", r)
 	for _, name := range []string{"whole", "in", "out", "split", "whole"} {
-		b.do(chromedp.Click(chromedp.CSS(`#timeline-picture [data-do="` + name + `"]`)))
+		b.Do(chromedp.Click(chromedp.CSS(`#timeline-picture [data-do="` + name + `"]`)))
 		b.frame()
 		b.together("button "+name, r)
 	}
@@ -182,17 +183,17 @@ func TestAxisTogether(t *testing.T) {
 		if ctrl {
 			p.Modifiers = ctrlKey
 		}
-		call(b.browser, input.DispatchMouseEvent, p)
+		browsertest.Call(b.browser, input.DispatchMouseEvent, p)
 		b.frame()
 	}
-	before := eval[float64](b.browser, `scrollY`)
+	before := browsertest.Eval[float64](b.browser, `scrollY`)
 	const none = 0.001 // a wheel that does not turn
 	wheel(none, -75, true)
 	first, last, _ := b.shown()
 	if span := last - first; span > 0.8*end || math.Abs(first+span/4-end/4) > end/50 {
 		t.Errorf("Ctrl and the wheel: ticks %.1f to %.1f; the tick under the pointer, %.1f, should stay", first, last, end/4)
 	}
-	if after := eval[float64](b.browser, `scrollY`); after != before {
+	if after := browsertest.Eval[float64](b.browser, `scrollY`); after != before {
 		t.Error("Ctrl and the wheel scroll the page")
 	}
 	b.together("the wheel", r)
@@ -210,7 +211,7 @@ func TestAxisTogether(t *testing.T) {
 func TestAxisEnds(t *testing.T) {
 	r := oneHour(2)
 	b := openTimeline(t, r, 1440)
-	ends := eval[[]float64](b.browser, `(() => {
+	ends := browsertest.Eval[[]float64](b.browser, `(() => {
 		const right = document.querySelector(".ruler .axis").getBoundingClientRect().right;
 		return ["[data-lane=span] .live", "#cascade .spread.live", ".snap.live", ".orders.live"].map((s) => {
 			const e = document.querySelector(s);
@@ -239,16 +240,16 @@ func TestAxisChoice(t *testing.T) {
 		if text := b.line(); !strings.Contains(text, "ticks are chosen") {
 			t.Errorf("%s: after the drag the line says %q", way.on, text)
 		}
-		if eval[float64](b.browser, chosen) < 100 {
+		if browsertest.Eval[float64](b.browser, chosen) < 100 {
 			t.Errorf("%s: the choice is not to be seen", way.on)
 		}
-		b.do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
+		b.Do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
 		b.key(kb.Enter)
 		if first, last, _ := b.shown(); math.Abs(first-0.4*end) > 0.02*end || math.Abs(last-0.6*end) > 0.02*end {
 			t.Errorf("%s: Enter shows ticks %.1f to %.1f", way.on, first, last)
 		}
 		b.key(kb.Escape, "0")
-		if eval[float64](b.browser, chosen) != 0 || strings.Contains(b.line(), "chosen") {
+		if browsertest.Eval[float64](b.browser, chosen) != 0 || strings.Contains(b.line(), "chosen") {
 			t.Errorf("%s: Escape leaves the choice", way.on)
 		}
 	}
@@ -257,11 +258,11 @@ func TestAxisChoice(t *testing.T) {
 		t.Errorf("an arrow key says %q", text)
 	}
 	const cursor = `document.querySelector(".lines .cursor").getAttribute("visibility")`
-	if eval[string](b.browser, cursor) != "inherit" {
+	if browsertest.Eval[string](b.browser, cursor) != "inherit" {
 		t.Error("there is no cursor")
 	}
 	b.key(kb.Escape)
-	if eval[string](b.browser, cursor) != "hidden" || !strings.HasPrefix(b.line(), "Point at") {
+	if browsertest.Eval[string](b.browser, cursor) != "hidden" || !strings.HasPrefix(b.line(), "Point at") {
 		t.Error("Escape leaves the cursor")
 	}
 	b.quiet()
@@ -271,7 +272,7 @@ func TestAxisChoice(t *testing.T) {
 func TestAxisTouch(t *testing.T) {
 	r := saved(t)
 	b := openTimeline(t, r, 360)
-	call(b.browser, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	browsertest.Call(b.browser, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	at := b.box("#cascade [data-lane]")
 	touch := func(kind input.DispatchTouchEventType, parts ...float64) {
 		t.Helper()
@@ -280,7 +281,7 @@ func TestAxisTouch(t *testing.T) {
 			id := float64(i)
 			p.TouchPoints = append(p.TouchPoints, &input.TouchPoint{X: at[0] + at[2]*part, Y: at[1] + at[3]/2, ID: &id})
 		}
-		call(b.browser, input.DispatchTouchEvent, p)
+		browsertest.Call(b.browser, input.DispatchTouchEvent, p)
 		b.frame()
 	}
 	end := float64(r.Timeline.To + 1)
@@ -382,20 +383,20 @@ func TestAxisSizes(t *testing.T) {
 			b.show(width, "dark")
 			for _, key := range []string{"", "f"} {
 				if key != "" {
-					b.do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
+					b.Do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
 					b.key("0", key)
 				}
 				when := fmt.Sprintf("%s, %d wide, key %q", name, width, key)
-				if got := eval[int64](b.browser, `document.documentElement.scrollWidth`); got > width {
+				if got := browsertest.Eval[int64](b.browser, `document.documentElement.scrollWidth`); got > width {
 					t.Errorf("%s: the page is %d wide", when, got)
 				}
-				for _, trouble := range eval[[]string](b.browser, layoutTrouble) {
+				for _, trouble := range browsertest.Eval[[]string](b.browser, layoutTrouble) {
 					t.Errorf("%s: %s", when, trouble)
 				}
 			}
-			b.do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
+			b.Do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
 			b.key("0", kb.Escape)
-			empty := eval[int](b.browser, `[...document.querySelectorAll("#timeline-picture [data-lane]:not([data-lane=events])")].filter((e) => ![...e.querySelectorAll(".live")].some((p) => p.getBoundingClientRect().width > 0)).length`)
+			empty := browsertest.Eval[int](b.browser, `[...document.querySelectorAll("#timeline-picture [data-lane]:not([data-lane=events])")].filter((e) => ![...e.querySelectorAll(".live")].some((p) => p.getBoundingClientRect().width > 0)).length`)
 			if empty != 0 {
 				t.Errorf("%s: %d lanes are empty", name, empty)
 			}
@@ -439,14 +440,14 @@ func TestAxisFolds(t *testing.T) {
 			equal++
 		}
 	}
-	if got := eval[int](b.browser, `document.querySelectorAll("#heat [data-lane]").length`); got != len(same) {
+	if got := browsertest.Eval[int](b.browser, `document.querySelectorAll("#heat [data-lane]").length`); got != len(same) {
 		t.Errorf("%d lanes of %d different rows", got, len(same))
 	}
-	if got := eval[string](b.browser, `document.querySelector("#heat .rest summary").textContent`); !strings.HasPrefix(got, fmt.Sprint(equal, " others are equal")) {
+	if got := browsertest.Eval[string](b.browser, `document.querySelector("#heat .rest summary").textContent`); !strings.HasPrefix(got, fmt.Sprint(equal, " others are equal")) {
 		t.Errorf("what never differs says %q, expected %d rows", got, equal)
 	}
-	b.do(chromedp.Click(chromedp.CSS("#heat .label summary")))
-	if got := eval[float64](b.browser, `document.querySelector("#heat .label details ul").getBoundingClientRect().height`); got < 20 {
+	b.Do(chromedp.Click(chromedp.CSS("#heat .label summary")))
+	if got := browsertest.Eval[float64](b.browser, `document.querySelector("#heat .label details ul").getBoundingClientRect().height`); got < 20 {
 		t.Errorf("unfolded, the names are %g high", got)
 	}
 	b.quiet()
@@ -456,10 +457,10 @@ func TestAxisFolds(t *testing.T) {
 // a hand.
 func TestAxisPaper(t *testing.T) {
 	b := openTimeline(t, saved(t), 1440)
-	b.do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
+	b.Do(chromedp.Focus(chromedp.CSS("#timeline-picture .area")))
 	b.key("f", kb.ArrowRight)
-	call(b.browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	got := eval[[]int](b.browser, `(() => {
+	browsertest.Call(b.browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	got := browsertest.Eval[[]int](b.browser, `(() => {
 		const n = (s) => [...document.querySelectorAll(s)].filter((e) => e.getClientRects().length > 0).length;
 		return [n("#timeline-picture .live, #timeline-picture .live *"), n("#timeline-picture button"), n("#timeline-picture .line"), n("#timeline-picture .overview"), n(".ruler .whole text"), n("#heat .whole path"), n("#heat [data-lane]"), [...document.querySelectorAll("#heat .lane .label")].filter((e) => e.innerText.trim() !== "").length];
 	})()`)
@@ -476,22 +477,22 @@ func TestAxisPaper(t *testing.T) {
 func TestAxisUnscripted(t *testing.T) {
 	b := timeline{open(t, saved(t))}
 	b.show(1440, "light")
-	call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	b.do(chromedp.Navigate(b.url))
-	call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
-	text := eval[string](b.browser, `document.body.innerText`)
+	browsertest.Call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.Do(chromedp.Navigate(b.url))
+	browsertest.Call(b.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	text := browsertest.Eval[string](b.browser, `document.body.innerText`)
 	for _, word := range []string{"arrow keys", "Point at", "Zoom", "The split"} {
 		if strings.Contains(text, word) {
 			t.Errorf("without a script the page says %q", word)
 		}
 	}
-	if got := eval[int](b.browser, `document.querySelectorAll("[role=application], #timeline-picture [tabindex]").length`); got != 0 {
+	if got := browsertest.Eval[int](b.browser, `document.querySelectorAll("[role=application], #timeline-picture [tabindex]").length`); got != 0 {
 		t.Errorf("%d elements wait for keys", got)
 	}
-	for _, trouble := range eval[[]string](b.browser, layoutTrouble) {
+	for _, trouble := range browsertest.Eval[[]string](b.browser, layoutTrouble) {
 		t.Error(trouble)
 	}
-	if got := eval[int](b.browser, `[...document.querySelectorAll("#timeline-picture .whole path")].filter((e) => e.getBoundingClientRect().width > 0).length`); got < 20 {
+	if got := browsertest.Eval[int](b.browser, `[...document.querySelectorAll("#timeline-picture .whole path")].filter((e) => e.getBoundingClientRect().width > 0).length`); got < 20 {
 		t.Errorf("%d drawings are to be seen", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/desynctool/desynctool/internal/browsertest"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -133,12 +134,12 @@ func TestNothingIsCut(t *testing.T) {
 		}
 		for _, width := range []int64{360, 1440} {
 			b.show(width, "light")
-			eval[int](b, unfold)
-			for _, bad := range eval[[]string](b, cut) {
+			browsertest.Eval[int](b, unfold)
+			for _, bad := range browsertest.Eval[[]string](b, cut) {
 				t.Errorf("%s, %d wide: %s", name, width, bad)
 			}
 			if r.Map != nil {
-				if n := eval[int](b, `[...document.querySelectorAll("#map .map .at > g")].filter(e => e.getBoundingClientRect().width > 4).length`); n == 0 {
+				if n := browsertest.Eval[int](b, `[...document.querySelectorAll("#map .map .at > g")].filter(e => e.getBoundingClientRect().width > 4).length`); n == 0 {
 					t.Errorf("%s, %d wide: nothing is on the map", name, width)
 				}
 			}
@@ -162,8 +163,8 @@ func TestAxe(t *testing.T) {
 		if name != "sample" {
 			b.load(triaged(t, name))
 		}
-		eval[int](b, unfold)
-		eval[string](b, string(axe)+`; axe.version`)
+		browsertest.Eval[int](b, unfold)
+		browsertest.Eval[string](b, string(axe)+`; axe.version`)
 		for scheme, width := range map[string]int64{"light": 1440, "dark": 360} {
 			b.show(width, scheme)
 			for _, bad := range findings(b) {
@@ -176,30 +177,30 @@ func TestAxe(t *testing.T) {
 // findings are the rules of axe-core that the page breaks, and where.
 func findings(b *browser) []string {
 	b.t.Helper()
-	eval[bool](b, `(window.found = null, axe.run().then(r => { window.found = r; }), true)`)
-	for n := 0; !eval[bool](b, `window.found !== null`); n++ {
+	browsertest.Eval[bool](b, `(window.found = null, axe.run().then(r => { window.found = r; }), true)`)
+	for n := 0; !browsertest.Eval[bool](b, `window.found !== null`); n++ {
 		if n == 1000 {
 			b.t.Fatal("axe-core does not come to an end")
 		}
-		b.do(chromedp.Sleep(20 * time.Millisecond))
+		b.Do(chromedp.Sleep(20 * time.Millisecond))
 	}
-	if passed := eval[int](b, `window.found.passes.length`); passed < 10 {
+	if passed := browsertest.Eval[int](b, `window.found.passes.length`); passed < 10 {
 		b.t.Errorf("only %d rules had anything to look at", passed)
 	}
-	return eval[[]string](b, `window.found.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + [...n.any, ...n.all, ...n.none].map(c => c.message)[0] + ")").join("; "))`)
+	return browsertest.Eval[[]string](b, `window.found.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + [...n.any, ...n.all, ...n.none].map(c => c.message)[0] + ")").join("; "))`)
 }
 
 // TestWithoutScript: without its script the page has no button, no filter, and all else.
 func TestWithoutScript(t *testing.T) {
 	b := open(t, saved(t))
-	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	b.do(chromedp.Navigate(b.url))
-	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	browsertest.Call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.Do(chromedp.Navigate(b.url))
+	browsertest.Call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
 	b.show(1280, "light")
-	if seen := eval[[]string](b, `[...document.querySelectorAll("button, input, .filter")].filter(e => e.checkVisibility()).map(e => e.outerHTML)`); len(seen) > 0 {
+	if seen := browsertest.Eval[[]string](b, `[...document.querySelectorAll("button, input, .filter")].filter(e => e.checkVisibility()).map(e => e.outerHTML)`); len(seen) > 0 {
 		t.Errorf("%q does nothing", seen)
 	}
-	if n := eval[int](b, `[...document.querySelectorAll("section")].filter(e => e.checkVisibility()).length`); n != len(sections) {
+	if n := browsertest.Eval[int](b, `[...document.querySelectorAll("section")].filter(e => e.checkVisibility()).length`); n != len(sections) {
 		t.Errorf("%d sections, expected %d", n, len(sections))
 	}
 }
@@ -216,7 +217,7 @@ func TestLinks(t *testing.T) {
 		default:
 			b.load(triaged(t, name))
 		}
-		if bad := eval[[]string](b, `(() => {
+		if bad := browsertest.Eval[[]string](b, `(() => {
 			const ids = [...document.querySelectorAll("[id]")].map(e => e.id), bad = [];
 			for (const id of ids) if (ids.filter(i => i === id).length > 1 || !/^[a-z][a-z0-9-]*$/.test(id)) bad.push(id);
 			for (const a of document.querySelectorAll('a[href^="#"]')) if (!ids.includes(a.getAttribute("href").slice(1))) bad.push(a.getAttribute("href"));
@@ -224,7 +225,7 @@ func TestLinks(t *testing.T) {
 		})()`); len(bad) > 0 {
 			t.Errorf("%s: %q", name, bad)
 		}
-		if n := eval[int](b, `document.querySelectorAll(".anchor").length`); n < 3 {
+		if n := browsertest.Eval[int](b, `document.querySelectorAll(".anchor").length`); n < 3 {
 			t.Errorf("%s: only %d links to its parts", name, n)
 		}
 	}
@@ -234,15 +235,15 @@ func TestLinks(t *testing.T) {
 // TestPrint: on paper what differs is unfolded, nothing is cut off, and what needs a hand is gone.
 func TestPrint(t *testing.T) {
 	b := open(t, triaged(t, "0ad/mp_orders_walkspeed"))
-	b.do(chromedp.EmulateViewport(794, 1123)) // A4 at 96 pixels an inch
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	if bad := eval[[]string](b, cut); len(bad) > 0 {
+	b.Do(chromedp.EmulateViewport(794, 1123)) // A4 at 96 pixels an inch
+	browsertest.Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	if bad := browsertest.Eval[[]string](b, cut); len(bad) > 0 {
 		t.Errorf("%q", bad)
 	}
-	if hidden := eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => !e.checkVisibility({contentVisibilityAuto: true}) || e.getBoundingClientRect().height === 0).length`); hidden != 0 {
+	if hidden := browsertest.Eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => !e.checkVisibility({contentVisibilityAuto: true}) || e.getBoundingClientRect().height === 0).length`); hidden != 0 {
 		t.Errorf("%d values are not printed", hidden)
 	}
-	if seen := eval[[]string](b, `[...document.querySelectorAll("button, nav, .filter, .anchor, .skip")].filter(e => e.checkVisibility()).map(e => e.outerHTML)`); len(seen) > 0 {
+	if seen := browsertest.Eval[[]string](b, `[...document.querySelectorAll("button, nav, .filter, .anchor, .skip")].filter(e => e.checkVisibility()).map(e => e.outerHTML)`); len(seen) > 0 {
 		t.Errorf("%q is printed", seen)
 	}
 }

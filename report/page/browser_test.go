@@ -2,70 +2,37 @@ package page_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/audits"
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/desynctool/desynctool/internal/browsertest"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/page"
 )
 
-// browser is a page in Chromium, and what it complained about or asked the network for.
+// browser is a report in Chromium.
 type browser struct {
+	*browsertest.Window
 	t   *testing.T
-	ctx context.Context
 	url string
-
-	mu       sync.Mutex
-	trouble  []string
-	requests []string
 }
 
-// open shows a report in Chromium. It skips the test unless DESYNCTOOL_BROWSER_TESTS is 1.
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
+
+// open shows a report in Chromium.
 func open(t *testing.T, r *report.Report) *browser {
 	t.Helper()
-	if os.Getenv("DESYNCTOOL_BROWSER_TESTS") != "1" {
-		t.Skip("DESYNCTOOL_BROWSER_TESTS is not 1")
-	}
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program),
-		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	b := &browser{t: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
-	call(b, network.Enable, network.EnableParams{})
-	call(b, log.Enable, cdp.Empty{})
-	call(b, runtime.Enable, cdp.Empty{})
-	call(b, audits.Enable, cdp.Empty{})
+	b := &browser{Window: browsertest.Open(t), t: t}
 	b.load(r)
 	return b
 }
@@ -84,91 +51,35 @@ func (b *browser) load(r *report.Report) {
 	if err := f.Close(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.mu.Lock()
-	b.url, b.requests = "file://"+path, nil
-	b.mu.Unlock()
-	b.do(chromedp.Navigate(b.url))
-}
-
-func (b *browser) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		b.trouble = append(b.trouble, fmt.Sprintf("console: %+v", e))
-	case *runtime.EventExceptionThrown:
-		b.trouble = append(b.trouble, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
-	case *log.EventEntryAdded:
-		b.trouble = append(b.trouble, "log: "+e.Entry.Text)
-	case *audits.EventIssueAdded:
-		b.trouble = append(b.trouble, fmt.Sprintf("issue: %+v %+v", e.Issue.Code, e.Issue.Details.GenericIssueDetails))
-	case *network.EventRequestWillBeSent:
-		b.requests = append(b.requests, e.Request.URL)
-	}
+	b.url = "file://" + path
+	b.Forget()
+	b.Do(chromedp.Navigate(b.url))
 }
 
 // quiet fails the test for whatever the browser complained about, and for requests of
 // anything but the page.
 func (b *browser) quiet() {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, text := range b.trouble {
-		b.t.Error(text)
-	}
-	if len(b.requests) == 0 {
+	b.Quiet(func(address string) bool { return address == b.url })
+	if len(b.Requests()) == 0 {
 		b.t.Error("not even the page itself was asked for")
 	}
-	for _, url := range b.requests {
-		if url != b.url {
-			b.t.Errorf("the page asked for %s", url)
-		}
-	}
-}
-
-func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
-	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func eval[T any](b *browser, expression string) T {
-	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		b.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
 }
 
 // show sets how wide the window is and which colours the system prefers.
 func (b *browser) show(width int64, scheme string) {
 	b.t.Helper()
-	b.do(chromedp.EmulateViewport(width, 1000))
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
+	b.Look(width, scheme)
 	b.frame()
 }
 
 // frame waits until the pictures of time are drawn as they were asked for.
 func (b *browser) frame() {
 	b.t.Helper()
-	const drawn = `new Promise((done) => {
+	browsertest.Eval[bool](b, `new Promise((done) => {
 		const look = () => document.querySelector(".time.drawing") ? requestAnimationFrame(look) : done(true);
 		requestAnimationFrame(() => requestAnimationFrame(look));
-	})`
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {
-		b.t.Fatal(err)
-	}
+	})`)
 }
 
 // TestScreenshots looks at the page on a telephone, on a desk and at 4K, light and dark. With
@@ -179,22 +90,13 @@ func TestScreenshots(t *testing.T) {
 		for _, width := range []int64{360, 1280, 3840} {
 			name := fmt.Sprintf("%s-%d", scheme, width)
 			b.show(width, scheme)
-			if got := eval[int64](b, `document.documentElement.scrollWidth`); got > width {
+			if got := browsertest.Eval[int64](b, `document.documentElement.scrollWidth`); got > width {
 				t.Errorf("%s: the page is %d wide", name, got)
 			}
-			if dark := eval[bool](b, `getComputedStyle(document.documentElement).backgroundColor.match(/\d+/)[0] < 128`); dark != (scheme == "dark") {
+			if dark := browsertest.Eval[bool](b, `getComputedStyle(document.documentElement).backgroundColor.match(/\d+/)[0] < 128`); dark != (scheme == "dark") {
 				t.Errorf("%s: the background is not %s", name, scheme)
 			}
-			shot, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if dir := os.Getenv("DESYNCTOOL_SCREENSHOTS"); dir != "" {
-				if err := os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			picture, err := png.Decode(bytes.NewReader(shot))
+			picture, err := png.Decode(bytes.NewReader(b.Picture(name)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +111,7 @@ func TestScreenshots(t *testing.T) {
 // checkPicture checks that a picture has a size, and that there is something on it.
 func checkPicture(b *browser, name, id string, shot image.Image) {
 	b.t.Helper()
-	at := eval[[]int](b, `(() => {
+	at := browsertest.Eval[[]int](b, `(() => {
 		const r = document.getElementById("`+id+`").querySelector(".scroll, .area").getBoundingClientRect();
 		return [r.left + scrollX, r.top + scrollY, r.right + scrollX, r.bottom + scrollY].map(Math.round);
 	})()`)
@@ -242,8 +144,8 @@ func TestKeyboard(t *testing.T) {
 	})()`
 	const shown = `document.activeElement.closest(".picture").querySelector(".line").textContent`
 	for range 200 {
-		b.do(chromedp.KeyEvent(kb.Tab))
-		at := eval[string](b, focused)
+		b.Do(chromedp.KeyEvent(kb.Tab))
+		at := browsertest.Eval[string](b, focused)
 		if at == "unseen BODY" { // after the last
 			break
 		}
@@ -255,10 +157,10 @@ func TestKeyboard(t *testing.T) {
 			continue
 		}
 		reached[at] = true
-		texts := []string{eval[string](b, shown)}
+		texts := []string{browsertest.Eval[string](b, shown)}
 		for _, key := range []string{kb.ArrowRight, kb.ArrowDown, kb.ArrowLeft, kb.End, kb.ArrowUp, kb.Home} {
-			b.do(chromedp.KeyEvent(key))
-			texts = append(texts, eval[string](b, shown))
+			b.Do(chromedp.KeyEvent(key))
+			texts = append(texts, browsertest.Eval[string](b, shown))
 		}
 		slices.Sort(texts)
 		if different := slices.Compact(texts); len(different) < 3 {
@@ -280,28 +182,28 @@ func TestPointer(t *testing.T) {
 	const line = `document.querySelector("#timeline-picture .line").textContent`
 	point := func(selector string, x, y float64) {
 		t.Helper()
-		at := eval[[]float64](b, fmt.Sprintf(`(() => {
+		at := browsertest.Eval[[]float64](b, fmt.Sprintf(`(() => {
 			const e = document.querySelector(%q);
 			e.scrollIntoView({block: "center"});
 			const r = e.getBoundingClientRect();
 			return [r.left + r.width * %g, r.top + r.height * %g];
 		})()`, selector, x, y))
-		b.do(chromedp.MouseEvent("mouseMoved", at[0], at[1]))
+		b.Do(chromedp.MouseEvent("mouseMoved", at[0], at[1]))
 	}
 	point(`#heat [data-who="RNG"]`, 3000.5/3001, 0.5)
-	if got := eval[string](b, line); got != "RNG at state point 3000: differs" {
+	if got := browsertest.Eval[string](b, line); got != "RNG at state point 3000: differs" {
 		t.Errorf("the last cell of a row says %q", got)
 	}
 	point(`#heat [data-who="RNG"]`, 1062.0/3001, 0.5)
-	if got := eval[string](b, line); !strings.HasPrefix(got, "tick 10") || !strings.HasSuffix(got, " · RNG at state point 1050: not known") {
+	if got := browsertest.Eval[string](b, line); !strings.HasPrefix(got, "tick 10") || !strings.HasSuffix(got, " · RNG at state point 1050: not known") {
 		t.Errorf("a cell that is not known says %q", got)
 	}
 	point("#map-picture .at [data-tip] path", 0.5, 0.5)
-	if got := eval[string](b, `document.querySelector("#map-picture .line").textContent`); !strings.Contains(got, "host at ") || !strings.Contains(got, "apart") {
+	if got := browsertest.Eval[string](b, `document.querySelector("#map-picture .line").textContent`); !strings.Contains(got, "host at ") || !strings.Contains(got, "apart") {
 		t.Errorf("an entity says %q", got)
 	}
-	b.do(chromedp.Click(chromedp.CSS("#theme")))
-	if got := eval[string](b, `getComputedStyle(document.documentElement).colorScheme + " " + document.getElementById("theme").textContent`); got != "dark Light" {
+	b.Do(chromedp.Click(chromedp.CSS("#theme")))
+	if got := browsertest.Eval[string](b, `getComputedStyle(document.documentElement).colorScheme + " " + document.getElementById("theme").textContent`); got != "dark Light" {
 		t.Errorf("after the change the colours are %q", got)
 	}
 	b.quiet()
@@ -311,16 +213,16 @@ func TestPointer(t *testing.T) {
 func TestBrowserLarge(t *testing.T) {
 	hour := open(t, oneHour(8))
 	hour.show(360, "light")
-	if got := eval[int64](hour, `document.documentElement.scrollWidth`); got > 360 {
+	if got := browsertest.Eval[int64](hour, `document.documentElement.scrollWidth`); got > 360 {
 		t.Errorf("the page is %d wide", got)
 	}
 	hour.quiet()
 	bad := open(t, hostileReport(t))
 	bad.show(360, "dark")
-	if got := eval[int64](bad, `document.documentElement.scrollWidth`); got > 360 {
-		t.Errorf("the hostile page is %d wide: %s", got, eval[string](bad, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 360 && !e.closest(".scroll")).map(e => e.tagName + "." + e.className + " in " + e.closest("section")?.id).slice(0, 20).join("; ")`))
+	if got := browsertest.Eval[int64](bad, `document.documentElement.scrollWidth`); got > 360 {
+		t.Errorf("the hostile page is %d wide: %s", got, browsertest.Eval[string](bad, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 360 && !e.closest(".scroll")).map(e => e.tagName + "." + e.className + " in " + e.closest("section")?.id).slice(0, 20).join("; ")`))
 	}
-	if got := eval[int](bad, `document.querySelectorAll("main script, main img").length`); got != 0 {
+	if got := browsertest.Eval[int](bad, `document.querySelectorAll("main script, main img").length`); got != 0 {
 		t.Errorf("%d elements came from a player's file", got)
 	}
 	bad.quiet()
@@ -338,7 +240,7 @@ func TestBrowserTags(t *testing.T) {
 	b := open(t, r)
 	for _, width := range []int64{360, 1440} {
 		b.show(width, "light")
-		if got := eval[string](b, `[...document.querySelectorAll(".tag")].filter(e => e.getClientRects()[0] && e.offsetHeight > 30 && !e.textContent.includes(" ")).map(e => e.textContent).join(", ")`); got != "" {
+		if got := browsertest.Eval[string](b, `[...document.querySelectorAll(".tag")].filter(e => e.getClientRects()[0] && e.offsetHeight > 30 && !e.textContent.includes(" ")).map(e => e.textContent).join(", ")`); got != "" {
 			t.Errorf("%d wide: %s on several lines", width, got)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/desynctool/desynctool/internal/browsertest"
 	"github.com/desynctool/desynctool/report"
 )
 
 // shownLeaves returns how many values and rows are on the page, folded or not, and how many nodes
 // are unfolded.
 func shownLeaves(b *browser) []int {
-	return eval[[]int](b, `[
+	return browsertest.Eval[[]int](b, `[
 		[...document.querySelectorAll("#differs .leaf")].filter(e => !e.closest("[hidden]")).length,
 		document.querySelectorAll("#differs details[open]").length,
 	]`)
@@ -29,23 +30,23 @@ func TestFilter(t *testing.T) {
 	if before[0] != 22 {
 		t.Fatalf("%d values, expected 22", before[0])
 	}
-	b.do(chromedp.SendKeys(chromedp.CSS("#filter"), "152 UnitMotion"))
-	want := eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => e.id.includes("-152-unitmotion")).length`)
+	b.Do(chromedp.SendKeys(chromedp.CSS("#filter"), "152 UnitMotion"))
+	want := browsertest.Eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => e.id.includes("-152-unitmotion")).length`)
 	got := shownLeaves(b)
 	if got[0] != want || want == 0 {
 		t.Errorf("%d values are shown, expected %d", got[0], want)
 	}
-	if text := eval[string](b, `document.querySelector(".filter output").textContent`); text != fmt.Sprintf("%d of 22", want) {
+	if text := browsertest.Eval[string](b, `document.querySelector(".filter output").textContent`); text != fmt.Sprintf("%d of 22", want) {
 		t.Errorf("it says %q", text)
 	}
-	if hidden := eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => e.id.includes("-152-unitmotion") && !e.checkVisibility()).length`); hidden != 0 {
+	if hidden := browsertest.Eval[int](b, `[...document.querySelectorAll("#differs .value")].filter(e => e.id.includes("-152-unitmotion") && !e.checkVisibility()).length`); hidden != 0 {
 		t.Errorf("%d values with these words are not to be seen", hidden)
 	}
-	b.do(chromedp.KeyEvent(kb.Escape))
+	b.Do(chromedp.KeyEvent(kb.Escape))
 	if after := shownLeaves(b); after[0] != before[0] || after[1] != before[1] {
 		t.Errorf("after Escape %v are shown and unfolded, before it were %v", after, before)
 	}
-	if text := eval[string](b, `document.getElementById("filter").value + document.querySelector(".filter output").textContent`); text != "" {
+	if text := browsertest.Eval[string](b, `document.getElementById("filter").value + document.querySelector(".filter output").textContent`); text != "" {
 		t.Errorf("after Escape the filter says %q", text)
 	}
 	b.quiet()
@@ -57,23 +58,23 @@ func TestCopy(t *testing.T) {
 	b := open(t, saved(t))
 	b.show(1280, "light")
 	const buttons = `[...document.querySelectorAll("[data-copy]")]`
-	names := eval[[]string](b, buttons+`.map(e => e.textContent)`)
+	names := browsertest.Eval[[]string](b, buttons+`.map(e => e.textContent)`)
 	if len(names) < 3 {
 		t.Fatalf("only %d buttons that copy", len(names))
 	}
-	if lost := eval[int](b, buttons+`.filter(e => !document.getElementById(e.dataset.copy)?.innerText.trim() || !e.checkVisibility()).length`); lost != 0 {
+	if lost := browsertest.Eval[int](b, buttons+`.filter(e => !document.getElementById(e.dataset.copy)?.innerText.trim() || !e.checkVisibility()).length`); lost != 0 {
 		t.Errorf("%d buttons copy nothing, or are not to be seen", lost)
 	}
-	eval[int](b, buttons+`.reduce((n, e) => (e.click(), n + 1), 0)`)
+	browsertest.Eval[int](b, buttons+`.reduce((n, e) => (e.click(), n + 1), 0)`)
 	for _, state := range []struct{ name, have string }{
 		{"copied", buttons + `.every(e => e.textContent === "Copied" || e.textContent === "Selected")`},
 		{"back", buttons + `.every(e => e.textContent.startsWith("Copy"))`},
 	} {
-		for n := 0; !eval[bool](b, state.have); n++ {
+		for n := 0; !browsertest.Eval[bool](b, state.have); n++ {
 			if n == 200 {
-				t.Fatalf("the buttons are not %s: %v", state.name, eval[[]string](b, buttons+`.map(e => e.textContent)`))
+				t.Fatalf("the buttons are not %s: %v", state.name, browsertest.Eval[[]string](b, buttons+`.map(e => e.textContent)`))
 			}
-			b.do(chromedp.Sleep(50 * time.Millisecond))
+			b.Do(chromedp.Sleep(50 * time.Millisecond))
 		}
 	}
 	b.quiet()
@@ -83,19 +84,19 @@ func TestCopy(t *testing.T) {
 func TestEscape(t *testing.T) {
 	b := open(t, triaged(t, "0ad/mp_orders_walkspeed"))
 	b.show(1280, "light")
-	eval[bool](b, `(document.querySelector("#differs details[open] summary").focus(), true)`)
+	browsertest.Eval[bool](b, `(document.querySelector("#differs details[open] summary").focus(), true)`)
 	open := shownLeaves(b)[1]
-	b.do(chromedp.KeyEvent(kb.Escape))
+	b.Do(chromedp.KeyEvent(kb.Escape))
 	if got := shownLeaves(b)[1]; got != open-1 {
 		t.Errorf("%d nodes are unfolded, %d were", got, open)
 	}
 	const last = `[...document.querySelectorAll("#differs .value")].at(-1)`
-	b.do(chromedp.Navigate(b.url + "#" + eval[string](b, last+`.id`)))
-	for n := 0; !eval[bool](b, last+`.checkVisibility()`); n++ {
+	b.Do(chromedp.Navigate(b.url + "#" + browsertest.Eval[string](b, last+`.id`)))
+	for n := 0; !browsertest.Eval[bool](b, last+`.checkVisibility()`); n++ {
 		if n == 100 {
 			t.Fatal("a link to what is folded does not unfold it")
 		}
-		b.do(chromedp.Sleep(20 * time.Millisecond))
+		b.Do(chromedp.Sleep(20 * time.Millisecond))
 	}
 	b.quiet()
 }
@@ -109,17 +110,17 @@ func TestBitsFit(t *testing.T) {
 	}
 	b := open(t, r)
 	b.show(360, "light")
-	eval[int](b, `[...document.querySelectorAll("#differs details")].reduce((n, e) => (e.open = true, n + 1), 0)`)
-	if n := eval[int](b, `document.querySelectorAll("#differs .bits").length`); n == 0 {
+	browsertest.Eval[int](b, `[...document.querySelectorAll("#differs details")].reduce((n, e) => (e.open = true, n + 1), 0)`)
+	if n := browsertest.Eval[int](b, `document.querySelectorAll("#differs .bits").length`); n == 0 {
 		t.Fatal("no bits")
 	}
-	if bad := eval[[]string](b, `[...document.querySelectorAll("#differs .pair > span")].filter(e => {
+	if bad := browsertest.Eval[[]string](b, `[...document.querySelectorAll("#differs .pair > span")].filter(e => {
 		const r = e.getBoundingClientRect();
 		return r.width === 0 || r.right > 360 || e.getClientRects().length > 1;
 	}).map(e => e.textContent)`); len(bad) > 0 {
 		t.Errorf("%d pieces are cut, such as %q", len(bad), bad[0])
 	}
-	if bad := eval[int](b, `[...document.querySelectorAll("#differs .pair")].filter(e => {
+	if bad := browsertest.Eval[int](b, `[...document.querySelectorAll("#differs .pair")].filter(e => {
 		const [x, y] = [...e.children].map(c => c.getBoundingClientRect());
 		return Math.abs(x.left - y.left) > 1 || y.top < x.top + 8;
 	}).length`); bad != 0 {

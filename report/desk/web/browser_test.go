@@ -1,184 +1,54 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/desynctool/desynctool/internal/browsertest"
 	"github.com/desynctool/desynctool/report"
 )
 
-// browser is Chromium at a desk, and what it complained about or asked others for.
+// browser is Chromium at a desk.
 type browser struct {
 	*site
-	ctx context.Context
-
-	mu      sync.Mutex
-	trouble []string
+	*browsertest.Window
 }
 
-// chromium starts the browser that all tests share. The tests of the package end it.
-var chromium = sync.OnceValues(func() (context.Context, error) {
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		return nil, err
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program),
-		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, end := chromedp.NewContext(ctx)
-	endChromium = func() { end(); stop() }
-	return ctx, chromedp.Do(ctx)
-})
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
 
-var endChromium = func() {}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	endChromium()
-	os.Exit(code)
-}
-
-// browse opens a window of Chromium. It skips the test unless DESYNCTOOL_BROWSER_TESTS is 1.
+// browse opens a window of Chromium.
 func browse(t *testing.T, fill func(*testing.T) *site) *browser {
 	t.Helper()
-	if os.Getenv("DESYNCTOOL_BROWSER_TESTS") != "1" {
-		t.Skip("DESYNCTOOL_BROWSER_TESTS is not 1")
-	}
-	ctx, err := chromium()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(cancel)
-	b := &browser{site: fill(t), ctx: ctx}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
-	call(b, network.Enable, network.EnableParams{})
-	call(b, log.Enable, cdp.Empty{})
-	call(b, runtime.Enable, cdp.Empty{})
-	return b
+	w := browsertest.Open(t)
+	return &browser{fill(t), w}
 }
 
-func (b *browser) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		b.trouble = append(b.trouble, fmt.Sprintf("console: %+v", e))
-	case *runtime.EventExceptionThrown:
-		b.trouble = append(b.trouble, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
-	case *log.EventEntryAdded:
-		if !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
-			b.trouble = append(b.trouble, "log: "+e.Entry.Text+" "+e.Entry.URL)
-		}
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, b.Server.URL+"/") {
-			b.trouble = append(b.trouble, "it asked for "+e.Request.URL)
-		}
-	}
-}
-
-// quiet fails the test for whatever the browser complained about.
+// quiet fails the test for whatever the browser complained about, and for requests of anything but the desk.
 func (b *browser) quiet() {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, text := range b.trouble {
-		b.t.Error(text)
-	}
+	b.Quiet(b.ours)
 }
 
-func (b *browser) act(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
-		b.t.Fatal(err)
-	}
-}
+func (b *browser) ours(address string) bool { return strings.HasPrefix(address, b.Server.URL+"/") }
 
 func (b *browser) open(path string) {
 	b.t.Helper()
-	b.act(chromedp.Navigate(b.Server.URL + path))
-}
-
-func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
-	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func eval[T any](b *browser, expression string) T {
-	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		b.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
-}
-
-// look sets how wide the window is and which colours the system prefers.
-func (b *browser) look(width int64, scheme string) {
-	b.t.Helper()
-	b.act(chromedp.EmulateViewport(width, 1000))
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
-}
-
-// until waits for a page of which an expression is true.
-func (b *browser) until(expression string) {
-	b.t.Helper()
-	for range 500 {
-		if v, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression)); err == nil && v {
-			return
-		}
-		b.act(chromedp.Sleep(20 * time.Millisecond))
-	}
-	b.t.Fatalf("%s does not become true on %s", expression, eval[string](b, `location.href`))
-}
-
-// picture keeps a picture of the page in the folder that DESYNCTOOL_SCREENSHOTS names, if it does.
-func (b *browser) picture(name string) {
-	b.t.Helper()
-	dir := os.Getenv("DESYNCTOOL_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	shot, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o666)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	b.Do(chromedp.Navigate(b.Server.URL + path))
 }
 
 // addresses are all pages of a desk that is filled.
 func (b *browser) addresses() map[string]string {
-	first := eval[string](b, `location.href`)
+	first := browsertest.Eval[string](b, `location.href`)
 	b.open("/?q=state:any")
-	group := eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)
-	weak := eval[string](b, `[...document.querySelectorAll("[data-row]")].find(e => e.textContent.includes("out of sync")).querySelector("a").getAttribute("href")`)
-	b.act(chromedp.Navigate(first))
+	group := browsertest.Eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)
+	weak := browsertest.Eval[string](b, `[...document.querySelectorAll("[data-row]")].find(e => e.textContent.includes("out of sync")).querySelector("a").getAttribute("href")`)
+	b.Do(chromedp.Navigate(first))
 	return map[string]string{
 		"groups": "/", "group": group, "weak": weak, "reports": group + "/reports", "compare": "/compare?a=1&b=18", "compare-form": "/compare",
 		"bundles": "/bundles", "read": "/bundles?state=read", "bundle": "/bundles/" + fmt.Sprintf("%064x", "old.zip"), "upload": "/upload", "stats": "/stats", "top": "/top", "audit": "/audit", "missing": "/none", "report": "/reports/1",
@@ -193,19 +63,24 @@ func TestScreenshots(t *testing.T) {
 		b.open(path)
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{360, 1280, 3840} {
-				b.look(width, scheme)
+				b.Look(width, scheme)
 				at := fmt.Sprintf("%s-%s-%d", name, scheme, width)
-				if got := eval[int64](b, `document.documentElement.scrollWidth`); got > width {
-					t.Errorf("%s: the page is %d wide: %s", at, got, eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll")).map(e => e.tagName + "." + e.className).slice(0, 10).join("; ")`, width)))
+				if got := browsertest.Eval[int64](b, `document.documentElement.scrollWidth`); got > width {
+					t.Errorf("%s: the page is %d wide: %s", at, got, browsertest.Eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll")).map(e => e.tagName + "." + e.className).slice(0, 10).join("; ")`, width)))
 				}
-				if dark := eval[bool](b, `getComputedStyle(document.documentElement).backgroundColor.match(/\d+/)[0] < 128`); dark != (scheme == "dark") {
+				if dark := browsertest.Eval[bool](b, `getComputedStyle(document.documentElement).backgroundColor.match(/\d+/)[0] < 128`); dark != (scheme == "dark") {
 					t.Errorf("%s: the background is not %s", at, scheme)
 				}
-				b.picture(at)
+				b.Picture(at)
 			}
 		}
 	}
-	for _, text := range b.trouble {
+	for _, address := range b.Requests() {
+		if !b.ours(address) {
+			t.Errorf("a page asked for %s", address)
+		}
+	}
+	for _, text := range b.Trouble() {
 		if !strings.Contains(text, "404") { // the page that is missing
 			t.Error(text)
 		}
@@ -233,13 +108,13 @@ func long(t *testing.T) *site {
 func TestBreaks(t *testing.T) {
 	b := browse(t, long)
 	b.open("/")
-	group := eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)
+	group := browsertest.Eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)
 	for name, path := range map[string]string{"groups": "/", "group": group, "reports": group + "/reports", "top": "/top", "bundles": "/bundles", "report": "/reports/1", "compare": "/compare?a=1&b=4"} {
 		b.open(path)
 		for _, width := range []int64{360, 1280, 3840} {
-			b.look(width, map[bool]string{true: "light", false: "dark"}[width == 1280])
+			b.Look(width, map[bool]string{true: "light", false: "dark"}[width == 1280])
 			// Of each line that ends within a text, the characters before and after. Hashes are left out.
-			for _, at := range eval[[]string](b, `[...document.querySelectorAll("h1, .list, .stack, .sides, .tiles, blockquote, .hint")].flatMap(e => {
+			for _, at := range browsertest.Eval[[]string](b, `[...document.querySelectorAll("h1, .list, .stack, .sides, .tiles, blockquote, .hint")].flatMap(e => {
 				const found = [], texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
 				for (let node; (node = texts.nextNode());) {
 					let last;
@@ -254,10 +129,10 @@ func TestBreaks(t *testing.T) {
 			})`) {
 				t.Errorf("%s, %d wide: a line ends in %q", name, width, at)
 			}
-			if got := eval[int64](b, `document.documentElement.scrollWidth`); got > width {
+			if got := browsertest.Eval[int64](b, `document.documentElement.scrollWidth`); got > width {
 				t.Errorf("%s: the page is %d wide, expected %d", name, got, width)
 			}
-			b.picture(fmt.Sprintf("long-%s-%d", name, width))
+			b.Picture(fmt.Sprintf("long-%s-%d", name, width))
 		}
 	}
 	b.quiet()
@@ -276,16 +151,16 @@ func TestAxe(t *testing.T) {
 	b := browse(t, filled)
 	for name, path := range b.addresses() {
 		b.open(path)
-		eval[int](b, `[...document.querySelectorAll("details")].reduce((n, e) => (e.open = true, n + 1), 0)`)
-		eval[string](b, string(axe)+`; axe.version`)
+		browsertest.Eval[int](b, `[...document.querySelectorAll("details")].reduce((n, e) => (e.open = true, n + 1), 0)`)
+		browsertest.Eval[string](b, string(axe)+`; axe.version`)
 		for scheme, width := range map[string]int64{"light": 1440, "dark": 360} {
-			b.look(width, scheme)
-			eval[bool](b, `(window.found = null, axe.run().then(r => { window.found = r; }), true)`)
-			b.until(`window.found !== null`)
-			if passed := eval[int](b, `window.found.passes.length`); passed < 10 {
+			b.Look(width, scheme)
+			browsertest.Eval[bool](b, `(window.found = null, axe.run().then(r => { window.found = r; }), true)`)
+			b.Until(`window.found !== null`)
+			if passed := browsertest.Eval[int](b, `window.found.passes.length`); passed < 10 {
 				t.Errorf("%s: only %d rules had anything to look at", name, passed)
 			}
-			for _, bad := range eval[[]string](b, `window.found.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + [...n.any, ...n.all, ...n.none].map(c => c.message)[0] + ")").join("; "))`) {
+			for _, bad := range browsertest.Eval[[]string](b, `window.found.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + [...n.any, ...n.all, ...n.none].map(c => c.message)[0] + ")").join("; "))`) {
 				t.Errorf("%s, %s, %d wide: %s", name, scheme, width, bad)
 			}
 		}
@@ -295,57 +170,57 @@ func TestAxe(t *testing.T) {
 // TestKeyboard goes from the list to a group to a report with the keys alone.
 func TestKeyboard(t *testing.T) {
 	b := browse(t, filled)
-	b.look(1280, "light")
+	b.Look(1280, "light")
 	b.open("/")
 	const seen = `document.activeElement !== document.body && getComputedStyle(document.activeElement).outlineStyle !== "none"`
-	b.act(chromedp.KeyEvent(kb.Tab))
-	if !eval[bool](b, seen+` && document.activeElement.className === "skip"`) {
+	b.Do(chromedp.KeyEvent(kb.Tab))
+	if !browsertest.Eval[bool](b, seen+` && document.activeElement.className === "skip"`) {
 		t.Error("the first Tab does not reach the link to the content")
 	}
-	b.act(chromedp.KeyEvent("/"))
-	if !eval[bool](b, `document.activeElement.type === "search"`) {
+	b.Do(chromedp.KeyEvent("/"))
+	if !browsertest.Eval[bool](b, `document.activeElement.type === "search"`) {
 		t.Error("/ does not go to the search")
 	}
-	eval[string](b, `document.activeElement.value = ""`)
-	b.act(chromedp.KeyEvent("jk")) // typed there
-	if got := eval[string](b, `document.activeElement.value`); got != "jk" {
+	browsertest.Eval[string](b, `document.activeElement.value = ""`)
+	b.Do(chromedp.KeyEvent("jk")) // typed there
+	if got := browsertest.Eval[string](b, `document.activeElement.value`); got != "jk" {
 		t.Errorf("the search holds %q", got)
 	}
-	eval[bool](b, `(document.activeElement.value = "", document.activeElement.blur(), true)`)
+	browsertest.Eval[bool](b, `(document.activeElement.value = "", document.activeElement.blur(), true)`)
 	row := `[...document.querySelectorAll("[data-row]")].findIndex(e => e.contains(document.activeElement))`
 	for _, step := range []struct {
 		key  string
 		want int
 	}{{"j", 0}, {"j", 1}, {kb.ArrowDown, 2}, {kb.ArrowUp, 1}, {"k", 0}, {"k", 0}} {
-		b.act(chromedp.KeyEvent(step.key))
-		if got := eval[int](b, row); got != step.want || !eval[bool](b, seen) {
+		b.Do(chromedp.KeyEvent(step.key))
+		if got := browsertest.Eval[int](b, row); got != step.want || !browsertest.Eval[bool](b, seen) {
 			t.Errorf("after %q the focus is on row %d, expected %d", step.key, got, step.want)
 		}
 	}
-	b.act(chromedp.KeyEvent(kb.Enter))
-	b.until(`location.pathname.startsWith("/groups/") && document.readyState === "complete"`)
-	b.act(chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter))
-	b.until(`location.pathname.startsWith("/reports/") && document.querySelector("#verdict") !== null`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Until(`location.pathname.startsWith("/groups/") && document.readyState === "complete"`)
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter))
+	b.Until(`location.pathname.startsWith("/reports/") && document.querySelector("#verdict") !== null`)
 	b.quiet()
 }
 
 // TestTab reaches every link, button and field of the page of a group, and shows where the focus is.
 func TestTab(t *testing.T) {
 	b := browse(t, filled)
-	b.look(1280, "light")
+	b.Look(1280, "light")
 	b.open("/")
-	b.act(chromedp.Navigate(b.Server.URL + eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)))
-	eval[bool](b, `([...document.querySelectorAll("details")].forEach(e => { e.open = true; }), window.reached = new Set(), true)`)
+	b.Do(chromedp.Navigate(b.Server.URL + browsertest.Eval[string](b, `document.querySelector("[data-row] a").getAttribute("href")`)))
+	browsertest.Eval[bool](b, `([...document.querySelectorAll("details")].forEach(e => { e.open = true; }), window.reached = new Set(), true)`)
 	for range 400 {
-		b.act(chromedp.KeyEvent(kb.Tab))
-		if eval[bool](b, `document.activeElement === document.body`) {
+		b.Do(chromedp.KeyEvent(kb.Tab))
+		if browsertest.Eval[bool](b, `document.activeElement === document.body`) {
 			break
 		}
-		if !eval[bool](b, `(window.reached.add(document.activeElement), getComputedStyle(document.activeElement).outlineStyle !== "none")`) {
-			t.Errorf("the focus is not to be seen: %s", eval[string](b, `document.activeElement.outerHTML`))
+		if !browsertest.Eval[bool](b, `(window.reached.add(document.activeElement), getComputedStyle(document.activeElement).outlineStyle !== "none")`) {
+			t.Errorf("the focus is not to be seen: %s", browsertest.Eval[string](b, `document.activeElement.outerHTML`))
 		}
 	}
-	if left := eval[[]string](b, `[...document.querySelectorAll("a, button, input:not([type=hidden]), textarea, summary")].filter(e => !window.reached.has(e)).map(e => e.outerHTML)`); len(left) > 0 {
+	if left := browsertest.Eval[[]string](b, `[...document.querySelectorAll("a, button, input:not([type=hidden]), textarea, summary")].filter(e => !window.reached.has(e)).map(e => e.outerHTML)`); len(left) > 0 {
 		t.Errorf("the Tab key does not reach %q", left)
 	}
 }
@@ -353,13 +228,13 @@ func TestTab(t *testing.T) {
 // TestBrowserHostile: no text of a store runs, and none adds an element or makes a page wider.
 func TestBrowserHostile(t *testing.T) {
 	b := browse(t, func(t *testing.T) *site { return hostile(t, attacks[0]+attacks[1]+attacks[5]) })
-	b.look(360, "light")
+	b.Look(360, "light")
 	for _, path := range hostilePages(b.site) {
 		b.open(path)
-		if eval[bool](b, `window.hacked !== undefined || document.querySelector("img, iframe, main script, main style") !== null`) {
+		if browsertest.Eval[bool](b, `window.hacked !== undefined || document.querySelector("img, iframe, main script, main style") !== null`) {
 			t.Errorf("%s: a text of the store is more than a text", path)
 		}
-		if got := eval[int64](b, `document.documentElement.scrollWidth`); got > 360 {
+		if got := browsertest.Eval[int64](b, `document.documentElement.scrollWidth`); got > 360 {
 			t.Errorf("%s: the page is %d wide", path, got)
 		}
 	}
@@ -370,34 +245,34 @@ func TestBrowserHostile(t *testing.T) {
 // changes the colours.
 func TestWithoutScript(t *testing.T) {
 	b := browse(t, filled)
-	b.look(1280, "light")
-	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.Look(1280, "light")
+	browsertest.Call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/")
 	follow := func(selector, then string) {
 		t.Helper()
-		b.act(chromedp.Click(chromedp.CSS(selector)))
-		b.until(then)
+		b.Do(chromedp.Click(chromedp.CSS(selector)))
+		b.Until(then)
 	}
-	if eval[bool](b, `document.querySelector(".keys").checkVisibility()`) {
+	if browsertest.Eval[bool](b, `document.querySelector(".keys").checkVisibility()`) {
 		t.Error("keys are named that do nothing")
 	}
-	rows := eval[int](b, `document.querySelectorAll("[data-row]").length`)
+	rows := browsertest.Eval[int](b, `document.querySelectorAll("[data-row]").length`)
 	follow(`.filters a[href*="any"]`, fmt.Sprintf(`document.querySelectorAll("[data-row]").length === %d`, rows+1))
-	codes := eval[[]string](b, `[...document.querySelectorAll("[data-row] .code")].map(e => e.textContent)`)
+	codes := browsertest.Eval[[]string](b, `[...document.querySelectorAll("[data-row] .code")].map(e => e.textContent)`)
 	b.open("/groups/" + codes[1])
-	eval[bool](b, `(document.querySelector("[name=into]").value = "`+codes[0]+`", document.querySelector("[name=into]").closest("details").open = true)`)
+	browsertest.Eval[bool](b, `(document.querySelector("[name=into]").value = "`+codes[0]+`", document.querySelector("[name=into]").closest("details").open = true)`)
 	follow(`form[action$="/merge"]:has(input[required]) button`, `location.pathname === "/groups/`+codes[0]+`"`)
-	if got := eval[string](b, `document.querySelector(".done").textContent`); !strings.Contains(got, codes[1]) {
+	if got := browsertest.Eval[string](b, `document.querySelector(".done").textContent`); !strings.Contains(got, codes[1]) {
 		t.Errorf("after a merge the page says %q", got)
 	}
 	follow(`.done form button`, `document.querySelector(".done") !== null && location.search.includes("done") && !document.querySelector(".done form")`)
 	b.open("/groups/" + codes[1])
-	if eval[bool](b, `document.body.textContent.includes("It was merged into")`) {
+	if browsertest.Eval[bool](b, `document.body.textContent.includes("It was merged into")`) {
 		t.Error("the merge was not taken back")
 	}
 	follow(`button[value="dark"]`, `getComputedStyle(document.documentElement).colorScheme === "dark"`)
 	b.open("/reports/1")
-	if got := eval[string](b, `getComputedStyle(document.documentElement).colorScheme`); got != "dark" {
+	if got := browsertest.Eval[string](b, `getComputedStyle(document.documentElement).colorScheme`); got != "dark" {
 		t.Errorf("the colours of a report are %s", got)
 	}
 	b.open("/")
@@ -409,12 +284,12 @@ func TestWithoutScript(t *testing.T) {
 func TestPrint(t *testing.T) {
 	b := browse(t, filled)
 	b.open("/groups/" + codes(b.page("/"))[0])
-	b.act(chromedp.EmulateViewport(794, 1123)) // A4 at 96 pixels an inch
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	if seen := eval[[]string](b, `[...document.querySelectorAll("button, nav, input, textarea, .skip")].filter(e => e.checkVisibility()).map(e => e.outerHTML)`); len(seen) > 0 {
+	b.Do(chromedp.EmulateViewport(794, 1123)) // A4 at 96 pixels an inch
+	browsertest.Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	if seen := browsertest.Eval[[]string](b, `[...document.querySelectorAll("button, nav, input, textarea, .skip")].filter(e => e.checkVisibility()).map(e => e.outerHTML)`); len(seen) > 0 {
 		t.Errorf("%q is printed", seen)
 	}
-	if got := eval[int64](b, `document.documentElement.scrollWidth`); got > 794 {
+	if got := browsertest.Eval[int64](b, `document.documentElement.scrollWidth`); got > 794 {
 		t.Errorf("the page is %d wide", got)
 	}
 }
@@ -423,7 +298,7 @@ func TestPrint(t *testing.T) {
 func TestDrop(t *testing.T) {
 	b := browse(t, filled)
 	b.open("/upload")
-	got := eval[string](b, `(() => {
+	got := browsertest.Eval[string](b, `(() => {
 		const form = document.querySelector(".drop"), data = new DataTransfer();
 		let sent = "";
 		form.addEventListener("submit", (event) => { event.preventDefault(); sent = [...new FormData(form).entries()].map(([k, v]) => k + "=" + (v.name ?? "")).join(" ") + " to " + form.getAttribute("action"); });

@@ -1,0 +1,213 @@
+// Package browsertest shows pages in a headless Chromium, for tests: what they look like, what a script in them says, and what the
+// browser complained about or asked for.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Variable is the environment variable without which, at 1, tests in a browser are skipped. PicturesVariable names a folder in which their
+// pictures are kept; they are not without it.
+const (
+	Variable         = "DESYNCTOOL_BROWSER_TESTS"
+	PicturesVariable = "DESYNCTOOL_SCREENSHOTS"
+)
+
+// patience is how long a test in a browser may take.
+const patience = 10 * time.Minute
+
+// shared starts the browser that the tests of a process share. It is left to Main.
+var shared = sync.OnceValues(func() (context.Context, error) {
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, err
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program),
+		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(ctx)
+	endShared = func() { end(); stop() }
+	return ctx, chromedp.Do(ctx)
+})
+
+var endShared = func() {}
+
+// Main runs the tests of a package that opens windows, and ends the browser.
+func Main(m *testing.M) int {
+	code := m.Run()
+	endShared()
+	return code
+}
+
+// Window is a window of the browser. A type that embeds one is taken wherever a window is.
+type Window struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	trouble  []string
+	requests []string
+}
+
+// Held is a window, or what embeds one.
+type Held interface{ window() *Window }
+
+func (w *Window) window() *Window { return w }
+
+// Open opens a window, which is closed with the test. It skips the test unless Variable is 1.
+func Open(t testing.TB) *Window {
+	t.Helper()
+	if os.Getenv(Variable) != "1" {
+		t.Skip(Variable + " is not 1")
+	}
+	ctx, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	t.Cleanup(cancel)
+	w := &Window{t: t, ctx: ctx}
+	if err := chromedp.Listen(ctx, w.listen); err != nil {
+		t.Fatal(err)
+	}
+	Call(w, network.Enable, network.EnableParams{})
+	Call(w, log.Enable, cdp.Empty{})
+	Call(w, runtime.Enable, cdp.Empty{})
+	Call(w, audits.Enable, cdp.Empty{})
+	return w
+}
+
+func (w *Window) listen(event any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		w.trouble = append(w.trouble, fmt.Sprintf("console: %+v", e))
+	case *runtime.EventExceptionThrown:
+		w.trouble = append(w.trouble, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
+	case *log.EventEntryAdded:
+		if !strings.HasSuffix(e.Entry.URL, "/favicon.ico") { // which the browser asks for by itself
+			w.trouble = append(w.trouble, "log: "+e.Entry.Text+" "+e.Entry.URL)
+		}
+	case *audits.EventIssueAdded:
+		w.trouble = append(w.trouble, fmt.Sprintf("issue: %+v %+v", e.Issue.Code, e.Issue.Details.GenericIssueDetails))
+	case *network.EventRequestWillBeSent:
+		w.requests = append(w.requests, e.Request.URL)
+	}
+}
+
+// Quiet fails the test for whatever the browser complained about, and for each address that it asked for and that is not
+// expected.
+func (w *Window) Quiet(expected func(address string) bool) {
+	w.t.Helper()
+	for _, text := range w.Trouble() {
+		w.t.Error(text)
+	}
+	for _, address := range w.Requests() {
+		if !expected(address) {
+			w.t.Errorf("the page asked for %s", address)
+		}
+	}
+}
+
+// Trouble returns what the browser complained about.
+func (w *Window) Trouble() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.trouble)
+}
+
+// Requests returns the addresses that the browser asked for.
+func (w *Window) Requests() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.requests)
+}
+
+// Forget forgets what the browser asked for.
+func (w *Window) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests = nil
+}
+
+// Do has something done in the window.
+func (w *Window) Do(steps ...chromedp.Action[chromedp.Void]) {
+	w.t.Helper()
+	if err := chromedp.Do(w.ctx, steps...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Call gives a command of the protocol to the window.
+func Call[P, R any](h Held, command cdp.Command[P, R], params P) {
+	w := h.window()
+	w.t.Helper()
+	if _, err := chromedp.Call(w.ctx, command, params); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Eval returns what an expression is in the page, of a promise what comes of it.
+func Eval[T any](h Held, expression string) T {
+	w := h.window()
+	w.t.Helper()
+	v, err := chromedp.Run(w.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		w.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// Until waits for a page of which an expression is true.
+func (w *Window) Until(expression string) {
+	w.t.Helper()
+	for range 500 {
+		if v, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](expression)); err == nil && v {
+			return
+		}
+		w.Do(chromedp.Sleep(20 * time.Millisecond))
+	}
+	w.t.Fatalf("%s does not become true on %s", expression, Eval[string](w, `location.href`))
+}
+
+// Look sets how wide the window is and which colours the system prefers, light or dark. Nothing moves by itself.
+func (w *Window) Look(width int64, scheme string) {
+	w.t.Helper()
+	w.Do(chromedp.EmulateViewport(width, 1000))
+	Call(w, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}
+
+// Picture returns the whole page as PNG, and keeps it under a name in the folder of PicturesVariable, if there is one.
+func (w *Window) Picture(name string) []byte {
+	w.t.Helper()
+	shot, err := chromedp.Run(w.ctx, chromedp.FullScreenshot(100))
+	if dir := os.Getenv(PicturesVariable); err == nil && dir != "" {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o666)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return shot
+}
