@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -78,4 +79,23 @@ func unpack(body []byte) (*report.Report, error) {
 		return nil, err
 	}
 	return report.ReadReport(bytes.NewReader(text), "document")
+}
+
+// Document returns what triage wrote of a match.
+func (tx *Tx) Document(ctx context.Context, id int64) (*report.Report, error) {
+	var body []byte
+	if err := tx.row(ctx, "document.get", []any{id}, &body); err != nil {
+		return nil, fmt.Errorf("report %d: %w", id, err)
+	}
+	return unpack(body)
+}
+
+// Document returns what triage wrote of a match, by the number of its report; sql.ErrNoRows if
+// there is none.
+func (s *Store) Document(ctx context.Context, id int64) (*report.Report, error) {
+	var body []byte
+	if err := s.row(ctx, "document.get", []any{id}, &body); err != nil {
+		return nil, fmt.Errorf("report %d: %w", id, err)
+	}
+	return unpack(body)
 }

@@ -1,0 +1,62 @@
+package desk
+
+import (
+	"context"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// describe writes what belongs to a report alone.
+func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report) error {
+	body, err := pack(r)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.run(ctx, "document.put", id, body); err != nil {
+		return err
+	}
+	for i := range r.Peers {
+		if _, err := tx.run(ctx, "report.peer.insert", id, r.Peers[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dayOf returns when a match was played, in days since 1970; 0 if that is not known.
+func dayOf(r *report.Report) int64 {
+	if r.Session.Played == nil {
+		return 0
+	}
+	t, err := time.Parse(time.RFC3339, r.Session.Played.First)
+	if err != nil {
+		return 0
+	}
+	return max(0, t.Unix()/(24*60*60))
+}
+
+// tickOf returns the divergent tick, or the first that it may be, -1 if that is not known.
+func tickOf(r *report.Report) int64 {
+	d := r.FirstDivergence
+	switch {
+	case d == nil:
+	case d.Tick != nil:
+		return int64(*d.Tick)
+	case d.Bracket != nil && d.Bracket.Good != nil:
+		return int64(*d.Bracket.Good)
+	}
+	return -1
+}
+
+// maxVerdict is how long a sentence in a list may be.
+const maxVerdict = 240
+
+// firstSentence is what a list shows of a report.
+func firstSentence(r *report.Report) string {
+	if len(r.Verdict) == 0 {
+		return ""
+	}
+	return prose.Shorten(r.Verdict[0], maxVerdict)
+}

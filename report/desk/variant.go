@@ -1,0 +1,95 @@
+package desk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// variant returns the variant of a key, which is made if there is none: in the group that has
+// its coarse key, or in a new one.
+func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *report.Report) (id int64, newGroup bool, err error) {
+	var group int64
+	err = tx.row(ctx, "variant.find", []any{game, key.Coarse, key.Strict}, &id, &group)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, false, err
+	}
+	err = tx.row(ctx, "key.find", []any{game, key.Coarse}, &group)
+	if errors.Is(err, sql.ErrNoRows) {
+		group, newGroup, err = tx.newGroup(ctx, game, key, r)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if err := tx.row(ctx, "variant.insert", []any{game, key.Coarse, key.Strict, group, key.Title, key.Weak}, &id, &group); err != nil {
+		return 0, false, err
+	}
+	for _, f := range r.Fingerprints {
+		if _, err := tx.run(ctx, "print.insert", id, f.Level, f.Digest, f.Name); err != nil {
+			return 0, false, err
+		}
+	}
+	return id, newGroup, nil
+}
+
+// newGroup makes the group of a coarse key. Its code is the first digits of the key, as many as no
+// other group has.
+func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *report.Report) (id int64, isNew bool, err error) {
+	for n := 8; n <= len(key.Coarse); n++ {
+		code := key.Coarse[:n]
+		err = tx.row(ctx, "group.insert", []any{code, game, key.Title, key.Weak, searchText(append([]string{key.Title, code}, printNames(r)...))}, &id)
+		if !errors.Is(err, sql.ErrNoRows) {
+			break
+		}
+		// Another transaction may have made the very group.
+		if err = tx.row(ctx, "key.find", []any{game, key.Coarse}, &id); err == nil {
+			return id, false, nil
+		}
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	_, err = tx.run(ctx, "key.insert", game, key.Coarse, id)
+	return id, true, err
+}
+
+// printNames are what the fingerprints of a report are made of.
+func printNames(r *report.Report) (names []string) {
+	for _, f := range r.Fingerprints {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// maxSearch is how long a text may be by which a group is found.
+const maxSearch = 4000
+
+// searchText returns what a group is found by: some texts, each once, in lower case.
+func searchText(texts []string) string {
+	var once []string
+	for _, text := range texts {
+		if text = strings.ToLower(text); !slices.Contains(once, text) {
+			once = append(once, text)
+		}
+	}
+	return prose.Shorten(strings.Join(once, " "), maxSearch)
+}
+
+// game returns the number of a game.
+func (tx *Tx) game(ctx context.Context, name string) (id int64, err error) {
+	if id, ok := tx.games[name]; ok {
+		return id, nil
+	}
+	if err = tx.row(ctx, "game.find", []any{name}, &id); errors.Is(err, sql.ErrNoRows) {
+		err = tx.row(ctx, "game.insert", []any{name}, &id)
+	}
+	if err == nil {
+		tx.games[name] = id
+	}
+	return id, err
+}
