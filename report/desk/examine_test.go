@@ -424,3 +424,44 @@ func examined(t failing, s *desk.Store) {
 
 // nothing is a report that is of no bug.
 func nothing() *report.Report { return report.NoReport(report.InSync, "nothing parted") }
+
+// TestExamineWhile: a store that others write to all the time is sound at each moment.
+func TestExamineWhile(t *testing.T) {
+	desktest.Each(t, func(t *testing.T, where string) {
+		k := openKept(t, where)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			steps := []string{"Combat", "Move", "Economy"}
+			for i := 0; ctx.Err() == nil; i++ {
+				content := fmt.Sprint("bundle ", i%40) // each comes again, and is read with other peers
+				r := of(diverged(steps[i%3], steps[i%3]+".x", steps[i%3], fmt.Sprintf("1.%d.0", i%5), "linux"), "host", fmt.Sprint("player ", i))
+				b, err := k.blobs.Put(context.Background(), strings.NewReader(content), 0)
+				if err == nil {
+					err = k.Write(context.Background(), func(tx *desk.Tx) error {
+						bundle, _, err := tx.Receive(context.Background(), desk.Bundle{Hash: b.Hash, Name: "x.zip", Bytes: b.Bytes, Kept: b.Hash, KeptBytes: b.Stored}, desk.Receipt{Name: "x.zip", Source: "desk add"})
+						if err == nil {
+							_, err = tx.Put(context.Background(), bundle.ID, "test", []desk.Reading{{Report: r}})
+						}
+						return err
+					})
+				}
+				if err != nil {
+					ended <- err
+					return
+				}
+			}
+			ended <- nil
+		}()
+		for range sample.Of(25, 60) {
+			if _, faults := k.examine(t); len(faults) > 0 {
+				t.Errorf("%q", faults)
+				break
+			}
+		}
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
