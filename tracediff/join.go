@@ -67,7 +67,7 @@ func (t *Trace) Extent() (Extent, error) {
 	}
 	for {
 		rec, err := r.read()
-		if errors.As(err, new(*SyntaxError)) {
+		if err != nil && errors.As(err, new(*SyntaxError)) {
 			continue
 		}
 		if err != nil {
