@@ -15,39 +15,55 @@ type decoder struct {
 	text []byte
 	pos  int
 
-	tables    tables
-	entity    uint64         // the current entity
-	local     bool           // whether it is a local one
-	class     snapshot.Class // of the current component
-	component int            // components so far
-	names     map[string]string
+	entity uint64         // the current entity
+	local  bool           // whether it is a local one
+	class  snapshot.Class // of the current component
 	*scratch
 }
 
-// scratch is memory that a decoder uses.
+// scratch is what a decoder has from the one before it: memory, and what it knows of dumps.
 type scratch struct {
-	content []byte       // the file's
-	lines   []nativeLine // of one component
-	columns columnMemory
+	content []byte // the file's
+	tables  *tables
+	names   map[string]string
+
+	component int          // counts the components
+	lines     []nativeLine // of one component
 
 	// What the current objects look like, and what of them is kept as text:
 	// of a component, and of an element of a list in it.
 	shapes, kept [2][]byte
 }
 
-// maxScratch is how many bytes of content are kept for the next decoder.
-const maxScratch = 4 << 20
+// What of a decoder is kept for the next one.
+const (
+	maxScratch = 4 << 20 // bytes of content
+	maxGrown   = 8 << 20 // bytes in which tables grew
+	maxMade    = 1 << 15 // tables, columns, paths and fields that are known
+)
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+func newScratch() *scratch { return &scratch{tables: newTables(), names: map[string]string{}} }
 
-// free gives the memory to the next decoder, without what it refers to.
+var scratches = sync.Pool{New: func() any { return newScratch() }}
+
+// free gives it to the next decoder, unless it is large.
 func (s *scratch) free() {
-	if cap(s.content) > maxScratch {
+	if cap(s.content) > maxScratch || s.tables.made+len(s.names) > maxMade || s.tables.grown() > maxGrown || s.tables.record.large() {
 		return
 	}
 	clear(s.lines[:cap(s.lines)])
-	s.columns.free()
 	scratches.Put(s)
+}
+
+// grown returns how many bytes the tables of the dump grew in.
+func (ts *tables) grown() (bytes int) {
+	for _, t := range ts.used {
+		bytes += 8 * (cap(t.keysA) + cap(t.keysB))
+		for _, f := range t.fields {
+			bytes += cap(f.column.Data) + 4*cap(f.column.Ends)
+		}
+	}
+	return bytes
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
@@ -86,8 +102,8 @@ func (d *decoder) intern(name []byte) string {
 
 // entities reads everything after the head.
 func (d *decoder) entities() error {
-	d.tables = tables{map[tableName]*table{}, &d.columns}
-	d.names = map[string]string{}
+	d.tables.begin()
+	d.tables.record.begin(d.text)
 	within := false // in an entity
 	known := false  // one was read
 	for d.pos < len(d.text) {
@@ -162,7 +178,22 @@ func (d *decoder) entityLine(start int, line []byte) error {
 	}
 	own.add(d.entity, 0)
 	d.component++
-	return d.fields(own)
+	r := &d.tables.record
+	if b := r.find(own, d.entity); b != nil {
+		if n := r.same(b, d.text[d.pos:]); n > 0 {
+			if err := r.repeat(b, d.pos); err != nil {
+				return err
+			}
+			d.pos += n
+			return nil
+		}
+	}
+	r.start(own, d.entity, d.pos)
+	if err := d.fields(own); err != nil {
+		return err
+	}
+	r.end(d.pos)
+	return nil
 }
 
 // componentName returns the name in a line "  Name:".
@@ -254,12 +285,12 @@ func (d *decoder) whole() error {
 // complete checks that the dump has the entities that TemplateManager lists. A
 // dump that was cut between two entities is well-formed otherwise.
 func (d *decoder) complete() error {
-	all := d.tables.byName[tableName{snapshot.Archetype, entityTable}]
+	all := d.tables.find(snapshot.Archetype, entityTable)
 	if all == nil {
 		return d.errorf("no entities: %w", io.ErrUnexpectedEOF)
 	}
 	last := all.keysA[len(all.keysA)-1]
-	t := d.tables.byName[tableName{snapshot.Archetype, "TemplateManager.template"}]
+	t := d.tables.find(snapshot.Archetype, "TemplateManager.template")
 	if t == nil {
 		return nil
 	}

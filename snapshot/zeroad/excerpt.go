@@ -54,7 +54,8 @@ type level struct {
 
 // excerpt reads what is there of a dump.
 func (d *decoder) excerpt(w *snapshot.World, head excerpt.Head) {
-	d.tables, d.names = tables{map[tableName]*table{}, &d.columns}, map[string]string{}
+	d.scratch = newScratch() // values are texts here
+	d.tables.begin()
 	p := &pieces{d: d, w: w, seen: map[string]uint64{}}
 	for d.pos < len(d.text) {
 		line, err := d.line()
@@ -105,7 +106,7 @@ func (p *pieces) line(line []byte) bool {
 		if id >= FirstLocal {
 			class = snapshot.Noise
 		}
-		all := d.tables.byName[tableName{class, entityTable}]
+		all := d.tables.find(class, entityTable)
 		if !ok || id < 0 || all != nil && !all.follows(uint64(id), 0) {
 			return false
 		}

@@ -197,6 +197,7 @@ func (t *table) nativeField(name string) *nativeField {
 			f.typ = nativeTypes[name]
 		}
 		t.native[name] = f
+		t.all.made++
 	}
 	return f
 }
@@ -222,11 +223,7 @@ func (t *table) put(line *nativeLine) error {
 	if f.field == nil {
 		f.field = t.newField(f.name, f.typ)
 	}
-	c, err := t.at(f.field)
-	if err == nil {
-		c.AppendUint(bits)
-	}
-	return err
+	return t.setBits(f.field, bits)
 }
 
 // parseNative parses a value that is written as the engine writes its type.
@@ -389,7 +386,7 @@ func (d *decoder) list(own *table, name string) *table {
 		}
 		own.lists[name] = t
 	}
-	return t
+	return t.open()
 }
 
 // listed returns the table of what repeats a field of the current component.
@@ -397,7 +394,7 @@ func (d *decoder) listed(f *nativeField) *table {
 	if f.list == nil {
 		f.list = d.list(f.table, f.name)
 	}
-	return f.list
+	return f.list.open()
 }
 
 // group makes a row of a group, if lines begin with one, and returns how many
@@ -462,6 +459,7 @@ func (d *decoder) row(own *table, g *group, key uint64, lines []nativeLine) erro
 	}
 	if !t.follows(d.entity, key) {
 		first.others++
+		d.tables.record.stop() // which table a row goes to depends on what came before
 		t = d.list(own, another(g.label, first.others))
 	}
 	t.add(d.entity, key)
@@ -506,6 +504,7 @@ func (d *decoder) eachOf(own *table, g *group, lines []nativeLine) error {
 			return err
 		}
 	}
+	d.tables.record.opened(t) // perhaps without a row
 	return nil
 }
 

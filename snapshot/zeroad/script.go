@@ -25,6 +25,7 @@ const (
 // path is a place in the JSON that makes the rows of one table.
 type path struct {
 	table *table
+	dump  int    // that it is of
 	name  string // of its columns; "" for the state of a component as a whole
 	token string // as in the shape: "" for a row as a whole
 
@@ -53,10 +54,11 @@ const (
 
 // nameKinds names the columns of p and all below.
 func (p *path) nameKinds() {
-	if p.text != nil && p.number != nil {
+	number, text := p.table.has(p.number), p.table.has(p.text)
+	if text && number {
 		p.text.column.Field += textSuffix
 	}
-	if p.boolean != nil && (p.number != nil || p.text != nil) {
+	if p.table.has(p.boolean) && (number || text) {
 		p.boolean.column.Field += boolSuffix
 	}
 	for _, q := range p.members {
@@ -81,19 +83,39 @@ func (p *path) sub(step string) *path {
 	if len(name) > snapshot.MaxName-len(textSuffix) || len(p.table.fields) >= maxColumns {
 		return nil
 	}
-	return &path{table: p.table, name: name, token: token}
+	p.table.all.made++
+	return &path{table: p.table, dump: p.table.all.dump, name: name, token: token}
+}
+
+// open reports whether p is, or becomes, one of this dump: whether there is room for its columns.
+func (p *path) open() bool {
+	if p.dump != p.table.all.dump {
+		if len(p.table.fields) >= maxColumns {
+			return false
+		}
+		p.dump = p.table.all.dump
+	}
+	return true
+}
+
+// opened returns p, or nil if there is no room for its columns.
+func (p *path) opened() *path {
+	if p.open() {
+		return p
+	}
+	return nil
 }
 
 // key returns the path of a member by its name.
 func (p *path) key(key []byte) *path {
 	if p.keys != nil {
 		if q := p.keys[string(key)]; q != nil {
-			return q
+			return q.opened()
 		}
 	} else {
 		for _, q := range p.members {
 			if q.member == string(key) {
-				return q
+				return q.opened()
 			}
 		}
 	}
@@ -126,7 +148,7 @@ func (p *path) item(i int) *path {
 		}
 		p.items = append(p.items, q)
 	}
-	return p.items[i]
+	return p.items[i].opened()
 }
 
 // maxLooked is among how many members one is looked for one by one.
@@ -167,7 +189,7 @@ func (d *decoder) listOf(p *path) *table {
 			p.list.paths = &path{table: p.list, name: p.name + "[]"}
 		}
 	}
-	return p.list
+	return p.list.open()
 }
 
 // script reads a field that is JSON. That of a component written in
@@ -272,11 +294,9 @@ func (d *decoder) word(p *path, level int) error {
 		if p.boolean == nil {
 			p.boolean = p.table.newField(p.name, snapshot.Bool)
 		}
-		c, err := p.table.at(p.boolean)
-		if err != nil {
+		if err := p.table.setBits(p.boolean, uint64(len("false")-len(word))); err != nil {
 			return d.errorAt(start, "%w", err)
 		}
-		c.AppendUint(uint64(len("false") - len(word)))
 		return nil
 	}
 	return d.errorf("%.10q, expected a value", d.text[d.pos:])
@@ -308,11 +328,9 @@ func (d *decoder) number(p *path, level int) error {
 	if p.number == nil {
 		p.number = p.table.newField(p.name, snapshot.F64)
 	}
-	c, err := p.table.at(p.number)
-	if err != nil {
+	if err := p.table.setBits(p.number, math.Float64bits(v)); err != nil {
 		return d.errorAt(start, "%w", err)
 	}
-	c.AppendFloat(v)
 	return nil
 }
 
@@ -366,7 +384,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 		if c != '"' {
 			return d.errorf("%q, expected a name", c)
 		}
-		if q := *next; q != nil && q.lead != nil && depth < maxDepth && bytes.HasPrefix(d.text[d.pos:], q.lead) {
+		if q := *next; q != nil && q.lead != nil && depth < maxDepth && bytes.HasPrefix(d.text[d.pos:], q.lead) && q.open() {
 			d.pos += len(q.lead)
 			if err := d.value(q, level, depth+1); err != nil {
 				return err

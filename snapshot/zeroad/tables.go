@@ -15,10 +15,15 @@ const (
 	maxColumns = 4096
 )
 
-// tables are those of one dump, by class and label.
+// tables are those of a dump, by class and label. What is known of their columns stays from one dump to the next, which
+// mostly has the same; what they hold, and which of them there are, does not.
 type tables struct {
 	byName map[tableName]*table
-	memory *columnMemory
+	used   []*table // by this dump, in the order of their first rows
+	dump   int      // counts the dumps
+	made   int      // tables, columns, paths and fields
+
+	record recorder
 }
 
 type tableName struct {
@@ -28,14 +33,16 @@ type tableName struct {
 
 // table collects the rows of one table. The last row is the current one.
 type table struct {
-	memory    *columnMemory
+	all       *tables
+	dump      int // that what it holds is of
+	class     snapshot.Class
 	label     string
 	component string
 	two       bool // keys have two parts
 	keysA     []uint64
 	keysB     []uint64
 
-	fields []*field
+	fields []*field // of this dump
 	native map[string]*nativeField
 	first  *nativeField      // that began the last row
 	lists  map[string]*table // tables of the component's lists
@@ -49,18 +56,48 @@ type table struct {
 
 // field is a column as far as it is filled: the rows after that are absent.
 type field struct {
+	dump   int // that what it holds is of
+	name   string
 	column snapshot.Column
 	rows   int // of it
 }
 
-func (ts tables) get(class snapshot.Class, label, component string, two bool) *table {
+func newTables() *tables { return &tables{byName: map[tableName]*table{}} }
+
+// begin begins a dump.
+func (ts *tables) begin() {
+	ts.dump++
+	clear(ts.used)
+	ts.used = ts.used[:0]
+}
+
+func (ts *tables) get(class snapshot.Class, label, component string, two bool) *table {
 	name := tableName{class, label}
 	t := ts.byName[name]
 	if t == nil {
-		t = &table{memory: ts.memory, label: label, component: component, two: two, native: map[string]*nativeField{}}
+		t = &table{all: ts, class: class, label: label, component: component, two: two, native: map[string]*nativeField{}}
 		ts.byName[name] = t
+		ts.made++
+	}
+	return t.open()
+}
+
+// open returns t as that of this dump.
+func (t *table) open() *table {
+	if t.dump != t.all.dump {
+		t.dump, t.others, t.given, t.absent = t.all.dump, 0, 0, 0
+		t.keysA, t.keysB, t.fields = t.keysA[:0], t.keysB[:0], t.fields[:0]
+		t.all.used = append(t.all.used, t)
 	}
 	return t
+}
+
+// find returns a table of this dump, nil if it has none of that name.
+func (ts *tables) find(class snapshot.Class, label string) *table {
+	if t := ts.byName[tableName{class, label}]; t != nil && t.dump == ts.dump {
+		return t
+	}
+	return nil
 }
 
 func (t *table) add(a, b uint64) {
@@ -68,6 +105,7 @@ func (t *table) add(a, b uint64) {
 	if t.two {
 		t.keysB = append(t.keysB, b)
 	}
+	t.all.record.row(t, b)
 }
 
 // follows reports whether (a, b) is greater than the last key.
@@ -81,16 +119,29 @@ func (t *table) newField(name string, typ snapshot.Type) *field {
 	if typ == snapshot.Fixed {
 		scale = fixedScale
 	}
-	f := &field{column: snapshot.NewColumn(t.component, name, typ, scale)}
-	t.memory.lend(f)
-	t.fields = append(t.fields, f)
-	return f
+	t.all.made++
+	return &field{name: name, column: snapshot.NewColumn(t.component, name, typ, scale)}
 }
+
+// has reports whether f is a column of this dump.
+func (t *table) has(f *field) bool { return f != nil && f.dump == t.all.dump }
 
 var errTwice = errors.New("a field is given twice")
 
 // at returns the column, to which the value of the current row has to be appended.
 func (t *table) at(f *field) (*snapshot.Column, error) {
+	if f.dump != t.all.dump {
+		f.dump, f.rows = t.all.dump, 0
+		f.column.Field, f.column.Data, f.column.Present = f.name, f.column.Data[:0], nil
+		if f.column.Ends != nil {
+			f.column.Ends = f.column.Ends[:0]
+		}
+		if t.fields = append(t.fields, f); len(t.fields) == maxColumns {
+			if err := t.all.record.full(); err != nil {
+				return nil, err
+			}
+		}
+	}
 	row := len(t.keysA) - 1
 	t.given++
 	t.absent += max(0, row-f.rows)
@@ -107,37 +158,54 @@ func (t *table) at(f *field) (*snapshot.Column, error) {
 	return &f.column, nil
 }
 
-// text appends a text to a column of the current row, which is made if need
-// be.
-func (t *table) text(f **field, name string, value []byte) error {
-	if *f == nil {
-		*f = t.newField(name, snapshot.String)
-	}
-	c, err := t.at(*f)
+// setBits sets a column of numbers in the current row.
+func (t *table) setBits(f *field, bits uint64) error {
+	c, err := t.at(f)
 	if err == nil {
-		c.AppendBytes(value)
+		c.AppendUint(bits)
+		t.all.record.bits(t, f, bits)
 	}
 	return err
 }
 
+// setBytes sets a column of texts in the current row.
+func (t *table) setBytes(f *field, value []byte) error {
+	c, err := t.at(f)
+	if err == nil {
+		c.AppendBytes(value)
+		t.all.record.bytes(t, f, value)
+	}
+	return err
+}
+
+// text sets a column of texts in the current row, which is made if need be.
+func (t *table) text(f **field, name string, value []byte) error {
+	if *f == nil {
+		*f = t.newField(name, snapshot.String)
+	}
+	return t.setBytes(*f, value)
+}
+
 // finish returns the tables in no order, their rows and columns sorted.
-func (ts tables) finish() ([]snapshot.Table, error) {
+func (ts *tables) finish() ([]snapshot.Table, error) {
 	cells, given := 0, 0
-	for _, t := range ts.byName {
+	for _, t := range ts.used {
 		cells += len(t.keysA) * max(1, len(t.fields))
 		given += len(t.keysA) + t.given
 	}
 	if err := limits.Filled(cells, given); err != nil {
 		return nil, err
 	}
-	out := make([]snapshot.Table, 0, len(ts.byName))
-	for name, t := range ts.byName {
+	out := make([]snapshot.Table, 0, len(ts.used))
+	for _, t := range ts.used {
 		if t.paths != nil {
 			t.paths.nameKinds()
 		}
-		st := snapshot.Table{Label: t.label, Class: name.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
-		if t.two && t.keysB == nil {
-			st.Keys.B = []uint64{}
+		st := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA}}
+		if t.two {
+			if st.Keys.B = t.keysB; st.Keys.B == nil {
+				st.Keys.B = []uint64{}
+			}
 		}
 		t.distinctNames()
 		st.Columns = slices.Grow(st.Columns, len(t.fields))
@@ -149,7 +217,7 @@ func (ts tables) finish() ([]snapshot.Table, error) {
 		}
 		out = append(out, st)
 	}
-	ts.memory.settle(out)
+	settle(out)
 	for i := range out {
 		if err := out[i].SortRows(); err != nil {
 			return nil, err

@@ -37,6 +37,7 @@ package zeroad
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -158,10 +159,19 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if err := used.unpack(r, size); err != nil {
 		return nil, &Error{Name: name, Err: err}
 	}
-	text := used.content
-	d := decoder{name: name, text: text, scratch: used}
+	w, err := used.read(name)
+	if errors.Is(err, errRepeat) {
+		used.tables.record.forget()
+		w, err = used.read(name)
+	}
+	return w, err
+}
+
+// read reads the content.
+func (s *scratch) read(name string) (*snapshot.World, error) {
+	d := decoder{name: name, text: s.content, scratch: s}
 	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}, Peer: testRun(filepath.Base(name))}}
-	if head, rest, part := excerpt.Cut(text); part {
+	if head, rest, part := excerpt.Cut(d.text); part {
 		d.text = rest
 		d.excerpt(w, head)
 	} else if err := d.all(w); err != nil {
