@@ -186,7 +186,7 @@ func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
 	if err != nil {
 		return err
 	}
-	receive := x.Receive
+	var receive intake.Receive
 	if flags.queue {
 		if receive, err = d.queued(store, flags.build); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
 	list := d.sources(x, args, flags, doc)
 	show, end := d.progress("bundles", "bundles")
 	total := len(list)
-	err = x.Add(d.ctx, list, flags.jobs, receive, flags.queue, func(a intake.Added) error {
+	err = x.Add(d.ctx, list, flags.jobs, receive, func(a intake.Added) error {
 		doc.Add(&a)
 		if show != nil {
 			show(int64(doc.Bundles), int64(total))

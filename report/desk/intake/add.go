@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 
 	"github.com/desynctool/desynctool/report/desk"
@@ -36,17 +37,18 @@ func (x *Intake) Receive(ctx context.Context, b desk.Bundle, r desk.Receipt) (bu
 	return bundle, isNew, err
 }
 
-// Add stores bundles and, unless they wait for a queue, triages those that are not triaged yet, jobs of them at
-// once. It writes to the store in the order of the bundles, so that the same bundles give the same store, and
-// calls each with what became of them in that order, from one goroutine. What could not be stored does not end
-// it: only an error of each does, or ctx.
-func (x *Intake) Add(ctx context.Context, list []Source, jobs int, receive Receive, queued bool, each func(Added) error) error {
+// Add triages bundles that are not triaged yet, jobs of them at once, and stores them with what was found; with a
+// queue it only stores them there. It writes to the store in the order of the bundles, so that the same bundles give
+// the same store, and calls each with what became of them in that order, from one goroutine. What could not be
+// stored does not end it: only an error of each does, or ctx. A bundle is in the store once each is called with it,
+// and what came is kept only where there is no copy without names.
+func (x *Intake) Add(ctx context.Context, list []Source, jobs int, queue Receive, each func(Added) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	adding := &adding{Intake: x, ctx: ctx, receive: receive, queued: queued, reading: map[int64]bool{}}
-	items := make(chan *item)          // to be kept and triaged
+	adding := &adding{Intake: x, ctx: ctx, queue: queue, reading: map[string]bool{}}
+	items := make(chan *item)          // to be copied and triaged
 	window := make(chan *item, 2*jobs) // the same, in order
-	received := make(chan *item, 2*jobs)
+	looked := make(chan *item, 2*jobs)
 	var workers sync.WaitGroup
 	for range jobs {
 		workers.Go(func() {
@@ -59,7 +61,7 @@ func (x *Intake) Add(ctx context.Context, list []Source, jobs int, receive Recei
 		defer close(items)
 		defer close(window)
 		for _, s := range list {
-			it := &item{source: s, kept: make(chan struct{}), received: make(chan struct{}), done: make(chan struct{})}
+			it := &item{source: s, copied: make(chan struct{}), looked: make(chan struct{}), done: make(chan struct{})}
 			select {
 			case window <- it:
 			case <-ctx.Done():
@@ -69,20 +71,27 @@ func (x *Intake) Add(ctx context.Context, list []Source, jobs int, receive Recei
 		}
 	}()
 	go func() {
-		defer close(received)
+		defer close(looked)
 		for it := range window {
-			<-it.kept
-			adding.take(it)
-			received <- it
+			<-it.copied
+			adding.look(it)
+			looked <- it
 		}
 	}()
 	var err error
-	for it := range received {
+	for it := range looked {
 		<-it.done
-		if err != nil || context.Cause(ctx) != nil {
-			continue // ended: the rest waits, and is triaged when it comes again
+		if err == nil && context.Cause(ctx) == nil { // else it has ended: the rest is triaged when it comes again
+			adding.put(it)
 		}
-		adding.put(it)
+		if it.copy != nil {
+			if failed := it.copy.Close(); it.Err == nil {
+				it.Err = failed
+			}
+		}
+		if err != nil || context.Cause(ctx) != nil {
+			continue
+		}
 		if err = each(it.Added); err != nil {
 			end()
 		}
@@ -98,9 +107,8 @@ func (x *Intake) Add(ctx context.Context, list []Source, jobs int, receive Recei
 type adding struct {
 	*Intake
 	ctx     context.Context
-	receive Receive
-	queued  bool
-	reading map[int64]bool // bundles that are read in this call; of take alone
+	queue   Receive         // nil to triage
+	reading map[string]bool // hashes of bundles that are read in this call; of look alone
 }
 
 // item is a bundle on its way.
@@ -109,55 +117,128 @@ type item struct {
 	copy   *Kept
 	read   bool // it is to be triaged
 	Added
-	kept, received, done chan struct{}
+	copied, looked, done chan struct{}
 }
 
-// work keeps a bundle and triages it as soon as it is received.
+// work copies a bundle, and triages it if it is not known.
 func (a *adding) work(it *item) {
 	defer close(it.done)
 	it.Path = it.source.Path
-	copied, err := a.Keep(a.ctx, it.source)
-	it.copy, it.Err = copied, err
-	close(it.kept) // from here to received the item is that of take
-	if err != nil {
+	if a.queue != nil {
+		it.copy, it.Err = a.Keep(a.ctx, it.source)
+	} else {
+		it.copy, it.Err = summed(it.source)
+	}
+	failed := it.Err
+	close(it.copied) // from here to looked the item is that of look
+	if failed != nil {
 		return
 	}
-	<-it.received
+	<-it.looked
 	it.Left = it.copy.Left
-	if it.read {
-		it.Triaged, it.Err = a.Triage(a.ctx, it.copy.File, it.Bundle.Name, false)
+	if !it.read || it.Err != nil {
+		return
 	}
-	if err := it.copy.Close(); it.Err == nil {
-		it.Err = err
+	it.Triaged, it.Err = a.Triage(a.ctx, it.copy.File, it.copy.Bundle.Name, false)
+	if it.Err != nil || it.Triaged.Copy == nil {
+		it.Err = errors.Join(it.Err, a.store(a.ctx, it.source.Name, it.copy))
 	}
 }
 
-// take has the store know a bundle.
-func (a *adding) take(it *item) {
-	defer close(it.received)
+// look finds out whether a bundle is to be triaged; one of a queue is received.
+func (a *adding) look(it *item) {
+	defer close(it.looked)
 	if it.Err != nil {
 		return
 	}
-	it.Bundle, it.New, it.Err = a.receive(a.ctx, it.copy.Bundle, desk.Receipt{Name: it.copy.Bundle.Name, Source: a.Source})
-	it.read = it.Err == nil && !a.queued && it.Bundle.State == desk.Waiting && !a.reading[it.Bundle.ID]
-	if it.read {
-		a.reading[it.Bundle.ID] = true
+	if a.queue != nil {
+		it.Bundle, it.New, it.Err = a.queue(a.ctx, it.copy.Bundle, it.receipt(a))
+		if it.Err == nil && it.Bundle.State == desk.Read && it.Bundle.Kept != it.copy.Bundle.Kept { // a copy without names is kept
+			it.Err = a.Blobs.Delete(a.ctx, it.copy.Bundle.Kept)
+		}
+		return
 	}
-	if it.Err == nil && it.Bundle.State == desk.Aside {
+	hash := it.copy.Bundle.Hash
+	known, err := a.Store.Bundle(a.ctx, hash)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		it.Err = err
+		return
+	}
+	it.read = !a.reading[hash] && (known == nil || known.State == desk.Waiting)
+	a.reading[hash] = true
+}
+
+func (it *item) receipt(a *adding) desk.Receipt {
+	return desk.Receipt{Name: it.copy.Bundle.Name, Source: a.Source}
+}
+
+// errNotKept says that nothing of a bundle would be kept.
+var errNotKept = errors.New("its content is not in the store")
+
+// put writes that a bundle came, and what was read of it.
+func (a *adding) put(it *item) {
+	aside := (*AsideError)(nil)
+	switch isAside := errors.As(it.Err, &aside); {
+	case it.copy == nil || it.Err != nil && !it.read:
+		return
+	case isAside:
+		it.Aside, it.Err = aside.Why, nil
+	case it.Err != nil && it.copy.Bundle.Kept == "":
+		return // it could not be stored either
+	}
+	if a.queue == nil {
+		failed := it.Err
+		err := a.write(it)
+		if errors.Is(err, errNotKept) {
+			if err = a.store(a.ctx, it.source.Name, it.copy); err == nil {
+				err = a.write(it)
+			}
+		}
+		it.Err = errors.Join(failed, err)
+	}
+	if it.Bundle != nil && it.Bundle.State == desk.Aside {
 		it.Aside = it.Bundle.Why
-	}
-	if it.Err == nil && it.Bundle.State == desk.Read && it.Bundle.Kept != it.copy.Bundle.Kept { // a copy without names is kept
-		it.Err = a.Blobs.Delete(a.ctx, it.copy.Bundle.Kept)
 	}
 }
 
-// put writes what was read of a bundle.
-func (a *adding) put(it *item) {
-	aside := (*AsideError)(nil)
-	switch {
-	case errors.As(it.Err, &aside):
-		it.Aside, it.Err = aside.Why, a.SetAside(a.ctx, it.Bundle.ID, aside.Why)
-	case it.Err == nil && it.read:
-		it.Changes, _, it.Err = a.Put(a.ctx, it.Bundle, it.Triaged)
+// write writes to the store all that is known of an item.
+func (a *adding) write(it *item) error {
+	found := it.read && it.Err == nil && it.Aside == ""
+	b := it.copy.Bundle
+	if found && it.Triaged.Copy != nil {
+		b.Kept, b.KeptBytes = it.Triaged.Copy.Hash, it.Triaged.Copy.Stored
 	}
+	var (
+		bundle  *desk.Bundle
+		isNew   bool
+		changes []desk.Change
+		written bool
+	)
+	err := a.Store.Write(a.ctx, func(tx *desk.Tx) (err error) {
+		if bundle, isNew, err = tx.Receive(a.ctx, b, it.receipt(a)); err != nil {
+			return err
+		}
+		if bundle.Kept == "" {
+			return errNotKept
+		}
+		if written = false; !found && it.Aside == "" {
+			return nil
+		}
+		if written, err = tx.Claim(a.ctx, bundle.ID); err != nil || !written {
+			return err
+		}
+		if it.Aside != "" {
+			return tx.SetAside(a.ctx, bundle.ID, it.Aside)
+		}
+		changes, err = it.Triaged.Write(a.ctx, tx, bundle.ID, a.Tool)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	it.Bundle, it.New, it.Changes = bundle, isNew, changes
+	if found && written {
+		return a.Replaced(a.ctx, bundle, it.Triaged)
+	}
+	return nil
 }

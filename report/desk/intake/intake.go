@@ -7,6 +7,8 @@ package intake
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +61,7 @@ type AsideError struct{ Why string }
 
 func (e *AsideError) Error() string { return e.Why }
 
-// Kept is a bundle that is on stable storage, and a copy of it that can be read.
+// Kept is a bundle that is on stable storage, unless its Kept is empty, and a copy of it that can be read.
 type Kept struct {
 	Bundle desk.Bundle
 	File   string
@@ -73,46 +75,76 @@ func (k *Kept) Close() error { return k.remove() }
 
 // Keep puts a bundle on stable storage. A folder is kept as a tar archive.
 func (x *Intake) Keep(ctx context.Context, s Source) (*Kept, error) {
+	k, err := spool(s, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.store(ctx, s.Name, k); err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	return k, nil
+}
+
+// summed copies a bundle to where it can be read, and says what it is. It is not stored.
+func summed(s Source) (*Kept, error) {
+	sum := sha256.New()
+	k, err := spool(s, sum)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := os.Stat(k.File)
+	if err == nil && limits.File.Over(stat.Size()) {
+		err = fmt.Errorf("%s: more than %d bytes: %w", s.Name, limits.File.Max(), blobs.ErrTooLarge)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	k.Bundle.Hash, k.Bundle.Bytes = hex.EncodeToString(sum.Sum(nil)), stat.Size()
+	return k, nil
+}
+
+// spool copies a bundle to where it can be read, and to another writer.
+func spool(s Source, also io.Writer) (*Kept, error) {
 	dir, remove, err := files.TemporaryFolder("")
 	if err != nil {
 		return nil, err
 	}
 	k := &Kept{File: filepath.Join(dir, blobs.PackedName(s.Name, s.Folder)), remove: remove}
 	k.Bundle.Name = filepath.Base(k.File)
-	if err := x.keep(ctx, s, k); err != nil {
+	f, err := os.OpenFile(k.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		to := io.MultiWriter(f, also)
+		if s.Content != nil {
+			err = copyAll(to, s)
+		} else {
+			k.Left, err = blobs.Pack(s.Path, to)
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
 	return k, nil
 }
 
-func (x *Intake) keep(ctx context.Context, s Source, k *Kept) error {
-	f, err := os.OpenFile(k.File, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+// store puts what was copied on stable storage.
+func (x *Intake) store(ctx context.Context, name string, k *Kept) error {
+	f, err := os.Open(k.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if s.Content != nil {
-		err = spool(f, s)
-	} else {
-		k.Left, err = blobs.Pack(s.Path, f)
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
 	kept, err := x.Blobs.Put(ctx, f, 0)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	k.Bundle.Hash, k.Bundle.Bytes, k.Bundle.Kept, k.Bundle.KeptBytes = kept.Hash, kept.Bytes, kept.Hash, kept.Stored
 	return nil
 }
 
-// spool copies what comes from elsewhere than the disk.
-func spool(f *os.File, s Source) error {
-	n, err := io.Copy(f, io.LimitReader(s.Content, limits.File.Max()+1))
+// copyAll copies what comes from elsewhere than the disk.
+func copyAll(w io.Writer, s Source) error {
+	n, err := io.Copy(w, io.LimitReader(s.Content, limits.File.Max()+1))
 	if err == nil && limits.File.Over(n) {
 		err = limits.File.Reached(s.Name, n)
 	}

@@ -149,7 +149,7 @@ func TestAdd(t *testing.T) {
 		r.pause = func(name string) { time.Sleep(time.Duration(len(name)*7919%5) * time.Millisecond) }
 		stop := errors.New("stop")
 		n := 0
-		err := x.Add(ctx, list, 4, x.Receive, false, func(intake.Added) error {
+		err := x.Add(ctx, list, 4, nil, func(intake.Added) error {
 			if n++; n == 7 {
 				return stop
 			}
@@ -161,7 +161,7 @@ func TestAdd(t *testing.T) {
 		var paths, groups []string
 		reports, aside, missing := 0, 0, 0
 		before := r.read.Load()
-		err = x.Add(ctx, list, 4, x.Receive, false, func(a intake.Added) error {
+		err = x.Add(ctx, list, 4, nil, func(a intake.Added) error {
 			paths = append(paths, a.Path)
 			for _, c := range a.Changes {
 				reports++
@@ -192,7 +192,7 @@ func TestAdd(t *testing.T) {
 			t.Errorf("%d triages of 21 bundles", again)
 		}
 		before = r.read.Load()
-		if err := x.Add(ctx, list, 2, x.Receive, false, func(intake.Added) error { return nil }); err != nil || r.read.Load() != before {
+		if err := x.Add(ctx, list, 2, nil, func(intake.Added) error { return nil }); err != nil || r.read.Load() != before {
 			t.Errorf("%d triages again, %v", r.read.Load()-before, err)
 		}
 	})
@@ -214,7 +214,7 @@ func TestSameStore(t *testing.T) {
 				time.Sleep(2 * time.Millisecond)
 			}
 		}
-		if err := x.Add(context.Background(), list, jobs, x.Receive, false, func(intake.Added) error { return nil }); err != nil {
+		if err := x.Add(context.Background(), list, jobs, nil, func(intake.Added) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		var all strings.Builder
@@ -248,7 +248,7 @@ func TestAgain(t *testing.T) {
 		ctx := context.Background()
 		x, _ := open(t, where)
 		path := write(t, t.TempDir()+"/a.zip", "# 2 bug1 x")
-		if err := x.Add(ctx, []intake.Source{{Path: path, Name: "a.zip"}}, 1, x.Receive, false, func(intake.Added) error { return nil }); err != nil {
+		if err := x.Add(ctx, []intake.Source{{Path: path, Name: "a.zip"}}, 1, nil, func(intake.Added) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		ids, err := x.Store.BundlesOf(ctx, desk.Filter{})
