@@ -52,21 +52,31 @@ func TestAddKeeps(t *testing.T) {
 		x.Without, x.Wall = without{r}, 100*time.Millisecond
 		dir := t.TempDir()
 		contents := map[string]string{
-			"copied.zip": "# 2 bug1 a", "as-it-is.zip": "# 2 bug1 b", "fail.zip": "# 2 bug1 c", "hangs.zip": "hang", "unread.zip": "#", "twice.zip": "# 2 bug1 a",
+			"copied.zip": "# 2 bug1 a", "as-it-is.zip": "# 2 bug1 b", "fail.zip": "# 2 bug1 c", "hangs.zip": "hang", "unread.zip": "#", "twice.zip": "# 2 bug1 a", "waited.zip": "# 2 bug1 w",
 		}
-		names := []string{"copied.zip", "as-it-is.zip", "fail.zip", "hangs.zip", "unread.zip", "twice.zip"}
+		names := []string{"copied.zip", "as-it-is.zip", "fail.zip", "hangs.zip", "unread.zip", "twice.zip", "waited.zip"}
 		var list []intake.Source
 		for _, name := range names {
 			list = append(list, intake.Source{Path: write(t, filepath.Join(dir, name), contents[name]), Name: name})
 		}
-		states := map[string]desk.State{"as-it-is.zip": desk.Read, "copied.zip": desk.Read, "fail.zip": desk.Waiting, "hangs.zip": desk.Aside, "unread.zip": desk.Read}
+		states := map[string]desk.State{"as-it-is.zip": desk.Read, "copied.zip": desk.Read, "fail.zip": desk.Waiting, "hangs.zip": desk.Aside, "unread.zip": desk.Read, "waited.zip": desk.Read}
+		waiting, err := x.Keep(ctx, list[len(list)-1]) // as an upload does
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := x.Receive(ctx, waiting.Bundle, desk.Receipt{Name: "waited.zip"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := waiting.Close(); err != nil {
+			t.Fatal(err)
+		}
 		for round := range 2 { // again, nothing changes
 			err := x.Add(ctx, list, 3, nil, func(a intake.Added) error {
 				name := filepath.Base(a.Path)
 				if failed := errors.Is(a.Err, errMachine); failed != (name == "fail.zip") || !failed && a.Err != nil {
 					t.Errorf("%s: %v", name, a.Err)
 				}
-				if a.Bundle == nil || a.New != (round == 0 && name != "twice.zip") || (a.Aside != "") != (name == "hangs.zip") {
+				if a.Bundle == nil || a.New != (round == 0 && name != "twice.zip" && name != "waited.zip") || (a.Aside != "") != (name == "hangs.zip") {
 					t.Errorf("round %d, %s: %+v", round, name, a)
 				}
 				return nil
@@ -81,7 +91,7 @@ func TestAddKeeps(t *testing.T) {
 					t.Fatalf("%s: %+v, %v, expected one that is %s", name, b, err, state)
 				}
 				kept := contents[name]
-				if name == "copied.zip" || name == "unread.zip" {
+				if name == "copied.zip" || name == "unread.zip" || name == "waited.zip" {
 					kept = "a copy of " + name
 				}
 				if b.Kept != hashOf(kept) {
