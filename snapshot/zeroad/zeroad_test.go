@@ -897,19 +897,32 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { valid(t, text) })
 }
 
+// BenchmarkRead reads the dumps of a session, which follow each other: by a reader that has read nothing before each of
+// them, and by one that has read those before.
 func BenchmarkRead(b *testing.B) {
-	for _, name := range []string{"mp_late_damage/host/ooslog/00024.txt.gz", "mp_orders_walkspeed/host/ooslog/00017.txt.gz"} {
-		packed := content(b, filepath.Join(corpus, name))
-		text := plain(b, filepath.Join(corpus, name))
-		for kind, content := range map[string][]byte{"gzip": packed, "text": text} {
-			b.Run(kind+"/"+strings.SplitN(name, "/", 2)[0], func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
+	for _, session := range []string{"mp_late_damage", "mp_orders_walkspeed"} {
+		var dumps [][]byte
+		for _, name := range turns(b, session, "host", "client") {
+			for _, peer := range []string{"host", "client"} {
+				dumps = append(dumps, plain(b, filepath.Join(corpus, session, peer, "ooslog", name)))
+			}
+		}
+		for _, first := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%s/first=%v", session, first), func(b *testing.B) {
+				s, n, bytes := newScratch(), 0, 0
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := Read(bytes.NewReader(content), int64(len(content)), name); err != nil {
+					if first {
+						s = newScratch()
+					}
+					s.content = append(s.content[:0], dumps[n%len(dumps)]...)
+					if _, err := s.read("00024.txt"); err != nil {
 						b.Fatal(err)
 					}
+					bytes += len(s.content)
+					n++
 				}
+				b.SetBytes(int64(bytes / n))
 			})
 		}
 	}
