@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"io/fs"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -27,41 +26,21 @@ func openGzip(r io.Reader) (io.Reader, error) {
 		g.free()
 		return nil, err
 	}
-	return &gunzipping{from: g}, nil
+	return Lend(g, g.back), nil
+}
+
+// back closes g, and frees it.
+func (g *gunzip) back() error {
+	err := g.Close()
+	g.free()
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
 }
 
 // free gives g to the next file, without this one.
 func (g *gunzip) free() {
 	g.ahead.Reset(nil)
 	gunzips.Put(g)
-}
-
-// gunzipping is the content of a file until it is closed.
-type gunzipping struct {
-	mu   sync.Mutex // Close may come while Read waits
-	from *gunzip
-}
-
-func (g *gunzipping) Read(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.from == nil {
-		return 0, fs.ErrClosed
-	}
-	return g.from.Read(p)
-}
-
-func (g *gunzipping) Close() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.from == nil {
-		return nil
-	}
-	err := g.from.Close()
-	g.from.free()
-	g.from = nil
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // maxDirectory is how many bytes of a zip archive are read to list its entries. The
@@ -164,7 +165,15 @@ var inflaters = sync.Pool{New: func() any { return &reusable{ReadCloser: flate.N
 func inflater(r io.Reader) io.ReadCloser {
 	f := inflaters.Get().(*reusable)
 	_ = f.ReadCloser.(flate.Resetter).Reset(f.source(r), nil) // of no dictionary it has no error
-	return &pooled{from: f}
+	return packed.Lend(f, f.back)
+}
+
+// back closes f and gives it to the next entry, without this one.
+func (f *reusable) back() error {
+	err := f.Close()
+	_ = f.ReadCloser.(flate.Resetter).Reset(empty{}, nil) // so that it holds no file
+	inflaters.Put(f)
+	return err
 }
 
 // source returns what r has, from memory if it is small.
@@ -179,35 +188,6 @@ func (f *reusable) source(r io.Reader) io.Reader {
 	}
 	f.content.Reset(f.packed)
 	return &f.content
-}
-
-// pooled is an inflater that goes back when it is closed.
-type pooled struct {
-	mu   sync.Mutex // Close may come while Read waits
-	from *reusable
-}
-
-func (p *pooled) Read(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.from == nil {
-		return 0, fs.ErrClosed
-	}
-	return p.from.Read(b)
-}
-
-func (p *pooled) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.from == nil {
-		return nil
-	}
-	f := p.from
-	p.from = nil
-	err := f.Close()
-	_ = f.ReadCloser.(flate.Resetter).Reset(empty{}, nil) // so that it holds no file
-	inflaters.Put(f)
-	return err
 }
 
 // empty has nothing to read.
