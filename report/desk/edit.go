@@ -424,7 +424,9 @@ func (tx *Tx) moveReport(ctx context.Context, id int64, x *counted, variant int6
 	for _, step := range []struct {
 		variant, by int64
 	}{{x.variant, -1}, {variant, 1}} {
-		x.variant = step.variant
+		if x.variant = step.variant; x.variant == 0 {
+			continue // of no group
+		}
 		var group int64
 		if err := tx.row(ctx, "variant.group", []any{x.variant}, &group); err != nil {
 			return err

@@ -150,6 +150,11 @@ func TestEdits(t *testing.T) {
 			if left := rows(rt, s.DB(), `SELECT id FROM reports WHERE pinned`); len(left) > 0 {
 				rt.Fatalf("reports are still where somebody put them: %v", left)
 			}
+			for i, r := range plain {
+				if got := rows(rt, s.DB(), fmt.Sprint(`SELECT v.strict FROM reports r JOIN variants v ON v.id = r.variant_id WHERE r.bundle_id = `, i+1)); len(got) != 1 || strings.TrimSpace(got[0]) != r.Fingerprint {
+					rt.Fatalf("report %d is of the variant %v, expected that of %q", i+1, got, r.Fingerprint)
+				}
+			}
 			// Without edits the code of a group is what its key begins with.
 			for _, line := range rows(rt, s.DB(), `SELECT v.coarse, g.code, g.state, g.name FROM reports r JOIN variants v ON v.id = r.variant_id JOIN groups g ON g.id = v.group_id`) {
 				if f := strings.Fields(line); len(f) != 3 || f[1] != f[0][:8] || f[2] != "open" {

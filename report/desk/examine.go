@@ -90,7 +90,7 @@ func Examine(ctx context.Context, where string, o Options, openBlobs func() (blo
 	if x.blobs, err = openBlobs(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{x.count, x.database, x.documents, x.contents, x.leftOver} {
+	for _, step := range []func(context.Context) error{x.count, x.database, x.events, x.documents, x.contents, x.leftOver} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 // described is what the rows of a report say of it.
 type described struct {
 	id, variant     int64
-	moved           bool   // a person said, now or before, of which variant it is
+	moved           bool   // a person said of which variant it is
 	strict          string // of the variant
 	status          report.Status
 	game, build     string
@@ -23,10 +23,6 @@ type described struct {
 
 // documents reads all documents, and holds them against the rows that were made of them.
 func (x *examining) documents(ctx context.Context) error {
-	moved, err := x.moved(ctx)
-	if err := x.tried("table events", err); err != nil {
-		return err
-	}
 	for after := int64(0); ; {
 		before := after
 		var list []*described
@@ -38,7 +34,7 @@ func (x *examining) documents(ctx context.Context) error {
 				if err := scanned(scan)(&d.id, &d.variant, &d.moved, &d.strict, &d.status, &d.game, &d.build, &d.seed, &d.day, &d.tick, &d.peers, &body); err != nil {
 					return err
 				}
-				after, d.moved = d.id, d.moved || moved[d.id]
+				after = d.id
 				x.document(d, body)
 				return ctx.Err()
 			})
@@ -54,25 +50,6 @@ func (x *examining) documents(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// moved returns the reports that people have moved: they are where they were put, whatever is read in them since, and are put
-// back there if that is undone. All events are read for it.
-func (x *examining) moved(ctx context.Context) (map[int64]bool, error) {
-	ids := map[int64]bool{}
-	err := x.each(ctx, "examine.events", nil, func(scan func(...any) error) error {
-		e, err := scanEvent(scan)
-		if err != nil {
-			x.fault(RowFault, fmt.Sprintf("event %d", e.ID), "it cannot be read: %s", err)
-		}
-		if e.What == Moved {
-			for _, r := range e.About.Reports {
-				ids[r.Report] = true
-			}
-		}
-		return nil
-	})
-	return ids, err
 }
 
 // document holds a document against the row of its report and its variant.

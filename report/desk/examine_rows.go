@@ -215,3 +215,15 @@ func (x *examining) counting(ctx context.Context, tx *Tx, statement string) erro
 		return nil
 	})
 }
+
+// events reads what people did.
+func (x *examining) events(ctx context.Context) error {
+	err := x.each(ctx, "examine.events", nil, func(scan func(...any) error) error {
+		e, err := scanEvent(scan)
+		if err != nil {
+			x.fault(RowFault, fmt.Sprintf("event %d", e.ID), "it cannot be read: %s", err)
+		}
+		return ctx.Err()
+	})
+	return x.tried("table events", err)
+}

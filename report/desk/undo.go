@@ -152,16 +152,37 @@ func (tx *Tx) undoMerge(ctx context.Context, x Event, into *groupRow) error {
 	return err
 }
 
-// undoMove puts reports back to the variants of which they were.
+// undoMove puts reports back to where an earlier move had put them, else to the variants of which they are: perhaps
+// of another one than before, if they were triaged since.
 func (tx *Tx) undoMove(ctx context.Context, x Event) error {
 	for _, m := range x.About.Reports {
 		r, _, err := tx.counted(ctx, m.Report)
 		if err != nil {
 			return err
 		}
-		if err := tx.moveReport(ctx, m.Report, &r, m.Variant, m.Pinned); err != nil {
+		variant := m.Variant
+		if !m.Pinned {
+			if variant, err = tx.ownVariant(ctx, m.Report, r.game); err != nil {
+				return err
+			}
+		}
+		if err := tx.moveReport(ctx, m.Report, &r, variant, m.Pinned); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ownVariant returns of which variant a report is by its document, 0 if it is of no bug.
+func (tx *Tx) ownVariant(ctx context.Context, id, game int64) (variant int64, err error) {
+	r, err := tx.Document(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	key, ok := KeyOf(r)
+	if !ok {
+		return 0, nil
+	}
+	variant, _, err = tx.variant(ctx, game, key, r)
+	return variant, err
 }
