@@ -48,7 +48,7 @@ var scratches = sync.Pool{New: func() any { return newScratch() }}
 
 // free gives it to the next decoder, unless it is large.
 func (s *scratch) free() {
-	if cap(s.content) > maxScratch || s.tables.made+len(s.names) > maxMade || s.tables.grown() > maxGrown || s.tables.record.large() {
+	if cap(s.content) > maxScratch || s.tables.made+len(s.names) > maxMade || s.tables.grown() > maxGrown {
 		return
 	}
 	clear(s.lines[:cap(s.lines)])

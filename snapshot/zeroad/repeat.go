@@ -16,6 +16,7 @@ type recorder struct {
 	cursor   int  // in the blocks of before
 	stopped  bool // for the rest of this dump
 	repeated bool // something, in this dump
+	filled   bool // nothing more of this dump is recorded
 
 	on      bool
 	current block
@@ -53,8 +54,12 @@ var noRow = new(field)
 // which nothing but the text says where.
 var errRepeat = errors.New("at a limit while something was repeated")
 
-// maxRecorded is how many bytes are kept of a recording.
-const maxRecorded = 12 << 20
+// What a recording may take: of a dump that has more, only the components until then are repeated.
+const (
+	maxOps    = 1 << 18
+	maxValues = 4 << 20 // bytes
+	maxBlocks = 1 << 16
+)
 
 // maxBeside is among how many components of an entity one is looked for.
 const maxBeside = 64
@@ -62,19 +67,13 @@ const maxBeside = 64
 // begin begins a dump.
 func (r *recorder) begin(text []byte) {
 	r.before, r.now = r.now, r.before
-	r.now.text = append(r.now.text[:0], text...)
+	r.now.text = append(r.now.text[:0], text[:min(len(text), maxScratch)]...)
 	r.now.blocks, r.now.ops, r.now.values = r.now.blocks[:0], r.now.ops[:0], r.now.values[:0]
-	r.cursor, r.stopped, r.repeated, r.on = 0, false, false, false
+	r.cursor, r.stopped, r.repeated, r.filled, r.on = 0, false, false, false, false
 }
 
 // forget has the next dump repeat nothing.
 func (r *recorder) forget() { r.before, r.now = recording{}, recording{} }
-
-// large reports whether the recordings are too large to be kept.
-func (r *recorder) large() bool {
-	bytes := func(x *recording) int { return cap(x.text) + 64*cap(x.blocks) + 24*cap(x.ops) + cap(x.values) }
-	return bytes(&r.before)+bytes(&r.now) > 2*maxRecorded
-}
 
 // stop neither records nor repeats anything in the rest of the dump: what a component's text means depends on what
 // stands before it there.
@@ -142,6 +141,10 @@ func (r *recorder) repeat(b *block, start int) error {
 		}
 	}
 	now := &r.now
+	if r.filled || start+b.end-b.start > len(now.text) || len(now.blocks) >= maxBlocks || len(now.ops)+b.opsEnd-b.ops > maxOps || len(now.values)+len(values) > maxValues {
+		r.filled = true
+		return nil
+	}
 	moved := block{own: b.own, entity: b.entity, start: start, end: start + b.end - b.start, ops: len(now.ops), values: len(now.values)}
 	now.ops = append(now.ops, r.before.ops[b.ops:b.opsEnd]...)
 	now.values = append(now.values, values...)
@@ -152,7 +155,7 @@ func (r *recorder) repeat(b *block, start int) error {
 
 // start begins to record a component, whose own row is there.
 func (r *recorder) start(own *table, entity uint64, at int) {
-	if r.on = !r.stopped; r.on {
+	if r.on = !r.stopped && !r.filled; r.on {
 		r.current = block{own: own, entity: entity, start: at, ops: len(r.now.ops), values: len(r.now.values)}
 	}
 }
@@ -162,37 +165,59 @@ func (r *recorder) end(at int) {
 	if !r.on {
 		return
 	}
-	r.on = false
+	if r.on = false; at > len(r.now.text) || len(r.now.blocks) >= maxBlocks {
+		r.fill()
+		return
+	}
 	r.current.end, r.current.opsEnd, r.current.valuesEnd = at, len(r.now.ops), len(r.now.values)
 	r.now.blocks = append(r.now.blocks, r.current)
+}
+
+// fill ends recording, without the component at hand.
+func (r *recorder) fill() {
+	r.on, r.filled = false, true
+	r.now.ops, r.now.values = r.now.ops[:r.current.ops], r.now.values[:r.current.values]
+}
+
+// add records an op.
+func (r *recorder) add(o op) {
+	if len(r.now.ops) >= maxOps {
+		r.fill()
+	} else {
+		r.now.ops = append(r.now.ops, o)
+	}
 }
 
 // row records that a row begins.
 func (r *recorder) row(t *table, second uint64) {
 	if r.on {
-		r.now.ops = append(r.now.ops, op{t, nil, second})
+		r.add(op{t, nil, second})
 	}
 }
 
 // opened records that a table is there.
 func (r *recorder) opened(t *table) {
 	if r.on {
-		r.now.ops = append(r.now.ops, op{t, noRow, 0})
+		r.add(op{t, noRow, 0})
 	}
 }
 
 // bits records a number in the current row.
 func (r *recorder) bits(t *table, f *field, bits uint64) {
 	if r.on {
-		r.now.ops = append(r.now.ops, op{t, f, bits})
+		r.add(op{t, f, bits})
 	}
 }
 
 // bytes records a text in the current row.
 func (r *recorder) bytes(t *table, f *field, value []byte) {
-	if r.on {
+	switch {
+	case !r.on:
+	case len(r.now.values)+len(value) > maxValues:
+		r.fill()
+	default:
 		at := len(r.now.values) - r.current.values
 		r.now.values = append(r.now.values, value...)
-		r.now.ops = append(r.now.ops, op{t, f, uint64(at)<<32 | uint64(at+len(value))})
+		r.add(op{t, f, uint64(at)<<32 | uint64(at+len(value))})
 	}
 }

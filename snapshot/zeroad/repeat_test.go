@@ -107,6 +107,27 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// TestRepeatLarge: a dump that has more than is recorded is read the same, and what is recorded of it is bounded.
+func TestRepeatLarge(t *testing.T) {
+	s := newScratch()
+	numbers := "  Lists:\n    one: [" + strings.Repeat("1,", maxOps/2) + "1]\n"
+	texts := "  Health:\n    comp: {\"a\": \"" + strings.Repeat("x", maxValues) + "\"}\n"
+	position := "  Position:\n    x: 1.5\n"
+	for _, components := range [][]string{{position, numbers}, {numbers, position}, {position, texts}, {texts, position}, {position, numbers, texts, strings.Repeat("    # more\n", maxScratch/11)}} {
+		text := "rng: \"1\"\nentities:\n- id: 2\n" + position + "\n- id: 4\n" + strings.Join(components, "") + "\n- id: 6\n" + position + "\n"
+		for range 2 {
+			want, wantErr := readBy(newScratch(), []byte(text))
+			got, gotErr := readBy(s, []byte(text))
+			if gotErr != wantErr || wantErr != "<nil>" || !reflect.DeepEqual(got, want) {
+				t.Fatalf("another one after others: %.200s, expected %.200s", gotErr, wantErr)
+			}
+			if r := &s.tables.record.now; len(r.text) > maxScratch || len(r.ops) > maxOps || len(r.values) > maxValues || len(r.blocks) == 0 {
+				t.Errorf("%d bytes of text, %d ops, %d bytes of values, %d components are recorded", len(r.text), len(r.ops), len(r.values), len(r.blocks))
+			}
+		}
+	}
+}
+
 // TestRepeatSmall does the same with dumps that are made up, with every kind of line and list, and tables near
 // the number of columns that they may have.
 func TestRepeatSmall(t *testing.T) {

@@ -49,7 +49,7 @@ type table struct {
 	paths  *path             // of the JSON that makes rows, nil in a table of native fields
 
 	shape, rest *field // of a table with paths
-	others      int    // how often keys began again: see follow
+	others      int    // how often keys began again: see row
 
 	given, absent int // values
 }
