@@ -110,19 +110,32 @@ func TestRepeat(t *testing.T) {
 // TestRepeatLarge: a dump that has more than is recorded is read the same, and what is recorded of it is bounded.
 func TestRepeatLarge(t *testing.T) {
 	s := newScratch()
-	numbers := "  Lists:\n    one: [" + strings.Repeat("1,", maxOps/2) + "1]\n"
-	texts := "  Health:\n    comp: {\"a\": \"" + strings.Repeat("x", maxValues) + "\"}\n"
 	position := "  Position:\n    x: 1.5\n"
-	for _, components := range [][]string{{position, numbers}, {numbers, position}, {position, texts}, {texts, position}, {position, numbers, texts, strings.Repeat("    # more\n", maxScratch/11)}} {
-		text := "rng: \"1\"\nentities:\n- id: 2\n" + position + "\n- id: 4\n" + strings.Join(components, "") + "\n- id: 6\n" + position + "\n"
+	var members strings.Builder
+	for i := range maxColumns - 96 {
+		fmt.Fprintf(&members, "%s\"m%d\":1", strings.Repeat(",", min(i, 1)), i)
+	}
+	for what, component := range map[string]string{
+		"text": position + strings.Repeat("    # more\n", maxScratch/11),
+		"ops":  "  Health:\n    comp: {\"a\": [" + strings.Repeat("1,", maxOps/2) + "1]}\n",
+		// What an object looks like is longer than its text.
+		"values": "  Health:\n    comp: {\"" + strings.Repeat("k", 150) + "\": {" + members.String() + "}}\n",
+	} {
+		text := "rng: \"1\"\nentities:\n"
+		for id := range 12 {
+			text += fmt.Sprintf("- id: %d\n%s\n", 2*id+2, position)
+			if what == "values" || id == 4 {
+				text += fmt.Sprintf("- id: %d\n%s\n", 2*id+3, component)
+			}
+		}
 		for range 2 {
 			want, wantErr := readBy(newScratch(), []byte(text))
 			got, gotErr := readBy(s, []byte(text))
 			if gotErr != wantErr || wantErr != "<nil>" || !reflect.DeepEqual(got, want) {
-				t.Fatalf("another one after others: %.200s, expected %.200s", gotErr, wantErr)
+				t.Fatalf("%s: another one after others: %.200s, expected %.200s", what, gotErr, wantErr)
 			}
-			if r := &s.tables.record.now; len(r.text) > maxScratch || len(r.ops) > maxOps || len(r.values) > maxValues || len(r.blocks) == 0 {
-				t.Errorf("%d bytes of text, %d ops, %d bytes of values, %d components are recorded", len(r.text), len(r.ops), len(r.values), len(r.blocks))
+			if r := &s.tables.record.now; len(r.text) > maxScratch || len(r.ops) > maxOps || len(r.values) > maxValues || len(r.blocks) < 2 || !s.tables.record.filled {
+				t.Errorf("%s: %d bytes of text, %d ops, %d bytes of values, %d components are recorded", what, len(r.text), len(r.ops), len(r.values), len(r.blocks))
 			}
 		}
 	}
