@@ -25,17 +25,8 @@ type Added struct {
 	Aside string
 }
 
-// Receive is how a bundle that is kept comes into the store: (*Intake).Receive, or that of a queue.
+// Receive is how a bundle that is kept comes into a queue.
 type Receive func(ctx context.Context, b desk.Bundle, r desk.Receipt) (bundle *desk.Bundle, isNew bool, err error)
-
-// Receive writes that a bundle came.
-func (x *Intake) Receive(ctx context.Context, b desk.Bundle, r desk.Receipt) (bundle *desk.Bundle, isNew bool, err error) {
-	err = x.Store.Write(ctx, func(tx *desk.Tx) (err error) {
-		bundle, isNew, err = tx.Receive(ctx, b, r)
-		return err
-	})
-	return bundle, isNew, err
-}
 
 // Add triages bundles that are not triaged yet, jobs of them at once, and stores them with what was found; with a
 // queue it only stores them there. It writes to the store in the order of the bundles, so that the same bundles give

@@ -64,7 +64,11 @@ func TestAddKeeps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := x.Receive(ctx, waiting.Bundle, desk.Receipt{Name: "waited.zip"}); err != nil {
+		err = x.Store.Write(ctx, func(tx *desk.Tx) error {
+			_, _, err := tx.Receive(ctx, waiting.Bundle, desk.Receipt{Name: "waited.zip"})
+			return err
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := waiting.Close(); err != nil {

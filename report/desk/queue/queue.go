@@ -196,8 +196,8 @@ func (q *Queue) RetryAside(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Repair gives a job to every bundle that waits and has none, as one has that a desk add was about to triage when it
-// was ended, and returns how many these were.
+// Repair gives a job to every bundle that waits and has none, as one has that a desk add could not triage on its
+// machine, and returns how many these were.
 func (q *Queue) Repair(ctx context.Context) (n int, err error) {
 	err = q.each(ctx, desk.Waiting, func(b *desk.Bundle) error {
 		return q.store.Write(ctx, func(tx *desk.Tx) error {

@@ -226,7 +226,11 @@ func TestTriedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _, err := d.Receive(context.Background(), k.Bundle, desk.Receipt{Name: "a.txt"}) // as by a desk add that was killed
+		var b *desk.Bundle
+		err = d.Store.Write(context.Background(), func(tx *desk.Tx) (err error) { // as by a desk add on a machine that could not triage it
+			b, _, err = tx.Receive(context.Background(), k.Bundle, desk.Receipt{Name: "a.txt"})
+			return err
+		})
 		if err != nil || k.Close() != nil {
 			t.Fatal(err)
 		}
