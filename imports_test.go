@@ -18,6 +18,7 @@ const module = "github.com/desynctool/desynctool"
 // that fits a package's path decides.
 var layers = [][]string{
 	{"cmd"},
+	{"desk"},
 	{"report"},
 	{"bisect"},
 	{"internal/confine", "internal/kept"},
@@ -44,21 +45,20 @@ var withoutFiles = []string{"bisect"}
 var mayImport = map[string][]string{
 	"bisect/wasmsim":          {"bisect/extsim"},                                                                                                                                                // the same protocol, by function calls
 	"report/evidence":         {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"},             // opens files of every format, in archives or not
-	"report/desk":             {"report/desk/blobs"},                                                                                                                                            // its bundles
+	"desk":                    {"desk/blobs"},                                                                                                                                                   // its bundles
 	"report/evidence/archive": {"report/evidence/paste"},                                                                                                                                        // shows what is in pasted texts as files
 	"report/narrow":           {"report/witness", "report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
 	"report/simulators":       {"report/evidence", "report/evidence/archive", "report/witness"},                                                                                                 // tests a simulator with a peer's log
-	"report/desk/door":        {"report/desk/blobs"},                                                                                                                                            // keeps what comes in
+	"desk/door":               {"desk/blobs"},                                                                                                                                                   // keeps what comes in
 	"report/accuracy":         {"report/playbook"},                                                                                                                                              // measures its verdicts
 	"report/witness":          {"report/formats"},                                                                                                                                               // knows what a game left that it reads
 	"report/words":            {"report/playbook"},                                                                                                                                              // says what it concludes
 	"bisect/gitbisect":        {"bisect/extsim"},                                                                                                                                                // the end of what programs print
-	"report/desk/names":       {"report/evidence", "report/evidence/archive", "report/formats", "report/narrow", "report/peers"},                                                                // reads bundles without names, and copies them
-	"report/desk/web":         {"report/desk/render"},                                                                                                                                           // has the words of what the command line prints
+	"desk/web":                {"desk/render"},                                                                                                                                                  // has the words of what the command line prints
 	"report/commits":          {"report/evidence", "report/formats", "report/simulators"},                                                                                                       // tests what was built from commits
-	"report/desk/intake":      {"report/desk/blobs", "report/desk/names", "report/isolate", "report/evidence/archive"},                                                                          // keeps what comes, and has it triaged
-	"report/desk/queue":       {"report/desk/intake"},                                                                                                                                           // has workers take in what waits
-	"report/desk/render":      {"report/ci", "report/desk/intake", "report/desk/queue", "report/formats"},                                                                                       // JUnit; says what was taken in; games that have a name here
+	"desk/intake":             {"desk/blobs", "desk/names"},                                                                                                                                     // keeps what comes, and has it triaged
+	"desk/queue":              {"desk/intake"},                                                                                                                                                  // has workers take in what waits
+	"desk/render":             {"desk/intake", "desk/queue"},                                                                                                                                    // says what was taken in
 	"report/reader":           {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"},                                                              // all steps of a triage, here or in another process
 	"bisect/hunt":             {"bisect/minimize", "bisect/extsim"},                                                                                                                             // makes what it finds smaller, and tells how simulators break off
 }
@@ -74,7 +74,7 @@ func layer(pkg string) int {
 	return -1
 }
 
-// TestImportMap holds the direction of imports: cmd → report → bisect →
+// TestImportMap holds the direction of imports: cmd → desk → report → bisect →
 // tracediff → {snapshot, orderlog} → snapshot/signatures → {snapshot/merkle, orderlog/frame}. Within
 // a layer a package may import its parents, never its own sub-packages, which
 // only cmd and report/formats wire.

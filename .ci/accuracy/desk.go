@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
-	"github.com/desynctool/desynctool/report/desk"
 	"github.com/desynctool/desynctool/report/words"
 )
 

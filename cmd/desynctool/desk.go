@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
 )
 
 // deskVariable is the environment variable that names the store of desk where --store does not.

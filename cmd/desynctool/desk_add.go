@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/intake"
+	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/blobs"
-	"github.com/desynctool/desynctool/report/desk/intake"
-	"github.com/desynctool/desynctool/report/desk/names"
-	"github.com/desynctool/desynctool/report/desk/queue"
-	"github.com/desynctool/desynctool/report/desk/render"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/reader"
 )

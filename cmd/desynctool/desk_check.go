@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/render"
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/render"
 )
 
 func newDeskCheck(d *deskEnv) *cobra.Command {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/render"
 )
 
 func newDeskDoctor(d *deskEnv) *cobra.Command {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/render"
 )
 
 // deskEdit is a command that edits groups: what it is called, what its help says, and what it does.

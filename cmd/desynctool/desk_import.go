@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report/desk"
+	"github.com/desynctool/desynctool/desk"
 )
 
 func newDeskImport(d *deskEnv) *cobra.Command {

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/names"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/blobs"
-	"github.com/desynctool/desynctool/report/desk/names"
 )
 
 // fillDesk makes a store of four bundles that came 100 days ago and later, a day apart, and returns their hashes.

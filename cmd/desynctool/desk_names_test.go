@@ -18,8 +18,8 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/names"
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/names"
 )
 
 // TestDeskNames: the name of no player is in a store: of what came as an archive, as a folder and as a saved report, in no

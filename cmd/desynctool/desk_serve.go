@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/door"
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/web"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/blobs"
-	"github.com/desynctool/desynctool/report/desk/door"
-	"github.com/desynctool/desynctool/report/desk/queue"
-	"github.com/desynctool/desynctool/report/desk/web"
 )
 
 // deskServeFlags are the flags of desk serve.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
 )
 
 // deskBug is a bug of the game arena, as its reports show it.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/door"
-	"github.com/desynctool/desynctool/report/desk/render"
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/door"
+	"github.com/desynctool/desynctool/desk/render"
 )
 
 func newDeskWebhook(d *deskEnv) *cobra.Command {

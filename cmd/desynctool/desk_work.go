@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk/queue"
-	"github.com/desynctool/desynctool/report/desk/render"
 )
 
 // deskWorkFlags are the flags of desk work.

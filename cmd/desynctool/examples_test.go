@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/desk"
-	"github.com/desynctool/desynctool/report/desk/blobs"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 

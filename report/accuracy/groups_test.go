@@ -13,10 +13,10 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/accuracy"
-	"github.com/desynctool/desynctool/report/desk"
 	"github.com/desynctool/desynctool/report/words"
 )
 

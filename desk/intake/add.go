@@ -1,0 +1,235 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/desynctool/desynctool/desk"
+)
+
+// Added is what became of one bundle.
+type Added struct {
+	Path string
+	// Bundle is as the desk has it, nil of one that is not stored; Err is why.
+	Bundle *desk.Bundle
+	Err    error
+	New    bool
+	// Left names what is not in what is kept, and why, a line each.
+	Left []string
+	// Changes are those of its reports, nil if it was not triaged now. Triaged is what they were made of.
+	Changes []desk.Change
+	Triaged *Triaged
+	// Aside is why it cannot be triaged, empty if it can.
+	Aside string
+}
+
+// Receive is how a bundle that is kept comes into a queue.
+type Receive func(ctx context.Context, b desk.Bundle, r desk.Receipt) (bundle *desk.Bundle, isNew bool, err error)
+
+// Add triages bundles that are not triaged yet, jobs of them at once, and stores them with what was found; with a
+// queue it only stores them there. It writes to the store in the order of the bundles, so that the same bundles give
+// the same store, and calls each with what became of them in that order, from one goroutine. What could not be
+// stored does not end it: only an error of each does, or ctx. A bundle is in the store once each is called with it,
+// and what came is kept only where there is no copy without names.
+func (x *Intake) Add(ctx context.Context, list []Source, jobs int, queue Receive, each func(Added) error) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	adding := &adding{Intake: x, ctx: ctx, queue: queue, reading: map[string]bool{}}
+	items := make(chan *item)          // to be copied and triaged
+	window := make(chan *item, 2*jobs) // the same, in order
+	looked := make(chan *item, 2*jobs)
+	var workers sync.WaitGroup
+	for range jobs {
+		workers.Go(func() {
+			for it := range items {
+				adding.work(it)
+			}
+		})
+	}
+	go func() {
+		defer close(items)
+		defer close(window)
+		for _, s := range list {
+			it := &item{source: s, copied: make(chan struct{}), looked: make(chan struct{}), done: make(chan struct{})}
+			select {
+			case window <- it:
+			case <-ctx.Done():
+				return
+			}
+			items <- it
+		}
+	}()
+	go func() {
+		defer close(looked)
+		for it := range window {
+			<-it.copied
+			adding.look(it)
+			looked <- it
+		}
+	}()
+	var err error
+	for it := range looked {
+		<-it.done
+		if err == nil && context.Cause(ctx) == nil { // else it has ended: the rest is triaged when it comes again
+			adding.put(it)
+		}
+		if it.copy != nil {
+			if failed := it.copy.Close(); it.Err == nil {
+				it.Err = failed
+			}
+		}
+		if err != nil || context.Cause(ctx) != nil {
+			continue
+		}
+		if err = each(it.Added); err != nil {
+			end()
+		}
+	}
+	workers.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// adding is one call of Add.
+type adding struct {
+	*Intake
+	ctx     context.Context
+	queue   Receive         // nil to triage
+	reading map[string]bool // hashes of bundles that are read in this call; of look alone
+}
+
+// item is a bundle on its way.
+type item struct {
+	source Source
+	copy   *Kept
+	read   bool // it is to be triaged
+	Added
+	copied, looked, done chan struct{}
+}
+
+// work copies a bundle, and triages it if it is not known.
+func (a *adding) work(it *item) {
+	defer close(it.done)
+	it.Path = it.source.Path
+	if a.queue != nil {
+		it.copy, it.Err = a.Keep(a.ctx, it.source)
+	} else {
+		it.copy, it.Err = summed(it.source)
+	}
+	failed := it.Err
+	close(it.copied) // from here to looked the item is that of look
+	if failed != nil {
+		return
+	}
+	<-it.looked
+	it.Left = it.copy.Left
+	if !it.read || it.Err != nil {
+		return
+	}
+	it.Triaged, it.Err = a.Triage(a.ctx, it.copy.File, it.copy.Bundle.Name, false)
+	if it.Err != nil || it.Triaged.Copy == nil {
+		it.Err = errors.Join(it.Err, a.store(a.ctx, it.source.Name, it.copy))
+	}
+}
+
+// look finds out whether a bundle is to be triaged; one of a queue is received.
+func (a *adding) look(it *item) {
+	defer close(it.looked)
+	if it.Err != nil {
+		return
+	}
+	if a.queue != nil {
+		it.Bundle, it.New, it.Err = a.queue(a.ctx, it.copy.Bundle, it.receipt(a))
+		if it.Err == nil && it.Bundle.State == desk.Read && it.Bundle.Kept != it.copy.Bundle.Kept { // a copy without names is kept
+			it.Err = a.Blobs.Delete(a.ctx, it.copy.Bundle.Kept)
+		}
+		return
+	}
+	hash := it.copy.Bundle.Hash
+	known, err := a.Store.Bundle(a.ctx, hash)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		it.Err = err
+		return
+	}
+	it.read = !a.reading[hash] && (known == nil || known.State == desk.Waiting)
+	a.reading[hash] = true
+}
+
+func (it *item) receipt(a *adding) desk.Receipt {
+	return desk.Receipt{Name: it.copy.Bundle.Name, Source: a.Source}
+}
+
+// errNotKept says that nothing of a bundle would be kept.
+var errNotKept = errors.New("its content is not in the store")
+
+// put writes that a bundle came, and what was read of it.
+func (a *adding) put(it *item) {
+	aside := (*AsideError)(nil)
+	switch isAside := errors.As(it.Err, &aside); {
+	case it.copy == nil || it.Err != nil && !it.read:
+		return
+	case isAside:
+		it.Aside, it.Err = aside.Why, nil
+	case it.Err != nil && it.copy.Bundle.Kept == "":
+		return // it could not be stored either
+	}
+	if a.queue == nil {
+		failed := it.Err
+		err := a.write(it)
+		if errors.Is(err, errNotKept) {
+			if err = a.store(a.ctx, it.source.Name, it.copy); err == nil {
+				err = a.write(it)
+			}
+		}
+		it.Err = errors.Join(failed, err)
+	}
+	if it.Bundle != nil && it.Bundle.State == desk.Aside {
+		it.Aside = it.Bundle.Why
+	}
+}
+
+// write writes to the store all that is known of an item.
+func (a *adding) write(it *item) error {
+	found := it.read && it.Err == nil && it.Aside == ""
+	b := it.copy.Bundle
+	if found && it.Triaged.Copy != nil {
+		b.Kept, b.KeptBytes = it.Triaged.Copy.Hash, it.Triaged.Copy.Stored
+	}
+	var (
+		bundle  *desk.Bundle
+		isNew   bool
+		changes []desk.Change
+		written bool
+	)
+	err := a.Store.Write(a.ctx, func(tx *desk.Tx) (err error) {
+		if bundle, isNew, err = tx.Receive(a.ctx, b, it.receipt(a)); err != nil {
+			return err
+		}
+		if bundle.Kept == "" {
+			return errNotKept
+		}
+		if written = false; !found && it.Aside == "" {
+			return nil
+		}
+		if written, err = tx.Claim(a.ctx, bundle.ID); err != nil || !written {
+			return err
+		}
+		if it.Aside != "" {
+			return tx.SetAside(a.ctx, bundle.ID, it.Aside)
+		}
+		changes, err = it.Triaged.Write(a.ctx, tx, bundle.ID, a.Tool)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	it.Bundle, it.New, it.Changes = bundle, isNew, changes
+	if found && written {
+		return a.Replaced(a.ctx, bundle, it.Triaged)
+	}
+	return nil
+}

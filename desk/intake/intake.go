@@ -1,0 +1,313 @@
+// Package intake takes bundles into a desk: from a path to a blob, from a blob to readings.
+//
+// What is kept comes first: the bundle is on stable storage before the desk has a row of it, the row
+// is there before it is triaged, and the reports replace what was there before. Each of these steps
+// may be done twice with the same result, so that whatever was interrupted is simply done again.
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/isolate"
+)
+
+// Reader triages what lies at a path: a report for each match, at least one. An error is about this
+// machine, not about the bundle.
+type Reader interface {
+	Read(ctx context.Context, path, name string) ([]*report.Report, error)
+}
+
+// Copier is a Reader that makes reports without the names of players, and copies of what it has read.
+type Copier interface {
+	Reader
+	// ReadCopy is Read, and writes what was read to out without names. Copied says that it did, and left in what of the copy
+	// names may be, a line each, or why there is none.
+	ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*report.Report, copied bool, left []string, err error)
+}
+
+// Intake takes bundles into a store. Its methods may be called at once.
+type Intake struct {
+	Store  *desk.Store
+	Blobs  blobs.Store
+	Reader Reader
+	// Without, if not nil, reads in place of Reader, without the names of players. What is kept of a bundle is then
+	// the copy that it makes.
+	Without Copier
+	// Tool is the version that triages.
+	Tool string
+	// Wall is how long the triage of a bundle may take, 0 for any time.
+	Wall time.Duration
+	// Source is who takes bundles, for receipts.
+	Source string
+}
+
+// AsideError says why a bundle cannot be triaged, and that it makes no sense to try it again as it is.
+type AsideError struct{ Why string }
+
+func (e *AsideError) Error() string { return e.Why }
+
+// Kept is a bundle that is on stable storage, unless its Kept is empty, and a copy of it that can be read.
+type Kept struct {
+	Bundle desk.Bundle
+	File   string
+	// Left names what is not in the copy, and why, a line each.
+	Left   []string
+	remove func() error
+}
+
+// Close removes the copy.
+func (k *Kept) Close() error { return k.remove() }
+
+// Keep puts a bundle on stable storage. A folder is kept as a tar archive.
+func (x *Intake) Keep(ctx context.Context, s Source) (*Kept, error) {
+	k, err := spool(s, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.store(ctx, s.Name, k); err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	return k, nil
+}
+
+// summed copies a bundle to where it can be read, and says what it is. It is not stored.
+func summed(s Source) (*Kept, error) {
+	sum := sha256.New()
+	k, err := spool(s, sum)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := os.Stat(k.File)
+	if err == nil && limits.File.Over(stat.Size()) {
+		err = fmt.Errorf("%s: more than %d bytes: %w", s.Name, limits.File.Max(), blobs.ErrTooLarge)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	k.Bundle.Hash, k.Bundle.Bytes = hex.EncodeToString(sum.Sum(nil)), stat.Size()
+	return k, nil
+}
+
+// spool copies a bundle to where it can be read, and to another writer.
+func spool(s Source, also io.Writer) (*Kept, error) {
+	dir, remove, err := files.TemporaryFolder("")
+	if err != nil {
+		return nil, err
+	}
+	k := &Kept{File: filepath.Join(dir, blobs.PackedName(s.Name, s.Folder)), remove: remove}
+	k.Bundle.Name = filepath.Base(k.File)
+	f, err := os.OpenFile(k.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		to := io.MultiWriter(f, also)
+		if s.Content != nil {
+			err = copyAll(to, s)
+		} else {
+			k.Left, err = blobs.Pack(s.Path, to)
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	return k, nil
+}
+
+// store puts what was copied on stable storage.
+func (x *Intake) store(ctx context.Context, name string, k *Kept) error {
+	f, err := os.Open(k.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	kept, err := x.Blobs.Put(ctx, f, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	k.Bundle.Hash, k.Bundle.Bytes, k.Bundle.Kept, k.Bundle.KeptBytes = kept.Hash, kept.Bytes, kept.Hash, kept.Stored
+	return nil
+}
+
+// copyAll copies what comes from elsewhere than the disk.
+func copyAll(w io.Writer, s Source) error {
+	n, err := io.Copy(w, io.LimitReader(s.Content, limits.File.Max()+1))
+	if err == nil && limits.File.Over(n) {
+		err = limits.File.Reached(s.Name, n)
+	}
+	return err
+}
+
+// afterWall is how long a triage that has been told to end may take for that.
+const afterWall = 5 * time.Second
+
+var errWall = errors.New("the time of the triage is over")
+
+// Triaged is what was found in a bundle.
+type Triaged struct {
+	Readings []desk.Reading
+	// Copy is the blob that is kept in place of what came: that without the names of players. Nil leaves
+	// what came.
+	Copy *blobs.Kept
+	// Names says where names of players may be left, a line each.
+	Names []string
+}
+
+// Write writes what was found, in place of what was found before.
+func (t *Triaged) Write(ctx context.Context, tx *desk.Tx, bundle int64, tool string) ([]desk.Change, error) {
+	changes, err := tx.Put(ctx, bundle, tool, t.Readings)
+	if err == nil && t.Copy != nil {
+		err = tx.SetKept(ctx, bundle, t.Copy.Hash, t.Copy.Stored)
+	}
+	return changes, err
+}
+
+// Replaced deletes what came of a bundle, after a copy was written of it. What is not deleted because
+// this program ends before belongs to no bundle, and desk prune deletes it.
+func (x *Intake) Replaced(ctx context.Context, b *desk.Bundle, t *Triaged) error {
+	if t.Copy == nil || t.Copy.Hash == b.Kept {
+		return nil
+	}
+	return x.Blobs.Delete(ctx, b.Kept)
+}
+
+// Triage reads what lies in a file; copied says that it is a copy without names already. An error is an
+// AsideError if it is about the bundle, else it is about this machine.
+func (x *Intake) Triage(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
+	wall := make(<-chan time.Time)
+	reading := ctx
+	if x.Wall > 0 {
+		var end context.CancelFunc
+		reading, end = context.WithTimeoutCause(ctx, x.Wall, errWall)
+		defer end()
+		wall = time.After(x.Wall + afterWall)
+	}
+	type result struct {
+		*Triaged
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		t, err := x.read(reading, file, name, copied)
+		done <- result{t, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil && ctx.Err() == nil && errors.Is(context.Cause(reading), errWall) {
+			return nil, &AsideError{fmt.Sprintf("its triage took longer than %s", x.Wall)}
+		}
+		if died := (*isolate.DiedError)(nil); errors.As(r.err, &died) && ctx.Err() == nil {
+			return nil, &AsideError{died.Error()}
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		return r.Triaged, nil
+	case <-wall:
+		return nil, &AsideError{fmt.Sprintf("its triage took longer than %s, and did not end when it was told to", x.Wall)}
+	}
+}
+
+// read triages, and copies what it has read without the names of players.
+func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
+	if x.Without == nil || copied {
+		by := x.Reader
+		if x.Without != nil {
+			by = x.Without
+		}
+		list, err := by.Read(ctx, file, name)
+		return &Triaged{Readings: readings(list)}, err
+	}
+	f := files.Spool()
+	defer f.Close()
+	list, written, left, err := x.Without.ReadCopy(ctx, file, name, f)
+	if err != nil {
+		return nil, err
+	}
+	t := &Triaged{Readings: readings(list), Names: left}
+	if !written {
+		return t, nil
+	}
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := x.Blobs.Put(ctx, io.NewSectionReader(f, 0, stat.Size()), 0)
+	t.Copy = &kept
+	return t, err
+}
+
+func readings(list []*report.Report) (all []desk.Reading) {
+	for _, r := range list {
+		complete, _ := r.Completeness()
+		all = append(all, desk.Reading{Report: r, Complete: complete})
+	}
+	return all
+}
+
+// Stored triages a bundle that is kept. Errors are those of Triage.
+func (x *Intake) Stored(ctx context.Context, b *desk.Bundle) (*Triaged, error) {
+	if b.Kept == "" {
+		return nil, &AsideError{"its content is not kept any more"}
+	}
+	file, remove, err := blobs.ToFile(ctx, x.Blobs, b.Kept, b.Name, "")
+	if errors.Is(err, fs.ErrNotExist) { // another program may have put a copy in its place
+		now, nowErr := x.Store.BundleByID(ctx, b.ID)
+		if nowErr != nil && !errors.Is(nowErr, fs.ErrNotExist) {
+			return nil, nowErr
+		}
+		if nowErr == nil && now.Kept != "" && now.Kept != b.Kept {
+			b = now
+			file, remove, err = blobs.ToFile(ctx, x.Blobs, b.Kept, b.Name, "")
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &AsideError{"its content is not there: " + prose.OneLine(err.Error())}
+	case errors.Is(err, blobs.ErrDamaged):
+		return nil, &AsideError{prose.OneLine(err.Error())}
+	case err != nil:
+		return nil, err
+	}
+	t, err := x.Triage(ctx, file, b.Name, b.Kept != b.Hash)
+	return t, errors.Join(err, remove())
+}
+
+// Put writes what was found in a bundle that waits. Of one that does not wait any more nothing is written: written is
+// false.
+func (x *Intake) Put(ctx context.Context, b *desk.Bundle, t *Triaged) (changes []desk.Change, written bool, err error) {
+	err = x.Store.Write(ctx, func(tx *desk.Tx) error {
+		if written, err = tx.Claim(ctx, b.ID); err != nil || !written {
+			return err
+		}
+		changes, err = t.Write(ctx, tx, b.ID, x.Tool)
+		return err
+	})
+	if err == nil && written {
+		err = x.Replaced(ctx, b, t)
+	}
+	return changes, written && err == nil, err
+}
+
+// SetAside writes that a bundle that waits is not tried again, and why.
+func (x *Intake) SetAside(ctx context.Context, bundle int64, why string) error {
+	return x.Store.Write(ctx, func(tx *desk.Tx) error {
+		if waits, err := tx.Claim(ctx, bundle); err != nil || !waits {
+			return err
+		}
+		return tx.SetAside(ctx, bundle, why)
+	})
+}

@@ -1,0 +1,105 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/desynctool/desynctool/desk"
+)
+
+// patience is in how many looks in a row nobody must have a job before it goes back to the queue: a
+// server of a database that was started again knows its workers only after a moment.
+const patience = 3
+
+// mostRunning is how many jobs that run are looked at.
+const mostRunning = 10_000
+
+// rescue gives back jobs that run nowhere: of workers that have ended, and of this one where the server's
+// answer was lost that it has them.
+func (w *worker) rescue(ctx context.Context) error {
+	list, err := w.driver.GetExecutor().JobGetStuck(ctx, &riverdriver.JobGetStuckParams{Max: mostRunning, StuckHorizon: time.Now().Add(never)})
+	if err != nil || len(list) == 0 {
+		clear(w.missed)
+		return err
+	}
+	var ids []string
+	for _, j := range list {
+		ids = append(ids, lastOf(j))
+	}
+	alive, err := w.life.alive(ctx, ids)
+	if err != nil {
+		return err
+	}
+	before := w.missed
+	w.missed = map[attempt]int{}
+	for _, j := range list {
+		own := lastOf(j) == w.life.id()
+		if own && w.runs(j.ID) || !own && alive[lastOf(j)] {
+			continue
+		}
+		a := attempt{j.ID, j.Attempt}
+		if w.missed[a] = before[a] + 1; w.missed[a] < patience {
+			continue
+		}
+		if err := w.giveBack(ctx, j, !own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toEnd is how long River may take to write that a job could not be done: three tries of ten seconds.
+const toEnd = 45 * time.Second
+
+// runs reports whether this process has a job.
+func (w *worker) runs(job int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ended, ok := w.running[job]
+	if ok && !ended.IsZero() && time.Since(ended) > toEnd {
+		delete(w.running, job)
+		return false
+	}
+	return ok
+}
+
+// lastOf returns who took a job last.
+func lastOf(j *rivertype.JobRow) string {
+	if len(j.AttemptedBy) == 0 {
+		return ""
+	}
+	return j.AttemptedBy[len(j.AttemptedBy)-1]
+}
+
+// giveBack puts a job back in its place in the queue. Its bundle is a suspect if its worker died.
+func (w *worker) giveBack(ctx context.Context, j *rivertype.JobRow, died bool) error {
+	var args job
+	if err := json.Unmarshal(j.EncodedArgs, &args); err != nil {
+		return err
+	}
+	why, err := json.Marshal(rivertype.AttemptError{At: w.store.Now(), Attempt: j.Attempt, Error: "its worker " + lastOf(j) + " does not run any more"})
+	if err != nil {
+		return err
+	}
+	return w.store.Write(ctx, func(tx *desk.Tx) error {
+		result, err := tx.ExecContext(ctx, `UPDATE river_job SET priority = priority WHERE id = $1 AND state = 'running' AND attempt = $2`, j.ID, j.Attempt)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return err // it is done, or another worker was first
+		}
+		_, err = w.driver.UnwrapExecutor(tx.Tx).JobRescueMany(ctx, &riverdriver.JobRescueManyParams{
+			ID: []int64{j.ID}, Error: [][]byte{why}, FinalizedAt: []*time.Time{nil}, ScheduledAt: []time.Time{j.ScheduledAt}, State: []string{string(rivertype.JobStateAvailable)},
+		})
+		if died {
+			err = errors.Join(err, addSuspect(ctx, tx, args.Bundle))
+		}
+		return err
+	})
+}

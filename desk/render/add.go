@@ -1,0 +1,187 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/intake"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Adding is what desk add has done. It is desynctool.desk-add/1.
+type Adding struct {
+	report.Head
+	Bundles int  `json:"bundles"` // that were given
+	New     int  `json:"new"`     // stored for the first time
+	Before  int  `json:"seen_before"`
+	Queued  bool `json:"queued"` // triage is left to desk work
+	Triaged int  `json:"triaged"`
+	Reports int  `json:"reports"`
+	// NoGroup is of how many reports no divergence is known: in sync, inconclusive, or nothing that could be read.
+	NoGroup int `json:"no_group"`
+	// NewGroups are groups that had no report before, CameBack those that were closed.
+	NewGroups []string `json:"new_groups"`
+	CameBack  []string `json:"came_back"`
+	// Aside are bundles that cannot be triaged, Waiting those that could not be triaged here; NotStored are those
+	// that are not in the store.
+	Aside     []Untaken `json:"aside"`
+	Waiting   []Untaken `json:"waiting"`
+	NotStored []Untaken `json:"not_stored"`
+	// Named are bundles in which names of players may be left, with the first file of which that is known.
+	Named []Untaken `json:"names_left"`
+}
+
+// Untaken is a bundle that has no reports, and why.
+type Untaken struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// NewAdding returns an Adding of nothing yet.
+func NewAdding(queued bool) *Adding {
+	return &Adding{Head: report.NewHead("desk-add", report.InSync, nil), Queued: queued, NewGroups: []string{}, CameBack: []string{}, Aside: []Untaken{}, Waiting: []Untaken{}, NotStored: []Untaken{}, Named: []Untaken{}}
+}
+
+// Add adds what became of a bundle.
+func (a *Adding) Add(x *intake.Added) {
+	a.Bundles++
+	switch {
+	case x.Bundle == nil:
+		a.Refused(x.Path, x.Err)
+		return
+	case x.New:
+		a.New++
+	default:
+		a.Before++
+	}
+	path := report.Safe(x.Path)
+	switch {
+	case x.Err != nil:
+		a.Waiting = append(a.Waiting, Untaken{path, report.Safe(prose.Plainly(x.Err))})
+	case x.Aside != "":
+		a.Aside = append(a.Aside, Untaken{path, report.Safe(x.Aside)})
+	case len(x.Changes) > 0:
+		a.Triaged++
+	}
+	if x.Triaged != nil && len(x.Triaged.Names) > 0 {
+		a.Named = append(a.Named, Untaken{path, report.Safe(x.Triaged.Names[0])})
+	}
+	for _, left := range x.Left {
+		a.Warnings = append(a.Warnings, report.Safe(x.Path+": "+left))
+	}
+	a.Reports += len(x.Changes)
+	for _, c := range x.Changes {
+		if c.Group == "" {
+			a.NoGroup++
+		}
+		if c.NewGroup {
+			a.NewGroups = append(a.NewGroups, c.Group)
+		}
+		if c.CameBack && !slices.Contains(a.CameBack, c.Group) {
+			a.CameBack = append(a.CameBack, c.Group)
+		}
+	}
+	a.Status = a.status()
+}
+
+// Refused adds a path of which nothing is stored.
+func (a *Adding) Refused(path string, err error) {
+	a.NotStored = append(a.NotStored, Untaken{report.Safe(path), report.Safe(prose.Plainly(err))})
+	a.Status = a.status()
+}
+
+func (a *Adding) status() report.Status {
+	switch {
+	case len(a.NotStored) > 0:
+		return report.Failed
+	case len(a.Aside)+len(a.Waiting) > 0:
+		return report.Inconclusive
+	}
+	return report.InSync
+}
+
+// Text says what was done, in a few lines.
+func (a *Adding) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d new, %d seen before", prose.Count(a.Bundles, "bundle", "bundles"), a.New, a.Before)
+	if n := len(a.NotStored); n > 0 {
+		fmt.Fprintf(&b, ", %d not stored", n)
+	}
+	b.WriteString(".\n")
+	switch {
+	case a.Queued && a.New > 0:
+		b.WriteString("They wait for desynctool desk work.\n")
+	case !a.Queued && a.Triaged > 0:
+		fmt.Fprintf(&b, "%s, %s", prose.Count(a.Reports, "report", "reports"), prose.Count(len(a.NewGroups), "new group", "new groups"))
+		if a.NoGroup > 0 {
+			fmt.Fprintf(&b, "; of %d no divergence is known (desynctool desk list --reports)", a.NoGroup)
+		}
+		b.WriteString(".\n")
+	}
+	groups(&b, "New", a.NewGroups)
+	groups(&b, "Came back", a.CameBack)
+	if n := len(a.Named); n > 0 {
+		fmt.Fprintf(&b, "Names of players: %s, files of which are kept as they came (docs/privacy.md).\n", prose.Count(n, "bundle", "bundles"))
+	}
+	untaken(&b, "set aside", a.Aside)
+	untaken(&b, "stored, not triaged", a.Waiting)
+	untaken(&b, "not stored", a.NotStored)
+	return b.String()
+}
+
+// shown is how many groups or bundles are named at most.
+const shown = 12
+
+func groups(b *strings.Builder, what string, codes []string) {
+	if len(codes) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s: %s", what, strings.Join(codes[:min(len(codes), shown)], ", "))
+	if more := len(codes) - shown; more > 0 {
+		fmt.Fprintf(b, " and %d more", more)
+	}
+	b.WriteString(".\n")
+}
+
+func untaken(b *strings.Builder, what string, list []Untaken) {
+	for i, u := range list {
+		if i == shown {
+			fmt.Fprintf(b, "%s: %d more\n", what, len(list)-i)
+			return
+		}
+		why := strings.TrimPrefix(u.Why, u.Path+": ")
+		fmt.Fprintf(b, "%s: %s: %s\n", what, prose.OneLine(u.Path), prose.OneLine(why))
+	}
+}
+
+// AddedLine says in a line what became of a bundle.
+func AddedLine(x *intake.Added) string {
+	path := report.Safe(prose.OneLine(x.Path))
+	switch {
+	case x.Bundle == nil:
+		return path + ": not stored: " + report.Safe(prose.OneLine(prose.Plainly(x.Err)))
+	case x.Err != nil:
+		return path + ": stored, not triaged: " + report.Safe(prose.OneLine(prose.Plainly(x.Err)))
+	case x.Aside != "":
+		return path + ": set aside: " + report.Safe(prose.OneLine(x.Aside))
+	case len(x.Changes) > 0:
+		var list []string
+		for i, c := range x.Changes {
+			said := string(x.Triaged.Readings[i].Report.Status)
+			if c.Group != "" {
+				said += ", group " + c.Group
+			}
+			if c.NewGroup {
+				said += " (new)"
+			}
+			list = append(list, said)
+		}
+		return path + ": " + strings.Join(list, "; ")
+	case !x.New && x.Bundle.State != desk.Waiting:
+		return path + ": seen before"
+	}
+	return path + ": stored"
+}

@@ -1,0 +1,134 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/desk/intake"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Again is desynctool.desk-again/1: what another triage of stored bundles says otherwise.
+type Again struct {
+	report.Head
+	DryRun  bool `json:"dry_run"` // the store is as it was
+	Queued  bool `json:"queued"`  // triage is left to desk work
+	Bundles int  `json:"bundles"`
+	Reports int  `json:"reports"`
+	Changed int  `json:"changed"` // reports that say something else, or are new or gone
+	// Counts is how many reports say something else of a field.
+	Counts  map[string]int `json:"counts"`
+	Changes []AgainChange  `json:"changes"`
+	Skipped []Untaken      `json:"skipped"` // bundles that could not be triaged; their reports are as they were
+	// Meanwhile are bundles that another program deleted or triaged while they were read: nothing was written of them.
+	Meanwhile []Untaken `json:"meanwhile"`
+}
+
+// AgainChange is a report that says something else.
+type AgainChange struct {
+	Bundle string       `json:"bundle"`
+	File   string       `json:"file"`
+	Match  int          `json:"match"`
+	Group  string       `json:"group,omitempty"`
+	New    bool         `json:"new,omitempty"`
+	Gone   bool         `json:"gone,omitempty"`
+	Fields []AgainField `json:"fields"`
+}
+
+// AgainField is what a report says otherwise.
+type AgainField struct {
+	Field string `json:"field"`
+	Old   string `json:"old"` // empty where nothing was known
+	New   string `json:"new"`
+}
+
+// NewAgain returns an Again of nothing yet.
+func NewAgain(dry bool) *Again {
+	return &Again{Head: report.NewHead("desk-again", report.InSync, nil), DryRun: dry, Counts: map[string]int{}, Changes: []AgainChange{}, Skipped: []Untaken{}, Meanwhile: []Untaken{}}
+}
+
+// Add adds what became of a bundle.
+func (a *Again) Add(x intake.Retriaged) {
+	a.Bundles++
+	if x.Skipped != "" {
+		a.Skipped = append(a.Skipped, Untaken{report.Safe(x.Bundle.Name), report.Safe(x.Skipped)})
+		a.Status = report.Inconclusive
+		return
+	}
+	if x.Meanwhile != "" {
+		a.Meanwhile = append(a.Meanwhile, Untaken{report.Safe(x.Bundle.Name), report.Safe(x.Meanwhile)})
+		return
+	}
+	for _, m := range x.Matches {
+		if !m.Gone {
+			a.Reports++
+		}
+		if !m.New && !m.Gone && len(m.Differences) == 0 {
+			continue
+		}
+		a.Changed++
+		c := AgainChange{Bundle: x.Bundle.Hash, File: report.Safe(x.Bundle.Name), Match: m.Number, Group: m.Group, New: m.New, Gone: m.Gone, Fields: []AgainField{}}
+		for _, d := range m.Differences {
+			a.Counts[d.What]++
+			c.Fields = append(c.Fields, AgainField{d.What, report.Safe(d.Old), report.Safe(d.New)})
+		}
+		a.Changes = append(a.Changes, c)
+	}
+}
+
+// Text is a line for each thing that a report says otherwise, then the counts.
+func (a *Again) Text() string {
+	var b strings.Builder
+	if a.Queued {
+		return fmt.Sprintf("%s wait for desynctool desk work.\n", prose.Count(a.Bundles, "bundle", "bundles"))
+	}
+	wide := 0
+	for _, c := range a.Changes {
+		wide = max(wide, prose.Columns(c.place()))
+	}
+	for _, c := range a.Changes {
+		place := c.place()
+		line := func(text string) {
+			fmt.Fprintf(&b, "%s%s  %s\n", place, strings.Repeat(" ", wide-prose.Columns(place)), text)
+		}
+		switch {
+		case c.New:
+			line("a match that was not there before")
+		case c.Gone:
+			line("not a match of it any more")
+		}
+		for _, f := range c.Fields {
+			line(fmt.Sprintf("%-11s  %s → %s", f.Field, orNothing(f.Old), orNothing(f.New)))
+		}
+	}
+	untaken(&b, "not triaged", a.Skipped)
+	untaken(&b, "nothing written", a.Meanwhile)
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s of %s triaged anew: %d changed.", prose.Count(a.Reports, "report", "reports"), prose.Count(a.Bundles-len(a.Skipped)-len(a.Meanwhile), "bundle", "bundles"), a.Changed)
+	var counts []string
+	for _, what := range []string{"status", "tick", "system", "locus", "cause", "fingerprint", "group"} {
+		if n := a.Counts[what]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s of %d", what, n))
+		}
+	}
+	if len(counts) > 0 {
+		b.WriteString(" Changed are " + strings.Join(counts, ", ") + ".")
+	}
+	if a.DryRun {
+		b.WriteString(" Nothing was written.")
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func (c *AgainChange) place() string { return prose.OneLine(fmt.Sprintf("%s#%d", c.File, c.Match)) }
+
+func orNothing(s string) string {
+	if s == "" {
+		return "not known"
+	}
+	return prose.OneLine(s)
+}

@@ -1,0 +1,86 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Doctor is desynctool.desk-doctor/1: what of a store is not as it should be.
+type Doctor struct {
+	report.Head
+	Found     int64         `json:"found"`      // faults
+	Faults    []DoctorFault `json:"faults"`     // the first of each kind
+	Left      int64         `json:"left"`       // blobs that no bundle needs
+	LeftBytes int64         `json:"left_bytes"` // that they take
+	LeftOver  []string      `json:"left_over"`  // the first of them
+	Do        []string      `json:"do"`
+	Rows      int64         `json:"rows"`
+	Documents int64         `json:"documents"`
+	Bundles   int64         `json:"bundles"`
+	Contents  int64         `json:"contents"`
+	Bytes     int64         `json:"bytes"` // of these, unpacked
+}
+
+// DoctorFault is something that is not as it should be.
+type DoctorFault struct {
+	Kind  string `json:"kind"`
+	Where string `json:"where"`
+	Why   string `json:"why"`
+}
+
+// NewDoctor returns the document of an examination.
+func NewDoctor(x *desk.Examined) Doctor {
+	status := report.InSync
+	if x.Found > 0 {
+		status = report.Inconclusive
+	}
+	d := Doctor{Head: report.NewHead("desk-doctor", status, nil), Found: x.Found, Faults: []DoctorFault{}, Left: x.Left, LeftBytes: x.LeftBytes, LeftOver: append([]string{}, x.LeftOver...), Do: []string{},
+		Rows: x.Rows, Documents: x.Documents, Bundles: x.Bundles, Contents: x.Contents, Bytes: x.Bytes}
+	kinds := map[desk.FaultKind]bool{}
+	for _, f := range x.Faults {
+		kinds[f.Kind] = true
+		d.Faults = append(d.Faults, DoctorFault{string(f.Kind), f.Where, f.Why})
+	}
+	if kinds[desk.ContentFault] {
+		d.Do = append(d.Do, "Content of bundles: put the files that are called by these hashes back from a backup. Where no copy without names is kept, desk add of the same bundle writes it anew.")
+	}
+	delete(kinds, desk.ContentFault)
+	if len(kinds) > 0 {
+		d.Do = append(d.Do, "Database, rows, counts and documents: put the database back from a backup, or bring the last export into a new store with desk import. Keep the damaged one until then.")
+	}
+	if x.Left > 0 {
+		d.Do = append(d.Do, "Left over: desk prune deletes what no bundle needs.")
+	}
+	return d
+}
+
+// Text says what was found, a line for each fault, and what to do about it.
+func (d Doctor) Text() string {
+	var b strings.Builder
+	for _, f := range d.Faults {
+		fmt.Fprintf(&b, "%-8s  %s: %s\n", f.Kind, prose.Printable(f.Where), prose.Printable(f.Why))
+	}
+	if more := d.Found - int64(len(d.Faults)); more > 0 {
+		fmt.Fprintf(&b, "… and %d more\n", more)
+	}
+	for _, hash := range d.LeftOver {
+		fmt.Fprintf(&b, "left over %s\n", hash)
+	}
+	if more := d.Left - int64(len(d.LeftOver)); more > 0 {
+		fmt.Fprintf(&b, "… and %d more\n", more)
+	}
+	verdict := "Sound"
+	if d.Found > 0 {
+		verdict = "DAMAGED, " + prose.Count(d.Found, "fault", "faults")
+	}
+	fmt.Fprintf(&b, "%s. Read: %s, %s, %s, the content of %d, %s.\n", verdict, prose.Count(d.Rows, "row", "rows"), prose.Count(d.Documents, "document", "documents"),
+		prose.Count(d.Bundles, "bundle", "bundles"), d.Contents, prose.Count(d.Bytes, "byte", "bytes"))
+	for _, line := range d.Do {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

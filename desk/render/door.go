@@ -1,0 +1,171 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Tokens is desynctool.desk-tokens/1: who may reach a desk by HTTP. Secrets are not in it.
+type Tokens struct {
+	report.Head
+	Tokens []Token `json:"tokens"`
+}
+
+// Token is a token, without its secret.
+type Token struct {
+	Name    string     `json:"name"`
+	Scope   desk.Scope `json:"scope"`
+	Public  string     `json:"public"`
+	Made    string     `json:"made"`
+	Revoked string     `json:"revoked,omitempty"`
+}
+
+// NewTokens returns the document of tokens.
+func NewTokens(list []desk.Token) Tokens {
+	x := Tokens{report.NewHead("desk-tokens", report.InSync, nil), []Token{}}
+	for _, t := range list {
+		x.Tokens = append(x.Tokens, Token{t.Name, t.Scope, t.Public, stamp(t.Made), stamp(t.Revoked)})
+	}
+	return x
+}
+
+// Text has a line for each token.
+func (x Tokens) Text() string {
+	return lines(x.Tokens, "No tokens.", func(t Token) string {
+		return fmt.Sprintf("%-20s  %-6s  made %s%s", t.Name, t.Scope, t.Made, revoked(t.Revoked))
+	})
+}
+
+// Audit is desynctool.desk-audit/1: who did what to a desk, the last first.
+type Audit struct {
+	report.Head
+	Entries []AuditEntry `json:"entries"`
+}
+
+// AuditEntry is something that somebody did.
+type AuditEntry struct {
+	At    string `json:"at"`
+	Who   string `json:"who"`
+	What  string `json:"what"`
+	About string `json:"about,omitempty"`
+}
+
+// NewAudit returns the document of what was done.
+func NewAudit(list []desk.Entry) Audit {
+	x := Audit{report.NewHead("desk-audit", report.InSync, nil), []AuditEntry{}}
+	for _, e := range list {
+		x.Entries = append(x.Entries, AuditEntry{stamp(e.At), e.Who, e.What, e.About})
+	}
+	return x
+}
+
+// Text has a line for each entry.
+func (x Audit) Text() string {
+	return lines(x.Entries, "Nothing was done yet.", func(e AuditEntry) string {
+		return fmt.Sprintf("%s  %-16s  %-16s  %s", e.At, e.Who, e.What, e.About)
+	})
+}
+
+// Shares is desynctool.desk-shares/1: links for players. Secrets are not in it.
+type Shares struct {
+	report.Head
+	Links []ShareLink `json:"links"`
+}
+
+// ShareLink is a link for players, without its secret.
+type ShareLink struct {
+	Link    int64  `json:"link"`
+	Report  int64  `json:"report"` // 0 if it was deleted
+	Who     string `json:"who"`
+	Made    string `json:"made"`
+	Revoked string `json:"revoked,omitempty"`
+}
+
+// NewShares returns the document of links.
+func NewShares(list []desk.Share) Shares {
+	x := Shares{report.NewHead("desk-shares", report.InSync, nil), []ShareLink{}}
+	for _, s := range list {
+		x.Links = append(x.Links, ShareLink{s.ID, s.Report, s.Who, stamp(s.Made), stamp(s.Revoked)})
+	}
+	return x
+}
+
+// Text has a line for each link.
+func (x Shares) Text() string {
+	return lines(x.Links, "No links.", func(s ShareLink) string {
+		of := fmt.Sprintf("report %d", s.Report)
+		if s.Report == 0 {
+			of = "a report that was deleted"
+		}
+		return fmt.Sprintf("link %d  %s  by %s  made %s%s", s.Link, of, s.Who, s.Made, revoked(s.Revoked))
+	})
+}
+
+// Webhooks is desynctool.desk-webhooks/1: addresses that are told of groups. Secrets are not in it.
+type Webhooks struct {
+	report.Head
+	Webhooks []Webhook `json:"webhooks"`
+}
+
+// Webhook is an address that is told of groups, and how many deliveries wait, arrived, or were given up.
+type Webhook struct {
+	Webhook int64  `json:"webhook"`
+	Address string `json:"address"`
+	Private bool   `json:"private"`
+	Made    string `json:"made"`
+	Due     int64  `json:"due"`
+	Done    int64  `json:"done"`
+	Failed  int64  `json:"failed"`
+	Last    string `json:"last,omitempty"`
+}
+
+// NewWebhooks returns the document of webhooks.
+func NewWebhooks(list []desk.Webhook) Webhooks {
+	x := Webhooks{report.NewHead("desk-webhooks", report.InSync, nil), []Webhook{}}
+	for _, w := range list {
+		x.Webhooks = append(x.Webhooks, Webhook{w.ID, w.Address, w.Private, stamp(w.Made), w.Due, w.Done, w.Failed, w.Last})
+	}
+	return x
+}
+
+// Text has a line for each webhook.
+func (x Webhooks) Text() string {
+	return lines(x.Webhooks, "No webhooks.", func(w Webhook) string {
+		text := fmt.Sprintf("webhook %d  %s  %d delivered, %d due, %d given up", w.Webhook, w.Address, w.Done, w.Due, w.Failed)
+		if w.Last != "" {
+			text += "; last: " + w.Last
+		}
+		return text
+	})
+}
+
+// lines has one for each of a list, safe for a terminal, and says so if there is none.
+func lines[T any](list []T, none string, line func(T) string) string {
+	if len(list) == 0 {
+		return none + "\n"
+	}
+	var b strings.Builder
+	for _, x := range list {
+		b.WriteString(report.Safe(strings.TrimRight(line(x), " ")) + "\n")
+	}
+	return b.String()
+}
+
+func revoked(at string) string {
+	if at == "" {
+		return ""
+	}
+	return ", revoked " + at
+}
+
+// stamp is a time to the second, empty for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

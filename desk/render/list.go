@@ -1,0 +1,283 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// Marks says what is special about a group, in a few words each: that it came back, is weak, or is not open.
+func Marks(g *desk.Group) (list []string) {
+	switch {
+	case g.State == desk.GroupMerged && g.MergedIn != "":
+		list = append(list, "merged into "+g.MergedIn)
+	case g.State == desk.GroupClosed && g.FixedIn != "":
+		list = append(list, "fixed in "+prose.Name(g.FixedIn))
+	case g.State != desk.GroupOpen:
+		list = append(list, string(g.State))
+	case g.CameBack != "":
+		list = append(list, "came back in "+prose.Name(g.CameBack))
+	}
+	if g.Weak {
+		list = append(list, "weak")
+	}
+	return list
+}
+
+// maxCalled is how many columns of what a group is called stand in a list.
+const maxCalled = 60
+
+func called(g *desk.Group) string {
+	if g.Called() == "" {
+		return "(nothing known)"
+	}
+	return prose.Shorten(report.Safe(g.Called()), maxCalled)
+}
+
+// game names a game, which may not be known. What a file calls its game stands like other words of theirs.
+func game(name string) string {
+	switch {
+	case name == "":
+		return "a game that is not named"
+	case formats.IsGame(name):
+		return name
+	}
+	return prose.Name(name)
+}
+
+// beside is what stands below a group in a list, which may name the game: nothing that the group is
+// called after.
+func beside(g *desk.Group, withGame bool) string {
+	parts := Marks(g)
+	if withGame && !g.Says(g.Game) {
+		parts = append(parts, game(g.Game))
+	}
+	if g.FirstBuild != "" {
+		parts = append(parts, builds(g))
+	}
+	if g.LastDay != "" {
+		parts = append(parts, "last "+g.LastDay)
+	}
+	if g.Cause != "" && !g.Says(g.Cause) {
+		parts = append(parts, "looks like "+prose.Name(g.Cause))
+	}
+	if len(parts) == 0 {
+		return "neither build nor day are known"
+	}
+	return strings.Join(parts, besides)
+}
+
+// builds names the builds of a group, which may be called as their game is.
+func builds(g *desk.Group) string {
+	word := "builds "
+	if g.FirstBuild == g.LastBuild {
+		word = "build "
+	}
+	return word + between(prose.Name(g.FirstBuild), prose.Name(g.LastBuild))
+}
+
+// besides stands between the parts of what is beside a group.
+const besides = " · "
+
+// besideColumns is how wide what stands below a group is, so that it fits into 80 columns.
+const besideColumns = 70
+
+// packed puts parts into lines of so many columns, if they fit.
+func packed(parts []string, columns int) (lines []string) {
+	for _, part := range parts {
+		if last := len(lines) - 1; last >= 0 && prose.Columns(lines[last]+besides+part) <= columns {
+			lines[last] += besides + part
+		} else {
+			lines = append(lines, part)
+		}
+	}
+	return lines
+}
+
+var groupHeading = []string{"Code", "Matches", "Share", "Trend", "Group"}
+
+// groupTable returns a table of groups for Markdown, and the rows of it for text: two lines a group.
+func groupTable(list []desk.Group) (table, rows [][]string) {
+	table = [][]string{{"Code", "Matches", "Share", "Trend", "Group", "Game", "Builds", "Days", "Looks like", "Marks"}}
+	rows = [][]string{groupHeading}
+	several := slices.ContainsFunc(list, func(g desk.Group) bool { return g.Game != list[0].Game })
+	for i := range list {
+		g := &list[i]
+		line := []string{g.Code, thousands(g.Reports), Percent(g.Share()), Sparkline(&g.Trend), called(g)}
+		rows = append(rows, line)
+		for _, line := range packed(strings.Split(beside(g, several), besides), besideColumns) {
+			rows = append(rows, []string{strings.Repeat(" ", 10) + line})
+		}
+		table = append(table, append(line, g.Game, between(g.FirstBuild, g.LastBuild), between(g.FirstDay, g.LastDay), g.Cause, strings.Join(Marks(g), ", ")))
+	}
+	return table, rows
+}
+
+// groupCSV returns groups for a spreadsheet.
+func groupCSV(list []desk.Group) [][]string {
+	rows := [][]string{{"code", "game", "title", "name", "state", "fixed_in", "came_back", "weak", "matches", "peers", "share", "first_build", "last_build", "first_day", "last_day",
+		"last_7", "before_7", "last_28", "before_28", "cause", "cause_matches"}}
+	for i := range list {
+		g := &list[i]
+		n := func(n int64) string { return strconv.FormatInt(n, 10) }
+		rows = append(rows, []string{g.Code, g.Game, g.Title, g.Name, string(g.State), g.FixedIn, g.CameBack, strconv.FormatBool(g.Weak), n(g.Reports), n(g.Peers), strconv.FormatFloat(g.Share(), 'f', 4, 64),
+			g.FirstBuild, g.LastBuild, g.FirstDay, g.LastDay, n(g.Trend.Last7), n(g.Trend.Before7), n(g.Trend.Last28), n(g.Trend.Before28), g.Cause, n(g.Causes)})
+	}
+	return rows
+}
+
+// groupsDocument is desynctool.desk-list/1.
+type groupsDocument struct {
+	report.Head
+	Filter string       `json:"filter"`
+	Order  desk.Order   `json:"order"`
+	Total  int64        `json:"total"`
+	Next   string       `json:"next,omitempty"` // what --after takes
+	Groups []desk.Group `json:"groups"`
+}
+
+// Groups shows a page of a list of groups; hidden is how many of the filter are not shown since they are not open.
+func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *View {
+	v := &View{Status: report.InSync, Document: groupsDocument{report.NewHead("desk-list", report.InSync, nil), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
+	table, rows := groupTable(list.Groups)
+	s := section{table: table, rows: rows}
+	if len(list.Groups) == 0 {
+		s = section{}
+		v.lines = append(v.lines, "No group fits.")
+	} else {
+		s.notes = append(s.notes, fmt.Sprintf("%d of %s.", len(list.Groups), many(list.Total, "group", "groups")))
+	}
+	if hidden > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("%s not open; state:any shows all.", many(hidden, "more is", "more are")))
+	}
+	if list.Next != "" {
+		s.notes = append(s.notes, "--after "+list.Next+" shows the next.")
+	}
+	v.sections = append(v.sections, s)
+	return v
+}
+
+// reportsDocument is desynctool.desk-reports/1.
+type reportsDocument struct {
+	report.Head
+	Filter  string        `json:"filter"`
+	Total   int64         `json:"total"` // at most MostCounted
+	Next    string        `json:"next,omitempty"`
+	Reports []desk.Report `json:"reports"`
+}
+
+// Reports shows a page of a list of reports.
+func Reports(f desk.Filter, list *desk.ReportList) *View {
+	v := &View{Status: report.InSync, Document: reportsDocument{report.NewHead("desk-reports", report.InSync, nil), f.String(), list.Total, list.Next, list.Reports}}
+	v.csv = [][]string{{"id", "bundle", "file", "match", "status", "game", "build", "seed", "day", "tick", "peers", "complete", "group", "verdict"}}
+	table := [][]string{{"Report", "Group", "Status", "Known", "File", "Match", "Game", "Build", "Day", "Verdict"}}
+	rows := [][]string{{"Report", "Group", "Status", "Known", "File"}}
+	for i := range list.Reports {
+		r := &list.Reports[i]
+		id, tick := strconv.FormatInt(r.ID, 10), ""
+		if r.Tick != nil {
+			tick = strconv.FormatInt(*r.Tick, 10)
+		}
+		file := prose.Shorten(report.Safe(r.File), 40)
+		line := []string{id, r.Group, r.Status, fmt.Sprintf("%d %%", r.Complete), file}
+		beside := []string{game(r.Game)}
+		for _, part := range []string{prose.Name(r.Build), r.Day} {
+			if part != "" && part != `""` {
+				beside = append(beside, part)
+			}
+		}
+		if r.Match > 1 {
+			beside = append(beside, fmt.Sprintf("match %d", r.Match))
+		}
+		rows = append(rows, line, []string{"        " + strings.Join(beside, " · ")})
+		table = append(table, append(line, strconv.Itoa(r.Match), r.Game, r.Build, r.Day, r.Verdict))
+		v.csv = append(v.csv, []string{id, r.Bundle, r.File, strconv.Itoa(r.Match), r.Status, r.Game, r.Build, r.Seed, r.Day, tick, strconv.FormatInt(r.Peers, 10), strconv.Itoa(r.Complete), r.Group, r.Verdict})
+	}
+	if len(list.Reports) == 0 {
+		v.lines = []string{"No report fits."}
+		return v
+	}
+	of := many(list.Total, "report", "reports")
+	if list.Total == desk.MostCounted {
+		of = "at least " + of
+	}
+	s := section{table: table, rows: rows, notes: []string{fmt.Sprintf("%d of %s.", len(list.Reports), of)}}
+	if list.Next != "" {
+		s.notes = append(s.notes, "--after "+list.Next+" shows the next.")
+	}
+	v.sections = []section{s}
+	return v
+}
+
+// sinceDocument is desynctool.desk-new/1.
+type sinceDocument struct {
+	report.Head
+	*desk.SinceBuild
+}
+
+// Since shows what is new since a build.
+func Since(n *desk.SinceBuild) *View {
+	v := &View{Status: report.InSync, Document: sinceDocument{report.NewHead("desk-new", report.InSync, nil), n}, title: "Since " + prose.Name(n.Since)}
+	v.lines = []string{fmt.Sprintf("%s new, %s back.", many(int64(len(n.New)), "group is", "groups are"), many(int64(len(n.Back)), "came", "came"))}
+	v.csv = groupCSV(append(append([]desk.Group{}, n.New...), n.Back...))
+	v.csv[0] = append([]string{"what"}, v.csv[0]...)
+	for i := range v.csv[1:] {
+		what := "new"
+		if i >= len(n.New) {
+			what = "came-back"
+		}
+		v.csv[i+1] = append([]string{what}, v.csv[i+1]...)
+	}
+	for _, part := range []struct {
+		title string
+		list  []desk.Group
+	}{{"New", n.New}, {"Came back", n.Back}} {
+		if len(part.list) > 0 {
+			table, rows := groupTable(part.list)
+			v.sections = append(v.sections, section{title: part.title, table: table, rows: rows})
+		}
+	}
+	return v
+}
+
+// topDocument is desynctool.desk-top/1.
+type topDocument struct {
+	report.Head
+	Groups []desk.Ranked `json:"groups"`
+}
+
+// Top shows which groups to look at first, and why.
+func Top(list []desk.Ranked) *View {
+	v := &View{Status: report.InSync, Document: topDocument{report.NewHead("desk-top", report.InSync, nil), list}}
+	var groups []desk.Group
+	for i := range list {
+		groups = append(groups, list[i].Group)
+	}
+	v.csv = groupCSV(groups)
+	for i := range v.csv {
+		points := "points"
+		if i > 0 {
+			points = strconv.Itoa(list[i-1].Points)
+		}
+		v.csv[i] = append([]string{v.csv[i][0], points}, v.csv[i][1:]...)
+	}
+	if len(list) == 0 {
+		v.lines = []string{"No group is open."}
+	}
+	for i := range list {
+		r := &list[i]
+		s := section{title: r.Code + "  " + called(&r.Group), items: []string{beside(&r.Group, true)}}
+		for _, why := range r.Reasons {
+			s.items = append(s.items, fmt.Sprintf("%+4d  %s", why.Points, why.Text))
+		}
+		s.items = append(s.items, fmt.Sprintf("%4d  in all", r.Points))
+		v.sections = append(v.sections, s)
+	}
+	return v
+}

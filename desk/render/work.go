@@ -1,0 +1,41 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Work is desynctool.desk-work/1: what a worker has done.
+type Work struct {
+	report.Head
+	Done  int `json:"done"`
+	Aside int `json:"aside"`
+	Tried int `json:"tried"` // times that a bundle could not be triaged here
+	Later int `json:"later"` // bundles that are tried again later
+}
+
+// NewWork returns the document of what a worker has done.
+func NewWork(s queue.Summary) Work {
+	status := report.InSync
+	if s.Aside+s.Later > 0 {
+		status = report.Inconclusive
+	}
+	return Work{report.NewHead("desk-work", status, nil), s.Done, s.Aside, s.Tried, s.Later}
+}
+
+// Text says what a worker has done, in a line.
+func (w Work) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s done", prose.Count(w.Done, "bundle", "bundles"))
+	if w.Aside > 0 {
+		fmt.Fprintf(&b, ", %d set aside", w.Aside)
+	}
+	if w.Later > 0 {
+		fmt.Fprintf(&b, ", %d tried again later", w.Later)
+	}
+	return b.String() + ".\n"
+}
