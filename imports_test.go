@@ -18,6 +18,7 @@ const module = "github.com/desynctool/desynctool"
 // that fits a package's path decides.
 var layers = [][]string{
 	{"cmd"},
+	{"internal/cli"}, // what the programs share
 	{"desk"},
 	{"report"},
 	{"bisect"},
@@ -31,7 +32,7 @@ var layers = [][]string{
 	{"internal/kill"},        // of tests alone
 	{"internal/sample"},      // of tests alone
 	{"internal/browsertest"}, // of tests alone
-	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "docs"},
+	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "internal/programs", "docs"},
 }
 
 // standardOnly are packages that import nothing but the standard library and

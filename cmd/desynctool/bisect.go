@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -48,7 +49,7 @@ logs) are weighed against these; without states they alone give the bracket.
 commands.txt), and runs a command, such as the game itself, on ever closer
 prefixes of it to learn whether they diverge; {} is the path of the prefix.
 ` + runHelp + gitHelp + `
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool bisect report/host report/client
   desynctool bisect report --sim builtin --drill
   desynctool bisect report --sim builtin --format json
@@ -70,7 +71,7 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 	flags.run.add(cmd.Flags())
 	flags.git.add(cmd.Flags())
 	flags.match = addMatch(cmd)
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if flags.git.span != "" {
 			return doBisectGit(e, args, flags, format)
@@ -97,7 +98,7 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 	return cmd
 }
 
-func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error {
+func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) error {
 	if flags.drill && flags.sim == "" {
 		return errors.New("--drill steps a simulator: name one with --sim")
 	}
@@ -110,13 +111,13 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 	}
 	var sim *bisect.Sim
 	if game == nil {
-		if sim, err = flags.sims.parse(e.ctx, "--sim", flags.sim); err != nil {
+		if sim, err = flags.sims.parse(e.Context, "--sim", flags.sim); err != nil {
 			return err
 		}
 	}
 	var options archive.Options
 	if sim == nil && game == nil { // else it is the replays that take long
-		options.Context = e.ctx
+		options.Context = e.Context
 	}
 	tree, err := e.openWith(options, paths...)
 	if err != nil {
@@ -147,7 +148,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *outputs) error 
 }
 
 // doBisectRun has a command decide which prefixes of a log diverge.
-func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
+func doBisectRun(e *env, path string, run runFlags, format *cli.Outputs) error {
 	session, err := e.openRecording(path)
 	if err != nil {
 		return err
@@ -156,10 +157,10 @@ func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	r, err := minimize.Bisect(e.ctx, session.Input, test)
+	r, err := minimize.Bisect(e.Context, session.Input, test)
 	switch {
-	case e.ctx.Err() != nil:
-		return errInterrupted
+	case e.Context.Err() != nil:
+		return cli.ErrInterrupted
 	case err != nil:
 		return err
 	}
@@ -168,8 +169,8 @@ func doBisectRun(e *env, path string, run runFlags, format *outputs) error {
 }
 
 // bisected prints a result.
-func (e *env) bisected(r *bisect.Result, format *outputs) error {
-	e.warn(r.Warnings)
+func (e *env) bisected(r *bisect.Result, format *cli.Outputs) error {
+	e.Warn(r.Warnings)
 	e.simFailed("--sim", r.SimFailed)
-	return e.finish(format, report.Bisect(r), false)
+	return e.Finish(format, report.Bisect(r), false)
 }

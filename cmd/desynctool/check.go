@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/conform"
 )
@@ -36,12 +37,12 @@ no format that check knows.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "show every finding that is kept, at most 1000 of a file")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doCheck(e, args, all, format) }
 	return cmd
 }
 
-func doCheck(e *env, paths []string, all bool, format *outputs) error {
+func doCheck(e *env, paths []string, all bool, format *cli.Outputs) error {
 	tree, err := e.open(paths...)
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func doCheck(e *env, paths []string, all bool, format *outputs) error {
 	if len(result) == 0 {
 		return unread
 	}
-	err = e.render(format,
+	err = e.Render(format,
 		func(w io.Writer, s report.Style) error { return result.Text(w, s, all) },
 		result.Document)
 	if err != nil {
@@ -64,5 +65,5 @@ func doCheck(e *env, paths []string, all bool, format *outputs) error {
 	if unread != nil {
 		return unread
 	}
-	return ended(report.StatusOf(result))
+	return cli.Ended(report.StatusOf(result))
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -21,75 +19,25 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// completer returns what may follow the beginning of a word, and whether a space follows that.
-type completer func(cmd *cobra.Command, args []string, begun string) (list []string, directive cobra.ShellCompDirective)
-
-// begun returns the completer without what does not begin so.
-func (c completer) begun() completer {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		list, directive := c(cmd, args, begun)
-		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.HasPrefix(s, begun) }), directive
-	}
-}
-
-// valuesOfFlags are the values of flags by name, in whichever command these are.
-func valuesOfFlags() map[string]completer {
-	return map[string]completer{
-		"format": completeFormat, "color": words("auto", "always", "never"), "limit": completeLimit,
-		"isolate": words(isolateOn, isolateRequired),
+// completions returns how the values of a command's flags are completed, by name, and has its arguments
+// completed where these are states.
+func completions(cmd *cobra.Command) map[string]cli.Completer {
+	of := map[string]cli.Completer{
 		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
-		"trace":     words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),
-		"transport": words("stdio", "unix", "tcp"),
-		"modes":     words(huntModes()...),
+		"trace":     cli.Words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),
+		"transport": cli.Words("stdio", "unix", "tcp"),
+		"modes":     cli.Words(huntModes()...),
 		"match":     completeMatch, "rejoin": completeAbsence, "join": completeAbsence, "tick": completeTick,
 	}
-}
-
-// addCompletions lets the shell complete the values of flags and the states of arguments.
-func addCompletions(cmd *cobra.Command) {
-	of := valuesOfFlags()
 	switch cmd.Name() {
 	case "replay", "minimize", "hunt":
 		of["against"] = completeSim
 	case "orders":
 		of["against"] = completePeer
 	case "diff", "walk", "dump", "proof":
-		cmd.ValidArgsFunction = cobra.CompletionFunc(completer(completeState).begun())
+		cmd.ValidArgsFunction = cli.Completer(completeState).Begun()
 	}
-	if strings.HasPrefix(cmd.CommandPath(), "desynctool desk ") {
-		of["fail-on"] = words(string(desk.FailOnNew), string(desk.FailOnRegression), string(desk.FailOnAny))
-		of["order"] = words(string(desk.ByReports), string(desk.ByLast), string(desk.ByFirst))
-	}
-	for name, complete := range of {
-		if cmd.Flags().Lookup(name) == nil && cmd.PersistentFlags().Lookup(name) == nil {
-			continue
-		}
-		if err := cmd.RegisterFlagCompletionFunc(name, cobra.CompletionFunc(complete.begun())); err != nil {
-			panic(err) // it is registered twice
-		}
-	}
-	for _, sub := range cmd.Commands() {
-		addCompletions(sub)
-	}
-}
-
-// words completes one of these words.
-func words(list ...string) completer {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return list, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// completeFormat completes FORMAT and FORMAT=FILE.
-func completeFormat(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	formats := []string{"text", "json"}
-	if o, ok := cmd.Flags().Lookup("format").Value.(*outputs); ok {
-		formats = o.allowed
-	}
-	if format, file, toFile := strings.Cut(begun, "="); toFile && slices.Contains(formats, format) {
-		return paths(format+"=", file, "")
-	}
-	return formats, cobra.ShellCompDirectiveNoFileComp
+	return of
 }
 
 // completeFailOn completes lists of outcomes.
@@ -112,7 +60,7 @@ func completeSim(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.
 		return faults(fault, mistake), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	if file, ok := strings.CutPrefix(begun, module); ok {
-		return paths(module, file, ".wasm")
+		return cli.CompletePaths(module, file, ".wasm")
 	}
 	list := []string{"builtin", fault, "exec:", "exec+unix:", "exec+tcp:", module}
 	if cmd.Flags().Lookup(noCache) != nil {
@@ -263,29 +211,3 @@ func matchesOf(paths []string, use func(m *evidence.Matches)) {
 
 // maxPoints is how many state points are offered.
 const maxPoints = 500
-
-// paths completes the path of a file that may have to end so, after a text.
-func paths(before, begun, ending string) (list []string, directive cobra.ShellCompDirective) {
-	dir, base := filepath.Split(begun)
-	in := dir
-	if in == "" {
-		in = "."
-	}
-	entries, err := os.ReadDir(in)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	directive = cobra.ShellCompDirectiveNoFileComp
-	for _, entry := range entries {
-		name := entry.Name()
-		switch {
-		case !strings.HasPrefix(name, base) || base == "" && strings.HasPrefix(name, "."):
-		case entry.IsDir():
-			list = append(list, before+dir+name+"/")
-			directive |= cobra.ShellCompDirectiveNoSpace
-		case strings.HasSuffix(name, ending):
-			list = append(list, before+dir+name)
-		}
-	}
-	return list, directive
-}

@@ -1,134 +1,122 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/programs"
 )
 
-// deskVariable is the environment variable that names the store of desk where --store does not.
-const deskVariable = "DESYNCTOOL_DESK"
-
-// deskEnv is what the commands of desk share.
-type deskEnv struct {
-	*env
-	store, blobs, key string
-}
+// Where desk is looked for.
+const (
+	deskName     = "desynctool-desk"
+	deskVariable = "DESYNCTOOL_DESK_PROGRAM"
+	deskFlag     = "--desk"
+)
 
 func newDesk(e *env) *cobra.Command {
-	d := &deskEnv{env: e}
-	cmd := &cobra.Command{
-		Use:   "desk",
-		Short: "Keep many reports, and put those of one bug together",
-		Long: `desk keeps what many players sent: each bundle once, a report for each match in it, and
-groups of reports that are of one bug. Its commands say how many bugs these are, which
-are new since a build, which came back, and on which platforms they happen.
+	return &cobra.Command{
+		Use:   "desk COMMAND...",
+		Short: "Keep many reports, and put the reports of one bug together",
+		Long: `desk starts desynctool-desk, which stores what many players sent, triages it, and groups the
+reports of one bug. "desynctool desk --help" lists its commands. docs/desk.md is the guide.
 
-A store is a folder, by default desk, or the address of a PostgreSQL database, of which
-several machines may work at once. --blobs is where the bundles are: a folder, by default
-blobs in that of the store, or s3://BUCKET/PREFIX. docs/desk.md is an afternoon's set-up.
+The program is looked for beside this one, then in PATH. --desk PATH, or the environment
+variable ` + deskVariable + `, names another. Both programs must be of one version.
 
-Exit status: that of its commands.`,
+Exit status: the status of the command; 2 if the program is missing or of another version.`,
 		Example: `  desynctool desk add report.zip
   desynctool desk list`,
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
-	}
-	f := cmd.PersistentFlags()
-	f.StringVar(&d.store, "store", "", "the store: a folder, or postgres://…; else $"+deskVariable+", else desk")
-	f.StringVar(&d.blobs, "blobs", "", "where the bundles are: a folder, or s3://…; else blobs in the folder of the store")
-	f.StringVar(&d.key, "key", "", "the file with the key of pseudonyms; else key in the folder of the store")
-	for _, g := range []struct {
-		id, title string
-		commands  []*cobra.Command
-	}{
-		{"in", "What comes in:", []*cobra.Command{newDeskAdd(d), newDeskWork(d), newDeskAgain(d)}},
-		{"ask", "What there is:", []*cobra.Command{newDeskList(d), newDeskShow(d), newDeskTop(d), newDeskNew(d), newDeskCheck(d), newDeskStats(d)}},
-		{"edit", "What people decide:", newDeskEdits(d)},
-		{"others", "For others:", []*cobra.Command{newDeskServe(d), newDeskToken(d), newDeskShare(d), newDeskWebhook(d), newDeskAudit(d)}},
-		{"keep", "What is kept:", []*cobra.Command{newDeskDoctor(d), newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
-	} {
-		cmd.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, c := range g.commands {
-			c.GroupID = g.id
-			cmd.AddCommand(c)
-		}
-	}
-	return cmd
-}
-
-// where returns which store the command line names.
-func (d *deskEnv) where() string {
-	if d.store != "" {
-		return d.store
-	}
-	if where := os.Getenv(deskVariable); where != "" {
-		return where
-	}
-	return "desk"
-}
-
-// open opens the store that the command line names, and makes it if create is set.
-func (d *deskEnv) open(create bool) (*desk.Store, error) {
-	return desk.Open(d.ctx, d.where(), desk.Options{Create: create})
-}
-
-// beside returns a path in the folder of the store, empty if that is a database.
-func (d *deskEnv) beside(name string) string {
-	if desk.IsURL(d.where()) {
-		return ""
-	}
-	return filepath.Join(d.where(), name)
-}
-
-// texts is a document of desk that has a text.
-type texts interface{ Text() string }
-
-// listing returns a command's work: it opens the store and writes what make makes of it.
-func (d *deskEnv) listing(format *outputs, make func(*desk.Store) (texts, error)) func(*cobra.Command, []string) error {
-	return func(*cobra.Command, []string) error {
-		store, err := d.open(false)
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-		doc, err := make(store)
-		if err != nil {
-			return err
-		}
-		return d.render(format, func(w io.Writer, _ report.Style) error {
-			_, err := io.WriteString(w, doc.Text())
-			return err
-		}, func() any { return doc })
+		DisableFlagParsing: true,
+		RunE:               func(cmd *cobra.Command, args []string) error { return doDesk(e, cmd, args) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return completeDesk(args, begun)
+		},
 	}
 }
 
-// changing returns a command's work: it opens the store, changes something in the name of a person, and prints
-// what that returns.
-func (d *deskEnv) changing(as *string, create bool, change func(s *desk.Store, who string, args []string) (string, error)) func(*cobra.Command, []string) error {
-	return func(_ *cobra.Command, args []string) error {
-		name, err := who(*as)
-		if err != nil {
-			return err
-		}
-		store, err := d.open(create)
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-		text, err := change(store, name, args)
-		if err == nil && text != "" {
-			_, err = fmt.Fprintln(d.stdout, text)
-		}
+// doDesk runs desynctool-desk with the arguments, and ends as it ends.
+func doDesk(e *env, cmd *cobra.Command, args []string) error {
+	rest, named, err := splitDesk(args)
+	if err != nil {
 		return err
 	}
+	path, err := programs.Find(deskName, named)
+	if missing := (*programs.NotInstalledError)(nil); errors.As(err, &missing) && wantsHelp(rest) {
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Stdout, "\nIts commands are not listed: %v.\n", missing)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	status, err := e.Become(path, rest)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return cli.Exit(status)
 }
 
-func addAs(cmd *cobra.Command) *string {
-	return cmd.Flags().String("as", "", "who does it, for the list of what was done (default: the user of this system)")
+// splitDesk takes --desk PATH out of the arguments. Without it the environment names the program.
+func splitDesk(args []string) (rest []string, named string, err error) {
+	named = os.Getenv(deskVariable)
+	for i := 0; i < len(args); i++ {
+		path, set := strings.CutPrefix(args[i], deskFlag+"=")
+		switch {
+		case args[i] == "--":
+			return append(rest, args[i:]...), named, nil
+		case args[i] == deskFlag && i+1 == len(args), set && path == "":
+			return nil, "", errors.New(deskFlag + " needs a value: the path of " + deskName)
+		case args[i] == deskFlag:
+			i++
+			named = args[i]
+		case set:
+			named = path
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return rest, named, nil
+}
+
+// wantsHelp reports whether the arguments ask for help only.
+func wantsHelp(args []string) bool {
+	return len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") || args[0] == "help"
+}
+
+// completeDesk has desynctool-desk complete its own command line. Without the program there is nothing to offer.
+func completeDesk(args []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	rest, named, err := splitDesk(args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	path, err := programs.Find(deskName, named)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	cmd := exec.Command(path, append(append([]string{cobra.ShellCompRequestCmd}, rest...), begun)...)
+	cmd.Env = append(os.Environ(), cli.CallerVersion())
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	// The last line is : and the directive, the others are words.
+	lines := strings.Split(string(bytes.TrimRight(out, "\n")), "\n")
+	last := lines[len(lines)-1]
+	directive, err := strconv.Atoi(strings.TrimPrefix(last, ":"))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return lines[:len(lines)-1], cobra.ShellCompDirective(directive)
 }

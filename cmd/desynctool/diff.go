@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
@@ -38,7 +39,7 @@ An ignore rule is archetype/component.field, or archetype for a whole table;
 * and ? are wildcards. Rules hide, they never change the exit status, and what
 they hid is listed.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool diff host client
   desynctool diff host@1242 client@1242 --ignore 'Projectile/*.*' --all`,
 		Args: cobra.ExactArgs(2),
@@ -48,7 +49,7 @@ they hid is listed.
 	cmd.Flags().BoolVar(&flags.all, "all", false, "print every difference")
 	cmd.Flags().BoolVar(&flags.noise, "noise", false, "also compare what is known to differ in sync")
 	cmd.Flags().BoolVar(&flags.force, "force", false, "compare states of different sessions or state points")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDiff(e, args[0], args[1], flags, format) }
 	return cmd
 }
@@ -56,7 +57,7 @@ they hid is listed.
 // jsonLimit is how many differences a JSON document lists unless --all is given.
 const jsonLimit = 100_000
 
-func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
+func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	rules, err := ignoreRules(flags)
 	if err != nil {
 		return err
@@ -74,8 +75,8 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 	}
 	defer pair.Close()
 	opts := snapshot.DiffOptions{Ignore: rules, Noise: flags.noise, Force: flags.force}
-	for _, out := range format.list {
-		if out.format == "json" {
+	for _, out := range format.List {
+		if out.Format == "json" {
 			opts.Limit, opts.Total = jsonLimit, jsonLimit
 		}
 	}
@@ -95,8 +96,8 @@ func doDiff(e *env, a, b string, flags diffFlags, format *outputs) error {
 		d.Notes = formats.Unchecked(tree, pair.Paths[:])
 	}
 	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
-	e.warn(pair.Warnings)
-	return e.finish(format, report.Diff(d, pair.Names, pair.Warnings), flags.all)
+	e.Warn(pair.Warnings)
+	return e.Finish(format, report.Diff(d, pair.Names, pair.Warnings), flags.all)
 }
 
 func ignoreRules(flags diffFlags) (*snapshot.Ignore, error) {

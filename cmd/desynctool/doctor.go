@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 )
@@ -33,18 +34,18 @@ Exit status:
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "name every file with trouble")
 	match := addMatch(cmd)
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDoctor(e, args, all, match, format) }
 	return cmd
 }
 
-func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *outputs) error {
+func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *cli.Outputs) error {
 	tree, err := e.open(paths...)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
-	progress, end := e.progress("reading", "files")
+	progress, end := e.Progress("reading", "files")
 	matches, err := evidence.OpenMatches(tree, paths)
 	if err != nil {
 		return tree.Explain(err)
@@ -66,6 +67,6 @@ func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *output
 		return tree.Explain(err)
 	}
 	c.Warnings = append(c.Warnings, x.Doubts...)
-	e.warn(c.Warnings)
-	return e.finish(format, report.Doctor(c), all)
+	e.Warn(c.Warnings)
+	return e.Finish(format, report.Doctor(c), all)
 }

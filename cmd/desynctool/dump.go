@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -60,14 +61,14 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	if asJSON {
 		dump = formats.DumpJSON
 	}
-	in, name := e.stdin, "stdin"
+	in, name := e.Stdin, "stdin"
 	tree, err := e.open(path)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
 	if path != "-" {
-		if output != "" || !isTerminal(e.stdout) { // else the text itself shows how it goes
+		if output != "" || !cli.IsTerminal(e.Stdout) { // else the text itself shows how it goes
 			defer e.watch(tree, "reading")()
 		}
 		if evidence.IsDir(tree, path) {
@@ -91,9 +92,9 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	case output != "":
 		return files.Replace(output, write)
 	case reverse:
-		return copyTemporary(e.stdout, write)
+		return copyTemporary(e.Stdout, write)
 	}
-	return e.paged(func(w io.Writer) error { return dump(w, in, name) })
+	return e.Paged(func(w io.Writer) error { return dump(w, in, name) })
 }
 
 // dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
@@ -112,5 +113,5 @@ func dumpState(e *env, tree *archive.Tree, arg string, asJSON bool, output strin
 	if output != "" {
 		return files.Replace(output, func(f *os.File) error { return write(f) })
 	}
-	return e.paged(write)
+	return e.Paged(write)
 }

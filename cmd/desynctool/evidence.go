@@ -14,7 +14,7 @@ import (
 // open returns the tree that paths of the command line are read from, archives as
 // folders. Empty paths are none.
 func (e *env) open(paths ...string) (*archive.Tree, error) {
-	return e.openWith(archive.Options{Context: e.ctx}, paths...)
+	return e.openWith(archive.Options{Context: e.Context}, paths...)
 }
 
 // openWith is open with other limits.
@@ -25,7 +25,7 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 			given = append(given, path)
 		}
 	}
-	progress, end := e.progress("reading the archive", "")
+	progress, end := e.Progress("reading the archive", "")
 	defer end()
 	options.Progress, options.Known = progress, formats.Pasted()
 	return archive.Open(given, options)
@@ -45,7 +45,7 @@ func (e *env) openRecording(path string) (*evidence.Recording, error) {
 // watch shows a bar for what is read of all files that are opened in a tree, until the
 // function that it returns is called.
 func (e *env) watch(tree *archive.Tree, what string) (end func()) {
-	report, end := e.progress(what, "")
+	report, end := e.Progress(what, "")
 	if report != nil {
 		tree.Watch(report)
 	}
@@ -87,14 +87,14 @@ func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bo
 		if err != nil {
 			return nil, err
 		}
-		e.warn(x.Doubts)
+		e.Warn(x.Doubts)
 		return x.Open()
 	}
 	s, err := matches.Whole()
 	if n := len(matches.List); n > 1 && !force {
 		switch {
 		case err == nil && matches.OnlySeeds():
-			e.warn([]string{fmt.Sprintf("files of %d matches; --match N takes only those of one: %s", n, matches)})
+			e.Warn([]string{fmt.Sprintf("files of %d matches; --match N takes only those of one: %s", n, matches)})
 			return s, nil
 		case err == nil:
 			err = errors.New("files of several matches")
@@ -102,7 +102,7 @@ func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bo
 		return nil, fmt.Errorf("%w; --match N takes those of one: %s", err, matches)
 	}
 	if n := len(matches.List); n == 1 && err == nil {
-		e.warn(matches.List[0].Doubts)
+		e.Warn(matches.List[0].Doubts)
 	}
 	return s, err
 }

@@ -3,12 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"context"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,10 +11,8 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/internal/cli/clitest"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
@@ -142,48 +135,8 @@ func (p *playground) repository() {
 	}
 }
 
-// desk makes the desk that examples ask: two bugs of a game, the first one with two variants, whose codes are those of
-// the examples; another desk, and what was exported of them.
-func (p *playground) desk() {
-	p.t.Helper()
-	ctx := context.Background()
-	s, err := desk.Open(ctx, "desk", desk.Options{Create: true})
-	p.check(err)
-	defer s.Close()
-	kept, err := blobs.Open(filepath.Join("desk", "blobs"))
-	p.check(err)
-	for i, step := range []string{"Combat", "Movement", "Combat"} {
-		k, err := kept.Put(ctx, strings.NewReader(fmt.Sprint("bundle ", i)), 0)
-		p.check(err)
-		r := report.NoReport(report.Diverged, "alice and bob parted.")
-		r.Session.Game, r.Session.Build = "mygame", "1.4.2"
-		r.Peers = []report.TriagedPeer{{Name: "alice", Group: 1}, {Name: "bob", Group: 2}}
-		r.Fingerprint = fmt.Sprintf("%016x", i)
-		r.Fingerprints = []report.Fingerprint{{Level: report.LevelKind, Name: "mygame state", Digest: "00"}, {Level: report.LevelStep, Name: step, Digest: hex.EncodeToString([]byte(step))}}
-		p.check(s.Write(ctx, func(tx *desk.Tx) error {
-			b, _, err := tx.Receive(ctx, desk.Bundle{Hash: k.Hash, Name: "upload.txt", Bytes: k.Bytes, Kept: k.Hash, KeptBytes: k.Stored}, desk.Receipt{Name: "upload.txt", Source: "desk add"})
-			if err == nil {
-				_, err = tx.Put(ctx, b.ID, "test", []desk.Reading{{Report: r, Complete: 50}})
-			}
-			return err
-		}))
-	}
-	for id, code := range map[int]string{1: "3f9a2c12", 2: "77ab01cd"} {
-		_, err := s.DB().Exec("UPDATE groups SET code = $1 WHERE id = $2", code, id)
-		p.check(err)
-	}
-	p.run(0, "desk", "export", "desk.tar.zst")
-	p.run(0, "desk", "import", "desk.tar.zst", "--store", "other")
-	p.check(os.Remove("desk.tar.zst"))
-}
-
-// TestExamples runs the examples in the help of every command as they stand, in the order in which
-// they stand, with the files that they name.
+// TestExamples runs the examples in the help of every command as they are, with the files that they name.
 func TestExamples(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash, in which the examples are")
-	}
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -198,56 +151,22 @@ func TestExamples(t *testing.T) {
 	t.Chdir(p.dir)
 	p.session()
 	p.others()
-	p.desk()
-	p.door()
-	ran, every := 0, sample.Of(3, 1)
-	for i, words := range commandLines(t) {
-		if i%every != 0 {
-			continue
-		}
-		dir := t.TempDir()
-		switch name := strings.Join(words, " "); name {
-		case "completion powershell", "explore", "desk serve": // not for bash, needs a terminal, ends when it is told to
-			continue
+	clitest.Examples(t, fresh, sample.Of(3, 1), func(command, dir string) bool {
+		switch command {
+		case "completion powershell", "explore": // not for bash, needs a terminal
+			return false
 		case "record": // makes what others read
+			return true
 		case "orders": // of another game, in folders of the same names
 			p.copyFile("openttd/dropped_sign/server/commands-out.log", filepath.Join(dir, "server", "commands-out.log"))
 			p.copyFile("openttd/dropped_sign/client/commands-out.log", filepath.Join(dir, "client", "commands-out.log"))
 			p.check(os.CopyFS(filepath.Join(dir, "session"), os.DirFS(filepath.Join(p.dir, "session"))))
-		case "desk export", "desk import": // out of two that are there, into two that are not
-			for _, name := range []string{"desk", "other"} {
-				from := name
-				if name = filepath.Join(dir, name); words[1] == "export" {
-					p.check(os.CopyFS(name, os.DirFS(filepath.Join(p.dir, from))))
-				}
-			}
-			if words[1] == "import" {
-				p.run(0, "desk", "export", filepath.Join(dir, "desk.tar.zst"))
-			}
-		default:
-			p.check(os.CopyFS(dir, os.DirFS(p.dir)))
-			if key := filepath.Join(dir, "desk", "key"); strings.HasPrefix(name, "desk") { // CopyFS takes no permissions along
-				if err := os.Chmod(key, 0o600); !errors.Is(err, fs.ErrNotExist) {
-					p.check(err)
-				}
-			}
-			if name == "sim check" || strings.HasPrefix(name, "golden") { // CopyFS takes no permissions to run along
-				p.check(os.Chmod(filepath.Join(dir, "mygame"), 0o777))
-			}
+			return true
 		}
-		for _, line := range examplesOf(helpOf(t, words)) {
-			cmd := exec.Command(bash, "-c", line)
-			cmd.Dir = dir
-			var stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = io.Discard, &stderr
-			_ = cmd.Run()
-			if status := cmd.ProcessState.ExitCode(); status != 0 && status != 1 && status != 3 {
-				t.Errorf("%v: %s\nends with %d: %s", words, line, status, &stderr)
-			}
-			ran++
+		p.check(os.CopyFS(dir, os.DirFS(p.dir)))
+		if command == "sim check" || strings.HasPrefix(command, "golden") { // CopyFS takes no permissions to run along
+			p.check(os.Chmod(filepath.Join(dir, "mygame"), 0o777))
 		}
-	}
-	if ran < 50/every-5 {
-		t.Errorf("only %d examples", ran)
-	}
+		return true
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/explore"
@@ -41,7 +42,7 @@ where the locale is not UTF-8, or TERM is linux or dumb, it draws with ASCII alo
 
 The exit status is that of the verdict, of several matches that of the worst.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool explore report.zip
   desynctool explore triage.json`,
 		Args: cobra.MinimumNArgs(1),
@@ -57,8 +58,8 @@ The exit status is that of the verdict, of several matches that of the worst.
 }
 
 func doExplore(e *env, paths []string, flags triageFlags) error {
-	stdin, ok := e.stdin.(*os.File)
-	if !ok || !isTerminal(stdin) || !isTerminal(e.stdout) {
+	stdin, ok := e.Stdin.(*os.File)
+	if !ok || !cli.IsTerminal(stdin) || !cli.IsTerminal(e.Stdout) {
 		return errors.New("explore needs a terminal; triage prints the same")
 	}
 	builds, err := flags.builds(e)
@@ -69,7 +70,7 @@ func doExplore(e *env, paths []string, flags triageFlags) error {
 	if err != nil {
 		return err
 	}
-	options := explore.Options{Color: e.style(e.stdout).Colored(), ASCII: explore.ASCII(runtime.GOOS, os.Getenv), Given: explore.Given{Paths: paths, Flags: flags.simulated()}, Open: new(openedPage).open}
+	options := explore.Options{Color: e.Style(e.Stdout).Colored(), ASCII: explore.ASCII(runtime.GOOS, os.Getenv), Given: explore.Given{Paths: paths, Flags: flags.simulated()}, Open: new(openedPage).open}
 	load := func(progress func(what string, done, total int64)) ([]*report.Report, error) {
 		return reportsOn(paths, builds, flags, progress)
 	}
@@ -77,8 +78,8 @@ func doExplore(e *env, paths []string, flags triageFlags) error {
 		options.Given = explore.Given{}
 		load = func(func(what string, done, total int64)) ([]*report.Report, error) { return saved, nil }
 	}
-	e.ignore() // the screen takes the signals from here on
-	reports, err := explore.Run(stdin, e.stdout, load, options)
+	e.IgnoreSignals() // the screen takes the signals from here on
+	reports, err := explore.Run(stdin, e.Stdout, load, options)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func doExplore(e *env, paths []string, flags triageFlags) error {
 	for _, r := range reports {
 		status = report.Worst(status, r.Status.Known())
 	}
-	return ended(status)
+	return cli.Ended(status)
 }
 
 // simulated returns the flags that name simulators, as they are written.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -21,14 +22,14 @@ Exit status: 0.`,
   desynctool formats --format json`,
 		Args: cobra.NoArgs,
 	}
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doFormats(e, format) }
 	return cmd
 }
 
-func doFormats(e *env, format *outputs) error {
+func doFormats(e *env, format *cli.Outputs) error {
 	list := formats.All()
-	return e.render(format,
+	return e.Render(format,
 		func(w io.Writer, s report.Style) error { return formats.Text(w, list, s) },
 		func() any { return formats.Document(list) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/gitbisect"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/commits"
@@ -78,7 +79,7 @@ func (f *bisectFlags) checkGit(paths []string) error {
 	case (f.sim == "") == (f.run.line == ""):
 		return errors.New("--git builds commits, and what is tested is named by --sim exec:COMMAND or --run 'CMD {log} {out}': give one of them")
 	case len(paths) > 1 || len(paths) == 0 && f.sim != "":
-		return fmt.Errorf("%s, expected one order log", counted(len(paths)))
+		return fmt.Errorf("%s, expected one order log", cli.CountArguments(len(paths)))
 	case f.run.line != "" && (g.dual || g.serialize):
 		return errors.New("--dual and --serialize step a simulator: --sim exec:COMMAND")
 	case f.run.line != "" && f.match.given():
@@ -94,7 +95,7 @@ func (f *bisectFlags) checkGit(paths []string) error {
 }
 
 // doBisectGit finds the first bad commit.
-func doBisectGit(e *env, paths []string, flags bisectFlags, format *outputs) error {
+func doBisectGit(e *env, paths []string, flags bisectFlags, format *cli.Outputs) error {
 	g := &flags.git
 	if err := flags.checkGit(paths); err != nil {
 		return err
@@ -106,10 +107,10 @@ func doBisectGit(e *env, paths []string, flags bisectFlags, format *outputs) err
 			return fmt.Errorf("--build: %w", err)
 		}
 	}
-	if o.Repository, err = gitbisect.OpenRepository(e.ctx, g.repo); err != nil {
+	if o.Repository, err = gitbisect.OpenRepository(e.Context, g.repo); err != nil {
 		return fmt.Errorf("--git: %w", err)
 	}
-	if o.Range, err = o.Repository.Range(e.ctx, g.span); err != nil {
+	if o.Range, err = o.Repository.Range(e.Context, g.span); err != nil {
 		return fmt.Errorf("--git: %w", err)
 	}
 	log := ""
@@ -136,7 +137,7 @@ func doBisectGit(e *env, paths []string, flags bisectFlags, format *outputs) err
 	if sim.Session, err = opened.Replayable(); err != nil {
 		return tree.Explain(err)
 	}
-	e.warn(append(sim.Session.Warnings, sim.Session.Lost...))
+	e.Warn(append(sim.Session.Warnings, sim.Session.Lost...))
 	if g.expect != "" {
 		if sim.Expect, err = formats.ReadHashes(tree, g.expect); err != nil {
 			return err
@@ -157,30 +158,30 @@ func doBisectGit(e *env, paths []string, flags bisectFlags, format *outputs) err
 }
 
 // findCommit makes a search and prints what it found.
-func (e *env) findCommit(o gitbisect.FindOptions, format *outputs) error {
+func (e *env) findCommit(o gitbisect.FindOptions, format *cli.Outputs) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return fmt.Errorf("there is no folder for what is built: %w", err)
 	}
 	o.Root = filepath.Join(cache, "desynctool", "bisect")
-	if isTerminal(e.stderr) {
+	if cli.IsTerminal(e.Stderr) {
 		o.Step = func(s gitbisect.Step, c gitbisect.Commit) {
 			how := "run"
 			if s.Built {
 				how = "built"
 			}
-			fmt.Fprintf(e.stderr, "%s of %s: %s %s, %s: %s\n", s.Role, prose.Count(s.Left, "commit", "commits"), gitbisect.Short(c.ID), how, s.Verdict, prose.OneLine(s.Why))
+			fmt.Fprintf(e.Stderr, "%s of %s: %s %s, %s: %s\n", s.Role, prose.Count(s.Left, "commit", "commits"), gitbisect.Short(c.ID), how, s.Verdict, prose.OneLine(s.Why))
 		}
 	}
-	f, err := gitbisect.Find(e.ctx, o)
+	f, err := gitbisect.Find(e.Context, o)
 	if err != nil && (f == nil || !f.Interrupted) {
 		return err
 	}
 	if f.Resumed > 0 {
-		fmt.Fprintf(e.stderr, "%s of an earlier search that was interrupted were taken over; --restart begins anew\n", prose.Count(f.Resumed, "run", "runs"))
+		fmt.Fprintf(e.Stderr, "%s of an earlier search that was interrupted were taken over; --restart begins anew\n", prose.Count(f.Resumed, "run", "runs"))
 	}
 	if f.Outputs != "" {
-		fmt.Fprintf(e.stderr, "what builds printed that failed is in %s\n", report.Safe(f.Outputs))
+		fmt.Fprintf(e.Stderr, "what builds printed that failed is in %s\n", report.Safe(f.Outputs))
 	}
-	return e.finish(format, report.GitBisect(f), false)
+	return e.Finish(format, report.GitBisect(f), false)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect/golden"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
@@ -26,7 +27,7 @@ order log, its golden trace and a manifest. The folder belongs into the game's
 repository. Each commit is then checked on every platform: which replays differ, in
 which tick and system, and where. docs/golden.md has the files.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool golden record golden s/host --sim "exec:./mygame --headless"
   desynctool golden check golden --sim "exec:./mygame --headless"`,
 		Args: cobra.NoArgs,
@@ -94,7 +95,7 @@ Exit status:
 	f.Uint64Var(&flags.every, "every", 1, "keep the hashes of every so many ticks, and of the last")
 	f.BoolVar(&systems, "systems", false, "keep a hash after each system, if the simulator can step by systems")
 	f.BoolVar(&flags.update, "update", false, "replace what is kept and differs")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case flags.every == 0:
@@ -113,8 +114,8 @@ Exit status:
 	return cmd
 }
 
-func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags, format *outputs) error {
-	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
+func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags, format *cli.Outputs) error {
+	sim, err := flags.sims.parse(e.Context, "--sim", flags.sim)
 	if err != nil {
 		return err
 	}
@@ -140,9 +141,9 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 			return err
 		}
 	}
-	e.warn(tree.Warnings())
-	progress, end := e.progress("recording", "")
-	recordings, err := folder.Record(e.ctx, sources, golden.RecordOptions{
+	e.Warn(tree.Warnings())
+	progress, end := e.Progress("recording", "")
+	recordings, err := folder.Record(e.Context, sources, golden.RecordOptions{
 		Play: simulators.Play(sim), Platform: flags.platform, Build: flags.build,
 		Name: flags.name, Every: flags.every, Systems: flags.systems, Update: flags.update, Progress: progress,
 	})
@@ -151,7 +152,7 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 		return err
 	}
 	recordings.Lost = lost
-	return e.finish(format, report.GoldenRecord(recordings), flags.all)
+	return e.Finish(format, report.GoldenRecord(recordings), flags.all)
 }
 
 // goldenCheckFlags are the flags of golden check.
@@ -191,7 +192,7 @@ Exit status:
 	f.StringArrayVar(&flags.results, "results", nil, "results of other platforms: a file or a folder (repeatable)")
 	f.StringVar(&flags.write, "write-results", "", "write what was found to a file in this folder")
 	f.StringArrayVar(&flags.only, "only", nil, "only the replays whose names fit this pattern, such as skirmish-* (repeatable)")
-	format := addFormats(cmd, "text", "json", "junit", "github", "markdown")
+	format := cli.AddFormats(cmd, "text", "json", "junit", "github", "markdown")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case flags.sim == "" && len(flags.results) == 0:
@@ -209,7 +210,7 @@ Exit status:
 	return cmd
 }
 
-func doGoldenCheck(e *env, dir string, flags goldenCheckFlags, format *outputs) error {
+func doGoldenCheck(e *env, dir string, flags goldenCheckFlags, format *cli.Outputs) error {
 	folder, err := golden.Open(dir)
 	if err != nil {
 		return err
@@ -242,18 +243,18 @@ func doGoldenCheck(e *env, dir string, flags goldenCheckFlags, format *outputs) 
 	if err := e.renderGolden(format, table, flags.all); err != nil {
 		return err
 	}
-	return ended(report.StatusOf(table))
+	return cli.Ended(report.StatusOf(table))
 }
 
 // checkGolden plays the replays of a folder.
 func (e *env) checkGolden(folder *golden.Folder, flags goldenCheckFlags) (*golden.Run, error) {
-	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
+	sim, err := flags.sims.parse(e.Context, "--sim", flags.sim)
 	if err != nil {
 		return nil, err
 	}
-	progress, end := e.progress("replaying", "ticks")
+	progress, end := e.Progress("replaying", "ticks")
 	defer end()
-	return folder.Check(e.ctx, golden.Options{Play: simulators.Play(sim), Platform: flags.platform, Build: flags.build, Only: flags.only, Progress: progress})
+	return folder.Check(e.Context, golden.Options{Play: simulators.Play(sim), Platform: flags.platform, Build: flags.build, Only: flags.only, Progress: progress})
 }
 
 // writeResults writes the results of the only run of a table.
@@ -265,11 +266,11 @@ func writeResults(dir string, t *golden.Table) error {
 }
 
 // renderGolden writes a table in every format asked for.
-func (e *env) renderGolden(o *outputs, t *golden.Table, all bool) error {
+func (e *env) renderGolden(o *cli.Outputs, t *golden.Table, all bool) error {
 	doc, summarized := report.Golden(t), false
-	return o.each(func(out output) error {
-		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
-			switch out.format {
+	return o.Each(func(out cli.Output) error {
+		err := e.RenderTo(out, func(w io.Writer, style report.Style) error {
+			switch out.Format {
 			case "text":
 				return doc.Text(w, style, all)
 			case "json":
@@ -281,10 +282,10 @@ func (e *env) renderGolden(o *outputs, t *golden.Table, all bool) error {
 			case "markdown":
 				return report.GoldenMarkdown(w, t)
 			}
-			return fmt.Errorf("no format %q", out.format)
+			return fmt.Errorf("no format %q", out.Format)
 		})
 		summary := os.Getenv("GITHUB_STEP_SUMMARY")
-		if err != nil || out.format != "github" || summary == "" || summarized {
+		if err != nil || out.Format != "github" || summary == "" || summarized {
 			return err
 		}
 		summarized = true

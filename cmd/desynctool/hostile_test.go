@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/sample"
 )
 
@@ -89,7 +90,7 @@ const weighedTo = "DESYNCTOOL_TEST_WEIGHED"
 
 // weighed is main, and writes how many bytes it allocated in all and held at once.
 func weighed() {
-	tuneMemory()
+	cli.TuneMemory()
 	status := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/hunt"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
@@ -104,7 +105,7 @@ Exit status:
 	f.IntVar(&flags.most, "max-replays", hunt.DefaultMaxReplays, "minimise a failure with so many replays at most")
 	f.IntVar(&flags.jobs, "jobs", 0, "sessions played at once; 0 is as many as there are processors")
 	f.BoolVar(&flags.all, "all", false, "print every finding")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		changed := cmd.Flags().Changed
 		flags.storeSet, flags.seedsSet, flags.firstSet, flags.seedSet = changed("store"), changed("seeds"), changed("first"), changed("seed")
@@ -142,10 +143,10 @@ func (f *huntFlags) target(e *env, paths []string) (t hunt.Target, args []string
 		args = append(args, report.PathArgument(path))
 	}
 	args = append(args, "--sim", f.sim)
-	if t.Sim, err = f.sims.parse(e.ctx, "--sim", f.sim); err != nil {
+	if t.Sim, err = f.sims.parse(e.Context, "--sim", f.sim); err != nil {
 		return t, nil, err
 	}
-	if t.Against, err = f.sims.parse(e.ctx, "--against", f.against); err != nil {
+	if t.Against, err = f.sims.parse(e.Context, "--against", f.against); err != nil {
 		return t, nil, err
 	}
 	if f.against != "" {
@@ -153,7 +154,7 @@ func (f *huntFlags) target(e *env, paths []string) (t hunt.Target, args []string
 	}
 	for _, name := range f.modes {
 		if names := huntModes(); !slices.Contains(names, name) {
-			return t, nil, fmt.Errorf("--modes: unknown mode %q, expected %s%s", name, alternatives(names), prose.DidYouMean(name, names))
+			return t, nil, fmt.Errorf("--modes: unknown mode %q, expected %s%s", name, cli.Alternatives(names), prose.DidYouMean(name, names))
 		}
 		t.Modes = append(t.Modes, bisect.TrialMode(name))
 	}
@@ -196,7 +197,7 @@ func (e *env) openOrders(path string) (*orderlog.Log, error) {
 	if err != nil {
 		return nil, tree.Explain(err)
 	}
-	e.warn(r.Warnings)
+	e.Warn(r.Warnings)
 	return r.Log, nil
 }
 
@@ -226,7 +227,7 @@ func (f *huntFlags) replayOf(x *hunt.Finding, log string) []string {
 // verdictName is the file of a finding's folder that has what is known of it.
 const verdictName = "finding.json"
 
-func doHunt(e *env, paths []string, flags huntFlags, format *outputs) (err error) {
+func doHunt(e *env, paths []string, flags huntFlags, format *cli.Outputs) (err error) {
 	if err := flags.check(); err != nil {
 		return err
 	}
@@ -267,13 +268,13 @@ func doHunt(e *env, paths []string, flags huntFlags, format *outputs) (err error
 		end := time.Now().Add(flags.length)
 		opts.Over = func() bool { return !time.Now().Before(end) }
 	}
-	progress, end := e.progress("hunting", "sessions")
+	progress, end := e.Progress("hunting", "sessions")
 	defer end()
 	opts.Progress = progress
-	r, err := h.Run(e.ctx, state, store, opts)
+	r, err := h.Run(e.Context, state, store, opts)
 	end()
 	if err != nil {
 		return err
 	}
-	return e.finish(format, report.Hunt(r, commands), flags.all)
+	return e.Finish(format, report.Hunt(r, commands), flags.all)
 }

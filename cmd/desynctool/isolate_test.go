@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/cli/clitest"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report/isolate"
 )
@@ -25,7 +27,7 @@ func hostileReader() {
 		}
 	}
 	w := answering()
-	err := isolate.Serve(os.Stdin, os.Stdout, errInterrupted,
+	err := isolate.Serve(os.Stdin, os.Stdout, cli.ErrInterrupted,
 		func(a *isolate.Asked) *isolate.Answer { dies(a.Match); return w.First(a) },
 		func(match int) *isolate.Answer { dies(match); return w.Other(match) }, w.Copy)
 	if err != nil {
@@ -49,19 +51,13 @@ func withoutMissing(stderr string) string {
 func runHostile(t *testing.T, match string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	e := &env{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
-	var stop func()
-	e.interrupts, stop = listen()
-	defer stop()
-	e.reader.Process = func() (*exec.Cmd, error) {
+	p := fresh()
+	p.Reader.Process = func() (*exec.Cmd, error) {
 		cmd := exec.Command("hostile-reader") // of TestMain
 		cmd.Env = append(os.Environ(), "HOSTILE="+match)
 		return cmd, nil
 	}
-	root := newCommands(e)
-	root.SetArgs(args)
-	cmd, err := root.ExecuteC()
-	status = e.exit(cmd, err)
+	status = cli.Run(p, args, strings.NewReader(""), &out, &errs)
 	return status, out.String(), withoutMissing(errs.String())
 }
 
@@ -115,7 +111,7 @@ func TestHostileBundle(t *testing.T) {
 			t.Errorf("--format %s: exit status %d\n%s%s", format, status, stdout, stderr)
 		}
 		if format == "json" {
-			if err := valid("../../docs", []byte(stdout)); err != nil {
+			if err := clitest.Valid("../../docs", []byte(stdout)); err != nil {
 				t.Error(err)
 			}
 		}

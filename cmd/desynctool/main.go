@@ -1,70 +1,49 @@
 // Command desynctool finds out where and why the peers of a deterministic game
-// parted. See docs/cli.md, or run it with --help.
+// diverged. See docs/cli.md, or run it with --help.
 package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report/isolate"
+	"github.com/desynctool/desynctool/internal/cli"
 )
 
-func main() {
-	tuneMemory()
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+func main() { cli.Main(program(new(env))) }
+
+// program returns the program whose commands work with e.
+func program(e *env) cli.Program {
+	return cli.Program{
+		Root: func(shared *cli.Env) *cobra.Command {
+			e.Env = shared
+			return newRoot(e)
+		},
+		Complete:  completions,
+		Answering: answering,
+		Schema:    schemaOf,
+		End: func() {
+			if e.replayed != nil {
+				e.replayed.Close()
+			}
+		},
+	}
 }
 
-// newCommands returns all commands, ready to be run.
-func newCommands(e *env) *cobra.Command {
-	root := newRoot(e)
-	root.SetIn(e.stdin)
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
-	addCompletion(root)
-	explainMistakes(root)
-	addLimits(e, root)
-	addCompletions(root)
-	fitHelp(root)
-	return root
-}
-
-// run executes one command line and returns its exit status.
+// run runs one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) == 1 && args[0] == isolate.Command {
-		return serveIsolated(stdin, stdout, stderr)
-	}
-	interrupts, stop := listen()
-	defer stop()
-	e := &env{interrupts: interrupts, args: args, stdin: stdin, stdout: stdout, stderr: stderr}
-	root := newCommands(e)
-	help := &heeded{to: stdout}
-	root.SetOut(help)
-	root.SetArgs(args)
-	cmd, err := root.ExecuteC()
-	if err == nil {
-		err = help.err
-	}
-	if e.replayed != nil {
-		defer e.replayed.Close()
-	}
-	if e.endWall != nil {
-		defer e.endWall()
-	}
-	return e.exit(cmd, err)
+	return cli.Run(program(new(env)), args, stdin, stdout, stderr)
 }
 
-// heeded is stdout for what cobra prints, which heeds no error.
-type heeded struct {
-	to  io.Writer
-	err error
-}
-
-func (h *heeded) Write(b []byte) (int, error) {
-	n, err := h.to.Write(b)
-	if h.err == nil {
-		h.err = err
+// schemaOf returns the name of the documents of a command.
+func schemaOf(cmd *cobra.Command) string {
+	switch {
+	case !cmd.HasParent():
+		return "limits" // the only document of the root
+	case cmd.Parent().Name() != "golden":
+		return cmd.Name()
+	case cmd.Name() == "record":
+		return "golden-record"
 	}
-	return n, err
+	return "golden"
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
@@ -32,7 +33,7 @@ func howToSee(command string, paths []string, number int) report.Step {
 }
 
 // triageMatches reports on several matches, one after the other: a line each.
-func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFlags, format *outputs) error {
+func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFlags, format *cli.Outputs) error {
 	if flags.start != "" {
 		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.Named)
 	}
@@ -40,11 +41,11 @@ func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFla
 		return fmt.Errorf("%w: %s", errOpenMatches, found.Named)
 	}
 	whole := false // more than a line of each is asked for
-	for _, out := range format.wanted() {
-		if out.format == "html" {
+	for _, out := range format.Wanted() {
+		if out.Format == "html" {
 			return fmt.Errorf("--format html shows one match; --match N takes one: %s", found.Named)
 		}
-		whole = whole || out.format != "text"
+		whole = whole || out.Format != "text"
 	}
 	var saved spool
 	if whole {
@@ -53,14 +54,14 @@ func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFla
 		}
 		defer saved.Close()
 	}
-	progress, end := e.progress("matches", "")
+	progress, end := e.Progress("matches", "")
 	defer end()
 	status, number := report.InSync, 0 // of the first that is as bad as any
 	var short []*report.Report
 	for i, match := range found.Matches {
 		r, err := found.One(i)
-		if e.ctx.Err() != nil { // what was found of this one may lack anything
-			e.warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(found.Matches))})
+		if e.Context.Err() != nil { // what was found of this one may lack anything
+			e.Warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(found.Matches))})
 			break
 		}
 		if err != nil {
@@ -95,16 +96,16 @@ func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFla
 	}
 	end()
 	next := howToSee("triage", paths, number)
-	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, &next, flags.all), ended(status))
+	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, &next, flags.all), cli.Ended(status))
 }
 
 // renderMatches writes several reports in every format asked for; short are enough of them for
 // text.
-func (e *env) renderMatches(o *outputs, short, saved report.Each, next *report.Step, all bool) error {
+func (e *env) renderMatches(o *cli.Outputs, short, saved report.Each, next *report.Step, all bool) error {
 	summarized := false
-	return o.each(func(out output) error {
-		err := e.renderTo(out, func(w io.Writer, style report.Style) error {
-			switch out.format {
+	return o.Each(func(out cli.Output) error {
+		err := e.RenderTo(out, func(w io.Writer, style report.Style) error {
+			switch out.Format {
 			case "text":
 				return report.MatchesText(w, style, short, next, all)
 			case "json":
@@ -114,16 +115,16 @@ func (e *env) renderMatches(o *outputs, short, saved report.Each, next *report.S
 			case "junit":
 				return ci.JUnitOfMatches(w, saved)
 			case "sarif":
-				return ci.SARIFOfMatches(w, saved, thisBuild().Version)
+				return ci.SARIFOfMatches(w, saved, cli.ThisBuild().Version)
 			case "github":
 				return ci.GitHubOfMatches(w, saved)
 			}
-			return fmt.Errorf("--format %s shows one match, and these are several", out.format)
+			return fmt.Errorf("--format %s shows one match, and these are several", out.Format)
 		})
 		if err != nil {
 			return err
 		}
-		if summary := os.Getenv("GITHUB_STEP_SUMMARY"); out.format == "github" && summary != "" && !summarized {
+		if summary := os.Getenv("GITHUB_STEP_SUMMARY"); out.Format == "github" && summary != "" && !summarized {
 			summarized = true
 			return ci.JobSummaryOfMatches(summary, saved)
 		}
@@ -178,8 +179,8 @@ func (s *spool) each(yield func(*report.Report, error) bool) {
 func (s *spool) Close() error { return s.file.Close() }
 
 // checkMatches lists several matches, and what lacks of each.
-func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *outputs) error {
-	progress, end := e.progress("matches", "")
+func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *cli.Outputs) error {
+	progress, end := e.Progress("matches", "")
 	defer end()
 	var list []report.CheckedMatch
 	for i, x := range matches.List {
@@ -198,5 +199,5 @@ func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *ou
 		}
 	}
 	end()
-	return e.finish(format, report.DoctorOfMatches(list, howToSee("doctor", paths, 1)), false)
+	return e.Finish(format, report.DoctorOfMatches(list, howToSee("doctor", paths, 1)), false)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -89,7 +90,7 @@ Exit status:
 	f.IntVar(&flags.most, "max-replays", minimize.DefaultMaxReplays, "stop with the best session so far after so many replays")
 	f.IntVar(&flags.jobs, "jobs", 0, "candidates tested at once; 0 is as many as there are processors, with --run one")
 	f.BoolVar(&flags.all, "all", false, "print every order that is left")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {
 			return fmt.Errorf("--rollback is %d, expected at least 1", flags.rollback)
@@ -173,7 +174,7 @@ func (f *minimizeFlags) judge(e *env, game *narrow.Witness, mode bisect.TrialMod
 	return j, nil
 }
 
-func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error {
+func doMinimize(e *env, path string, flags minimizeFlags, format *cli.Outputs) error {
 	switch {
 	case flags.dir == "":
 		return errors.New("minimize needs a folder to write to: -o DIR")
@@ -192,10 +193,10 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	if flags.run.line != "" && opts.Jobs == 0 {
 		opts.Jobs = 1 // games share settings, ports and a screen
 	}
-	progress, end := e.progress("minimizing", "replays")
+	progress, end := e.Progress("minimizing", "replays")
 	defer end()
 	opts.Progress = progress
-	r, err := minimize.RunTo(e.ctx, flags.dir, session.Input, test, session.Format.File, opts)
+	r, err := minimize.RunTo(e.Context, flags.dir, session.Input, test, session.Format.File, opts)
 	end()
 	switch {
 	case errors.Is(err, minimize.ErrFlaky):
@@ -205,8 +206,8 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *outputs) error
 	}
 	r.Lost = session.Lost
 	doc := report.Minimize(r)
-	if err := e.renderDocument(format, doc, flags.all); err != nil || doc.Status == report.Diverged {
+	if err := e.RenderDocument(format, doc, flags.all); err != nil || doc.Status == report.Diverged {
 		return err // that it diverges is what was asked for
 	}
-	return ended(doc.Status)
+	return cli.Ended(doc.Status)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/internal/browser"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
@@ -24,10 +25,10 @@ func addOpen(cmd *cobra.Command, open *bool) {
 
 // openPage opens the page of a report in a browser: the file that it was written to, else a
 // temporary one. What cannot be opened is named on stderr, and fails nothing.
-func (e *env) openPage(o *outputs, r *report.Report) error {
+func (e *env) openPage(o *cli.Outputs, r *report.Report) error {
 	var path string
-	if i := slices.IndexFunc(o.list, func(out output) bool { return out.format == "html" && out.file != "" }); i >= 0 {
-		path = o.list[i].file
+	if i := slices.IndexFunc(o.List, func(out cli.Output) bool { return out.Format == "html" && out.File != "" }); i >= 0 {
+		path = o.List[i].File
 	} else {
 		var err error
 		if path, err = writePage(r); err != nil {
@@ -35,7 +36,7 @@ func (e *env) openPage(o *outputs, r *report.Report) error {
 		}
 	}
 	if err := browser.Open(path); err != nil {
-		fmt.Fprintf(e.stderr, "%s the page is in %s (%s)\n", e.errStyle().Paint(report.Warn, "not opened:"), report.Safe(path), prose.OneLine(err.Error()))
+		fmt.Fprintf(e.Stderr, "%s the page is in %s (%s)\n", e.ErrStyle().Paint(report.Warn, "not opened:"), report.Safe(path), prose.OneLine(err.Error()))
 	}
 	return nil
 }

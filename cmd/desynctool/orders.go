@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 )
@@ -29,7 +30,7 @@ Each PATH is a log, the folder of one peer, or one folder that holds a folder
 for each; an archive serves as a folder. Logs of desynctool and those of engines (OpenTTD, 0 A.D., Warzone 2100,
 Widelands, Spring; see formats) are recognised by content, compressed or not.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool orders server/commands-out.log client/commands-out.log
   desynctool orders session --local chat --format json`,
 		Args: cobra.MinimumNArgs(1),
@@ -41,18 +42,18 @@ Widelands, Spring; see formats) are recognised by content, compressed or not.
 	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	flags.match = addMatch(cmd)
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doOrders(e, args, flags, format) }
 	return cmd
 }
 
-func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error {
+func doOrders(e *env, paths []string, flags ordersFlags, format *cli.Outputs) error {
 	tree, err := e.open(paths...)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
-	progress, end := e.progress("comparing", "")
+	progress, end := e.Progress("comparing", "")
 	defer end()
 	s, err := e.session(tree, paths, flags.match, flags.options.Force)
 	if err != nil {
@@ -73,6 +74,6 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *outputs) error 
 	}
 	c.Lost = append(logs.Missing, s.Lost()...)
 	c.Warnings = append(c.Warnings, s.Warnings()...)
-	e.warn(slices.Concat(c.Warnings, c.Trouble(), c.Lost))
-	return e.finish(format, report.Orders(c), flags.all)
+	e.Warn(slices.Concat(c.Warnings, c.Trouble(), c.Lost))
+	return e.Finish(format, report.Orders(c), flags.all)
 }

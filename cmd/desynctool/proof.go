@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/snapshot"
@@ -26,13 +27,13 @@ Exit status: 0 on success, 2 if the file is unusable or has no such archetype.`,
 		Args: cobra.ExactArgs(2),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of stdout")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.Flags().Lookup("format").Usage = "json (the default) or text; FORMAT=FILE writes to a file, and may be repeated"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doProof(e, args[0], args[1], output, format) }
 	return cmd
 }
 
-func doProof(e *env, path, label, file string, format *outputs) error {
+func doProof(e *env, path, label, file string, format *cli.Outputs) error {
 	tree, err := e.open(path)
 	if err != nil {
 		return err
@@ -47,8 +48,8 @@ func doProof(e *env, path, label, file string, format *outputs) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	if len(format.list) == 0 || file != "" {
-		format.list = append(format.list, output{"json", file})
+	if len(format.List) == 0 || file != "" {
+		format.List = append(format.List, cli.Output{Format: "json", File: file})
 	}
-	return e.finish(format, report.Proof(proof), false)
+	return e.Finish(format, report.Proof(proof), false)
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/cli/clitest"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -61,7 +62,7 @@ func triaged(t *testing.T, paths ...string) said {
 // decode decodes the JSON of a command, which keeps to its schema.
 func decode(t *testing.T, b []byte, document any) {
 	t.Helper()
-	if err := valid(filepath.Join("..", "..", "docs"), b); err != nil {
+	if err := clitest.Valid(filepath.Join("..", "..", "docs"), b); err != nil {
 		t.Error(err)
 	}
 	if err := json.Unmarshal(b, document); err != nil {

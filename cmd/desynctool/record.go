@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot/signatures"
@@ -64,7 +65,7 @@ Exit status: 0 on success, 2 on wrong usage.`,
 	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
 	f.BoolVar(&o.Signatures, "signatures", false, "also write "+signatures.Name+" for each peer: every tick signed, with a key that is made of seed and name")
 	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "how fine the traces are: none, system, archetype, column")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doRecord(e, flags, format) }
 	return cmd
 }
@@ -78,7 +79,7 @@ func faultHelp() string {
 	return b.String()
 }
 
-func doRecord(e *env, flags recordFlags, format *outputs) error {
+func doRecord(e *env, flags recordFlags, format *cli.Outputs) error {
 	if flags.dir == "" {
 		return fmt.Errorf("record needs a folder to write to: -o DIR")
 	}
@@ -117,13 +118,13 @@ func doRecord(e *env, flags recordFlags, format *outputs) error {
 	if err != nil {
 		return err
 	}
-	progress, end := e.progress("playing", "ticks")
+	progress, end := e.Progress("playing", "ticks")
 	defer end()
-	o.Progress, o.Context, o.Reports = progress, e.ctx, peers.WriteAll
+	o.Progress, o.Context, o.Reports = progress, e.Context, peers.WriteAll
 	recording, err := session.RecordTo(flags.dir, o, trace)
 	end()
 	if err != nil {
 		return err
 	}
-	return e.renderDocument(format, report.Record(recording, flags.dir), false)
+	return e.RenderDocument(format, report.Record(recording, flags.dir), false)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
@@ -66,7 +67,7 @@ trace that the peer left, as far as that proves it.
 --write-trace keeps the hashes of the replay, --expect holds a replay against such
 hashes instead of those in the log: golden hashes across commits and platforms.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool replay s/client
   desynctool replay s/host --dual --serialize --check-caches
   desynctool replay s/host --write-trace golden.trace
@@ -94,7 +95,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	flags.sims.addGames(cmd)
 	flags.match = addMatch(cmd)
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("runs") && flags.runs < 2 {
 			return fmt.Errorf("--runs is %d, expected at least 2", flags.runs)
@@ -155,7 +156,7 @@ func playersOf(predict []uint) (players []uint32, err error) {
 	return players, nil
 }
 
-func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
+func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error {
 	modes, err := flags.modes()
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if game != nil {
 		return e.playAgain(path, game, modes, &flags, format)
 	}
-	sim, err := flags.sims.parse(e.ctx, "--sim", flags.sim)
+	sim, err := flags.sims.parse(e.Context, "--sim", flags.sim)
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 	if flags.untilSet {
 		opts.Until = &flags.until
 	}
-	if opts.Against, err = flags.sims.parse(e.ctx, "--against", flags.against); err != nil {
+	if opts.Against, err = flags.sims.parse(e.Context, "--against", flags.against); err != nil {
 		return err
 	}
 	tree, err := e.open(path, flags.from, flags.expect)
@@ -218,7 +219,7 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		one := opts
 		one.Mode = mode
 		t, err := e.try(session, sim, one, flags.writeTrace)
-		if e.ctx.Err() != nil && len(trials) > 0 {
+		if e.Context.Err() != nil && len(trials) > 0 {
 			break // those that were made are shown
 		}
 		if err != nil {
@@ -227,14 +228,14 @@ func doReplay(e *env, path string, flags replayFlags, format *outputs) error {
 		t.Lost = append(t.Lost, session.Lost...)
 		trials = append(trials, t)
 	}
-	e.warn(session.Warnings)
-	return e.finish(format, report.Trials(trials), flags.all)
+	e.Warn(session.Warnings)
+	return e.Finish(format, report.Trials(trials), flags.all)
 }
 
 // try replays in one mode, with a bar, and writes the hashes of a plain replay if
 // that was asked for.
 func (e *env) try(session *evidence.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
-	progress, end := e.progress("replaying, "+string(opts.Mode), "ticks")
+	progress, end := e.Progress("replaying, "+string(opts.Mode), "ticks")
 	defer end()
 	opts.Progress = progress
 	if opts.Mode != bisect.Plain || trace == "" {
@@ -250,7 +251,7 @@ func (e *env) try(session *evidence.Replayable, sim *bisect.Sim, opts bisect.Tri
 }
 
 // playAgain has a game play a recording.
-func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialMode, flags *replayFlags, format *outputs) error {
+func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialMode, flags *replayFlags, format *cli.Outputs) error {
 	for _, f := range []struct {
 		given bool
 		name  string
@@ -297,6 +298,6 @@ func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialM
 	for _, t := range trials {
 		t.Lost = append(t.Lost, tree.Lost()...)
 	}
-	e.warn(slices.Concat(warnings, tree.Warnings()))
-	return e.finish(format, report.Trials(trials), flags.all)
+	e.Warn(slices.Concat(warnings, tree.Warnings()))
+	return e.Finish(format, report.Trials(trials), flags.all)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
@@ -78,7 +79,7 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 	f.StringArrayVar(&flags.archetypes, "archetype", nil, "with --peer: include the content of this archetype (repeatable)")
 	f.Uint64Var(&flags.excerpt, "excerpt", 30, "with --peer: ticks whose orders to include")
 	f.StringVarP(&flags.output, "output", "o", "", "with --peer: write to this file or folder instead of the current folder; - is stdout")
-	format := addReportFormats(cmd)
+	format := cli.AddReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if flags.peer == "" {
 			for _, name := range ofPeer {
@@ -96,7 +97,7 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 			return fmt.Errorf("--peer writes a report, %s would be read: give one of them", args[0])
 		case flags.open:
 			return errors.New("--open is for reports that are read; --peer writes JSON")
-		case len(format.list) > 0:
+		case len(format.List) > 0:
 			return errors.New("--format is for reports that are read; --peer writes JSON, -o - to stdout")
 		case flags.player < -1 || flags.player > math.MaxInt32:
 			return fmt.Errorf("--player is %d, expected -1 or more", flags.player)
@@ -109,7 +110,7 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 	return cmd
 }
 
-func doReport(e *env, paths []string, flags reportFlags, format *outputs) error {
+func doReport(e *env, paths []string, flags reportFlags, format *cli.Outputs) error {
 	tree, err := e.open(paths...)
 	if err != nil {
 		return err
@@ -150,14 +151,14 @@ func doReport(e *env, paths []string, flags reportFlags, format *outputs) error 
 	}
 	merged.Warnings = append(merged.Warnings, tree.Warnings()...)
 	merged.Missing = append(merged.Missing, tree.Lost()...)
-	e.warn(merged.Warnings)
+	e.Warn(merged.Warnings)
 	return e.renderSaved(format, merged, flags)
 }
 
 // readSaved reads a report of any kind.
 func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 	if path == "-" {
-		return evidence.UnpackReport(e.stdin, "stdin")
+		return evidence.UnpackReport(e.Stdin, "stdin")
 	}
 	f, err := tree.Open(path)
 	if err != nil {
@@ -168,7 +169,7 @@ func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 }
 
 // renderSaved renders a report of any kind.
-func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
+func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) error {
 	if _, one := saved.(*report.Report); flags.open && !one {
 		return errors.New("--open shows one saved report of triage, and nothing else")
 	}
@@ -177,21 +178,21 @@ func (e *env) renderSaved(format *outputs, saved any, flags reportFlags) error {
 		if flags.redact {
 			r = r.Redact()
 		}
-		return e.render(format,
+		return e.Render(format,
 			func(w io.Writer, s report.Style) error { return r.Text(w, s, flags.all) },
 			func() any { return r })
 	case *peers.Report:
 		if flags.redact {
 			r = r.Redact()
 		}
-		return e.render(format,
+		return e.Render(format,
 			func(w io.Writer, s report.Style) error { return r.Text(w, s) },
 			func() any { return r })
 	case *report.Report:
 		if flags.redact {
 			r = r.Redact()
 		}
-		if err := e.renderReport(format, r, flags.all); err != nil || !flags.open {
+		if err := e.RenderReport(format, r, flags.all); err != nil || !flags.open {
 			return err
 		}
 		return e.openPage(format, r)
@@ -326,13 +327,13 @@ func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, 
 	case header == nil && err != nil:
 		return nil, 0, err
 	case header == nil:
-		e.warn([]string{dir + ": not one order log: the report has no orders"})
+		e.Warn([]string{dir + ": not one order log: the report has no orders"})
 		return nil, player, nil
 	case header.Seed != info.Seed || header.Peer != "" && info.Peer != "" && header.Peer != info.Peer:
-		e.warn([]string{fmt.Sprintf("the order log in %s is of another session or peer than %s: the report has no orders", dir, file)})
+		e.Warn([]string{fmt.Sprintf("the order log in %s is of another session or peer than %s: the report has no orders", dir, file)})
 		return nil, player, nil
 	case err != nil:
-		e.warn([]string{fmt.Sprintf("%v: the report has the orders before that", err)})
+		e.Warn([]string{fmt.Sprintf("%v: the report has the orders before that", err)})
 	}
 	if flags.player == playerByLog {
 		player = max(0, slices.Index(header.Peers, header.Peer))
@@ -348,8 +349,8 @@ func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportF
 	}
 	path := flags.output
 	if path == "-" {
-		e.rendered = true
-		return report.WriteJSON(e.stdout, r)
+		e.Rendered = true
+		return report.WriteJSON(e.Stdout, r)
 	}
 	if stat, err := os.Stat(path); path == "" || err == nil && stat.IsDir() {
 		if flags.redact {
@@ -360,6 +361,6 @@ func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportF
 	if err := files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.stdout, "%s\n", report.Safe(path))
+	_, err := fmt.Fprintf(e.Stdout, "%s\n", report.Safe(path))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -51,8 +52,8 @@ func doSim(e *env, spec string) (err error) {
 	if err != nil {
 		return err
 	}
-	e.ignore() // it waits for its client, and leaves nothing behind
-	conn, err := extsim.Connect(e.stdin, e.stdout)
+	e.IgnoreSignals() // it waits for its client, and leaves nothing behind
+	conn, err := extsim.Connect(e.Stdin, e.Stdout)
 	if err != nil {
 		return err
 	}
@@ -101,12 +102,12 @@ be started.`,
 	f.StringArrayVar(&flags.params, "param", nil, "without --log: KEY=VALUE, a parameter of the session (repeatable)")
 	f.StringVar(&flags.transport, "transport", "stdio", "stdio, unix or tcp")
 	f.DurationVar(&flags.timeout, "timeout", extsim.DefaultTimeout, "how long one request may take")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doSimCheck(e, args, flags, format) }
 	return cmd
 }
 
-func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) error {
+func doSimCheck(e *env, argv []string, flags simCheckFlags, format *cli.Outputs) error {
 	opts := extsim.Options{Timeout: flags.timeout}
 	switch flags.transport {
 	case "stdio":
@@ -135,11 +136,11 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *outputs) err
 	if err != nil {
 		return err
 	}
-	c, err := simulators.Check(e.ctx, argv, opts, *session)
+	c, err := simulators.Check(e.Context, argv, opts, *session)
 	if err != nil {
 		return err
 	}
-	return e.finish(format, report.Conformance(c), false)
+	return e.Finish(format, report.Conformance(c), false)
 }
 
 // simFlags parses what flags say of simulators and games; an empty specification is none.
@@ -186,13 +187,13 @@ func (s *simFlags) game(e *env, flag, spec string) (*narrow.Witness, error) {
 	var told sync.Map // several may be played at once
 	w.Say = func(text string) {
 		if _, twice := told.LoadOrStore(text, true); !twice {
-			e.warn([]string{text})
+			e.Warn([]string{text})
 		}
 	}
 	if !s.noCache {
 		w.Cache = e.replaysKept()
 	}
-	return &narrow.Witness{Witness: w, Context: e.ctx}, nil
+	return &narrow.Witness{Witness: w, Context: e.Context}, nil
 }
 
 // parse returns the simulator that a flag names, nil if it is empty. Its replays end, and what
@@ -227,7 +228,7 @@ func (e *env) replaysKept() *kept.Cache {
 		e.replayed, err = kept.Open(dir, maxKept)
 	}
 	if err != nil {
-		e.warn([]string{"what games compute: " + err.Error()})
+		e.Warn([]string{"what games compute: " + err.Error()})
 	}
 	return e.replayed
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/tracediff"
@@ -46,7 +47,7 @@ zstd or xz; - is stdin. What engines' logs claim is judged by the traces.
 every EARLY ticks for the first 60 s and after each --reconnect, every NORMAL
 ticks then, and every LATE ticks from --late-from on; --every N for one that always compares every N ticks.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool tracediff host/checkpoints.trace client/checkpoints.trace
   desynctool tracediff a.log b.log \
     --pattern 'frame (?P<tick>\d+) checksum (?P<sum>[0-9a-f]+)'`,
@@ -64,7 +65,7 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
 	f.BoolVar(&flags.all, "all", false, "print everything")
 	flags.match = addMatch(cmd)
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		changed := cmd.Flags().Changed
 		switch {
@@ -82,7 +83,7 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 	return cmd
 }
 
-func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) error {
+func doTracediff(e *env, paths []string, flags traceFlags, format *cli.Outputs) error {
 	opts := flags.options
 	if opts.Context == 0 {
 		opts.Context = -1
@@ -106,27 +107,27 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *outputs) erro
 	if err != nil {
 		return tree.Explain(err)
 	}
-	traces, err := s.Traces(evidence.TraceOptions{ReadOptions: read, Stdin: e.stdin, Force: opts.Force})
+	traces, err := s.Traces(evidence.TraceOptions{ReadOptions: read, Stdin: e.Stdin, Force: opts.Force})
 	if err != nil {
 		return tree.Explain(err)
 	}
 	traces.Missing = append(traces.Missing, s.Lost()...)
-	e.warn(s.Warnings())
+	e.Warn(s.Warnings())
 	if opts.Schedules, err = schedules(flags, slices.Concat(traces.Groups...)); err != nil {
 		return err
 	}
 	var end func()
-	opts.Progress, end = e.progress("comparing", "")
+	opts.Progress, end = e.Progress("comparing", "")
 	results, err := traces.Compare(opts)
 	end()
 	if err != nil {
 		return err
 	}
 	for _, r := range results {
-		e.warn(r.Warnings)
+		e.Warn(r.Warnings)
 	}
 	set := &tracediff.Set{Results: results, Missing: traces.Missing, Notes: traces.Notes, Copies: traces.Copies}
-	return e.finish(format, report.Trace(set), flags.all)
+	return e.Finish(format, report.Trace(set), flags.all)
 }
 
 // earlySeconds is how long after the start a relay compares more often.

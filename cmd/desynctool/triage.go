@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -28,7 +29,7 @@ type triageFlags struct {
 	known    string
 	start    string // of a write-up
 	failOn   string
-	isolate  string // empty, isolateOn or isolateRequired
+	isolate  string // empty, cli.IsolateOn or cli.IsolateRequired
 	match    *matchFlag
 }
 
@@ -73,7 +74,7 @@ reach the network and other processes, and has limits of memory and time. If it 
 the match is inconclusive. What the system cannot restrict is named on stderr, and with
 --isolate=require refused. Simulators that are programs (exec:), and games, cannot run in it.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool triage report.zip
   desynctool triage host client --sim builtin
   xclip -o | desynctool triage -
@@ -97,10 +98,10 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
 	f.BoolVar(&flags.stats, "stats", false, "say on stderr how much of what was given was read")
 	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
-	addIsolate(cmd, &flags.isolate)
+	cli.AddIsolate(cmd, &flags.isolate)
 	addOpen(cmd, &flags.open)
 	flags.match = addMatch(cmd)
-	format := addReportFormats(cmd)
+	format := cli.AddReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTriage(e, args, flags, format) }
 	return cmd
 }
@@ -122,10 +123,10 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 	if b.Witness != nil {
 		return b, f.gameAlone(b.Witness)
 	}
-	if b.Sim, err = f.sims.parse(e.ctx, "--sim", f.sim); err != nil {
+	if b.Sim, err = f.sims.parse(e.Context, "--sim", f.sim); err != nil {
 		return b, err
 	}
-	b.Own, err = f.sims.parse(e.ctx, "--own", f.own)
+	b.Own, err = f.sims.parse(e.Context, "--own", f.own)
 	return b, err
 }
 
@@ -143,7 +144,7 @@ func (f *triageFlags) gameAlone(w *narrow.Witness) error {
 // replays returns a function that shows the progress of one replay after another,
 // which first ends what is shown before, and one that ends the last.
 func (e *env) replays(before func()) (report func(what string, done, total int64), end func()) {
-	if !isTerminal(e.stderr) {
+	if !cli.IsTerminal(e.Stderr) {
 		return nil, before
 	}
 	over, now := before, ""
@@ -152,21 +153,21 @@ func (e *env) replays(before func()) (report func(what string, done, total int64
 		if what != now {
 			over()
 			now = what
-			bar, over = e.progress(what, "ticks")
+			bar, over = e.Progress(what, "ticks")
 		}
 		bar(done, total)
 	}
 	return report, func() { over() }
 }
 
-func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error {
+func doTriage(e *env, paths []string, flags triageFlags, format *cli.Outputs) error {
 	if _, err := new(report.Report).ExitFor(flags.failOn); err != nil {
 		return err
 	}
 	if flags.known != "" {
 		switch stat, err := os.Stat(flags.known); {
 		case errors.Is(err, fs.ErrNotExist): // git keeps no empty folder
-			e.warn([]string{"--known " + flags.known + ": it is not there, so nothing is known"})
+			e.Warn([]string{"--known " + flags.known + ": it is not there, so nothing is known"})
 			flags.known = ""
 		case err != nil || !stat.IsDir():
 			return fmt.Errorf("--known %s: expected a folder", flags.known)
@@ -199,11 +200,11 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 			return fmt.Errorf("--known %s: %w", flags.known, err)
 		}
 	}
-	e.warn(r.Warnings)
+	e.Warn(r.Warnings)
 	e.triageFailed(r)
 	if flags.start != "" {
 		if len(r.Fingerprints) == 0 {
-			e.warn([]string{"--write-up: no divergence is known, so there is nothing to write up"})
+			e.Warn([]string{"--write-up: no divergence is known, so there is nothing to write up"})
 		} else if err := files.Replace(flags.start, func(f *os.File) error { return r.WriteUp(f) }); err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	if flags.redact {
 		r = r.Redact()
 	}
-	if err := e.renderReport(format, r, flags.all); err != nil {
+	if err := e.RenderReport(format, r, flags.all); err != nil {
 		return err
 	}
 	if flags.open {
@@ -226,13 +227,13 @@ func doTriage(e *env, paths []string, flags triageFlags, format *outputs) error 
 	if flags.stats {
 		printUsage(e, found)
 	}
-	return ended(status)
+	return cli.Ended(status)
 }
 
 // printUsage says how much was read.
 func printUsage(e *env, found *reader.Found) {
 	if usage := found.Usage(); usage != "" {
-		fmt.Fprintln(e.stderr, usage)
+		fmt.Fprintln(e.Stderr, usage)
 	}
 }
 
@@ -244,22 +245,22 @@ func (e *env) find(paths []string, flags triageFlags) (*reader.Found, error) {
 	}
 	options := archive.Options{Count: flags.stats}
 	if builds.Sim == nil && builds.Witness == nil { // else it is the replays that take long, and what was found before them is shown
-		options.Context = e.ctx
+		options.Context = e.Context
 	}
 	if slices.Contains(paths, archive.Stdin) {
-		options.Stdin = e.stdin
+		options.Stdin = e.Stdin
 	}
 	tree, err := e.openWith(options, paths...)
 	if err != nil {
 		return nil, err
 	}
-	progress, end := e.progress("comparing", "")
+	progress, end := e.Progress("comparing", "")
 	builds.Progress, end = e.replays(end)
 	defer func() { end() }()
-	opened, err := reader.Open(e.ctx, tree, paths, builds)
+	opened, err := reader.Open(e.Context, tree, paths, builds)
 	if err != nil {
 		return nil, err
 	}
-	opened.Wall, opened.Progress = e.wallReached, progress
+	opened.Wall, opened.Progress = e.WallReached, progress
 	return opened.Find(flags.match.named())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/snapshot"
@@ -61,7 +62,7 @@ nothing to check, or a state is of a point that the chain does not sign.`,
 	f.StringVar(&flags.signatures, "signatures", "", "the chain of tick signatures that states and proofs must be signed in")
 	f.StringVar(&flags.key, "key", "", "the public key that chains must be signed by: 64 hex digits, or a file of them")
 	f.BoolVar(&flags.donors, "donors", false, "try the states in their order, and accept the first one that is signed")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, name := range []string{"root", "key"} {
 			if cmd.Flags().Changed(name) && cmd.Flag(name).Value.String() == "" {
@@ -94,7 +95,7 @@ func (f *verifyFlags) check() error {
 	return nil
 }
 
-func doVerify(e *env, paths []string, flags verifyFlags, format *outputs) error {
+func doVerify(e *env, paths []string, flags verifyFlags, format *cli.Outputs) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
@@ -128,10 +129,10 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *outputs) error 
 		tried, accepted := evidence.Donate(tree, paths, want)
 		end()
 		doc := report.Donors(tried, accepted)
-		if err := e.renderDocument(format, doc, false); err != nil {
+		if err := e.RenderDocument(format, doc, false); err != nil {
 			return err
 		}
-		return ended(doc.Status)
+		return cli.Ended(doc.Status)
 	}
 	if flags.state != "" {
 		state, _, err := evidence.OpenState(tree, flags.state)
@@ -148,13 +149,13 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *outputs) error 
 		return unread
 	}
 	doc := report.Verify(result)
-	if err := e.renderDocument(format, doc, false); err != nil {
+	if err := e.RenderDocument(format, doc, false); err != nil {
 		return err
 	}
 	if unread != nil {
 		return unread
 	}
-	return ended(doc.Status)
+	return cli.Ended(doc.Status)
 }
 
 // maxKeyFile is the size in bytes of the largest file that is read for a key.

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/snapshot"
@@ -21,7 +22,7 @@ differently: a damaged file would have other hashes for the same rows.
 A and B are snapshots or savegames, FOLDER@TICK for the state of a point, or
 two folders for the first states that differ.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  desynctool walk host/desync_0000000000000007_0000001242.snap \
     client/desync_0000000000000007_0000001242.snap
   desynctool walk host client --format json`,
@@ -29,12 +30,12 @@ two folders for the first states that differ.
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "print all of a long answer")
 	cmd.Flags().BoolVar(&force, "force", false, "compare states of different sessions or state points")
-	format := addFormat(cmd)
+	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doWalk(e, args[0], args[1], all, force, format) }
 	return cmd
 }
 
-func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
+func doWalk(e *env, a, b string, all, force bool, format *cli.Outputs) error {
 	tree, err := e.open(a, b)
 	if err != nil {
 		return err
@@ -54,6 +55,6 @@ func doWalk(e *env, a, b string, all, force bool, format *outputs) error {
 	}
 	walk.Lost = append(pair.Lost, tree.Lost()...)
 	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
-	e.warn(pair.Warnings)
-	return e.finish(format, report.Walk(walk, pair.Names, pair.Warnings), all)
+	e.Warn(pair.Warnings)
+	return e.Finish(format, report.Walk(walk, pair.Names, pair.Warnings), all)
 }

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/intake"
+	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/reader"
+)
+
+// defaultWall is how long the triage of a bundle may take where nothing else is said.
+const defaultWall = 10 * time.Minute
+
+// intakeFlags are the flags of commands of desk that triage.
+type intakeFlags struct {
+	isolate string
+	jobs    int
+	wall    time.Duration
+	// keepNames leaves the names of players as they are.
+	keepNames bool
+}
+
+func (f *intakeFlags) add(cmd *cobra.Command) {
+	cli.AddIsolate(cmd, &f.isolate)
+	cmd.Flags().Lookup("isolate").Usage = "triage each bundle in a process that can do nothing else; =require: refuse where the system cannot"
+	f.addNames(cmd)
+	cmd.Flags().IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many bundles are triaged at once")
+	cmd.Flags().DurationVar(&f.wall, "wall", defaultWall, "how long the triage of a bundle may take")
+}
+
+// addNames adds the flag --keep-names.
+func (f *intakeFlags) addNames(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.keepNames, "keep-names", false, "leave the names and addresses of players as they are (docs/privacy.md)")
+}
+
+func (f *intakeFlags) check() error {
+	if f.jobs < 1 {
+		return fmt.Errorf("--jobs is %d, expected 1 or more", f.jobs)
+	}
+	if f.wall <= 0 {
+		return fmt.Errorf("--wall is %s, expected a time such as 10m", f.wall)
+	}
+	return nil
+}
+
+// intake returns what takes bundles into a store.
+func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (*intake.Intake, error) {
+	kept, err := d.openBlobs()
+	if err != nil {
+		return nil, err
+	}
+	r := reader.Reader{Require: flags.isolate == cli.IsolateRequired, Died: true}
+	if flags.isolate != "" {
+		r.Isolate = &d.Reader
+	} else {
+		cli.RoomFor(flags.jobs)
+	}
+	x := &intake.Intake{Store: store, Blobs: kept, Reader: &r, Tool: cli.ThisBuild().Version, Wall: flags.wall, Source: source}
+	if flags.keepNames {
+		return x, nil
+	}
+	key, err := d.namesKey(store)
+	if err != nil {
+		return nil, err
+	}
+	store.NameFiles(key.File)
+	without := r
+	without.Names = &reader.Names{Key: key.Text(), New: func(string) (reader.Scrubber, error) { return names.NewScrubber(key), nil }}
+	x.Without = &without
+	return x, nil
+}
+
+// namesKey returns the key of the pseudonyms of a store, which is made if it is not there. With another
+// key than before, the reports of a player would not be found together.
+func (d *deskEnv) namesKey(store *desk.Store) (*names.Key, error) {
+	path := d.key
+	if path == "" {
+		path = d.beside("key")
+	}
+	if path == "" {
+		return nil, errors.New("the store is a database: --key names the file with the key of pseudonyms, or --keep-names leaves the names of players as they are")
+	}
+	key, err := names.EnsureKey(path)
+	if err != nil {
+		return nil, err
+	}
+	id, err := store.NamesKey(d.Context, key.ID())
+	if err != nil {
+		return nil, err
+	}
+	if id != key.ID() {
+		return nil, fmt.Errorf("%s: it is the key %s, and the pseudonyms of this store are made with the key %s", path, key.ID(), id)
+	}
+	return key, nil
+}
+
+// openBlobs opens where the bundles are.
+func (d *deskEnv) openBlobs() (blobs.Store, error) {
+	where := d.blobs
+	if where == "" {
+		where = d.beside("blobs")
+	}
+	if where == "" {
+		return nil, errors.New("the store is a database: --blobs says where the bundles are")
+	}
+	return blobs.Open(where)
+}
+
+// deskAddFlags are the flags of desk add.
+type deskAddFlags struct {
+	intakeFlags
+	queue, verbose, one, each bool
+	build                     string
+	format                    *cli.Outputs
+}
+
+func newDeskAdd(d *deskEnv) *cobra.Command {
+	var flags deskAddFlags
+	cmd := &cobra.Command{
+		Use:   "add PATH...",
+		Short: "Store bundles, and triage each match in them",
+		Long: `add stores bundles and writes a report for each match in them. The store is made if it
+is not there. A bundle that is there already has one more receipt, and is not triaged
+again. One that cannot be read is stored with a report that says why.
+
+A file is a bundle, - is one on stdin. A folder is a bundle, unless it holds nothing but
+archives and folders, and the first of these that can be read has files of more than one
+peer or match by itself: then each of them is a bundle. --one takes every folder as one
+bundle, --each takes every file and folder in it as one. Names that begin with a dot are
+left out of a folder of bundles.
+
+With --queue bundles are only stored; desk work triages them. Without it add triages
+them itself, as many at once as --jobs says, and stores them in the order of the paths.
+An add that was ended, however, is gone on with by the same command.
+
+Exit status:
+  0  every bundle is stored, whatever its reports say
+  2  a bundle is not stored, or an argument is unusable
+  3  all are stored, but one has no report: it takes too long, its process died, or this
+     machine could not triage it
+`,
+		Example: `  desynctool desk add reports/
+  desynctool desk add report.zip --store /srv/desk --queue --build 1.4.3`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	flags.add(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&flags.queue, "queue", false, "store the bundles only; desk work triages them")
+	f.StringVar(&flags.build, "build", "", "with --queue: the build that the bundles are of, so that the newest are triaged first")
+	f.BoolVar(&flags.one, "one", false, "take every folder as one bundle")
+	f.BoolVar(&flags.each, "each", false, "take every file and folder in a folder as a bundle")
+	f.BoolVar(&flags.verbose, "verbose", false, "say on stderr what became of each bundle")
+	cmd.MarkFlagsMutuallyExclusive("one", "each")
+	flags.format = cli.AddFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return d.doAdd(args, &flags) }
+	return cmd
+}
+
+func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	if flags.build != "" && !flags.queue {
+		return errors.New("--build is for --queue")
+	}
+	store, err := d.open(true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	x, err := d.intake(store, &flags.intakeFlags, "desk add")
+	if err != nil {
+		return err
+	}
+	var receive intake.Receive
+	if flags.queue {
+		if receive, err = d.queued(store, flags.build); err != nil {
+			return err
+		}
+	}
+	doc := render.NewAdding(flags.queue)
+	list := d.sources(x, args, flags, doc)
+	show, end := d.Progress("bundles", "bundles")
+	total := len(list)
+	err = x.Add(d.Context, list, flags.jobs, receive, func(a intake.Added) error {
+		doc.Add(&a)
+		if show != nil {
+			show(int64(doc.Bundles), int64(total))
+		}
+		if flags.verbose {
+			fmt.Fprintln(d.Stderr, render.AddedLine(&a))
+		}
+		return nil
+	})
+	end()
+	if err != nil {
+		return err
+	}
+	d.Warn(doc.Warnings)
+	err = d.Render(flags.format, func(w io.Writer, _ report.Style) error {
+		_, err := io.WriteString(w, doc.Text())
+		return err
+	}, func() any { return doc })
+	if err != nil {
+		return err
+	}
+	return cli.Ended(doc.Status)
+}
+
+// queued returns what has bundles of a build wait for workers.
+func (d *deskEnv) queued(store *desk.Store, build string) (intake.Receive, error) {
+	q, err := queue.Open(d.Context, store)
+	if err != nil {
+		return nil, err
+	}
+	priority, err := q.PriorityOf(d.Context, build)
+	return func(ctx context.Context, b desk.Bundle, r desk.Receipt) (*desk.Bundle, bool, error) {
+		return q.Receive(ctx, b, r, priority)
+	}, err
+}
+
+// sources lists the bundles of the paths. What cannot be one goes into the document.
+func (d *deskEnv) sources(x *intake.Intake, args []string, flags *deskAddFlags, doc *render.Adding) (list []intake.Source) {
+	how := intake.Look
+	switch {
+	case flags.one:
+		how = intake.One
+	case flags.each:
+		how = intake.Each
+	}
+	for _, path := range args {
+		if path == archive.Stdin {
+			list = append(list, intake.Source{Path: path, Name: "stdin", Content: d.Stdin})
+			continue
+		}
+		found, err := x.Find(d.Context, path, how)
+		if err != nil {
+			doc.Refused(path, err)
+			continue
+		}
+		if len(found) > 1 && how == intake.Look {
+			fmt.Fprintf(d.Stderr, "%s: each of its %s is a bundle (--one takes it as one)\n", prose.OneLine(path), prose.Count(len(found), "entry", "entries"))
+		}
+		list = append(list, found...)
+	}
+	return list
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+)
+
+func newDeskAudit(d *deskEnv) *cobra.Command {
+	most := 100
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "List who did what to the desk",
+		Long: `audit lists what was done last, the last first: what came in, what was done to groups,
+logins, and changes of tokens, links and webhooks. Of a bundle that came more than 200
+times the first 200 are listed.
+
+Exit status: 0, or 2 if there is no desk.`,
+		Example: `  desynctool desk audit
+  desynctool desk audit --most 20 --format json`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().IntVar(&most, "most", most, "how many entries are listed")
+	cmd.RunE = d.listing(cli.AddFormat(cmd), func(s *desk.Store) (texts, error) {
+		if most < 1 {
+			return nil, fmt.Errorf("--most is %d, expected 1 or more", most)
+		}
+		all, _, err := s.AuditList(d.Context, desk.AuditMark{}, most)
+		return render.NewAudit(all), err
+	})
+	return cmd
+}

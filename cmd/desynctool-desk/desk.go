@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/report"
+)
+
+// deskVariable is the environment variable that names the store of desk where --store does not.
+const deskVariable = "DESYNCTOOL_DESK"
+
+// deskEnv is what the commands share.
+type deskEnv struct {
+	*cli.Env
+	store, blobs, key string
+}
+
+// newRoot returns the root command with the commands of this program.
+func newRoot(e *cli.Env) *cobra.Command {
+	d := &deskEnv{Env: e}
+	cmd := &cobra.Command{
+		Use:         "desynctool-desk",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "desynctool desk", cli.TakesPaths: "desynctool desk add"},
+		Short:       "Keep many reports, and put the reports of one bug together",
+		Long: `desk keeps what many players sent: each bundle once, a report for each match in it, and
+groups of reports that are of one bug. Its commands say how many bugs these are, which
+are new since a build, which came back, and on which platforms they happen.
+
+A store is a folder, by default desk, or the address of a PostgreSQL database, of which
+several machines may work at once. --blobs is where the bundles are: a folder, by default
+blobs in that of the store, or s3://BUCKET/PREFIX. docs/desk.md is an afternoon's set-up.
+
+` + cli.ExitHelp,
+		Example: `  desynctool desk add report.zip
+  desynctool desk list`,
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&d.store, "store", "", "the store: a folder, or postgres://…; else $"+deskVariable+", else desk")
+	f.StringVar(&d.blobs, "blobs", "", "where the bundles are: a folder, or s3://…; else blobs in the folder of the store")
+	f.StringVar(&d.key, "key", "", "the file with the key of pseudonyms; else key in the folder of the store")
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"in", "What comes in:", []*cobra.Command{newDeskAdd(d), newDeskWork(d), newDeskAgain(d)}},
+		{"ask", "What there is:", []*cobra.Command{newDeskList(d), newDeskShow(d), newDeskTop(d), newDeskNew(d), newDeskCheck(d), newDeskStats(d)}},
+		{"edit", "What people decide:", newDeskEdits(d)},
+		{"others", "For others:", []*cobra.Command{newDeskServe(d), newDeskToken(d), newDeskShare(d), newDeskWebhook(d), newDeskAudit(d)}},
+		{"keep", "What is kept:", []*cobra.Command{newDeskDoctor(d), newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
+	} {
+		cmd.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			cmd.AddCommand(c)
+		}
+	}
+	return cmd
+}
+
+// where returns which store the command line names.
+func (d *deskEnv) where() string {
+	if d.store != "" {
+		return d.store
+	}
+	if where := os.Getenv(deskVariable); where != "" {
+		return where
+	}
+	return "desk"
+}
+
+// open opens the store that the command line names, and makes it if create is set.
+func (d *deskEnv) open(create bool) (*desk.Store, error) {
+	return desk.Open(d.Context, d.where(), desk.Options{Create: create})
+}
+
+// beside returns a path in the folder of the store, empty if that is a database.
+func (d *deskEnv) beside(name string) string {
+	if desk.IsURL(d.where()) {
+		return ""
+	}
+	return filepath.Join(d.where(), name)
+}
+
+// texts is a document of desk that has a text.
+type texts interface{ Text() string }
+
+// listing returns a command's work: it opens the store and writes what make makes of it.
+func (d *deskEnv) listing(format *cli.Outputs, make func(*desk.Store) (texts, error)) func(*cobra.Command, []string) error {
+	return func(*cobra.Command, []string) error {
+		store, err := d.open(false)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		doc, err := make(store)
+		if err != nil {
+			return err
+		}
+		return d.Render(format, func(w io.Writer, _ report.Style) error {
+			_, err := io.WriteString(w, doc.Text())
+			return err
+		}, func() any { return doc })
+	}
+}
+
+// changing returns a command's work: it opens the store, changes something in the name of a person, and prints
+// what that returns.
+func (d *deskEnv) changing(as *string, create bool, change func(s *desk.Store, who string, args []string) (string, error)) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		name, err := who(*as)
+		if err != nil {
+			return err
+		}
+		store, err := d.open(create)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		text, err := change(store, name, args)
+		if err == nil && text != "" {
+			_, err = fmt.Fprintln(d.Stdout, text)
+		}
+		return err
+	}
+}
+
+func addAs(cmd *cobra.Command) *string {
+	return cmd.Flags().String("as", "", "who does it, for the list of what was done (default: the user of this system)")
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/report"
+)
+
+func newDeskDoctor(d *deskEnv) *cobra.Command {
+	most := 100
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Read all of a store, and say what in it is damaged",
+		Long: `doctor reads all that a store has: the database, which SQLite checks page by page; rows,
+and whether what they refer to is there; what is counted beside them; every document, and
+whether it is the one of its report and its group; the content of every bundle, and whether
+it has its hash. Other commands read what they need, and do not see damage elsewhere.
+
+Each fault is a line, with what to do about it at the end. Content that no bundle needs is
+listed and is not a fault. Nothing is mended. Others may work with the store meanwhile.
+
+Exit status:
+  0  the store is sound
+  2  it cannot be read: wrong usage, no store, one of a newer program, no answer
+  3  it is damaged, the output says where`,
+		Example: `  desynctool desk doctor
+  desynctool desk doctor --store other --format json`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().IntVar(&most, "most", most, "how many faults of each kind are listed")
+	format := cli.AddFormat(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if most < 1 {
+			return fmt.Errorf("--most is %d, expected 1 or more", most)
+		}
+		progress, end := d.Progress("reading", "")
+		x, err := desk.Examine(d.Context, d.where(), desk.Options{}, d.openBlobs, desk.Examination{Most: most, Progress: progress})
+		end()
+		if err != nil {
+			return err
+		}
+		doc := render.NewDoctor(x)
+		err = d.Render(format, func(w io.Writer, _ report.Style) error {
+			_, err := io.WriteString(w, doc.Text())
+			return err
+		}, func() any { return doc })
+		if err != nil {
+			return err
+		}
+		return cli.Ended(doc.Status)
+	}
+	return cmd
+}

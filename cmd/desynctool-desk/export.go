@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+)
+
+func newDeskExport(d *deskEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write all of a store into one file",
+		Long: `export writes all that a store has into one file: reports, groups, what people decided,
+and the content of the bundles. desk import makes a store of it, in a folder or in a
+database. Equal stores give equal files.
+
+The file has what the store has to keep secret, as the secrets of webhooks. Jobs of the
+queue are not in it: bundles that are to be triaged are so afterwards.
+
+Exit status: 0 if it was done, 2 if it cannot be, 3 if content of bundles is missing.`,
+		Example: `  desynctool desk export desk.tar.zst
+  desynctool desk export desk.tar.zst --store other --format json`,
+		Args: cobra.ExactArgs(1),
+	}
+	format := cli.AddFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return d.withBundles(func(s *desk.Store, b blobs.Store) error {
+			var e *desk.Exported
+			err := files.Replace(args[0], func(f *os.File) (err error) {
+				e, err = desk.Export(d.Context, s, b, f)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return d.renderExport(format, "desk-export", "Exported", e)
+		})
+	}
+	return cmd
+}
+
+func (d *deskEnv) renderExport(format *cli.Outputs, kind, done string, e *desk.Exported) error {
+	status := report.InSync
+	if len(e.Missing) > 0 {
+		status = report.Inconclusive
+	}
+	err := d.Render(format, func(w io.Writer, _ report.Style) error { return render.Export(w, done, e) }, func() any { return render.ExportDocument(kind, status, e) })
+	if err != nil {
+		return err
+	}
+	return cli.Ended(status)
+}

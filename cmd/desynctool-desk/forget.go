@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/report"
+)
+
+func newDeskForget(d *deskEnv) *cobra.Command {
+	var player, as string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "forget",
+		Short: "Delete all reports of a player",
+		Long: `forget deletes all reports in which a player is a peer, with their documents and the
+content of their bundles, and takes the name out of what files were called. In a bundle
+with several matches the reports of those stay that the player was not in.
+
+The player is found by the name, and by the pseudonym that stands for it if the key of
+pseudonyms is there. It says what has the name and stays, such as a note that somebody wrote, and what cannot
+be known: the content of other bundles is not looked into. It cannot be undone. That
+something was forgotten is an event of the store, which does not have the name.
+
+Exit status: 0 if it was done, 2 if it cannot be.`,
+		Example: `  desynctool desk forget --player alice --dry-run
+  desynctool desk forget --player player-3f9a2c1277`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&player, "player", "", "what the player is called")
+	f.StringVar(&as, "as", "", "who does it, for the list of what was done (default: the user of this system)")
+	f.BoolVar(&dryRun, "dry-run", false, "only say what would be deleted")
+	format := cli.AddFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if player = strings.TrimSpace(player); player == "" {
+			return errors.New("--player NAME is needed: who is to be forgotten")
+		}
+		who, err := who(as)
+		if err != nil {
+			return err
+		}
+		return d.withBundles(func(s *desk.Store, b blobs.Store) error {
+			called, err := d.namesOf(player)
+			if err != nil {
+				return err
+			}
+			f, err := desk.Forget(d.Context, s, b, called, who, dryRun)
+			if err != nil {
+				return err
+			}
+			return d.Render(format, func(w io.Writer, _ report.Style) error { return render.Forget(w, f, s.Kind() == desk.SQLite) }, func() any { return render.ForgetDocument(f) })
+		})
+	}
+	return cmd
+}
+
+// namesOf returns what a player is called in a store: the name, and the pseudonym that stands for it if there is a key.
+func (d *deskEnv) namesOf(player string) ([]string, error) {
+	if names.IsRole(player) && !names.IsPseudonym(player) {
+		return nil, fmt.Errorf("%q says what a peer is and not who; every match has one", player)
+	}
+	list := []string{player}
+	path := d.key
+	if path == "" {
+		path = d.beside("key")
+	}
+	if path == "" || names.IsPseudonym(player) {
+		return list, nil
+	}
+	key, err := names.LoadKey(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.key == "":
+		return list, nil // names are kept, or nothing came yet
+	case err != nil:
+		return nil, err
+	}
+	return append(list, key.Player(player)), nil
+}

@@ -1,0 +1,57 @@
+// Command desynctool-desk keeps many reports of desyncs, and puts the reports of one bug together. "desynctool desk"
+// starts it. See docs/desk.md, or run it with --help.
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/report/reader"
+)
+
+func main() { cli.Main(program()) }
+
+func program() cli.Program {
+	return cli.Program{Root: newRoot, Complete: completions, Answering: answering, Schema: schemaOf}
+}
+
+// run runs one command line and returns its exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return cli.Run(program(), args, stdin, stdout, stderr)
+}
+
+// answering reads bundles in a process of its own, and replaces the names of players with pseudonyms.
+func answering() *reader.Answering {
+	return &reader.Answering{Names: func(key string) (reader.Scrubber, error) {
+		k, err := names.ParseKey(key, "the key")
+		if err != nil {
+			return nil, err
+		}
+		return names.NewScrubber(k), nil
+	}}
+}
+
+// completions returns how the values of a command's flags are completed, by name.
+func completions(*cobra.Command) map[string]cli.Completer {
+	return map[string]cli.Completer{
+		"fail-on": cli.Words(string(desk.FailOnNew), string(desk.FailOnRegression), string(desk.FailOnAny)),
+		"order":   cli.Words(string(desk.ByReports), string(desk.ByLast), string(desk.ByFirst)),
+	}
+}
+
+// schemaOf returns the name of the documents of a command.
+func schemaOf(cmd *cobra.Command) string {
+	switch {
+	case !cmd.HasParent():
+		return "limits" // the only document of the root
+	case cmd.Name() == "show":
+		return "desk-group"
+	case cmd.Parent().Name() == "show": // a report of triage
+		return "triage"
+	}
+	return "desk-" + cmd.Name()
+}

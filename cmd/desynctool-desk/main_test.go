@@ -1,0 +1,36 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/report/isolate"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
+		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	testscript.Main(m, map[string]func(){
+		"desynctool-desk": func() { clitest.Checked(program()) },
+		// As people call it: desynctool itself starts desynctool-desk in the same way.
+		"desynctool": func() {
+			os.Args = append(os.Args[:1], os.Args[2:]...)
+			clitest.Checked(program())
+		},
+	})
+}
+
+func TestScript(t *testing.T) { clitest.Scripts(t, "desynctool", *update) }
+
+func TestHelp(t *testing.T) { clitest.Helps(t, program, 25) }
+
+func TestManPages(t *testing.T) { clitest.ManPages(t, program, 25) }
+
+func TestStart(t *testing.T) { clitest.Start(t, "desynctool-desk") }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/report"
+)
+
+func newDeskPrune(d *deskEnv) *cobra.Command {
+	r := desk.Retention{}
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Delete bundles that are old, or more than are to be kept",
+		Long: `prune deletes the content of bundles: of closed groups first, then of ignored ones, then
+of those without a group, at last of open ones, each time the ones first that came
+longest ago. Reports, and what groups count, stay.
+
+The most complete bundles of each group stay in any case, and so do bundles that came less
+than a day ago or are yet to be triaged. Content that no bundle needs, as a program that
+was killed leaves it, is deleted a day later, without any flag.
+
+Exit status: 0 if it was done, 2 if it cannot be.`,
+		Example: `  desynctool desk prune --keep-for 90d --dry-run
+  desynctool desk prune --bytes 10GiB --keep-best 5`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.Var((*ageFlag)(&r.KeepFor), "keep-for", "delete what came longer ago: 90d, 12w, 36h")
+	f.Int64Var(&r.AtMost, "at-most", 0, "delete until at most so many bundles have content")
+	f.Var((*bytesFlag)(&r.Bytes), "bytes", "delete until their content takes at most so much: 500MiB, 10GiB")
+	f.IntVar(&r.KeepBest, "keep-best", 3, "how many bundles of each group stay in any case")
+	f.BoolVar(&r.Reports, "reports", false, "delete the reports of these bundles as well")
+	f.BoolVar(&r.DryRun, "dry-run", false, "only say what would be deleted")
+	format := cli.AddFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if r.AtMost < 0 || r.KeepBest < 0 {
+			return errors.New("--at-most and --keep-best are 0 or more")
+		}
+		return d.withBundles(func(s *desk.Store, b blobs.Store) (err error) {
+			if r.Busy, err = queue.Busy(d.Context, s); err != nil {
+				return err
+			}
+			p, err := desk.Prune(d.Context, s, b, r)
+			if err != nil {
+				return err
+			}
+			return d.Render(format, func(w io.Writer, _ report.Style) error { return render.Prune(w, p) }, func() any { return render.PruneDocument(p) })
+		})
+	}
+	return cmd
+}
+
+// withBundles opens the store that is there, and where its bundles are.
+func (d *deskEnv) withBundles(f func(*desk.Store, blobs.Store) error) error {
+	s, err := d.open(false)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b, err := d.openBlobs()
+	if err != nil {
+		return err
+	}
+	return f(s, b)
+}
+
+// ageFlag is a time with days and weeks.
+type ageFlag time.Duration
+
+func (a *ageFlag) String() string {
+	if *a == 0 {
+		return ""
+	}
+	return time.Duration(*a).String()
+}
+
+func (a *ageFlag) Type() string { return "TIME" }
+
+func (a *ageFlag) Set(text string) error {
+	const day = 24 * time.Hour
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if digits, ok := strings.CutSuffix(text, suffix); ok {
+			n, err := strconv.ParseUint(digits, 10, 16)
+			if err != nil || n == 0 {
+				break
+			}
+			*a = ageFlag(time.Duration(n) * unit)
+			return nil
+		}
+	}
+	t, err := time.ParseDuration(text)
+	if err != nil || t <= 0 {
+		return errors.New("expected a time, such as 90d, 12w or 36h")
+	}
+	*a = ageFlag(t)
+	return nil
+}
+
+// bytesFlag is a number of bytes as --limit takes it.
+type bytesFlag int64
+
+func (b *bytesFlag) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return limits.Size(int64(*b))
+}
+
+func (b *bytesFlag) Type() string { return "BYTES" }
+
+func (b *bytesFlag) Set(text string) error {
+	n, err := limits.File.Parse(text)
+	if err != nil {
+		return fmt.Errorf("expected bytes, such as 500MiB or 10GiB, at most %s", limits.Size(limits.File.Most))
+	}
+	*b = bytesFlag(n)
+	return nil
+}

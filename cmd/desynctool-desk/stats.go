@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+)
+
+func newDeskStats(d *deskEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Say how much a desk holds",
+		Long: `stats counts bundles by state, reports by status, groups by state, games, builds and
+operating systems, and the bytes that were received and are kept. Bundles that wait to
+be triaged, or that triage did not get through, are in no other list.
+
+Exit status: 0 on success, 2 if there is no store.`,
+		Example: `  desynctool desk stats
+  desynctool desk stats --format csv`,
+		Args: cobra.NoArgs,
+	}
+	format := cli.AddFormats(cmd, "text", "json", "csv", "markdown")
+	cmd.RunE = d.asking(format, func(s *desk.Store, _ []string) (*render.View, error) {
+		x, err := s.Stats(d.Context)
+		if err != nil {
+			return nil, err
+		}
+		return render.Stats(x), nil
+	})
+	return cmd
+}

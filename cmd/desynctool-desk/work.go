@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// deskWorkFlags are the flags of desk work.
+type deskWorkFlags struct {
+	intakeFlags
+	untilEmpty, retryAside bool
+	metrics                string
+	format                 *cli.Outputs
+}
+
+func newDeskWork(d *deskEnv) *cobra.Command {
+	var flags deskWorkFlags
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "Triage the bundles that wait in the queue",
+		Long: `work triages what desk add --queue and uploads have stored: bundles of the newest build
+first, those of desk again last. Any number of workers may do so at once, on one folder,
+or with PostgreSQL on many machines. Whatever ends a worker, each bundle has its reports
+once: they are written in the transaction that ends its job.
+
+The bundles of a worker that was killed are taken again a few seconds later. What a machine cannot do, such
+as reaching the bundles, is tried again: after a second, then each time four times
+later, at most ten minutes. A bundle that takes longer than --wall, whose process dies
+under --isolate, or of which three workers have died is set aside; desk work
+--retry-aside tries those again.
+
+Told to end, work finishes what it triages within half a minute, or gives it back. A
+line each minute says on stderr how far it is; --metrics serves that at /metrics for
+Prometheus, on an address of loopback.
+
+Exit status:
+  0  all that it took is done
+  2  an argument or the store is unusable
+  3  a bundle was set aside, or is tried again later
+Told to end it exits with 128 and the number of the signal.
+`,
+		Example: `  desynctool desk work --until-empty
+  desynctool desk work --until-empty --isolate --jobs 4 --store desk`,
+		Args: cobra.NoArgs,
+	}
+	flags.add(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&flags.untilEmpty, "until-empty", false, "end when nothing waits and nothing runs, on any machine")
+	f.BoolVar(&flags.retryAside, "retry-aside", false, "first give back to the queue what was set aside")
+	f.StringVar(&flags.metrics, "metrics", "", "serve metrics at this address of loopback, such as 127.0.0.1:9100")
+	flags.format = cli.AddFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return d.doWork(&flags) }
+	return cmd
+}
+
+func (d *deskEnv) doWork(flags *deskWorkFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	store, err := d.open(false)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	x, err := d.intake(store, &flags.intakeFlags, "desk work")
+	if err != nil {
+		return err
+	}
+	q, err := queue.Open(d.Context, store)
+	if err != nil {
+		return err
+	}
+	say := func(line string) { fmt.Fprintln(d.Stderr, prose.OneLine(line)) }
+	if flags.retryAside {
+		n, err := q.RetryAside(d.Context)
+		if err != nil {
+			return err
+		}
+		say(prose.Count(n, "bundle that was set aside waits", "bundles that were set aside wait") + " again")
+	}
+	o := queue.Options{Jobs: flags.jobs, UntilEmpty: flags.untilEmpty, Log: say, Metrics: &queue.Metrics{}}
+	if flags.metrics != "" {
+		at, end, err := o.Metrics.Serve(d.Context, q, flags.metrics)
+		if err != nil {
+			return fmt.Errorf("--metrics: %w", err)
+		}
+		defer end()
+		say("metrics: http://" + at + "/metrics")
+	}
+	summary, err := q.Work(d.Context, x, o)
+	if err != nil {
+		return err
+	}
+	doc := render.NewWork(summary)
+	err = d.Render(flags.format, func(w io.Writer, _ report.Style) error {
+		_, err := io.WriteString(w, doc.Text())
+		return err
+	}, func() any { return doc })
+	if err != nil {
+		return err
+	}
+	return cli.Ended(doc.Status)
+}

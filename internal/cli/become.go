@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+)
+
+// callerVariable is the environment variable by which a program tells the program that it starts its version.
+const callerVariable = "DESYNCTOOL_CALLER"
+
+// CallerVersion is the entry of an environment that tells a started program the version of this one. The programs of a
+// release belong together: one refuses to be started by another version.
+func CallerVersion() string { return callerVariable + "=" + ThisBuild().Line("desynctool") }
+
+// checkCaller returns an error if a program of another version started this one.
+func checkCaller(program string) error {
+	caller := os.Getenv(callerVariable)
+	if own := ThisBuild().Line("desynctool"); caller != "" && caller != own {
+		return fmt.Errorf("%s is another version than desynctool: %s, and desynctool is %s; install both from one release",
+			program, ThisBuild().Line(program), caller)
+	}
+	return os.Unsetenv(callerVariable) // it is not for the programs that this one starts
+}
+
+// Exit is how a command ends whose exit status another program decided; nil for 0.
+func Exit(status int) error {
+	if status == 0 {
+		return nil
+	}
+	return exited(status)
+}
+
+// exited is an exit status. It is returned as an error so that there is one way out of a command; nothing prints it.
+type exited int
+
+func (s exited) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Become runs another program of desynctool in place of this one. Where the system can replace a process, and the
+// command works with the streams of the process, it does not return. Else the program gets the signals that this one
+// is sent, and its exit status is returned.
+func (e *Env) Become(path string, args []string) (status int, err error) {
+	environment := append(os.Environ(), CallerVersion())
+	if e.Stdin == io.Reader(os.Stdin) && e.Stdout == io.Writer(os.Stdout) && e.Stderr == io.Writer(os.Stderr) {
+		e.IgnoreSignals()
+		if err := replaceProcess(path, append([]string{path}, args...), environment); !errors.Is(err, errors.ErrUnsupported) {
+			return 0, err
+		}
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.Stdin, e.Stdout, e.Stderr
+	e.IgnoreSignals()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, listened()...)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			_ = cmd.Process.Signal(s) // a program that has ended needs none
+		case err := <-ended:
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+				return statusOf(exit.ProcessState), nil
+			}
+			return 0, err
+		}
+	}
+}

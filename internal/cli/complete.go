@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Completer returns the words that may follow the beginning of a word, and whether a space follows them.
+type Completer func(cmd *cobra.Command, args []string, begun string) (list []string, directive cobra.ShellCompDirective)
+
+// Begun returns the completer without the words that begin otherwise.
+func (c Completer) Begun() cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		list, directive := c(cmd, args, begun)
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.HasPrefix(s, begun) }), directive
+	}
+}
+
+// addCompletions lets the shell complete the values of flags, of a command and of those below it.
+func (e *Env) addCompletions(cmd *cobra.Command) {
+	of := map[string]Completer{
+		"format": completeFormat, "color": Words("auto", "always", "never"), "limit": completeLimit, "isolate": Words(IsolateOn, IsolateRequired),
+	}
+	if e.program.Complete != nil {
+		maps.Copy(of, e.program.Complete(cmd))
+	}
+	for name, complete := range of {
+		if cmd.Flags().Lookup(name) == nil && cmd.PersistentFlags().Lookup(name) == nil {
+			continue
+		}
+		if err := cmd.RegisterFlagCompletionFunc(name, complete.Begun()); err != nil {
+			panic(err) // it is registered twice
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		e.addCompletions(sub)
+	}
+}
+
+// Words completes one of these words.
+func Words(list ...string) Completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFormat completes FORMAT and FORMAT=FILE.
+func completeFormat(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	formats := []string{"text", "json"}
+	if o, ok := cmd.Flags().Lookup("format").Value.(*Outputs); ok {
+		formats = o.Allowed
+	}
+	if format, file, toFile := strings.Cut(begun, "="); toFile && slices.Contains(formats, format) {
+		return CompletePaths(format+"=", file, "")
+	}
+	return formats, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompletePaths completes the path of a file that may have to end so, after a text.
+func CompletePaths(before, begun, ending string) (list []string, directive cobra.ShellCompDirective) {
+	dir, base := filepath.Split(begun)
+	in := dir
+	if in == "" {
+		in = "."
+	}
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	directive = cobra.ShellCompDirectiveNoFileComp
+	for _, entry := range entries {
+		name := entry.Name()
+		switch {
+		case !strings.HasPrefix(name, base) || base == "" && strings.HasPrefix(name, "."):
+		case entry.IsDir():
+			list = append(list, before+dir+name+"/")
+			directive |= cobra.ShellCompDirectiveNoSpace
+		case strings.HasSuffix(name, ending):
+			list = append(list, before+dir+name)
+		}
+	}
+	return list, directive
+}

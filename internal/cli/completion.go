@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// addCompletion adds cobra's completion command, with examples and the exit status such as
+// all others have. The output of the root must be set: the command keeps it.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	name, path := root.Name(), root.CommandPath()
+	load := map[string]string{
+		"completion": "source <(" + path + " completion bash)",
+		"bash":       "source <(" + path + " completion bash)",
+		"fish":       path + " completion fish \\\n    >~/.config/fish/completions/" + name + ".fish",
+		"powershell": path + " completion powershell | Out-String | Invoke-Expression",
+		"zsh":        "source <(" + path + " completion zsh)",
+	}
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.Args = nil
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		}
+		for _, c := range append(c.Commands(), c) {
+			c.Example = "  " + load[c.Name()]
+			c.Long = "completion prints the script with which a shell completes commands, flags and their\nvalues.\n\nExit status: 0."
+			if c.Name() != "completion" {
+				c.Long = fmt.Sprintf("%[1]s prints the script with which %[1]s completes commands, flags and their values.\nLoad it where %[1]s starts.\n\nExit status: 0.", c.Name())
+			}
+			if c.Name() == "bash" {
+				c.RunE = func(c *cobra.Command, _ []string) error {
+					return writeBash(root, c.OutOrStdout(), !c.Flag("no-descriptions").Changed)
+				}
+			}
+			c.Long = strings.TrimRight(strings.ReplaceAll(c.Long, "#### ", ""), "\n") + "\n\nExit status: 0; 2 for wrong usage.\n"
+		}
+	}
+}
+
+// writeBash writes the completion for bash. Bash takes what follows the last : or = for a word of
+// its own; cobra's script takes off what is before : and then finds = no more, as in
+// builtin:fault=map. The other way round both go.
+func writeBash(root *cobra.Command, w io.Writer, descriptions bool) error {
+	var script strings.Builder
+	if err := root.GenBashCompletionV2(&script, descriptions); err != nil {
+		return err
+	}
+	split := "__" + strings.NewReplacer("-", "_", ":", "_").Replace(root.Name()) + `_handle_special_char "$cur" `
+	colon, equals := split+":", split+"="
+	_, err := strings.NewReplacer(colon, equals, equals, colon).WriteString(w, script.String())
+	return err
+}

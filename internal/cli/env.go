@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// complete gives the root what all programs have: flags, version, help and manual pages.
+func (e *Env) complete(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+	root.Version = ThisBuild().Line(root.Name())
+	root.SetVersionTemplate("{{.Version}}\n")
+	f := root.PersistentFlags()
+	f.StringVar(&e.Color, "color", "auto", "colour the text: auto, always or never")
+	f.BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
+	f.BoolVar(&e.gitBisectRun, gitBisectRun, false, "exit with 125 for 2 and 3, as git bisect run has it")
+	own := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		switch e.Color {
+		case "auto", "always", "never":
+		default:
+			return fmt.Errorf("--color is %q, expected auto, always or never", e.Color)
+		}
+		if err := checkCaller(root.Name()); err != nil {
+			return err
+		}
+		if own != nil {
+			if err := own(cmd, args); err != nil {
+				return err
+			}
+		}
+		return e.useLimits()
+	}
+	root.SetHelpCommand(newHelp(root))
+	root.AddCommand(newMan(root), newVersion(e, root))
+}
+
+// Style returns the style for text on w: coloured by --color, else NO_COLOR, else
+// FORCE_COLOR and CLICOLOR_FORCE, else by what w is; as wide as w if that is a terminal.
+func (e *Env) Style(w io.Writer) report.Style {
+	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
+	on, shown := false, IsTerminal(w)
+	switch {
+	case e.Color == "always":
+		on = true
+	case e.Color == "never" || os.Getenv("NO_COLOR") != "":
+	case set("FORCE_COLOR") || set("CLICOLOR_FORCE"):
+		on = true
+	default:
+		on = shown && os.Getenv("TERM") != "dumb"
+	}
+	style := report.NewStyle(on)
+	if shown {
+		columns, _ := terminalSize(w)
+		style = style.Wide(columns)
+	}
+	return style
+}
+
+// ErrStyle returns the style for stderr.
+func (e *Env) ErrStyle() report.Style { return e.Style(e.Stderr) }
+
+// Warn prints warnings, at most a dozen of them.
+func (e *Env) Warn(warnings []string) {
+	const shown = 12
+	for i, w := range warnings {
+		if i == shown {
+			fmt.Fprintf(e.Stderr, "%s and %d more\n", e.ErrStyle().Paint(report.Warn, "warning:"), len(warnings)-i)
+			return
+		}
+		fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(report.Warn, "warning:"), prose.OneLine(w))
+	}
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/bisect/gitbisect"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/isolate"
+)
+
+// outcome is how a command ends that did its work. It is returned as an error
+// so that there is one way out of a command; nothing prints it.
+type outcome report.Status
+
+func (o outcome) Error() string { return string(o) }
+
+// exit is end, with the status that git bisect run takes for a commit that cannot be tested where that was
+// asked for.
+func (e *Env) exit(cmd *cobra.Command, err error) int {
+	status := e.end(cmd, err)
+	untested := status == report.Failed.ExitCode() || status == report.Inconclusive.ExitCode()
+	// A command line that is wrong may not have been read up to the flag.
+	if untested && (e.gitBisectRun || slices.Contains(e.args, "--"+gitBisectRun)) {
+		return gitbisect.CannotTell
+	}
+	return status
+}
+
+// gitBisectRun is the flag for commands that git bisect run runs.
+const gitBisectRun = "git-bisect-run"
+
+// end maps the error of a command to the exit status and prints it: one line
+// on stderr, whatever the error's text holds.
+func (e *Env) end(cmd *cobra.Command, err error) int {
+	var (
+		o outcome
+		x exited
+	)
+	if status := e.Interrupted(); status > 0 {
+		e.complain(ErrInterrupted)
+		return status
+	}
+	switch {
+	case err == nil:
+		return report.InSync.ExitCode()
+	case errors.As(err, &o):
+		return report.Status(o).ExitCode()
+	case errors.As(err, &x):
+		return int(x)
+	}
+	status := report.StatusOfError(err)
+	list := []error{err}
+	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
+		list = unknown.Files
+	}
+	if failed := (*isolate.Failure)(nil); errors.As(err, &failed) {
+		list = nil
+		for _, text := range failed.Lines {
+			list = append(list, errors.New(text))
+		}
+	}
+	for _, err := range list {
+		e.complain(err)
+	}
+	if err := e.failed(cmd, prose.OneLine(prose.Plainly(err)), status); err != nil {
+		e.complain(err)
+	}
+	return status.ExitCode()
+}
+
+// complain prints an error on stderr, on one line.
+func (e *Env) complain(err error) {
+	fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(report.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err)))
+}
+
+// Ended turns a result's status into the error that a command returns.
+func Ended(s report.Status) error {
+	if s == report.InSync {
+		return nil
+	}
+	return outcome(s)
+}
+
+// ExitHelp is part of the help of every command that compares.
+const ExitHelp = `Exit status:
+  0  no difference found
+  1  a divergence is proven
+  2  an argument is unusable: wrong usage, unreadable, corrupt, another game
+  3  inconclusive: evidence is lost or missing, the output says which
+A command that is told to end exits with 128 and the number of the signal, 130
+for Ctrl-C, after it has printed what was found until then.`

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/ci"
+)
+
+// failed writes, for what reads results by machine, that a command has none: in every format
+// asked for that can say so, to stdout or its file. A person reads why on stderr.
+func (e *Env) failed(cmd *cobra.Command, why string, status report.Status) error {
+	flag := cmd.Flags().Lookup("format")
+	if flag == nil || e.Rendered {
+		return nil
+	}
+	o, ok := flag.Value.(*Outputs)
+	if !ok {
+		return nil
+	}
+	o.rest(e.args)
+	for _, out := range o.List {
+		write := e.failure(e.schemaOf(cmd), out.Format, why, status)
+		if write == nil {
+			continue
+		}
+		if err := e.RenderTo(out, func(w io.Writer, _ report.Style) error { return write(w) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schemaOf returns the name of the documents of a command.
+func (e *Env) schemaOf(cmd *cobra.Command) string {
+	if e.program.Schema != nil {
+		return e.program.Schema(cmd)
+	}
+	return cmd.Name()
+}
+
+// failure returns what writes in a format that a command has no result, nil if the format is not
+// for machines.
+func (e *Env) failure(command, format, why string, status report.Status) func(w io.Writer) error {
+	r := report.NoReport(status, why)
+	switch {
+	case format == "github":
+		return func(w io.Writer) error { return ci.GitHubFailed(w, why) }
+	case format == "junit" && command == "golden":
+		return func(w io.Writer) error { return ci.JUnitOfGoldenFailed(w, why) }
+	case format == "junit" && strings.HasPrefix(command, "desk-"):
+		return func(w io.Writer) error {
+			return ci.JUnitOfSuite(w, ci.Suite{Name: strings.ReplaceAll(command, "-", " "), Class: "desynctool.desk",
+				Cases: []ci.Case{{Name: "desk", Status: report.Failed, Message: "no result", Text: []string{why}}}})
+		}
+	case format == "junit":
+		return func(w io.Writer) error { return ci.JUnit(w, r) }
+	case format == "sarif":
+		return func(w io.Writer) error { return ci.SARIF(w, r, ThisBuild().Version) }
+	case format == "json" && command == "triage":
+		return func(w io.Writer) error { return report.WriteJSON(w, r) }
+	case format == "json":
+		return func(w io.Writer) error {
+			return report.WriteJSON(w, report.Failure{Head: report.NewHead(command, status, nil), Error: why})
+		}
+	}
+	return nil
+}
+
+// rest takes from a command line the formats that were not read because an argument before them
+// is wrong.
+func (o *Outputs) rest(args []string) {
+	for i, arg := range args {
+		value, found := strings.CutPrefix(arg, "--format=")
+		if arg == "--format" && i+1 < len(args) {
+			value, found = args[i+1], true
+		}
+		if arg == "--" {
+			return
+		}
+		if found {
+			_ = o.Set(value) // what was read already is refused as a second one
+		}
+	}
+}

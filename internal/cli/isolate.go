@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os/signal"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/reader"
+)
+
+// What --isolate may be.
+const (
+	IsolateOn       = "on"
+	IsolateRequired = "require"
+)
+
+// isolateFlag is the flag --isolate.
+type isolateFlag struct{ value *string }
+
+func (f isolateFlag) String() string { return "" }
+func (f isolateFlag) Type() string   { return "MODE" }
+func (f isolateFlag) Set(s string) error {
+	allowed := []string{IsolateOn, IsolateRequired}
+	if !slices.Contains(allowed, s) {
+		return fmt.Errorf("expected %s%s", Alternatives(allowed), prose.DidYouMean(s, allowed))
+	}
+	*f.value = s
+	return nil
+}
+
+// AddIsolate adds the flag --isolate.
+func AddIsolate(cmd *cobra.Command, value *string) {
+	cmd.Flags().Var(isolateFlag{value}, "isolate", "read each match in a process that can do nothing else; =require: refuse where the system cannot")
+	cmd.Flags().Lookup("isolate").NoOptDefVal = IsolateOn
+}
+
+// serveIsolated is the process that reads for --isolate.
+func serveIsolated(p *Program, stdin io.Reader, stdout, stderr io.Writer) int {
+	signal.Ignore(endings...) // it is told on stdin, or ended
+	if err := reader.Serve(stdin, stdout, ErrInterrupted, p.Answering()); err != nil {
+		(&Env{Stdout: stdout, Stderr: stderr, Color: "never"}).complain(err)
+		return report.Failed.ExitCode()
+	}
+	return 0
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/report"
+)
+
+// Outputs is the flag --format: formats, each with the file it goes to, "" for
+// stdout. The first of those allowed is the default.
+type Outputs struct {
+	Allowed []string
+	List    []Output
+}
+
+// Output is one format, and the file it goes to; "" for stdout.
+type Output struct{ Format, File string }
+
+func (o *Outputs) String() string { return "" }
+
+func (o *Outputs) Type() string { return "FORMAT[=FILE]" }
+
+func (o *Outputs) Set(s string) error {
+	format, file, toFile := strings.Cut(s, "=")
+	if !slices.Contains(o.Allowed, format) {
+		return fmt.Errorf("expected %s%s", Alternatives(o.Allowed), prose.DidYouMean(format, o.Allowed))
+	}
+	if toFile && file == "" {
+		return errors.New("expected a file after =")
+	}
+	for _, other := range o.List {
+		switch {
+		case other.File != file:
+		case !toFile:
+			return errors.New("two formats for stdout; write one of them to a file with FORMAT=FILE")
+		default:
+			return fmt.Errorf("two formats for %s", file)
+		}
+	}
+	o.List = append(o.List, Output{format, file})
+	return nil
+}
+
+// Wanted returns what to write: the default goes to stdout if nothing was asked for.
+func (o *Outputs) Wanted() []Output {
+	if len(o.List) == 0 {
+		return []Output{{o.Allowed[0], ""}}
+	}
+	return o.List
+}
+
+// Each calls render for every output. Files come first: whoever reads stdout may stop at any time, which ends the
+// process. One that cannot be written does not keep the others from being written.
+func (o *Outputs) Each(render func(out Output) error) error {
+	list := slices.Clone(o.Wanted())
+	slices.SortStableFunc(list, func(a, b Output) int {
+		switch {
+		case a.File != "" && b.File == "":
+			return -1
+		case a.File == "" && b.File != "":
+			return 1
+		}
+		return 0
+	})
+	var all error
+	for _, out := range list {
+		all = errors.Join(all, render(out))
+	}
+	return all
+}
+
+// Alternatives returns "a, b or c".
+func Alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// AddFormat adds the flag --format to a command.
+func AddFormat(cmd *cobra.Command) *Outputs { return AddFormats(cmd, "text", "json") }
+
+// AddFormats adds the flag --format with these formats, the default first.
+func AddFormats(cmd *cobra.Command, allowed ...string) *Outputs {
+	o := &Outputs{Allowed: allowed}
+	named := slices.Clone(allowed)
+	named[0] += " (the default)"
+	cmd.Flags().Var(o, "format", Alternatives(named)+"; FORMAT=FILE writes to a file, and may be repeated")
+	return o
+}
+
+// Render writes a result in every format asked for, which text and json are. Other formats
+// are of reports, see renderReport.
+func (e *Env) Render(o *Outputs, text func(w io.Writer, s report.Style) error, document func() any) error {
+	return o.Each(func(out Output) error {
+		return e.RenderTo(out, func(w io.Writer, style report.Style) error {
+			switch out.Format {
+			case "text":
+				return text(w, style)
+			case "json":
+				return report.WriteJSON(w, document())
+			}
+			return fmt.Errorf("--format %s: this result is written as text or json", out.Format)
+		})
+	})
+}
+
+// RenderDocument writes a document in every format asked for.
+func (e *Env) RenderDocument(o *Outputs, d report.Document, all bool) error {
+	return o.Each(func(out Output) error {
+		return e.RenderTo(out, func(w io.Writer, style report.Style) error {
+			if out.Format == "json" {
+				return d.JSON(w)
+			}
+			return d.Text(w, style, all)
+		})
+	})
+}
+
+// Finish writes a document, and ends the command with its status.
+func (e *Env) Finish(o *Outputs, d report.Document, all bool) error {
+	if err := e.RenderDocument(o, d, all); err != nil {
+		return err
+	}
+	return Ended(d.Status)
+}
+
+// RenderTo lets write write to stdout or a file. Only stdout is coloured and shown in a pager,
+// and only if it is a terminal.
+func (e *Env) RenderTo(out Output, write func(w io.Writer, s report.Style) error) error {
+	e.Rendered = true
+	if out.File == "" {
+		return e.Paged(func(w io.Writer) error { return write(w, e.Style(e.Stdout)) })
+	}
+	return files.Replace(out.File, func(f *os.File) error { return write(f, report.NewStyle(e.Color == "always")) })
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+)
+
+// pagerCommand returns the words of the pager's command, nil for none: DESYNCTOOL_PAGER, else
+// PAGER, else less. The one that is set counts, and switches the pager off if it is empty or
+// cat.
+func pagerCommand() []string {
+	line := "less"
+	for _, name := range []string{"DESYNCTOOL_PAGER", "PAGER"} {
+		if set, ok := os.LookupEnv(name); ok {
+			line = set
+			break
+		}
+	}
+	words, err := shell.Fields(line, nil)
+	if err != nil || len(words) == 0 || words[0] == "cat" {
+		return nil
+	}
+	return words
+}
+
+// Paged lets write write to stdout, through a pager if that is a terminal and the text is
+// longer than its screen.
+func (e *Env) Paged(write func(w io.Writer) error) error {
+	words := pagerCommand()
+	if e.noPager || words == nil || !IsTerminal(e.Stdout) || os.Getenv("TERM") == "dumb" {
+		return write(e.Stdout)
+	}
+	p := &pager{words: words, stdout: e.Stdout.(*os.File), begins: e.IgnoreSignals}
+	p.columns, p.rows = terminalSize(e.Stdout)
+	return errors.Join(write(p), p.Close())
+}
+
+// pager shows a text on a terminal: as it is if a screen has room for all of it, else in a
+// program. What it shows once that program has ended is lost, which is no error: somebody has
+// seen enough.
+type pager struct {
+	words         []string
+	stdout        *os.File
+	columns, rows int // of the terminal
+
+	held   []byte         // until it is longer than a screen
+	to     io.WriteCloser // then where it goes
+	cmd    *exec.Cmd      // nil if the program cannot be started: then that is stdout
+	ended  bool           // nobody reads any more
+	over   func()         // takes Ctrl-C again
+	begins func()         // the command no longer listens for it
+}
+
+func (p *pager) Write(b []byte) (int, error) {
+	if p.to == nil {
+		p.held = append(p.held, b...)
+		if p.lines() < p.rows { // the prompt needs a line
+			return len(b), nil
+		}
+		p.start()
+		_, err := p.pass(p.held)
+		p.held = nil
+		return len(b), err
+	}
+	return p.pass(b)
+}
+
+// lines returns how many lines of the terminal the text takes that is held.
+func (p *pager) lines() (n int) {
+	for line := range bytes.Lines(p.held) {
+		n++
+		if len(line) > p.columns {
+			n += max(0, prose.Columns(report.WithoutColours(string(bytes.TrimRight(line, "\n"))))-1) / p.columns
+		}
+	}
+	return n
+}
+
+// start starts the program.
+func (p *pager) start() {
+	cmd := exec.Command(p.words[0], p.words[1:]...)
+	cmd.Stdout, cmd.Stderr = p.stdout, os.Stderr
+	cmd.Env = os.Environ()
+	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+		if _, ok := os.LookupEnv(name); !ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	p.to = p.stdout
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return
+	}
+	if err := cmd.Start(); err != nil {
+		return
+	}
+	p.to, p.cmd = in, cmd
+	interrupts := make(chan os.Signal, 1)
+	p.begins()
+	signal.Notify(interrupts, os.Interrupt) // it is for the program, which may take it for a command
+	p.over = func() { signal.Stop(interrupts) }
+}
+
+// pass writes to the program, or to stdout if there is none.
+func (p *pager) pass(b []byte) (int, error) {
+	if p.ended {
+		return len(b), nil
+	}
+	n, err := p.to.Write(b)
+	if err != nil && p.cmd != nil {
+		p.ended = true
+		return len(b), nil
+	}
+	return n, err
+}
+
+// Close waits until the program has ended.
+func (p *pager) Close() error {
+	switch {
+	case p.to == nil:
+		_, err := p.stdout.Write(p.held)
+		return err
+	case p.cmd == nil:
+		return nil
+	}
+	_ = p.to.Close()
+	_ = p.cmd.Wait() // its exit status is not that of the command
+	p.over()
+	return nil
+}

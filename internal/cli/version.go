@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/module"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+func newVersion(e *Env, root *cobra.Command) *cobra.Command {
+	program, path := root.Name(), root.CommandPath()
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of " + program + ", its commit and date",
+		Long: `version prints which build this is: the version, the commit and its date (UTC),
+whether files had been changed since that commit, the Go version, the platform.
+What the build does not record is left out, and null in JSON.
+
+Exit status: 0.`,
+		Example: "  " + path + " version\n  " + path + " version --format json",
+		Args:    cobra.NoArgs,
+	}
+	format := AddFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doVersion(e, program, format) }
+	return cmd
+}
+
+// Build is what is known of how the running program was built.
+type Build struct {
+	Version  string  `json:"version"`  // the module's version; "devel", and the commit if it is known, where there is none
+	Commit   *string `json:"commit"`   // of the source, in full or its first 12 digits; nil if unknown
+	Date     *string `json:"date"`     // of the commit, RFC 3339 in UTC; nil if unknown
+	Modified *bool   `json:"modified"` // whether files had been changed since the commit; nil if unknown
+	Go       string  `json:"go"`
+	Platform string  `json:"platform"`
+}
+
+// ThisBuild returns how the running program was built.
+func ThisBuild() Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return buildOf(info)
+}
+
+// buildOf reads what the Go command recorded: of a build in a clone the commit itself, of
+// one by go install MODULE@VERSION only the version, which names a commit if it is a
+// pseudo-version.
+func buildOf(info *debug.BuildInfo) Build {
+	b := Build{Version: info.Main.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if module.IsPseudoVersion(b.Version) {
+		if rev, err := module.PseudoVersionRev(b.Version); err == nil {
+			b.Commit = &rev
+		}
+		if at, err := module.PseudoVersionTime(b.Version); err == nil {
+			b.dated(at)
+		}
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = &s.Value
+		case "vcs.time":
+			if at, err := time.Parse(time.RFC3339, s.Value); err == nil {
+				b.dated(at)
+			}
+		case "vcs.modified":
+			modified := s.Value == "true"
+			b.Modified = &modified
+		}
+	}
+	if b.Version == "" || b.Version == "(devel)" {
+		b.Version = "devel"
+		if b.Commit != nil {
+			b.Version += "-" + short(*b.Commit)
+		}
+	}
+	return b
+}
+
+func (b *Build) dated(at time.Time) {
+	s := at.UTC().Format(time.RFC3339)
+	b.Date = &s
+}
+
+func short(commit string) string { return commit[:min(12, len(commit))] }
+
+// Line returns one line: the program and the version, then in parentheses the commit if it is known.
+func (b Build) Line(program string) string {
+	var of []string
+	if b.Commit != nil {
+		of = append(of, "commit "+short(*b.Commit))
+	}
+	if b.Date != nil {
+		of = append(of, *b.Date)
+	}
+	if b.Modified != nil && *b.Modified {
+		of = append(of, "with changes")
+	}
+	s := program + " " + b.Version
+	if len(of) > 0 {
+		s += " (" + strings.Join(of, ", ") + ")"
+	}
+	return s + " " + b.Go + " " + b.Platform
+}
+
+func doVersion(e *Env, program string, format *Outputs) error {
+	b := ThisBuild()
+	return e.Render(format,
+		func(w io.Writer, s report.Style) error {
+			_, err := fmt.Fprintln(w, b.Line(program))
+			return err
+		},
+		func() any {
+			return struct {
+				report.Head
+				Build
+			}{report.NewHead("version", report.InSync, nil), b}
+		})
+}
