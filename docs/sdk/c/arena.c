@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: MIT-0
+   Copyright 2026 The desynctool authors */
 /* arena.c: a larger game with desynctool.h, one that rolls back. Four players with four fighters each, drones, shots, pickups and
    hazards; nine systems. What a player orders takes effect two ticks later, at once on each machine: a machine that does not
    know the others' orders yet assumes that they repeat their last ones, plays ahead, and plays again when it knows. Only ticks of

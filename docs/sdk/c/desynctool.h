@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: MIT-0
+   Copyright 2026 The desynctool authors */
 /* desynctool.h: desync forensics for a deterministic game, in one C99 file without dependencies.
 
    In one source file, before any other include:

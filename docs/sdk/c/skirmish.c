@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: MIT-0
+   Copyright 2026 The desynctool authors */
 /* skirmish.c: a whole small game with desynctool.h. Two players, infantry and tanks, five systems, in lockstep.
 
        cc -std=c99 -O2 -o skirmish skirmish.c

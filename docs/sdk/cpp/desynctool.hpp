@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // desynctool.hpp: desync forensics for a deterministic game in C++17. Header only: copy this file and desynctool.h (in ../c)
 // into one folder, and include this one wherever it is needed. There is nothing to define and nothing to link. The formats are
 // written and read by desynctool.h; a game sees none of it.

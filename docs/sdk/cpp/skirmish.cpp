@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // skirmish.cpp: a whole small game with desynctool.hpp, the same as ../c/skirmish.c: it writes the same files.
 //
 //     c++ -std=c++17 -O2 -o skirmish skirmish.cpp

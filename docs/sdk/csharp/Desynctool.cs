@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // The formats and the protocol of desynctool for C# games: snapshots, order logs, traces, and
 // serving a game to `desynctool replay`. Copy this file into a project; it needs C# 7 and
 // .NET Standard 2.0, no packages and no unsafe code. docs/extsim.md, snapshot.md, merkle.md,

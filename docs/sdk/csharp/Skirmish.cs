@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // A small deterministic skirmish as an example of Desynctool.cs.
 //     mcs Skirmish.cs Desynctool.cs && mono Skirmish.exe record session --fault 150
 //     desynctool bisect session --sim "exec:mono Skirmish.exe serve" --drill

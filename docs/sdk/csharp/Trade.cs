@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // A lockstep economy as a larger example of Desynctool.cs: orders take effect after a latency, peers lose the connection
 // and come back with the host's save, a late one joins in the middle. Skirmish.cs is the small example; begin there.
 //     mcs Trade.cs Desynctool.cs && mono Trade.exe record session --fault rng-leak

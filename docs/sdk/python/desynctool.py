@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT-0
+# Copyright 2026 The desynctool authors
 """desynctool.py: desync forensics for a deterministic game, in one file of Python 3.9 that needs nothing but the standard library.
 
 In the order in which a game takes it in:

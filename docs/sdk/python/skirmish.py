@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT-0
+# Copyright 2026 The desynctool authors
 """skirmish.py: a whole small game with desynctool.py. Two players, infantry and tanks, five systems, in lockstep.
 
     python3 skirmish.py record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client

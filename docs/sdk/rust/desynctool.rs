@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 //! desynctool.rs: desync forensics for a deterministic game, in one file of safe Rust without crates. Copy it beside the game's own
 //! files and say `mod desynctool;`. It needs Rust 1.63 or later.
 //!

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 //! skirmish.rs: a whole small game with desynctool.rs, the same as ../c/skirmish.c: it writes the same files.
 //!
 //!     rustc --edition 2021 -O skirmish.rs

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // desynctool.ts: desync forensics for a deterministic game, in one file of TypeScript without packages. The formats are written and read
 // in browsers and in Node 18; a game is served to desynctool in Node. Types can be erased: Node 22.18 runs the file as it is, for others
 // any compiler takes them out.

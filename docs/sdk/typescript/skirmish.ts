@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
 // skirmish.ts: a whole small game with desynctool.ts. Two players, infantry and tanks, five systems, in lockstep.
 //
 //     node skirmish.ts record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
