@@ -10,11 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/desynctool/desynctool/internal/licenses"
 )
 
 // licences are sentences by which the text of a licence is known.
 var licences = map[string]*regexp.Regexp{
 	"MIT":          regexp.MustCompile(`(?is)Permission is hereby granted, free of charge, to any person obtaining\s+a\s+copy.*The above copyright notice`),
+	"MIT-0":        regexp.MustCompile(`(?s)^MIT No Attribution\n.*Permission is hereby granted, free of charge, to any person obtaining a copy.*furnished to do so\.\n\nTHE SOFTWARE`),
 	"BSD-2-Clause": regexp.MustCompile(`Redistributions of source code must retain`),
 	"BSD-3-Clause": regexp.MustCompile(`(?s)Redistributions of source code must retain.*?(Neither the name|may\s+not\s+be\s+used\s+to\s+endorse)`),
 	"Apache-2.0":   regexp.MustCompile(`Apache License\s+Version 2\.0`),
@@ -22,15 +25,9 @@ var licences = map[string]*regexp.Regexp{
 	"Unlicense":    regexp.MustCompile(`released into the public domain`),
 }
 
-var dependencyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (program|tests) \\| ([^|]+?) \\|")
-
 // TestDependencies holds docs/dependencies.md against go.mod, what is linked into the command, and the
 // licences in the modules.
 func TestDependencies(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("docs", "dependencies.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	content, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -51,44 +48,36 @@ func TestDependencies(t *testing.T) {
 			linked[path] = true
 		}
 	}
-	direct, rest, ok := strings.Cut(string(page), "## Brought along")
-	if !ok {
-		t.Fatal("docs/dependencies.md has no list of what is brought along")
-	}
-	rows := map[string][]string{}
-	for i, part := range []string{direct, rest} {
-		for _, row := range dependencyRow.FindAllStringSubmatch(part, -1) {
-			if rows[row[1]] != nil {
-				t.Errorf("%s stands there twice", row[1])
-			}
-			rows[row[1]] = append(row[2:], []string{"direct", "indirect"}[i])
+	rows := map[string]licenses.Row{}
+	for _, row := range licenses.Rows() {
+		if _, twice := rows[row.Module]; twice {
+			t.Errorf("docs/dependencies.md has %s twice", row.Module)
 		}
+		rows[row.Module] = row
 	}
 	for _, r := range mod.Require {
-		row := rows[r.Mod.Path]
+		row, ok := rows[r.Mod.Path]
 		delete(rows, r.Mod.Path)
-		if row == nil {
+		if !ok {
 			t.Errorf("docs/dependencies.md does not have %s", r.Mod.Path)
 			continue
 		}
-		in, how := "tests", "direct"
-		if linked[r.Mod.Path] {
-			in = "program"
+		if row.Linked != linked[r.Mod.Path] || row.Direct == r.Indirect {
+			t.Errorf("%s: docs/dependencies.md has linked %t, direct %t; it is linked %t, direct %t", r.Mod.Path, row.Linked, row.Direct, linked[r.Mod.Path], !r.Indirect)
 		}
-		if r.Indirect {
-			how = "indirect"
-		}
-		if row[0] != in || row[2] != how {
-			t.Errorf("%s: docs/dependencies.md has it in %s, %s; it is in %s, %s", r.Mod.Path, row[0], row[2], in, how)
-		}
-		text := licenceOf(t, r.Mod.Path)
-		if like := licences[row[1]]; text == "" || like == nil || !like.MatchString(text) || row[1] == "BSD-2-Clause" && licences["BSD-3-Clause"].MatchString(text) {
-			t.Errorf("%s: its licence is not %s", r.Mod.Path, row[1])
+		if !isLicence(licenceOf(t, r.Mod.Path), row.License) {
+			t.Errorf("%s: its licence is not %s", r.Mod.Path, row.License)
 		}
 	}
 	for path := range rows {
 		t.Errorf("%s is not in go.mod", path)
 	}
+}
+
+// isLicence reports whether a text is the licence with this SPDX identifier.
+func isLicence(text, id string) bool {
+	like := licences[id]
+	return like != nil && like.MatchString(text) && (id != "BSD-2-Clause" || !licences["BSD-3-Clause"].MatchString(text))
 }
 
 // licenceOf returns the text of the licence of a module.

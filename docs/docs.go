@@ -1,4 +1,4 @@
-// Package docs holds the documents that reports quote.
+// Package docs holds the documents that the program quotes.
 package docs
 
 import _ "embed" // for the documents
@@ -7,3 +7,8 @@ import _ "embed" // for the documents
 //
 //go:embed causes.md
 var Causes string
+
+// Dependencies is dependencies.md: each module that desynctool is built from, with its licence.
+//
+//go:embed dependencies.md
+var Dependencies string

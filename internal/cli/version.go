@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/module"
 
+	"github.com/desynctool/desynctool/internal/licenses"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -23,12 +24,21 @@ func newVersion(e *Env, root *cobra.Command) *cobra.Command {
 whether files had been changed since that commit, the Go version, the platform.
 What the build does not record is left out, and null in JSON.
 
+--licenses prints the licence of desynctool and of each module linked into it, with
+the module's version, and where the full texts are.
+
 Exit status: 0.`,
-		Example: "  " + path + " version\n  " + path + " version --format json",
+		Example: strings.ReplaceAll("  PROGRAM version\n  PROGRAM version --format json\n  PROGRAM version --licenses", "PROGRAM", path),
 		Args:    cobra.NoArgs,
 	}
 	format := AddFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doVersion(e, program, format) }
+	list := cmd.Flags().Bool("licenses", false, "print the licences of desynctool and of the modules linked into it")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *list {
+			return doLicenses(e, format)
+		}
+		return doVersion(e, program, format)
+	}
 	return cmd
 }
 
@@ -124,5 +134,17 @@ func doVersion(e *Env, program string, format *Outputs) error {
 				report.Head
 				Build
 			}{report.NewHead("version", report.InSync, nil), b}
+		})
+}
+
+func doLicenses(e *Env, format *Outputs) error {
+	list := licenses.Running()
+	return e.Render(format,
+		func(w io.Writer, s report.Style) error { return list.Text(w) },
+		func() any {
+			return struct {
+				report.Head
+				licenses.List
+			}{report.NewHead("licenses", report.InSync, nil), list}
 		})
 }
