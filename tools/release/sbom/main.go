@@ -19,6 +19,9 @@ import (
 	"github.com/package-url/packageurl-go"
 )
 
+// license is the SPDX identifier of the licence of the program itself.
+const license = "Apache-2.0"
+
 func main() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM FILE")
@@ -56,6 +59,7 @@ func write(program, file string) error {
 func bill(info *debug.BuildInfo, sum [sha256.Size]byte) *cdx.BOM {
 	main := module(info.Main)
 	main.Type = cdx.ComponentTypeApplication
+	main.Licenses = &cdx.Licenses{{License: &cdx.License{ID: license}}}
 	main.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}}
 	var settings []cdx.Property
 	for _, s := range info.Settings {
