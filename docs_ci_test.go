@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,6 +148,19 @@ func TestFailOnTable(t *testing.T) {
 	}
 }
 
+// built builds desynctool and returns its path.
+func built(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "desynctool")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/desynctool").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
 // TestGolden runs the scripts of docs/ci.md that keep golden hashes: they hold for the game
 // that wrote them, fail for another, and say so where something is missing.
 func TestGolden(t *testing.T) {
@@ -161,10 +175,7 @@ func TestGolden(t *testing.T) {
 		t.Fatalf("%d scripts", len(blocks))
 	}
 	blocks = blocks[1:] // the first adds the clone
-	bin, dir := t.TempDir(), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/desynctool").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin, dir := filepath.Dir(built(t)), t.TempDir()
 	path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	run := func(script, sim, build string, want int, has string) {
 		t.Helper()
