@@ -1,6 +1,7 @@
 package desynctool_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,11 @@ var licences = map[string]*regexp.Regexp{
 	"Unlicense":    regexp.MustCompile(`released into the public domain`),
 }
 
-// TestDependencies holds docs/dependencies.md against go.mod, what is linked into the command, and the
+// programs are the programs of the module, the main one first, with their words in the column "In" of
+// docs/dependencies.md.
+var programs = []struct{ column, command string }{{"program", "./cmd/desynctool"}, {"desk", "./cmd/desynctool-desk"}}
+
+// TestDependencies checks docs/dependencies.md against go.mod, the modules linked into the programs, and the
 // licences in the modules.
 func TestDependencies(t *testing.T) {
 	content, err := os.ReadFile("go.mod")
@@ -36,16 +41,14 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	linked := map[string]bool{}
+	linked := map[string]string{} // by module: the column "In"
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./cmd/desynctool")
-		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range strings.Fields(string(out)) {
-			linked[path] = true
+		for _, in := range programs {
+			for _, p := range linkedInto(t, system, in.command) {
+				if linked[p.Module] == "" || in == programs[0] {
+					linked[p.Module] = in.column
+				}
+			}
 		}
 	}
 	rows := map[string]licenses.Row{}
@@ -62,8 +65,9 @@ func TestDependencies(t *testing.T) {
 			t.Errorf("docs/dependencies.md does not have %s", r.Mod.Path)
 			continue
 		}
-		if row.Linked != linked[r.Mod.Path] || row.Direct == r.Indirect {
-			t.Errorf("%s: docs/dependencies.md has linked %t, direct %t; it is linked %t, direct %t", r.Mod.Path, row.Linked, row.Direct, linked[r.Mod.Path], !r.Indirect)
+		in := cmp.Or(linked[r.Mod.Path], "tests")
+		if row.In != in || row.Direct == r.Indirect {
+			t.Errorf("%s: docs/dependencies.md has it in %s, direct %t; it is in %s, direct %t", r.Mod.Path, row.In, row.Direct, in, !r.Indirect)
 		}
 		if !isLicence(licenceOf(t, r.Mod.Path), row.License) {
 			t.Errorf("%s: its licence is not %s", r.Mod.Path, row.License)
@@ -108,4 +112,29 @@ func licenceOf(t *testing.T, path string) string {
 		}
 	}
 	return text
+}
+
+// linkedPackage is one package that a program links.
+type linkedPackage struct {
+	Path     string
+	Module   string // empty for the standard library
+	Standard bool
+	Files    []string
+}
+
+// linkedInto lists the packages that a command links on an operating system, without cgo.
+func linkedInto(t *testing.T, system, command string) (list []linkedPackage) {
+	t.Helper()
+	const format = "{{.ImportPath}}\t{{with .Module}}{{.Path}}{{end}}\t{{.Standard}}\t{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}} {{end}}"
+	cmd := exec.Command("go", "list", "-deps", "-f", format, command)
+	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		list = append(list, linkedPackage{Path: f[0], Module: f[1], Standard: f[2] == "true", Files: strings.Fields(f[3])})
+	}
+	return list
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -111,7 +112,9 @@ func (e *Env) Commands() *cobra.Command {
 	addCompletion(root)
 	explainMistakes(root)
 	addLimits(e, root)
-	e.addCompletions(root)
+	if len(e.args) > 0 && strings.HasPrefix(e.args[0], cobra.ShellCompRequestCmd) {
+		e.addCompletions(root)
+	}
 	fitHelp(root)
 	return root
 }

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/mattn/go-isatty"
-	"golang.org/x/term"
 )
 
 // IsTerminal reports whether somebody reads what is written to w on a terminal.
@@ -19,7 +19,7 @@ func IsTerminal(w io.Writer) bool {
 // COLUMNS and LINES, else 80 and 24.
 func terminalSize(w io.Writer) (columns, rows int) {
 	if f, ok := w.(*os.File); ok {
-		columns, rows, _ = term.GetSize(int(f.Fd()))
+		columns, rows, _ = term.GetSize(f.Fd())
 	}
 	number := func(size int, name string, otherwise int) int {
 		if size > 0 {

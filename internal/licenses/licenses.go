@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -24,7 +25,7 @@ var texts = [...]string{"LICENSE", "THIRD-PARTY-LICENSES"}
 type Row struct {
 	Module  string // its path
 	License string // SPDX identifier
-	Linked  bool   // into the program; tests alone use the others
+	In      string // program, desk or wasm: the program that links it; tests: none does
 	Direct  bool   // go.mod requires it for code in this module
 }
 
@@ -43,10 +44,10 @@ func rowsOf(page string) (rows []Row) {
 		}
 		in := strings.TrimSpace(cells[2])
 		path, quoted := strings.CutPrefix(strings.TrimSpace(cells[1]), "`")
-		if !quoted || in != "program" && in != "tests" {
+		if !quoted || !slices.Contains([]string{"program", "desk", "wasm", "tests"}, in) {
 			continue
 		}
-		rows = append(rows, Row{strings.TrimSuffix(path, "`"), strings.TrimSpace(cells[3]), in == "program", direct})
+		rows = append(rows, Row{strings.TrimSuffix(path, "`"), strings.TrimSpace(cells[3]), in, direct})
 	}
 	return rows
 }
