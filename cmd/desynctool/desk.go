@@ -51,7 +51,7 @@ func doDesk(e *env, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	path, err := programs.Find(deskName, named)
-	if missing := (*programs.NotInstalledError)(nil); errors.As(err, &missing) && wantsHelp(rest) {
+	if missing := (*programs.MissingError)(nil); errors.As(err, &missing) && wantsHelp(rest) {
 		if err := cmd.Help(); err != nil {
 			return err
 		}

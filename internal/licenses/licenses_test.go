@@ -42,7 +42,6 @@ example.org/strange     v0.1.0   not known
 
 The full texts are in LICENSE and THIRD-PARTY-LICENSES: next to the program in an
 archive of a release, in /usr/share/doc/desynctool in a package and in the container.
-The text of one module is also at https://pkg.go.dev/MODULE@VERSION?tab=licenses
 `
 	var text strings.Builder
 	if err := l.Text(&text); err != nil {

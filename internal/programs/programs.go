@@ -1,5 +1,4 @@
-// Package programs finds the other programs of desynctool. They are installed together: beside the one that runs, or
-// anywhere in PATH.
+// Package programs finds the other programs of desynctool.
 package programs
 
 import (
@@ -10,51 +9,63 @@ import (
 	"runtime"
 )
 
-// NotInstalledError says that a program is nowhere.
-type NotInstalledError struct {
-	Name string // desynctool-desk
+// MissingError says that a program cannot be found.
+type MissingError struct {
+	Name  string
+	Named string // the path or the name that the user gave instead; empty for none
 }
 
-func (e *NotInstalledError) Error() string {
-	return fmt.Sprintf("%[1]s is not installed: it is neither beside this program nor in PATH; install the package of a release, or go install github.com/desynctool/desynctool/cmd/%[1]s@latest", e.Name)
+func (e *MissingError) Error() string {
+	if e.Named != "" {
+		return fmt.Sprintf("%s: no program is there; it was given as %s", e.Named, e.Name)
+	}
+	return fmt.Sprintf("%s is not installed: get it by go install github.com/desynctool/desynctool/cmd/%s@latest, or from the package of a release", e.Name, e.Name)
 }
 
-// Find returns the path of the program called name: the one that the user named, if that is not empty, else the one
-// beside the running program, following links, else the first in PATH. The error is a [*NotInstalledError] if none
-// was named and there is none.
+// Find returns the path of a program: the one that the user named, if any, else the one beside this program, else the one
+// in PATH. Without any the error is a *MissingError.
 func Find(name, named string) (string, error) {
 	if named != "" {
-		path, err := exec.LookPath(named)
+		path, err := inPath(named)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return "", &MissingError{Name: name, Named: named}
 		}
 		return path, nil
 	}
-	file := name
-	if runtime.GOOS == "windows" {
-		file += ".exe"
-	}
-	for _, dir := range here() {
-		path := filepath.Join(dir, file)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+	if self, err := os.Executable(); err == nil {
+		if path, ok := beside(self, name); ok {
 			return path, nil
 		}
 	}
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
+	path, err := inPath(name)
+	if err != nil {
+		return "", &MissingError{Name: name}
 	}
-	return "", &NotInstalledError{name}
+	return path, nil
 }
 
-// here returns the folders in which the running program is: as it was called, and where a link leads.
-func here() (dirs []string) {
-	self, err := os.Executable()
+// inPath looks a program up as a shell does, and returns an absolute path: the program may be started in another folder.
+func inPath(name string) (string, error) {
+	path, err := exec.LookPath(name)
 	if err != nil {
-		return nil
+		return "", err
 	}
-	dirs = append(dirs, filepath.Dir(self))
-	if real, err := filepath.EvalSymlinks(self); err == nil && filepath.Dir(real) != dirs[0] {
-		dirs = append(dirs, filepath.Dir(real))
+	return filepath.Abs(path)
+}
+
+// beside looks for a program in the folder of another one, and in the folder of the file that this is a link to.
+func beside(self, name string) (string, bool) {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
 	}
-	return dirs
+	folders := []string{filepath.Dir(self)}
+	if target, err := filepath.EvalSymlinks(self); err == nil {
+		folders = append(folders, filepath.Dir(target))
+	}
+	for _, folder := range folders {
+		if path, err := inPath(filepath.Join(folder, name)); err == nil {
+			return path, true
+		}
+	}
+	return "", false
 }
