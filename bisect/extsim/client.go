@@ -1,7 +1,6 @@
 package extsim
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,9 +22,10 @@ type simulator struct {
 	about   about
 	origin  origin
 
-	id    uint64
-	req   message
-	reply values
+	id     uint64
+	method string // of the last request
+	req    message
+	reply  values
 
 	point uint64
 	hash  merkle.Short
@@ -48,6 +48,18 @@ type about struct {
 	Name, Build string
 	can         []bisect.Capability
 	maxRequest  uint64
+	maxRestore  uint64 // of the requests to restore a state; 0 means maxRequest
+}
+
+// maxRestoreKey is a key of hello.
+const maxRestoreKey = "max_restore"
+
+// takes returns how many bytes a request may have.
+func (a *about) takes(method string) uint64 {
+	if method == restoreMethod && a.maxRestore > 0 {
+		return a.maxRestore
+	}
+	return a.maxRequest
 }
 
 // checkpoint is a state in the target's own form.
@@ -113,6 +125,7 @@ func (s *simulator) begin() error {
 // request begins the message of a request with n parameters.
 func (s *simulator) request(method string, n int) {
 	s.id++
+	s.method = method
 	s.req.begin()
 	s.req.array(3)
 	s.req.uint(s.id)
@@ -123,8 +136,8 @@ func (s *simulator) request(method string, n int) {
 // send sends the request and reads the head of its reply; what follows in s.reply is
 // the result.
 func (s *simulator) send(limit uint32) error {
-	if n := uint64(len(s.req.body())); n > s.about.maxRequest {
-		return fmt.Errorf("a request of %d bytes, the target takes %d", n, s.about.maxRequest)
+	if n, most := uint64(len(s.req.body())), s.about.takes(s.method); n > most {
+		return fmt.Errorf("a request of %d bytes, the target takes %d", n, most)
 	}
 	b, err := s.link.call(s.req.frame(), limit, s.timeout)
 	if err != nil {
@@ -194,6 +207,8 @@ func (a *about) read(v *values) (version uint64) {
 			}
 		case "max_request":
 			a.maxRequest = v.uint(key)
+		case maxRestoreKey:
+			a.maxRestore = v.uint(key)
 		default:
 			v.skip(key)
 		}
@@ -265,7 +280,7 @@ func (s *simulator) Save() (save []byte, err error) {
 		return s.saveImage(i)
 	}
 	s.request(saveMethod, 0)
-	if err := s.ask(saveMethod, maxState); err != nil {
+	if err := s.ask(saveMethod, maxSave); err != nil {
 		return nil, err
 	}
 	save = slices.Clone(s.reply.bin("save"))
@@ -293,19 +308,18 @@ func (s *simulator) saveImage(i imager) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	save := binary.LittleEndian.AppendUint64(nil, s.point)
-	return append(append(save, s.hash[:]...), image...), nil
+	return append(appendSaveHead(nil, s.point, s.hash), image...), nil
 }
 
 func (s *simulator) restoreImage(i imager, save []byte) error {
-	const head = 8 + merkle.ShortSize
-	if len(save) < head {
-		return &RefusedError{fmt.Sprintf("a save of %d bytes, expected more", len(save))}
+	point, hash, image, err := cutSaveHead(save)
+	if err != nil {
+		return &RefusedError{err.Error()}
 	}
-	if err := i.setImage(save[head:]); err != nil {
+	if err := i.setImage(image); err != nil {
 		return err
 	}
-	s.point, s.hash = binary.LittleEndian.Uint64(save), merkle.Short(save[8:head])
+	s.point, s.hash = point, hash
 	return nil
 }
 

@@ -10,7 +10,8 @@
 // headers and orders are encoded as in an order log, see package orderlog.
 //
 //	hello     [version u, client str]        {"protocol": u, "name": str, "build": str,
-//	                                          "can": [str...], "max_request": u}
+//	                                          "can": [str...], "max_request": u,
+//	                                          "max_restore": u}
 //	start     [header]                       [point u, hash]
 //	step      [tick u, [[order...]...]]      bin, 8 bytes after each tick
 //	state     []                             bin, a .snap                      "state"
@@ -77,10 +78,12 @@ const (
 	// DefaultMaxRequest is the largest request to a target that does not say how much it
 	// takes.
 	DefaultMaxRequest = 16 << 20
-	// maxReply is the largest reply, but for the states of state and save.
+	// maxReply is the largest reply, except for the states of state and save.
 	maxReply = 16 << 20
 	// maxState is the largest state, in a reply or in a request that Serve takes.
 	maxState = 1 << 30
+	// maxSave is the largest save: an image of 1 GiB, and what surrounds it.
+	maxSave = maxState + 1<<20
 )
 
 // Deadlines of a request, and of leaving when the connection ends.

@@ -30,11 +30,12 @@ type process struct {
 
 	ctx   context.Context // of the whole simulator
 	grace time.Duration   // to leave by itself
+	host  bool            // see Options
 }
 
 // startProcess starts a command in a process group of its own and connects to it.
 func startProcess(ctx context.Context, argv []string, opts Options) (link, error) {
-	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace()}
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace(), host: opts.Host}
 	p.cmd.Dir, p.cmd.Env = opts.Dir, append(cleanEnv(), opts.Env...)
 	p.cmd.Stderr = &p.log
 	p.cmd.WaitDelay = p.grace
@@ -141,6 +142,11 @@ func (p *process) lost(err error, timeout time.Duration) error {
 	case <-p.done:
 	case <-time.After(p.grace):
 		return p.breaks(Died, "it closed the connection")
+	}
+	var exit *exec.ExitError
+	if p.host && errors.As(p.err, &exit) && exit.ExitCode() == HostFailed {
+		p.end(0)
+		return &BrokenError{Kind: Died, Msg: p.log.Last()}
 	}
 	return p.breaks(Died, p.ended())
 }

@@ -22,6 +22,10 @@ type Options struct {
 	Dir string
 	Env []string
 
+	// Host says that the command is a program that runs the target, and ends with the status HostFailed when
+	// the target ends: the last line on its stderr says how.
+	Host bool
+
 	leave time.Duration // to leave by itself; 0 means leaveTimeout
 }
 
@@ -38,6 +42,9 @@ func (o Options) grace() time.Duration {
 	}
 	return leaveTimeout
 }
+
+// HostFailed is the exit status of a host with a target that ended.
+const HostFailed = 3
 
 // New returns the simulator that a command serves. Each instance is a process of its
 // own, killed when ctx is done.
