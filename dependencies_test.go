@@ -28,7 +28,7 @@ var licences = map[string]*regexp.Regexp{
 
 // programs are the programs of the module, the main one first, with their words in the column "In" of
 // docs/dependencies.md.
-var programs = []struct{ column, command string }{{"program", "./cmd/desynctool"}, {"desk", "./cmd/desynctool-desk"}}
+var programs = []struct{ column, command string }{{"program", "./cmd/desynctool"}, {"desk", "./cmd/desynctool-desk"}, {"wasm", "./cmd/desynctool-wasm"}}
 
 // TestDependencies checks docs/dependencies.md against go.mod, the modules linked into the programs, and the
 // licences in the modules.

@@ -1,6 +1,7 @@
 package desynctool_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -148,17 +150,42 @@ func TestFailOnTable(t *testing.T) {
 	}
 }
 
-// built builds desynctool and returns its path.
+// built builds desynctool and desynctool-wasm and returns the path of the first. The tests of this package share them.
 func built(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "desynctool")
+	dir, err := programsBuilt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "desynctool")
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/desynctool").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	return program
+}
+
+// programsBuilt builds both once, into a folder that TestMain removes.
+var programsBuilt = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "desynctool-"); err != nil {
+		return "", err
+	}
+	buildFolder = dir
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./cmd/desynctool", "./cmd/desynctool-wasm").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// buildFolder is the folder of programsBuilt, empty until it is made.
+var buildFolder string
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if buildFolder != "" {
+		os.RemoveAll(buildFolder)
+	}
+	os.Exit(status)
 }
 
 // TestGolden runs the scripts of docs/ci.md that keep golden hashes: they hold for the game

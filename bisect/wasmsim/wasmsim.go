@@ -1,5 +1,5 @@
-// Package wasmsim replays logs in simulators that are WebAssembly modules. They run in
-// this process, see nothing outside their memory, and do the same everywhere.
+// Package wasmsim replays logs in simulators that are WebAssembly modules. They run in the process
+// that uses this package (for the command that is cmd/desynctool-wasm), see nothing outside their memory, and do the same everywhere.
 //
 // # Module
 //
@@ -24,10 +24,12 @@
 package wasmsim
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -56,18 +58,31 @@ const (
 	startName   = "_initialize"
 )
 
+// Options say how a module is run.
+type Options struct {
+	// Initialize is how long _initialize may take, 0 for no limit.
+	Initialize time.Duration
+	// Log gets what modules write to their stdout and stderr; nil for nobody.
+	Log io.Writer
+	// Cache is a folder of compiled modules, which is read and written; empty for none.
+	Cache string
+	// Endless is for a process that is killed when a module takes too long. Calls end neither when ctx is done nor after a time,
+	// and modules are faster, since loops in them do not check for that.
+	Endless bool
+}
+
 // New returns the simulator in the module at path. Each instance has a memory of its
-// own. Calls end when ctx is done.
+// own. Calls end when ctx is done, and after the timeout in opts, _initialize included.
 func New(ctx context.Context, name, path string, opts extsim.Options) (*bisect.Sim, error) {
-	start, err := Open(ctx, path)
+	start, err := Open(ctx, path, Options{Initialize: cmp.Or(opts.Timeout, extsim.DefaultTimeout)})
 	if err != nil {
 		return nil, err
 	}
 	return extsim.Over(name, opts, start), nil
 }
 
-// Open compiles a module, and returns what starts an instance of it.
-func Open(ctx context.Context, path string) (start func() (*extsim.Call, error), err error) {
+// Open compiles a module, and returns what starts an instance of it. In its calls a timeout of 0 is no limit.
+func Open(ctx context.Context, path string, opts Options) (start func() (*extsim.Call, error), err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -79,7 +94,15 @@ func Open(ctx context.Context, path string) (start func() (*extsim.Call, error),
 	if err != nil {
 		return nil, err
 	}
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages).WithCloseOnContextDone(true))
+	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages).WithCloseOnContextDone(!opts.Endless)
+	if opts.Cache != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(opts.Cache)
+		if err != nil {
+			return nil, err
+		}
+		config = config.WithCompilationCache(cache)
+	}
+	r := wazero.NewRuntimeWithConfig(ctx, config)
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r); err != nil {
 		return nil, err
 	}
@@ -90,7 +113,7 @@ func Open(ctx context.Context, path string) (start func() (*extsim.Call, error),
 	if err := fits(compiled); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return func() (*extsim.Call, error) { return instantiate(ctx, r, compiled) }, nil
+	return func() (*extsim.Call, error) { return instantiate(ctx, r, compiled, opts) }, nil
 }
 
 // fits checks that a module exports what it must.
@@ -141,12 +164,18 @@ type instance struct {
 	log     extsim.Tail
 }
 
-func instantiate(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule) (*extsim.Call, error) {
+func instantiate(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule, opts Options) (*extsim.Call, error) {
 	m := &instance{ctx: ctx}
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions(startName).WithStdout(&m.log).WithStderr(&m.log)
+	var log io.Writer = &m.log
+	if opts.Log != nil {
+		log = io.MultiWriter(log, opts.Log)
+	}
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions(startName).WithStdout(log).WithStderr(log)
+	limited, cancel := within(ctx, opts.Initialize)
+	defer cancel()
 	var err error
-	if m.module, err = r.InstantiateModule(ctx, compiled, config); err != nil {
-		return nil, firstLine(err)
+	if m.module, err = r.InstantiateModule(limited, compiled, config); err != nil {
+		return nil, m.failed(err, opts.Initialize)
 	}
 	m.memory = m.module.ExportedMemory(memoryName)
 	m.alloc, m.request = m.module.ExportedFunction(allocName), m.module.ExportedFunction(requestName)
@@ -160,11 +189,19 @@ func instantiate(ctx context.Context, r wazero.Runtime, compiled wazero.Compiled
 	return &extsim.Call{Do: m.do, Release: m.close, Image: m.image, SetImage: m.setImage}, nil
 }
 
+// within returns a context that ends after a time, or with ctx if that is 0.
+func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
 func (m *instance) close() error { return m.module.Close(m.ctx) }
 
 // do implements extsim.Call.
 func (m *instance) do(request []byte, timeout time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(m.ctx, timeout)
+	ctx, cancel := within(m.ctx, timeout)
 	defer cancel()
 	at, err := m.alloc.Call(ctx, uint64(len(request)))
 	if err != nil {

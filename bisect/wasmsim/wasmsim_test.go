@@ -59,7 +59,7 @@ func TestSameAsNative(t *testing.T) {
 	}
 	log := sessionLog(t, sample.Of(60, 200))
 	path := refsimModule(t, "")
-	start, err := Open(context.Background(), path)
+	start, err := Open(context.Background(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestBrokenModules(t *testing.T) {
 
 // TestSkirmish tests the example game of docs/sdk/c as a module.
 func TestSkirmish(t *testing.T) {
-	start, err := Open(context.Background(), "../../testdata/wasm/skirmish.wasm")
+	start, err := Open(context.Background(), "../../testdata/wasm/skirmish.wasm", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

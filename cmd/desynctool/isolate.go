@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"os/exec"
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report/isolate"
@@ -42,7 +42,12 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*reader.Found, er
 		if simulators.Program(spec) {
 			return nil, fmt.Errorf("%s %s: --isolate starts no programs; give builtin or wasm:FILE, or leave out --isolate", flag, spec)
 		}
-		if module, ok := strings.CutPrefix(spec, "wasm:"); ok {
+		if module, ok := simulators.Module(spec); ok { // which only that program can run within its own process
+			program, err := simulators.FindModuleProgram()
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", flag, spec, err)
+			}
+			x.Reader.Process = func() (*exec.Cmd, error) { return isolate.Program(program), nil }
 			x.Asked.Rules.Read = append(x.Asked.Rules.Read, module)
 			x.Asked.Rules.Code = true
 		}

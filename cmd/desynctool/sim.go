@@ -199,17 +199,7 @@ func (s *simFlags) game(e *env, flag, spec string) (*narrow.Witness, error) {
 // parse returns the simulator that a flag names, nil if it is empty. Its replays end, and what
 // was started for it, when ctx is done.
 func (s *simFlags) parse(ctx context.Context, flag, spec string) (*bisect.Sim, error) {
-	if spec == "" {
-		return nil, nil
-	}
-	if s.timeout <= 0 {
-		return nil, fmt.Errorf("--sim-timeout is %v, expected more than 0", s.timeout)
-	}
-	sim, err := simulators.Parse(ctx, spec, simulators.Options{Timeout: s.timeout})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
-	}
-	return sim, nil
+	return simulators.ParseFlag(ctx, flag, spec, simulators.Options{Timeout: s.timeout})
 }
 
 // maxKept is how many bytes of what games left are kept.

@@ -108,13 +108,9 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 
 // builds returns the simulators that the flags name.
 func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
-	switch {
-	case f.own != "" && f.sim == "":
-		return b, errors.New("--own is the build of the peer that is wrong; who that is needs --sim, the build that is trusted")
-	case f.replays < 0:
-		return b, fmt.Errorf("--replays is %d, expected 0 or more", f.replays)
-	case f.replays > 0 && f.sim == "":
-		return b, errors.New("--replays is for --sim: without a simulator nothing is replayed")
+	named := simulators.Builds{Sim: f.sim, Own: f.own, Replays: f.replays}
+	if err := named.Check(); err != nil {
+		return b, err
 	}
 	b.Replays = f.replays
 	if b.Witness, err = f.sims.game(e, "--sim", f.sim); err != nil {
@@ -123,10 +119,7 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 	if b.Witness != nil {
 		return b, f.gameAlone(b.Witness)
 	}
-	if b.Sim, err = f.sims.parse(e.Context, "--sim", f.sim); err != nil {
-		return b, err
-	}
-	b.Own, err = f.sims.parse(e.Context, "--own", f.own)
+	b.Sim, b.Own, err = named.Parse(e.Context, simulators.Options{Timeout: f.sims.timeout})
 	return b, err
 }
 

@@ -37,7 +37,7 @@ var desynctool = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/desynctool").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", built+string(filepath.Separator), "../../cmd/desynctool", "../../cmd/desynctool-wasm").CombinedOutput()
 	if err != nil {
 		return "", errors.New("go build: " + err.Error() + "\n" + string(out))
 	}

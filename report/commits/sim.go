@@ -36,7 +36,7 @@ type Sim struct {
 // SimTest returns the test by a simulator, which is identified by the files that the log and the
 // golden hashes were read from as well; expect is empty without golden hashes.
 func SimTest(sim Sim, log, expect string) (*Sim, error) {
-	if !simulators.Program(sim.Spec) && !strings.HasPrefix(sim.Spec, "wasm:") {
+	if _, module := simulators.Module(sim.Spec); !simulators.Program(sim.Spec) && !module {
 		return nil, fmt.Errorf("--sim %s is the same in every commit: with --git it is exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND or wasm:FILE", sim.Spec)
 	}
 	name := "sim " + sim.Spec

@@ -50,15 +50,21 @@ func Process() (*exec.Cmd, error) {
 			return nil, err
 		}
 	}
-	cmd := exec.Command(path)
-	cmd.Args = []string{os.Args[0], Command}
+	cmd := Program(path)
+	cmd.Args[0] = os.Args[0]
+	return cmd, nil
+}
+
+// Program returns another program, as a process that calls Serve.
+func Program(path string) *exec.Cmd {
+	cmd := exec.Command(path, Command)
 	cmd.Env = []string{}
 	for _, name := range environment {
 		if value, set := os.LookupEnv(name); set {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	return cmd, nil
+	return cmd
 }
 
 // Asking is a process that was asked, and may be asked on.

@@ -2,7 +2,7 @@
 // reads: it is restricted by package sandbox, it writes nothing but its answers, and these are
 // distrusted as saved reports are.
 //
-// The program starts itself again, see Process. Both talk over the standard input and output of the
+// The program starts itself again, see Process, or another program, see Program. Both talk over the standard input and output of the
 // second process, in frames of a letter, a length (4 bytes, big-endian) and that many bytes:
 //
 //	to the process     q  the Request, first, by encoding/gob: paths need not be UTF-8

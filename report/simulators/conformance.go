@@ -7,7 +7,6 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
-	"github.com/desynctool/desynctool/bisect/wasmsim"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -42,11 +41,12 @@ func SessionFor(tree *archive.Tree, path string, ticks uint64, seed uint64, para
 func Check(ctx context.Context, argv []string, opts extsim.Options, session extsim.Session) (*extsim.Conformance, error) {
 	name := strings.Join(argv, " ")
 	if file, ok := strings.CutPrefix(argv[0], "wasm:"); ok && len(argv) == 1 {
-		start, err := wasmsim.Open(ctx, file)
+		argv, err := moduleCommand(ctx, file)
 		if err != nil {
 			return nil, err
 		}
-		return extsim.CheckOver(name, opts, start, session)
+		opts.Transport, opts.Host = extsim.Stdio, true
+		return extsim.Check(ctx, name, argv, opts, session)
 	}
 	return extsim.Check(ctx, name, argv, opts, session)
 }

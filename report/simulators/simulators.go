@@ -15,7 +15,6 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/bisect/wasmsim"
 	"github.com/desynctool/desynctool/report/witness"
 )
 
@@ -24,7 +23,7 @@ const Help = `SIM is builtin, or builtin:fault=NAME[/PLACE][@TICK] for one with 
 exec:COMMAND starts a program that speaks the protocol of docs/extsim.md over its
 stdin and stdout, exec+unix:COMMAND and exec+tcp:COMMAND over a socket. COMMAND is
 split into words as a shell does, without running one. wasm:FILE is a WebAssembly
-module that speaks the same by function calls.`
+module that speaks the same by function calls; desynctool-wasm runs it.`
 
 // Options says how simulators outside this process are treated.
 type Options struct {
@@ -34,6 +33,9 @@ type Options struct {
 	// are; empty is the current one. Env are variables that they get besides those of this process.
 	Dir string
 	Env []string
+	// Module returns the simulator in a WebAssembly module, for a program that runs modules itself;
+	// nil starts desynctool-wasm.
+	Module func(ctx context.Context, name, path string, opts extsim.Options) (*bisect.Sim, error)
 }
 
 // transports are the ways to talk to a program, by what begins its specification.
@@ -63,7 +65,11 @@ func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) 
 		if !filepath.IsAbs(command) {
 			command = filepath.Join(opts.Dir, command)
 		}
-		return wasmsim.New(ctx, spec, command, extsim.Options{Timeout: opts.Timeout})
+		run := opts.Module
+		if run == nil {
+			run = startModule
+		}
+		return run(ctx, spec, command, extsim.Options{Timeout: opts.Timeout, Env: opts.Env})
 	}
 	if kind != "builtin" {
 		return nil, fmt.Errorf("unknown simulator %q, expected builtin, builtin:fault=NAME[/PLACE][@TICK], exec:COMMAND, exec+unix:COMMAND, exec+tcp:COMMAND, wasm:FILE%s", spec, orGame(kind))

@@ -1,0 +1,138 @@
+// Package wasmprogram is the program desynctool-wasm, apart from its main function: it runs simulators that are WebAssembly modules.
+// desynctool starts it, so that the compiler of WebAssembly is not part of desynctool itself.
+package wasmprogram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/bisect/wasmsim"
+	"github.com/desynctool/desynctool/internal/kept"
+	"github.com/desynctool/desynctool/report/isolate"
+	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/simulators"
+)
+
+const usage = `usage: ` + simulators.ModuleProgram + ` ` + simulators.ServeModule + ` FILE    serve the module over the protocol of docs/extsim.md
+       ` + simulators.ModuleProgram + ` ` + simulators.CompileModule + ` FILE  check the module, and keep it compiled
+
+desynctool starts it for --sim wasm:FILE.`
+
+// failed is the exit status of an error, apart from a module that ends while it is served, which is extsim.HostFailed.
+const failed = 2
+
+// Main executes one command line and returns its exit status.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var err error
+	switch {
+	case len(args) == 1 && args[0] == isolate.Command:
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // it is told on stdin, or ended
+		err = reader.Serve(stdin, stdout, errInterrupted, &reader.Answering{Builds: builds})
+	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
+		fmt.Fprintln(stdout, usage)
+	case len(args) == 2 && args[0] == simulators.CompileModule:
+		_, err = open(args[1], stderr)
+	case len(args) == 2 && args[0] == simulators.ServeModule:
+		return serve(args[1], stdin, stdout, stderr)
+	default:
+		fmt.Fprintln(stderr, usage)
+		return failed
+	}
+	return end(err, stderr)
+}
+
+// errInterrupted is the error of a request that was told to end.
+var errInterrupted = errors.New("interrupted")
+
+// end reports an error, and returns the exit status.
+func end(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", simulators.ModuleProgram, err)
+	return failed
+}
+
+// builds returns the simulators of a request to read isolated. Modules run in this process, which is restricted.
+func builds(a *isolate.Asked) (b narrow.Builds, err error) {
+	b.Replays = a.Replays
+	b.Sim, b.Own, err = simulators.Builds{Sim: a.Sim, Own: a.Own, Replays: a.Replays}.Parse(a.Context, simulators.Options{Timeout: a.SimTimeout, Module: wasmsim.New})
+	return b, err
+}
+
+// serve serves a module until the connection ends.
+func serve(path string, stdin io.Reader, stdout, stderr io.Writer) int {
+	start, err := open(path, stderr)
+	if err != nil {
+		return end(err, stderr)
+	}
+	conn, err := extsim.Connect(stdin, stdout)
+	if err != nil {
+		return end(err, stderr)
+	}
+	if err := relay(conn, start); err != nil {
+		fmt.Fprintln(stderr, err) // the client shows this line for what happened to the module
+		return extsim.HostFailed
+	}
+	return 0
+}
+
+// relay has an instance of a module answer the requests of a connection.
+func relay(conn io.ReadWriteCloser, start func() (*extsim.Call, error)) error {
+	module, err := start()
+	if err == nil {
+		err = errors.Join(extsim.Relay(conn, module), module.Release())
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// maxKept is how many bytes of compiled modules are kept.
+const maxKept = 1 << 30
+
+// open compiles a module, unless it was compiled before. The client limits the time, so that modules need not.
+func open(path string, log io.Writer) (start func() (*extsim.Call, error), err error) {
+	ctx, opts := context.Background(), wasmsim.Options{Log: log, Endless: true}
+	cache := compiledModules()
+	defer cache.Close()
+	if file, err := kept.OfFile(path); err == nil { // whoever opens the file reports an error
+		key, found := kept.Of("module", compiler(), file.String()), false
+		if opts.Cache, found = cache.Get(key); !found {
+			opts.Cache, _ = cache.Put(key, func(dir string) error { // it is compiled below if that fails
+				_, err := wasmsim.Open(ctx, path, wasmsim.Options{Cache: dir, Endless: true})
+				return err
+			})
+		}
+	}
+	return wasmsim.Open(ctx, path, opts)
+}
+
+// compiledModules returns the cache of compiled modules. Without one each process compiles.
+func compiledModules() *kept.Cache {
+	dir, err := kept.Folder("wasm")
+	if err != nil {
+		return kept.None()
+	}
+	cache, _ := kept.Open(dir, maxKept) // or one that keeps nothing
+	return cache
+}
+
+// compiler names the compiler of modules and its version.
+func compiler() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dep := range info.Deps {
+			if strings.HasSuffix(dep.Path, "/wazero") {
+				return dep.Path + " " + dep.Version
+			}
+		}
+	}
+	return "unknown"
+}
