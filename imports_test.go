@@ -34,6 +34,7 @@ var layers = [][]string{
 	{"internal/browsertest"}, // of tests alone
 	{"internal/licenses"},
 	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "internal/programs", "docs"},
+	{"internal/shellwords"},
 }
 
 // standardOnly are packages that import nothing but the standard library and
