@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/shellwords"
 )
 
 // TestFold pins where lines end.
@@ -88,18 +89,18 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
-// TestShellLine is about words that shells take for something else. The tests of the commands have shells
+// TestStepLine is about words that shells take for something else. The tests of the commands have shells
 // take them apart.
-func TestShellLine(t *testing.T) {
+func TestStepLine(t *testing.T) {
 	for word, want := range map[string]string{
 		"plain/path@12": "plain/path@12", "": "''", "a; touch pwned #": "'a; touch pwned #'", "it's": `'it'\''s'`, "$(x)`y`": "'$(x)`y`'",
 		"a!b": "'a!b'", "a\nb": `$'a\nb'`, "\x1b[31m": `$'\x1b[31m'`, "\u202e": `$'\u202e'`, "\xff": `$'\xff'`, "~": "'~'", "if": "'if'",
 	} {
-		if got := ShellLine(word); got != want {
-			t.Errorf("ShellLine(%q) = %s, want %s", word, got, want)
+		if got := shellwords.Quote(word); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", word, got, want)
 		}
-		if got := Safe(ShellLine(word)); got != ShellLine(word) {
-			t.Errorf("%s is changed for a terminal to %s", ShellLine(word), got)
+		if got := Safe(shellwords.Quote(word)); got != shellwords.Quote(word) {
+			t.Errorf("%s is changed for a terminal to %s", shellwords.Quote(word), got)
 		}
 	}
 	step := Step{Command: []string{"diff", "a  # b", "c"}, About: "what\nis  # new"}

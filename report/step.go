@@ -3,8 +3,7 @@ package report
 import (
 	"strings"
 
-	"mvdan.cc/sh/v3/shell"
-	"mvdan.cc/sh/v3/syntax"
+	"github.com/desynctool/desynctool/internal/shellwords"
 )
 
 // Step is something to do next.
@@ -26,7 +25,7 @@ func (s Step) String() string {
 	if s.Command == nil {
 		return s.About
 	}
-	line := ShellLine(append([]string{strings.TrimSpace(commandStart)}, s.Command...)...)
+	line := shellwords.Join(append([]string{strings.TrimSpace(commandStart)}, s.Command...)...)
 	if s.About == "" {
 		return line
 	}
@@ -58,33 +57,10 @@ func CutStep(line string) (command, about string) {
 	return "", line
 }
 
-// asWritten reports whether a line is one that ShellLine returns.
+// asWritten reports whether a line is one that shellwords.Join returns.
 func asWritten(line string) bool {
-	words, err := shell.Fields(line, func(string) string { return "" })
-	return err == nil && ShellLine(words...) == line
-}
-
-// ShellLine returns words as a line that a shell takes apart into the same words, whatever they
-// are. Control characters are in $'…', which bash, zsh and ksh know.
-func ShellLine(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = shellWord(word)
-	}
-	return strings.Join(quoted, " ")
-}
-
-func shellWord(word string) string {
-	quoted, err := syntax.Quote(word, syntax.LangBash)
-	switch {
-	case err != nil: // a null byte, which no argument of a program has
-		return "''"
-	case strings.HasPrefix(quoted, "$"):
-		return quoted
-	case quoted != word || strings.Contains(word, "!"): // which a shell that somebody types to looks for within "…"
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return quoted
+	words, err := shellwords.Literal(line)
+	return err == nil && shellwords.Join(words...) == line
 }
 
 // PathArgument returns a path as an argument of a command, which no command takes for a flag.

@@ -13,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -52,7 +51,7 @@ const Placeholder = "{}"
 
 // words returns the words of a command line, with the path of a candidate.
 func words(line, path string) ([]string, error) {
-	list, err := shell.Fields(line, nil)
+	list, err := shellwords.Split(line)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", line, err)
 	}

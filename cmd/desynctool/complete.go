@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -175,7 +176,7 @@ func points(path, before string) (list []string) {
 		for _, set := range sets {
 			for _, entry := range set.Entries {
 				point := entry.Point.Native
-				if plain := point != "" && report.ShellLine(point) == point; !plain && entry.Point.Phase != "" {
+				if plain := point != "" && shellwords.Quote(point) == point; !plain && entry.Point.Phase != "" {
 					continue // its number is that of another point as well
 				} else if !plain {
 					point = strconv.FormatUint(entry.Point.Tick, 10)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/shell"
+	"github.com/desynctool/desynctool/internal/shellwords"
 )
 
 // ErrNone is returned where nothing opens a file: there is no display, or none of the programs that
@@ -86,7 +86,7 @@ func commands(goos string, getenv func(string) string, path string) (list [][]st
 // chosen returns the command line of one entry of $BROWSER: its words as a shell splits them, with the
 // address in place of %s, or at the end.
 func chosen(entry, address string) []string {
-	argv, err := shell.Fields(entry, nil)
+	argv, err := shellwords.Split(entry)
 	if err != nil || len(argv) == 0 {
 		return nil
 	}

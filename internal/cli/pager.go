@@ -8,9 +8,8 @@ import (
 	"os/exec"
 	"os/signal"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -25,7 +24,7 @@ func pagerCommand() []string {
 			break
 		}
 	}
-	words, err := shell.Fields(line, nil)
+	words, err := shellwords.Split(line)
 	if err != nil || len(words) == 0 || words[0] == "cat" {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -28,7 +29,7 @@ func (c commands) line(command string, more ...string) string {
 	if c.match > 0 {
 		words = append(words, "--match", strconv.Itoa(c.match))
 	}
-	return report.ShellLine(append(words, more...)...)
+	return shellwords.Join(append(words, more...)...)
 }
 
 func (c commands) triage() string {
@@ -86,7 +87,7 @@ func (c commands) pair(command string, flags ...string) string {
 		files = [2]string{at("A"), at("B")}
 	}
 	words := []string{"desynctool", command, report.PathArgument(files[0]), report.PathArgument(files[1])}
-	return report.ShellLine(append(words, flags...)...)
+	return shellwords.Join(append(words, flags...)...)
 }
 
 // only returns the one of some files that lies in a folder of that name, empty if not exactly

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/report/witness/openttd"
 	"github.com/desynctool/desynctool/report/witness/spring"
@@ -66,7 +65,7 @@ func Witness(spec string) (*witness.Witness, error) {
 
 // recipe returns a game with the program and the options that a specification names.
 func recipe(game *witness.Game, spec string) (*witness.Witness, error) {
-	words, err := shell.Fields(spec, nil)
+	words, err := shellwords.Split(spec)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", spec, err)
 	}

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/witness"
 )
 
@@ -89,7 +88,7 @@ func Program(spec string) bool {
 
 // Words splits a command into words as a shell does, variables included.
 func Words(command string) ([]string, error) {
-	argv, err := shell.Fields(command, nil)
+	argv, err := shellwords.Split(command)
 	if err == nil && len(argv) == 0 {
 		err = errors.New("no command")
 	}

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/playbook"
 )
@@ -102,7 +101,7 @@ func testSim(c *playbook.Conclusion) report.Step {
 	default:
 		return advice("the command sim check %s", about)
 	}
-	words, err := shell.Fields(command, nil)
+	words, err := shellwords.Split(command)
 	if err != nil || len(words) == 0 {
 		return advice("the command sim check %s", about)
 	}
