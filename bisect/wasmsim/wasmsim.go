@@ -58,7 +58,7 @@ const (
 	startName   = "_initialize"
 )
 
-// Options say how a module is run.
+// Options are how a module is run.
 type Options struct {
 	// Initialize is how long _initialize may take, 0 for no limit.
 	Initialize time.Duration

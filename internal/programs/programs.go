@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// MissingError says that a program cannot be found.
+// MissingError is the error for a program that cannot be found.
 type MissingError struct {
 	Name  string
 	Named string // the path or the name that the user gave instead; empty for none
@@ -23,7 +23,7 @@ func (e *MissingError) Error() string {
 }
 
 // Find returns the path of a program: the one that the user named, if any, else the one beside this program, else the one
-// in PATH. Without any the error is a *MissingError.
+// in PATH. If there is none the error is a *MissingError.
 func Find(name, named string) (string, error) {
 	if named != "" {
 		path, err := inPath(named)

@@ -35,7 +35,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var err error
 	switch {
 	case len(args) == 1 && args[0] == isolate.Command:
-		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // it is told on stdin, or ended
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the request to end comes on stdin
 		err = reader.Serve(stdin, stdout, errInterrupted, &reader.Answering{Builds: builds})
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Fprintln(stdout, usage)

@@ -198,7 +198,7 @@ func write(t *testing.T, content string) string {
 	return path
 }
 
-// TestMissing: without the program there is one line that says how to get it.
+// TestMissing: without the program there is one line, which shows how to get it.
 func TestMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := simulators.Parse(t.Context(), "wasm:"+skirmish, simulators.Options{})
