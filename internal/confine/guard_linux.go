@@ -2,7 +2,6 @@ package confine
 
 import (
 	"bufio"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,12 +40,12 @@ func stand() int {
 	_ = unix.CloseRange(5, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // what whoever started us has left open; not before Linux 5.11
 	read := bufio.NewReader(asked)
 	w := &warden{}
-	if err := gob.NewDecoder(read).Decode(&w.plan); err != nil {
+	if err := msgpack.NewDecoder(read).Decode(&w.plan); err != nil {
 		fmt.Fprintf(os.Stderr, "%s is for this program's own use: %v\n", Commanded, err)
 		return 2
 	}
 	signal.Notify(make(chan os.Signal, 1)) // all are ignored, which the program does not inherit: it might send some
-	say := gob.NewEncoder(says)
+	say := msgpack.NewEncoder(says)
 	missing, err := w.begin()
 	if err != nil {
 		_ = say.Encode(event{Failed: err.Error()})

@@ -2,7 +2,6 @@ package confine
 
 import (
 	"bufio"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +14,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vmihailenco/msgpack/v5"
+
 	"golang.org/x/sys/unix"
 )
 
 // Commanded is the only argument of the process that stands between this one and a confined program.
 const Commanded = "run-confined"
 
-// plan is what that process is told, by encoding/gob on its file 3: names need not be UTF-8. After it come single
+// plan is what that process is told, as MessagePack on its file 3: names need not be UTF-8. After it come single
 // bytes, askEnd or askKill; the end of the file is an askKill.
 type plan struct {
 	Args, Env, Writes []string
@@ -39,7 +40,7 @@ const (
 	askKill = 'k'
 )
 
-// event is what that process says, by encoding/gob on its file 4: once when the program has been started or could not be,
+// event is what that process says, as MessagePack on its file 4: once when the program has been started or could not be,
 // once when it has ended.
 type event struct {
 	Missing []string
@@ -54,7 +55,7 @@ type guarded struct {
 	namespaces bool
 	to         *os.File
 	from       *os.File
-	events     *gob.Decoder
+	events     *msgpack.Decoder
 	lacking    []string
 	over       chan struct{} // closed when the guard has ended
 	killed     atomic.Bool
@@ -114,7 +115,7 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 		cmd.Stdout, cmd.Stderr = out, out
 	}
 	cmd.SysProcAttr = attributes(p)
-	g := &guarded{cmd: cmd, namespaces: p.Namespaces, to: to, from: from, events: gob.NewDecoder(bufio.NewReader(from)), over: make(chan struct{})}
+	g := &guarded{cmd: cmd, namespaces: p.Namespaces, to: to, from: from, events: msgpack.NewDecoder(bufio.NewReader(from)), over: make(chan struct{})}
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // with which the guard ends
@@ -132,7 +133,7 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 		return nil, fmt.Errorf("this program cannot be started again: %w", err)
 	}
 	said.Close()
-	if err := gob.NewEncoder(to).Encode(p); err != nil {
+	if err := msgpack.NewEncoder(to).Encode(p); err != nil {
 		g.close()
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
@@ -230,7 +231,7 @@ func (p *Asking) tell(q *Request, stdin io.Reader) {
 // request sends a request.
 func (w *wire) request(q *Request) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(q); err != nil {
+	if err := msgpack.NewEncoder(&b).Encode(q); err != nil {
 		return err
 	}
 	return w.send(request, b.Bytes())

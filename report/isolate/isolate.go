@@ -5,7 +5,7 @@
 // The program starts itself again, see Process, or another program, see Program. Both talk over the standard input and output of the
 // second process, in frames of a letter, a length (4 bytes, big-endian) and that many bytes:
 //
-//	to the process     q  the Request, first, by encoding/gob: paths need not be UTF-8
+//	to the process     q  the Request, first, as MessagePack: paths need not be UTF-8
 //	                   d  bytes of standard input, for the path -
 //	                   e  the end of these
 //	                   m  the number of another match, in decimal digits, after an Answer

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/desynctool/desynctool/internal/sandbox"
 )
@@ -36,7 +37,7 @@ func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *A
 		return fmt.Errorf("%s is started by triage --isolate, and reads its request from stdin", Command)
 	}
 	var a Asked
-	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&a.Request); err != nil {
+	if err := msgpack.NewDecoder(bytes.NewReader(content)).Decode(&a.Request); err != nil {
 		return err
 	}
 	to := &wire{w: out}
