@@ -131,6 +131,10 @@ func eat([]string) {
 
 // attackGuard sends its guard signals, the last one being args[0].
 func attackGuard(args []string) {
+	if args[0] == "first" { // before the guard can report that the program has started
+		_ = syscall.Kill(os.Getppid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour)
+	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGPIPE, syscall.SIGABRT, syscall.SIGSEGV} {
 		_ = syscall.Kill(os.Getppid(), s)
 	}
@@ -182,10 +186,14 @@ func show([]string) {
 
 // runAnother has Run run what this process is told, and is killed while it does.
 func runAnother(args []string) {
-	if args[0] == "without" {
+	script := daemon
+	if args[0] != "with" {
 		namespaces = func() bool { return false }
 	}
-	_, _ = Run(context.Background(), Command{Args: []string{"/bin/sh", "-c", daemon + "sleep 1000"}, Env: []string{args[1], path}, Writes: args[2:3], Disk: 1 << 20})
+	if args[0] == "stopped" {
+		script += "kill -STOP $PPID\n"
+	}
+	_, _ = Run(context.Background(), Command{Args: []string{"/bin/sh", "-c", script + ": > " + args[2] + "/begun; sleep 1000"}, Env: []string{args[1], path}, Writes: args[2:3], Disk: 1 << 20})
 }
 
 const path = "PATH=/usr/bin:/bin"
@@ -300,17 +308,24 @@ func TestNothingSurvives(t *testing.T) {
 	})
 }
 
-// TestKilled: with this process its programs end, be it killed.
+// TestKilled: when this process is killed its programs end, with namespaces, without, and where the program has stopped its guard.
 func TestKilled(t *testing.T) {
-	for _, mode := range []string{"with", "without"} {
+	for _, mode := range []string{"with", "without", "stopped"} {
 		variable, alive := token(t)
+		dir := t.TempDir()
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = []string{act + "=run " + mode + " " + variable + " " + t.TempDir(), path}
+		cmd.Env = []string{act + "=run " + mode + " " + variable + " " + dir, path}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); len(alive()) < 5; time.Sleep(10 * time.Millisecond) { // the runner itself has it in another variable
-			if time.Since(began) > 30*time.Second {
+		begun := func() bool {
+			_, err := os.Stat(filepath.Join(dir, "begun"))
+			return err == nil && len(alive()) >= 5 // the runner itself has it in another variable
+		}
+		for began := time.Now(); !begun(); time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
 				t.Fatalf("%s: %q run", mode, alive())
 			}
 		}
@@ -319,7 +334,7 @@ func TestKilled(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		for began := time.Now(); len(alive()) > 0; time.Sleep(10 * time.Millisecond) {
-			if time.Since(began) > 30*time.Second {
+			if time.Since(began) > time.Minute {
 				t.Fatalf("%s: %q are left", mode, alive())
 			}
 		}
@@ -549,6 +564,13 @@ func TestGuard(t *testing.T) {
 		if !spaces && (err == nil || err.Error() != "how the program ended is not known: somebody ended what stood guard over it") {
 			t.Errorf("%+v, %v", e, err)
 		}
+		for range 5 {
+			c := acting(t, "guard first")
+			c.Time = 50 * time.Millisecond
+			if e := ran(t, c); e.Limit != Time {
+				t.Errorf("%+v", e)
+			}
+		}
 		c = acting(t, "guard stop")
 		c.Time = 500 * time.Millisecond
 		variable, alive := token(t)
@@ -663,7 +685,7 @@ func TestLeavesNothing(t *testing.T) {
 		one()
 	}
 	for began := time.Now(); count() != before; time.Sleep(10 * time.Millisecond) { // goroutines end a little later
-		if time.Since(began) > 10*time.Second {
+		if time.Since(began) > time.Minute {
 			t.Fatalf("%s, before %s", count(), before)
 		}
 	}

@@ -138,7 +138,11 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 		return nil, err
 	}
 	var e event
-	if err := g.events.Decode(&e); err != nil {
+	begun := make(chan struct{})
+	go g.rouse(begun)
+	err = g.events.Decode(&e)
+	close(begun)
+	if err != nil {
 		g.close()
 		return nil, fmt.Errorf("what should stand guard over the program ended: %w", err)
 	}
@@ -150,11 +154,39 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 	return g, nil
 }
 
+// startsWithin is how long a program may take to start. Most start within milliseconds.
+const startsWithin = 30 * time.Second
+
+// rouse continues the guard until it has reported that the program started, and ends it where it never does. Without
+// namespaces the program can stop the guard before it has reported anything.
+func (g *guarded) rouse(begun <-chan struct{}) {
+	late := time.After(startsWithin)
+	for {
+		select {
+		case <-begun:
+			return
+		case <-late:
+			_ = g.cmd.Process.Kill() // the report then ends
+			return
+		case <-time.After(50 * time.Millisecond):
+			g.resume()
+		}
+	}
+}
+
+// resume continues the guard, which the program may have stopped. With namespaces it cannot.
+func (g *guarded) resume() {
+	if !g.namespaces {
+		_ = g.cmd.Process.Signal(syscall.SIGCONT)
+	}
+}
+
 // attributes are those of the process that stands guard.
 func attributes(p *plan) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setsid: true}
 	if !p.Namespaces {
-		return a // it ends the others when nobody is there any longer to ask it
+		a.Pdeathsig = syscall.SIGCONT // the guard ends the others when this process is gone, even if the program has stopped it
+		return a
 	}
 	a.Pdeathsig = syscall.SIGKILL // and all others die with it
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
@@ -217,9 +249,7 @@ func (g *guarded) kill() {
 
 // ask tells the guard something, and ends it where it does not do it in time.
 func (g *guarded) ask(what byte, within time.Duration) {
-	if !g.namespaces {
-		_ = g.cmd.Process.Signal(syscall.SIGCONT) // the program may have stopped it
-	}
+	g.resume()
 	_, _ = g.to.Write([]byte{what}) // that it is gone shows in what it says
 	time.AfterFunc(within, func() {
 		select {
