@@ -13,6 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -28,7 +29,8 @@ func newSim(t testing.TB, argv []string, opts Options) *bisect.Sim {
 // TestSameAsInProcess replays in every mode, with the sim in this process and in
 // another one: the results must not differ in anything but the name.
 func TestSameAsInProcess(t *testing.T) {
-	log := recordedLog(t, 300)
+	t.Parallel()
+	log := recordedLog(t, sample.Of(210, 300))
 	wrong := *log // one hash in the middle of a batch is not what the orders give
 	wrong.Ticks = append([]orderlog.Tick(nil), log.Ticks...)
 	other := wrong.Ticks[171].Hashes[0]
@@ -55,6 +57,9 @@ func TestSameAsInProcess(t *testing.T) {
 			"purity":    {log, bisect.TrialOptions{Mode: bisect.CheckPurity, Until: until(40)}},
 			"predict":   {log, bisect.TrialOptions{Mode: bisect.Predict, Predict: []uint32{0, 1}, Until: until(40)}},
 		} {
+			if few := name == "plain" || name == "caches"; !sample.Of(transport == Stdio || few, true) {
+				continue // of the transports other than the first some modes
+			}
 			t.Run(string(transport)+name, func(t *testing.T) {
 				here := refsim.Simulator()
 				here.Name = there.Name
@@ -85,6 +90,7 @@ func until(point uint64) *uint64 { return &point }
 // TestBadTargets checks that a target that goes wrong gives one clear line, in bounded
 // time and memory.
 func TestBadTargets(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	log := recordedLog(t, 60)
 	// All are waited for at once: those that do not answer take the longest.
 	try := func(mode string, opts Options) <-chan error {

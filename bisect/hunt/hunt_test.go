@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("faults without a bound: %q, expected those of the network: %q", all, want)
 	}
 	for i, w := range within {
-		if i%5 != 3 && sample.Of(0, 1) == 0 {
+		if i%6 != 3 && sample.Of(0, 1) == 0 {
 			continue
 		}
 		target := Target{Sim: refsim.Simulator(refsim.Fault{Name: w.fault}), Modes: []bisect.TrialMode{w.mode}}
@@ -111,7 +111,7 @@ func TestNoFalseAlarm(t *testing.T) {
 	if len(h.Modes) != len(Modes()) {
 		t.Fatalf("it plays %q", h.Modes)
 	}
-	r := hunts(t, h, Options{Sessions: sample.Of[uint64](4, 60)})
+	r := hunts(t, h, Options{Sessions: sample.Of[uint64](3, 60)})
 	for _, f := range r.Findings {
 		t.Errorf("%s: seed %d", f.Name(), f.Seed)
 	}
@@ -126,7 +126,7 @@ func TestNoFalseAlarm(t *testing.T) {
 
 // faulty is a target that fails in several modes, the same way each time.
 func faulty() Target {
-	return Target{Sim: refsim.Simulator(refsim.Fault{Name: "save-omits-field", From: 9}, refsim.Fault{Name: "stale-cache", From: 20}), MaxTicks: 64}
+	return Target{Sim: refsim.Simulator(refsim.Fault{Name: "save-omits-field", From: 9}, refsim.Fault{Name: "stale-cache", From: 20}), MaxTicks: sample.Of[uint64](40, 64)}
 }
 
 // TestSameWhateverJobs: findings, coverage and what is kept do not depend on how many sessions are played at once.
@@ -139,7 +139,7 @@ func TestSameWhateverJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := h.Run(context.Background(), store.State, store, Options{Sessions: 6, Jobs: jobs})
+		r, err := h.Run(context.Background(), store.State, store, Options{Sessions: sample.Of[uint64](4, 6), Jobs: jobs})
 		if err != nil || store.Close() != nil {
 			t.Fatal(err)
 		}

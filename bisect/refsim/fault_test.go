@@ -13,7 +13,7 @@ import (
 // TestFaultsBite makes every mistake in every place beside a healthy game: it
 // must show soon after its tick, whatever the seed.
 func TestFaultsBite(t *testing.T) {
-	seeds := sample.Of[uint64](3, 20)
+	seeds := sample.Of[uint64](2, 20)
 	bites := map[string][]bite{}
 	for seed := range seeds {
 		for name, b := range playFaults(t, seed, mix(seed)%2700) {

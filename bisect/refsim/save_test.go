@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -116,14 +117,11 @@ func sameAll(t *testing.T, what string, got, want *Sim) {
 // whatever mistake there is: nothing of these must be left, nor must anything be wrong
 // that follows from the state, caches and digests included.
 func TestRestore(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 4
-	}
+	rounds := sample.Of(3, 12)
 	var lists [][]Fault
 	lists = append(lists, nil)
 	for _, kind := range faultKinds {
-		for _, place := range kind.Places {
+		for _, place := range kind.Places[:sample.Of(1, len(kind.Places))] {
 			lists = append(lists, []Fault{{Name: kind.Name, Place: place, From: 12}})
 		}
 	}

@@ -51,20 +51,57 @@ func sessionLog(t *testing.T, ticks int) *orderlog.Log {
 	return log
 }
 
-// TestSameAsNative compares the reference sim as a module with the one in this process,
-// in all ways of replaying.
-func TestSameAsNative(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles the reference sim to a module")
+// skirmishModule is the example game of docs/sdk/c.
+const skirmishModule = "../../testdata/wasm/skirmish.wasm"
+
+// TestReplays replays the example game's recording in the module that recorded it, in all ways of replaying.
+func TestReplays(t *testing.T) {
+	sim, err := New(context.Background(), "skirmish", skirmishModule, extsim.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	log := sessionLog(t, sample.Of(60, 200))
+	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: 7, Peer: "p", Peers: []string{"p"}}}
+	s, err := sim.Start(&log.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		h := s.SyncHash()
+		log.Ticks = append(log.Ticks, orderlog.Tick{Number: s.Point(), Hashes: []orderlog.Observed{{Point: s.Point(), Kind: orderlog.SyncHash, Bytes: h[:]}}})
+		if err := s.Step(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Epochs = []orderlog.Epoch{{Ticks: log.Ticks}}
+	for _, opts := range []bisect.TrialOptions{
+		{Mode: bisect.Plain}, {Mode: bisect.Dual}, {Mode: bisect.Serialize}, {Mode: bisect.Rollback, Depth: 3}, {Mode: bisect.CheckCaches}, {Mode: bisect.CheckPurity},
+	} {
+		if got, err := bisect.Try(log, sim, opts); err != nil || got.Departed() {
+			t.Errorf("%s: %+v, %v", opts.Mode, got, err)
+		}
+	}
+	wrong := log.Ticks[40].Hashes[0]
+	wrong.Bytes = []byte("12345678")
+	log.Ticks[40].Hashes = []orderlog.Observed{wrong}
+	if got, err := bisect.Try(log, sim, bisect.TrialOptions{Mode: bisect.Plain}); err != nil || !got.Departed() {
+		t.Errorf("a wrong hash: %+v, %v", got, err)
+	}
+}
+
+// TestSameAsNative compares the reference sim as a module with the one in this process,
+// in all ways of replaying. It takes seconds to make code of that module, so that only the whole sample has it.
+func TestSameAsNative(t *testing.T) {
+	if !sample.Full() {
+		t.Skip("DESYNCTOOL_FULL_TESTS is not 1; TestReplays has a smaller module")
+	}
+	log := sessionLog(t, 200)
 	path := refsimModule(t, "")
 	start, err := Open(context.Background(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := extsim.Over("wasm", extsim.Options{}, start)
-	until := sample.Of[uint64](8, 30)
+	until := uint64(30)
 	for _, opts := range []bisect.TrialOptions{
 		{Mode: bisect.Plain}, {Mode: bisect.Dual}, {Mode: bisect.Serialize, Until: &until}, {Mode: bisect.Rollback, Depth: 3, Until: &until},
 		{Mode: bisect.CheckCaches, Until: &until}, {Mode: bisect.CheckPurity, Until: &until}, {Mode: bisect.Against, Against: refsim.Simulator(), Drill: true, Until: &until},
@@ -85,7 +122,7 @@ func TestSameAsNative(t *testing.T) {
 		}
 	}
 	orders, recorded, _ := bisect.Recorded(log)
-	c, err := extsim.CheckOver("module", extsim.Options{}, start, extsim.Session{Header: log.Header, Orders: orders, Recorded: recorded, Ticks: sample.Of[uint64](16, 60)})
+	c, err := extsim.CheckOver("module", extsim.Options{}, start, extsim.Session{Header: log.Header, Orders: orders, Recorded: recorded, Ticks: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +195,7 @@ func TestBrokenModules(t *testing.T) {
 
 // TestSkirmish tests the example game of docs/sdk/c as a module.
 func TestSkirmish(t *testing.T) {
-	start, err := Open(context.Background(), "../../testdata/wasm/skirmish.wasm", Options{})
+	start, err := Open(context.Background(), skirmishModule, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
