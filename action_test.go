@@ -338,10 +338,7 @@ func TestActionInstall(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(temp, "pwned")); len(found) > 0 {
 		t.Error("an input was run")
 	}
-	if testing.Short() {
-		return
-	}
-	tool, exit := run("", os.Getenv("PATH"))
+	tool, exit := run("", goPath(t))
 	if exit != 0 {
 		t.Fatalf("its own: exit status %d\n%s", exit, tool)
 	}

@@ -1,7 +1,9 @@
 package desynctool_test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +43,11 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var required []string
+	for _, r := range mod.Require {
+		required = append(required, r.Mod.Path)
+	}
+	folders := modules(t, required)
 	linked := map[string]string{} // by module: the column "In"
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		for _, in := range programs {
@@ -69,7 +76,7 @@ func TestDependencies(t *testing.T) {
 		if row.In != in || row.Direct == r.Indirect {
 			t.Errorf("%s: docs/dependencies.md has it in %s, direct %t; it is in %s, direct %t", r.Mod.Path, row.In, row.Direct, in, !r.Indirect)
 		}
-		if !isLicence(licenceOf(t, r.Mod.Path), row.License) {
+		if !isLicence(licenceIn(t, folders[r.Mod.Path]), row.License) {
 			t.Errorf("%s: its licence is not %s", r.Mod.Path, row.License)
 		}
 	}
@@ -84,18 +91,31 @@ func isLicence(text, id string) bool {
 	return like != nil && like.MatchString(text) && (id != "BSD-2-Clause" || !licences["BSD-3-Clause"].MatchString(text))
 }
 
-// licenceOf returns the text of the licence of a module.
-func licenceOf(t *testing.T, path string) string {
+// modules returns the folders of modules, by their paths.
+func modules(t *testing.T, paths []string) map[string]string {
 	t.Helper()
-	out, err := exec.Command("go", "mod", "download", "-json", path).Output()
+	out, err := exec.Command("go", append([]string{"mod", "download", "-json"}, paths...)...).Output()
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatal(err)
 	}
-	dir := regexp.MustCompile(`"Dir": "([^"]+)"`).FindSubmatch(out)
-	if dir == nil {
-		t.Fatalf("%s: no folder in %s", path, out)
+	folders := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var m struct{ Path, Dir string }
+		if err := d.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		folders[m.Path] = m.Dir
 	}
-	names, err := filepath.Glob(filepath.Join(string(dir[1]), "*"))
+	return folders
+}
+
+// licenceIn returns the text of the licence of a module in a folder.
+func licenceIn(t *testing.T, dir string) string {
+	t.Helper()
+	if dir == "" {
+		t.Fatal("a module has no folder")
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
