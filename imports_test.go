@@ -32,6 +32,7 @@ var layers = [][]string{
 	{"internal/kill"},        // of tests alone
 	{"internal/sample"},      // of tests alone
 	{"internal/browsertest"}, // of tests alone
+	{"internal/pinned"},      // of tests alone
 	{"internal/licenses"},
 	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "internal/programs", "docs"},
 	{"internal/shellwords"},

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -133,6 +134,7 @@ func outsideOfCode(line string) (string, bool) {
 }
 
 func TestCommentOfAnyReport(t *testing.T) {
+	sample.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawReport(t)
 		if rapid.IntRange(0, 4).Draw(t, "redact") == 0 {

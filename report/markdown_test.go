@@ -2,14 +2,13 @@ package report
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"testing"
+
+	"github.com/desynctool/desynctool/internal/pinned"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/*.golden")
-
-func sample(t *testing.T) *Report {
+func filled(t *testing.T) *Report {
 	t.Helper()
 	f, err := os.Open("testdata/triage.json")
 	if err != nil {
@@ -25,20 +24,8 @@ func sample(t *testing.T) *Report {
 
 func TestMarkdownSample(t *testing.T) {
 	var got bytes.Buffer
-	if err := sample(t).Markdown(&got); err != nil {
+	if err := filled(t).Markdown(&got); err != nil {
 		t.Fatal(err)
 	}
-	const path = "testdata/triage.md.golden"
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("got\n%s\nwant\n%s", &got, want)
-	}
+	pinned.File(t, "testdata/triage.md.golden", got.Bytes())
 }

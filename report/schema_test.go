@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-)
 
-var writeSchema = flag.Bool("write-schema", false, "write docs/triage.schema.json anew")
+	"github.com/desynctool/desynctool/internal/pinned"
+)
 
 const (
 	schemaFile        = "../docs/triage.schema.json"
@@ -88,19 +87,8 @@ func TestSchema(t *testing.T) {
 	if err := WriteJSON(&want, schema); err != nil {
 		t.Fatal(err)
 	}
-	if *writeSchema {
-		if err := os.WriteFile(schemaFile, want.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want.Bytes()) {
-		t.Error("docs/triage.schema.json is not that of the type; go test ./report -run TestSchema -write-schema writes it anew")
-	}
-	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(have))
+	pinned.File(t, schemaFile, want.Bytes())
+	read, err := jsonschema.UnmarshalJSON(&want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,28 +135,17 @@ func TestMatchesSchema(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if *writeSchema {
-		if err := os.WriteFile(matchesSchemaFile, want.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(matchesSchemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want.Bytes()) {
-		t.Error("docs/triage-matches.schema.json is stale; go test ./report -run Schema -write-schema writes it anew")
-	}
+	pinned.File(t, matchesSchemaFile, want.Bytes())
 	compiled, err := jsonschema.NewCompiler().Compile(matchesSchemaFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := sample(t), NoReport(Failed, "x.log: unreadable")
+	first, second := filled(t), NoReport(Failed, "x.log: unreadable")
 	first.Match, second.Match = &MatchDocument{Number: 1, Game: "a game", Name: "seed 1"}, &MatchDocument{Number: 2, Name: "x.log", Doubts: []string{"it may be of match 1"}}
 	for _, test := range []struct {
 		list  []*Report
 		valid bool
-	}{{[]*Report{first, second}, true}, {[]*Report{first, sample(t)}, false}, {[]*Report{first}, false}} {
+	}{{[]*Report{first, second}, true}, {[]*Report{first, filled(t)}, false}, {[]*Report{first}, false}} {
 		var out bytes.Buffer
 		if err := MatchesJSON(&out, eachOf(test.list)); err != nil {
 			t.Fatal(err)

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the vectors of testdata/snapshot anew from their texts")
+	"github.com/desynctool/desynctool/internal/pinned"
+)
 
 // digestVectors is the content of testdata/snapshot/digests.json.
 type digestVectors struct {
@@ -101,16 +100,14 @@ func TestVectors(t *testing.T) {
 		if err := ReadText(&written, bytes.NewReader(text), path+".txt", WriteOptions{Plain: file.plain}); err != nil {
 			t.Fatal(err)
 		}
-		if *update {
+		if pinned.Update() {
 			var twin bytes.Buffer
 			if err := WriteText(&twin, open(t, written.b)); err != nil {
 				t.Fatal(err)
 			}
 			text = twin.Bytes()
 			for ext, b := range map[string][]byte{".snap": written.b, ".txt": text} {
-				if err := os.WriteFile(path+ext, b, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				pinned.Write(t, path+ext, b)
 			}
 		}
 		b, err := os.ReadFile(path + ".snap")
@@ -147,19 +144,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	path := filepath.Join(dir, "digests.json")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the definition gives", path)
-	}
+	pinned.File(t, filepath.Join(dir, "digests.json"), got)
 }
 
 // codecsOf returns how the cells of a file are stored.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -10,8 +9,6 @@ import (
 	"github.com/desynctool/desynctool/internal/cli/clitest"
 	"github.com/desynctool/desynctool/report/isolate"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
@@ -27,7 +24,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-func TestScript(t *testing.T) { clitest.Scripts(t, "desynctool", *update) }
+func TestScript(t *testing.T) { clitest.Scripts(t, "desynctool") }
 
 func TestHelp(t *testing.T) { clitest.Helps(t, program, 25) }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/pinned"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -166,20 +166,7 @@ func TestDeskViews(t *testing.T) {
 		"check-well.txt":  {0, []string{"check", "--build", "1.4.2", "--fail-on", "regression"}},
 	} {
 		got := deskRun(t, x.status, x.args...)
-		file := filepath.Join(deskGolden, name)
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("desk %s is not %s:\n%s", strings.Join(x.args, " "), name, got)
-		}
+		pinned.File(t, filepath.Join(deskGolden, name), []byte(got))
 	}
 	if out := deskRun(t, 0, "show", weakCode(t), "--format", "text"); !strings.Contains(out, "Weak: too little is known") {
 		t.Error(out)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/internal/pinned"
 )
 
 var docCommand = regexp.MustCompile("(?s)```\n\\$ desynctool ([^\n]*)\n(.*?)```\n")
@@ -38,10 +40,8 @@ func TestDocs(t *testing.T) {
 			at = m[5]
 		}
 		fresh.Write(text[at:])
-		if *update {
-			if err := os.WriteFile(page, fresh.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+		if pinned.Update() {
+			pinned.Write(t, page, fresh.Bytes())
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/simulators"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata/script")
 
 func TestMain(m *testing.M) {
 	program := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")

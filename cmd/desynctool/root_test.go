@@ -16,4 +16,4 @@ func TestManPages(t *testing.T) { clitest.ManPages(t, fresh, 25) }
 
 func TestStart(t *testing.T) { clitest.Start(t, "desynctool") }
 
-func TestScript(t *testing.T) { clitest.Scripts(t, "desynctool", *update) }
+func TestScript(t *testing.T) { clitest.Scripts(t, "desynctool") }

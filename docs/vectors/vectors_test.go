@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/pinned"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/conform"
@@ -29,8 +29,6 @@ import (
 	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
-
-var update = flag.Bool("update", false, "write the vectors anew")
 
 // vector is one entry of a file of vectors: what is put in, and what comes out.
 type vector struct {
@@ -438,20 +436,7 @@ func TestVectors(t *testing.T) {
 		if err := e.Encode(all[name]); err != nil {
 			t.Fatal(err)
 		}
-		path := name + ".json"
-		if *update {
-			if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(b, out.Bytes()) {
-			t.Errorf("%s is not what the definitions give; if they are right: go test ./docs/vectors -update", path)
-		}
+		pinned.File(t, name+".json", out.Bytes())
 	}
 	found, err := filepath.Glob("*.json")
 	if err != nil || len(found) != len(names) {

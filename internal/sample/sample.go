@@ -4,7 +4,11 @@
 // samples, as .ci/run does; long also those that take hours together.
 package sample
 
-import "os"
+import (
+	"flag"
+	"os"
+	"strconv"
+)
 
 func asked() string { return os.Getenv("DESYNCTOOL_FULL_TESTS") }
 
@@ -27,4 +31,16 @@ func Long[T any](some, full T) T {
 		return full
 	}
 	return some
+}
+
+// Checks has package pgregory.net/rapid try a property so many times until the test ends, where the tests try some
+// of everything and the flag -rapid.checks says nothing else. The flag belongs to the whole process: tests that run
+// in parallel share it.
+func Checks(t interface{ Cleanup(f func()) }, some int) {
+	checks := flag.Lookup("rapid.checks")
+	if Full() || checks == nil || checks.Value.String() != checks.DefValue {
+		return
+	}
+	_ = checks.Value.Set(strconv.Itoa(some)) // a number, which the flag takes
+	t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 }

@@ -1,16 +1,12 @@
 package godot_test
 
 import (
-	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/pinned"
 	"github.com/desynctool/desynctool/orderlog/godot/godottest"
 )
-
-var write = flag.Bool("write-fixtures", false, "write testdata/godot-rollback again")
 
 const corpus = "../../testdata/godot-rollback"
 
@@ -81,17 +77,6 @@ func fixtures() map[string][]byte {
 // TestFixtures: the files are what their program here writes.
 func TestFixtures(t *testing.T) {
 	for name, want := range fixtures() {
-		path := filepath.Join(corpus, filepath.FromSlash(name))
-		if *write {
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, want, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is another file: %v", name, err)
-		}
+		pinned.File(t, filepath.Join(corpus, filepath.FromSlash(name)), want)
 	}
 }

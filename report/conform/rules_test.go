@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write docs/rules.md anew")
+	"github.com/desynctool/desynctool/internal/pinned"
+)
 
 // plain takes out of a page what its layout is made of.
 func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -95,21 +94,7 @@ func TestUsed(t *testing.T) {
 
 // TestPage holds docs/rules.md against the table.
 func TestPage(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "rules.md")
-	got, err := os.ReadFile(path)
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
-	want := rulesPage()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if string(got) != want {
-		t.Error("docs/rules.md is not what the table gives; run go test ./report/conform -run TestPage -update")
-	}
+	pinned.File(t, filepath.Join("..", "..", "docs", "rules.md"), []byte(rulesPage()))
 }
 
 // rulesPage is docs/rules.md.

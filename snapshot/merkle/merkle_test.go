@@ -5,17 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
-)
 
-var update = flag.Bool("update", false, "rewrite testdata/merkle")
+	"github.com/desynctool/desynctool/internal/pinned"
+)
 
 // naiveRoot is the definition, recursively and by level: the oracle.
 func naiveRoot(level [][]byte) []byte {
@@ -291,18 +289,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from what the code computes", path)
-	}
+	pinned.File(t, path, got)
 }
 
 func TestHashText(t *testing.T) {

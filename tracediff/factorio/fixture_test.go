@@ -4,14 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-)
 
-var write = flag.Bool("write-fixtures", false, "write testdata/factorio anew")
+	"github.com/desynctool/desynctool/internal/pinned"
+)
 
 const folder = "../../testdata/factorio"
 
@@ -141,18 +140,15 @@ func TestFixture(t *testing.T) {
 	for name, old := range map[string]bool{"desync-report-old.zip": true, "desync-report-new.zip": false} {
 		want := report(t, old)
 		path := filepath.Join(folder, name)
-		if *write {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
+		if pinned.Update() {
+			pinned.Write(t, path, want)
 		}
 		got, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if a, b := contents(t, got), contents(t, want); a != b {
-			t.Errorf("%s is not what is written; go test ./tracediff/factorio -run TestFixture -write-fixtures\n%.400q\n%.400q", name, a, b)
+			t.Errorf("%s is not what is written; -update writes it\n%.400q\n%.400q", name, a, b)
 		}
 	}
 }

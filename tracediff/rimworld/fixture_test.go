@@ -3,16 +3,14 @@ package rimworld
 import (
 	"archive/zip"
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var write = flag.Bool("write-fixtures", false, "write testdata/rimworld anew")
+	"github.com/desynctool/desynctool/internal/pinned"
+)
 
 const folder = "../../testdata/rimworld"
 
@@ -213,11 +211,8 @@ func TestFixture(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if *write {
-		if err := os.WriteFile(filepath.Join(folder, "Desync-01.zip"), packed.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+	if pinned.Update() {
+		pinned.Write(t, filepath.Join(folder, "Desync-01.zip"), packed.Bytes())
 	}
 	z2, err := zip.OpenReader(filepath.Join(folder, "Desync-01.zip"))
 	if err != nil {

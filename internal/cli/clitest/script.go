@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/desynctool/desynctool/internal/pinned"
 )
 
 // Scripts runs the transcripts in testdata/script of a program. Each sees the project's
@@ -23,7 +25,7 @@ import (
 //	dump FILE TEXT     write the text twin of FILE to TEXT
 //	await FILE N       wait until the file has N lines
 //	status N ARG...    run the program with the arguments, and expect exit status N
-func Scripts(t *testing.T, program string, update bool) {
+func Scripts(t *testing.T, program string) {
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +40,7 @@ func Scripts(t *testing.T, program string, update bool) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
-		UpdateScripts:       update,
+		UpdateScripts:       pinned.Update(),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(schemas, docs)
