@@ -113,6 +113,7 @@ func TestAdoptC(t *testing.T) {
 
 // TestAdoptCSharp builds and runs the C# code of docs/adopt.md.
 func TestAdoptCSharp(t *testing.T) {
+	whole(t)
 	needTool(t, "mcs")
 	needTool(t, "mono")
 	dir := adoptCode(t, "csharp", "Game.cs", "Level1.cs", "State.cs", "Level2.cs", "Level3.cs", "Level4.cs")

@@ -142,7 +142,7 @@ func skirmishes(t *testing.T, program string) {
 
 	t.Run("protocol", func(t *testing.T) {
 		for _, transport := range []string{"stdio", "unix", "tcp"} {
-			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--", program, "serve")
+			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--ticks", sample.Of("100", "300"), "--", program, "serve")
 		}
 		conforms(t, nil, "--", program, "serve")
 	})
@@ -210,7 +210,7 @@ func TestCSource(t *testing.T) {
 // TestCVectors: the examples of the documentation come out byte for byte.
 func TestCVectors(t *testing.T) {
 	flags := []string{"-O2"}
-	if runtime.GOOS == "linux" {
+	if runtime.GOOS == "linux" && sample.Full() { // which take long to compile
 		flags = sanitized
 	}
 	program := compile(t, "testdata/vectors.c", flags...)

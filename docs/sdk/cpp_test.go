@@ -34,6 +34,7 @@ func sanitizedCPP(t *testing.T, source string) string {
 }
 
 func TestCPP(t *testing.T) {
+	whole(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("the socket part is POSIX")
 	}

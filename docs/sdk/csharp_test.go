@@ -57,6 +57,7 @@ func filesOf(t *testing.T, dir, pattern string, want int) []string {
 }
 
 func TestCSharpVectors(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpSDK, "testdata/Vectors.cs")
 	dir := t.TempDir()
 	packed := filepath.Join(t.TempDir(), "packed")
@@ -92,6 +93,7 @@ func TestCSharpVectors(t *testing.T) {
 
 // TestCSharpRecorder reads all that a peer leaves that was away for some ticks.
 func TestCSharpRecorder(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpSDK, "testdata/Vectors.cs")
 	dir := t.TempDir()
 	if out, err := exec.Command("mono", exe, dir).CombinedOutput(); err != nil {
@@ -151,6 +153,7 @@ func TestCSharpRecorder(t *testing.T) {
 }
 
 func TestCSharpReads(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpSDK, "testdata/Vectors.cs")
 	for _, file := range readable(t) {
 		judges(t, mutants(t, file), "mono", exe, "--read")
@@ -195,6 +198,7 @@ func TestCSharpExampleIsShort(t *testing.T) {
 }
 
 func TestCSharpCleanSession(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpGame, csharpSDK)
 	dir, said := recordCSharp(t, exe, "--seed", "11")
 	if said != "" {
@@ -261,6 +265,7 @@ func csharpHistory(t *testing.T, path string, want int) {
 }
 
 func TestCSharpFault(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpGame, csharpSDK)
 	dir, said := recordCSharp(t, exe, "--fault", "150")
 	var tick int
@@ -286,6 +291,7 @@ func TestCSharpFault(t *testing.T) {
 }
 
 func TestCSharpMinimal(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpSDK, "testdata/Minimal.cs")
 	for _, transport := range []string{"stdio", "tcp"} {
 		out := run(t, 0, "sim", "check", "--transport", transport, "--", "mono", exe)
@@ -446,6 +452,7 @@ func TestCSharpMalformedRequests(t *testing.T) {
 // TestCSharpRefusals checks what is not a mistake in the protocol: the target answers with
 // an error and goes on.
 func TestCSharpRefusals(t *testing.T) {
+	whole(t)
 	exe := compileCSharp(t, csharpGame, csharpSDK)
 	header := orderlog.Header{Seed: 7, Kinds: []orderlog.OrderKind{{Name: "move"}, {Name: "dance"}}}
 	plain := []any{msgpack.RawMessage(orderlog.AppendHeader(nil, &header))}

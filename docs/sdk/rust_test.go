@@ -23,6 +23,7 @@ func compileRust(t *testing.T, source string, flags ...string) string {
 }
 
 func TestRust(t *testing.T) {
+	whole(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Unix sockets are tried")
 	}

@@ -51,7 +51,7 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 // plays checks a game: its sessions are those of the game in C, byte by byte, and desynctool
 // finds its fault, and nothing else.
 func (s *scripted) plays(t *testing.T) {
-	ticks := sample.Long(300, 600)
+	ticks := sample.Of(210, sample.Long(300, 600))
 	long := []string{"--ticks", strconv.Itoa(ticks)}
 	clean, said := playScript(t, s.command, long...)
 	if said != "" {
@@ -112,17 +112,17 @@ func (s *scripted) plays(t *testing.T) {
 
 	t.Run("protocol", func(t *testing.T) {
 		serve := append(slices.Clone(s.command), "serve")
-		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("60", "600"), "--"}, serve...)...)
+		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Of("20", sample.Long("60", "600")), "--"}, serve...)...)
 		for _, transport := range []string{"unix", "tcp"} {
 			if transport != "unix" || runtime.GOOS != "windows" {
-				conforms(t, nil, append([]string{"--transport", transport, "--ticks", "40", "--"}, serve...)...)
+				conforms(t, nil, append([]string{"--transport", transport, "--ticks", sample.Of("10", "40"), "--"}, serve...)...)
 			}
 		}
 	})
 
 	t.Run("load", func(t *testing.T) {
 		loads(t, served, clean, other, faulty, tick)
-		damagedLoads(t, sample.Long(50, 600), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
+		damagedLoads(t, sample.Of(8, sample.Long(50, 600)), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
 	})
 }
 

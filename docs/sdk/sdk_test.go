@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // built is the folder of what tests build once.
@@ -37,7 +39,7 @@ var desynctool = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	out, err := exec.Command("go", "build", "-o", built+string(filepath.Separator), "../../cmd/desynctool", "../../cmd/desynctool-wasm").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", built+string(filepath.Separator), "../../cmd/desynctool", "../../cmd/desynctool-wasm").CombinedOutput()
 	if err != nil {
 		return "", errors.New("go build: " + err.Error() + "\n" + string(out))
 	}
@@ -70,6 +72,14 @@ func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, s
 		t.Fatalf("%s: %v", name, err)
 	}
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// whole skips a test of one more language unless all are tried: C and Python stand for them.
+func whole(t *testing.T) {
+	t.Helper()
+	if !sample.Full() && os.Getenv("DESYNCTOOL_SDK_TESTS") != "1" {
+		t.Skip("neither DESYNCTOOL_FULL_TESTS nor DESYNCTOOL_SDK_TESTS is 1")
+	}
 }
 
 // thorough skips a test unless DESYNCTOOL_SDK_TESTS is 1. What is left without it plays the game

@@ -56,5 +56,6 @@ func TestCSnapVectors(t *testing.T) {
 }
 
 func TestCSharpSnapVectors(t *testing.T) {
+	whole(t)
 	readsVectors(t, "mono", compileCSharp(t, csharpSDK, "testdata/Vectors.cs"), "--hash")
 }

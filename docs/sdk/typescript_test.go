@@ -40,7 +40,11 @@ func typescript(t *testing.T) *scripted {
 	}
 }
 
-func TestTypeScript(t *testing.T) { typescript(t).plays(t) }
+func TestTypeScript(t *testing.T) {
+	whole(t)
+	typescript(t).plays(t)
+}
+
 func TestTypeScriptVectors(t *testing.T) {
 	thorough(t)
 	typescript(t).writesVectors(t)
