@@ -232,7 +232,7 @@ func TestAuditPages(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		ctx := context.Background()
 		clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		s, err := desk.Open(ctx, where, desk.Options{Create: true, Now: func() time.Time { return clock }})
+		s, err := desk.Open(ctx, where, desk.Options{Create: true, Unsynced: true, Now: func() time.Time { return clock }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if where := os.Getenv(openVariable); where != "" {
 		os.Exit(openNamed(where))
 	}
-	if err := flag.Set("rapid.checks", fmt.Sprint(sample.Of(10, 60))); err != nil { // each opens a store
+	if err := flag.Set("rapid.checks", fmt.Sprint(sample.Of(5, 60))); err != nil { // each opens a store
 		panic(err)
 	}
 	os.Exit(desktest.Main(m))
@@ -35,7 +35,7 @@ func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // open opens a store whose clock stands.
 func open(t *testing.T, where string) *desk.Store {
 	t.Helper()
-	s, err := desk.Open(context.Background(), where, desk.Options{Create: true, Now: clock})
+	s, err := desk.Open(context.Background(), where, desk.Options{Create: true, Now: clock, Unsynced: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func emptied(t *rapid.T, where string, n int) *desk.Store {
 	if !desk.IsURL(where) {
 		where = fmt.Sprint(where, n)
 	}
-	s, err := desk.Open(context.Background(), where, desk.Options{Create: true, Now: clock})
+	s, err := desk.Open(context.Background(), where, desk.Options{Create: true, Now: clock, Unsynced: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func openKept(t *testing.T, where string) *kept {
 	t.Helper()
 	k := &kept{where: where, dir: filepath.Join(t.TempDir(), "blobs"), now: time.Now().UTC().Truncate(time.Second)}
 	var err error
-	if k.Store, err = desk.Open(t.Context(), where, desk.Options{Create: true, Now: func() time.Time { return k.now }}); err != nil {
+	if k.Store, err = desk.Open(t.Context(), where, desk.Options{Create: true, Unsynced: true, Now: func() time.Time { return k.now }}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.Store.Close() })

@@ -28,6 +28,11 @@ type Options struct {
 	// Now is the clock of receipts and events, nil for time.Now.
 	Now func() time.Time
 
+	// Unsynced leaves it to the system when SQLite's files reach the disk. That is much quicker. A loss of power may then
+	// damage the store; the death of the process alone loses nothing. It is for tests, and for stores that can be made
+	// again. It changes nothing about PostgreSQL, which has a setting of its own.
+	Unsynced bool
+
 	// schema is the version up to which a store is brought, 0 for the last one.
 	schema int
 }
@@ -63,7 +68,7 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	open := s.openFolder
+	open := func(dir string, create bool) error { return s.openFolder(dir, create, o.Unsynced) }
 	if IsURL(where) {
 		open = s.openPostgres
 	}
@@ -77,8 +82,8 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 }
 
 // openFolder opens the SQLite database in a folder: in WAL mode, in which readers do not wait for the
-// writer, and synced, so that what is committed survives a loss of power.
-func (s *Store) openFolder(dir string, create bool) error {
+// writer, and synced unless it is opened unsynced, so that what is committed survives a loss of power.
+func (s *Store) openFolder(dir string, create, unsynced bool) error {
 	s.kind = SQLite
 	file := filepath.Join(dir, DatabaseName)
 	switch _, err := os.Stat(file); {
@@ -91,9 +96,13 @@ func (s *Store) openFolder(dir string, create bool) error {
 	case err != nil:
 		return err
 	}
+	sync := "FULL"
+	if unsynced {
+		sync = "OFF"
+	}
 	address := func(more string) string {
 		path := (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath()
-		return "file:" + path + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-16384)" + more
+		return "file:" + path + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(" + sync + ")&_pragma=foreign_keys(1)&_pragma=cache_size(-16384)" + more
 	}
 	var err error
 	if s.write, err = sql.Open("sqlite", address("&_txlock=immediate")); err != nil {

@@ -227,8 +227,13 @@ func (s *Server) Database(t testing.TB) string {
 // Each runs a test on an empty store of each kind, given as what desk.Open takes: a folder, and a
 // database of a server that is shared by the tests of a process.
 func Each(t *testing.T, f func(t *testing.T, where string)) {
-	t.Run("sqlite", func(t *testing.T) { f(t, filepath.Join(t.TempDir(), "desk")) })
+	SQLite(t, f)
 	t.Run("postgres", func(t *testing.T) { f(t, shared(t).Database(t)) })
+}
+
+// SQLite is [Each] for the folder alone.
+func SQLite(t *testing.T, f func(t *testing.T, where string)) {
+	t.Run("sqlite", func(t *testing.T) { f(t, filepath.Join(t.TempDir(), "desk")) })
 }
 
 var one struct {

@@ -48,7 +48,7 @@ type rig struct {
 func newRig(t *testing.T, where string, set func(*door.Options)) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := desk.Open(context.Background(), where, desk.Options{Create: true})
+	s, err := desk.Open(context.Background(), where, desk.Options{Create: true, Unsynced: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/door"
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 const tusType = "application/offset+octet-stream"
@@ -233,6 +234,7 @@ func TestExpired(t *testing.T) {
 // TestAnyPieces: whatever pieces a file comes in, with whatever is wrong with some of them, what is kept at the end is the
 // file, and the offset never falls.
 func TestAnyPieces(t *testing.T) {
+	sample.Checks(t, 15)
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		content := rapid.SliceOfN(rapid.Byte(), 1, 400).Draw(rt, "content")

@@ -65,7 +65,7 @@ func (r *toy) Read(ctx context.Context, path, name string) ([]*report.Report, er
 func open(t *testing.T, where string) (*intake.Intake, *toy) {
 	t.Helper()
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	store, err := desk.Open(context.Background(), where, desk.Options{Create: true, Now: func() time.Time { return clock }})
+	store, err := desk.Open(context.Background(), where, desk.Options{Create: true, Unsynced: true, Now: func() time.Time { return clock }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -93,7 +94,7 @@ type desk1 struct {
 
 func open(t testing.TB, where, blobDir string, o desk.Options) *desk1 {
 	t.Helper()
-	o.Create = true
+	o.Create, o.Unsynced = true, true
 	ctx := context.Background()
 	store, err := desk.Open(ctx, where, o)
 	if err != nil {
@@ -324,7 +325,7 @@ func TestClocks(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
 		d := open(t, where, blobDir, desk.Options{})
-		const bundles = 60
+		bundles := sample.Of(20, 60)
 		for i := range bundles {
 			d.send(t, "a.txt", bundleText(i))
 		}

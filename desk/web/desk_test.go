@@ -35,7 +35,7 @@ type site struct {
 func serve(t *testing.T) *site {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	store, err := desk.Open(context.Background(), filepath.Join(t.TempDir(), "desk"), desk.Options{Create: true, Now: func() time.Time { return now }})
+	store, err := desk.Open(context.Background(), filepath.Join(t.TempDir(), "desk"), desk.Options{Create: true, Unsynced: true, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

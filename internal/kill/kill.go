@@ -80,11 +80,11 @@ func (p *printed) Write(b []byte) (int, error) {
 // Variable is the environment variable that says how often tests kill programs.
 const Variable = "DESYNCTOOL_KILLS"
 
-// Times is how often a test kills a program: some times, a hundred where the tests try what is long, or
-// as often as Variable says.
+// Times is how often a test kills a program: three times, ten where the tests try everything, a hundred where they
+// try what is long, or as often as Variable says.
 func Times() int {
 	if n, err := strconv.Atoi(os.Getenv(Variable)); err == nil {
 		return n
 	}
-	return sample.Long(10, 100)
+	return sample.Of(3, sample.Long(10, 100))
 }
