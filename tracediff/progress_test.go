@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 )
 
@@ -14,7 +15,7 @@ func TestProgress(t *testing.T) {
 	small := textOf(session(20))
 	for name, packing := range map[string]string{"plain": "", "gzip": "gzip", "zstd": "zstd"} {
 		t.Run(name, func(t *testing.T) {
-			b := textOf(session(40000)) // 12 MB
+			b := textOf(session(sample.Of(25_000, 40_000))) // 12 MB at most
 			if packing != "" {
 				b = pack(t, packing, textOf(session(4000)))
 			}

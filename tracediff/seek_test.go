@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 )
@@ -75,6 +76,7 @@ func checkSeek(t *rapid.T, path string, opts ReadOptions, step int) {
 // What is read from a tick on is what reading from the start gives, for every tick and
 // in every form that a trace has.
 func TestSeekTick(t *testing.T) {
+	sample.Checks(t, 12)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		var pairs, table, log bytes.Buffer

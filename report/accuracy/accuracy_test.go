@@ -39,6 +39,14 @@ func cheap(list []accuracy.Session) []accuracy.Session {
 	return list
 }
 
+// each returns the first of every n sessions.
+func each(n int, list []accuracy.Session) (some []accuracy.Session) {
+	for i := 0; i < len(list); i += n {
+		some = append(some, list[i])
+	}
+	return some
+}
+
 // TestSample measures some sessions of every mistake, and some clean ones. The command in
 // docs/accuracy.md measures many more. Where, when and who have to be right; of causes one of
 // twelve may be wrong that is shown by experiments in the peer's own build, since threads run as
@@ -47,9 +55,9 @@ func TestSample(t *testing.T) {
 	var game accuracy.Reference
 	faults := len(refsim.Faults())
 	faulty := accuracy.Faulty(game, 2*faults)
-	clean := accuracy.Clean(game, sample.Of(4, 12))
+	clean := accuracy.Clean(game, sample.Of(2, 12))
 	if !sample.Full() {
-		faulty = cheap(faulty[:faults])
+		faulty = cheap(each(4, faulty[:faults]))
 		clean = cheap(clean)
 	}
 	scores, err := accuracy.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, conclude, nil)
@@ -107,7 +115,7 @@ func TestOtherGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(game.Mistakes())
-			list := append(accuracy.Faulty(game, sample.Of(8, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(2, 12))...)
+			list := append(accuracy.Faulty(game, sample.Of(3, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(1, 12))...)
 			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -140,8 +148,8 @@ func TestOtherGames(t *testing.T) {
 func TestShuffledNames(t *testing.T) {
 	faults := len(refsim.Faults())
 	list := accuracy.Faulty(accuracy.Reference{}, 2*faults)
-	if !sample.Full() { // half of the faults; TestSample shuffles the names of others
-		list = list[faults/2 : faults]
+	if !sample.Full() { // some of the faults; TestSample shuffles the names of others
+		list = each(4, list[faults/2:faults])
 	}
 	for i := range list {
 		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, 200

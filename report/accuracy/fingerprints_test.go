@@ -60,7 +60,10 @@ func TestFingerprints(t *testing.T) {
 	const entities = 200
 	seeds := sample.Of(2, 4)
 	var plays []*printed
-	for _, kind := range refsim.Faults() {
+	for i, kind := range refsim.Faults() {
+		if i%sample.Of(4, 1) != 0 {
+			continue
+		}
 		for seed := range seeds {
 			plays = append(plays, &printed{
 				fault: kind.Name, place: kind.Places[seed%sample.Of(1, 2)], seed: 1 + seed,

@@ -198,7 +198,7 @@ func TestSplit(t *testing.T) {
 // TestSplitMany bounds the time and the memory of splitting very many files.
 func TestSplitMany(t *testing.T) {
 	dir := t.TempDir()
-	matches, states := sample.Of(30, 300), 16
+	matches, states := sample.Of(12, 300), 16
 	files := 0
 	for i := range matches {
 		for _, peer := range []string{"host", "client"} {

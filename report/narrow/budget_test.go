@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -53,7 +54,8 @@ func counting(whole *bisect.Sim, tick uint64, n *atomic.Int64) *bisect.Sim {
 // are allowed, beside a second look at a plain replay that departs, and each that is said to be made.
 func TestReplays(t *testing.T) {
 	const tick = 70
-	for _, fault := range []string{"bit-flip/Movement@70", "data-mismatch/Movement@70"} {
+	faults := []string{"bit-flip/Movement@70", "data-mismatch/Movement@70"}
+	for _, fault := range faults[:sample.Of(1, len(faults))] {
 		dir, whole := playedWith(t, fault+":client"), refsim.Simulator()
 		if fault[0] == 'd' {
 			var err error

@@ -2,7 +2,6 @@ package narrow_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path"
@@ -163,12 +162,7 @@ func triagedMatch(x *evidence.Match, given string) string {
 func TestMatches(t *testing.T) {
 	outer := t
 	all := pool(t)
-	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
-		if err := flag.Set("rapid.checks", sample.Of("25", checks.DefValue)); err != nil {
-			t.Fatal(err)
-		}
-		defer flag.Set("rapid.checks", checks.DefValue)
-	}
+	sample.Checks(t, 8)
 	alone := map[string]string{}
 	rapid.Check(t, func(t *rapid.T) {
 		chosen := rapid.Permutation(numbers(len(all))).Draw(t, "matches")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/tracediff"
@@ -255,7 +256,7 @@ func TestTruncated(t *testing.T) {
 	for line := range strings.Lines(whole) {
 		seen[at.ReplaceAllString(line, "")] = true
 	}
-	for n := range len(text) {
+	for n := 0; n < len(text); n += sample.Of(11, 1) {
 		got, err := list(t, text[:n], "host_traces.txt")
 		if err == nil || errors.Is(err, frame.ErrCorrupt) {
 			t.Fatalf("cut at %d: %v", n, err)
