@@ -107,7 +107,7 @@ func run(dir string, quick, only, growth bool, of deskOf) (err error) {
 // build builds the programs that are measured as processes.
 func (b *bench) build() error {
 	b.tool, b.hello = filepath.Join(b.dir, "desynctool"), filepath.Join(b.dir, "hello")
-	if err := command("go", "build", "-o", b.tool, "./cmd/desynctool"); err != nil {
+	if err := command("go", "build", "-o", b.dir+string(filepath.Separator), "./cmd/desynctool", "./cmd/desynctool-desk"); err != nil {
 		return err
 	}
 	source := filepath.Join(b.dir, "hello.go")
