@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // MissingError is the error for a program that cannot be found.
@@ -32,7 +33,11 @@ func Find(name, named string) (string, error) {
 		}
 		return path, nil
 	}
-	if self, err := os.Executable(); err == nil {
+	self, err := os.Executable()
+	if err != nil { // no /proc is mounted
+		self = os.Args[0]
+	}
+	if strings.ContainsRune(self, filepath.Separator) {
 		if path, ok := beside(self, name); ok {
 			return path, nil
 		}
