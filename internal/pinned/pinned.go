@@ -45,7 +45,7 @@ func File(t T, path string, got []byte) {
 	}
 }
 
-// Write writes a pinned file, for tests that compare it in a way of their own. A file that has these bytes is left alone.
+// Write writes a pinned file, for tests that compare it themselves. A file that has these bytes is left alone.
 func Write(t T, path string, b []byte) {
 	t.Helper()
 	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, b) {

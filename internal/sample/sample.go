@@ -33,9 +33,8 @@ func Long[T any](some, full T) T {
 	return some
 }
 
-// Checks has package pgregory.net/rapid try a property so many times until the test ends, where the tests try some
-// of everything and the flag -rapid.checks says nothing else. The flag belongs to the whole process: tests that run
-// in parallel share it.
+// Checks has package pgregory.net/rapid try a property so many times until the test ends. It changes nothing where the
+// tests try everything, or the flag -rapid.checks was given. The flag belongs to the process: parallel tests share it.
 func Checks(t interface{ Cleanup(f func()) }, some int) {
 	checks := flag.Lookup("rapid.checks")
 	if Full() || checks == nil || checks.Value.String() != checks.DefValue {
