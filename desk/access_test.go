@@ -18,7 +18,7 @@ import (
 
 // TestTokens: a token is known by its secret alone, until it is revoked; the store does not have the secret.
 func TestTokens(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		ctx, s := context.Background(), open(t, where)
 		if ever, valid, err := s.HasTokens(ctx); ever || valid || err != nil {
 			t.Fatal(ever, valid, err)
@@ -118,7 +118,7 @@ func dumpTable(t *testing.T, s *desk.Store, table string) string {
 
 // TestShares: a link shows its report and no other one, also if numbers are used again.
 func TestShares(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		ctx, s := context.Background(), open(t, where)
 		a, _ := receive(t, s, "a")
 		both := put(t, s, a.ID, diverged("Combat", "Health.hp", "s1", "1.4.2", "linux"), diverged("Movement", "Position.x", "", "1.4.2", "linux"))
@@ -213,7 +213,7 @@ func TestNews(t *testing.T) {
 
 // TestManyReceipts: of a bundle that comes again and again the first receipts are kept.
 func TestManyReceipts(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		for range 230 {
 			receive(t, s, "a")

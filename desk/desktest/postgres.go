@@ -22,6 +22,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
+
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // Variable is the environment variable with which a PostgreSQL that is missing fails a test, and skips nothing.
@@ -229,6 +231,15 @@ func (s *Server) Database(t testing.TB) string {
 func Each(t *testing.T, f func(t *testing.T, where string)) {
 	SQLite(t, f)
 	t.Run("postgres", func(t *testing.T) { f(t, shared(t).Database(t)) })
+}
+
+// Some is [Each] where the tests try everything, or have to have PostgreSQL; otherwise it is [SQLite].
+func Some(t *testing.T, f func(t *testing.T, where string)) {
+	if sample.Full() || os.Getenv(Variable) != "" {
+		Each(t, f)
+		return
+	}
+	SQLite(t, f)
 }
 
 // SQLite is [Each] for the folder alone.

