@@ -114,7 +114,7 @@ func TestOtherGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(game.Mistakes())
-			list := append(accuracy.Faulty(game, sample.Of(1, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(1, 12))...)
+			list := append(accuracy.Faulty(game, sample.Of(1, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(0, 12))...)
 			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
 			if err != nil {
 				t.Fatal(err)
