@@ -151,7 +151,7 @@ func TestExamples(t *testing.T) {
 	t.Chdir(p.dir)
 	p.session()
 	p.others()
-	clitest.Examples(t, fresh, sample.Of(3, 1), func(command, dir string) bool {
+	clitest.Examples(t, fresh, sample.Of(12, 1), func(command, dir string) bool {
 		switch command {
 		case "completion powershell", "explore": // not for bash, needs a terminal
 			return false

@@ -129,7 +129,7 @@ func weight(t testing.TB, dir string) (bytes int64) {
 // and at eight times the size allocates eight times as much, not sixty-four.
 func TestHostile(t *testing.T) {
 	for i, h := range hostileCases() {
-		if i%sample.Long(6, 1) != 0 {
+		if i%sample.Long(12, 1) != 0 {
 			continue
 		}
 		t.Run(h.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -176,7 +177,7 @@ func TestRealWrapped(t *testing.T) {
 	for _, row := range realRows(t, "Wrapped") {
 		excepted[row[0]+" "+row[1]] = row[2]
 	}
-	for _, row := range realRows(t, "Posts") {
+	for n, row := range realRows(t, "Posts") {
 		folder := strings.Trim(row[7], "`")
 		var paths []string
 		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, e os.DirEntry, err error) error {
@@ -189,7 +190,10 @@ func TestRealWrapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := triaged(t, paths...)
-		for _, w := range wrappings {
+		for k, w := range wrappings {
+			if !sample.Full() && k != n%len(wrappings) { // each post in another one
+				continue
+			}
 			dir := t.TempDir()
 			var wrapped []string
 			for _, path := range paths {
@@ -215,6 +219,8 @@ func TestRealWrapped(t *testing.T) {
 		}
 	}
 	for key := range excepted {
-		t.Errorf("%s is no shape and wrapping", key)
+		if sample.Full() {
+			t.Errorf("%s is no shape and wrapping", key)
+		}
 	}
 }

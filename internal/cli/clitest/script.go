@@ -1,6 +1,7 @@
 package clitest
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // Scripts runs the transcripts in testdata/script of a program. Each sees the project's
@@ -24,6 +26,7 @@ import (
 //	rename FILE RE TEXT replace what matches a regular expression
 //	dump FILE TEXT     write the text twin of FILE to TEXT
 //	await FILE N       wait until the file has N lines
+//	[full] COMMAND     run the command in the whole sample only (package sample), or to update the transcript
 //	status N ARG...    run the program with the arguments, and expect exit status N
 func Scripts(t *testing.T, program string) {
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
@@ -44,8 +47,15 @@ func Scripts(t *testing.T, program string) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(schemas, docs)
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache")) // a module is compiled once
 			// Transcripts name the corpus by a relative path.
 			return os.Symlink(corpus, filepath.Join(env.WorkDir, "corpus"))
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return sample.Full() || pinned.Update(), nil
 		},
 		Cmds: commands,
 	})
