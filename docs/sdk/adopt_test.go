@@ -104,7 +104,7 @@ func TestAdoptC(t *testing.T) {
 	}
 	levels(t, dir, func(level string) []string {
 		path := filepath.Join(dir, "level"+level)
-		out, err := exec.Command("cc", "-std=c99", sample.Of("-O1", "-O2"), "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", header, "-o", path, path+".c").CombinedOutput()
+		out, err := exec.Command("cc", "-std=c99", sample.Of("-O0", "-O2"), "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", header, "-o", path, path+".c").CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/sample"
@@ -36,6 +37,26 @@ func compile(t *testing.T, source string, flags ...string) string {
 	return path
 }
 
+// skirmish builds the game in C once for all tests.
+func skirmish(t *testing.T) string {
+	t.Helper()
+	needTool(t, "cc")
+	path, err := builtSkirmish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var builtSkirmish = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(built, "skirmish")
+	out, err := exec.Command("cc", append(slices.Clone(strict), sample.Of("-O1", "-O2"), "-o", path, "c/skirmish.c")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("cc: %v\n%s", err, out)
+	}
+	return path, nil
+})
+
 // faultTick is the tick from which the client of the sessions goes wrong.
 const faultTick = "100"
 
@@ -54,10 +75,9 @@ func TestC(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the socket part is POSIX")
 	}
-	program := compile(t, "c/skirmish.c", "-O2")
-	skirmishes(t, program)
+	program := skirmish(t)
+	dir := skirmishes(t, program)
 	t.Run("module", func(t *testing.T) {
-		dir, _ := play(t, program)
 		module := "wasm:" + filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
 		if sample.Full() { // bisect/wasmsim does it as well
 			conforms(t, nil, "--log", filepath.Join(dir, "host"), "--ticks", sample.Long("100", "600"), module)
@@ -68,7 +88,8 @@ func TestC(t *testing.T) {
 }
 
 // skirmishes judges a program that plays the skirmish and serves it: its files, its replays, and what is found of its fault.
-func skirmishes(t *testing.T, program string) {
+// It returns the folder of a session without a fault.
+func skirmishes(t *testing.T, program string) (clean string) {
 	t.Helper()
 	clean, said := play(t, program)
 	if said != "" {
@@ -114,7 +135,7 @@ func skirmishes(t *testing.T, program string) {
 				t.Errorf("orders are ignored:\n%s", out)
 			}
 		}
-		out := run(t, 0, "replay", host, "--sim", sim, "--serialize", "--rollback", "3", "--check-caches", "--check-purity", "--drill")
+		out := run(t, 0, "replay", host, "--sim", sim, "--serialize", "--rollback", sample.Of("1", "3"), "--check-caches", "--check-purity", "--drill")
 		if n := strings.Count(out, "IN SYNC"); n != 4 {
 			t.Errorf("%d ways of replaying are in sync, expected 4:\n%s", n, out)
 		}
@@ -144,15 +165,16 @@ func skirmishes(t *testing.T, program string) {
 
 	t.Run("protocol", func(t *testing.T) {
 		for _, transport := range []string{"stdio", "unix", "tcp"} {
-			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--ticks", sample.Of("100", "300"), "--", program, "serve")
+			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--ticks", sample.Of("30", "300"), "--", program, "serve")
 		}
-		conforms(t, nil, "--", program, "serve")
+		conforms(t, nil, "--ticks", sample.Of("100", "300"), "--", program, "serve")
 	})
 
 	t.Run("load", func(t *testing.T) {
 		other, _ := play(t, program, "--seed", "2", "--ticks", "200")
 		loads(t, sim, clean, other, faulty, tick)
 	})
+	return clean
 }
 
 // TestCForgets: a field that a save leaves out is noticed.
@@ -211,7 +233,7 @@ func TestCSource(t *testing.T) {
 
 // TestCVectors: the examples of the documentation come out byte for byte.
 func TestCVectors(t *testing.T) {
-	flags := []string{"-O2"}
+	flags := []string{sample.Of("-O0", "-O2")}
 	if runtime.GOOS == "linux" && sample.Full() { // which take long to compile
 		flags = sanitized
 	}
@@ -512,8 +534,7 @@ func TestCHunt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the game in C is built with cc")
 	}
-	needTool(t, "cc")
-	program := compile(t, "c/skirmish.c", "-O2")
+	program := skirmish(t)
 	recorded, _ := play(t, program, "--ticks", "300", "--seed", "3")
 	host := filepath.Join(recorded, "host")
 	wants(t, run(t, 0, "hunt", host, "--sim", "exec:"+program+" serve", "--seed", "2", "--ticks", "100"), "IN SYNC", "check-purity 1, check-caches 1", "of 3 kinds")

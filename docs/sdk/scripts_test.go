@@ -53,16 +53,17 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 // is found in one: the game in C goes all ways.
 func (s *scripted) plays(t *testing.T) {
 	all := sample.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1"
-	ticks := sample.Of(150, sample.Long(300, 600))
-	long := []string{"--ticks", strconv.Itoa(ticks)}
-	clean, said := playScript(t, s.command, long...)
+	long := sample.Long(300, 600)
+	ticks := sample.Of(60, long)
+	short := []string{"--ticks", strconv.Itoa(ticks)}
+	clean, said := playScript(t, s.command, short...)
 	if said != "" {
 		t.Errorf("the clean session says %q", said)
 	}
-	withFault := append(long, "--fault", faultTick)
+	withFault := []string{"--ticks", strconv.Itoa(sample.Of(130, long)), "--fault", faultTick} // which shows in tick 127
 	faulty, said := playScript(t, s.command, withFault...)
 	tick, system := parted(t, said)
-	another := []string{"--seed", "2", "--ticks", sample.Of("60", "200"), "--sign", "5"}
+	another := []string{"--seed", "2", "--ticks", sample.Of("20", "200"), "--sign", "5"}
 	other, _ := playScript(t, s.command, another...)
 	host, client := filepath.Join(faulty, "host"), filepath.Join(faulty, "client")
 	served := sim(s.command)
@@ -71,8 +72,8 @@ func (s *scripted) plays(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			t.Skip("the game in C is built with cc")
 		}
-		program := compile(t, "c/skirmish.c", "-O2")
-		for dir, args := range map[string][]string{clean: long, faulty: withFault, other: another} {
+		program := skirmish(t)
+		for dir, args := range map[string][]string{clean: short, faulty: withFault, other: another} {
 			want, wantSaid := play(t, program, args...)
 			compareFolders(t, dir, want)
 			if dir == faulty && wantSaid != said {

@@ -975,7 +975,7 @@ func TestPythonSignatures(t *testing.T) {
 }
 
 func TestCSignatures(t *testing.T) {
-	signer{compile(t, "testdata/signatures.c", "-O2")}.signs(t)
+	signer{compile(t, "testdata/signatures.c", sample.Of("-O1", "-O2"))}.signs(t)
 }
 
 func TestCSignaturesSanitized(t *testing.T) {
