@@ -118,7 +118,7 @@ func TestAgainCounts(t *testing.T) {
 // TestDeletedMeanwhile: of a bundle that is forgotten while it waits to be read anew, or is read, nothing is written again, its job
 // ends without a word, and no other bundle ever has its number.
 func TestDeletedMeanwhile(t *testing.T) {
-	desktest.Each(t, func(t *testing.T, where string) {
+	desktest.Some(t, func(t *testing.T, where string) {
 		ctx := context.Background()
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		forget := func() {
