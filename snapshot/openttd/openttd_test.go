@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ulikunitz/xz"
 
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -201,6 +202,9 @@ func TestTruth(t *testing.T) {
 				want, ok := truths[base]
 				if !ok {
 					t.Fatalf("%s is not in TRUTH.md", base)
+				}
+				if base != firstDifferent && shared%sample.Of(6, 1) != 0 {
+					continue
 				}
 				server := readFile(t, filepath.Join(corpus, name, "server", base))
 				client := readFile(t, clientSave)
@@ -704,12 +708,12 @@ func TestFlipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(content, 4001)
+		check(content, sample.Of(16001, 4001))
 		_, body, err := unpack(bytes.NewReader(content), int64(len(content)), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(pack(t, "OTTN", 302, body), 7001)
+		check(pack(t, "OTTN", 302, body), sample.Of(28001, 7001))
 	}
 }
 
