@@ -26,11 +26,11 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error)
 	return narrow.Conclude(s, narrow.Builds{Sim: sim, Own: own}, nil)
 }
 
-// cheap makes sessions small: with two peers, few entities, and without traces of columns.
+// cheap makes sessions small: with two peers, few entities and ticks, and without traces of columns.
 func cheap(list []accuracy.Session) []accuracy.Session {
 	for i := range list {
 		s := &list[i]
-		s.Peers, s.Entities = min(s.Peers, 2), min(s.Entities, 150)
+		s.Peers, s.Entities, s.Ticks = min(s.Peers, 2), 100, 250
 		if s.Trace == session.TraceColumn {
 			s.Trace = []session.TraceLevel{session.TraceArchetype, session.TraceSystem}[min(i, 1)]
 		}
@@ -56,7 +56,7 @@ func TestSample(t *testing.T) {
 	faulty := accuracy.Faulty(game, 2*faults)
 	clean := accuracy.Clean(game, sample.Of(2, 12))
 	if !sample.Full() {
-		faulty = cheap(each(4, faulty[:faults]))
+		faulty = cheap(each(6, faulty[:faults]))
 		clean = cheap(clean)
 	}
 	scores, err := accuracy.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, conclude, nil)
@@ -115,6 +115,9 @@ func TestOtherGames(t *testing.T) {
 			}
 			n := len(game.Mistakes())
 			list := append(accuracy.Faulty(game, sample.Of(1, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(0, 12))...)
+			for i := range list {
+				list[i].Ticks = sample.Of[uint64](120, 0)
+			}
 			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -148,10 +151,10 @@ func TestShuffledNames(t *testing.T) {
 	faults := len(refsim.Faults())
 	list := accuracy.Faulty(accuracy.Reference{}, 2*faults)
 	if !sample.Full() { // some of the faults; TestSample shuffles the names of others
-		list = each(5, list[faults/2:faults])
+		list = each(7, list[faults/2:faults])
 	}
 	for i := range list {
-		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, sample.Of(120, 200)
+		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, sample.Of(100, 200)
 		list[i].Trace, list[i].Lack = session.TraceArchetype, accuracy.Nothing
 		if sample.Full() && i%6 == 0 { // these take long to write and to read
 			list[i].Trace = session.TraceColumn
@@ -184,7 +187,7 @@ func TestCauses(t *testing.T) {
 		}
 	}
 	flip := accuracy.Session{
-		Game: accuracy.Reference{}, Seed: 3, Fault: "bit-flip/Combat@40", Peers: 2, Entities: 200, Trace: session.TraceSystem, Shuffled: true,
+		Game: accuracy.Reference{}, Seed: 3, Fault: "bit-flip/Combat@40", Peers: 2, Entities: sample.Of(100, 200), Trace: session.TraceSystem, Shuffled: true,
 	}
 	for _, test := range []struct {
 		says accuracy.Measured
