@@ -64,7 +64,7 @@ func TestReplays(t *testing.T) {
 			}
 		}
 		ended := 0
-		for allowed := 1; ended == 0 && allowed < 100; allowed++ {
+		for allowed := 1; ended == 0 && allowed < 100; allowed += sample.Of(4, 1) {
 			var n atomic.Int64
 			s, err := evidence.OpenPaths(dir)
 			if err != nil {

@@ -389,7 +389,7 @@ func TestRecordingTable(t *testing.T) {
 		sessions = append(sessions, playMistaken(t, m.fault, m.seed, m.class))
 	}
 	names, rows := recordingPage(t, "What gives what")
-	for i := 0; i < len(rows); i += sample.Of(7, 1) {
+	for i := 0; i < len(rows); i += sample.Of(14, 1) {
 		row, pieces := rows[i], codes(rows[i]["Left"])
 		t.Run(strings.Join(pieces, "+"), func(t *testing.T) {
 			replays := slices.Contains(pieces, pieceOrders)
