@@ -186,7 +186,7 @@ func TestFailOnTable(t *testing.T) {
 	}
 }
 
-// built builds desynctool and desynctool-wasm and returns the path of the first. The tests of this package share them.
+// built builds the programs and returns the path of desynctool. The tests of this package share them.
 func built(t *testing.T) string {
 	t.Helper()
 	dir, err := programsBuilt()
@@ -200,13 +200,13 @@ func built(t *testing.T) string {
 	return program
 }
 
-// programsBuilt builds both once, into a folder that TestMain removes.
+// programsBuilt builds them once, into a folder that TestMain removes.
 var programsBuilt = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "desynctool-"); err != nil {
 		return "", err
 	}
 	buildFolder = dir
-	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./cmd/desynctool", "./cmd/desynctool-wasm").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./cmd/desynctool", "./cmd/desynctool-desk", "./cmd/desynctool-wasm").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

@@ -311,6 +311,7 @@ func pack(t testing.TB, name string, content []byte) []byte {
 }
 
 func TestPacked(t *testing.T) {
+	sample.Whole(t)
 	ticks := sample.Of(20, 50)
 	content := textOf(session(ticks))
 	want := list(t, content, ReadOptions{})

@@ -183,6 +183,7 @@ func tree(t *testing.T, dir string) string {
 
 // TestGoesOn: a hunt that was stopped, and one that was interrupted, go on to the same end.
 func TestGoesOn(t *testing.T) {
+	sample.Whole(t)
 	hunt := func(dir string, sessions uint64, after int64) *Result {
 		h := hunter(t, faulty())
 		store, err := OpenStore(dir, h, 1)

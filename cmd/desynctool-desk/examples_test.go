@@ -87,6 +87,7 @@ func (p *playground) desk() {
 
 // TestExamples runs the examples in the help of every command as they are, with the files that they name.
 func TestExamples(t *testing.T) {
+	sample.Whole(t)
 	p := &playground{t, t.TempDir()}
 	t.Chdir(p.dir)
 	p.bundles()

@@ -137,6 +137,7 @@ func (p *playground) repository() {
 
 // TestExamples runs the examples in the help of every command as they are, with the files that they name.
 func TestExamples(t *testing.T) {
+	sample.Whole(t)
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)

@@ -78,6 +78,7 @@ func TestDiskFaults(t *testing.T) {
 // A trace that becomes shorter while it is compared, which the system says by SIGBUS where it is mapped, is a file that
 // breaks off: never a crash, and never peers that parted.
 func TestFileShrinks(t *testing.T) {
+	sample.Whole(t)
 	dir := t.TempDir()
 	var text strings.Builder
 	for n := range sample.Of(30_000, 100_000) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/kill"
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // TestWhichCommitPage: what docs/which-commit.md shows is what the transcript prints.
@@ -40,6 +41,7 @@ func TestWhichCommitPage(t *testing.T) {
 // A search that was killed, at whatever moment, leaves a repository that is as it was once the same
 // command has come to its end, which finds the same.
 func TestKilledBisectGit(t *testing.T) {
+	sample.Whole(t)
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}

@@ -64,6 +64,7 @@ func runHostile(t *testing.T, match string, args ...string) (status int, stdout,
 // TestHostileMatch: a match whose files end the process that reads them is inconclusive, whatever the
 // format, and the others are judged as ever.
 func TestHostileMatch(t *testing.T) {
+	sample.Whole(t)
 	const path = "../../testdata/openttd"
 	var plain bytes.Buffer
 	if status := run([]string{"triage", path}, nil, &plain, io.Discard); status != 1 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/kill"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog/files"
 )
 
@@ -181,6 +182,7 @@ func TestKilledRecord(t *testing.T) {
 // A minimize that was killed has left nothing, a search to continue, or the result, and the
 // same command ends with the result.
 func TestKilledMinimize(t *testing.T) {
+	sample.Whole(t)
 	dir := t.TempDir()
 	desynctool(t, 0, nil, "record", "-o", filepath.Join(dir, "s"), "--ticks", "120", "--entities", "100", "--fault", "rng-leak@40")
 	out := filepath.Join(dir, "small")
@@ -229,6 +231,7 @@ func TestKilledMinimize(t *testing.T) {
 
 // A file that a command was writing when it was killed is the old one or the new one.
 func TestKilledFiles(t *testing.T) {
+	sample.Whole(t)
 	dir := t.TempDir()
 	s := filepath.Join(dir, "s")
 	desynctool(t, 0, nil, "record", "-o", s, "--ticks", "120", "--entities", "100", "--fault", "rng-leak@40")

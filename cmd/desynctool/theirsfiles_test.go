@@ -153,6 +153,7 @@ func betrayed(text string) string {
 // TestTheirsInFiles: names that are sentences stand between quotation marks wherever a command says
 // something of them, and whatever names files bring, what commands print does nothing.
 func TestTheirsInFiles(t *testing.T) {
+	sample.Whole(t)
 	for _, name := range []string{"GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR"} {
 		t.Setenv(name, "")
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/door"
 	"github.com/desynctool/desynctool/internal/kill"
+	"github.com/desynctool/desynctool/internal/sample"
 )
 
 // childVariable has the test binary serve a desk instead: the store, and a folder for the rest. It listens
@@ -56,6 +57,7 @@ func child() {
 // TestKilled: a server that is killed again and again, at any moment, loses nothing that it acknowledged, shows
 // nothing half, and an upload in pieces goes on from what was acknowledged.
 func TestKilled(t *testing.T) {
+	sample.Whole(t)
 	desktest.Each(t, func(t *testing.T, where string) {
 		dir := t.TempDir()
 		l, err := net.Listen("tcp", "127.0.0.1:0")

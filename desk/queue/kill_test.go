@@ -111,6 +111,7 @@ func program(t testing.TB, where, blobDir, send string, clock int) *exec.Cmd {
 // TestKilled: senders, workers and the PostgreSQL server are killed at any time. What was acknowledged is there, every bundle
 // is triaged once in effect, and what is counted is what the bundles say.
 func TestKilled(t *testing.T) {
+	sample.Whole(t)
 	kills := sample.Of(2, sample.Long(4, 10))
 	if os.Getenv(kill.Variable) != "" {
 		kills = kill.Times()

@@ -96,6 +96,7 @@ func levels(t *testing.T, dir string, program func(level string) []string) {
 
 // TestAdoptC builds and runs the C code of docs/adopt.md.
 func TestAdoptC(t *testing.T) {
+	sample.Whole(t)
 	needTool(t, "cc")
 	dir := adoptCode(t, "c", "game.h", "level1.c", "state.h", "level2.c", "level3.c", "level4.c")
 	header, err := filepath.Abs("c")

@@ -975,6 +975,7 @@ func TestPythonSignatures(t *testing.T) {
 }
 
 func TestCSignatures(t *testing.T) {
+	sample.Whole(t)
 	signer{compile(t, "testdata/signatures.c", sample.Of("-O1", "-O2"))}.signs(t)
 }
 

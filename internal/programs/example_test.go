@@ -10,5 +10,5 @@ import (
 func ExampleFind() {
 	_, err := programs.Find("desynctool-wasm", "/no/such/folder/wasm")
 	fmt.Println(err)
-	// Output: /no/such/folder/wasm: no such program, which was named for desynctool-wasm
+	// Output: /no/such/folder/wasm: no program is there; it was given as desynctool-wasm
 }

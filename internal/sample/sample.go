@@ -43,3 +43,15 @@ func Checks(t interface{ Cleanup(f func()) }, some int) {
 	_ = checks.Value.Set(strconv.Itoa(some)) // a number, which the flag takes
 	t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 }
+
+// Whole skips a test unless the tests try everything: one that takes seconds, of a property that lies between
+// several packages or processes. What makes up the property is tried by other tests, by default too.
+func Whole(t interface {
+	Helper()
+	Skip(args ...any)
+}) {
+	t.Helper()
+	if !Full() {
+		t.Skip("only the whole sample has it: DESYNCTOOL_FULL_TESTS=1")
+	}
+}

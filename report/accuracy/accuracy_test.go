@@ -104,6 +104,7 @@ func TestSample(t *testing.T) {
 // written against but the rules of docs/accuracy.md. Without a compiler it is skipped, with
 // DESYNCTOOL_SDK_TESTS=1 it fails.
 func TestOtherGames(t *testing.T) {
+	sample.Whole(t)
 	for _, name := range []string{"arena", "trade"}[:sample.Of(1, 2)] {
 		t.Run(name, func(t *testing.T) {
 			game, err := accuracy.Compile("../..", name, t.TempDir())

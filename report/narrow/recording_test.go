@@ -459,6 +459,7 @@ var cost = regexp.MustCompile(`^([0-9,]+) (a tick|a file)`)
 // TestRecordingCosts measures what the pieces of docs/recording.md cost. The sizes there are those of
 // this session, to a tenth.
 func TestRecordingCosts(t *testing.T) {
+	sample.Whole(t)
 	f, err := session.ParseFault("unstable-sort/Movement@20:client")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -218,6 +219,7 @@ func TestWitnessOfOthers(t *testing.T) {
 
 // TestWitnessFails: a game that fails is one line, and costs nothing else of the report.
 func TestWitnessFails(t *testing.T) {
+	sample.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	for spec, says := range map[string]string{
 		"silent":  "left nothing of a format that is read",
@@ -241,6 +243,7 @@ func TestWitnessFails(t *testing.T) {
 
 // TestWitnessInterrupted: a replay that is interrupted leaves the report of what is there.
 func TestWitnessInterrupted(t *testing.T) {
+	sample.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	w := asGame(t, "hang")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -159,6 +159,7 @@ func module(t *testing.T, request, initialize string) string {
 
 // TestBroken: a module that goes wrong gives the same line in a process as in this one, and none goes on after its time.
 func TestBroken(t *testing.T) {
+	sample.Whole(t)
 	install(t)
 	const loop, nothing = "\x03\x40\x0c\x00\x0b", "\x42\x00"
 	for name, c := range map[string]struct{ path, want string }{

@@ -102,6 +102,7 @@ func TestLikeFolders(t *testing.T) {
 // TestInPlace: what is asked for is read and no more; bytes at any offset are those of
 // the file.
 func TestInPlace(t *testing.T) {
+	sample.Whole(t)
 	content := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
 	for ext, packed := range archivetest.Packings {
