@@ -59,19 +59,6 @@ func fillDesk(t *testing.T, where string) (hashes []string, first time.Time) {
 	return hashes, first
 }
 
-// runDesk runs a command of desk and returns what it prints.
-func runDesk(t *testing.T, status int, args ...string) string {
-	t.Helper()
-	var out, errs strings.Builder
-	if got := run(args, strings.NewReader(""), &out, &errs); got != status {
-		t.Errorf("%q: status %d, expected %d: %s", args, got, status, errs.String())
-	}
-	if strings.Count(errs.String(), "\n") > 1 {
-		t.Errorf("%q: %q", args, errs.String())
-	}
-	return out.String() + errs.String()
-}
-
 // What the commands say and do that delete what a store has.
 func TestDeskKeeps(t *testing.T) {
 	where := filepath.Join(t.TempDir(), "desk")

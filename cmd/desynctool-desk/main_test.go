@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,3 +32,16 @@ func TestHelp(t *testing.T) { clitest.Helps(t, program, 25) }
 func TestManPages(t *testing.T) { clitest.ManPages(t, program, 25) }
 
 func TestStart(t *testing.T) { clitest.Start(t, "desynctool-desk") }
+
+// runDesk runs a command of desk and returns what it prints.
+func runDesk(t *testing.T, status int, args ...string) string {
+	t.Helper()
+	var out, errs strings.Builder
+	if got := run(args, strings.NewReader(""), &out, &errs); got != status {
+		t.Errorf("%q: status %d, expected %d: %s", args, got, status, errs.String())
+	}
+	if strings.Count(errs.String(), "\n") > 1 {
+		t.Errorf("%q: %q", args, errs.String())
+	}
+	return out.String() + errs.String()
+}

@@ -10,7 +10,13 @@ import (
 	"strconv"
 )
 
-func asked() string { return os.Getenv("DESYNCTOOL_FULL_TESTS") }
+// asked returns how much is tried. Whoever has pinned files written has all of them written.
+func asked() string {
+	if os.Getenv("DESYNCTOOL_UPDATE") == "1" {
+		return "1"
+	}
+	return os.Getenv("DESYNCTOOL_FULL_TESTS")
+}
 
 // Full reports whether the tests try everything but what is long:
 // DESYNCTOOL_FULL_TESTS is 1 or long.

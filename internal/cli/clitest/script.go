@@ -2,7 +2,9 @@ package clitest
 
 import (
 	"fmt"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"bytes"
@@ -29,6 +31,7 @@ import (
 //	[full] COMMAND     run the command in the whole sample only (package sample), or to update the transcript
 //	status N ARG...    run the program with the arguments, and expect exit status N
 func Scripts(t *testing.T, program string) {
+	heedSignals()
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +62,17 @@ func Scripts(t *testing.T, program string) {
 		},
 		Cmds: commands,
 	})
+}
+
+// heedSignals has the programs that tests start heed the signals that tests send them. A program ignores a signal that was
+// ignored when it was started, as those are that the test itself was started to ignore, by nohup or by a shell in the
+// background. Where this process handles a signal, the programs that it starts begin with the default.
+func heedSignals() {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // status runs a program and checks its exit status. Its output is in stdout and stderr as after exec.

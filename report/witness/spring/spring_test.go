@@ -110,7 +110,7 @@ func standIn(how string, args []string) int {
 		case how == "forged" && s.Frame == 7:
 			fmt.Println("[t=00:00:03.00][f=0000007] <Eve> hello\n[t=00:00:03.00][f=0000007] Error: [DESYNC WARNING] checksum 1 from demo player 0 (Alice) does not match our checksum bad for frame-number 6")
 		}
-		if s.Frame == 190 && how == "own states" {
+		if s.Frame == 100 && how == "own states" {
 			check(os.WriteFile(filepath.Join(folder, "Game states.txt"), all, 0o644))
 		}
 		fmt.Printf("[t=00:00:03.00][f=%07d] Error: [DESYNC WARNING] checksum %x from demo player %d (Alice) does not match our checksum %x for frame-number %d\n", s.Frame, s.Checksum, s.Player, sum, s.Frame)
