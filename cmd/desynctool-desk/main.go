@@ -48,6 +48,8 @@ func schemaOf(cmd *cobra.Command) string {
 	switch {
 	case !cmd.HasParent():
 		return "limits" // the only document of the root
+	case cmd.Name() == "version":
+		return "version"
 	case cmd.Name() == "show":
 		return "desk-group"
 	case cmd.Parent().Name() == "show": // a report of triage

@@ -20,8 +20,7 @@ func CallerVersion() string { return callerVariable + "=" + ThisBuild().Line("de
 func checkCaller(program string) error {
 	caller := os.Getenv(callerVariable)
 	if own := ThisBuild().Line("desynctool"); caller != "" && caller != own {
-		return fmt.Errorf("%s is another version than desynctool: %s, and desynctool is %s; install both from one release",
-			program, ThisBuild().Line(program), caller)
+		return fmt.Errorf("%s started %s: the versions differ; install both from one release", caller, ThisBuild().Line(program))
 	}
 	return os.Unsetenv(callerVariable) // it is not for the programs that this one starts
 }
