@@ -295,6 +295,7 @@ func TestThousandWithMerges(t *testing.T) {
 // TestResume: a search that is interrupted after any run goes on from there, builds nothing twice, and finds
 // the same.
 func TestResume(t *testing.T) {
+	sample.Whole(t)
 	list := straight(40, 23)
 	list[20-1].files["build.sh"] = "exit 1\n"
 	r := newRepo(t, list)

@@ -119,6 +119,7 @@ func grows(name string) bool {
 // up to some record, all else whole. It does not count as a session before all of it is there, is
 // never taken for peers that parted, and is no hindrance for the next.
 func TestKilledRecord(t *testing.T) {
+	sample.Whole(t)
 	dir := filepath.Join(t.TempDir(), "s")
 	var kills, partly int
 	for _, fault := range []string{"", "rng-leak@60"} {

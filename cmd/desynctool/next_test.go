@@ -119,6 +119,7 @@ func TestNextCommands(t *testing.T) {
 // TestNextCommandsOfOddPaths checks that names of folders stay names where somebody pastes what to do
 // next into a shell.
 func TestNextCommandsOfOddPaths(t *testing.T) {
+	sample.Whole(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash, which knows $'…'")

@@ -17,6 +17,7 @@ import (
 // commands say against what the comparison of the sims said. The client is away in ticks
 // 120 to 159.
 func TestRejoins(t *testing.T) {
+	sample.Whole(t)
 	for n, c := range []struct {
 		name   string
 		flags  []string

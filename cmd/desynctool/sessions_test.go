@@ -451,6 +451,7 @@ var departing = map[string]string{
 // TestReplayTellsFaultsApart replays the orders of a clean session in sims with each
 // mistake: which ways of replaying depart follows from the mechanism.
 func TestReplayTellsFaultsApart(t *testing.T) {
+	sample.Whole(t)
 	dir := filepath.Join(t.TempDir(), "s")
 	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", sample.Of("180", "300"), "--entities", sample.Of("150", "400"))
 	host := filepath.Join(dir, "host")

@@ -178,6 +178,7 @@ func TestShuffledNames(t *testing.T) {
 
 // TestCauses compares made-up conclusions on a real session with what happened.
 func TestCauses(t *testing.T) {
+	sample.Whole(t)
 	says := func(classes ...string) accuracy.Measured {
 		return func([]string, *bisect.Sim, *bisect.Sim) (*playbook.Conclusion, error) {
 			c := &playbook.Conclusion{Kind: bisect.StateDiffers}

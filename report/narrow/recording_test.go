@@ -384,6 +384,7 @@ func codes(text string) (list []string) {
 // a mistake in each, of which only these pieces are left. A small sample of sessions shows
 // what all give and what none does, and no more.
 func TestRecordingTable(t *testing.T) {
+	sample.Whole(t)
 	var sessions []known
 	for _, m := range sample.Of(mistaken[:2], mistaken) {
 		sessions = append(sessions, playMistaken(t, m.fault, m.seed, m.class))

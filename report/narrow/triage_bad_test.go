@@ -61,6 +61,7 @@ func textOf(t *testing.T, r *report.Report) string {
 // TestTriageBadBundles: whatever a bundle holds, triage gives one line that says what is
 // wrong with it, or a report.
 func TestTriageBadBundles(t *testing.T) {
+	sample.Whole(t)
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 5)
 	good := archivetest.Entries(t, folder, "")
 	zeros := archivetest.Entry{Name: "zeros", Content: make([]byte, 64<<20)}

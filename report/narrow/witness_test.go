@@ -198,6 +198,7 @@ func TestWitness(t *testing.T) {
 // TestWitnessOfOthers: a build that is not that of the peers is not taken for proof, and one that does not do the same
 // twice says so.
 func TestWitnessOfOthers(t *testing.T) {
+	sample.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	for spec, says := range map[string]string{
 		"builtin:fault=rng-leak@10": "before the peers parted, so it is not the game that they played",
@@ -289,6 +290,7 @@ func TestPlays(t *testing.T) {
 // TestWitnessForced: of a version that was forced to play nothing follows for a peer alone, and the report says which it was; a
 // peer beside it that agrees shows that it computes the same.
 func TestWitnessForced(t *testing.T) {
+	sample.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	forced := func(paths ...string) *report.Report {
 		w := asGame(t, "builtin")

@@ -40,6 +40,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 // TestLikeFolders: of evidence in archives of all kinds, one a peer or one with a
 // folder for each, bisect says what it says of the folders, but for their names.
 func TestLikeFolders(t *testing.T) {
+	sample.Whole(t)
 	sessions := map[string][]string{ // of the peers' folders
 		archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1): {"client", "host"},
 		"../../../testdata/openttd/town_poke":                     {"client", "server"},
