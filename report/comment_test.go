@@ -109,8 +109,8 @@ func drawReport(t *rapid.T) *Report {
 	return r
 }
 
-// forbidden is what mentions, refers, links or is HTML, wherever it stands.
-var forbidden = regexp.MustCompile(`(?i)@[\pL\pN_]|#[\pL\pN_]|![\pL\pN_]|\$[\pL\pN_]|%[\pL\pN_]|&[\pL\pN_]|GH-[\pL\pN_]|<[^\x{200b}]|://|www\.[\pL\pN_]|[\x00-\x09\x0b-\x1f]`)
+// forbidden is what mentions, refers, links or is HTML, anywhere. Without regard to case \pL has marks such as U+0345 too.
+var forbidden = regexp.MustCompile(`@[\pL\pN_]|#[\pL\pN_]|![\pL\pN_]|\$[\pL\pN_]|%[\pL\pN_]|&[\pL\pN_]|(?i:GH-)[\pL\pN_]|<[^\x{200b}]|://|(?i:www\.)[\pL\pN_]|[\x00-\x09\x0b-\x1f]`)
 
 // outsideOfCode returns what of a line is not code, without what has a backslash before it.
 // It is false if code does not end.
