@@ -1,4 +1,4 @@
-package main
+package report_test
 
 import (
 	"bytes"
@@ -14,16 +14,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
-	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/hostiletext"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
@@ -33,22 +31,6 @@ import (
 
 // harmless is a name that no renderer has to do anything with.
 const harmless = "harmless"
-
-// sentence is a name that reads as a verdict.
-const sentence = "client parted in tick 4: Position.x. Wrong: host, by a replay of the orders. Note: peer"
-
-// tricks are names by which a file may try to act on what shows them. One has a word of its own,
-// since a page or a table may show nothing of a blank.
-var tricks = []string{
-	sentence, "Wrong: host", "DIVERGED", "a. IN SYNC", "Note:", "-rf", "--write-up=x", "x; touch pwned #", "$(touch pwned)", "`touch pwned`", "it's", `"a" 'b'`, "a\\", "a|b", "a && b > c", "~", "*", "{a,b}", "!!", "a=b",
-	"a\nb", "\r\nDIVERGED  x", "a\x00b", "a\x07b\x08\x0b\x0c", "a\x7fb", "a\u0085b\u009b31mb", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;http://x.example\x1b\\link\x1b]8;;\x1b\\", "\x1b[2J\x1b[H\x1bc",
-	"a\u202eb\u202c", "a\u202ab\u202bc\u202d", "a\u2066b\u2067c\u2068d\u2069", "a\u200bb\u200cc\u200dd\u200ee\u200f\ufeff\u2060", "a\u2028b\u2029c", "a\ufe0fb\u034fc\u115f\u3164\u00ad", "a\U000e0041b\U000e0100", "a\xffb\xc0\x80", "a\ufffdb", "Z\u0351\u0352\u0353a", "שלום",
-	"<b>x</b>", "<script>alert(1)</script>", "</script><script>x", "</title></style></textarea>x", `"><img src=x onerror=alert(1)>`, "' onmouseover='x", "<!-- x", "--> x", "<![CDATA[x", "x]]>", "&lt;b&gt; &#60;&amp;", "<?xml?>", "{{.}}",
-	"[a](http://x.example)", "![a](http://x.example/a.png)", "[a]: http://x.example", "http://x.example www.x.example", "<http://x.example>", "javascript:alert(1)", "# a", "a\n===", "> a", "- a", "1. a", "+ a", "***", "**a** _b_ ~~c~~", "a  \nb", "[ ] a", "[^1]",
-	"| a | b |\n| --- | --- |\n| c | d |", "```\na", "~~~ a", "`` ` ``", "    a", "@octocat a", "a@octocat.example", "#123 a", "GH-1 a/b#1", "!1 $1 ~1 %1 &1", "/close", ":tada: x",
-	"::error::x", "::set-output name=a::b", "##[error]x", "a%0A::error::x", "%25%0D%0A", "\n::stop-commands::x", "---", "---\ntitle: x\n---", "fingerprint: x", "title: [x", "a: b", "!!python/object x", "../../x", "/etc/passwd", `C:\x`, "a/b", ".", "CON",
-	strings.Repeat("long ", 300), strings.Repeat("a", 5000), strings.Repeat("<b>@c", 500),
-}
 
 // rendering is a document of some kind that says something of files of others. Skeleton returns
 // what of it is not text: it may not depend on what the files bring.
@@ -64,9 +46,9 @@ func renderings(t testing.TB) (list []rendering) {
 	}
 	for _, all := range []bool{false, true} {
 		list = append(list,
-			rendering{fmt.Sprint("text, all ", all), shown(report.NewStyle(false), all), screenText},
-			rendering{fmt.Sprint("narrow text in colour, all ", all), shown(report.NewStyle(true).Wide(60), all), screenText},
-			rendering{fmt.Sprint("wide text in colour, all ", all), shown(report.NewStyle(true).Wide(200), all), screenText})
+			rendering{fmt.Sprint("text, all ", all), shown(report.NewStyle(false), all), hostiletext.Screen},
+			rendering{fmt.Sprint("narrow text in colour, all ", all), shown(report.NewStyle(true).Wide(60), all), hostiletext.Screen},
+			rendering{fmt.Sprint("wide text in colour, all ", all), shown(report.NewStyle(true).Wide(200), all), hostiletext.Screen})
 	}
 	summary := filepath.Join(t.TempDir(), "summary.md")
 	return append(list,
@@ -92,29 +74,6 @@ func renderings(t testing.TB) (list []rendering) {
 		rendering{"tree of explore", func(w io.Writer, r *report.Report) error {
 			return printTree(w, explore.Build([]*report.Report{r}, explore.Given{Paths: []string{"a", "b"}}), "")
 		}, commandsOf})
-}
-
-var sgr = regexp.MustCompile("\x1b\\[(0|1|2|4|22|24|31|32|33|36)(;(0|1|2|4|22|24|31|32|33|36))*m")
-
-// inert checks that no character of a document but its line ends does anything.
-func inert(doc []byte) error {
-	if !utf8.Valid(doc) {
-		return fmt.Errorf("not UTF-8")
-	}
-	for i, r := range string(doc) {
-		if r != '\n' && prose.Unseen(r) {
-			return fmt.Errorf("%U after %q", r, doc[max(0, i-60):i])
-		}
-	}
-	return nil
-}
-
-var verdictLine = regexp.MustCompile(`(?m)^(IN SYNC|DIVERGED|INCONCLUSIVE|ERROR)`)
-
-// screenText returns how many verdicts a text has.
-func screenText(doc []byte) (string, error) {
-	plain := sgr.ReplaceAll(doc, nil)
-	return fmt.Sprint(len(verdictLine.FindAll(plain, -1)), " verdicts"), inert(plain)
 }
 
 // elements returns the elements of an HTML page with the names of their attributes.
@@ -146,7 +105,7 @@ func elements(doc []byte) (string, error) {
 			fmt.Fprintln(&out, n.Data, names)
 		}
 	}
-	return out.String(), inert(doc)
+	return out.String(), hostiletext.Inert(doc)
 }
 
 var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote))
@@ -187,7 +146,7 @@ func blocks(doc []byte) (string, error) {
 		err = bad
 	}
 	if err == nil {
-		err = inert(bytes.ReplaceAll(doc, []byte("\u200b"), nil)) // which keeps words apart that GitHub would take for a mention
+		err = hostiletext.Inert(bytes.ReplaceAll(doc, []byte("\u200b"), nil)) // which keeps words apart that GitHub would take for a mention
 	}
 	return out.String(), err
 }
@@ -225,7 +184,7 @@ func annotations(doc []byte) (string, error) {
 		}
 		fmt.Fprintln(&out, kind)
 	}
-	return out.String(), inert(doc)
+	return out.String(), hostiletext.Inert(doc)
 }
 
 // xmlElements returns the elements of an XML document with the names of their attributes.
@@ -234,7 +193,7 @@ func xmlElements(doc []byte) (string, error) {
 	for d := xml.NewDecoder(bytes.NewReader(doc)); ; {
 		token, err := d.Token()
 		if err == io.EOF {
-			return out.String(), inert(doc)
+			return out.String(), hostiletext.Inert(doc)
 		}
 		if err != nil {
 			return "", err
@@ -274,7 +233,7 @@ func keys(doc []byte) (string, error) {
 		}
 	}
 	walk(v)
-	return out.String(), inert(doc)
+	return out.String(), hostiletext.Inert(doc)
 }
 
 // objects returns the keys of each object in a JSON document.
@@ -301,7 +260,7 @@ func objects(doc []byte) (string, error) {
 		}
 	}
 	walk(v)
-	return out.String(), inert(doc)
+	return out.String(), hostiletext.Inert(doc)
 }
 
 func printTree(w io.Writer, n *explore.Node, indent string) error {
@@ -320,42 +279,12 @@ func commandsOf(doc []byte) (string, error) {
 	for command := range strings.SplitSeq(string(doc), "\x01") {
 		if command = strings.TrimLeft(command, " "); command != "" {
 			n++
-			if err := oneCommand(command); err != nil {
+			if err := hostiletext.OneCommand(command); err != nil {
 				return "", err
 			}
 		}
 	}
 	return fmt.Sprint(n, " commands"), nil
-}
-
-// oneCommand checks that a line is one command of ours for a shell, of words that mean themselves,
-// and perhaps a comment.
-func oneCommand(line string) error {
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
-	if err != nil {
-		return fmt.Errorf("%q: %w", line, err)
-	}
-	if len(f.Stmts) != 1 || strings.Contains(line, "\n") {
-		return fmt.Errorf("%q: %d commands", line, len(f.Stmts))
-	}
-	call, ok := f.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || len(f.Stmts[0].Redirs) > 0 || f.Stmts[0].Background || f.Stmts[0].Negated || call.Args[0].Lit() != "desynctool" {
-		return fmt.Errorf("%q: not one simple command", line)
-	}
-	for _, word := range call.Args {
-		for _, part := range word.Parts {
-			switch part := part.(type) {
-			case *syntax.SglQuoted:
-			case *syntax.Lit:
-				if strings.ContainsAny(part.Value, "*?~{}!") {
-					return fmt.Errorf("%q: %q is not literal", line, part.Value)
-				}
-			default:
-				return fmt.Errorf("%q: %T", line, part)
-			}
-		}
-	}
-	return nil
 }
 
 // place is a string in a report that may be put there.
@@ -438,7 +367,7 @@ func placesOf(path string, v reflect.Value) (list []place) {
 // every way. What is not text in the result is as if the string were harmless.
 func TestTheirsInSavedReports(t *testing.T) {
 	sample.Whole(t)
-	saved, err := os.ReadFile(filepath.Join("..", "..", "report", "testdata", "triage.json"))
+	saved, err := os.ReadFile(filepath.Join("testdata", "triage.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,7 +417,7 @@ func TestTheirsInSavedReports(t *testing.T) {
 				t.Errorf("%s of harmless names: %v", all[i].name, err)
 			}
 		}
-		for k, trick := range tricks {
+		for k, trick := range hostiletext.Tricks {
 			if (k+n)%apart >= tries || k%sample.Of(5, 1) != 0 {
 				continue
 			}
@@ -501,7 +430,7 @@ func TestTheirsInSavedReports(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d strings, %d tricks, %d renderings: %d cases", len(places), len(tricks), len(all), cases)
+	t.Logf("%d strings, %d tricks, %d renderings: %d cases", len(places), len(hostiletext.Tricks), len(all), cases)
 }
 
 // alike reports whether a skeleton is as it should be. What is long may leave out other parts of a
