@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/desynctool/desynctool/internal/cli/clitest"
 	"github.com/desynctool/desynctool/report/isolate"
 )
@@ -15,7 +13,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	testscript.Main(m, map[string]func(){
+	clitest.Main(m, map[string]func(){
 		"desynctool-desk": func() { clitest.Checked(program()) },
 		// As people call it: desynctool itself starts desynctool-desk in the same way.
 		"desynctool": func() {

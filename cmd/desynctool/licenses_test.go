@@ -3,12 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/internal/cli/clitest"
 )
@@ -19,9 +17,7 @@ func TestLicenses(t *testing.T) {
 	if status := run([]string{"version", "--licenses", "--format", "json"}, nil, &out, &errs); status != 0 {
 		t.Fatal(status, errs.String())
 	}
-	if err := clitest.Valid(filepath.Join("..", "..", "docs"), out.Bytes()); err != nil {
-		t.Error(err)
-	}
+	clitest.Leave(out.Bytes(), []string{"version", "--licenses"})
 	var document struct {
 		Schema, License string
 		Modules         []struct {
@@ -50,8 +46,8 @@ func TestLicenses(t *testing.T) {
 	for _, m := range info.Deps {
 		want = append(want, m.Path+" "+m.Version)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
+	if !slices.Equal(got, want) {
+		t.Errorf("it lists %q\nexpected %q", got, want)
 	}
 	if len(got) < 20 {
 		t.Errorf("only %d modules", len(got))

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/desynctool/desynctool/cmd/desynctool-wasm/wasmprogram"
 	"github.com/desynctool/desynctool/internal/cli/clitest"
 	"github.com/desynctool/desynctool/report/isolate"
@@ -19,7 +17,7 @@ func TestMain(m *testing.M) {
 	if program != simulators.ModuleProgram && len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	testscript.Main(m, map[string]func(){"desynctool": func() { clitest.Checked(fresh()) }, "desynctool-desk": deskStandIn, simulators.ModuleProgram: moduleProgram, "game": game, "terminal": terminal, "hostile-reader": hostileReader, "weighed": weighed})
+	clitest.Main(m, map[string]func(){"desynctool": func() { clitest.Checked(fresh()) }, "desynctool-desk": deskStandIn, simulators.ModuleProgram: moduleProgram, "game": game, "terminal": terminal, "hostile-reader": hostileReader, "weighed": weighed})
 }
 
 // moduleProgram is the other program that desynctool starts.

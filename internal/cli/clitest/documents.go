@@ -2,54 +2,88 @@ package clitest
 
 import (
 	"bytes"
-	"errors"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/desynctool/desynctool/internal/cli"
 )
 
-// schemas is the environment variable that names the folder of the schemas.
-const schemas = "DESYNCTOOL_TEST_SCHEMAS"
+// documents is the environment variable that names the folder in which commands leave the JSON documents they write.
+const documents = "DESYNCTOOL_TEST_DOCUMENTS"
 
-// Checked is the main function of a program for tests: it checks every JSON document that a command writes against
-// its schema. A document that breaks the schema fails the command with status 99.
+// Main runs the tests of a program, and is the main function of the programs that these tests start. After the tests
+// it checks every JSON document that a command wrote against the schemas in docs/. Another process checks the
+// documents: the tests start a program hundreds of times, and the library of schemas would double the time of each
+// start.
+func Main(m testscript.TestingM, programs map[string]func()) { testscript.Main(checked{m}, programs) }
+
+type checked struct{ testscript.TestingM }
+
+func (c checked) Run() int {
+	folder, err := os.MkdirTemp("", "documents-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	os.Setenv(documents, folder)
+	status := c.TestingM.Run()
+	if left, err := os.ReadDir(folder); err == nil && len(left) == 0 {
+		return status
+	}
+	check := exec.Command("go", "run", "github.com/desynctool/desynctool/internal/cli/clitest/validate", filepath.Join("..", "..", "docs"), folder)
+	if out, err := check.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "FAIL: documents and their schemas: %v\n%s", err, out)
+		return max(status, 1)
+	}
+	return status
+}
+
+// Checked is the main function of a program for tests. It leaves every JSON document that a command writes for Main.
 func Checked(p cli.Program) {
 	cli.TuneMemory()
 	args := os.Args[1:]
-	stdout, documents := documentsOf(args)
+	stdout, files := documentsOf(args)
 	var out io.Writer = os.Stdout
 	var copied bytes.Buffer
 	if stdout {
 		out = io.MultiWriter(os.Stdout, &copied)
 	}
 	status := cli.Run(p, args, os.Stdin, out, os.Stderr)
-	folder := os.Getenv(schemas)
-	if folder == "" {
-		os.Exit(status)
-	}
-	var all []error
-	if stdout && copied.Len() > 0 {
-		all = append(all, Valid(folder, copied.Bytes()))
-	}
-	for _, file := range documents {
+	Leave(copied.Bytes(), args)
+	for _, file := range files {
 		if stat, err := os.Stat(file); err != nil || !stat.Mode().IsRegular() { // /dev/full never ends
 			continue
 		}
-		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
-			all = append(all, Valid(folder, b))
+		if b, err := os.ReadFile(file); err == nil {
+			Leave(b, args)
 		}
 	}
-	if err := errors.Join(all...); err != nil {
-		fmt.Fprintf(os.Stderr, "a document breaks its schema: %v\n", err)
-		status = 99
-	}
 	os.Exit(status)
+}
+
+// Leave leaves a document for Main to check, with the words of the command that wrote it. It leaves nothing for an
+// empty document.
+func Leave(document []byte, args []string) {
+	folder := os.Getenv(documents)
+	if folder == "" || len(document) == 0 {
+		return
+	}
+	name := filepath.Join(folder, fmt.Sprintf("%x", sha256.Sum256(document)))
+	err := os.WriteFile(name+".args", []byte(strings.Join(args, " ")), 0o666)
+	if err == nil {
+		err = os.WriteFile(name+".json", document, 0o666)
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // documentsOf returns whether a command line asks for JSON on stdout, and the files that it
@@ -69,36 +103,4 @@ func documentsOf(args []string) (stdout bool, files []string) {
 		}
 	}
 	return stdout, files
-}
-
-// Valid checks a document against the schemas in a folder that apply to it.
-func Valid(folder string, document []byte) error {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		return err
-	}
-	list, several := value.([]any)
-	if !several {
-		list = []any{value}
-	}
-	var all []error
-	for _, one := range list {
-		all = append(all, validBy(folder, "document.schema.json", one))
-	}
-	if first, _ := list[0].(map[string]any); first["schema"] == "desynctool.triage/1" {
-		name := "triage.schema.json"
-		if several {
-			name = "triage-matches.schema.json"
-		}
-		all = append(all, validBy(folder, name, value))
-	}
-	return errors.Join(all...)
-}
-
-func validBy(folder, name string, value any) error {
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(folder, name))
-	if err != nil {
-		return err
-	}
-	return schema.Validate(value)
 }

@@ -36,10 +36,6 @@ func Scripts(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := filepath.Abs(filepath.Join("..", "..", "docs"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	commands := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"await": await, "cut": cut, "rename": rename, "flip": flip, "sub": sub, "dump": dump,
 		"status": func(ts *testscript.TestScript, neg bool, args []string) { status(ts, program, neg, args) },
@@ -49,7 +45,7 @@ func Scripts(t *testing.T, program string) {
 		UpdateScripts:       pinned.Update(),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv(schemas, docs)
+			env.Setenv(documents, os.Getenv(documents))
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache")) // a module is compiled once
 			// Transcripts name the corpus by a relative path.
 			return os.Symlink(corpus, filepath.Join(env.WorkDir, "corpus"))
