@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"internal/sample"},      // of tests alone
 	{"internal/browsertest"}, // of tests alone
 	{"internal/pinned"},      // of tests alone
+	{"internal/hostiletest"}, // of tests alone
 	{"internal/licenses"},
 	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "internal/programs", "docs"},
 	{"internal/shellwords"},

@@ -21,7 +21,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
 
-	"github.com/desynctool/desynctool/internal/hostiletext"
+	"github.com/desynctool/desynctool/internal/hostiletest"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
@@ -46,9 +46,9 @@ func renderings(t testing.TB) (list []rendering) {
 	}
 	for _, all := range []bool{false, true} {
 		list = append(list,
-			rendering{fmt.Sprint("text, all ", all), shown(report.NewStyle(false), all), hostiletext.Screen},
-			rendering{fmt.Sprint("narrow text in colour, all ", all), shown(report.NewStyle(true).Wide(60), all), hostiletext.Screen},
-			rendering{fmt.Sprint("wide text in colour, all ", all), shown(report.NewStyle(true).Wide(200), all), hostiletext.Screen})
+			rendering{fmt.Sprint("text, all ", all), shown(report.NewStyle(false), all), hostiletest.Screen},
+			rendering{fmt.Sprint("narrow text in colour, all ", all), shown(report.NewStyle(true).Wide(60), all), hostiletest.Screen},
+			rendering{fmt.Sprint("wide text in colour, all ", all), shown(report.NewStyle(true).Wide(200), all), hostiletest.Screen})
 	}
 	summary := filepath.Join(t.TempDir(), "summary.md")
 	return append(list,
@@ -105,7 +105,7 @@ func elements(doc []byte) (string, error) {
 			fmt.Fprintln(&out, n.Data, names)
 		}
 	}
-	return out.String(), hostiletext.Inert(doc)
+	return out.String(), hostiletest.Inert(doc)
 }
 
 var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote))
@@ -146,7 +146,7 @@ func blocks(doc []byte) (string, error) {
 		err = bad
 	}
 	if err == nil {
-		err = hostiletext.Inert(bytes.ReplaceAll(doc, []byte("\u200b"), nil)) // which keeps words apart that GitHub would take for a mention
+		err = hostiletest.Inert(bytes.ReplaceAll(doc, []byte("\u200b"), nil)) // which keeps words apart that GitHub would take for a mention
 	}
 	return out.String(), err
 }
@@ -184,7 +184,7 @@ func annotations(doc []byte) (string, error) {
 		}
 		fmt.Fprintln(&out, kind)
 	}
-	return out.String(), hostiletext.Inert(doc)
+	return out.String(), hostiletest.Inert(doc)
 }
 
 // xmlElements returns the elements of an XML document with the names of their attributes.
@@ -193,7 +193,7 @@ func xmlElements(doc []byte) (string, error) {
 	for d := xml.NewDecoder(bytes.NewReader(doc)); ; {
 		token, err := d.Token()
 		if err == io.EOF {
-			return out.String(), hostiletext.Inert(doc)
+			return out.String(), hostiletest.Inert(doc)
 		}
 		if err != nil {
 			return "", err
@@ -233,7 +233,7 @@ func keys(doc []byte) (string, error) {
 		}
 	}
 	walk(v)
-	return out.String(), hostiletext.Inert(doc)
+	return out.String(), hostiletest.Inert(doc)
 }
 
 // objects returns the keys of each object in a JSON document.
@@ -260,7 +260,7 @@ func objects(doc []byte) (string, error) {
 		}
 	}
 	walk(v)
-	return out.String(), hostiletext.Inert(doc)
+	return out.String(), hostiletest.Inert(doc)
 }
 
 func printTree(w io.Writer, n *explore.Node, indent string) error {
@@ -279,7 +279,7 @@ func commandsOf(doc []byte) (string, error) {
 	for command := range strings.SplitSeq(string(doc), "\x01") {
 		if command = strings.TrimLeft(command, " "); command != "" {
 			n++
-			if err := hostiletext.OneCommand(command); err != nil {
+			if err := hostiletest.OneCommand(command); err != nil {
 				return "", err
 			}
 		}
@@ -417,7 +417,7 @@ func TestTheirsInSavedReports(t *testing.T) {
 				t.Errorf("%s of harmless names: %v", all[i].name, err)
 			}
 		}
-		for k, trick := range hostiletext.Tricks {
+		for k, trick := range hostiletest.Tricks {
 			if (k+n)%apart >= tries || k%sample.Of(5, 1) != 0 {
 				continue
 			}
@@ -430,7 +430,7 @@ func TestTheirsInSavedReports(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d strings, %d tricks, %d renderings: %d cases", len(places), len(hostiletext.Tricks), len(all), cases)
+	t.Logf("%d strings, %d tricks, %d renderings: %d cases", len(places), len(hostiletest.Tricks), len(all), cases)
 }
 
 // alike reports whether a skeleton is as it should be. What is long may leave out other parts of a

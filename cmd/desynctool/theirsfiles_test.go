@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/hostiletext"
+	"github.com/desynctool/desynctool/internal/hostiletest"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
@@ -143,7 +143,7 @@ var lines = regexp.MustCompile(`(?m)^.*(tick=|scope=|sum=).*$|^ *[+-] ….*$`)
 // betrayed returns what stands around a name that is a sentence where nothing shows that it is theirs.
 func betrayed(text string) string {
 	text = lines.ReplaceAllString(html.UnescapeString(text), "")
-	text = strings.Join(strings.Fields(hostiletext.Style.ReplaceAllString(text, "")), " ")
+	text = strings.Join(strings.Fields(hostiletest.Style.ReplaceAllString(text, "")), " ")
 	if i := strings.Index(quotation.ReplaceAllString(text, ""), "Wrong: host"); i >= 0 {
 		text = quotation.ReplaceAllString(text, "")
 		return text[max(0, i-120):min(len(text), i+60)]
@@ -159,7 +159,7 @@ func TestTheirsInFiles(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	cases, every := 0, sample.Long(12, 1)
-	for i, trick := range hostiletext.Tricks {
+	for i, trick := range hostiletest.Tricks {
 		if i%every != 0 || strings.ToValidUTF8(trick, "") != trick {
 			continue
 		}
@@ -178,10 +178,10 @@ func TestTheirsInFiles(t *testing.T) {
 				if args[0] == "dump" {
 					out = strings.NewReplacer("\ufe0f", "", "\u034f", "", "\u115f", "", "\u3164", "", "\U000e0100", "").Replace(out) // which a string of Go has as they are
 				}
-				if _, err := hostiletext.Screen([]byte(out)); err != nil {
+				if _, err := hostiletest.Screen([]byte(out)); err != nil {
 					t.Errorf("%.40q: %s: %v", trick, show, err)
 				}
-				if trick == hostiletext.Sentence && !strings.Contains(show, "--format") && args[0] != "dump" {
+				if trick == hostiletest.Sentence && !strings.Contains(show, "--format") && args[0] != "dump" {
 					if text := betrayed(out); text != "" {
 						t.Errorf("%s (%d): %s", show, k, text)
 					}
@@ -193,19 +193,19 @@ func TestTheirsInFiles(t *testing.T) {
 					t.Errorf("%s: %v", show, err)
 				}
 				for _, line := range slices.Concat(r.Verdict, r.Next, r.Missing, r.Notes, r.Contradictions) {
-					if text := betrayed(line); trick == hostiletext.Sentence && text != "" {
+					if text := betrayed(line); trick == hostiletest.Sentence && text != "" {
 						t.Errorf("%s: %s", show, text)
 					}
 				}
 				for _, line := range r.Next {
 					if strings.HasPrefix(line, "desynctool ") {
-						if err := hostiletext.OneCommand(line); err != nil {
+						if err := hostiletest.OneCommand(line); err != nil {
 							t.Errorf("%s: %v", show, err)
 						}
 					}
 				}
 			}
-			if trick == hostiletext.Sentence && (strings.HasSuffix(show, "github") || strings.HasSuffix(show, "junit")) {
+			if trick == hostiletest.Sentence && (strings.HasSuffix(show, "github") || strings.HasSuffix(show, "junit")) {
 				if text := betrayed(strings.ReplaceAll(stdout.String(), "%0A", "\n")); text != "" {
 					t.Errorf("%s: %s", show, text)
 				}

@@ -1,6 +1,6 @@
-// Package hostiletext has texts by which a file may try to act on what shows them, and checks of what shows them. It
+// Package hostiletest has texts by which a file may try to act on what shows them, and checks of what shows them. It
 // is for tests alone.
-package hostiletext
+package hostiletest
 
 import (
 	"fmt"
