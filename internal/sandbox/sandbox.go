@@ -8,8 +8,8 @@
 //	macOS      –                 –               –               limits of the process
 //	others     –                 –               –               –
 //
-// Landlock is that of github.com/landlock-lsm/go-landlock, the filter of system calls is assembled by
-// github.com/elastic/go-seccomp-bpf, which knows the numbers of each architecture.
+// Landlock comes from github.com/landlock-lsm/go-landlock. The filter of system calls is ours, for amd64 and arm64: the
+// libraries that write such filters bring the calls of all architectures, and make tables of them at every start.
 package sandbox
 
 import (
