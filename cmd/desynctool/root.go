@@ -22,7 +22,35 @@ type env struct {
 // filesOnly are the commands that take paths, and no - for stdin.
 var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "explore", "hunt"}
 
-// newRoot returns the root command with the commands of this program.
+// groups are the commands of this program in the order of the help.
+var groups = []struct {
+	id, title string
+	commands  []command
+}{
+	{"whole", "Where to begin:", []command{{"triage", newTriage}, {"explore", newExplore}, {"doctor", newDoctor}}},
+	{"step", "One step by itself:", []command{{"orders", newOrders}, {"bisect", newBisect}, {"replay", newReplay}, {"tracediff", newTracediff}, {"walk", newWalk}, {"diff", newDiff}, {"dump", newDump}, {"minimize", newMinimize}, {"hunt", newHunt}}},
+	{"report", "Reports and proofs:", []command{{"report", newReport}, {"proof", newProof}, {"verify", newVerify}, {"desk", newDesk}}},
+	{"game", "For games that write the formats:", []command{{"formats", newFormats}, {"check", newCheck}, {"sim", newSim}, {"record", newRecord}, {"golden", newGolden}}},
+}
+
+// command is a command of this program with the function that builds it.
+type command struct {
+	name  string
+	build func(*env) *cobra.Command
+}
+
+// names returns the names of all commands of this program.
+func names() (list []string) {
+	for _, g := range groups {
+		for _, c := range g.commands {
+			list = append(list, c.name)
+		}
+	}
+	return list
+}
+
+// newRoot returns the root command with the commands of this program. If the command line names one of them, the others
+// have a name and nothing else.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "desynctool",
@@ -42,17 +70,14 @@ Results go to stdout, warnings and errors to stderr.
 			return nil
 		},
 	}
-	for _, g := range []struct {
-		id, title string
-		commands  []*cobra.Command
-	}{
-		{"whole", "Where to begin:", []*cobra.Command{newTriage(e), newExplore(e), newDoctor(e)}},
-		{"step", "One step by itself:", []*cobra.Command{newOrders(e), newBisect(e), newReplay(e), newTracediff(e), newWalk(e), newDiff(e), newDump(e), newMinimize(e), newHunt(e)}},
-		{"report", "Reports and proofs:", []*cobra.Command{newReport(e), newProof(e), newVerify(e), newDesk(e)}},
-		{"game", "For games that write the formats:", []*cobra.Command{newFormats(e), newCheck(e), newSim(e), newRecord(e), newGolden(e)}},
-	} {
+	needed := e.Needs(names())
+	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, cmd := range g.commands {
+		for _, c := range g.commands {
+			cmd := &cobra.Command{Use: c.name, Run: func(*cobra.Command, []string) {}} // so that a mistake can name it
+			if needed(c.name) {
+				cmd = c.build(e)
+			}
 			cmd.GroupID = g.id
 			root.AddCommand(cmd)
 		}

@@ -14,6 +14,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,6 +101,16 @@ func Run(p Program, args []string, stdin io.Reader, stdout, stderr io.Writer) in
 // NewEnv returns what the commands of a program work with where no command line is run, as in tests.
 func NewEnv(p Program, stdin io.Reader, stdout, stderr io.Writer) *Env {
 	return &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: context.Background(), program: &p}
+}
+
+// Needs returns which of a program's commands this command line needs: the one that its first word names, and all of
+// them where the first word names none, such as a flag or help. To build all commands takes longer than most commands
+// run.
+func (e *Env) Needs(names []string) func(name string) bool {
+	if len(e.args) > 0 && (e.args[0] == "version" || slices.Contains(names, e.args[0])) {
+		return func(name string) bool { return name == e.args[0] }
+	}
+	return func(string) bool { return true }
 }
 
 // Commands returns all commands of the program, ready to be run.
