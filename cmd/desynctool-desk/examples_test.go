@@ -64,6 +64,7 @@ func (p *playground) desk() {
 		k, err := kept.Put(ctx, strings.NewReader(fmt.Sprint("bundle ", i)), 0)
 		p.check(err)
 		r := report.NoReport(report.Diverged, "alice and bob parted.")
+		r.Error = ""
 		r.Session.Game, r.Session.Build = "mygame", "1.4.2"
 		r.Peers = []report.TriagedPeer{{Name: "alice", Group: 1}, {Name: "bob", Group: 2}}
 		r.Fingerprint = fmt.Sprintf("%016x", i)
