@@ -134,7 +134,7 @@ func outsideOfCode(line string) (string, bool) {
 }
 
 func TestCommentOfAnyReport(t *testing.T) {
-	sample.Checks(t, 30)
+	sample.Checks(t, 15)
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawReport(t)
 		if rapid.IntRange(0, 4).Draw(t, "redact") == 0 {

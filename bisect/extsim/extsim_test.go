@@ -110,13 +110,13 @@ func TestBadTargets(t *testing.T) {
 	wants := map[string]string{
 		"refuses":       "ticks 24 to 55: the target refuses: step: tick 37: no such map",
 		"crashes":       `in tick 37: it exited with status 7, having said "assertion failed: hp >= 0"`,
-		"hangs":         "in tick 37: no answer within 6s",
+		"hangs":         "in tick 37: no answer within 3s",
 		"crashes once":  "in ticks 24 to 55: it exited with status 9; started again it got through them, so that it does not do the same twice",
 		"floods":        `it printed "Engine 1.0 starting up, version of the renderer is unknown" where only replies belong: what a target has to say goes to stderr`,
 		"a word":        `it printed "Hi" where only replies belong: what a target has to say goes to stderr`,
-		"deaf":          "no answer within 6s",
+		"deaf":          "no answer within 3s",
 		"greedy":        "a frame of 4294967280 bytes, at most 16777216 were expected",
-		"short":         "no answer within 6s",
+		"short":         "no answer within 3s",
 		"garbage":       `its answer, which begins with "\x93\xc1\xc0\xc0", is not MessagePack: msgpack at byte 1: reserved code 0xc1`,
 		"huge array":    `its answer, which begins with "\xdd\xff\xff\xff\xff", is not MessagePack: msgpack at byte 0: container of 4294967295 values, 0 bytes left`,
 		"other id":      "it answers request 99, which is out of order: 1 was the last",
@@ -139,7 +139,7 @@ func TestBadTargets(t *testing.T) {
 		})
 	}
 	for transport, result := range deaf {
-		if err := <-result; err == nil || !strings.Contains(err.Error(), "did not connect to DESYNCTOOL_SIM within 6s") {
+		if err := <-result; err == nil || !strings.Contains(err.Error(), "did not connect to DESYNCTOOL_SIM within 3s") {
 			t.Errorf("%s: error is %v", transport, err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestCancel(t *testing.T) {
 }
 
 // silence is how long tests wait for a target that will not answer.
-const silence = 6 * time.Second
+const silence = 3 * time.Second
 
 func checkSession(t *testing.T, ticks int) Session {
 	log := recordedLog(t, ticks)

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/sample"
@@ -28,34 +27,14 @@ var sanitized = []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sani
 // compile builds a C program.
 func compile(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	needTool(t, "cc")
-	path := filepath.Join(t.TempDir(), "program")
-	args := append(append(strict, flags...), "-o", path, source)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("cc %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return path
+	return buildOnce(t, append(append([]string{"cc"}, strict...), flags...), source)
 }
 
-// skirmish builds the game in C once for all tests.
+// skirmish builds the game in C.
 func skirmish(t *testing.T) string {
 	t.Helper()
-	needTool(t, "cc")
-	path, err := builtSkirmish()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return compile(t, "c/skirmish.c", sample.Of("-O1", "-O2"))
 }
-
-var builtSkirmish = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(built, "skirmish")
-	out, err := exec.Command("cc", append(slices.Clone(strict), sample.Of("-O1", "-O2"), "-o", path, "c/skirmish.c")...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("cc: %v\n%s", err, out)
-	}
-	return path, nil
-})
 
 // faultTick is the tick from which the client of the sessions goes wrong.
 const faultTick = "100"

@@ -16,13 +16,7 @@ var strictCPP = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsh
 // compileCPP builds a C++ program.
 func compileCPP(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	needTool(t, "c++")
-	path := filepath.Join(t.TempDir(), "program")
-	args := append(append([]string{"-std=c++17"}, strictCPP...), append(flags, "-o", path, source)...)
-	if out, err := exec.Command("c++", args...).CombinedOutput(); err != nil {
-		t.Fatalf("c++ %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return path
+	return buildOnce(t, append(append([]string{"c++", "-std=c++17"}, strictCPP...), flags...), source)
 }
 
 func sanitizedCPP(t *testing.T, source string) string {

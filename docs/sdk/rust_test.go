@@ -2,7 +2,6 @@ package sdk_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -13,13 +12,7 @@ import (
 // compileRust builds a Rust program, in which overflows panic.
 func compileRust(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	needTool(t, "rustc")
-	path := filepath.Join(t.TempDir(), "program")
-	args := append([]string{"--edition", "2021", "-D", "warnings", "-C", "overflow-checks=on", "-o", path, source}, flags...)
-	if out, err := exec.Command("rustc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("rustc %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return path
+	return buildOnce(t, append([]string{"rustc", "--edition", "2021", "-D", "warnings", "-C", "overflow-checks=on"}, flags...), source)
 }
 
 func TestRust(t *testing.T) {

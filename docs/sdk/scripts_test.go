@@ -53,7 +53,7 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 // is found in one: the game in C goes all ways.
 func (s *scripted) plays(t *testing.T) {
 	all := sample.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1"
-	long := sample.Long(300, 600)
+	long := sample.Long(220, 600)
 	ticks := sample.Of(60, long)
 	short := []string{"--ticks", strconv.Itoa(ticks)}
 	clean, said := playScript(t, s.command, short...)
@@ -127,10 +127,10 @@ func (s *scripted) plays(t *testing.T) {
 			t.Skip("needs DESYNCTOOL_FULL_TESTS")
 		}
 		serve := append(slices.Clone(s.command), "serve")
-		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("60", "600"), "--"}, serve...)...)
+		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("30", "600"), "--"}, serve...)...)
 		for _, transport := range []string{"unix", "tcp"} {
 			if transport != "unix" || runtime.GOOS != "windows" {
-				conforms(t, nil, append([]string{"--transport", transport, "--ticks", "40", "--"}, serve...)...)
+				conforms(t, nil, append([]string{"--transport", transport, "--ticks", sample.Long("20", "40"), "--"}, serve...)...)
 			}
 		}
 	})

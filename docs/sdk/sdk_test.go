@@ -4,13 +4,16 @@ package sdk_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +48,29 @@ var desynctool = sync.OnceValues(func() (string, error) {
 	}
 	return path, nil
 })
+
+// programs are the programs that compilers have built, by their command lines: func() (path string, err error).
+var programs sync.Map
+
+// buildOnce has a compiler build a program from a source, once for all tests that build it alike.
+func buildOnce(t *testing.T, compiler []string, source string) string {
+	t.Helper()
+	needTool(t, compiler[0])
+	command := append(slices.Clone(compiler), source)
+	key := strings.Join(command, " ")
+	build, _ := programs.LoadOrStore(key, sync.OnceValues(func() (string, error) {
+		path := filepath.Join(built, fmt.Sprintf("program-%x", sha256.Sum256([]byte(key))))
+		if out, err := exec.Command(command[0], append(command[1:], "-o", path)...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w\n%s", key, err, out)
+		}
+		return path, nil
+	}))
+	path, err := build.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // run runs desynctool, which must end with an exit status, and returns its stdout.
 func run(t *testing.T, wantExit int, args ...string) string {

@@ -53,8 +53,8 @@ func each(n int, list []accuracy.Session) (some []accuracy.Session) {
 func TestSample(t *testing.T) {
 	var game accuracy.Reference
 	faults := len(refsim.Faults())
-	faulty := accuracy.Faulty(game, 2*faults)
-	clean := accuracy.Clean(game, sample.Of(2, 12))
+	faulty := accuracy.Faulty(game, sample.Long(1, 2)*faults)
+	clean := accuracy.Clean(game, sample.Of(2, sample.Long(6, 12)))
 	if !sample.Full() {
 		faulty = cheap(each(6, faulty[:faults]))
 		clean = cheap(clean)
@@ -115,7 +115,7 @@ func TestOtherGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(game.Mistakes())
-			list := append(accuracy.Faulty(game, sample.Of(1, sample.Long(min(24, n), n))), accuracy.Clean(game, sample.Of(0, 12))...)
+			list := append(accuracy.Faulty(game, sample.Of(1, sample.Long(min(8, n), n))), accuracy.Clean(game, sample.Of(0, sample.Long(4, 12)))...)
 			for i := range list {
 				list[i].Ticks = sample.Of[uint64](120, 0)
 			}
@@ -151,7 +151,10 @@ func TestOtherGames(t *testing.T) {
 func TestShuffledNames(t *testing.T) {
 	faults := len(refsim.Faults())
 	list := accuracy.Faulty(accuracy.Reference{}, 2*faults)
-	if !sample.Full() { // some of the faults; TestSample shuffles the names of others
+	switch {
+	case sample.Full():
+		list = each(sample.Long(2, 1), list)
+	default: // some of the faults; TestSample shuffles the names of others
 		list = each(7, list[faults/2:faults])
 	}
 	for i := range list {
