@@ -174,7 +174,10 @@ func (p *manifestParser) text(dst *string) func() {
 			return
 		}
 		*dst = value
-		p.rest = strings.TrimPrefix(p.rest[len(quoted):], " ")
+		rest := p.rest[len(quoted):]
+		if p.rest = strings.TrimPrefix(rest, " "); rest != "" && p.rest == rest {
+			p.fail("%q: expected a space or the end of the line", rest)
+		}
 	}
 }
 
