@@ -25,11 +25,11 @@ func sniff(head []byte, whole bool) (grammar, string) {
 		return grammar{kind: Binary}, ""
 	}
 	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
-	if bytes.IndexByte(head[:min(len(head), 512)], 0) >= 0 {
-		return grammar{}, "binary file of another kind"
-	}
 	if bytes.HasPrefix(head, []byte(textBegin[:len("%desynctool trace ")])) {
 		return grammar{kind: Pairs}, ""
+	}
+	if bytes.IndexByte(head[:min(len(head), 512)], 0) >= 0 {
+		return grammar{}, "binary file of another kind"
 	}
 	lines, numbers := sniffLines(head, whole)
 	if len(lines) == 0 {
