@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -136,13 +137,21 @@ func (p *manifestParser) line(key string, words ...func()) {
 		p.fail("expected %q", key)
 		return
 	}
-	for _, word := range words {
+	for i, word := range words {
+		if i > 0 {
+			rest, ok := strings.CutPrefix(p.rest, " ")
+			if !ok {
+				p.fail("%q: expected a space and %d more", p.rest, len(words)-i)
+				return
+			}
+			p.rest = rest
+		}
 		if word(); p.err != nil {
 			return
 		}
 	}
 	if p.rest != "" {
-		p.fail("%q: expected the end of the line", p.rest)
+		p.fail("%q: expected the end of the line", cmp.Or(strings.TrimPrefix(p.rest, " "), p.rest))
 		return
 	}
 	p.at++
@@ -156,8 +165,8 @@ func (p *manifestParser) optional(key string, words ...func()) {
 }
 
 func (p *manifestParser) word() string {
-	word, rest, _ := strings.Cut(p.rest, " ")
-	p.rest = rest
+	word, _, _ := strings.Cut(p.rest, " ")
+	p.rest = p.rest[len(word):]
 	return word
 }
 
@@ -174,10 +183,7 @@ func (p *manifestParser) text(dst *string) func() {
 			return
 		}
 		*dst = value
-		rest := p.rest[len(quoted):]
-		if p.rest = strings.TrimPrefix(rest, " "); rest != "" && p.rest == rest {
-			p.fail("%q: expected a space or the end of the line", rest)
-		}
+		p.rest = p.rest[len(quoted):]
 	}
 }
 
