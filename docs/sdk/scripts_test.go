@@ -127,10 +127,10 @@ func (s *scripted) plays(t *testing.T) {
 			t.Skip("needs DESYNCTOOL_FULL_TESTS")
 		}
 		serve := append(slices.Clone(s.command), "serve")
-		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("30", "600"), "--"}, serve...)...)
+		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("60", "600"), "--"}, serve...)...)
 		for _, transport := range []string{"unix", "tcp"} {
 			if transport != "unix" || runtime.GOOS != "windows" {
-				conforms(t, nil, append([]string{"--transport", transport, "--ticks", sample.Long("20", "40"), "--"}, serve...)...)
+				conforms(t, nil, append([]string{"--transport", transport, "--ticks", "40", "--"}, serve...)...)
 			}
 		}
 	})
