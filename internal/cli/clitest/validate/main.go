@@ -3,7 +3,7 @@
 //
 //	validate SCHEMAS DOCUMENTS
 //
-// SCHEMAS is the folder docs/. DOCUMENTS is a folder with a file NAME.json for each document, and beside it NAME.args,
+// SCHEMAS is the folder docs/. DOCUMENTS is a folder with a file NAME.json for each document, and a file NAME.args with
 // the words of the command that wrote it. It prints each document that breaks its schema, and then exits with status 1.
 package main
 
