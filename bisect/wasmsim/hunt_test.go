@@ -13,9 +13,7 @@ import (
 
 // TestHunt finds the mistake of a module by sessions that are made up, and no other, and nothing in one without a mistake.
 func TestHunt(t *testing.T) {
-	if !sample.Full() {
-		t.Skip("DESYNCTOOL_FULL_TESTS is not 1: it takes seconds to make code of the reference sim's module")
-	}
+	sample.Whole(t)
 	modules := []struct {
 		fault string
 		want  bisect.TrialMode

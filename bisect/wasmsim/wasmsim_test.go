@@ -91,9 +91,7 @@ func TestReplays(t *testing.T) {
 // TestSameAsNative compares the reference sim as a module with the one in this process,
 // in all ways of replaying. It takes seconds to make code of that module, so that only the whole sample has it.
 func TestSameAsNative(t *testing.T) {
-	if !sample.Full() {
-		t.Skip("DESYNCTOOL_FULL_TESTS is not 1; TestReplays has a smaller module")
-	}
+	sample.Whole(t)
 	log := sessionLog(t, 200)
 	path := refsimModule(t, "")
 	start, err := Open(context.Background(), path, Options{})
