@@ -13,7 +13,7 @@ import (
 
 // TestHunt finds the mistake of a module by sessions that are made up, and no other, and nothing in one without a mistake.
 func TestHunt(t *testing.T) {
-	sample.Whole(t)
+	sample.InTurn(t, 0, 2)
 	modules := []struct {
 		fault string
 		want  bisect.TrialMode

@@ -1,7 +1,7 @@
 // Package sample says how much of what a test could try it does try. A newcomer
 // waits some minutes for all tests together, so that they try some of it. The
 // environment variable DESYNCTOOL_FULL_TESTS has them try more: 1 the whole
-// samples, as .ci/run does; long also those that take hours together.
+// samples, as .ci/run does, which takes turns with some of them; long also those that take hours together.
 package sample
 
 import (
@@ -37,6 +37,26 @@ func Long[T any](some, full T) T {
 		return full
 	}
 	return some
+}
+
+// Turn reports whether it is the turn of the i-th of some things that take long and are alike, of which one in every is
+// tried at a time. DESYNCTOOL_TURN is a number that grows by one from run to run, so that as many runs try all of them:
+// .ci/run counts the commits. Without it, and where what is long is asked for, it is everything's turn.
+func Turn(i, every int) bool {
+	turn, err := strconv.ParseUint(os.Getenv("DESYNCTOOL_TURN"), 10, 64)
+	return err != nil || asked() == "long" || (uint64(i)+turn)%uint64(every) == 0
+}
+
+// InTurn is [Whole], and skips the test unless it is its turn, see [Turn].
+func InTurn(t interface {
+	Helper()
+	Skip(args ...any)
+}, i, every int) {
+	t.Helper()
+	Whole(t)
+	if !Turn(i, every) {
+		t.Skip("it is not its turn: DESYNCTOOL_TURN")
+	}
 }
 
 // Checks has package pgregory.net/rapid try a property so many times until the test ends. It changes nothing where the

@@ -30,3 +30,23 @@ func ExampleLong() {
 	// DESYNCTOOL_FULL_TESTS=1: 5 files
 	// DESYNCTOOL_FULL_TESTS=long: 5000 files
 }
+
+// In every run another third of the games.
+func ExampleTurn() {
+	os.Setenv("DESYNCTOOL_FULL_TESTS", "1")
+	for _, turn := range []string{"811", "812", "813", ""} {
+		os.Setenv("DESYNCTOOL_TURN", turn)
+		var games []string
+		for i, game := range []string{"arena", "trade", "skirmish", "chess"} {
+			if sample.Turn(i, 3) {
+				games = append(games, game)
+			}
+		}
+		fmt.Printf("%q %v\n", turn, games)
+	}
+	// Output:
+	// "811" [skirmish]
+	// "812" [trade]
+	// "813" [arena chess]
+	// "" [arena trade skirmish chess]
+}

@@ -57,7 +57,7 @@ func seen(a, b *printed) bool {
 // fingerprint, and reports of one mistake find each other by a level that counts, where both
 // have the state of the divergent tick.
 func TestFingerprints(t *testing.T) {
-	sample.Whole(t)
+	sample.InTurn(t, 2, 3)
 	entities := sample.Of(100, 200)
 	seeds := sample.Of(2, 4)
 	var plays []*printed

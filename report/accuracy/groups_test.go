@@ -37,7 +37,7 @@ func keyed(r *report.Report) (key string, weak, ok bool) {
 // complete; what the games say themselves is weak, and one peer alone has no key. The command in
 // docs/desk-accuracy.md measures many more.
 func TestGroups(t *testing.T) {
-	sample.Whole(t)
+	sample.InTurn(t, 1, 3)
 	game := accuracy.Reference{Names: 7}
 	bugs, err := accuracy.Bugs([]accuracy.Game{game}, 8, 11, true, nil)
 	if err != nil {

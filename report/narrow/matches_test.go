@@ -160,7 +160,7 @@ func triagedMatch(x *evidence.Match, given string) string {
 // when it is given alone. Two sessions of one seed come out apart, or it is said that they may be
 // two.
 func TestMatches(t *testing.T) {
-	sample.Whole(t)
+	sample.InTurn(t, 1, 2)
 	outer := t
 	all := pool(t)
 	sample.Checks(t, 8)

@@ -75,7 +75,7 @@ func TestRepeat(t *testing.T) {
 	s, bad, repeated := newScratch(), 0, 0
 	type pair struct{ got, want any }
 	var earlier []pair
-	for n := range sample.Of(25, 1500) {
+	for n := range sample.Of(25, sample.Long(500, 1500)) {
 		text := all[r.IntN(len(all))]
 		if n%3 > 0 {
 			text = altered(r, text)
