@@ -128,7 +128,7 @@ func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
 	for n, kind := range refsim.Faults() {
 		known[kind.Name] = true
-		if n%sample.Of(5, 1) != 0 || !sample.Turn(n, 2) {
+		if n%sample.Of(5, 1) != 0 || !sample.Turn(n, 3) {
 			continue
 		}
 		want, ok := large[kind.Name]
