@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"internal/cli"}, // what the programs share
 	{"desk"},
 	{"report"},
+	{"engines"},
 	{"bisect"},
 	{"internal/confine", "internal/kept"},
 	{"tracediff"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/frame"
@@ -24,7 +25,7 @@ type examined struct {
 	report.CheckedFile
 	file   *File
 	group  string // path of the folder or file that is one peer's, empty if it lies beside them
-	format *formats.Format
+	format *engine.Format
 	size   int64
 
 	seed    *uint64 // nil if it does not say

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -19,8 +20,8 @@ import (
 type File struct {
 	Path   string
 	Size   int64
-	Format *formats.Format // nil if it is of no known format
-	Err    error           // why its first bytes could not be read, nil if they could
+	Format *engine.Format // nil if it is of no known format
+	Err    error          // why its first bytes could not be read, nil if they could
 
 	names  *naming // how peers are called
 	place  *place  // whose folder it lies in, nil if it lies beside those of the peers
@@ -46,7 +47,7 @@ func (s *Session) recognise(path string) *File {
 }
 
 // recognise finds out what a file is by its first bytes.
-func recognise(tree files.Tree, path string, list []formats.Format) *File {
+func recognise(tree files.Tree, path string, list []engine.Format) *File {
 	f := &File{Path: path}
 	stat, err := tree.Stat(path)
 	if err != nil {
@@ -188,7 +189,7 @@ func expectedBy(path string) string {
 // ownExtension reports whether a name ends as only those of one format do.
 func ownExtension(path string) bool {
 	ext := filepath.Ext(packed.PlainName(path))
-	return ext != "" && slices.ContainsFunc(formats.All(), func(f formats.Format) bool { return slices.Contains(f.Extensions, ext) })
+	return ext != "" && slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 
 // lost says that an empty file is evidence by its name, "" if it is not.

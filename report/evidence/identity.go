@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -41,9 +42,9 @@ type logHead struct {
 // part is a stretch of a file, or several, with what they say.
 type part struct {
 	identity
-	spans  []archive.Span  // nil for a whole file
-	line   int64           // where it begins
-	format *formats.Format // nil if it is that of the file
+	spans  []archive.Span // nil for a whole file
+	line   int64          // where it begins
+	format *engine.Format // nil if it is that of the file
 }
 
 // identify returns what a file says of its match: one part, or several with their spans if it
@@ -230,7 +231,7 @@ func (s *Session) firstLine(f *File) int64 {
 
 // isMessage reports whether a file is of a format whose lines may stand in any log.
 func isMessage(f *File) bool {
-	return slices.ContainsFunc(formats.Messages(), func(m formats.Format) bool { return m.Name == f.Format.Name })
+	return slices.ContainsFunc(formats.Messages(), func(m engine.Format) bool { return m.Name == f.Format.Name })
 }
 
 // identifyMessages looks for the messages of engines anywhere in a log. Those of several
@@ -305,5 +306,5 @@ func gameOfEngine(engine string) string {
 
 // library reports whether a game is a library that many games use.
 func library(game string) bool {
-	return game != "" && !slices.ContainsFunc(formats.All(), func(f formats.Format) bool { return f.Game == game })
+	return game != "" && !slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return f.Game == game })
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -118,7 +118,7 @@ func (n *naming) each(list []string) []string {
 // formats returns the formats whose readers replace the names that they find. Traces have them
 // replaced once they are open, see traces: their readers are told which of several peers is meant
 // by its number.
-func (n *naming) formats(list []formats.Format) []formats.Format {
+func (n *naming) formats(list []engine.Format) []engine.Format {
 	if n == nil {
 		return list
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
@@ -16,7 +17,7 @@ import (
 type Recording struct {
 	Path   string
 	Input  *minimize.Input
-	Format formats.LogWriter
+	Format engine.LogWriter
 	Lost   []string // what of the log could not be read
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/peers"
@@ -83,7 +84,7 @@ func (s *Session) Excerpt(from, to uint64) (*peers.Excerpt, *orderlog.Header, er
 }
 
 // formatOf returns the format of a name, nil if there is none.
-func (s *Session) formatOf(name string) *formats.Format {
+func (s *Session) formatOf(name string) *engine.Format {
 	for i := range s.list {
 		if strings.EqualFold(s.list[i].Name, name) {
 			return &s.list[i]

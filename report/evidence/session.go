@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/evidence/gamelog"
@@ -40,7 +41,7 @@ type Session struct {
 	tree  *archive.Tree
 	paths []string
 	names *naming // how peers are called, nil for the names in their files
-	list  []formats.Format
+	list  []engine.Format
 
 	places  []*place
 	files   []*File // all, in the order of the paths and their names

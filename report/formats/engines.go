@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	godotlog "github.com/desynctool/desynctool/orderlog/godot"
@@ -40,17 +41,17 @@ import (
 )
 
 // of gives a list of formats their game.
-func of(game string, list ...Format) []Format {
+func of(game string, list ...engine.Format) []engine.Format {
 	for i := range list {
 		list[i].Game = game
 	}
 	return list
 }
 
-func openTTD() []Format {
+func openTTD() []engine.Format {
 	save := state(openttd.Format(), "dmp_cmds_<seed>_<date>.sav, *.sav", "state")
 	save.Extensions = []string{".sav"}
-	list := []Format{save, {
+	list := []engine.Format{save, {
 		Name: "openttd-log", Title: "OpenTTD log of commands (1.4 to 12, 13, 14 and later)", Files: "commands-out.log",
 		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog, Lines: openttdlog.IsLog, Alone: true,
 		Log:   func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
@@ -69,10 +70,10 @@ func messagesOf(name string) func(io.Reader, string) (*tracediff.ClaimLog, error
 	return list[slices.IndexFunc(list, func(f tracediff.Format) bool { return f.Name == name })].Claims
 }
 
-func zeroAD() []Format {
+func zeroAD() []engine.Format {
 	dump := state(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt, serializationtest/*/debug.*", "state")
 	dump.SelfTest, dump.Lines = zeroadtrace.ReadTest, zeroad.IsExcerpt
-	list := []Format{{
+	list := []engine.Format{{
 		Name: "0ad-log", Title: "0 A.D. replay", Files: "commands.txt", Gives: []string{"orders", "hashes"}, Sniff: zeroadlog.IsLog,
 		Log:    func(r io.Reader, name string) (orderlog.Source, error) { return zeroadlog.NewReader(r, name) },
 		Writer: zeroADWriter(), Replayer: "0ad",
@@ -83,8 +84,8 @@ func zeroAD() []Format {
 	return of("0 A.D.", list...)
 }
 
-func springEngine() []Format {
-	var list []Format
+func springEngine() []engine.Format {
+	var list []engine.Format
 	for _, f := range springtrace.Formats() {
 		if f.Name != "spring-demo" {
 			infolog := trace(f, "infolog.txt", "claims")
@@ -101,20 +102,20 @@ func springEngine() []Format {
 }
 
 // infologMatches returns the games of an infolog.
-func infologMatches(r io.Reader, name string) (list []MatchPart, err error) {
+func infologMatches(r io.Reader, name string) (list []engine.MatchPart, err error) {
 	games, err := springlog.Games(r, name)
 	for _, g := range games {
 		id := g.ID
 		if strings.Trim(id, "0") == "" {
 			id = "" // it was never set
 		}
-		list = append(list, MatchPart{id, g.From, g.To, g.Line})
+		list = append(list, engine.MatchPart{ID: id, From: g.From, To: g.To, Line: g.Line})
 	}
 	return list, err
 }
 
-func widelands() []Format {
-	var list []Format
+func widelands() []engine.Format {
+	var list []engine.Format
 	for _, f := range widelandstrace.Formats() {
 		switch f.Name {
 		case "widelands-replay":
@@ -136,8 +137,8 @@ func widelands() []Format {
 	return of("Widelands", list...)
 }
 
-func warzone2100() []Format {
-	var list []Format
+func warzone2100() []engine.Format {
+	var list []engine.Format
 	for _, f := range warzonetrace.Formats() {
 		if f.Name == "warzone-replay" {
 			replay := trace(f, "*.wzrp", "orders", "hashes", "checkpoints")
@@ -153,33 +154,33 @@ func warzone2100() []Format {
 	return of("Warzone 2100", list...)
 }
 
-func openRA() []Format {
+func openRA() []engine.Format {
 	report := state(openra.Format(), "syncreport-<UTC>-<client>.log", "state")
 	report.Lines = openra.IsExcerpt
 	return of("OpenRA", report)
 }
 
-func openRCT2() []Format {
-	var list []Format
+func openRCT2() []engine.Format {
+	var list []engine.Format
 	for _, f := range openrct2.Formats() {
 		list = append(list, trace(f, "desync_<UTC>_<tick>.txt", "checkpoints"))
 	}
 	return of("OpenRCT2", list...)
 }
 
-func rimWorld() []Format {
-	var list []Format
+func rimWorld() []engine.Format {
+	var list []engine.Format
 	for _, f := range rimworld.Formats() {
 		list = append(list, trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
 	}
 	return of("RimWorld", list...)
 }
 
-func factorioGame() []Format {
+func factorioGame() []engine.Format {
 	files := map[string]string{
 		factorio.LevelFormat: "level_with_tags_tick_<tick>.dat, level-heuristic-<tick>", factorio.ScriptFormat: "script.dat", factorio.DiffFormat: "*.txt",
 	}
-	var list []Format
+	var list []engine.Format
 	for _, f := range factorio.Formats() {
 		one := trace(f, files[f.Name], "checkpoints")
 		if f.Name == factorio.LevelFormat {
@@ -190,22 +191,22 @@ func factorioGame() []Format {
 	return of("Factorio", list...)
 }
 
-func ggpoLibrary() []Format {
+func ggpoLibrary() []engine.Format {
 	f := state(ggpo.Format(), "synclogs/state-<frame>-{original,replay}.log", "state", "claims")
 	claims := ggpotrace.Format()
 	f.Trace = &claims
-	return []Format{f}
+	return []engine.Format{f}
 }
 
-func godotRollback() []Format {
+func godotRollback() []engine.Format {
 	f := state(godot.Format(), "*-peer-<id>.log", "state", "orders", "checkpoints", "claims")
 	hashes := godottrace.Format()
 	f.Trace = &hashes
 	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return godotlog.NewReader(r, name) }
-	return []Format{f}
+	return []engine.Format{f}
 }
 
-func commandAndConquer() []Format {
+func commandAndConquer() []engine.Format {
 	return of("C&C Generals", trace(generals.Format(), "DebugFrame_<frame>.txt, crcDebug<machine>.txt", "checkpoints"))
 }
 
@@ -217,8 +218,8 @@ var messageGames = map[string]string{
 }
 
 // logTraces are the traces in logs of programs that write messages besides.
-func logTraces() []Format {
-	var list []Format
+func logTraces() []engine.Format {
+	var list []engine.Format
 	add := func(game, claims string, found []tracediff.Format) {
 		for _, f := range found {
 			f.Claims = messagesOf(claims)
@@ -235,10 +236,10 @@ func logTraces() []Format {
 }
 
 // Messages are the formats of messages that may stand in any log.
-func Messages() []Format { return messages() }
+func Messages() []engine.Format { return messages() }
 
-func messages() []Format {
-	var list []Format
+func messages() []engine.Format {
+	var list []engine.Format
 	for _, f := range loglines.Formats() {
 		one := trace(f, "*.log, *.txt", "claims")
 		one.Game = messageGames[f.Name]

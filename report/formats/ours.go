@@ -3,44 +3,45 @@ package formats
 import (
 	"io"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-func snap() Format {
+func snap() engine.Format {
 	f := state(snapshot.SnapFormat(), "desync_<seed>_<tick>.snap", "state", "history")
 	f.Native, f.Extensions = true, []string{".snap"}
 	return f
 }
 
-func orderLog() Format {
-	return Format{
+func orderLog() engine.Format {
+	return engine.Format{
 		Name: "order-log", Title: "desynctool order log", Files: "order-log.bin", Gives: []string{"orders", "hashes", "markers"},
 		Native: true, Checksummed: true, Sniff: orderlog.IsLog, Writer: orderLogWriter(),
 		Log: func(r io.Reader, name string) (orderlog.Source, error) { return orderlog.NewReader(r, name) },
 	}
 }
 
-func tickSignatures() Format {
-	return Format{
+func tickSignatures() engine.Format {
+	return engine.Format{
 		Name: "tick-signatures", Title: "desynctool tick signatures", Files: signatures.Name, Gives: []string{"signatures"},
 		Native: true, Checksummed: true, Signatures: true,
 		Sniff: signatures.IsChain,
 	}
 }
 
-func ownTrace() Format {
-	return Format{
+func ownTrace() engine.Format {
+	return engine.Format{
 		Name: "trace", Title: "desynctool checksum trace", Files: "*.trace", Gives: []string{"checkpoints"},
 		Native: true, Checksummed: true,
 		Sniff: func(head []byte) bool { return tracediff.Sniff(head) == tracediff.Binary },
 	}
 }
 
-func textTrace() Format {
-	return Format{
+func textTrace() engine.Format {
+	return engine.Format{
 		Name: "text-trace", Title: "key=value lines, one checksum a line, or a table of peers", Files: "*.log, *.txt, *.csv",
 		Gives: []string{"checkpoints"}, Sniff: func(head []byte) bool { return tracediff.Sniff(head) != tracediff.Unknown },
 	}

@@ -1,9 +1,12 @@
 package formats
 
-import "github.com/desynctool/desynctool/report/evidence/paste"
+import (
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/report/evidence/paste"
+)
 
 // loose are the formats that say too little of what a text is to be looked for in others.
-func loose(f *Format) bool {
+func loose(f *engine.Format) bool {
 	return f.Name == textTrace().Name || f.Trace != nil && f.Trace.Read == nil && f.Log == nil && f.Snapshot == nil && !f.Alone
 }
 

@@ -3,6 +3,7 @@ package formats
 import (
 	"io"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -23,7 +24,7 @@ type FormatDocument struct {
 }
 
 // Document returns the JSON document of the list.
-func Document(list []Format) *ListDocument {
+func Document(list []engine.Format) *ListDocument {
 	doc := &ListDocument{Head: report.NewHead("formats", report.InSync, nil), Formats: []FormatDocument{}}
 	for _, f := range list {
 		doc.Formats = append(doc.Formats, FormatDocument{f.Name, f.Title, f.Files, f.Gives, f.Native, f.Checksummed})
@@ -32,7 +33,7 @@ func Document(list []Format) *ListDocument {
 }
 
 // Text writes the list for a person.
-func Text(w io.Writer, list []Format, s report.Style) error {
+func Text(w io.Writer, list []engine.Format, s report.Style) error {
 	rows := [][]string{{"NAME", "FILES", "GIVES", "CHECKSUMS", "WHAT"}}
 	for _, f := range list {
 		checked := "no"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/witness"
@@ -49,7 +50,7 @@ func (j *Judge) Run(ctx context.Context, c *minimize.Candidate, _ *snapshot.Worl
 	if c.Until() > 0 {
 		last = c.Until() - 1
 	}
-	rec := &recording{copy: &witness.Recording{Peer: "candidate", Path: j.File.Name, File: path, Format: j.Format, Header: log.Header, Last: last}}
+	rec := &recording{copy: &engine.Recording{Peer: "candidate", Path: j.File.Name, File: path, Format: j.Format, Header: log.Header, Last: last}}
 	tree, err := archive.Open(nil, archive.Options{})
 	if err != nil {
 		return o, err
@@ -57,12 +58,12 @@ func (j *Judge) Run(ctx context.Context, c *minimize.Candidate, _ *snapshot.Worl
 	defer tree.Close()
 	p := &player{w: Witness{Witness: j.Witness, Context: ctx}, tree: tree, remove: func() error { return nil }}
 	defer p.Close()
-	list := []*asked{{of: rec, by: j.Witness, ask: witness.Ask{Mode: gameModes[j.Mode]}}}
+	list := []*asked{{of: rec, by: j.Witness, ask: engine.Ask{Mode: gameModes[j.Mode]}}}
 	switch j.Mode {
 	case bisect.Against:
 		list = append(list, &asked{of: rec, by: j.Against})
 	case bisect.Dual:
-		list = append(list, &asked{of: rec, by: j.Witness, ask: witness.Ask{Run: 1}})
+		list = append(list, &asked{of: rec, by: j.Witness, ask: engine.Ask{Run: 1}})
 	}
 	p.play(list)
 	o.Replays, o.Ticks = len(list), uint64(len(list))*(last+1)
@@ -70,7 +71,7 @@ func (j *Judge) Run(ctx context.Context, c *minimize.Candidate, _ *snapshot.Worl
 		switch {
 		case ctx.Err() != nil:
 			return o, ctx.Err()
-		case errors.Is(a.err, witness.ErrFailed), errors.As(a.err, new(*witness.Refusal)):
+		case errors.Is(a.err, engine.ErrFailed), errors.As(a.err, new(*engine.Refusal)):
 			o.Verdict, o.Why = minimize.Unknown, a.err.Error()
 			return o, nil
 		case a.err != nil:

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -57,7 +58,7 @@ type player struct {
 // recording is one of a peer, and what came of playing it.
 type recording struct {
 	*evidence.Recorded
-	copy   *witness.Recording
+	copy   *engine.Recording
 	replay *witness.Replay // nil if it could not be played
 	name   string          // of the replay, as a peer
 	in     *recording      // that of another peer, which holds what this one's machine computed; else nil
@@ -119,7 +120,7 @@ func (p *player) copyOut(r *recording, dir string, logs []*readLog) error {
 	if err != nil {
 		return err
 	}
-	r.copy = &witness.Recording{Peer: r.Peer, Path: r.File.Path, File: file, Format: r.File.Format.Name}
+	r.copy = &engine.Recording{Peer: r.Peer, Path: r.File.Path, File: file, Format: r.File.Format.Name}
 	r.copy.Progress = func(done, _ uint64) { p.advance(r, done) }
 	for _, log := range logs {
 		if log.file == r.File {
@@ -174,7 +175,7 @@ func (p *player) advance(r *recording, done uint64) {
 type asked struct {
 	of     *recording
 	by     *witness.Witness
-	ask    witness.Ask
+	ask    engine.Ask
 	replay *witness.Replay
 	err    error
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/witness"
@@ -22,7 +23,7 @@ type Plays struct {
 }
 
 // gameModes are the ways of playing that games have modes of their own for.
-var gameModes = map[bisect.TrialMode]witness.Mode{bisect.Serialize: witness.Serialize, bisect.FromEachSnapshot: witness.Rejoin}
+var gameModes = map[bisect.TrialMode]engine.Mode{bisect.Serialize: engine.Serialize, bisect.FromEachSnapshot: engine.Rejoin}
 
 // Play has a game play the only recording of a session in some ways. An error says that it cannot be played at
 // all; what one way lacks is in its Trial.
@@ -66,7 +67,7 @@ func Play(s *evidence.Session, w Witness, opts Plays) (bisect.Trials, []string, 
 
 // trial plays a recording in one way.
 func (p *player) trial(r *recording, mode bisect.TrialMode, opts *Plays) (*bisect.Trial, error) {
-	ask := witness.Ask{Mode: gameModes[mode], Until: opts.Until}
+	ask := engine.Ask{Mode: gameModes[mode], Until: opts.Until}
 	t := &bisect.Trial{Mode: mode, Sim: p.w.Spec, To: r.copy.Last + 1, Stretches: 1}
 	if opts.Until != nil {
 		t.To = min(t.To, *opts.Until)
@@ -91,7 +92,7 @@ func (p *player) one(a *asked) error {
 }
 
 // plain holds the recording against its replay.
-func (p *player) plain(t *bisect.Trial, r *recording, ask witness.Ask) error {
+func (p *player) plain(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	ask.Dump = dumpsAround(setAt(p.s, r.Paths), nil)
 	a := &asked{of: r, by: p.w.Witness, ask: ask}
 	if err := p.one(a); err != nil {
@@ -146,7 +147,7 @@ func (p *player) departs(t *bisect.Trial, s *evidence.Session, r *bisect.Result,
 }
 
 // selfTest has the game hold itself against itself; what it leaves says of two runs of the same ticks.
-func (p *player) selfTest(t *bisect.Trial, r *recording, ask witness.Ask) error {
+func (p *player) selfTest(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	a := &asked{of: r, by: p.w.Witness, ask: ask}
 	if err := p.one(a); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (p *player) selfTest(t *bisect.Trial, r *recording, ask witness.Ask) error 
 }
 
 // repeat plays the recording several times.
-func (p *player) repeat(t *bisect.Trial, r *recording, ask witness.Ask, runs int) error {
+func (p *player) repeat(t *bisect.Trial, r *recording, ask engine.Ask, runs int) error {
 	list := make([]*asked, runs)
 	for i := range list {
 		ask.Run = i
@@ -212,7 +213,7 @@ func (p *player) repeat(t *bisect.Trial, r *recording, ask witness.Ask, runs int
 }
 
 // other plays the recording with another game beside: builds, data.
-func (p *player) other(t *bisect.Trial, r *recording, ask witness.Ask, w *witness.Witness) error {
+func (p *player) other(t *bisect.Trial, r *recording, ask engine.Ask, w *witness.Witness) error {
 	t.Against = w.Spec
 	list := []*asked{{of: r, by: p.w.Witness, ask: ask}, {of: r, by: w, ask: ask}}
 	p.play(list)

@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
@@ -23,7 +24,6 @@ import (
 	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
-	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -295,8 +295,8 @@ func TestWitnessForced(t *testing.T) {
 	forced := func(paths ...string) *report.Report {
 		w := asGame(t, "builtin")
 		w.Force = true
-		w.Game.Check = func(context.Context, *witness.Program, *witness.Recording) error {
-			return &witness.Refusal{Why: "it was recorded with 1, and game is 2", Version: true}
+		w.Game.Check = func(context.Context, *engine.Program, *engine.Recording) error {
+			return &engine.Refusal{Why: "it was recorded with 1, and game is 2", Version: true}
 		}
 		return witnessed(t, w, paths...)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/witness"
@@ -18,8 +19,8 @@ import (
 )
 
 // Games returns the recipes of games that play their own recordings again, by their names.
-func Games() []*witness.Game {
-	return []*witness.Game{zeroad.Game(), spring.Game(), warzone.Game(), widelands.Game(), openttd.Game()}
+func Games() []*engine.Replayer {
+	return []*engine.Replayer{zeroad.Game(), spring.Game(), warzone.Game(), widelands.Game(), openttd.Game()}
 }
 
 // GamesHelp says for the help of commands what names a game that plays its recordings again.
@@ -64,7 +65,7 @@ func Witness(spec string) (*witness.Witness, error) {
 }
 
 // recipe returns a game with the program and the options that a specification names.
-func recipe(game *witness.Game, spec string) (*witness.Witness, error) {
+func recipe(game *engine.Replayer, spec string) (*witness.Witness, error) {
 	words, err := shellwords.Split(spec)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", spec, err)
@@ -73,7 +74,7 @@ func recipe(game *witness.Game, spec string) (*witness.Witness, error) {
 	w.Program.Options = map[string]string{}
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")
-		known := func(o witness.Option) bool { return o.Name == name }
+		known := func(o engine.Option) bool { return o.Name == name }
 		if !ok || !slices.ContainsFunc(game.Options, known) {
 			return nil, fmt.Errorf("%q: %q is no option of %s, expected %s", spec, word, game.Name, options(game, name))
 		}
@@ -107,7 +108,7 @@ func programAt(name string) (string, error) {
 }
 
 // options lists the options of a game for an error.
-func options(game *witness.Game, name string) string {
+func options(game *engine.Replayer, name string) string {
 	if len(game.Options) == 0 {
 		return "none"
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/shellwords"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // Help says for the help of commands what names a simulator.
@@ -83,7 +83,7 @@ func Program(spec string) bool {
 		return true
 	}
 	name, _, _ := strings.Cut(kind, " ")
-	return slices.ContainsFunc(Games(), func(g *witness.Game) bool { return g.Name == name })
+	return slices.ContainsFunc(Games(), func(g *engine.Replayer) bool { return g.Name == name })
 }
 
 // Words splits a command into words as a shell does, variables included.

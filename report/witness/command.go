@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 )
 
@@ -20,7 +21,7 @@ import (
 //
 // The words are arguments: nothing in a log becomes a word of its own or, at a word's beginning, an
 // option.
-func Command(words []string) (*Game, *Program, error) {
+func Command(words []string) (*engine.Replayer, *engine.Program, error) {
 	if len(words) == 0 {
 		return nil, nil, errors.New("no command")
 	}
@@ -33,9 +34,9 @@ func Command(words []string) (*Game, *Program, error) {
 	if !has("log") {
 		return nil, nil, errors.New("no {log} among its words, the file that is to be replayed")
 	}
-	g := &Game{
+	g := &engine.Replayer{
 		Name: "run", Title: filepath.Base(words[0]), Dumps: has("dump"),
-		Prepare: func(p *Program, rec *Recording, ask Ask, dirs Dirs) (*Plan, error) {
+		Prepare: func(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 			args, err := fill(words[1:], rec, ask, dirs)
 			if err != nil {
 				return nil, err
@@ -44,13 +45,13 @@ func Command(words []string) (*Game, *Program, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{
+			return &engine.Plan{
 				Command: confine.Command{Args: append([]string{p.Path}, args...), Dir: here, Env: confine.Minimal(dirs.Home)},
 				Tick:    printedTick,
 			}, nil
 		},
 	}
-	p := &Program{Path: words[0], Options: map[string]string{}}
+	p := &engine.Program{Path: words[0], Options: map[string]string{}}
 	for i, w := range words[1:] {
 		p.Options[strconv.Itoa(i)] = w
 	}
@@ -58,7 +59,7 @@ func Command(words []string) (*Game, *Program, error) {
 }
 
 // fill puts what is known into the words of a command.
-func fill(words []string, rec *Recording, ask Ask, dirs Dirs) ([]string, error) {
+func fill(words []string, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) ([]string, error) {
 	var out []string
 	for _, word := range words {
 		if strings.Contains(word, "{until}") && ask.Until == nil || strings.Contains(word, "{dump}") && len(ask.Dump) == 0 {
@@ -73,7 +74,7 @@ func fill(words []string, rec *Recording, ask Ask, dirs Dirs) ([]string, error) 
 	return out, nil
 }
 
-func fillWord(word string, rec *Recording, ask Ask, dirs Dirs) (string, error) {
+func fillWord(word string, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (string, error) {
 	var b strings.Builder
 	for rest := word; rest != ""; {
 		before, after, ok := strings.Cut(rest, "{")
@@ -92,7 +93,7 @@ func fillWord(word string, rec *Recording, ask Ask, dirs Dirs) (string, error) {
 			return "", err
 		}
 		if !own && b.Len() == 0 && (strings.HasPrefix(value, "-") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "@")) {
-			return "", &Refusal{Path: rec.Path, Why: fmt.Sprintf("its %s would be an option or a path: %q", name, value)}
+			return "", &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its %s would be an option or a path: %q", name, value)}
 		}
 		b.WriteString(value)
 		rest = tail
@@ -106,7 +107,7 @@ func isName(s string) bool {
 }
 
 // valueOf returns what a name in braces stands for; own says that it is ours, and not from a log.
-func valueOf(name string, rec *Recording, ask Ask, dirs Dirs) (value string, own bool, err error) {
+func valueOf(name string, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (value string, own bool, err error) {
 	switch name {
 	case "log":
 		return rec.File, true, nil
@@ -128,10 +129,10 @@ func valueOf(name string, rec *Recording, ask Ask, dirs Dirs) (value string, own
 		value = rec.Header.Params[name]
 	}
 	if value == "" {
-		return "", false, &Refusal{Path: rec.Path, Why: fmt.Sprintf("its header does not say {%s}, which the command wants", name)}
+		return "", false, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its header does not say {%s}, which the command wants", name)}
 	}
 	if strings.ContainsRune(value, 0) {
-		return "", false, &Refusal{Path: rec.Path, Why: fmt.Sprintf("its %s has a zero byte", name)}
+		return "", false, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its %s has a zero byte", name)}
 	}
 	return value, false, nil
 }

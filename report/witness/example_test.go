@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report/witness"
 )
 
@@ -17,8 +18,8 @@ func ExampleWitness_Play() {
 		return
 	}
 	w := &witness.Witness{Game: game, Spec: "run:cat {log}", Program: *program}
-	rec := &witness.Recording{Path: "host/commands.txt", File: filepath.Join("testdata", "commands.txt")}
-	replay, err := w.Play(context.Background(), rec, witness.Ask{})
+	rec := &engine.Recording{Path: "host/commands.txt", File: filepath.Join("testdata", "commands.txt")}
+	replay, err := w.Play(context.Background(), rec, engine.Ask{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,3 +1,16 @@
+// Package witness has games play their own recordings again.
+//
+// An [engine.Replayer] says how one game is started without a person, and where it leaves what it computes. A
+// [Witness] is a game as a command line names it, with a program, options and limits. [Witness.Play] has the
+// game play an [engine.Recording], and returns the folder with the files that the game left. They are
+// recognised as all evidence is, and compared with the peer's files as those of any two peers are; nothing
+// here compares.
+//
+//	recording → Check → Prepare → confine.Run → Collect → folder → evidence
+//
+// A recording never chooses what runs: programs and options come from the command line alone, names
+// in a recording are arguments and never paths or options, and no shell is started. The program runs
+// within limits, without the network, see package confine.
 package witness
 
 import (
@@ -15,6 +28,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -33,10 +47,10 @@ const (
 
 // Witness is a game as a command line names it.
 type Witness struct {
-	Game *Game
+	Game *engine.Replayer
 	Spec string // as it was given
 	// Program is its program and options. Play sets Version.
-	Program Program
+	Program engine.Program
 
 	Time   time.Duration // how long one run may take, 0 for DefaultTime
 	Disk   int64         // how many bytes it may write, 0 for DefaultDisk
@@ -57,8 +71,8 @@ type Witness struct {
 
 // Replay is what a game left that played a recording.
 type Replay struct {
-	*Recording
-	Ask    Ask
+	*engine.Recording
+	Ask    engine.Ask
 	Folder string // with the files
 	// Key says what it depends on: equal ones are of one run, of all that is kept.
 	Key kept.Key
@@ -70,7 +84,7 @@ type Replay struct {
 func (r *Replay) Close() error { return r.close() }
 
 // Check says why a recording cannot be played, see Game.Check: a *Refusal. It asks once for each.
-func (w *Witness) Check(ctx context.Context, rec *Recording) error {
+func (w *Witness) Check(ctx context.Context, rec *engine.Recording) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err, ok := w.checked[rec.File]; ok {
@@ -87,16 +101,16 @@ func (w *Witness) Check(ctx context.Context, rec *Recording) error {
 	return err
 }
 
-func (w *Witness) check(ctx context.Context, rec *Recording) error {
+func (w *Witness) check(ctx context.Context, rec *engine.Recording) error {
 	if !w.Game.Plays(rec.Format) {
-		return &Refusal{Path: rec.Path, Why: fmt.Sprintf("a recording of format %s, which %s does not play", rec.Format, w.Game.Title)}
+		return &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("a recording of format %s, which %s does not play", rec.Format, w.Game.Title)}
 	}
 	if w.Game.Check == nil {
 		return nil
 	}
 	w.Program.Ask = w.ask
 	err := w.Game.Check(ctx, &w.Program, rec)
-	var refused *Refusal
+	var refused *engine.Refusal
 	if errors.As(err, &refused) {
 		if refused.Path == "" {
 			refused.Path = rec.Path
@@ -151,7 +165,7 @@ func (w *Witness) ask(ctx context.Context, args ...string) (string, error) {
 		return "", err
 	}
 	if ended.Why != "" || ended.Signal != "" {
-		return out.String(), fmt.Errorf("%s %s: %w", w.Program.Path, strings.Join(args, " "), Ended(ended))
+		return out.String(), fmt.Errorf("%s %s: %w", w.Program.Path, strings.Join(args, " "), engine.Ended(ended))
 	}
 	return out.String(), nil
 }
@@ -165,16 +179,16 @@ func (w *Witness) memory() int64 {
 
 // Play has the game play a recording, and returns what it left. The caller closes it. Errors are a
 // *Refusal, a *Failure, or the cause of ctx.
-func (w *Witness) Play(ctx context.Context, rec *Recording, ask Ask) (*Replay, error) {
-	rec, err := rec.absolute()
+func (w *Witness) Play(ctx context.Context, rec *engine.Recording, ask engine.Ask) (*Replay, error) {
+	rec, err := rec.Absolute()
 	if err != nil {
 		return nil, err
 	}
 	if err := w.Check(ctx, rec); err != nil {
 		return nil, err
 	}
-	if !w.Game.can(ask.Mode) {
-		return nil, &Refusal{Path: rec.Path, Why: fmt.Sprintf("%s has no replay in the mode %s", w.Game.Title, ask.Mode)}
+	if !w.Game.Can(ask.Mode) {
+		return nil, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("%s has no replay in the mode %s", w.Game.Title, ask.Mode)}
 	}
 	if !w.Game.Dumps {
 		ask.Dump = nil
@@ -206,7 +220,7 @@ func (w *Witness) Play(ctx context.Context, rec *Recording, ask Ask) (*Replay, e
 }
 
 // program returns the program as the last check found it; recordings may be checked while others are played.
-func (w *Witness) program() *Program {
+func (w *Witness) program() *engine.Program {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.Program
@@ -215,7 +229,7 @@ func (w *Witness) program() *Program {
 
 // key is what a replay depends on: the recipe, the program and what files its words name, the recording and what
 // lies beside it, and what was asked.
-func (w *Witness) key(program *Program, rec *Recording, ask Ask) (key kept.Key, err error) {
+func (w *Witness) key(program *engine.Program, rec *engine.Recording, ask engine.Ask) (key kept.Key, err error) {
 	parts := []string{"replay", w.Game.Name, strconv.Itoa(w.Game.Recipe), program.Version}
 	file := func(path string) {
 		var of kept.Key
@@ -223,7 +237,7 @@ func (w *Witness) key(program *Program, rec *Recording, ask Ask) (key kept.Key, 
 			parts = append(parts, of.String())
 		}
 	}
-	for _, word := range append([]string{program.Path}, program.words()...) {
+	for _, word := range append([]string{program.Path}, program.Words()...) {
 		parts = append(parts, word)
 		_, value, _ := strings.Cut(word, "=")
 		for _, path := range []string{word, value} {
@@ -244,32 +258,22 @@ func (w *Witness) key(program *Program, rec *Recording, ask Ask) (key kept.Key, 
 	return kept.Of(append(parts, until, fmt.Sprint(ask.Dump), string(ask.Mode), strconv.Itoa(ask.Run))...), err
 }
 
-// words are the options of a program, in order.
-func (p *Program) words() []string {
-	list := make([]string, 0, len(p.Options))
-	for name, value := range p.Options {
-		list = append(list, name+"="+value)
-	}
-	slices.Sort(list)
-	return list
-}
-
 // run has the game play a recording, and leaves what it computed in a folder.
-func (w *Witness) run(ctx context.Context, program *Program, rec *Recording, ask Ask, out string) (err error) {
+func (w *Witness) run(ctx context.Context, program *engine.Program, rec *engine.Recording, ask engine.Ask, out string) (err error) {
 	top, remove, err := files.TemporaryFolder("")
 	if err != nil {
 		return err
 	}
 	defer remove()
-	dirs := Dirs{Home: filepath.Join(top, "home"), Work: filepath.Join(top, "work"), Out: out, Log: filepath.Join(top, "work", "printed.log")}
+	dirs := engine.Dirs{Home: filepath.Join(top, "home"), Work: filepath.Join(top, "work"), Out: out, Log: filepath.Join(top, "work", "printed.log")}
 	for _, dir := range []string{dirs.Home, dirs.Work} {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
 	}
 	defer func() {
-		var f *Failure
-		var r *Refusal
+		var f *engine.Failure
+		var r *engine.Refusal
 		if errors.As(err, &f) && f.Path == "" {
 			f.Title, f.Path = w.Game.Title, rec.Path
 		}
@@ -306,29 +310,13 @@ func (w *Witness) run(ctx context.Context, program *Program, rec *Recording, ask
 	}
 	found, err := recognised(out)
 	if err == nil && !found {
-		err = &Failure{Why: "it left nothing of a format that is read", Said: last(ended.Tail)}
+		err = &engine.Failure{Why: "it left nothing of a format that is read", Said: engine.LastLine(ended.Tail)}
 	}
 	return err
 }
 
-// absolute returns the recording with paths that hold in any folder.
-func (rec *Recording) absolute() (*Recording, error) {
-	out := *rec
-	out.Beside = slices.Clone(rec.Beside)
-	var err error
-	if out.File, err = filepath.Abs(rec.File); err != nil {
-		return nil, err
-	}
-	for i, file := range out.Beside {
-		if out.Beside[i], err = filepath.Abs(file); err != nil {
-			return nil, err
-		}
-	}
-	return &out, nil
-}
-
 // watch runs the program until the replay has ended.
-func (w *Witness) watch(ctx context.Context, plan *Plan, rec *Recording, ask Ask, dirs Dirs) (*confine.Ended, error) {
+func (w *Witness) watch(ctx context.Context, plan *engine.Plan, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*confine.Ended, error) {
 	printed, err := os.Create(dirs.Log)
 	if err != nil {
 		return nil, err
@@ -420,8 +408,8 @@ func (w *Witness) watch(ctx context.Context, plan *Plan, rec *Recording, ask Ask
 
 // keepPrinted leaves what a program printed beside what it wrote, if that is of a format that is read. Status 1 is
 // how programs say that something differs.
-func keepPrinted(ended *confine.Ended, dirs Dirs) error {
-	if err := Ended(ended); err != nil && ended.Code != 1 {
+func keepPrinted(ended *confine.Ended, dirs engine.Dirs) error {
+	if err := engine.Ended(ended); err != nil && ended.Code != 1 {
 		return err
 	}
 	const name = "stdout.log"

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
@@ -31,21 +31,21 @@ type computed struct {
 }
 
 // collect leaves the log and the saves that the game wrote, up to the last tick that was recorded.
-func collect(ended *confine.Ended, r *recorded, dirs witness.Dirs) error {
+func collect(ended *confine.Ended, r *recorded, dirs engine.Dirs) error {
 	c, err := readComputed(filepath.Join(dirs.Home, filepath.FromSlash(ownLog)), r)
 	if err != nil {
 		return err
 	}
 	if !c.ended && !c.parted {
-		failed := witness.Ended(ended)
-		var f *witness.Failure
+		failed := engine.Ended(ended)
+		var f *engine.Failure
 		if errors.As(failed, &f) {
 			if c.last != "" {
 				f.Said = c.last
 			}
 			return f
 		}
-		return &witness.Failure{Why: "it ended before the log did", Said: c.last}
+		return &engine.Failure{Why: "it ended before the log did", Said: c.last}
 	}
 	out, err := os.Create(filepath.Join(dirs.Out, "commands-out.log"))
 	if err != nil {
@@ -68,7 +68,7 @@ func collect(ended *confine.Ended, r *recorded, dirs witness.Dirs) error {
 }
 
 // keepSave moves one of the game's saves into Out: an error is fs.ErrNotExist for what is none.
-func keepSave(name string, r *recorded, dirs witness.Dirs) error {
+func keepSave(name string, r *recorded, dirs engine.Dirs) error {
 	parsed, ok := openttd.ParseName(name)
 	if !ok || parsed.NoEvidence || fmt.Sprintf("%08x", parsed.Seed) != r.seed || name != filepath.Base(name) {
 		return fs.ErrNotExist

@@ -20,16 +20,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 // Game returns the recipe.
-func Game() *witness.Game {
-	return &witness.Game{
+func Game() *engine.Replayer {
+	return &engine.Replayer{
 		Name:     "openttd",
 		OwnBuild: true,
 		Title:    "OpenTTD",
@@ -60,7 +60,7 @@ min_active_clients = 0
 pause_on_join = false
 `
 
-func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs witness.Dirs) (*witness.Plan, error) {
+func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 	r, err := readRecorded(rec)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	}
 	r.last = max(r.last, r.start)
 	if len(r.lines) == 0 {
-		return nil, &witness.Refusal{Why: "no command follows its save " + r.name}
+		return nil, &engine.Refusal{Why: "no command follows its save " + r.name}
 	}
 	if err := os.MkdirAll(filepath.Join(dirs.Home, filepath.FromSlash(autosave)), 0o777); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 		return nil, err
 	}
 	w := &watched{file: filepath.Join(dirs.Home, filepath.FromSlash(ownLog)), last: r.last}
-	return &witness.Plan{
+	return &engine.Plan{
 		Command: confine.Command{
 			Args: []string{p.Path, fmt.Sprintf("-D127.0.0.1:%d", port), "-c", filepath.Join(dirs.Home, configFile), "-d", "desync=3", "-x", "-g", filepath.Join(dirs.Home, startFile)},
 			Dir:  dirs.Work, Env: confine.Minimal(dirs.Home),
@@ -115,14 +115,14 @@ var version = lazyregexp.New(`(?m)^OpenTTD (\S+)\r?$`)
 // reading is a text that a program has if it can replay commands.
 const reading = "Cannot open commands.log"
 
-func check(ctx context.Context, p *witness.Program, rec *witness.Recording) error {
+func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error {
 	said, err := p.Ask(ctx, "-h")
 	if err != nil {
 		return err
 	}
 	m := version.FindStringSubmatch(said)
 	if m == nil {
-		return &witness.Refusal{Why: fmt.Sprintf("%s -h does not say that it is OpenTTD", filepath.Base(p.Path))}
+		return &engine.Refusal{Why: fmt.Sprintf("%s -h does not say that it is OpenTTD", filepath.Base(p.Path))}
 	}
 	p.Version = m[1]
 	can, err := contains(p.Path, reading)
@@ -130,7 +130,7 @@ func check(ctx context.Context, p *witness.Program, rec *witness.Recording) erro
 		return err
 	}
 	if !can {
-		return &witness.Refusal{Why: fmt.Sprintf("%s %s is built without command replay (DEBUG_DUMP_COMMANDS, docs/games.md)", filepath.Base(p.Path), p.Version)}
+		return &engine.Refusal{Why: fmt.Sprintf("%s %s is built without command replay (DEBUG_DUMP_COMMANDS, docs/games.md)", filepath.Base(p.Path), p.Version)}
 	}
 	r, err := readRecorded(rec)
 	if err != nil {
@@ -165,7 +165,7 @@ func contains(path, text string) (bool, error) {
 }
 
 // played says why the save that a log goes on from cannot be loaded by a program.
-func (r *recorded) played(p *witness.Program) error {
+func (r *recorded) played(p *engine.Program) error {
 	f, err := os.Open(r.save)
 	if err != nil {
 		return err
@@ -178,16 +178,16 @@ func (r *recorded) played(p *witness.Program) error {
 	w, err := openttd.Read(f, info.Size(), r.name)
 	var malformed *openttd.Error
 	if errors.As(err, &malformed) {
-		return &witness.Refusal{Why: fmt.Sprintf("its save is not read: %v", err)}
+		return &engine.Refusal{Why: fmt.Sprintf("its save is not read: %v", err)}
 	}
 	if err != nil {
 		return err
 	}
 	if t := w.Table(snapshot.Archetype, "NGRF"); t != nil && t.Rows() > 0 {
-		return &witness.Refusal{Why: fmt.Sprintf("it was played with %d NewGRFs; logs with NewGRFs are not played", t.Rows())}
+		return &engine.Refusal{Why: fmt.Sprintf("it was played with %d NewGRFs; logs with NewGRFs are not played", t.Rows())}
 	}
 	if build := w.Meta["build"]; build != "" && build != p.Version {
-		return &witness.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", build, filepath.Base(p.Path), p.Version), Version: true}
+		return &engine.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", build, filepath.Base(p.Path), p.Version), Version: true}
 	}
 	return nil
 }

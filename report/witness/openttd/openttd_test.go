@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // testdata/recorded.log is the beginning of a log of a dedicated server, and replayed.log what a build with command
@@ -43,10 +43,10 @@ func write(t testing.TB, text string, path ...string) string {
 }
 
 // recording returns a log with saves of the corpus beside it, which have the same seed and days.
-func recording(t testing.TB, log string, saves ...string) *witness.Recording {
+func recording(t testing.TB, log string, saves ...string) *engine.Recording {
 	t.Helper()
 	dir := t.TempDir()
-	rec := &witness.Recording{Path: "server/commands-out.log", Format: "openttd-log", File: write(t, log, dir, "commands-out.log")}
+	rec := &engine.Recording{Path: "server/commands-out.log", Format: "openttd-log", File: write(t, log, dir, "commands-out.log")}
 	for _, name := range saves {
 		rec.Beside = append(rec.Beside, write(t, text(t, corpus+name), dir, name))
 	}
@@ -54,25 +54,25 @@ func recording(t testing.TB, log string, saves ...string) *witness.Recording {
 }
 
 // program returns a program that says what it is, and has a text in it.
-func program(t testing.TB, says, has string) *witness.Program {
+func program(t testing.TB, says, has string) *engine.Program {
 	t.Helper()
 	file := write(t, strings.Repeat("x", 3<<20-5)+has+strings.Repeat("y", 100), t.TempDir(), "openttd")
-	return &witness.Program{Path: file, Ask: func(context.Context, ...string) (string, error) { return says, nil }}
+	return &engine.Program{Path: file, Ask: func(context.Context, ...string) (string, error) { return says, nil }}
 }
 
 const says = "OpenTTD 13.0\n\n\nCommand line options:\n"
 
 // playing returns what the recipe leaves of a game that writes a log.
-func playing(t *testing.T, rec *witness.Recording, ask witness.Ask, log string, ended confine.Ended) (witness.Dirs, *witness.Plan, error) {
+func playing(t *testing.T, rec *engine.Recording, ask engine.Ask, log string, ended confine.Ended) (engine.Dirs, *engine.Plan, error) {
 	t.Helper()
 	top := t.TempDir()
-	dirs := witness.Dirs{Home: filepath.Join(top, "home"), Work: filepath.Join(top, "work"), Out: filepath.Join(top, "out"), Log: filepath.Join(top, "work", "printed.log")}
+	dirs := engine.Dirs{Home: filepath.Join(top, "home"), Work: filepath.Join(top, "work"), Out: filepath.Join(top, "out"), Log: filepath.Join(top, "work", "printed.log")}
 	for _, dir := range []string{dirs.Home, dirs.Work, dirs.Out} {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	plan, err := Game().Prepare(&witness.Program{Path: "/usr/games/openttd"}, rec, ask, dirs)
+	plan, err := Game().Prepare(&engine.Program{Path: "/usr/games/openttd"}, rec, ask, dirs)
 	if err != nil {
 		return dirs, nil, err
 	}
@@ -95,7 +95,7 @@ func session(log string) string {
 
 // A log that is played to its end leaves the same log.
 func TestSame(t *testing.T) {
-	dirs, plan, err := playing(t, recording(t, text(t, recordedLog), startSave), witness.Ask{}, text(t, replayedLog), confine.Ended{})
+	dirs, plan, err := playing(t, recording(t, text(t, recordedLog), startSave), engine.Ask{}, text(t, replayedLog), confine.Ended{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestParted(t *testing.T) {
 		t.Fatal("no such line")
 	}
 	log = before + at + "mismatch expected {a6e42ad7, fa966261}, got {209011ce, ceea9bae}\n[2026-11-22 19:37:55] save: 000ade21; 00; /x/crash20261122193645.sav\n"
-	dirs, _, err := playing(t, recording(t, text(t, recordedLog), startSave), witness.Ask{}, log, confine.Ended{Code: -1, Signal: "aborted"})
+	dirs, _, err := playing(t, recording(t, text(t, recordedLog), startSave), engine.Ask{}, log, confine.Ended{Code: -1, Signal: "aborted"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestParted(t *testing.T) {
 // A game that the log leaves paused goes no further.
 func TestPaused(t *testing.T) {
 	log, _, _ := strings.Cut(text(t, replayedLog), ending)
-	_, plan, err := playing(t, recording(t, text(t, recordedLog), startSave), witness.Ask{}, log+ending+"\n", confine.Ended{})
+	_, plan, err := playing(t, recording(t, text(t, recordedLog), startSave), engine.Ask{}, log+ending+"\n", confine.Ended{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,8 +175,8 @@ func TestFailures(t *testing.T) {
 		{"time", begun, confine.Ended{Code: -1, Why: "ran longer than 1h0m0s"}, "it was ended: it ran longer than 1h0m0s; it said last: “sync: 000ade21; 00; "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dirs, _, err := playing(t, recording(t, text(t, recordedLog), startSave), witness.Ask{}, tt.log, tt.ended)
-			if !errors.Is(err, witness.ErrFailed) || !strings.Contains(err.Error(), ": "+tt.want) {
+			dirs, _, err := playing(t, recording(t, text(t, recordedLog), startSave), engine.Ask{}, tt.log, tt.ended)
+			if !errors.Is(err, engine.ErrFailed) || !strings.Contains(err.Error(), ": "+tt.want) {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
 			if left, err := os.ReadDir(dirs.Out); err != nil || len(left) > 0 {
@@ -189,7 +189,7 @@ func TestFailures(t *testing.T) {
 // A log whose first save is not there is played from the next one; the state of the random number generator
 // that the game logs at its tick is after the commands of that tick, and is left out.
 func TestLaterSave(t *testing.T) {
-	dirs, _, err := playing(t, recording(t, text(t, recordedLog), laterSave), witness.Ask{}, text(t, replayedLog), confine.Ended{})
+	dirs, _, err := playing(t, recording(t, text(t, recordedLog), laterSave), engine.Ask{}, text(t, replayedLog), confine.Ended{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestLaterSave(t *testing.T) {
 		t.Errorf("the log:\n%s\nwant:\n%s", got, want)
 	}
 	until := uint64(0xade20*74 + 0x0e)
-	if dirs, _, err = playing(t, recording(t, text(t, recordedLog), startSave), witness.Ask{Until: &until}, text(t, replayedLog), confine.Ended{}); err != nil {
+	if dirs, _, err = playing(t, recording(t, text(t, recordedLog), startSave), engine.Ask{Until: &until}, text(t, replayedLog), confine.Ended{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := session(text(t, filepath.Join(dirs.Out, "commands-out.log"))); !strings.HasSuffix(got, "02400D030000000000 (CmdIncreaseLoan)\n") {
@@ -238,14 +238,14 @@ func TestCheck(t *testing.T) {
 	if err := Game().Check(t.Context(), program(t, says, reading), rec); err == nil || !strings.Contains(err.Error(), ": its save is not read: ") {
 		t.Errorf("a save that is cut off: %v", err)
 	}
-	if _, _, err := playing(t, recording(t, "save: 000ade1f; 00; "+startSave+"\n", startSave), witness.Ask{}, "", confine.Ended{}); err == nil || !strings.HasSuffix(err.Error(), "no command follows its save "+startSave) {
+	if _, _, err := playing(t, recording(t, "save: 000ade1f; 00; "+startSave+"\n", startSave), engine.Ask{}, "", confine.Ended{}); err == nil || !strings.HasSuffix(err.Error(), "no command follows its save "+startSave) {
 		t.Errorf("a log that ends with its save: %v", err)
 	}
 }
 
 func refused(t *testing.T, err error, want string, version bool) {
 	t.Helper()
-	var r *witness.Refusal
+	var r *engine.Refusal
 	switch {
 	case want == "" && err == nil:
 	case !errors.As(err, &r) || !strings.HasSuffix(err.Error(), ": "+want) || r.Version != version:
@@ -258,10 +258,10 @@ func FuzzRecorded(f *testing.F) {
 	f.Add([]byte("save: 000ade1f; 00; " + startSave + "\ncmd: 000ade20; 0e; 00; 00000031; 00000000; 000000; 02 (CmdIncreaseLoan)\nsync_err: 000ade20; 0f\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
-		rec := &witness.Recording{Path: "x", File: write(t, string(b), dir, "x"), Beside: []string{filepath.Join(dir, startSave)}}
+		rec := &engine.Recording{Path: "x", File: write(t, string(b), dir, "x"), Beside: []string{filepath.Join(dir, startSave)}}
 		r, err := readRecorded(rec)
 		if err != nil {
-			var refused *witness.Refusal
+			var refused *engine.Refusal
 			if !errors.As(err, &refused) {
 				t.Error(err)
 			}

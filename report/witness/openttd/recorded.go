@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
@@ -64,9 +64,9 @@ var (
 
 // readRecorded reads a log from the first save in it that the peer left. Its error is a *witness.Refusal if
 // nothing can be played.
-func readRecorded(rec *witness.Recording) (*recorded, error) {
+func readRecorded(rec *engine.Recording) (*recorded, error) {
 	refuse := func(format string, args ...any) (*recorded, error) {
-		return nil, &witness.Refusal{Path: rec.Path, Why: fmt.Sprintf(format, args...)}
+		return nil, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf(format, args...)}
 	}
 	saves := map[string]string{}
 	for _, file := range rec.Beside {

@@ -11,15 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	statelog "github.com/desynctool/desynctool/snapshot/spring"
-
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // dataFolders returns the folders with games, maps and the engine's own content, which a run has besides its
 // own.
-func dataFolders(p *witness.Program) ([]string, error) {
+func dataFolders(p *engine.Program) ([]string, error) {
 	var dirs []string
 	if given := p.Options["data"]; given != "" {
 		for _, dir := range filepath.SplitList(given) {

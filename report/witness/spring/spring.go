@@ -23,30 +23,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	springlog "github.com/desynctool/desynctool/orderlog/spring"
 
 	"github.com/desynctool/desynctool/internal/confine"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // Game returns the recipe.
-func Game() *witness.Game {
-	return &witness.Game{
+func Game() *engine.Replayer {
+	return &engine.Replayer{
 		Name: "spring", Title: "Spring", Formats: []string{"spring-demo"}, Programs: []string{"spring-headless", "/usr/games/spring-headless"},
-		Options: []witness.Option{{Name: "data", Help: "folders with games and maps, as in SPRING_DATADIR"}},
+		Options: []engine.Option{{Name: "data", Help: "folders with games and maps, as in SPRING_DATADIR"}},
 		Dumps:   true, Recipe: 1, Check: check, Prepare: prepare,
 	}
 }
 
 // check asks the program for its version, and looks for the game and the map of a demo.
-func check(ctx context.Context, p *witness.Program, rec *witness.Recording) error {
+func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error {
 	said, err := p.Ask(ctx, "--version")
 	if err != nil {
 		return err
 	}
 	_, version, ok := strings.Cut(firstLine(said), " version ")
 	if !ok {
-		return &witness.Refusal{Why: fmt.Sprintf("%s is not a program of Spring: it does not say its version", filepath.Base(p.Path))}
+		return &engine.Refusal{Why: fmt.Sprintf("%s is not a program of Spring: it does not say its version", filepath.Base(p.Path))}
 	}
 	p.Version = version
 	synced, err := p.Ask(ctx, "--sync-version")
@@ -54,7 +54,7 @@ func check(ctx context.Context, p *witness.Program, rec *witness.Recording) erro
 		return err
 	}
 	if sync := firstLine(synced); sync != rec.Header.Build {
-		return &witness.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", orUnnamed(rec.Header.Build), filepath.Base(p.Path), orUnnamed(sync)), Version: true}
+		return &engine.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", orUnnamed(rec.Header.Build), filepath.Base(p.Path), orUnnamed(sync)), Version: true}
 	}
 	in, err := openRecording(rec.File)
 	if err != nil {
@@ -72,10 +72,10 @@ func check(ctx context.Context, p *witness.Program, rec *witness.Recording) erro
 	for _, want := range [][2]string{{"game", in.Header.Game}, {"map", in.Header.Map}} {
 		kind, name := want[0], want[1]
 		if name == "" {
-			return &witness.Refusal{Why: "its start script names no " + kind}
+			return &engine.Refusal{Why: "its start script names no " + kind}
 		}
 		if !found.may(name) {
-			return &witness.Refusal{Why: fmt.Sprintf("it needs the %s %q, which is in none of the folders with data: %s (data=FOLDER names others)", kind, name, strings.Join(dirs, ", "))}
+			return &engine.Refusal{Why: fmt.Sprintf("it needs the %s %q, which is in none of the folders with data: %s (data=FOLDER names others)", kind, name, strings.Join(dirs, ", "))}
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ const mutatorName = "desynctool witness 1"
 const config = "Sound = 0\nWorkerThreadCount = 1\nLogFlushLevel = 0\nLogRepeatLimit = 1000000000\nRotateLogFiles = never\nServerRecordDemos = 0\nDemoFromDemo = 0\n"
 
 // prepare writes a copy of the demo, an archive with the interface, and a configuration.
-func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs witness.Dirs) (*witness.Plan, error) {
+func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 	folders, err := dataFolders(p)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	header := in.Header
 	in.file.Close()
 	if len(header.Players) == 0 {
-		return nil, &witness.Refusal{Why: "its start script has no player"}
+		return nil, &engine.Refusal{Why: "its start script has no player"}
 	}
 	r.player = math.MaxUint32
 	for n := range header.Players {
@@ -138,7 +138,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	r.probe = binary.LittleEndian.Uint32(probe[:])
 	played, settings := filepath.Join(dirs.Work, "played.sdfz"), filepath.Join(dirs.Work, "springrc")
 	if r.last, err = r.write(rec.File, played); err != nil {
-		return nil, &witness.Refusal{Why: err.Error()}
+		return nil, &engine.Refusal{Why: err.Error()}
 	}
 	r.after = slices.Contains(ask.Dump, uint64(r.last+1))
 	if err := writeInterface(filepath.Join(r.data, "games", "desynctool.sdd"), folders, header.Game, ask.Dump); err != nil {
@@ -147,7 +147,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	if err := os.WriteFile(settings, []byte(config), 0o644); err != nil {
 		return nil, err
 	}
-	return &witness.Plan{
+	return &engine.Plan{
 		Command: confine.Command{
 			Args: []string{p.Path, "--isolation", "--isolation-dir=" + r.data, "--write-dir=" + r.data, "--config=" + settings, "--nocolor", "--name=replay", played},
 			Dir:  dirs.Work,
@@ -194,7 +194,7 @@ func writeInterface(dir string, folders []string, game string, dump []uint64) er
 // run is one run of the engine.
 type run struct {
 	copying
-	dirs      witness.Dirs
+	dirs      engine.Dirs
 	data      string // where the engine writes
 	recording string
 	last      int64 // the last frame of the copy
@@ -289,15 +289,15 @@ func (r *run) collect(ended *confine.Ended) error {
 			return err
 		}
 	}
-	switch failed := witness.Ended(ended); {
+	switch failed := engine.Ended(ended); {
 	case seen.wrong != "":
-		return &witness.Refusal{Why: seen.wrong}
+		return &engine.Refusal{Why: seen.wrong}
 	case why != "":
-		return &witness.Failure{Why: "it ended at once", Said: why}
+		return &engine.Failure{Why: "it ended at once", Said: why}
 	case failed != nil:
 		return failed
 	case len(sums) == 0:
-		return &witness.Failure{Why: "it computed no frame", Said: lastLine(ended.Tail)}
+		return &engine.Failure{Why: "it computed no frame", Said: lastLine(ended.Tail)}
 	}
 	if err := r.writeComputed(filepath.Join(r.dirs.Out, "demo.sdfz"), sums, int64(end)); err != nil {
 		return err

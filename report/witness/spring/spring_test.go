@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	springlog "github.com/desynctool/desynctool/orderlog/spring"
 	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/snapshot"
@@ -174,10 +175,10 @@ func newFixture(t *testing.T, how string) fixture {
 	return f
 }
 
-func (f fixture) play(t *testing.T, file string, ask witness.Ask, force bool) (*witness.Replay, *witness.Witness, error) {
+func (f fixture) play(t *testing.T, file string, ask engine.Ask, force bool) (*witness.Replay, *witness.Witness, error) {
 	t.Helper()
-	w := &witness.Witness{Game: Game(), Spec: "spring", Program: witness.Program{Path: f.program, Options: map[string]string{"data": f.data}}, Force: force}
-	rec := &witness.Recording{Peer: "Alice", Path: "Alice/demo.sdfz", File: file, Format: "spring-demo", Last: 190}
+	w := &witness.Witness{Game: Game(), Spec: "spring", Program: engine.Program{Path: f.program, Options: map[string]string{"data": f.data}}, Force: force}
+	rec := &engine.Recording{Peer: "Alice", Path: "Alice/demo.sdfz", File: file, Format: "spring-demo", Last: 190}
 	r, err := w.Play(context.Background(), rec, ask)
 	if r != nil {
 		t.Cleanup(func() { r.Close() })
@@ -243,7 +244,7 @@ func wantComputed(t *testing.T, until uint64) map[uint64]uint32 {
 
 func TestReplay(t *testing.T) {
 	f := newFixture(t, "good")
-	r, w, err := f.play(t, "testdata/demo.sdfz", witness.Ask{}, false)
+	r, w, err := f.play(t, "testdata/demo.sdfz", engine.Ask{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func TestReplay(t *testing.T) {
 }
 
 func TestMismatch(t *testing.T) {
-	r, _, err := newFixture(t, "differs").play(t, "testdata/demo.sdfz", witness.Ask{}, false)
+	r, _, err := newFixture(t, "differs").play(t, "testdata/demo.sdfz", engine.Ask{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,7 @@ func TestMismatch(t *testing.T) {
 // A replay to a frame plays no more, and one to the end of a torn recording plays what there is.
 func TestUntil(t *testing.T) {
 	until := uint64(99)
-	r, _, err := newFixture(t, "good").play(t, "testdata/demo.sdfz", witness.Ask{Until: &until}, false)
+	r, _, err := newFixture(t, "good").play(t, "testdata/demo.sdfz", engine.Ask{Until: &until}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +307,7 @@ func TestUntil(t *testing.T) {
 	if err := os.WriteFile(torn, whole[:len(whole)*9/10], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err = newFixture(t, "good").play(t, torn, witness.Ask{}, false)
+	r, _, err = newFixture(t, "good").play(t, torn, engine.Ask{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +318,7 @@ func TestUntil(t *testing.T) {
 }
 
 func TestStates(t *testing.T) {
-	r, _, err := newFixture(t, "good").play(t, "testdata/demo.sdfz", witness.Ask{Dump: []uint64{60, 120, 191}}, false)
+	r, _, err := newFixture(t, "good").play(t, "testdata/demo.sdfz", engine.Ask{Dump: []uint64{60, 120, 191}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +350,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("states %v", points)
 	}
 	// A game whose scripts leave states: peers leave the same, so that ours are not taken.
-	r, _, err = newFixture(t, "own states").play(t, "testdata/demo.sdfz", witness.Ask{Dump: []uint64{60}}, false)
+	r, _, err = newFixture(t, "own states").play(t, "testdata/demo.sdfz", engine.Ask{Dump: []uint64{60}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,8 +373,8 @@ func must[T any](v T, err error) T {
 func TestRefusals(t *testing.T) {
 	refused := func(f fixture, version bool, words ...string) {
 		t.Helper()
-		_, _, err := f.play(t, "testdata/demo.sdfz", witness.Ask{}, false)
-		var r *witness.Refusal
+		_, _, err := f.play(t, "testdata/demo.sdfz", engine.Ask{}, false)
+		var r *engine.Refusal
 		if !errors.As(err, &r) || r.Version != version {
 			t.Fatalf("%v, expected a refusal", err)
 		}
@@ -384,7 +385,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	refused(newFixture(t, "another version"), true, "a build without a version", "version 105.0", "--force")
-	r, w, err := newFixture(t, "another version").play(t, "testdata/demo.sdfz", witness.Ask{}, true)
+	r, w, err := newFixture(t, "another version").play(t, "testdata/demo.sdfz", engine.Ask{}, true)
 	if err != nil || r == nil || len(w.Forced()) == 0 {
 		t.Errorf("by force: %v, %q", err, w.Forced())
 	}
@@ -398,7 +399,7 @@ func TestRefusals(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(field.data, "maps", "field.sd7"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := field.play(t, "testdata/demo.sdfz", witness.Ask{}, false); err != nil {
+	if _, _, err := field.play(t, "testdata/demo.sdfz", engine.Ask{}, false); err != nil {
 		t.Error(err)
 	}
 	refused(newFixture(t, "other data"), false, "the map here is not the one that was recorded", "90aa", "85f5")
@@ -410,8 +411,8 @@ func TestFailures(t *testing.T) {
 		"crash":  "it crashed: killed",
 		"no map": `Dependent archive "witness field 1" not found`,
 	} {
-		_, _, err := newFixture(t, how).play(t, "testdata/demo.sdfz", witness.Ask{}, false)
-		if !errors.Is(err, witness.ErrFailed) || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), want) || strings.Contains(err.Error(), "\n") {
+		_, _, err := newFixture(t, how).play(t, "testdata/demo.sdfz", engine.Ask{}, false)
+		if !errors.Is(err, engine.ErrFailed) || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, expected %q", how, err, want)
 		}
 	}
@@ -419,7 +420,7 @@ func TestFailures(t *testing.T) {
 
 // What players write into the log is not taken for what the engine computed.
 func TestForged(t *testing.T) {
-	r, _, err := newFixture(t, "forged").play(t, "testdata/demo.sdfz", witness.Ask{}, false)
+	r, _, err := newFixture(t, "forged").play(t, "testdata/demo.sdfz", engine.Ask{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,16 +435,16 @@ func TestNames(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "demo.sdfz")
 		renamed(t, file, name)
 		f := newFixture(t, "good")
-		_, _, err := f.play(t, file, witness.Ask{}, false)
-		var r *witness.Refusal
+		_, _, err := f.play(t, file, engine.Ask{}, false)
+		var r *engine.Refusal
 		if !errors.As(err, &r) {
 			t.Errorf("%q: %v, expected a refusal", name, err)
 		}
 		// The engine is asked where an archive cannot be read here.
 		os.MkdirAll(filepath.Join(f.data, "games", "other.sd7"), 0o755)
-		rec := &witness.Recording{File: file, Last: 190}
-		dirs := witness.Dirs{Home: t.TempDir(), Work: t.TempDir(), Out: t.TempDir()}
-		plan, err := prepare(&witness.Program{Path: f.program, Options: map[string]string{"data": f.data}}, rec, witness.Ask{}, dirs)
+		rec := &engine.Recording{File: file, Last: 190}
+		dirs := engine.Dirs{Home: t.TempDir(), Work: t.TempDir(), Out: t.TempDir()}
+		plan, err := prepare(&engine.Program{Path: f.program, Options: map[string]string{"data": f.data}}, rec, engine.Ask{}, dirs)
 		if err != nil {
 			t.Fatalf("%q: %v", name, err)
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // Options that name folders.
@@ -21,7 +21,7 @@ const (
 )
 
 // mods returns the hashes of the mods that a recording names.
-func mods(rec *witness.Recording) []string { return strings.Fields(rec.Header.Params["mods"]) }
+func mods(rec *engine.Recording) []string { return strings.Fields(rec.Header.Params["mods"]) }
 
 // files returns the .wz files in a folder whose SHA-256 hashes are wanted.
 func files(dir string, hashes []string) ([]string, error) {

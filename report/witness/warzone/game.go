@@ -13,17 +13,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // Game returns the recipe.
-func Game() *witness.Game {
-	return &witness.Game{
+func Game() *engine.Replayer {
+	return &engine.Replayer{
 		Name: "warzone2100", Title: "Warzone 2100",
 		Formats:  []string{"warzone-replay"},
 		Programs: []string{"warzone2100", "/usr/games/warzone2100", "/usr/local/bin/warzone2100"},
-		Options: []witness.Option{
+		Options: []engine.Option{
 			{Name: modsOption, Help: "folder with the mods (.wz files) that a recording names"},
 			{Name: mapsOption, Help: "folder with the maps (.wz files) that a recording names and does not hold"},
 		},
@@ -36,26 +36,26 @@ func Game() *witness.Game {
 // status 1.
 var says = lazyregexp.New(`Warzone 2100 - Version: (\S[^,]{0,98}), Built:`)
 
-func check(ctx context.Context, p *witness.Program, rec *witness.Recording) error {
+func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error {
 	said, err := p.Ask(ctx, "--version")
 	if err != nil {
-		return &witness.Refusal{Why: err.Error()}
+		return &engine.Refusal{Why: err.Error()}
 	}
 	m := says.FindStringSubmatch(said)
 	if m == nil {
 		last := strings.TrimSpace(said)
 		last = last[strings.LastIndexByte(last, '\n')+1:]
-		return &witness.Refusal{Why: fmt.Sprintf("%s --version does not say which version of Warzone 2100 it is: %.100q", filepath.Base(p.Path), last)}
+		return &engine.Refusal{Why: fmt.Sprintf("%s --version does not say which version of Warzone 2100 it is: %.100q", filepath.Base(p.Path), last)}
 	}
 	p.Version = m[1]
 	if _, err := files(p.Options[modsOption], mods(rec)); err != nil {
-		return &witness.Refusal{Why: "mods: " + err.Error()}
+		return &engine.Refusal{Why: "mods: " + err.Error()}
 	}
 	switch build := rec.Header.Build; {
 	case build == "":
-		return &witness.Refusal{Why: "it does not say which version recorded it, and " + filepath.Base(p.Path) + " is " + p.Version, Version: true}
+		return &engine.Refusal{Why: "it does not say which version recorded it, and " + filepath.Base(p.Path) + " is " + p.Version, Version: true}
 	case build != p.Version:
-		return &witness.Refusal{Why: fmt.Sprintf("it was recorded with %.100s, and %s is %s", build, filepath.Base(p.Path), p.Version), Version: true}
+		return &engine.Refusal{Why: fmt.Sprintf("it was recorded with %.100s, and %s is %s", build, filepath.Base(p.Path), p.Version), Version: true}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 // watching is the slot that the game itself has while it plays a recording, that of a spectator.
@@ -53,7 +53,7 @@ func (r *recording) writeComputed(w io.Writer, slot uint8, computed map[uint32]u
 	}
 	said := map[uint32]bool{}
 	var b []byte
-	_, err = r.each(func(m *engine.Message, g *engine.GameTime) error {
+	_, err = r.each(func(m *wz.Message, g *wz.GameTime) error {
 		b = b[:0]
 		switch {
 		case g == nil:
@@ -98,7 +98,7 @@ func (r *recording) headOf(slot int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := binary.BigEndian.AppendUint32([]byte(engine.Magic), uint32(len(text)))
+	b := binary.BigEndian.AppendUint32([]byte(wz.Magic), uint32(len(text)))
 	b = append(b, text...)
 	return append(b, 0, 0, 0, 1, 0, 0, 0, 0), nil
 }

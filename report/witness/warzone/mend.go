@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/engines/engine"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 // mend makes a dump that was asked for what it would have been without asking. Of its lines, those of the GAME_TIME
@@ -20,7 +20,7 @@ func (s *play) mend(file string, time uint32) (mended string, err error) {
 	}
 	lines := bytes.SplitAfter(b, []byte("\n"))
 	if len(lines) < 4 {
-		return "", &witness.Failure{Why: fmt.Sprintf("its dump of %d has %d lines", time, len(lines)-1)}
+		return "", &engine.Failure{Why: fmt.Sprintf("its dump of %d has %d lines", time, len(lines)-1)}
 	}
 	next := map[uint8]int{}
 	var kept []byte
@@ -33,7 +33,7 @@ func (s *play) mend(file string, time uint32) (mended string, err error) {
 				continue // a mark
 			}
 			if n := next[rep.queue]; n >= len(list) || rep != list[n] && rep != blank(list[n]) {
-				return "", &witness.Failure{Why: fmt.Sprintf("its dump of %d has a line that no message of the recording makes: %.100q", time, line)}
+				return "", &engine.Failure{Why: fmt.Sprintf("its dump of %d has a line that no message of the recording makes: %.100q", time, line)}
 			}
 			line = readLine(list[next[rep.queue]])
 			next[rep.queue]++
@@ -49,7 +49,7 @@ func (s *play) mend(file string, time uint32) (mended string, err error) {
 	}
 	crc, err := sumOf(text(0))
 	if err != nil {
-		return "", &witness.Failure{Why: fmt.Sprintf("its dump of %d is damaged: %v", time, err)}
+		return "", &engine.Failure{Why: fmt.Sprintf("its dump of %d is damaged: %v", time, err)}
 	}
 	mended = file + ".mended"
 	return mended, os.WriteFile(mended, text(crc), 0o666)
@@ -57,7 +57,7 @@ func (s *play) mend(file string, time uint32) (mended string, err error) {
 
 // sumOf returns the CRC of the lines of a dump whose head and end say another one.
 func sumOf(text []byte) (uint32, error) {
-	d, err := engine.NewDump(bytes.NewReader(text), "dump")
+	d, err := wz.NewDump(bytes.NewReader(text), "dump")
 	if err != nil {
 		return 0, err
 	}

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
-	"github.com/desynctool/desynctool/report/witness"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 // dumpsOfRun is how many dumps the game writes while it plays one recording.
@@ -27,9 +27,9 @@ const maxRuns = 16
 // play is the state of one replay: the game plays the recording once for all checksums, and again for dumps that
 // it did not write then.
 type play struct {
-	program *witness.Program
+	program *engine.Program
 	rec     *recording
-	dirs    witness.Dirs
+	dirs    engine.Dirs
 	mods    []string // files
 	maps    []string
 
@@ -49,11 +49,11 @@ type dump struct {
 	crc  uint32
 }
 
-func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs witness.Dirs) (*witness.Plan, error) {
+func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 	until := uint32(math.MaxUint32)
 	if ask.Until != nil {
-		if t, ok := timeOf(*ask.Until); ok && t <= math.MaxUint32-engine.TickLength {
-			until = t + engine.TickLength // what follows from that tick shows in the next one
+		if t, ok := timeOf(*ask.Until); ok && t <= math.MaxUint32-wz.TickLength {
+			until = t + wz.TickLength // what follows from that tick shows in the next one
 		}
 	}
 	r, err := scan(rec.File, until)
@@ -62,10 +62,10 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	}
 	s := &play{program: p, rec: r, dirs: dirs, dumps: map[uint32]dump{}, known: map[uint32]uint16{}}
 	if s.mods, err = files(p.Options[modsOption], r.settings.Mods); err != nil {
-		return nil, &witness.Refusal{Why: "mods: " + err.Error()}
+		return nil, &engine.Refusal{Why: "mods: " + err.Error()}
 	}
 	if s.maps, err = mapFiles(p.Options[mapsOption]); err != nil {
-		return nil, &witness.Refusal{Why: "maps: " + err.Error()}
+		return nil, &engine.Refusal{Why: "maps: " + err.Error()}
 	}
 	for _, point := range ask.Dump {
 		if t, ok := timeOf(point); ok {
@@ -77,15 +77,15 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 
 // timeOf returns the game time of a state point.
 func timeOf(point uint64) (uint32, bool) {
-	if point > (math.MaxUint32-firstTime)/engine.TickLength {
+	if point > (math.MaxUint32-firstTime)/wz.TickLength {
 		return 0, false
 	}
-	return uint32(point*engine.TickLength + firstTime), true
+	return uint32(point*wz.TickLength + firstTime), true
 }
 
 // plan returns how the game plays the recording, with dumps at some times. The first run has none, and compares
 // what was recorded.
-func (s *play) plan(dump []uint32) (*witness.Plan, error) {
+func (s *play) plan(dump []uint32) (*engine.Plan, error) {
 	s.config = filepath.Join(s.dirs.Work, "run"+strconv.Itoa(s.runs))
 	s.runs++
 	folder := filepath.Join(s.config, "replay", "multiplay")
@@ -100,17 +100,17 @@ func (s *play) plan(dump []uint32) (*witness.Plan, error) {
 		return nil, err
 	}
 	args := []string{s.program.Path, "--headless", "--nosound", "--debug=net", "--configdir=" + s.config, "--loadreplay=multiplay/" + recordingName}
-	plan := &witness.Plan{
+	plan := &engine.Plan{
 		Command: confine.Command{Args: args, Dir: s.dirs.Work, Env: confine.Minimal(s.dirs.Home)},
 		Tick: func(line string) (uint64, bool) {
 			w, ok := parseWrong(line)
-			return uint64(w.time / engine.TickLength), ok
+			return uint64(w.time / wz.TickLength), ok
 		},
 		Over: func(line string) bool {
 			w, ok := parseWrong(line)
 			return ok && ends[w] || cannot(line) != ""
 		},
-		Next: func(ended *confine.Ended) (*witness.Plan, error) { return s.next(ended, dump, ends) },
+		Next: func(ended *confine.Ended) (*engine.Plan, error) { return s.next(ended, dump, ends) },
 	}
 	length := time.Duration(s.rec.lastTime()) * time.Millisecond
 	plan.Seconds = length.Seconds()/aboutSpeed + aboutStart
@@ -159,7 +159,7 @@ func (s *play) write(name string, dump []uint32) (ends map[wrong]bool, err error
 	ends = map[wrong]bool{}
 	marked := map[uint32]bool{}
 	var b []byte
-	_, err = s.rec.each(func(m *engine.Message, g *engine.GameTime) error {
+	_, err = s.rec.each(func(m *wz.Message, g *wz.GameTime) error {
 		if b = b[:0]; g == nil || g.CheckTime == 0 || !s.rec.compares(m.Queue) {
 			_, err := w.Write(m.Append(b))
 			return err
@@ -209,8 +209,8 @@ func (r *recording) copyHead(w io.Writer) error {
 }
 
 // next reads what a run has left, and returns the next one, nil if there is all that is wanted.
-func (s *play) next(ended *confine.Ended, dump []uint32, ends map[wrong]bool) (*witness.Plan, error) {
-	if err := witness.Ended(ended); err != nil {
+func (s *play) next(ended *confine.Ended, dump []uint32, ends map[wrong]bool) (*engine.Plan, error) {
+	if err := engine.Ended(ended); err != nil {
 		return nil, err
 	}
 	said, err := readPrinted(s.dirs.Log, ends)
@@ -222,7 +222,7 @@ func (s *play) next(ended *confine.Ended, dump []uint32, ends map[wrong]bool) (*
 		if said.cannot != "" {
 			why = "it does not play it"
 		}
-		return nil, &witness.Failure{Why: why, Said: lastOf(ended.Tail, said.cannot)}
+		return nil, &engine.Failure{Why: why, Said: lastOf(ended.Tail, said.cannot)}
 	}
 	if s.runs == 1 {
 		s.upTo = said.end
@@ -261,7 +261,7 @@ func (s *play) learn(said *printed) error {
 				continue
 			}
 			if crc, ok := s.known[t]; ok && crc != rep.CRC {
-				return &witness.Failure{Why: fmt.Sprintf("it took both %04X and %04X for the checksum of %d", crc, rep.CRC, t)}
+				return &engine.Failure{Why: fmt.Sprintf("it took both %04X and %04X for the checksum of %d", crc, rep.CRC, t)}
 			}
 			s.known[t] = rep.CRC
 		}
@@ -277,7 +277,7 @@ func (s *play) takeDumps(wanted []uint32) error {
 		return err
 	}
 	for _, entry := range list {
-		name, ok := engine.ParseDumpName(entry.Name())
+		name, ok := wz.ParseDumpName(entry.Name())
 		if _, have := s.dumps[name.Time]; !ok || have || !entry.Type().IsRegular() || name.Time > s.upTo {
 			continue
 		}
@@ -294,11 +294,11 @@ func (s *play) takeDumps(wanted []uint32) error {
 		sum, err := dumpCRC(file, name.Time)
 		switch {
 		case err != nil:
-			return &witness.Failure{Why: fmt.Sprintf("its dump of %d is damaged: %v", name.Time, err)}
+			return &engine.Failure{Why: fmt.Sprintf("its dump of %d is damaged: %v", name.Time, err)}
 		case known && crc != uint16(sum) && s.runs > 1:
 			continue // a game that is not deterministic computes something else in another run
 		case known && crc != uint16(sum):
-			return &witness.Failure{Why: fmt.Sprintf("its dump of %d has the checksum %04X, and it took %04X for right", name.Time, uint16(sum), crc)}
+			return &engine.Failure{Why: fmt.Sprintf("its dump of %d has the checksum %04X, and it took %04X for right", name.Time, uint16(sum), crc)}
 		}
 		s.dumps[name.Time] = dump{file, name.Slot, sum}
 	}
@@ -312,7 +312,7 @@ func dumpCRC(file string, time uint32) (uint32, error) {
 		return 0, err
 	}
 	defer f.Close()
-	d, err := engine.NewDump(bufio.NewReader(f), filepath.Base(file))
+	d, err := wz.NewDump(bufio.NewReader(f), filepath.Base(file))
 	if err != nil {
 		return 0, err
 	}

@@ -3,7 +3,7 @@ package warzone
 import (
 	"testing"
 
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 // TestWrong takes lines that 4.3.3 has printed, and some that it has not.
@@ -29,7 +29,7 @@ func TestWrong(t *testing.T) {
 func TestRead(t *testing.T) {
 	const said = "[recvPlayerGameTime] GAME_GAME_TIME p0;lat10,ct24702,crc056A,wlat1235\n"
 	rep, ok := parseRead([]byte(said))
-	want := report{0, engine.GameTime{Latency: 10, CheckTime: 24702, CRC: 0x056A, WantedLatency: 1235}}
+	want := report{0, wz.GameTime{Latency: 10, CheckTime: 24702, CRC: 0x056A, WantedLatency: 1235}}
 	if !ok || rep != want || string(readLine(rep)) != said {
 		t.Errorf("%+v %v, %q", rep, ok, readLine(rep))
 	}
@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 func TestBlank(t *testing.T) {
 	for time := uint32(102); time < 3000; time += 100 {
 		for latency := range uint32(12) {
-			was := report{1, engine.GameTime{Latency: latency, CheckTime: time, CRC: 7, WantedLatency: 9}}
+			was := report{1, wz.GameTime{Latency: latency, CheckTime: time, CRC: 7, WantedLatency: 9}}
 			now := blank(was)
 			if now.CheckTime != 0 || now.CRC != 0 || now.WantedLatency != 9 {
 				t.Fatalf("%+v", now)

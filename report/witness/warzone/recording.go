@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog/frame"
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
-	"github.com/desynctool/desynctool/report/witness"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 // checked is how many queues the game compares the checksums of: those of players. Spectators have the ones
@@ -20,7 +20,7 @@ const checked = 10
 // report is what one GAME_TIME message says.
 type report struct {
 	queue uint8
-	engine.GameTime
+	wz.GameTime
 }
 
 // key is a report's place in a recording.
@@ -33,9 +33,9 @@ type key struct {
 type recording struct {
 	file     string
 	until    uint32 // last game time that is wanted
-	settings *engine.Settings
+	settings *wz.Settings
 	head     int64 // bytes before the first message
-	end      engine.MessageType
+	end      wz.MessageType
 	elapsed  uint64
 	last     map[uint8]report    // the last report of each queue that the game compares and waits for to the end
 	ends     map[uint8]int64     // offset of its message
@@ -55,19 +55,19 @@ func scan(file string, until uint32) (*recording, error) {
 	}
 	var left []uint8
 	var due [256]uint64 // game time at which the next message of a queue is read
-	replay, err := r.each(func(m *engine.Message, g *engine.GameTime) error {
-		if m.Type == engine.PlayerLeftMessage {
+	replay, err := r.each(func(m *wz.Message, g *wz.GameTime) error {
+		if m.Type == wz.PlayerLeftMessage {
 			left = append(left, m.Queue)
 		}
 		if g == nil || !r.compares(m.Queue) {
 			return nil
 		}
 		rep := report{m.Queue, *g}
-		at := max(due[m.Queue], firstTime+engine.TickLength)
-		tick := key{m.Queue, uint32(at + engine.TickLength)}
+		at := max(due[m.Queue], firstTime+wz.TickLength)
+		tick := key{m.Queue, uint32(at + wz.TickLength)}
 		r.read[tick] = append(r.read[tick], rep)
-		if until := uint64(g.CheckTime) + uint64(g.Latency)*engine.TickLength; until >= at {
-			due[m.Queue] = at + ((until-at)/engine.TickLength+1)*engine.TickLength
+		if until := uint64(g.CheckTime) + uint64(g.Latency)*wz.TickLength; until >= at {
+			due[m.Queue] = at + ((until-at)/wz.TickLength+1)*wz.TickLength
 		}
 		if g.CheckTime != 0 {
 			r.last[m.Queue], r.ends[m.Queue] = rep, m.Offset
@@ -82,13 +82,13 @@ func scan(file string, until uint32) (*recording, error) {
 		delete(r.last, queue)
 	}
 	if len(r.last) == 0 {
-		return nil, &witness.Refusal{Why: "it has no checksum of a player that stayed, so that what the game computes could not be read"}
+		return nil, &engine.Refusal{Why: "it has no checksum of a player that stayed, so that what the game computes could not be read"}
 	}
 	r.elapsed, _ = replay.Elapsed()
 	end, whole := replay.End()
 	if r.end = end; !whole {
 		if !strings.HasPrefix(r.settings.Build, "4.3.") {
-			return nil, &witness.Refusal{Why: "its end is cut off; it is known how to end it for recordings of 4.3"}
+			return nil, &engine.Refusal{Why: "its end is cut off; it is known how to end it for recordings of 4.3"}
 		}
 		r.end = oldEnd
 	}
@@ -103,15 +103,15 @@ const oldEnd = 133
 
 // each calls f for each message that is wanted, with the payload of a GAME_TIME. Where the recording is cut
 // off, what stands before counts.
-func (r *recording) each(f func(*engine.Message, *engine.GameTime) error) (*engine.Replay, error) {
+func (r *recording) each(f func(*wz.Message, *wz.GameTime) error) (*wz.Replay, error) {
 	in, err := os.Open(r.file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	replay, err := engine.NewReplay(bufio.NewReader(in), "recording")
+	replay, err := wz.NewReplay(bufio.NewReader(in), "recording")
 	if err != nil {
-		return nil, &witness.Refusal{Why: err.Error()}
+		return nil, &engine.Refusal{Why: err.Error()}
 	}
 	r.settings = replay.Settings()
 	var closed [256]bool
@@ -122,7 +122,7 @@ func (r *recording) each(f func(*engine.Message, *engine.GameTime) error) (*engi
 		case err == io.EOF || errors.As(err, &broken) && errors.Is(broken.Err, frame.ErrTorn):
 			return replay, nil
 		case err != nil:
-			return nil, &witness.Refusal{Why: err.Error()}
+			return nil, &engine.Refusal{Why: err.Error()}
 		}
 		if n == 0 {
 			r.head = m.Offset
@@ -130,11 +130,11 @@ func (r *recording) each(f func(*engine.Message, *engine.GameTime) error) (*engi
 		if closed[m.Queue] {
 			continue
 		}
-		var g *engine.GameTime
-		if m.Type == engine.TimeMessage {
+		var g *wz.GameTime
+		if m.Type == wz.TimeMessage {
 			t, ok := m.GameTime()
 			if !ok {
-				return nil, &witness.Refusal{Why: fmt.Sprintf("offset %d: payload of GAME_TIME of %d bytes", m.Offset, len(m.Payload))}
+				return nil, &engine.Refusal{Why: fmt.Sprintf("offset %d: payload of GAME_TIME of %d bytes", m.Offset, len(m.Payload))}
 			}
 			g, closed[m.Queue] = &t, t.CheckTime >= r.until
 		}
@@ -158,7 +158,7 @@ func marks(of report) []report {
 
 // appendReport appends a report's message.
 func appendReport(b []byte, r report) []byte {
-	m := engine.Message{Queue: r.queue, Type: engine.TimeMessage, Payload: r.Append(nil)}
+	m := wz.Message{Queue: r.queue, Type: wz.TimeMessage, Payload: r.Append(nil)}
 	return m.Append(b)
 }
 
@@ -167,7 +167,7 @@ func appendReport(b []byte, r report) []byte {
 // What was said, time + 100 · latency, is 2 more than a multiple of 100, as the game's times are: the multiple
 // after it is as good.
 func blank(r report) report {
-	r.Latency = (r.CheckTime+r.Latency*engine.TickLength)/engine.TickLength + 1
+	r.Latency = (r.CheckTime+r.Latency*wz.TickLength)/wz.TickLength + 1
 	r.CheckTime, r.CRC = 0, 0
 	return r
 }

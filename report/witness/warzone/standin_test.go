@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 const session = "../../../testdata/warzone2100/player_power_3peer"
@@ -102,8 +102,8 @@ func standIn(kind string) int {
 type game struct {
 	kind, config, session string
 
-	truth   map[uint32]uint16           // CRCs of slot 0 in the session
-	read    map[uint32][]engine.Message // GAME_TIMEs by the tick that reads them, in the session
+	truth   map[uint32]uint16       // CRCs of slot 0 in the session
+	read    map[uint32][]wz.Message // GAME_TIMEs by the tick that reads them, in the session
 	crcs    map[uint32]uint32
 	texts   map[uint32]string
 	cleared map[uint32]bool
@@ -112,18 +112,18 @@ type game struct {
 }
 
 func (g *game) play(file string) {
-	g.truth, g.read = map[uint32]uint16{}, map[uint32][]engine.Message{}
+	g.truth, g.read = map[uint32]uint16{}, map[uint32][]wz.Message{}
 	g.crcs, g.texts, g.cleared = map[uint32]uint32{}, map[uint32]string{}, map[uint32]bool{}
 	was := g.queues(filepath.Join(g.session, filepath.FromSlash(hostFile)))
 	for _, m := range was[0] {
-		if t, ok := m.GameTime(); ok && m.Type == engine.TimeMessage {
+		if t, ok := m.GameTime(); ok && m.Type == wz.TimeMessage {
 			g.truth[t.CheckTime] = t.CRC
 		}
 	}
-	run(was, func(time uint32, read []engine.Message) { g.read[time+100] = read })
+	run(was, func(time uint32, read []wz.Message) { g.read[time+100] = read })
 	g.begin(2, nil)
 	g.begin(102, nil)
-	run(g.queues(file), func(time uint32, read []engine.Message) {
+	run(g.queues(file), func(time uint32, read []wz.Message) {
 		for _, m := range read {
 			g.check(m)
 		}
@@ -136,17 +136,17 @@ func (g *game) play(file string) {
 }
 
 // queues reads the GAME_TIME messages of a recording, by queue.
-func (g *game) queues(file string) map[uint8][]engine.Message {
+func (g *game) queues(file string) map[uint8][]wz.Message {
 	f, err := os.Open(file)
 	if err != nil {
 		panic(err)
 	}
 	defer f.Close()
-	r, err := engine.NewReplay(bufio.NewReader(f), file)
+	r, err := wz.NewReplay(bufio.NewReader(f), file)
 	if err != nil {
 		panic(err)
 	}
-	list := map[uint8][]engine.Message{}
+	list := map[uint8][]wz.Message{}
 	for {
 		m, err := r.Next()
 		if err == io.EOF {
@@ -156,7 +156,7 @@ func (g *game) queues(file string) map[uint8][]engine.Message {
 			fmt.Println("error   |18:58:43: [NETloadReplay:700] Unable to load replay: The replay file is incomplete or corrupted.")
 			select {}
 		}
-		if m.Type == engine.TimeMessage {
+		if m.Type == wz.TimeMessage {
 			c := *m
 			c.Payload, c.Offset = slices.Clone(m.Payload), 0
 			list[m.Queue] = append(list[m.Queue], c)
@@ -165,13 +165,13 @@ func (g *game) queues(file string) map[uint8][]engine.Message {
 }
 
 // run reads queues as the game does, and calls f with what is read at the end of each update.
-func run(queues map[uint8][]engine.Message, f func(time uint32, read []engine.Message)) {
+func run(queues map[uint8][]wz.Message, f func(time uint32, read []wz.Message)) {
 	until := map[uint8]uint32{}
 	for q := range queues {
 		until[q] = 2
 	}
 	for time := uint32(2); ; time += 100 {
-		var read []engine.Message
+		var read []wz.Message
 		stuck := false
 		for _, q := range slices.Sorted(maps.Keys(queues)) {
 			for time > until[q] && len(queues[q]) > 0 {
@@ -190,14 +190,14 @@ func run(queues map[uint8][]engine.Message, f func(time uint32, read []engine.Me
 	}
 }
 
-func line(m engine.Message) string {
+func line(m wz.Message) string {
 	t, _ := m.GameTime()
 	return fmt.Sprintf("[recvPlayerGameTime] GAME_GAME_TIME p%d;lat%d,ct%d,crc%04X,wlat%d", m.Queue, t.Latency, t.CheckTime, t.CRC, t.WantedLatency)
 }
 
 // begin computes the CRC of a tick, in which messages were read.
-func (g *game) begin(time uint32, read []engine.Message) {
-	same := slices.EqualFunc(read, g.read[time], func(a, b engine.Message) bool { return line(a) == line(b) })
+func (g *game) begin(time uint32, read []wz.Message) {
+	same := slices.EqualFunc(read, g.read[time], func(a, b wz.Message) bool { return line(a) == line(b) })
 	crc := uint32(g.truth[time])
 	if !same || g.kind == "random" && time > 26000 {
 		crc ^= 0x5A5A
@@ -221,7 +221,7 @@ func (g *game) begin(time uint32, read []engine.Message) {
 			return fmt.Sprintf("===== %s gameTime=%d, %d entries, CRC 0x%08X =====\n", word, time, len(out), crc)
 		}
 		body := func() []byte { return []byte(edge("BEGIN") + strings.Join(out, "\n") + "\n" + edge("END")) }
-		d, err := engine.NewDump(bytes.NewReader(body()), "x")
+		d, err := wz.NewDump(bytes.NewReader(body()), "x")
 		for err == nil {
 			_, err = d.Next()
 		}
@@ -233,7 +233,7 @@ func (g *game) begin(time uint32, read []engine.Message) {
 }
 
 // check compares what a message says.
-func (g *game) check(m engine.Message) {
+func (g *game) check(m wz.Message) {
 	t, _ := m.GameTime()
 	if t.CheckTime == 0 {
 		fmt.Println("error   |18:58:45: [checkDebugSync:5160] Huh? We aren't done yet...")

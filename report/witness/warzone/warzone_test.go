@@ -12,24 +12,25 @@ import (
 	"strings"
 	"testing"
 
-	engine "github.com/desynctool/desynctool/orderlog/warzone"
+	"github.com/desynctool/desynctool/engines/engine"
+	wz "github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/report/witness/warzone"
 )
 
 // recording is one on the disk.
-func recording(t *testing.T, file string) *witness.Recording {
+func recording(t *testing.T, file string) *engine.Recording {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := engine.NewReader(f, file)
+	r, err := wz.NewReader(f, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := &witness.Recording{Path: "host/x.wzrp", File: file, Format: "warzone-replay", Header: r.Header()}
+	rec := &engine.Recording{Path: "host/x.wzrp", File: file, Format: "warzone-replay", Header: r.Header()}
 	for {
 		record, err := r.Next()
 		if err != nil {
@@ -42,9 +43,9 @@ func recording(t *testing.T, file string) *witness.Recording {
 func real(name string) string { return filepath.Join(session, filepath.FromSlash(name)) }
 
 // play has a stand-in play a recording, and returns what it left by name.
-func play(t *testing.T, kind, file string, ask witness.Ask) (map[string]string, error) {
+func play(t *testing.T, kind, file string, ask engine.Ask) (map[string]string, error) {
 	t.Helper()
-	w := &witness.Witness{Game: warzone.Game(), Spec: "warzone2100", Program: witness.Program{Path: program(t, kind), Options: map[string]string{}}}
+	w := &witness.Witness{Game: warzone.Game(), Spec: "warzone2100", Program: engine.Program{Path: program(t, kind), Options: map[string]string{}}}
 	r, err := w.Play(context.Background(), recording(t, file), ask)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func play(t *testing.T, kind, file string, ask witness.Ask) (map[string]string, 
 // sums returns the CRCs that a recording has of a queue, by game time, and how many orders it has.
 func sums(t *testing.T, text string, queue uint8) (crcs map[uint32]uint16, orders int) {
 	t.Helper()
-	r, err := engine.NewReplay(strings.NewReader(text), "x.wzrp")
+	r, err := wz.NewReplay(strings.NewReader(text), "x.wzrp")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func sums(t *testing.T, text string, queue uint8) (crcs map[uint32]uint16, order
 		}
 		g, ok := m.GameTime()
 		switch {
-		case m.Type != engine.TimeMessage:
+		case m.Type != wz.TimeMessage:
 			orders++
 		case !ok:
 			t.Fatalf("%x", m.Payload)
@@ -109,7 +110,7 @@ func load(t *testing.T, name string) string {
 // power was changed.
 func TestReplay(t *testing.T) {
 	for name, last := range map[string]uint32{hostFile: 66702, gammaFile: 65602} {
-		left, err := play(t, "good", real(name), witness.Ask{})
+		left, err := play(t, "good", real(name), engine.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func TestReplay(t *testing.T) {
 // ticks reads a recording as an order log, without its hashes: what is in which tick.
 func ticks(t *testing.T, text string, until uint64) (list []string) {
 	t.Helper()
-	r, err := engine.NewReader(strings.NewReader(text), "x.wzrp")
+	r, err := wz.NewReader(strings.NewReader(text), "x.wzrp")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func ticks(t *testing.T, text string, until uint64) (list []string) {
 // TestDumps asks for states, among them one after the first two that differ, and one that cannot be had.
 func TestDumps(t *testing.T) {
 	until := uint64(300)
-	left, err := play(t, "good", real(gammaFile), witness.Ask{Until: &until, Dump: []uint64{255, 257, 258, 299, 1 << 40, 5000}})
+	left, err := play(t, "good", real(gammaFile), engine.Ask{Until: &until, Dump: []uint64{255, 257, 258, 299, 1 << 40, 5000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestDumps(t *testing.T) {
 // TestMended asks for dumps in which there is no difference, so that none is written unasked.
 func TestMended(t *testing.T) {
 	file := same(t)
-	left, err := play(t, "good", file, witness.Ask{Dump: []uint64{257, 258}})
+	left, err := play(t, "good", file, engine.Ask{Dump: []uint64{257, 258}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestMended(t *testing.T) {
 func same(t *testing.T) string {
 	t.Helper()
 	text := load(t, hostFile)
-	r, err := engine.NewReplay(strings.NewReader(text), "x")
+	r, err := wz.NewReplay(strings.NewReader(text), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func same(t *testing.T) string {
 			first = m.Offset
 		}
 		end = m.Offset + int64(len(m.Append(nil)))
-		if g, ok := m.GameTime(); ok && m.Type == engine.TimeMessage {
+		if g, ok := m.GameTime(); ok && m.Type == wz.TimeMessage {
 			if m.Queue == 0 {
 				truth[g.CheckTime] = g.CRC
 			} else if m.Queue == 1 && g.CheckTime >= 25702 {
@@ -229,7 +230,7 @@ func same(t *testing.T) string {
 // TestNobody plays with a game that computes from 26002 on what nobody has recorded.
 func TestNobody(t *testing.T) {
 	until := uint64(264)
-	left, err := play(t, "random", same(t), witness.Ask{Until: &until})
+	left, err := play(t, "random", same(t), engine.Ask{Until: &until})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,7 @@ func TestNoReplay(t *testing.T) {
 		{"good", header(`"versionString":"4.3.3"`, `"versionString":"-x;$("`), "recorded with -x;$("},
 		{"good", cut, ""},
 	} {
-		left, err := play(t, test.kind, test.file, witness.Ask{})
+		left, err := play(t, test.kind, test.file, engine.Ask{})
 		switch {
 		case test.want == "":
 			if err != nil || left["replay_p23.wzrp"] == "" {
@@ -279,8 +280,8 @@ func TestNoReplay(t *testing.T) {
 			t.Errorf("%s %s: %v, want %s", test.kind, test.file, err, test.want)
 		}
 	}
-	var refused *witness.Refusal
-	_, err := play(t, "other", real(hostFile), witness.Ask{})
+	var refused *engine.Refusal
+	_, err := play(t, "other", real(hostFile), engine.Ask{})
 	if !errors.As(err, &refused) || !refused.Version {
 		t.Errorf("%v is not of the version", err)
 	}

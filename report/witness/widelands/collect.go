@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/widelands"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // What the game prints of a replay, after the stamp.
@@ -85,7 +85,7 @@ func readVerdict(log string) (*verdict, error) {
 }
 
 // collect leaves what the game computed.
-func collect(ended *confine.Ended, rec *witness.Recording, asked []hash, dirs witness.Dirs) error {
+func collect(ended *confine.Ended, rec *engine.Recording, asked []hash, dirs engine.Dirs) error {
 	v, err := readVerdict(dirs.Log)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func collect(ended *confine.Ended, rec *witness.Recording, asked []hash, dirs wi
 	confirmed, err := v.confirmed(asked)
 	if err != nil {
 		if v.differs == nil {
-			if e := witness.Ended(ended); e != nil {
+			if e := engine.Ended(ended); e != nil {
 				return e
 			}
 		}
@@ -119,15 +119,15 @@ func (v *verdict) confirmed(asked []hash) ([]hash, error) {
 	case v.differs != nil:
 		i := slices.IndexFunc(asked, func(h hash) bool { return h.at == v.differs.at })
 		if i < 0 || asked[i].md5 != v.recorded || v.recorded == v.differs.md5 {
-			return nil, &witness.Failure{Why: fmt.Sprintf("it speaks of a hash at %d that the replay does not have", v.differs.at)}
+			return nil, &engine.Failure{Why: fmt.Sprintf("it speaks of a hash at %d that the replay does not have", v.differs.at)}
 		}
 		return asked[:i], nil
 	case v.broken != "":
-		return nil, &witness.Failure{Why: "it could not read the replay", Said: v.broken}
+		return nil, &engine.Failure{Why: "it could not read the replay", Said: v.broken}
 	case v.closed:
-		return nil, &witness.Failure{Why: "it could not load the saved game that the replay begins with, or not go on from it"}
+		return nil, &engine.Failure{Why: "it could not load the saved game that the replay begins with, or not go on from it"}
 	case !v.ended:
-		return nil, &witness.Failure{Why: "it ended before the replay did"}
+		return nil, &engine.Failure{Why: "it ended before the replay did"}
 	}
 	return asked, nil
 }
@@ -137,7 +137,7 @@ const stream = ".wss"
 
 // leaveStream leaves the leading part of the peer's sync stream of which the game has confirmed the hash,
 // if the peer left its stream and that part has this hash.
-func leaveStream(rec *witness.Recording, h hash, to string) error {
+func leaveStream(rec *engine.Recording, h hash, to string) error {
 	name, file := beside(rec, stream)
 	if file == "" {
 		return nil

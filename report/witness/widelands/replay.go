@@ -8,9 +8,9 @@ import (
 	"math"
 	"os"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/widelands"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // A frame of the game is as long as the clock says, at most a second. The game reads commands and hashes up
@@ -71,10 +71,10 @@ func copyReplay(from, to string, until *uint64) ([]hash, error) {
 		}
 	}
 	if len(asked) == 0 {
-		return nil, &witness.Refusal{Why: "it has no hashes, so that the game has nothing to confirm"}
+		return nil, &engine.Refusal{Why: "it has no hashes, so that the game has nothing to confirm"}
 	}
 	if end > math.MaxUint32-beyond-day {
-		return nil, &witness.Refusal{Why: "it ends at a time that no game reaches"}
+		return nil, &engine.Refusal{Why: "it ends at a time that no game reaches"}
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err

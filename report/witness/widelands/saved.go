@@ -9,24 +9,24 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // savedGame is what the name of a replay has after it in the name of the saved game that it begins with.
 const savedGame = ".wgf"
 
 // startOf returns the saved game that a replay begins with.
-func startOf(rec *witness.Recording) (string, error) {
+func startOf(rec *engine.Recording) (string, error) {
 	name, file := beside(rec, savedGame)
 	if file == "" {
-		return "", &witness.Refusal{Why: fmt.Sprintf("%s is not there, the saved game that the replay begins with", name)}
+		return "", &engine.Refusal{Why: fmt.Sprintf("%s is not there, the saved game that the replay begins with", name)}
 	}
 	return file, nil
 }
 
 // beside returns the name of what a peer leaves beside a replay, its name and then a suffix, and the copy
 // of it, empty if it is not there.
-func beside(rec *witness.Recording, suffix string) (name, file string) {
+func beside(rec *engine.Recording, suffix string) (name, file string) {
 	name = filepath.Base(rec.File) + suffix
 	for _, file := range rec.Beside {
 		if filepath.Base(file) == name {
@@ -48,7 +48,7 @@ const preloadLen = 64 << 10
 // readSaved reads what a saved game says of itself. The name is what errors call it.
 func readSaved(file, name string) (*saved, error) {
 	refuse := func(format string, args ...any) (*saved, error) {
-		return nil, &witness.Refusal{Path: name, Why: fmt.Sprintf(format, args...)}
+		return nil, &engine.Refusal{Path: name, Why: fmt.Sprintf(format, args...)}
 	}
 	archive, err := zip.OpenReader(file)
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // played is the name of the replay that the game is given. The game looks for the state that it begins
@@ -34,8 +34,8 @@ const played = "replay.wrpl"
 const speed = 100
 
 // Game returns the recipe.
-func Game() *witness.Game {
-	return &witness.Game{
+func Game() *engine.Replayer {
+	return &engine.Replayer{
 		Name:     "widelands",
 		Title:    "Widelands",
 		Formats:  []string{"widelands-replay"},
@@ -55,7 +55,7 @@ if desynctool_loads == 2 then
 end
 `
 
-func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs witness.Dirs) (*witness.Plan, error) {
+func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 	start, err := startOf(rec)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	if err := os.WriteFile(filepath.Join(units, "register.lua"), fmt.Appendf(nil, script, speed*1000), 0o666); err != nil {
 		return nil, err
 	}
-	return &witness.Plan{
+	return &engine.Plan{
 		Command: confine.Command{
 			Args: []string{p.Path, "--homedir=" + dirs.Home, "--nosound", "--xres=640", "--yres=480", "--maxfps=10", "--verbose", "--replay=" + file},
 			Dir:  dirs.Work, Env: append(confine.Minimal(dirs.Home), "SDL_VIDEODRIVER=x11"),
@@ -112,7 +112,7 @@ func over(line string) bool {
 	return theirs.MatchString(line) || ending.MatchString(line) || closed.MatchString(line) || broken.MatchString(line)
 }
 
-func check(ctx context.Context, p *witness.Program, rec *witness.Recording) error {
+func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error {
 	start, err := startOf(rec)
 	if err != nil {
 		return err
@@ -127,14 +127,14 @@ func check(ctx context.Context, p *witness.Program, rec *witness.Recording) erro
 	}
 	m := version.FindStringSubmatch(said)
 	if m == nil {
-		return &witness.Refusal{Why: fmt.Sprintf("%s --version does not say that it is Widelands", filepath.Base(p.Path))}
+		return &engine.Refusal{Why: fmt.Sprintf("%s --version does not say that it is Widelands", filepath.Base(p.Path))}
 	}
 	p.Version = m[1]
 	if len(saved.addons) > 0 {
-		return &witness.Refusal{Why: fmt.Sprintf("it was played with the add-on %q; replays with add-ons are not played", saved.addons[0])}
+		return &engine.Refusal{Why: fmt.Sprintf("it was played with the add-on %q; replays with add-ons are not played", saved.addons[0])}
 	}
 	if saved.version != p.Version {
-		return &witness.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", saved.version, filepath.Base(p.Path), p.Version), Version: true}
+		return &engine.Refusal{Why: fmt.Sprintf("it was recorded with %s, and %s is %s", saved.version, filepath.Base(p.Path), p.Version), Version: true}
 	}
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/orderlog/widelands"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 const corpus = "../../../testdata/widelands/cmdact_serial/"
@@ -82,10 +82,10 @@ func saving(t testing.TB, file, name, text string) {
 }
 
 // recording returns a replay of the corpus with its sync stream and a saved game beside it.
-func recording(t testing.TB, replay string) *witness.Recording {
+func recording(t testing.TB, replay string) *engine.Recording {
 	t.Helper()
 	dir := t.TempDir()
-	rec := &witness.Recording{Path: "x/" + filepath.Base(replay), File: replay, Format: "widelands-replay"}
+	rec := &engine.Recording{Path: "x/" + filepath.Base(replay), File: replay, Format: "widelands-replay"}
 	save := filepath.Join(dir, filepath.Base(replay)+".wgf")
 	saving(t, save, "/preload", preload)
 	sync := filepath.Join(dir, filepath.Base(replay)+".wss")
@@ -115,16 +115,16 @@ func unpacked(t testing.TB, file string) []byte {
 }
 
 // playing returns what the recipe leaves of a game that prints a text and ends so.
-func playing(t *testing.T, rec *witness.Recording, ask witness.Ask, printed string, ended confine.Ended) (witness.Dirs, *witness.Plan, error) {
+func playing(t *testing.T, rec *engine.Recording, ask engine.Ask, printed string, ended confine.Ended) (engine.Dirs, *engine.Plan, error) {
 	t.Helper()
 	top := t.TempDir()
-	dirs := witness.Dirs{Home: filepath.Join(top, "home"), Work: filepath.Join(top, "work"), Out: filepath.Join(top, "out"), Log: filepath.Join(top, "work", "printed.log")}
+	dirs := engine.Dirs{Home: filepath.Join(top, "home"), Work: filepath.Join(top, "work"), Out: filepath.Join(top, "out"), Log: filepath.Join(top, "work", "printed.log")}
 	for _, dir := range []string{dirs.Home, dirs.Work, dirs.Out} {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	plan, err := Game().Prepare(&witness.Program{Path: "/usr/games/widelands"}, rec, ask, dirs)
+	plan, err := Game().Prepare(&engine.Program{Path: "/usr/games/widelands"}, rec, ask, dirs)
 	if err != nil {
 		return dirs, nil, err
 	}
@@ -169,7 +169,7 @@ func packets(t *testing.T, file string) (hashes map[uint32]string, commands []st
 // A replay that the game confirms leaves the same hashes, and the peer's stream up to the last of them.
 func TestConfirmed(t *testing.T) {
 	rec := recording(t, hostReplay)
-	dirs, plan, err := playing(t, rec, witness.Ask{}, begins+ends, confine.Ended{})
+	dirs, plan, err := playing(t, rec, engine.Ask{}, begins+ends, confine.Ended{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestDiffers(t *testing.T) {
 	host, _, _ := packets(t, hostReplay)
 	client, orders, _ := packets(t, clientReplay)
 	printed := begins + fmt.Sprintf(strings.ReplaceAll(differs, "%x", "%s"), parted, host[parted], client[parted])
-	dirs, plan, err := playing(t, recording(t, clientReplay), witness.Ask{}, printed, confine.Ended{})
+	dirs, plan, err := playing(t, recording(t, clientReplay), engine.Ask{}, printed, confine.Ended{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestDiffers(t *testing.T) {
 	// Without the peer's own stream, and with one that is not that of its hashes, none is left.
 	rec := recording(t, clientReplay)
 	rec.Beside = rec.Beside[:1]
-	if dirs, _, err = playing(t, rec, witness.Ask{}, printed, confine.Ended{}); err != nil {
+	if dirs, _, err = playing(t, rec, engine.Ask{}, printed, confine.Ended{}); err != nil {
 		t.Fatal(err)
 	}
 	noStream(t, dirs)
@@ -252,13 +252,13 @@ func TestDiffers(t *testing.T) {
 	if err := os.WriteFile(rec.Beside[1], other, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if dirs, _, err = playing(t, rec, witness.Ask{}, printed, confine.Ended{}); err != nil {
+	if dirs, _, err = playing(t, rec, engine.Ask{}, printed, confine.Ended{}); err != nil {
 		t.Fatal(err)
 	}
 	noStream(t, dirs)
 }
 
-func noStream(t *testing.T, dirs witness.Dirs) {
+func noStream(t *testing.T, dirs engine.Dirs) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dirs.Out, "replay.wrpl.wss")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a stream: %v", err)
@@ -284,8 +284,8 @@ func TestFailures(t *testing.T) {
 		{"long lines", strings.Repeat("x", 100_000), confine.Ended{}, "it ended before the replay did"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dirs, _, err := playing(t, recording(t, clientReplay), witness.Ask{}, tt.printed, tt.ended)
-			if !errors.Is(err, witness.ErrFailed) || !strings.HasSuffix(err.Error(), ": "+tt.want) {
+			dirs, _, err := playing(t, recording(t, clientReplay), engine.Ask{}, tt.printed, tt.ended)
+			if !errors.Is(err, engine.ErrFailed) || !strings.HasSuffix(err.Error(), ": "+tt.want) {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
 			if left, err := os.ReadDir(dirs.Out); err != nil || len(left) > 0 {
@@ -308,7 +308,7 @@ func TestCut(t *testing.T) {
 		if err := os.WriteFile(rec.File, b[:size], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		dirs, _, err := playing(t, rec, witness.Ask{}, begins+ends, confine.Ended{})
+		dirs, _, err := playing(t, rec, engine.Ask{}, begins+ends, confine.Ended{})
 		if err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
@@ -319,7 +319,7 @@ func TestCut(t *testing.T) {
 		}
 	}
 	for _, until := range []uint64{199, 200, 100_000, 1 << 40} {
-		dirs, _, err := playing(t, recording(t, hostReplay), witness.Ask{Until: &until}, begins+ends, confine.Ended{})
+		dirs, _, err := playing(t, recording(t, hostReplay), engine.Ask{Until: &until}, begins+ends, confine.Ended{})
 		if err != nil {
 			t.Fatalf("until %d: %v", until, err)
 		}
@@ -333,7 +333,7 @@ func TestCut(t *testing.T) {
 	if err := os.WriteFile(none.File, b[:headerLen], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := playing(t, none, witness.Ask{}, begins+ends, confine.Ended{}); err == nil || !strings.Contains(err.Error(), "it has no hashes") {
+	if _, _, err := playing(t, none, engine.Ask{}, begins+ends, confine.Ended{}); err == nil || !strings.Contains(err.Error(), "it has no hashes") {
 		t.Errorf("a replay of its header alone: %v", err)
 	}
 }
@@ -355,11 +355,11 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := recording(t, hostReplay)
 			saving(t, rec.Beside[0], "/preload", tt.text)
-			p := &witness.Program{Path: "/usr/games/widelands", Ask: func(context.Context, ...string) (string, error) { return tt.said, nil }}
+			p := &engine.Program{Path: "/usr/games/widelands", Ask: func(context.Context, ...string) (string, error) { return tt.said, nil }}
 			refused(t, Game().Check(t.Context(), p, rec), tt.want, tt.version)
 		})
 	}
-	p := &witness.Program{Path: "/usr/games/widelands", Ask: func(context.Context, ...string) (string, error) { return versionText, nil }}
+	p := &engine.Program{Path: "/usr/games/widelands", Ask: func(context.Context, ...string) (string, error) { return versionText, nil }}
 	rec := recording(t, hostReplay)
 	saving(t, rec.Beside[0], "map", preload)
 	refused(t, Game().Check(t.Context(), p, rec), "it has no preload, so that the version which wrote it is not known", false)
@@ -373,7 +373,7 @@ func TestCheck(t *testing.T) {
 
 func refused(t *testing.T, err error, want string, version bool) {
 	t.Helper()
-	var r *witness.Refusal
+	var r *engine.Refusal
 	switch {
 	case want == "" && err == nil:
 	case !errors.As(err, &r) || !strings.HasSuffix(err.Error(), ": "+want) || r.Version != version:
@@ -386,7 +386,7 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"../../x.wrpl", "-x.wrpl", "--replay=y.wrpl", "a;b.wrpl"} {
 		rec := recording(t, hostReplay)
 		rec.Path = "host/" + name
-		dirs, plan, err := playing(t, rec, witness.Ask{}, begins+ends, confine.Ended{})
+		dirs, plan, err := playing(t, rec, engine.Ask{}, begins+ends, confine.Ended{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -432,7 +432,7 @@ func FuzzSaved(f *testing.F) {
 			t.Fatal(err)
 		}
 		s, err := readSaved(file, "x.wgf")
-		var r *witness.Refusal
+		var r *engine.Refusal
 		if (s == nil) == (err == nil) || err != nil && !errors.As(err, &r) {
 			t.Errorf("%v, %v", s, err)
 		}

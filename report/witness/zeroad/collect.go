@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/zeroad"
-	"github.com/desynctool/desynctool/report/witness"
 	replayed "github.com/desynctool/desynctool/tracediff/zeroad"
 )
 
@@ -26,7 +26,7 @@ const testFailed = "Writing serializationtest-data to "
 // collect leaves the computed hashes as a commands.txt, the wanted dumps, and what a failed test of
 // how the game saves and loads has written.
 func (r *run) collect(ended *confine.Ended) error {
-	if err := witness.Ended(ended); err != nil {
+	if err := engine.Ended(ended); err != nil {
 		return err
 	}
 	said, err := r.printed()
@@ -35,11 +35,11 @@ func (r *run) collect(ended *confine.Ended) error {
 	}
 	switch {
 	case said.failure != "" && !said.test:
-		return &witness.Failure{Why: fmt.Sprintf("the engine failed in turn %d", said.turn), Said: said.failure}
+		return &engine.Failure{Why: fmt.Sprintf("the engine failed in turn %d", said.turn), Said: said.failure}
 	case said.missing != "":
-		return &witness.Failure{Why: "the engine did not load a mod: " + prose.Name(said.missing)}
+		return &engine.Failure{Why: "the engine did not load a mod: " + prose.Name(said.missing)}
 	case !said.whole && !said.test:
-		return &witness.Failure{Why: fmt.Sprintf("it ended after turn %d, before the recording does", said.turn), Said: lastOf(ended.Tail)}
+		return &engine.Failure{Why: fmt.Sprintf("it ended after turn %d, before the recording does", said.turn), Said: lastOf(ended.Tail)}
 	}
 	if err := r.writeLog(said); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (r *run) collect(ended *confine.Ended) error {
 	}
 	tests := r.written(testName)
 	if len(tests) == 0 {
-		return &witness.Failure{Why: "it wrote nothing of the test that failed", Said: said.failure}
+		return &engine.Failure{Why: "it wrote nothing of the test that failed", Said: said.failure}
 	}
 	return r.move(tests[0], testName, turnHead(said.turn)) // what follows differs too
 }
@@ -175,7 +175,7 @@ func (r *run) printed() (*printed, error) {
 				value, err := hex.DecodeString(string(h.Computed))
 				recorded, err2 := hex.DecodeString(string(h.Recorded))
 				if err := errors.Join(err, err2); err != nil {
-					return nil, &witness.Failure{Why: fmt.Sprintf("its hash of turn %d is not hex digits", p.turn), Said: string(line)}
+					return nil, &engine.Failure{Why: fmt.Sprintf("its hash of turn %d is not hex digits", p.turn), Said: string(line)}
 				}
 				p.hashes = append(p.hashes, computed{turn: p.turn, quick: h.Quick, recorded: recorded, value: value})
 			}
@@ -212,14 +212,14 @@ func (s *answered) Next() (orderlog.Record, error) {
 	for _, o := range tick.Hashes {
 		if len(s.said.hashes) == 0 {
 			if s.said.whole {
-				return orderlog.Record{}, &witness.Failure{Why: fmt.Sprintf("it did not print the hash of turn %d", tick.Number)}
+				return orderlog.Record{}, &engine.Failure{Why: fmt.Sprintf("it did not print the hash of turn %d", tick.Number)}
 			}
 			return orderlog.Record{}, io.EOF
 		}
 		h := s.said.hashes[0]
 		s.said.hashes = s.said.hashes[1:]
 		if h.turn != tick.Number || h.quick != (o.Coverage == zeroad.Quick) || !bytes.Equal(h.recorded, o.Bytes) {
-			return orderlog.Record{}, &witness.Failure{Why: fmt.Sprintf("it printed a hash of turn %d where one of turn %d was expected", h.turn, tick.Number)}
+			return orderlog.Record{}, &engine.Failure{Why: fmt.Sprintf("it printed a hash of turn %d where one of turn %d was expected", h.turn, tick.Number)}
 		}
 		o.Bytes = h.value
 		s.hashes = append(s.hashes, o)

@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	orders "github.com/desynctool/desynctool/orderlog/zeroad"
-	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/report/witness/zeroad"
 )
 
 // Why a recording cannot be played is known before the game starts.
 func ExampleGame() {
 	game := zeroad.Game()
-	program := &witness.Program{Path: "pyrogenesis"}
-	joined := &witness.Recording{Path: "client/commands.txt", Header: orderlog.Header{
+	program := &engine.Program{Path: "pyrogenesis"}
+	joined := &engine.Recording{Path: "client/commands.txt", Header: orderlog.Header{
 		FirstPoint: 37, Params: map[string]string{orders.ParamStart: `{"map":"maps/scenarios/arcadia","mods":[]}`},
 	}}
 	fmt.Println(game.Title, game.Modes)

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // maxModJSON is how long a mod.json may be, in bytes.
@@ -26,7 +26,7 @@ type installed struct {
 }
 
 // installedBy returns the folders of a program: those that its options name, else the usual ones.
-func installedBy(p *witness.Program) (*installed, error) {
+func installedBy(p *engine.Program) (*installed, error) {
 	in := &installed{}
 	for _, o := range []struct {
 		name   string

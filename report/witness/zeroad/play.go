@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/zeroad"
-	"github.com/desynctool/desynctool/report/witness"
 	replayed "github.com/desynctool/desynctool/tracediff/zeroad"
 )
 
@@ -33,18 +33,18 @@ const hashWidth = 16
 // run is one replay.
 type run struct {
 	start *start
-	ask   witness.Ask
-	dirs  witness.Dirs
+	ask   engine.Ask
+	dirs  engine.Dirs
 	turn  atomic.Uint64 // that the game plays
 }
 
-func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs witness.Dirs) (*witness.Plan, error) {
+func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 	s, err := startOf(rec)
 	if err != nil {
 		return nil, err
 	}
-	if ask.Mode != witness.Plain && s.MapType == "random" {
-		return nil, &witness.Refusal{Path: rec.Path, Why: "its map is a random one, and 0 A.D. tests how it saves and loads only on scenarios and skirmishes"}
+	if ask.Mode != engine.Plain && s.MapType == "random" {
+		return nil, &engine.Refusal{Path: rec.Path, Why: "its map is a random one, and 0 A.D. tests how it saves and loads only on scenarios and skirmishes"}
 	}
 	in, err := installedBy(p)
 	if err != nil {
@@ -63,9 +63,9 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 		args = append(args, "-mod="+m.name)
 	}
 	switch ask.Mode {
-	case witness.Serialize:
+	case engine.Serialize:
 		args = append(args, "-serializationtest")
-	case witness.Rejoin:
+	case engine.Rejoin:
 		turn, err := joins(p, last)
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func prepare(p *witness.Program, rec *witness.Recording, ask witness.Ask, dirs w
 	if len(ask.Dump) > 0 {
 		args = append(args, "-ooslog")
 	}
-	return &witness.Plan{
+	return &engine.Plan{
 		Command: confine.Command{Args: args, Dir: dirs.Work, Env: environment(dirs.Home)},
 		Tick:    r.tick,
 		Over:    failed,
@@ -113,7 +113,7 @@ func environment(home string) []string {
 }
 
 // joins returns the turn at which a second simulation joins. The engine has one in a run.
-func joins(p *witness.Program, last uint64) (uint64, error) {
+func joins(p *engine.Program, last uint64) (uint64, error) {
 	turn := last / 2
 	if given, ok := p.Options[optRejoin]; ok {
 		var err error

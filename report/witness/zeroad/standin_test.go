@@ -33,7 +33,7 @@ const settingsName = "standin.json"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "-version" || strings.HasPrefix(os.Args[1], "-replay=")) {
-		if err := engine(os.Args[1:]); err != nil {
+		if err := pyrogenesis(os.Args[1:]); err != nil {
 			fmt.Println(err)
 			os.Exit(3)
 		}
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func engine(args []string) error {
+func pyrogenesis(args []string) error {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(os.Args[0]), settingsName))
 	if err != nil {
 		return err

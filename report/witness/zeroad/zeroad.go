@@ -18,9 +18,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/zeroad"
-	"github.com/desynctool/desynctool/report/witness"
 )
 
 // Options on the command line.
@@ -31,19 +31,19 @@ const (
 )
 
 // Game returns the recipe.
-func Game() *witness.Game {
-	return &witness.Game{
+func Game() *engine.Replayer {
+	return &engine.Replayer{
 		Name:     "0ad",
 		Title:    "0 A.D.",
 		Formats:  []string{"0ad-log"},
 		Programs: []string{"pyrogenesis", "0ad", "/usr/games/pyrogenesis", "/usr/lib/0ad/pyrogenesis", "/opt/0ad/usr/bin/pyrogenesis"},
-		Options: []witness.Option{
+		Options: []engine.Option{
 			{Name: optMods, Help: "the folder with the mods that you have installed, ~/.local/share/0ad/mods by itself"},
 			{Name: optData, Help: "the folder with the game's own mods, public among them, where it is not found by itself"},
 			{Name: optRejoin, Help: "the turn at which a second simulation joins, for --from-each-snapshot; else half way"},
 		},
 		Dumps:   true,
-		Modes:   []witness.Mode{witness.Serialize, witness.Rejoin},
+		Modes:   []engine.Mode{engine.Serialize, engine.Rejoin},
 		Recipe:  1,
 		Check:   check,
 		Prepare: prepare,
@@ -94,19 +94,19 @@ func (m *mods) UnmarshalJSON(b []byte) error {
 // changed, of which other machines know nothing.
 var own = []string{"mod", "user"}
 
-func startOf(rec *witness.Recording) (*start, error) {
+func startOf(rec *engine.Recording) (*start, error) {
 	s := &start{}
 	if err := json.Unmarshal([]byte(rec.Header.Params[zeroad.ParamStart]), s); err != nil {
-		return nil, &witness.Refusal{Path: rec.Path, Why: fmt.Sprintf("its start line: %v", err)}
+		return nil, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its start line: %v", err)}
 	}
 	s.Mods = slices.DeleteFunc(s.Mods, func(m mod) bool { return slices.Contains(own, m.name) })
 	for _, m := range s.Mods {
 		if !plain(m.name) {
-			return nil, &witness.Refusal{Path: rec.Path, Why: fmt.Sprintf("its start line has a mod %s, which is not the name of a folder", prose.Quote(m.name))}
+			return nil, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its start line has a mod %s, which is not the name of a folder", prose.Quote(m.name))}
 		}
 	}
 	if !strings.HasPrefix(s.Map, "maps/") || !slices.ContainsFunc(strings.Split(s.Map, "/")[1:], func(p string) bool { return p != "" }) || !allPlain(s.Map) {
-		return nil, &witness.Refusal{Path: rec.Path, Why: fmt.Sprintf("its start line has the map %s, expected one below maps/", prose.Quote(s.Map))}
+		return nil, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its start line has the map %s, expected one below maps/", prose.Quote(s.Map))}
 	}
 	return s, nil
 }
@@ -122,9 +122,9 @@ func allPlain(path string) bool {
 
 // check says why a recording cannot be played: it does not begin at the start, another version recorded it,
 // mods or the map are not there.
-func check(ctx context.Context, p *witness.Program, rec *witness.Recording) error {
+func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error {
 	if first := rec.Header.FirstPoint; first != 0 {
-		return &witness.Refusal{Path: rec.Path, Why: fmt.Sprintf("it begins at turn %d: this peer joined then, and the state that it was sent is not in it; a recording of a peer that played from the start is needed", first)}
+		return &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("it begins at turn %d: this peer joined then, and the state that it was sent is not in it; a recording of a peer that played from the start is needed", first)}
 	}
 	s, err := startOf(rec)
 	if err != nil {
@@ -135,20 +135,20 @@ func check(ctx context.Context, p *witness.Program, rec *witness.Recording) erro
 		return err
 	}
 	if p.Version, err = version(said); err != nil {
-		return &witness.Refusal{Path: rec.Path, Why: err.Error()}
+		return &engine.Refusal{Path: rec.Path, Why: err.Error()}
 	}
 	in, err := installedBy(p)
 	if err != nil {
-		return &witness.Refusal{Path: rec.Path, Why: err.Error()}
+		return &engine.Refusal{Path: rec.Path, Why: err.Error()}
 	}
 	if err := in.has(s); err != nil {
-		return &witness.Refusal{Path: rec.Path, Why: err.Error()}
+		return &engine.Refusal{Path: rec.Path, Why: err.Error()}
 	}
 	if s.Engine != "" && s.Engine != p.Version {
-		return &witness.Refusal{Path: rec.Path, Why: fmt.Sprintf("it was recorded with 0 A.D. %s, and %s is %s", prose.Name(s.Engine), filepath.Base(p.Path), prose.Name(p.Version)), Version: true}
+		return &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("it was recorded with 0 A.D. %s, and %s is %s", prose.Name(s.Engine), filepath.Base(p.Path), prose.Name(p.Version)), Version: true}
 	}
 	if err := in.sameVersions(s); err != nil {
-		return &witness.Refusal{Path: rec.Path, Why: err.Error(), Version: true}
+		return &engine.Refusal{Path: rec.Path, Why: err.Error(), Version: true}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	orders "github.com/desynctool/desynctool/orderlog/zeroad"
 	"github.com/desynctool/desynctool/report/witness"
 	"github.com/desynctool/desynctool/report/witness/zeroad"
@@ -24,7 +25,7 @@ type game struct {
 	t      *testing.T
 	dir    string
 	stands standIn
-	rec    *witness.Recording
+	rec    *engine.Recording
 	mods   map[string]string // the user's, by name: their mod.json
 	opts   map[string]string
 }
@@ -68,7 +69,7 @@ func (g *game) record(text string) {
 	must(g.t, os.WriteFile(file, []byte(text), 0o666))
 	src, err := orders.NewReader(strings.NewReader(text), "commands.txt")
 	must(g.t, err)
-	g.rec = &witness.Recording{Peer: "host", Path: "host/commands.txt", File: file, Format: "0ad-log", Header: src.Header()}
+	g.rec = &engine.Recording{Peer: "host", Path: "host/commands.txt", File: file, Format: "0ad-log", Header: src.Header()}
 	for {
 		rec, err := src.Next()
 		if err != nil {
@@ -79,7 +80,7 @@ func (g *game) record(text string) {
 }
 
 // play has the recording played, and returns the folder with what was left.
-func (g *game) play(ask witness.Ask) (string, error) {
+func (g *game) play(ask engine.Ask) (string, error) {
 	t := g.t
 	t.Helper()
 	system := filepath.Join(g.dir, "system")
@@ -109,7 +110,7 @@ func (g *game) play(ask witness.Ask) (string, error) {
 	for name, value := range g.opts {
 		options[name] = value
 	}
-	w := &witness.Witness{Game: zeroad.Game(), Spec: "0ad", Program: witness.Program{Path: program, Options: options}}
+	w := &witness.Witness{Game: zeroad.Game(), Spec: "0ad", Program: engine.Program{Path: program, Options: options}}
 	replay, err := w.Play(context.Background(), g.rec, ask)
 	if err != nil {
 		return "", err
@@ -151,7 +152,7 @@ func hashes(text string) (quick, full []string) {
 // the engine has printed in testdata/printed.txt.
 func TestGood(t *testing.T) {
 	g := newGame(t)
-	dir, err := g.play(witness.Ask{Dump: []uint64{25, 41}})
+	dir, err := g.play(engine.Ask{Dump: []uint64{25, 41}})
 	must(t, err)
 	if got, want := left(t, dir), []string{"commands.txt", "oos_logs/00024.txt", "oos_logs/00040.txt"}; !slices.Equal(got, want) {
 		t.Errorf("it left %q, expected %q", got, want)
@@ -190,7 +191,7 @@ func TestMismatch(t *testing.T) {
 	const is, other = "hash-quick b9af397ea8f7fd318c4a4a2a0857d901", "hash-quick 00af397ea8f7fd318c4a4a2a0857d901"
 	text := read(t, "testdata/commands.txt")
 	g.record(strings.Replace(text, is, other, 1))
-	dir, err := g.play(witness.Ask{})
+	dir, err := g.play(engine.Ask{})
 	must(t, err)
 	got, _ := hashes(read(t, filepath.Join(dir, "commands.txt")))
 	want, _ := hashes(text)
@@ -205,12 +206,12 @@ func TestShort(t *testing.T) {
 	until := uint64(20)
 	for _, c := range []struct {
 		name, text string
-		ask        witness.Ask
+		ask        engine.Ask
 		last       string
 	}{
-		{"until", text, witness.Ask{Until: &until}, "20 "},
-		{"torn", text[:strings.Index(text, "turn 31 ")] + "turn 31 200\ncmd 1 {\"type\":\"wa", witness.Ask{}, "30 "},
-		{"no end", text[:strings.Index(text, "turn 31 ")] + "turn 31 200\n", witness.Ask{}, "30 "},
+		{"until", text, engine.Ask{Until: &until}, "20 "},
+		{"torn", text[:strings.Index(text, "turn 31 ")] + "turn 31 200\ncmd 1 {\"type\":\"wa", engine.Ask{}, "30 "},
+		{"no end", text[:strings.Index(text, "turn 31 ")] + "turn 31 200\n", engine.Ask{}, "30 "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGame(t)
@@ -281,8 +282,8 @@ func TestRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGame(t)
 			c.change(t, g)
-			_, err := g.play(witness.Ask{})
-			var refused *witness.Refusal
+			_, err := g.play(engine.Ask{})
+			var refused *engine.Refusal
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) || refused.Version != c.version || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, expected a refusal %q, of the version alone: %t", err, c.want, c.version)
 			}
@@ -295,7 +296,7 @@ func TestUserMod(t *testing.T) {
 	g := newGame(t)
 	g.record(with(t, thePublicMod, thePublicMod+`,{"mod":"-x; y","name":"x","version":"1"}`))
 	g.mods["-x; y"] = `{"name":"x","version":"1"}`
-	if _, err := g.play(witness.Ask{}); err != nil {
+	if _, err := g.play(engine.Ask{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -304,10 +305,10 @@ func TestUserMod(t *testing.T) {
 func TestPairs(t *testing.T) {
 	g := newGame(t)
 	g.record(with(t, thePublicMod, `["public","0.0.26"]`))
-	_, err := g.play(witness.Ask{})
+	_, err := g.play(engine.Ask{})
 	must(t, err)
 	g.record(with(t, thePublicMod, `["public","0.0.25"]`))
-	if _, err = g.play(witness.Ask{}); err == nil || !strings.Contains(err.Error(), "public 0.0.25") {
+	if _, err = g.play(engine.Ask{}); err == nil || !strings.Contains(err.Error(), "public 0.0.25") {
 		t.Errorf("%v, expected that the version is another one", err)
 	}
 }
@@ -317,7 +318,7 @@ func TestWithoutVersion(t *testing.T) {
 	g := newGame(t)
 	g.stands.Version = "Pyrogenesis 0.28.0"
 	g.record(with(t, `"engine_version":"0.0.26"`, `"engine_serialization_version":"1"`))
-	if _, err := g.play(witness.Ask{}); err != nil {
+	if _, err := g.play(engine.Ask{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -345,8 +346,8 @@ func TestFailed(t *testing.T) {
 			}
 			g := newGame(t)
 			c.stands(&g.stands)
-			_, err := g.play(witness.Ask{})
-			if !errors.Is(err, witness.ErrFailed) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			_, err := g.play(engine.Ask{})
+			if !errors.Is(err, engine.ErrFailed) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, expected a failure with %q", err, c.want)
 			}
 		})
@@ -357,7 +358,7 @@ func TestFailed(t *testing.T) {
 func TestForced(t *testing.T) {
 	g := newGame(t)
 	g.stands.Loaded = []string{"mod", "public"}
-	if _, err := g.play(witness.Ask{}); err != nil {
+	if _, err := g.play(engine.Ask{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -367,8 +368,8 @@ func TestSerialization(t *testing.T) {
 	g := newGame(t)
 	g.stands.Fail, g.stands.FailAt = `Simulation2.cpp(334): Assertion failed: "0 && (L"Serialization test failure")"`, 37
 	g.stands.Test, g.stands.Wait = true, true
-	for _, mode := range []witness.Mode{witness.Serialize, witness.Rejoin} {
-		dir, err := g.play(witness.Ask{Mode: mode})
+	for _, mode := range []engine.Mode{engine.Serialize, engine.Rejoin} {
+		dir, err := g.play(engine.Ask{Mode: mode})
 		must(t, err)
 		want := []string{"commands.txt", "serializationtest/debug.after.a", "serializationtest/debug.after.b", "serializationtest/hash.after.a", "serializationtest/hash.after.b"}
 		if got := left(t, dir); !slices.Equal(got, want) {
@@ -382,11 +383,11 @@ func TestSerialization(t *testing.T) {
 		}
 	}
 	g.opts["rejoin"] = "46"
-	if _, err := g.play(witness.Ask{Mode: witness.Rejoin}); err == nil || !strings.Contains(err.Error(), "nobody can join at turn 46") {
+	if _, err := g.play(engine.Ask{Mode: engine.Rejoin}); err == nil || !strings.Contains(err.Error(), "nobody can join at turn 46") {
 		t.Errorf("%v, expected that the turn is too late", err)
 	}
 	g.record(with(t, `"mapType":"scenario"`, `"mapType":"random"`))
-	if _, err := g.play(witness.Ask{Mode: witness.Serialize}); err == nil || !strings.Contains(err.Error(), "random") {
+	if _, err := g.play(engine.Ask{Mode: engine.Serialize}); err == nil || !strings.Contains(err.Error(), "random") {
 		t.Errorf("%v, expected that random maps are refused", err)
 	}
 }
@@ -407,7 +408,7 @@ func FuzzStart(f *testing.F) {
 	f.Add(`{"map":"maps/x","mods":[7]}`)
 	f.Add(`{"map":"maps//","mods":null}`)
 	check := zeroad.Game().Check
-	p := &witness.Program{Path: "pyrogenesis", Options: map[string]string{"data": f.TempDir()}, Ask: func(context.Context, ...string) (string, error) {
+	p := &engine.Program{Path: "pyrogenesis", Options: map[string]string{"data": f.TempDir()}, Ask: func(context.Context, ...string) (string, error) {
 		return "Pyrogenesis 0.0.26\n", nil
 	}}
 	f.Fuzz(func(t *testing.T, start string) {
@@ -415,8 +416,8 @@ func FuzzStart(f *testing.F) {
 		if err != nil && err != io.EOF {
 			return
 		}
-		var refused *witness.Refusal
-		if err := check(context.Background(), p, &witness.Recording{Path: "commands.txt", Header: src.Header()}); !errors.As(err, &refused) {
+		var refused *engine.Refusal
+		if err := check(context.Background(), p, &engine.Recording{Path: "commands.txt", Header: src.Header()}); !errors.As(err, &refused) {
 			t.Errorf("%v: no mods are there, expected a refusal", err)
 		}
 	})

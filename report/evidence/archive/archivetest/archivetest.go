@@ -14,12 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
 // Entry is one file of an archive.

@@ -1,30 +1,23 @@
-// Package witness has games play their own recordings again.
-//
-// A [Game] is a recipe: how one game is started without a person, and where it leaves what it
-// computes. A [Witness] is a game as a command line names it, with a program, options and limits.
-// [Witness.Play] has it play a [Recording], and returns the folder with what it left: files of formats
-// that are recognised as evidence always is. They are compared with those of the peer as between any
-// two peers; nothing here compares.
-//
-//	recording → Check → Prepare → confine.Run → Collect → folder → evidence
-//
-// A recording never chooses what runs: programs and options come from the command line alone, names
-// in a recording are arguments and never paths or options, and no shell is started. The program runs
-// within limits, without the network, see package confine.
-package witness
+package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/confine"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// Game is how one game plays its recordings again.
-type Game struct {
+// Replayer is how one game plays its recordings again.
+type Replayer struct {
 	Name     string   // as --sim names it: "0ad"
 	Title    string   // as reports name it: "0 A.D."
-	Formats  []string // of recordings that it plays, by formats.Format.Name; nil for every order log
+	Formats  []string // of recordings that it plays, by Format.Name; nil for every order log
 	Programs []string // names of the program, looked for in PATH and then as paths
 	Options  []Option // NAME=VALUE words after the name on the command line
 	Dumps    bool     // it can dump states at wanted points
@@ -74,7 +67,7 @@ type Recording struct {
 	// Beside are copies of what else the peer left in the same folder, under its own name if that is
 	// plain: games may need the save that a log goes on from.
 	Beside []string
-	Format string // formats.Format.Name
+	Format string // Format.Name
 	Header orderlog.Header
 	Last   uint64 // the last tick that was recorded
 	// Progress, if not nil, is called with the ticks of a run that are done, and all. Runs of one recording may be
@@ -102,7 +95,7 @@ type Dirs struct {
 
 // Plan is how a game is run.
 type Plan struct {
-	Command confine.Command // Args, Dir and Env; limits and what it may write are set by Play
+	Command confine.Command // Args, Dir and Env; limits and what it may write are set by whoever runs it
 	Display bool            // it needs an X server: DISPLAY is added to Env
 	// Tick returns how far the game is, by a line of its output. It may be nil.
 	Tick func(line string) (tick uint64, ok bool)
@@ -121,8 +114,8 @@ type Plan struct {
 	Next func(ended *confine.Ended) (*Plan, error)
 }
 
-// can reports whether the game has a mode.
-func (g *Game) can(m Mode) bool {
+// Can reports whether the game has a mode.
+func (g *Replayer) Can(m Mode) bool {
 	if m == Plain {
 		return true
 	}
@@ -135,7 +128,7 @@ func (g *Game) can(m Mode) bool {
 }
 
 // Plays reports whether the game plays recordings of a format.
-func (g *Game) Plays(format string) bool {
+func (g *Replayer) Plays(format string) bool {
 	if g.Formats == nil {
 		return true
 	}
@@ -145,4 +138,95 @@ func (g *Game) Plays(format string) bool {
 		}
 	}
 	return false
+}
+
+// Refusal says why a recording is not played: nothing was started.
+type Refusal struct {
+	Path string // of the recording
+	Why  string // "it was recorded with 0.0.25, and pyrogenesis is 0.0.26"
+	// Version says that only the version is another one: with --force it is played all the same.
+	Version bool
+}
+
+func (r *Refusal) Error() string {
+	text := prose.Path(r.Path) + ": " + r.Why
+	if r.Version {
+		text += "; --force plays it all the same"
+	}
+	return text
+}
+
+// ErrFailed is what a *Failure is.
+var ErrFailed = errors.New("the game did not play the recording")
+
+// Failure says why a run of a game is no replay.
+type Failure struct {
+	Title string // of the game
+	Path  string // of the recording
+	Why   string // "it crashed: segmentation fault", "it left nothing that is recognised"
+	Said  string // the end of its own log, one line; may be empty
+}
+
+func (f *Failure) Error() string {
+	text := fmt.Sprintf("%s playing %s: %s", f.Title, prose.Path(f.Path), f.Why)
+	if f.Said != "" {
+		text += "; it said last: " + prose.Quote(f.Said)
+	}
+	return text
+}
+
+// Is reports that it is ErrFailed.
+func (f *Failure) Is(target error) bool { return target == ErrFailed }
+
+// Ended returns why a program's end is no end of a replay, nil if it exited with status 0. What a game that
+// ends otherwise has left is not evidence of its state.
+func Ended(e *confine.Ended) error {
+	f := &Failure{Said: LastLine(e.Tail)}
+	switch {
+	case e.Why != "":
+		f.Why = "it was ended: it " + e.Why
+	case e.Signal != "":
+		f.Why = "it crashed: " + e.Signal
+	case e.Code != 0:
+		f.Why = fmt.Sprintf("it ended with status %d", e.Code)
+	default:
+		return nil
+	}
+	return f
+}
+
+// LastLine returns the last line that says anything.
+func LastLine(lines []string) string {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if s := strings.TrimSpace(lines[i]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// Words are the options of a program, in order.
+func (p *Program) Words() []string {
+	list := make([]string, 0, len(p.Options))
+	for name, value := range p.Options {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Absolute returns the recording with paths that hold in any folder.
+func (rec *Recording) Absolute() (*Recording, error) {
+	out := *rec
+	out.Beside = slices.Clone(rec.Beside)
+	var err error
+	if out.File, err = filepath.Abs(rec.File); err != nil {
+		return nil, err
+	}
+	for i, file := range out.Beside {
+		if out.Beside[i], err = filepath.Abs(file); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
 }

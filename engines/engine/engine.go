@@ -1,0 +1,18 @@
+// Package engine has the types by which an engine tells the rest of desynctool everything about itself: which
+// files it leaves and how they are read, and how it plays its recordings again.
+//
+// An engine is a game, a game engine, or a library of netcode. Each one has a folder below engines/, whose
+// package returns one [Engine]. Package engines has the list of them.
+package engine
+
+// Engine is one engine.
+type Engine struct {
+	// Game is whose files these are, as reports name it: "OpenTTD". It is empty for a library that many games use.
+	Game string
+
+	// Formats are the engine's files, in the order in which they are recognised.
+	Formats []Format
+
+	// Replayer plays the engine's recordings again, nil if there is no recipe for it.
+	Replayer *Replayer
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"io"
+
+	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Format is one format of files, an engine's or one of ours.
+type Format struct {
+	Name  string   // short, for machines
+	Title string   // for people
+	Files string   // what such files are usually called
+	Gives []string // the evidence in it: "state", "orders", "hashes", …
+
+	// Game is whose files these are, empty if they are ours or may be of any game.
+	Game string
+
+	// Extensions are how names of such files end where no other format's do so; what
+	// says how they are compressed is left out.
+	Extensions []string
+
+	// Native is set for the project's own formats, which carry checksums and
+	// can be written.
+	Native bool
+
+	// Checksummed says that damage to such a file is noticed.
+	Checksummed bool
+
+	// Sniff reports whether the leading bytes, at most snapshot.SniffLen, are
+	// of the format.
+	Sniff func(head []byte) bool
+
+	// Named reports whether a file of such a name, its last element, is of the format whatever
+	// its first bytes. Nil means that names do not say.
+	Named func(base string) bool
+
+	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
+	// such a file. It is nil where single lines do not show that, and where the reader takes no
+	// excerpts.
+	Lines func(lines []byte) bool
+
+	// Alone says that each line of such a file stands alone, so that some of them are read as a
+	// whole file is.
+	Alone bool
+
+	// Snapshot opens the file as a state, nil if it is none.
+	Snapshot *snapshot.Format
+
+	// Trace reads the file as checkpoints or an engine's claims, nil if it holds
+	// neither or is a trace of ours.
+	Trace *tracediff.Format
+
+	// Log reads the file as an order log, nil if it is none. The name is for
+	// errors.
+	Log func(r io.Reader, name string) (orderlog.Source, error)
+
+	// Matches returns the matches in a file that may hold several, one after the other: in the
+	// order of the content, which is unpacked, and without gaps. Nil means that a file holds
+	// one.
+	Matches func(r io.Reader, name string) ([]MatchPart, error)
+
+	// SelfTest reads a folder that the game writes when a test of its own finds that one machine
+	// computed two results for the same tick: claims with tracediff.Claim.SelfTest. It returns nil
+	// for any other folder, and is nil if the game has none. Files in it that hold states or
+	// checksums have the peers tracediff.FirstRun and tracediff.SecondRun.
+	SelfTest func(tree files.Tree, folder string) (*tracediff.ClaimLog, error)
+
+	// Replayer is how --sim names the game that plays such a recording again, empty if there is no recipe for it.
+	Replayer string
+
+	// Signatures says that the file is a chain of tick signatures.
+	Signatures bool
+
+	// Writer writes parts of an order log so that the game can read them back, nil if it
+	// cannot.
+	Writer *LogWriter
+}
+
+// MatchPart is a part of a file that is of one match.
+type MatchPart struct {
+	ID       string // the engine's own name of the match, empty if the part does not say
+	From, To int64  // bytes
+	Line     int64  // the number of its first line
+}
+
+// LogWriter is a format of order logs that a game can read back, so that parts of a log
+// can be written in it.
+type LogWriter struct {
+	Name string
+	File minimize.File
+	// Fixed reports whether orders of a kind belong to their tick and are never left out.
+	// Nil is none.
+	Fixed func(kind string) bool
+}
