@@ -22,6 +22,7 @@ var layers = [][]string{
 	{"desk"},
 	{"report"},
 	{"engines"},
+	{"engines/engine"},
 	{"bisect"},
 	{"internal/confine", "internal/kept"},
 	{"tracediff"},
@@ -130,7 +131,10 @@ func checkImport(t *testing.T, file, pkg, imported string) {
 		t.Errorf("%s imports %s: %s works on values in memory", file, rest, pkg)
 	}
 	from, to := layer(pkg), layer(rest)
-	wires := pkg == "report/formats" || strings.HasPrefix(pkg, "cmd/")
+	if name, ok := strings.CutPrefix(rest, "engines/"); ok && name != "engine" && pkg != "engines" {
+		t.Errorf("%s imports %s: only the list, package engines, names an engine", file, rest)
+	}
+	wires := pkg == "report/formats" || pkg == "engines" || strings.HasPrefix(pkg, "engines/") || strings.HasPrefix(pkg, "cmd/")
 	switch {
 	case to > from:
 	case to < from:

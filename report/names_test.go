@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/openttd"
+	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/orderlog/warzone"
 	"github.com/desynctool/desynctool/orderlog/widelands"
 	"github.com/desynctool/desynctool/report"

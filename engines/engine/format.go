@@ -97,3 +97,14 @@ type LogWriter struct {
 	// Nil is none.
 	Fixed func(kind string) bool
 }
+
+// State returns the entry of a format that holds states. Files says how such files are usually called, gives which
+// evidence is in them.
+func State(f snapshot.Format, files string, gives ...string) Format {
+	return Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Checksummed: f.Checksummed, Sniff: f.Sniff, Snapshot: &f}
+}
+
+// Trace returns the entry of a format that holds checkpoints or claims; see [State].
+func Trace(f tracediff.Format, files string, gives ...string) Format {
+	return Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Sniff: f.Sniff, Trace: &f}
+}

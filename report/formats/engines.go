@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/files"
 	godotlog "github.com/desynctool/desynctool/orderlog/godot"
-	openttdlog "github.com/desynctool/desynctool/orderlog/openttd"
 	springlog "github.com/desynctool/desynctool/orderlog/spring"
 	warzonelog "github.com/desynctool/desynctool/orderlog/warzone"
 	widelandslog "github.com/desynctool/desynctool/orderlog/widelands"
@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/ggpo"
 	"github.com/desynctool/desynctool/snapshot/godot"
 	"github.com/desynctool/desynctool/snapshot/openra"
-	"github.com/desynctool/desynctool/snapshot/openttd"
+
 	"github.com/desynctool/desynctool/snapshot/spring"
 	"github.com/desynctool/desynctool/snapshot/warzone"
 	"github.com/desynctool/desynctool/snapshot/zeroad"
@@ -31,7 +31,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff/loglines"
 	"github.com/desynctool/desynctool/tracediff/openclonk"
 	"github.com/desynctool/desynctool/tracediff/openrct2"
-	openttdtrace "github.com/desynctool/desynctool/tracediff/openttd"
+
 	"github.com/desynctool/desynctool/tracediff/rimworld"
 	springtrace "github.com/desynctool/desynctool/tracediff/spring"
 	"github.com/desynctool/desynctool/tracediff/stratagus"
@@ -48,30 +48,17 @@ func of(game string, list ...engine.Format) []engine.Format {
 	return list
 }
 
-func openTTD() []engine.Format {
-	save := state(openttd.Format(), "dmp_cmds_<seed>_<date>.sav, *.sav", "state")
-	save.Extensions = []string{".sav"}
-	list := []engine.Format{save, {
-		Name: "openttd-log", Title: "OpenTTD log of commands (1.4 to 12, 13, 14 and later)", Files: "commands-out.log",
-		Gives: []string{"orders", "hashes", "claims"}, Sniff: openttdlog.IsLog, Lines: openttdlog.IsLog, Alone: true,
-		Log:   func(r io.Reader, name string) (orderlog.Source, error) { return openttdlog.NewReader(r, name) },
-		Trace: &tracediff.Format{Name: "openttd-log", Title: "OpenTTD log of commands", Sniff: openttdlog.IsLog, Claims: openttdtrace.LogClaims},
-	}}
-	for _, f := range openttdtrace.Formats() {
-		f.Claims = messagesOf("openttd-console")
-		list = append(list, trace(f, "*.log, *.txt", "checkpoints", "claims"))
+// ofEngines returns the formats of the engines, with their games.
+func ofEngines() []engine.Format {
+	var list []engine.Format
+	for _, e := range engines.All() {
+		list = append(list, of(e.Game, slices.Clone(e.Formats)...)...)
 	}
-	return of("OpenTTD", list...)
-}
-
-// messagesOf returns the function that reads the messages of one engine in a log.
-func messagesOf(name string) func(io.Reader, string) (*tracediff.ClaimLog, error) {
-	list := loglines.Formats()
-	return list[slices.IndexFunc(list, func(f tracediff.Format) bool { return f.Name == name })].Claims
+	return list
 }
 
 func zeroAD() []engine.Format {
-	dump := state(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt, serializationtest/*/debug.*", "state")
+	dump := engine.State(zeroad.Format(), "oos_dump.txt, oos_logs/*.txt, serializationtest/*/debug.*", "state")
 	dump.SelfTest, dump.Lines = zeroadtrace.ReadTest, zeroad.IsExcerpt
 	list := []engine.Format{{
 		Name: "0ad-log", Title: "0 A.D. replay", Files: "commands.txt", Gives: []string{"orders", "hashes"}, Sniff: zeroadlog.IsLog,
@@ -79,7 +66,7 @@ func zeroAD() []engine.Format {
 		Writer: zeroADWriter(), Replayer: "0ad",
 	}, dump}
 	for _, f := range zeroadtrace.Formats() {
-		list = append(list, trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
+		list = append(list, engine.Trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
 	}
 	return of("0 A.D.", list...)
 }
@@ -88,17 +75,17 @@ func springEngine() []engine.Format {
 	var list []engine.Format
 	for _, f := range springtrace.Formats() {
 		if f.Name != "spring-demo" {
-			infolog := trace(f, "infolog.txt", "claims")
+			infolog := engine.Trace(f, "infolog.txt", "claims")
 			infolog.Matches, infolog.Alone = infologMatches, true
 			list = append(list, infolog)
 			continue
 		}
-		demo := trace(f, "*.sdfz", "orders", "hashes", "checkpoints", "claims")
+		demo := engine.Trace(f, "*.sdfz", "orders", "hashes", "checkpoints", "claims")
 		demo.Extensions, demo.Replayer = []string{".sdfz"}, "spring"
 		demo.Log = func(r io.Reader, name string) (orderlog.Source, error) { return springlog.NewReader(r, name) }
 		list = append(list, demo)
 	}
-	return of("Spring", append(list, state(spring.Format(), "ClientGameState-*.txt, ServerGameState-*.txt", "state"))...)
+	return of("Spring", append(list, engine.State(spring.Format(), "ClientGameState-*.txt, ServerGameState-*.txt", "state"))...)
 }
 
 // infologMatches returns the games of an infolog.
@@ -119,17 +106,17 @@ func widelands() []engine.Format {
 	for _, f := range widelandstrace.Formats() {
 		switch f.Name {
 		case "widelands-replay":
-			replay := trace(f, "*.wrpl", "orders", "hashes", "checkpoints")
+			replay := engine.Trace(f, "*.wrpl", "orders", "hashes", "checkpoints")
 			replay.Extensions = []string{".wrpl"}
 			replay.Replayer = "widelands"
 			replay.Log = func(r io.Reader, name string) (orderlog.Source, error) { return widelandslog.NewReader(r, name) }
 			list = append(list, replay)
 		case "widelands-sync":
-			stream := trace(f, "*.wss, *.wse", "checkpoints", "claims")
+			stream := engine.Trace(f, "*.wss, *.wse", "checkpoints", "claims")
 			stream.Extensions = []string{".wss", ".wse"}
 			list = append(list, stream)
 		default:
-			log := trace(f, "stdout.txt", "claims")
+			log := engine.Trace(f, "stdout.txt", "claims")
 			log.Alone = true
 			list = append(list, log)
 		}
@@ -141,13 +128,13 @@ func warzone2100() []engine.Format {
 	var list []engine.Format
 	for _, f := range warzonetrace.Formats() {
 		if f.Name == "warzone-replay" {
-			replay := trace(f, "*.wzrp", "orders", "hashes", "checkpoints")
+			replay := engine.Trace(f, "*.wzrp", "orders", "hashes", "checkpoints")
 			replay.Extensions, replay.Replayer = []string{".wzrp"}, "warzone2100"
 			replay.Log = func(r io.Reader, name string) (orderlog.Source, error) { return warzonelog.NewReader(r, name) }
 			list = append(list, replay)
 			continue
 		}
-		dump := state(warzone.Format(), "desync<time>_p<slot>.txt", "state", "checkpoints")
+		dump := engine.State(warzone.Format(), "desync<time>_p<slot>.txt", "state", "checkpoints")
 		dump.Trace, dump.Lines = &f, warzonelog.IsPart
 		list = append(list, dump)
 	}
@@ -155,7 +142,7 @@ func warzone2100() []engine.Format {
 }
 
 func openRA() []engine.Format {
-	report := state(openra.Format(), "syncreport-<UTC>-<client>.log", "state")
+	report := engine.State(openra.Format(), "syncreport-<UTC>-<client>.log", "state")
 	report.Lines = openra.IsExcerpt
 	return of("OpenRA", report)
 }
@@ -163,7 +150,7 @@ func openRA() []engine.Format {
 func openRCT2() []engine.Format {
 	var list []engine.Format
 	for _, f := range openrct2.Formats() {
-		list = append(list, trace(f, "desync_<UTC>_<tick>.txt", "checkpoints"))
+		list = append(list, engine.Trace(f, "desync_<UTC>_<tick>.txt", "checkpoints"))
 	}
 	return of("OpenRCT2", list...)
 }
@@ -171,7 +158,7 @@ func openRCT2() []engine.Format {
 func rimWorld() []engine.Format {
 	var list []engine.Format
 	for _, f := range rimworld.Formats() {
-		list = append(list, trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
+		list = append(list, engine.Trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
 	}
 	return of("RimWorld", list...)
 }
@@ -182,7 +169,7 @@ func factorioGame() []engine.Format {
 	}
 	var list []engine.Format
 	for _, f := range factorio.Formats() {
-		one := trace(f, files[f.Name], "checkpoints")
+		one := engine.Trace(f, files[f.Name], "checkpoints")
 		if f.Name == factorio.LevelFormat {
 			one.Named = factorio.IsLevel
 		}
@@ -192,14 +179,14 @@ func factorioGame() []engine.Format {
 }
 
 func ggpoLibrary() []engine.Format {
-	f := state(ggpo.Format(), "synclogs/state-<frame>-{original,replay}.log", "state", "claims")
+	f := engine.State(ggpo.Format(), "synclogs/state-<frame>-{original,replay}.log", "state", "claims")
 	claims := ggpotrace.Format()
 	f.Trace = &claims
 	return []engine.Format{f}
 }
 
 func godotRollback() []engine.Format {
-	f := state(godot.Format(), "*-peer-<id>.log", "state", "orders", "checkpoints", "claims")
+	f := engine.State(godot.Format(), "*-peer-<id>.log", "state", "orders", "checkpoints", "claims")
 	hashes := godottrace.Format()
 	f.Trace = &hashes
 	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return godotlog.NewReader(r, name) }
@@ -207,7 +194,7 @@ func godotRollback() []engine.Format {
 }
 
 func commandAndConquer() []engine.Format {
-	return of("C&C Generals", trace(generals.Format(), "DebugFrame_<frame>.txt, crcDebug<machine>.txt", "checkpoints"))
+	return of("C&C Generals", engine.Trace(generals.Format(), "DebugFrame_<frame>.txt, crcDebug<machine>.txt", "checkpoints"))
 }
 
 // messageGames are the games by the formats of their messages. Libraries that many games use
@@ -222,12 +209,12 @@ func logTraces() []engine.Format {
 	var list []engine.Format
 	add := func(game, claims string, found []tracediff.Format) {
 		for _, f := range found {
-			f.Claims = messagesOf(claims)
-			list = append(list, of(game, trace(f, "*.log, *.txt", "checkpoints", "claims"))...)
+			f.Claims = loglines.ReadOnly(claims)
+			list = append(list, of(game, engine.Trace(f, "*.log, *.txt", "checkpoints", "claims"))...)
 		}
 	}
 	for _, f := range openclonk.Formats() { // its checkpoints are what its claims say
-		list = append(list, of("OpenClonk", trace(f, "*.log, *.txt", "checkpoints"))...)
+		list = append(list, of("OpenClonk", engine.Trace(f, "*.log, *.txt", "checkpoints"))...)
 	}
 	add("", "ggrs-log", bevyggrs.Formats())
 	add("Stratagus", "stratagus-log", stratagus.Formats())
@@ -241,7 +228,7 @@ func Messages() []engine.Format { return messages() }
 func messages() []engine.Format {
 	var list []engine.Format
 	for _, f := range loglines.Formats() {
-		one := trace(f, "*.log, *.txt", "claims")
+		one := engine.Trace(f, "*.log, *.txt", "claims")
 		one.Game = messageGames[f.Name]
 		list = append(list, one)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/tracediff"
 )
 
 // All returns the list. It is shared: nobody changes it.
@@ -19,7 +18,7 @@ func All() []engine.Format { return all() }
 var all = sync.OnceValue(func() []engine.Format {
 	return slices.Concat(
 		[]engine.Format{snap(), orderLog(), tickSignatures()},
-		openTTD(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), rimWorld(), factorioGame(),
+		ofEngines(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), rimWorld(), factorioGame(),
 		ggpoLibrary(), godotRollback(), commandAndConquer(),
 		[]engine.Format{ownTrace()},
 		logTraces(),
@@ -38,16 +37,6 @@ var games = sync.OnceValue(func() map[string]bool {
 	}
 	return is
 })
-
-// state returns the entry of a format that holds states.
-func state(f snapshot.Format, files string, gives ...string) engine.Format {
-	return engine.Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Checksummed: f.Checksummed, Sniff: f.Sniff, Snapshot: &f}
-}
-
-// trace returns the entry of an engine's format that holds checkpoints or claims.
-func trace(f tracediff.Format, files string, gives ...string) engine.Format {
-	return engine.Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Sniff: f.Sniff, Trace: &f}
-}
 
 // Snapshots returns the formats that hold states, in the order of the list.
 func Snapshots() []snapshot.Format { return SnapshotsOf(All()) }

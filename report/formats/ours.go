@@ -11,7 +11,7 @@ import (
 )
 
 func snap() engine.Format {
-	f := state(snapshot.SnapFormat(), "desync_<seed>_<tick>.snap", "state", "history")
+	f := engine.State(snapshot.SnapFormat(), "desync_<seed>_<tick>.snap", "state", "history")
 	f.Native, f.Extensions = true, []string{".snap"}
 	return f
 }

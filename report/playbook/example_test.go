@@ -5,10 +5,10 @@ import (
 	"log"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 // What two peers' savegames show by themselves, and which questions stay open.

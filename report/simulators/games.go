@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/witness"
-	"github.com/desynctool/desynctool/report/witness/openttd"
 	"github.com/desynctool/desynctool/report/witness/spring"
 	"github.com/desynctool/desynctool/report/witness/warzone"
 	"github.com/desynctool/desynctool/report/witness/widelands"
@@ -20,7 +20,13 @@ import (
 
 // Games returns the recipes of games that play their own recordings again, by their names.
 func Games() []*engine.Replayer {
-	return []*engine.Replayer{zeroad.Game(), spring.Game(), warzone.Game(), widelands.Game(), openttd.Game()}
+	list := []*engine.Replayer{zeroad.Game(), spring.Game(), warzone.Game(), widelands.Game()}
+	for _, e := range engines.All() {
+		if e.Replayer != nil {
+			list = append(list, e.Replayer)
+		}
+	}
+	return list
 }
 
 // GamesHelp says for the help of commands what names a game that plays its recordings again.

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -101,6 +102,12 @@ func Formats() []tracediff.Format {
 		})
 	}
 	return out
+}
+
+// ReadOnly returns the function that reads one engine's messages in a log, by the name that [Formats] gives it.
+func ReadOnly(name string) func(io.Reader, string) (*tracediff.ClaimLog, error) {
+	list := Formats()
+	return list[slices.IndexFunc(list, func(f tracediff.Format) bool { return f.Name == name })].Claims
 }
 
 // Scan looks for the lines of all engines in a whole log. The name is what claims

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/openttd"
 )
 
 // A session in which one command never reached the client.

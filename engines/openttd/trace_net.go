@@ -32,14 +32,14 @@ const (
 // Formats returns the format of a client's messages of the network.
 func Formats() []tracediff.Format {
 	return []tracediff.Format{{
-		Name: "openttd-net", Title: "OpenTTD client's messages of the network (-d net=9)", Sniff: sniff,
+		Name: "openttd-net", Title: "OpenTTD client's messages of the network (-d net=9)", Sniff: traceSniff,
 		Read: func(r io.Reader, name string, _ int) (tracediff.Source, error) {
 			return &netLog{lines: orderlog.NewLines(r, name), frames: map[uint64]*received{}}, nil
 		},
 	}}
 }
 
-func sniff(head []byte) bool {
+func traceSniff(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		if _, ok := parseLine(bytes.TrimRight(line, "\r\n")); ok {
 			return true

@@ -12,16 +12,16 @@ import (
 )
 
 // save builds the body of a save byte by byte.
-type save []byte
+type stateSave []byte
 
-func (s *save) u8(v ...byte)    { *s = append(*s, v...) }
-func (s *save) u16(v uint16)    { *s = binary.BigEndian.AppendUint16(*s, v) }
-func (s *save) u32(v uint32)    { *s = binary.BigEndian.AppendUint32(*s, v) }
-func (s *save) u64(v uint64)    { *s = binary.BigEndian.AppendUint64(*s, v) }
-func (s *save) text(v string)   { *s = append(*s, v...) }
-func (s *save) string(v string) { s.gamma(len(v)); s.text(v) }
+func (s *stateSave) u8(v ...byte)    { *s = append(*s, v...) }
+func (s *stateSave) u16(v uint16)    { *s = binary.BigEndian.AppendUint16(*s, v) }
+func (s *stateSave) u32(v uint32)    { *s = binary.BigEndian.AppendUint32(*s, v) }
+func (s *stateSave) u64(v uint64)    { *s = binary.BigEndian.AppendUint64(*s, v) }
+func (s *stateSave) text(v string)   { *s = append(*s, v...) }
+func (s *stateSave) string(v string) { s.gamma(len(v)); s.text(v) }
 
-func (s *save) gamma(n int) {
+func (s *stateSave) gamma(n int) {
 	switch {
 	case n < 1<<7:
 		s.u8(byte(n))
@@ -38,7 +38,7 @@ func (s *save) gamma(n int) {
 }
 
 // fields adds a description: a type and a name, in turn.
-func (s *save) fields(typesAndNames ...any) {
+func (s *stateSave) fields(typesAndNames ...any) {
 	for pair := range slices.Chunk(typesAndNames, 2) {
 		s.u8(byte(pair[0].(int)))
 		s.string(pair[1].(string))
@@ -46,14 +46,14 @@ func (s *save) fields(typesAndNames ...any) {
 	s.u8(0)
 }
 
-func (s *save) riff(id string, data ...byte) {
+func (s *stateSave) riff(id string, data ...byte) {
 	s.text(id)
 	s.u8(byte(len(data)>>24)<<4, byte(len(data)>>16), byte(len(data)>>8), byte(len(data)))
 	s.u8(data...)
 }
 
 // records adds a chunk of one of the other types. A nil record is a hole.
-func (s *save) records(id string, typ byte, records ...[]byte) {
+func (s *stateSave) records(id string, typ byte, records ...[]byte) {
 	s.text(id)
 	s.u8(typ)
 	for _, r := range records {
@@ -63,13 +63,13 @@ func (s *save) records(id string, typ byte, records ...[]byte) {
 	s.u8(0)
 }
 
-func record(build func(r *save)) []byte {
-	var r save
+func record(build func(r *stateSave)) []byte {
+	var r stateSave
 	build(&r)
 	return r
 }
 
-func (s *save) finish() []byte {
+func (s *stateSave) finish() []byte {
 	s.u32(0)
 	return *s
 }
@@ -126,7 +126,7 @@ var tags = []string{"OTTN", "OTTZ", "OTTX", "OTTD"}
 // everything is a body with every type of chunk and of field, with structs in
 // lists in structs, holes, and everything that is noise.
 func everything() []byte {
-	var s save
+	var s stateSave
 	s.riff("MAP5", 4, 0, 255)
 	s.riff("MAP2", 0x12, 0x34, 0xff, 0xfe)
 	s.riff("MAP8", 1, 2, 3) // not two bytes a tile
@@ -134,10 +134,10 @@ func everything() []byte {
 	s.records("ARRY", chunkArray, []byte("zero"), nil, []byte("two"))
 	s.records("SPAR", chunkSparseArray, []byte("\x05five"), []byte("\x81\x00256"))
 	s.records("DATE", chunkTable,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.fields(5, "date", 4, "date_fract", 8, "tick_counter", 6, "random_state[0]", 6, "random_state[1]", 6, "next_competitor_start")
 		}),
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.u32(0xade1f)
 			r.u16(0x2a)
 			r.u64(1 << 40)
@@ -146,24 +146,24 @@ func everything() []byte {
 			r.u32(77)
 		}))
 	s.records("PATS", chunkTable,
-		record(func(r *save) { r.fields(6, "game_creation.generation_seed", 2, "locale.currency", 1, "pf.x") }),
-		record(func(r *save) { r.u32(0xfeedbeef); r.u8(3, 1) }))
+		record(func(r *stateSave) { r.fields(6, "game_creation.generation_seed", 2, "locale.currency", 1, "pf.x") }),
+		record(func(r *stateSave) { r.u32(0xfeedbeef); r.u8(3, 1) }))
 	s.records("NGRF", chunkTable,
-		record(func(r *save) { r.fields(0x1a, "filename", 0x12, "ident.md5sum") }),
-		record(func(r *save) { r.string("/home/x"); r.gamma(2); r.u8(7, 8) }))
-	s.records("VIEW", chunkTable, record(func(r *save) { r.fields(5, "x") }), record(func(r *save) { r.u32(9) }))
+		record(func(r *stateSave) { r.fields(0x1a, "filename", 0x12, "ident.md5sum") }),
+		record(func(r *stateSave) { r.string("/home/x"); r.gamma(2); r.u8(7, 8) }))
+	s.records("VIEW", chunkTable, record(func(r *stateSave) { r.fields(5, "x") }), record(func(r *stateSave) { r.u32(9) }))
 	s.records("AIPL", chunkTable,
-		record(func(r *save) { r.fields(0x1a, "name", 0x1b, "list"); r.fields(2, "v") }),
-		record(func(r *save) { r.string(""); r.gamma(0) }),
-		record(func(r *save) { r.string("Tiny"); r.gamma(1); r.u8(5); r.text("script") }),
-		record(func(r *save) { r.string(""); r.gamma(0) }))
+		record(func(r *stateSave) { r.fields(0x1a, "name", 0x1b, "list"); r.fields(2, "v") }),
+		record(func(r *stateSave) { r.string(""); r.gamma(0) }),
+		record(func(r *stateSave) { r.string("Tiny"); r.gamma(1); r.u8(5); r.text("script") }),
+		record(func(r *stateSave) { r.string(""); r.gamma(0) }))
 	s.records("TYPE", chunkTable,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.fields(1, "i8", 2, "u8", 3, "i16", 4, "u16", 5, "i32", 6, "u32", 7, "i64", 8, "u64", 9, "id", 0x1a, "str", 10, "str.2",
 				0x11, "l.i8", 0x12, "l.u8", 0x13, "l.i16", 0x14, "l.u16", 0x15, "l.i32", 0x16, "l.u32", 0x17, "l.i64", 0x18, "l.u64", 0x19, "l.id")
 		}),
 		nil,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.u8(0xff, 0xff)
 			r.u16(0xfffe)
 			r.u16(0xfffe)
@@ -186,7 +186,7 @@ func everything() []byte {
 			r.u8(2, 0, 1, 0, 2)
 		}))
 	s.records("NEST", chunkSparseTable,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			// Structs are described after all fields, depth first.
 			r.fields(0x1b, "one", 2, "id", 0x1b, "many", 0x1b, "empty")
 			r.fields(0x1b, "inner", 2, "x")
@@ -194,7 +194,7 @@ func everything() []byte {
 			r.fields(2, "z")
 			r.fields()
 		}),
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.gamma(3)
 			r.gamma(1) // one
 			r.gamma(2) // one[0].inner
@@ -210,8 +210,8 @@ func everything() []byte {
 			r.u8(3, 7, 8, 9) // many
 			r.gamma(1)       // empty
 		}),
-		record(func(r *save) { r.gamma(200); r.gamma(0); r.u8(44, 0); r.gamma(0) }))
-	s.records("NONE", chunkTable, record(func(r *save) { r.fields(6, "first", 0x1b, "list"); r.fields(0x12, "l") }))
+		record(func(r *stateSave) { r.gamma(200); r.gamma(0); r.u8(44, 0); r.gamma(0) }))
+	s.records("NONE", chunkTable, record(func(r *stateSave) { r.fields(6, "first", 0x1b, "list"); r.fields(0x12, "l") }))
 	return s.finish()
 }
 

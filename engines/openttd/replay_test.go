@@ -17,11 +17,11 @@ import (
 // testdata/recorded.log is the beginning of a log of a dedicated server, and replayed.log what a build with command
 // replay, started with its save, wrote: both of 13.0 with the corrections in docs/games.md.
 const (
-	recordedLog = "testdata/recorded.log"
-	replayedLog = "testdata/replayed.log"
-	startSave   = "dmp_cmds_00000309_000ade1f.sav"
-	laterSave   = "dmp_cmds_00000309_000ade20.sav"
-	corpus      = "../../../testdata/openttd/dropped_sign/server/"
+	recordedLog  = "testdata/recorded.log"
+	replayedLog  = "testdata/replayed.log"
+	startSave    = "dmp_cmds_00000309_000ade1f.sav"
+	laterSave    = "dmp_cmds_00000309_000ade20.sav"
+	replayCorpus = "../../testdata/openttd/dropped_sign/server/"
 )
 
 func text(t testing.TB, file string) string {
@@ -48,7 +48,7 @@ func recording(t testing.TB, log string, saves ...string) *engine.Recording {
 	dir := t.TempDir()
 	rec := &engine.Recording{Path: "server/commands-out.log", Format: "openttd-log", File: write(t, log, dir, "commands-out.log")}
 	for _, name := range saves {
-		rec.Beside = append(rec.Beside, write(t, text(t, corpus+name), dir, name))
+		rec.Beside = append(rec.Beside, write(t, text(t, replayCorpus+name), dir, name))
 	}
 	return rec
 }
@@ -114,7 +114,7 @@ func TestSame(t *testing.T) {
 	if tick, over := plan.Poll(); !over || tick <= 0xade29*74 {
 		t.Errorf("tick %x, over %v", tick, over)
 	}
-	if got := text(t, filepath.Join(dirs.Home, "start.sav")); got != text(t, corpus+startSave) {
+	if got := text(t, filepath.Join(dirs.Home, "start.sav")); got != text(t, replayCorpus+startSave) {
 		t.Error("the game is not given the save")
 	}
 	for _, arg := range plan.Command.Args[1:] {

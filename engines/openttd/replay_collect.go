@@ -11,7 +11,6 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 // What command replay writes into the log.
@@ -24,7 +23,7 @@ var (
 
 // computed is what the game wrote while it played.
 type computed struct {
-	lines  []line
+	lines  []replayLine
 	ended  bool // it reached the end of the log
 	parted bool // it gave up at a state that is not as recorded
 	last   string
@@ -69,7 +68,7 @@ func collect(ended *confine.Ended, r *recorded, dirs engine.Dirs) error {
 
 // keepSave moves one of the game's saves into Out: an error is fs.ErrNotExist for what is none.
 func keepSave(name string, r *recorded, dirs engine.Dirs) error {
-	parsed, ok := openttd.ParseName(name)
+	parsed, ok := ParseName(name)
 	if !ok || parsed.NoEvidence || fmt.Sprintf("%08x", parsed.Seed) != r.seed || name != filepath.Base(name) {
 		return fs.ErrNotExist
 	}
@@ -96,7 +95,7 @@ func readComputed(file string, r *recorded) (*computed, error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, lineLen)
 	for lines.Scan() {
-		l := parse(lines.Text())
+		l := replayParse(lines.Text())
 		if l.text != "" {
 			c.last = l.text
 		}

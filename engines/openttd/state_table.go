@@ -39,7 +39,7 @@ const packBase = 1_000_000
 type layout struct {
 	label   string
 	depth   int // 0 for records, 1 for lists in them, and so on
-	fields  []field
+	fields  []stateField
 	columns []snapshot.Column
 
 	// minSize is the size of the smallest element, 0 only for a struct without
@@ -53,7 +53,7 @@ type layout struct {
 
 // field is a field of each record: a value, which goes to a column, or a list,
 // which goes to a table of its own.
-type field struct {
+type stateField struct {
 	column int
 	width  int     // of a value, 0 for a string
 	sub    *layout // of a list
@@ -84,7 +84,7 @@ func (l *layout) addRow(a, b uint64) {
 func (l *layout) addColumn(component, name string, kind byte) {
 	column := snapshot.NewColumn(component, name, kindTypes[kind], 0)
 	width := column.Type.Width()
-	l.fields = append(l.fields, field{column: len(l.columns), width: width})
+	l.fields = append(l.fields, stateField{column: len(l.columns), width: width})
 	l.columns = append(l.columns, column)
 	l.minSize += uint64(max(width, 1))
 }
@@ -306,7 +306,7 @@ func (d *decoder) describe(label, component string, depth int, labels map[string
 		switch {
 		case kind == kindStruct:
 			structs = append(structs, structField{len(l.fields), name})
-			l.fields = append(l.fields, field{})
+			l.fields = append(l.fields, stateField{})
 			l.minSize++
 		case list && kind != kindString:
 			sub := newLayout(label+"."+name, depth+1)
@@ -318,7 +318,7 @@ func (d *decoder) describe(label, component string, depth int, labels map[string
 			}
 			labels[sub.label] = true
 			sub.addColumn(name, "value", kind)
-			l.fields = append(l.fields, field{sub: sub})
+			l.fields = append(l.fields, stateField{sub: sub})
 			l.minSize++
 		default:
 			l.addColumn(component, name, kind)

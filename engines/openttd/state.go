@@ -1,31 +1,3 @@
-// Package openttd reads OpenTTD savegames as states: the dmp_cmds_*.sav files
-// that a game started with -d desync=3 writes, netsave0.sav, and any other
-// save.
-//
-// A save is a header of eight bytes and a container:
-//
-//	tag      4 bytes  OTTN raw, OTTZ zlib, OTTX xz, OTTD blocks of LZO1X
-//	version  u16      save version; 302 is OpenTTD 13.0
-//	         u16      0
-//	container
-//
-// Everything is big-endian. The container holds chunks until a u32 of 0. A
-// chunk is a four-character id, a byte whose low four bits are its type, and
-//
-//	0 RIFF          a length of 28 bits (the high four bits of the type byte,
-//	                then three bytes) and as many bytes
-//	1 ARRAY         records: gamma(1 + length) and as many bytes; gamma 0 ends
-//	2 SPARSE_ARRAY  the same, each record begins with gamma(index)
-//	3 TABLE         as 1, and the first record describes the others
-//	4 SPARSE_TABLE  as 2, and the first record describes the others
-//
-// Since save version 295 all chunks but the map arrays describe themselves.
-// Each becomes a table of typed columns; lists and structs inside its records
-// become tables of their own. Chunks that do not describe themselves are kept
-// as bytes. docs/formats/openttd.md has the mapping at length.
-//
-// A zlib or xz container and each LZO block carry a checksum, which is
-// verified; a raw container carries none.
 package openttd
 
 import (
@@ -42,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// DayTicks is the number of ticks in a day. Point.Tick counts ticks since day
-// 0 of year 0.
+// DayTicks is the number of ticks in a day. Ticks and state points count from day 0 of year 0: the tick DATE; FRACT of
+// a log has the number DATE * 74 + FRACT.
 const DayTicks = 74
 
 // Error is a malformed save.
@@ -77,7 +49,7 @@ func Format() snapshot.Format {
 		Usual:     usualName,
 		Naming:    newNaming,
 		Ground:    ground,
-		Sniff:     sniff,
+		Sniff:     stateSniff,
 		Anonymous: true,
 		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 			w, err := Read(r, size, name)
@@ -93,14 +65,14 @@ func Format() snapshot.Format {
 // checksummed knows the containers that carry checksums. The second byte of the flags of an xz stream
 // says whether it does.
 func checksummed(head []byte) bool {
-	if !sniff(head) || string(head[:4]) == rawTag {
+	if !stateSniff(head) || string(head[:4]) == rawTag {
 		return false
 	}
 	stream := head[headerSize:]
 	return len(stream) < 8 || packed.Packing(stream) != "xz" || stream[7] != 0
 }
 
-func sniff(head []byte) bool {
+func stateSniff(head []byte) bool {
 	if len(head) < headerSize {
 		return false
 	}

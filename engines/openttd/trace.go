@@ -1,13 +1,3 @@
-// Package openttd reads what OpenTTD writes besides its states and orders: who left because of a
-// desync, from commands-out.log, and what a client was told of the server, from the messages
-// of its network with -d net=9:
-//
-//	[2026-04-28 20:04:20] dbg: [net:9] Client::Receive_SERVER_SYNC(): sync_frame=2008700, sync_seed_1=1892841807
-//	[2026-04-28 20:04:21] dbg: [net:9] Client::Receive_SERVER_COMMAND(): cmd=79, frame=2008707
-//
-// The second is a trace of the server, as its client received it: a checkpoint for each frame whose
-// random numbers the server sent, and one for each frame with commands. It says nothing of the
-// client's own game.
 package openttd
 
 import (
@@ -18,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/openttd"
+
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -27,7 +17,7 @@ import (
 func LogClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	lines := orderlog.NewLines(r, name)
 	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{
-		Engine: "OpenTTD", File: "commands-out.log", TickName: openttd.TickName,
+		Engine: "OpenTTD", File: "commands-out.log", TickName: TickName,
 		Covers: "both words of the random number generator's state",
 	}}
 	for {
@@ -41,7 +31,7 @@ func LogClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 			}
 			return nil, err
 		}
-		tick, client, ok := openttd.Desynced(line)
+		tick, client, ok := Desynced(line)
 		if !ok {
 			continue
 		}

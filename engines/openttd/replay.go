@@ -1,12 +1,3 @@
-// Package openttd has OpenTTD play its own logs of commands again.
-//
-// Only a build with command replay can do that: its developers compile it with DEBUG_DUMP_COMMANDS. Such a
-// build, as a dedicated server, reads commands.log from its folder of saves, and runs each command at its
-// time, as fast as it can. It compares the state of its random number generator with each that the log has,
-// and gives up at the first that differs. Meanwhile it writes a log and saves of its own.
-//
-// The log is played from the first of its saves that the peer left: a server's from when the map was made, a
-// client's from its first save after it joined.
 package openttd
 
 import (
@@ -24,7 +15,6 @@ import (
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 // Game returns the recipe.
@@ -175,8 +165,8 @@ func (r *recorded) played(p *engine.Program) error {
 	if err != nil {
 		return err
 	}
-	w, err := openttd.Read(f, info.Size(), r.name)
-	var malformed *openttd.Error
+	w, err := Read(f, info.Size(), r.name)
+	var malformed *Error
 	if errors.As(err, &malformed) {
 		return &engine.Refusal{Why: fmt.Sprintf("its save is not read: %v", err)}
 	}
@@ -225,7 +215,7 @@ func (w *watched) poll() (tick uint64, over bool) {
 	}
 	before := w.tick
 	for _, text := range lines[:len(lines)-1] {
-		l := parse(text)
+		l := replayParse(text)
 		if l.word == "sync" {
 			w.tick = max(w.tick, l.tick)
 		}

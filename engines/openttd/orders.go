@@ -1,27 +1,3 @@
-// Package openttd reads commands-out.log, which OpenTTD writes with
-// -d desync=2 or more, as an order log.
-//
-// Numbers are hexadecimal. With show_date_in_logs a line begins with
-// "[YYYY-MM-DD HH:MM:SS] ". DATE counts days from year 0, FRACT the ticks of
-// the day, of which there are 74.
-//
-//	new_map: SEED
-//	load: FILE
-//	sync: DATE; FRACT; RNG0; RNG1              server only, once a day
-//	save: DATE; FRACT; FILE
-//	msg: DATE; FRACT; TEXT
-//	client: DATE; FRACT; COMPANY; CLIENT       server only
-//	sync_err: DATE; FRACT                      client only
-//	town cache mismatch: town 0                and others like it
-//
-//	cmd: DATE; FRACT; COMPANY; TILE; P1; P2; CMD; ERR; "TEXT" (NAME)   up to 12
-//	cmd: DATE; FRACT; COMPANY; CMD; ERR; TILE; 0ARGS                   13
-//	cmd: DATE; FRACT; COMPANY; CMD; ERR; HEX (NAME)                    from 14 on
-//
-// cmdf is a cmd whose test run failed. The arguments of 13.0 are raw bytes, cut
-// at the first NUL, which may hold a line feed: so a line that does not begin
-// with a known kind and a stamp belongs to the command before it.
-// docs/formats/openttd-log.md says what each line becomes.
 package openttd
 
 import (
@@ -36,10 +12,6 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/orderlog/limits"
 )
-
-// DayTicks is the number of ticks in a day. The tick DATE; FRACT has the number
-// DATE * 74 + FRACT.
-const DayTicks = 74
 
 // RNG is the kind and the coverage of the hashes of sync lines: both words of
 // the sim's random number generator, big-endian, before the tick's commands.
@@ -94,7 +66,7 @@ var names13 = sync.OnceValue(func() []string {
 func IsLog(head []byte) bool {
 	for range 8 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
-		if whole && parse(bytes.TrimSuffix(line, []byte("\r"))).kind != unknown {
+		if whole && ordersParse(bytes.TrimSuffix(line, []byte("\r"))).kind != unknown {
 			return true
 		}
 		head = rest
@@ -176,13 +148,13 @@ func (r *Reader) peekHeader(head []byte) {
 		if !whole {
 			break
 		}
-		switch l := parse(bytes.TrimSuffix(line, []byte("\r"))); l.kind {
+		switch l := ordersParse(bytes.TrimSuffix(line, []byte("\r"))); l.kind {
 		case newMap:
 			if r.header.Seed == 0 {
 				r.header.Seed = l.seed
 			}
 			r.dialect.Server = r.dialect.Server || l.seed != 0
-		case save:
+		case ordersSave:
 			if r.header.Seed == 0 {
 				r.header.Seed, _ = saveSeed(l.rest)
 			}
@@ -198,7 +170,7 @@ func saveSeed(file []byte) (seed uint64, ok bool) {
 	if !ok || len(rest) < 9 || rest[8] != '_' {
 		return 0, false
 	}
-	return hex(rest[:8])
+	return hexField(rest[:8])
 }
 
 // Header returns what the log says about itself. Only the seed is known, from its
@@ -252,7 +224,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 // to what follows is kept.
 func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	none := orderlog.Record{}
-	l := parse(b)
+	l := ordersParse(b)
 	switch l.kind {
 	case unknown:
 		if !r.building || !r.lines13 || !continues(b) {
@@ -284,7 +256,7 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 		}
 		r.fresh, r.whole = true, l.kind == newMap && l.seed != 0
 		return none, nil
-	case save:
+	case ordersSave:
 		if seed, ok := saveSeed(l.rest); ok && seed == 0 {
 			return none, nil // the game shown behind the title screen
 		}
@@ -320,7 +292,7 @@ func (r *Reader) ended(b []byte) []byte {
 	if !returned && r.feeds {
 		return b
 	}
-	if l := parse(b); l.fixed() {
+	if l := ordersParse(b); l.fixed() {
 		r.returns = r.returns || returned
 		r.feeds = r.feeds || !returned
 		return b
@@ -356,7 +328,7 @@ func (r *Reader) lookAhead() bool {
 		at += int64(len(line)) + 1
 		ahead = rest
 		if line, returned := bytes.CutSuffix(line, []byte("\r")); returned {
-			if l := parse(line); l.fixed() {
+			if l := ordersParse(line); l.fixed() {
 				r.returns = true
 				return true
 			}
@@ -415,7 +387,7 @@ func (r *Reader) claim(c orderlog.Claim) {
 }
 
 // stamped takes a line of the tick that is being built.
-func (r *Reader) stamped(l *line, number, offset int64) error {
+func (r *Reader) stamped(l *ordersLine, number, offset int64) error {
 	t := &r.tick
 	r.lines13 = false
 	switch l.kind {
@@ -436,7 +408,7 @@ func (r *Reader) stamped(l *line, number, offset int64) error {
 	case syncLine:
 		r.rng = append(r.rng, l.rng[:]...)
 		t.Hashes = append(t.Hashes, orderlog.Observed{Point: t.Number, Kind: RNG, Coverage: RNG})
-	case save:
+	case ordersSave:
 		t.Markers = append(t.Markers, orderlog.Marker{Kind: orderlog.Save, Point: t.Number, Text: clip(string(l.rest))})
 	case client:
 		t.Markers = append(t.Markers, orderlog.Marker{Kind: orderlog.Join, Player: l.company, Point: t.Number, Text: clip(string(l.rest))})
@@ -468,7 +440,7 @@ func (r *Reader) room() error {
 }
 
 // kind returns the number of a command's kind.
-func (r *Reader) kind(l *line) (uint32, error) {
+func (r *Reader) kind(l *ordersLine) (uint32, error) {
 	known := l.shape == shape13 && l.command < uint64(len(r.kinds13))
 	if known && r.kinds13[l.command] != 0 {
 		return r.kinds13[l.command], nil

@@ -14,7 +14,7 @@ import (
 func TestReadAgain(t *testing.T) {
 	var saves [][]byte
 	for _, pattern := range []string{"*/client/dmp_cmds_*_000ade[68]0.sav", "*/client/dmp_cmds_00000000_00000000.sav"} {
-		files, err := filepath.Glob(filepath.Join(corpus, pattern))
+		files, err := filepath.Glob(filepath.Join(stateCorpus, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no saves: %v", err)
 		}
@@ -61,19 +61,19 @@ func TestReadAgain(t *testing.T) {
 
 // TestScratchIsBounded: what a large save takes is not kept.
 func TestScratchIsBounded(t *testing.T) {
-	var s save
+	var s stateSave
 	s.riff("RAWB", make([]byte, maxScratch)...)
 	s.records("BIGS", chunkTable,
-		record(func(r *save) { r.fields(0x1a, "text", 0x12, "list") }),
-		record(func(r *save) {
+		record(func(r *stateSave) { r.fields(0x1a, "text", 0x12, "list") }),
+		record(func(r *stateSave) {
 			r.string("x")
 			r.gamma(2 * maxCopied)
 			r.u8(make([]byte, 2*maxCopied)...)
 		}))
 	for i := range 200 {
 		s.records(string([]byte{'B', 'I', '0' + byte(i/20), 'a' + byte(i%20)}), chunkTable,
-			record(func(r *save) { r.fields(0x12, "list") }),
-			record(func(r *save) { r.gamma(10_000); r.u8(make([]byte, 10_000)...) }))
+			record(func(r *stateSave) { r.fields(0x12, "list") }),
+			record(func(r *stateSave) { r.gamma(10_000); r.u8(make([]byte, 10_000)...) }))
 	}
 	content := pack(t, "OTTN", 302, s.finish())
 	used := new(scratch)

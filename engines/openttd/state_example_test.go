@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 // The money of the first company, on both peers of a session in which the

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/tracediff"
-	"github.com/desynctool/desynctool/tracediff/openttd"
 )
 
 // What a client was told of the server.

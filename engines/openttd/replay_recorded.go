@@ -12,7 +12,6 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/snapshot/openttd"
 )
 
 // Limits of what is read of a log, and of what the game reads of a command.
@@ -22,7 +21,7 @@ const (
 )
 
 // line is a line of a log without the date before it.
-type line struct {
+type replayLine struct {
 	text string
 	word string // "cmd", "cmdf", "sync" or "save"; empty for all others
 	tick uint64
@@ -34,25 +33,25 @@ var (
 	stamped = lazyregexp.New(`^(cmdf?|sync|save): ([0-9a-f]{8}); ([0-9a-f]{2}); (.*)$`)
 )
 
-func parse(text string) line {
+func replayParse(text string) replayLine {
 	text = strings.TrimSuffix(text, "\r")
-	l := line{text: text[len(dated.FindString(text)):]}
+	l := replayLine{text: text[len(dated.FindString(text)):]}
 	if m := stamped.FindStringSubmatch(l.text); m != nil {
 		date, _ := strconv.ParseUint(m[2], 16, 32)
 		fract, _ := strconv.ParseUint(m[3], 16, 8)
-		l.word, l.tick, l.rest = m[1], date*openttd.DayTicks+fract, m[4]
+		l.word, l.tick, l.rest = m[1], date*DayTicks+fract, m[4]
 	}
 	return l
 }
 
 // recorded is what is played of a log.
 type recorded struct {
-	name, save string // of the save that it goes on from, and the copy of it
-	seed       string // as the save's name has it
-	start      uint64 // the tick of the save
-	lines      []line // commands, failed ones, and states of the random number generator after it
-	ownSync    bool   // the log has such a state of that tick
-	last       uint64 // the last tick of the log
+	name, save string       // of the save that it goes on from, and the copy of it
+	seed       string       // as the save's name has it
+	start      uint64       // the tick of the save
+	lines      []replayLine // commands, failed ones, and states of the random number generator after it
+	ownSync    bool         // the log has such a state of that tick
+	last       uint64       // the last tick of the log
 }
 
 var (
@@ -82,7 +81,7 @@ func readRecorded(rec *engine.Recording) (*recorded, error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, lineLen)
 	for lines.Scan() {
-		l := parse(lines.Text())
+		l := replayParse(lines.Text())
 		if r != nil && l.word != "" {
 			r.last = max(r.last, l.tick)
 		}
@@ -90,7 +89,7 @@ func readRecorded(rec *engine.Recording) (*recorded, error) {
 		case r != nil && (strings.HasPrefix(l.text, "new_map: ") || strings.HasPrefix(l.text, "load: ") || strings.HasPrefix(l.text, "sync_err: ")):
 			return r, nil // what follows is another game, or the game after the peer was thrown out
 		case l.word == "save" && r == nil:
-			name, ok := openttd.ParseName(l.rest)
+			name, ok := ParseName(l.rest)
 			if !ok || name.NoEvidence {
 				break
 			}
@@ -125,7 +124,7 @@ func readRecorded(rec *engine.Recording) (*recorded, error) {
 }
 
 // lacks says what a command lacks to be run again, empty if nothing.
-func lacks(l *line) string {
+func lacks(l *replayLine) string {
 	args := ""
 	if m := in13.FindStringSubmatch(l.rest); m != nil {
 		args = m[1]
@@ -146,13 +145,13 @@ func lacks(l *line) string {
 
 // nameOf returns a tick as logs write it.
 func nameOf(tick uint64) string {
-	return fmt.Sprintf("%08x;%02x", tick/openttd.DayTicks, tick%openttd.DayTicks)
+	return fmt.Sprintf("%08x;%02x", tick/DayTicks, tick%DayTicks)
 }
 
 // cut leaves out what is after a tick.
 func (r *recorded) cut(until uint64) {
 	r.last = min(r.last, until)
-	if i := slices.IndexFunc(r.lines, func(l line) bool { return l.tick > until }); i >= 0 {
+	if i := slices.IndexFunc(r.lines, func(l replayLine) bool { return l.tick > until }); i >= 0 {
 		r.lines = r.lines[:i]
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/tracediff"
-	"github.com/desynctool/desynctool/tracediff/openttd"
 )
 
 const folder = "../../testdata/messages"

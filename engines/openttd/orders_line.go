@@ -16,7 +16,7 @@ const (
 	newMap
 	load
 	syncLine
-	save
+	ordersSave
 	msg
 	client
 	cmd
@@ -33,7 +33,7 @@ var keywords = []struct {
 }{
 	{"cmd: ", cmd, true},
 	{"sync: ", syncLine, true},
-	{"save: ", save, true},
+	{"save: ", ordersSave, true},
 	{"msg: ", msg, true},
 	{"cmdf: ", cmdf, true},
 	{"client: ", client, true},
@@ -51,7 +51,7 @@ const (
 )
 
 // line is one parsed line. Slices are parts of the line.
-type line struct {
+type ordersLine struct {
 	kind    lineKind
 	tick    uint64
 	seed    uint64 // of newMap
@@ -64,7 +64,7 @@ type line struct {
 }
 
 // parse parses a line. One that is not exactly as described is unknown.
-func parse(b []byte) (l line) {
+func ordersParse(b []byte) (l ordersLine) {
 	b = cutDate(b)
 	for i := range keywords {
 		k := &keywords[i]
@@ -88,7 +88,7 @@ func parse(b []byte) (l line) {
 
 // fixed reports whether a line is of a known kind that has no raw arguments, so
 // that what it ends with is known.
-func (l *line) fixed() bool { return l.kind != unknown && l.shape != shape13 }
+func (l *ordersLine) fixed() bool { return l.kind != unknown && l.shape != shape13 }
 
 // continues reports whether a line of unknown kind can be raw arguments of the
 // command before it: these have no NUL, and what has a stamp in it is more likely
@@ -126,14 +126,14 @@ func cutDate(b []byte) []byte {
 }
 
 func stamp(b []byte) (tick uint64, rest []byte, ok bool) {
-	date, b, ok := field(b, 8)
+	date, b, ok := ordersField(b, 8)
 	if !ok || date > math.MaxInt32 {
 		return 0, nil, false
 	}
 	if len(b) < 2 {
 		return 0, nil, false
 	}
-	fract, ok := hex(b[:2])
+	fract, ok := hexField(b[:2])
 	if !ok || fract >= DayTicks {
 		return 0, nil, false
 	}
@@ -147,11 +147,11 @@ func stamp(b []byte) (tick uint64, rest []byte, ok bool) {
 var semicolon = []byte("; ")
 
 // field reads a number of exactly width digits and the "; " after it.
-func field(b []byte, width int) (n uint64, rest []byte, ok bool) {
+func ordersField(b []byte, width int) (n uint64, rest []byte, ok bool) {
 	if len(b) < width+len(semicolon) || b[width] != ';' || b[width+1] != ' ' {
 		return 0, nil, false
 	}
-	n, ok = hex(b[:width])
+	n, ok = hexField(b[:width])
 	return n, b[width+len(semicolon):], ok
 }
 
@@ -167,7 +167,7 @@ var digits = func() (t [256]uint8) {
 }()
 
 // hex reads a number of up to 16 digits.
-func hex(b []byte) (n uint64, ok bool) {
+func hexField(b []byte) (n uint64, ok bool) {
 	if len(b) == 0 || len(b) > 16 {
 		return 0, false
 	}
@@ -181,19 +181,19 @@ func hex(b []byte) (n uint64, ok bool) {
 	return n, true
 }
 
-func (l *line) parse(kind lineKind, b []byte) (ok bool) {
+func (l *ordersLine) parse(kind lineKind, b []byte) (ok bool) {
 	l.rest = b
 	switch kind {
 	case newMap:
-		l.seed, ok = hex(b)
+		l.seed, ok = hexField(b)
 		return ok && len(b) == 8
 	case syncLine:
 		var first, second uint64
-		first, b, ok = field(b, 8)
+		first, b, ok = ordersField(b, 8)
 		if !ok || len(b) != 8 {
 			return false
 		}
-		second, ok = hex(b)
+		second, ok = hexField(b)
 		binary.BigEndian.PutUint64(l.rng[:], first<<32|second)
 		return ok
 	case client:
@@ -206,42 +206,42 @@ func (l *line) parse(kind lineKind, b []byte) (ok bool) {
 	return true
 }
 
-func (l *line) player(b *[]byte) bool {
-	n, rest, ok := field(*b, 2)
+func (l *ordersLine) player(b *[]byte) bool {
+	n, rest, ok := ordersField(*b, 2)
 	l.company, *b = uint32(n), rest
 	return ok
 }
 
 // parseCommand reads what follows the company, in any of the three shapes.
-func (l *line) parseCommand(b []byte) bool {
+func (l *ordersLine) parseCommand(b []byte) bool {
 	l.rest = b
-	if _, rest, ok := field(b, 6); ok { // TILE; P1; P2; CMD; [ERR; ]"TEXT" (NAME)
+	if _, rest, ok := ordersField(b, 6); ok { // TILE; P1; P2; CMD; [ERR; ]"TEXT" (NAME)
 		l.shape = shape12
 		for range 2 {
-			if _, rest, ok = field(rest, 8); !ok {
+			if _, rest, ok = ordersField(rest, 8); !ok {
 				return false
 			}
 		}
-		if l.command, rest, ok = field(rest, 8); !ok {
+		if l.command, rest, ok = ordersField(rest, 8); !ok {
 			return false
 		}
 		// Higher bits are flags and the text of an error.
 		l.command &= 0xff
-		if _, after, ok := field(rest, 8); ok {
+		if _, after, ok := ordersField(rest, 8); ok {
 			rest = after
 		}
 		l.name = commandName(rest)
 		return len(rest) > 0 && rest[0] == '"'
 	}
 	var ok bool
-	if l.command, b, ok = field(b, 8); !ok {
+	if l.command, b, ok = ordersField(b, 8); !ok {
 		return false
 	}
 	l.rest = b
-	if _, b, ok = field(b, 8); !ok {
+	if _, b, ok = ordersField(b, 8); !ok {
 		return false
 	}
-	if _, _, ok := field(b, 6); ok {
+	if _, _, ok := ordersField(b, 6); ok {
 		l.shape = shape13
 		return true
 	}
@@ -288,7 +288,7 @@ func isMismatch(b []byte) bool {
 func Fields(kind string, payload []byte) []orderlog.Field {
 	var out []orderlog.Field
 	number := func(name string, width int) bool {
-		_, rest, ok := field(payload, width)
+		_, rest, ok := ordersField(payload, width)
 		if ok {
 			out = append(out, orderlog.Field{Path: name, Value: string(payload[:width])})
 			payload = rest
@@ -327,7 +327,7 @@ func Desynced(b []byte) (tick uint64, name string, ok bool) {
 	if !ok {
 		return 0, "", false
 	}
-	l := parse(said)
+	l := ordersParse(said)
 	before, after, ok := bytes.Cut(l.rest, []byte("*** "))
 	if l.kind != msg || !ok || len(after) == 0 || len(before) > 8 || bytes.ContainsFunc(before, func(r rune) bool { return r < 0x80 }) {
 		return 0, "", false

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/report/witness/openttd"
+	"github.com/desynctool/desynctool/engines/openttd"
 )
 
 // A program that does not say that it is OpenTTD plays nothing.

@@ -25,7 +25,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-const corpus = "../../testdata/openttd"
+const stateCorpus = "../../testdata/openttd"
 
 func unpack(r io.ReaderAt, size int64, name string) (version uint16, body []byte, err error) {
 	return new(scratch).unpack(r, size, name)
@@ -186,16 +186,16 @@ func TestTruth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			truths := readTruth(t, filepath.Join(corpus, name, "TRUTH.md"))
+			truths := readTruth(t, filepath.Join(stateCorpus, name, "TRUTH.md"))
 			first := ""
 			shared := 0
-			clientSaves, err := filepath.Glob(filepath.Join(corpus, name, "client", "*.sav"))
+			clientSaves, err := filepath.Glob(filepath.Join(stateCorpus, name, "client", "*.sav"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, clientSave := range clientSaves {
 				base := filepath.Base(clientSave)
-				if _, err := os.Stat(filepath.Join(corpus, name, "server", base)); err != nil {
+				if _, err := os.Stat(filepath.Join(stateCorpus, name, "server", base)); err != nil {
 					continue
 				}
 				shared++
@@ -206,7 +206,7 @@ func TestTruth(t *testing.T) {
 				if base != firstDifferent && shared%sample.Of(6, 1) != 0 {
 					continue
 				}
-				server := readFile(t, filepath.Join(corpus, name, "server", base))
+				server := readFile(t, filepath.Join(stateCorpus, name, "server", base))
 				client := readFile(t, clientSave)
 				got := different(flatten(server, snapshot.Archetype), flatten(client, snapshot.Archetype))
 				if len(got) != want.count {
@@ -255,7 +255,7 @@ func labels(w *snapshot.World) []string {
 // TestHead checks seed, point and RNG of all saves against their names and the
 // server's log.
 func TestHead(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(corpus, "*", "*", "dmp_cmds_*.sav"))
+	files, err := filepath.Glob(filepath.Join(stateCorpus, "*", "*", "dmp_cmds_*.sav"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no saves: %v", err)
 	}
@@ -306,7 +306,7 @@ func TestHead(t *testing.T) {
 }
 
 func TestMidDay(t *testing.T) {
-	w := readFile(t, filepath.Join(corpus, "insync", "client", "netsave0.sav"))
+	w := readFile(t, filepath.Join(stateCorpus, "insync", "client", "netsave0.sav"))
 	want := snapshot.Point{Tick: 0xae01e*74 + 0xd, Phase: snapshot.AfterOrders, Native: "000ae01e;0d"}
 	if w.Point != want || w.Seed != 0x7e8 {
 		t.Errorf("seed %x, point %+v, want 7e8, %+v", w.Seed, w.Point, want)
@@ -315,7 +315,7 @@ func TestMidDay(t *testing.T) {
 
 // TestRealTables pins what a real save becomes.
 func TestRealTables(t *testing.T) {
-	w := readFile(t, filepath.Join(corpus, "money_poke", "server", "dmp_cmds_00000309_000adee0.sav"))
+	w := readFile(t, filepath.Join(stateCorpus, "money_poke", "server", "dmp_cmds_00000309_000adee0.sav"))
 	classes := make(map[snapshot.Class]int)
 	columns := 0
 	for i := range w.Tables {
@@ -414,7 +414,7 @@ func TestBytes(t *testing.T) {
 
 // TestOldSave reads a save from before chunks described themselves.
 func TestOldSave(t *testing.T) {
-	var s save
+	var s stateSave
 	s.riff("DATE", 0, 0x0a, 0xde, 0x40, 0, 0)
 	s.riff("MAPT", 1, 2)
 	s.records("PLYR", chunkArray, []byte("one"), nil)
@@ -441,12 +441,12 @@ func TestOldSave(t *testing.T) {
 // TestNewSave reads what OpenTTD 14 and later write differently: the date where
 // economy and calendar part, and the version as text.
 func TestNewSave(t *testing.T) {
-	var s save
+	var s stateSave
 	s.records("DATE", chunkTable,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.fields(5, "date", 4, "date_fract", 5, "economy_date", 4, "economy_date_fract", 6, "competitors_interval", 1, "competitors_interval_fired")
 		}),
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.u32(100)
 			r.u16(1)
 			r.u32(200)
@@ -455,12 +455,12 @@ func TestNewSave(t *testing.T) {
 			r.u8(1)
 		}))
 	s.records("GLOG", chunkTable,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.fields(0x1b, "action")
 			r.fields(0x1b, "revision")
 			r.fields(0x1a, "revision.text")
 		}),
-		record(func(r *save) { r.u8(2); r.gamma(1); r.string("14.0"); r.gamma(1); r.string("14.1") }))
+		record(func(r *stateSave) { r.u8(2); r.gamma(1); r.string("14.0"); r.gamma(1); r.string("14.1") }))
 	w, err := readBody(350, s.finish(), "x.sav")
 	if err != nil {
 		t.Fatal(err)
@@ -480,22 +480,22 @@ func TestNewSave(t *testing.T) {
 func TestKeptAsBytes(t *testing.T) {
 	long := strings.Repeat("n", 600)
 	for name, test := range map[string]struct {
-		header, record func(r *save)
+		header, record func(r *stateSave)
 		note           string
 	}{
 		"inner list too long": {
-			header: func(r *save) { r.fields(0x1b, "s"); r.fields(0x12, "l") },
-			record: func(r *save) { r.gamma(1); r.gamma(packBase + 1); r.u8(make([]byte, packBase+1)...) },
+			header: func(r *stateSave) { r.fields(0x1b, "s"); r.fields(0x12, "l") },
+			record: func(r *stateSave) { r.gamma(1); r.gamma(packBase + 1); r.u8(make([]byte, packBase+1)...) },
 			note:   "BLOB: BLOB.s.l has 1000001 elements in one list, more than a key can hold",
 		},
 		"too deep": {
-			header: func(r *save) {
+			header: func(r *stateSave) {
 				for range 6 {
 					r.fields(0x1b, "s")
 				}
 				r.fields(0x12, "l")
 			},
-			record: func(r *save) {
+			record: func(r *stateSave) {
 				r.gamma(2)
 				r.gamma(0)
 				for range 5 {
@@ -506,33 +506,33 @@ func TestKeptAsBytes(t *testing.T) {
 			note: "BLOB: BLOB.s.s.s.s.s is nested too deep for a key",
 		},
 		"two fields of a name": {
-			header: func(r *save) { r.fields(2, "x", 2, "x") },
-			record: func(r *save) { r.u8(1, 2) },
+			header: func(r *stateSave) { r.fields(2, "x", 2, "x") },
+			record: func(r *stateSave) { r.u8(1, 2) },
 			note:   "BLOB: two fields of BLOB are called x",
 		},
 		"two lists of a name": {
-			header: func(r *save) { r.fields(0x1b, "a", 0x12, "a.b"); r.fields(0x12, "b") },
-			record: func(r *save) { r.u8(0, 0) },
+			header: func(r *stateSave) { r.fields(0x1b, "a", 0x12, "a.b"); r.fields(0x12, "b") },
+			record: func(r *stateSave) { r.u8(0, 0) },
 			note:   "BLOB: two lists are called BLOB.a.b",
 		},
 		"label too long": {
-			header: func(r *save) { r.fields(0x1b, long); r.fields(0x1b, long); r.fields() },
-			record: func(r *save) { r.u8(0) },
+			header: func(r *stateSave) { r.fields(0x1b, long); r.fields(0x1b, long); r.fields() },
+			record: func(r *stateSave) { r.u8(0) },
 			note:   "BLOB: label BLOB." + long[:59] + "… is too long",
 		},
 		"elements without fields": {
-			header: func(r *save) { r.fields(0x1b, "e"); r.fields() },
-			record: func(r *save) { r.gamma(1 << 30) },
+			header: func(r *stateSave) { r.fields(0x1b, "e"); r.fields() },
+			record: func(r *stateSave) { r.gamma(1 << 30) },
 			note:   "BLOB: BLOB.e has 1073741824 elements without fields",
 		},
 		"field called rest": {
-			header: func(r *save) { r.fields(2, "rest") },
-			record: func(r *save) { r.u8(1, 2) },
+			header: func(r *stateSave) { r.fields(2, "rest") },
+			record: func(r *stateSave) { r.u8(1, 2) },
 			note:   `BLOB: a field is called "rest" and bytes follow it`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var s save
+			var s stateSave
 			r := record(test.record)
 			s.records("BLOB", chunkTable, record(test.header), nil, r)
 			s.riff("NEXT", 1)
@@ -559,12 +559,12 @@ func TestKeptAsBytes(t *testing.T) {
 
 // TestErrors pins what is said of malformed saves.
 func TestErrors(t *testing.T) {
-	table := func(header, rec func(r *save)) []byte {
-		var s save
+	table := func(header, rec func(r *stateSave)) []byte {
+		var s stateSave
 		s.records("CITY", chunkTable, record(header), nil, record(rec))
 		return s.finish()
 	}
-	manyFields := record(func(r *save) {
+	manyFields := record(func(r *stateSave) {
 		for i := range limits.Columns.Max() {
 			r.u8(2)
 			r.string(fmt.Sprint(i))
@@ -585,19 +585,19 @@ func TestErrors(t *testing.T) {
 		{[]byte("ABCD\x01\xf0\xff\xff\xff\xff"), `decompressed offset 10: chunk ABCD: expected a record of 4294967294 bytes, 0 are left: unexpected EOF`},
 		{[]byte("ABCD\x03\x00"), `decompressed offset 6: chunk ABCD: ends without a description`},
 		{[]byte("ABCD\x02\x02\x05\x02\x05"), `decompressed offset 8: chunk ABCD: record 5, expected an index of at least 6`},
-		{table(func(r *save) { r.fields(0x0b, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x0b`},
-		{table(func(r *save) { r.fields(0x0c, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x0c`},
-		{table(func(r *save) { r.fields(0x22, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x22`},
-		{table(func(r *save) { r.fields(2, "") }, nothing), `decompressed offset 8: chunk CITY, description: field name of 0 bytes, expected 1 to 1024`},
-		{table(func(r *save) { r.fields(2, "\xff") }, nothing), `decompressed offset 8: chunk CITY, description: field name "\xff" is not UTF-8`},
-		{table(func(r *save) { r.fields(2, "x"); r.u8(9) }, nothing), `decompressed offset 10: chunk CITY, description: 1 bytes after the description`},
-		{table(func(r *save) { r.u8(2); r.gamma(9) }, nothing), `decompressed offset 8: chunk CITY, description: expected 9 bytes of a field's name, 0 are left: unexpected EOF`},
-		{table(func(r *save) { r.u8(manyFields...) }, nothing), `decompressed offset 447650: chunk CITY, description: chunks and fields: ` + limits.Columns.Reached("", 0).Error()},
-		{table(func(r *save) { r.fields(2, "x", 6, "y") }, func(r *save) { r.u8(1, 2, 3) }),
+		{table(func(r *stateSave) { r.fields(0x0b, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x0b`},
+		{table(func(r *stateSave) { r.fields(0x0c, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x0c`},
+		{table(func(r *stateSave) { r.fields(0x22, "x") }, nothing), `decompressed offset 6: chunk CITY, description: unknown field type 0x22`},
+		{table(func(r *stateSave) { r.fields(2, "") }, nothing), `decompressed offset 8: chunk CITY, description: field name of 0 bytes, expected 1 to 1024`},
+		{table(func(r *stateSave) { r.fields(2, "\xff") }, nothing), `decompressed offset 8: chunk CITY, description: field name "\xff" is not UTF-8`},
+		{table(func(r *stateSave) { r.fields(2, "x"); r.u8(9) }, nothing), `decompressed offset 10: chunk CITY, description: 1 bytes after the description`},
+		{table(func(r *stateSave) { r.u8(2); r.gamma(9) }, nothing), `decompressed offset 8: chunk CITY, description: expected 9 bytes of a field's name, 0 are left: unexpected EOF`},
+		{table(func(r *stateSave) { r.u8(manyFields...) }, nothing), `decompressed offset 447650: chunk CITY, description: chunks and fields: ` + limits.Columns.Reached("", 0).Error()},
+		{table(func(r *stateSave) { r.fields(2, "x", 6, "y") }, func(r *stateSave) { r.u8(1, 2, 3) }),
 			`decompressed offset 16: chunk CITY, record 1: expected 4 bytes of CITY.y, 2 are left: unexpected EOF`},
-		{table(func(r *save) { r.fields(0x1a, "x") }, func(r *save) { r.u8(3, 'a') }),
+		{table(func(r *stateSave) { r.fields(0x1a, "x") }, func(r *stateSave) { r.u8(3, 'a') }),
 			`decompressed offset 13: chunk CITY, record 1: expected 3 bytes of CITY.x, 1 are left: unexpected EOF`},
-		{table(func(r *save) { r.fields(0x14, "x") }, func(r *save) { r.u8(3, 0, 0, 0, 0, 0) }),
+		{table(func(r *stateSave) { r.fields(0x14, "x") }, func(r *stateSave) { r.u8(3, 0, 0, 0, 0, 0) }),
 			`decompressed offset 12: chunk CITY, record 1: list CITY.x of 3 elements, 5 bytes are left: unexpected EOF`},
 	} {
 		w, err := readBody(302, test.body, "x.sav")
@@ -614,24 +614,24 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func nothing(r *save) {}
+func nothing(r *stateSave) {}
 
 // TestOtherShapes reads chunks that are known by name but not of the known
 // shape.
 func TestOtherShapes(t *testing.T) {
-	var s save
+	var s stateSave
 	s.records("GLOG", chunkTable,
-		record(func(r *save) {
+		record(func(r *stateSave) {
 			r.fields(0x1b, "action")
 			r.fields(0x1b, "revision")
 			r.fields(0x1b, "revision.text")
 			r.fields()
 		}),
-		record(func(r *save) { r.u8(1, 1, 1) }))
+		record(func(r *stateSave) { r.u8(1, 1, 1) }))
 	s.records("DATE", chunkTable,
-		record(func(r *save) { r.fields(0x1a, "date", 6, "random_state[0]", 8, "random_state[1]") }),
-		record(func(r *save) { r.string("now"); r.u32(1); r.u64(2) }))
-	s.records("PATS", chunkTable, record(func(r *save) { r.fields(0x1a, "game_creation.generation_seed") }))
+		record(func(r *stateSave) { r.fields(0x1a, "date", 6, "random_state[0]", 8, "random_state[1]") }),
+		record(func(r *stateSave) { r.string("now"); r.u32(1); r.u64(2) }))
+	s.records("PATS", chunkTable, record(func(r *stateSave) { r.fields(0x1a, "game_creation.generation_seed") }))
 	w, err := readBody(302, s.finish(), "netsave0.sav")
 	if err != nil {
 		t.Fatal(err)
@@ -704,7 +704,7 @@ func TestFlipped(t *testing.T) {
 		"money_poke/server/dmp_cmds_00000309_000adee0.sav",
 		"town_poke/server/dmp_cmds_000010e1_000adee0.sav",
 	} {
-		content, err := os.ReadFile(filepath.Join(corpus, name))
+		content, err := os.ReadFile(filepath.Join(stateCorpus, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -836,7 +836,7 @@ func TestSniff(t *testing.T) {
 func TestOpen(t *testing.T) {
 	var leaves [2]map[string]string
 	for i, peer := range []string{"server", "client"} {
-		name := filepath.Join(corpus, "rng_poke", peer, "dmp_cmds_00000309_000adee0.sav")
+		name := filepath.Join(stateCorpus, "rng_poke", peer, "dmp_cmds_00000309_000adee0.sav")
 		content, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -866,7 +866,7 @@ func FuzzRead(f *testing.F) {
 	for _, tag := range tags {
 		f.Add(pack(f, tag, 302, everything()))
 	}
-	files, err := filepath.Glob(filepath.Join(corpus, "*", "client", "dmp_cmds_*_000ade[68]0.sav"))
+	files, err := filepath.Glob(filepath.Join(stateCorpus, "*", "client", "dmp_cmds_*_000ade[68]0.sav"))
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no saves: %v", err)
 	}
@@ -902,7 +902,7 @@ func BenchmarkRead(b *testing.B) {
 		"town_poke/server/dmp_cmds_000010e1_000adee0.sav",
 		"insync/server/dmp_cmds_000007e8_000ae000.sav",
 	} {
-		content, err := os.ReadFile(filepath.Join(corpus, name))
+		content, err := os.ReadFile(filepath.Join(stateCorpus, name))
 		if err != nil {
 			b.Fatal(err)
 		}
