@@ -55,19 +55,19 @@ var mayImport = map[string][]string{
 	"desk":                    {"desk/blobs"},                                                                                                                                                   // its bundles
 	"report/evidence/archive": {"report/evidence/paste"},                                                                                                                                        // shows what is in pasted texts as files
 	"report/narrow":           {"report/witness", "report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
-	"report/simulators":       {"report/evidence", "report/evidence/archive", "report/witness"},                                                                                                 // tests a simulator with a peer's log
+	"report/simulators":       {"report/evidence", "report/evidence/archive", "report/formats", "report/witness"},                                                                               // tests a simulator with a peer's log
 	"desk/door":               {"desk/blobs"},                                                                                                                                                   // keeps what comes in
 	"report/accuracy":         {"report/playbook"},                                                                                                                                              // measures its verdicts
-	"report/witness":          {"report/formats"},                                                                                                                                               // knows what a game left that it reads
-	"report/words":            {"report/playbook"},                                                                                                                                              // says what it concludes
-	"bisect/gitbisect":        {"bisect/extsim"},                                                                                                                                                // the end of what programs print
-	"desk/web":                {"desk/render"},                                                                                                                                                  // has the words of what the command line prints
-	"report/commits":          {"report/evidence", "report/formats", "report/simulators"},                                                                                                       // tests what was built from commits
-	"desk/intake":             {"desk/blobs", "desk/names"},                                                                                                                                     // keeps what comes, and has it triaged
-	"desk/queue":              {"desk/intake"},                                                                                                                                                  // has workers take in what waits
-	"desk/render":             {"desk/intake", "desk/queue"},                                                                                                                                    // says what was taken in
-	"report/reader":           {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"},                                                              // all steps of a triage, here or in another process
-	"bisect/hunt":             {"bisect/minimize", "bisect/extsim"},                                                                                                                             // makes what it finds smaller, and tells how simulators break off
+
+	"report/words":     {"report/playbook"},                                                                                 // says what it concludes
+	"bisect/gitbisect": {"bisect/extsim"},                                                                                   // the end of what programs print
+	"desk/web":         {"desk/render"},                                                                                     // has the words of what the command line prints
+	"report/commits":   {"report/evidence", "report/formats", "report/simulators"},                                          // tests what was built from commits
+	"desk/intake":      {"desk/blobs", "desk/names"},                                                                        // keeps what comes, and has it triaged
+	"desk/queue":       {"desk/intake"},                                                                                     // has workers take in what waits
+	"desk/render":      {"desk/intake", "desk/queue"},                                                                       // says what was taken in
+	"report/reader":    {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"}, // all steps of a triage, here or in another process
+	"bisect/hunt":      {"bisect/minimize", "bisect/extsim"},                                                                // makes what it finds smaller, and tells how simulators break off
 }
 
 func layer(pkg string) int {

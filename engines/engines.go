@@ -4,8 +4,23 @@ package engines
 import (
 	"sync"
 
+	"github.com/desynctool/desynctool/engines/beaverbuddies"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/factorio"
+	"github.com/desynctool/desynctool/engines/generals"
+	"github.com/desynctool/desynctool/engines/ggpo"
+	"github.com/desynctool/desynctool/engines/ggrs"
+	"github.com/desynctool/desynctool/engines/godot"
+	"github.com/desynctool/desynctool/engines/openclonk"
+	"github.com/desynctool/desynctool/engines/openra"
+	"github.com/desynctool/desynctool/engines/openrct2"
 	"github.com/desynctool/desynctool/engines/openttd"
+	"github.com/desynctool/desynctool/engines/rimworld"
+	"github.com/desynctool/desynctool/engines/spring"
+	"github.com/desynctool/desynctool/engines/stratagus"
+	"github.com/desynctool/desynctool/engines/warzone"
+	"github.com/desynctool/desynctool/engines/widelands"
+	"github.com/desynctool/desynctool/engines/zeroad"
 )
 
 // All returns the engines in the order in which their files are recognised. The list is shared: nobody changes it.
@@ -13,6 +28,18 @@ func All() []engine.Engine { return all() }
 
 var all = sync.OnceValue(func() []engine.Engine {
 	return []engine.Engine{
-		openttd.Engine(),
+		openttd.Engine(), zeroad.Engine(), spring.Engine(), widelands.Engine(), warzone.Engine(), openra.Engine(),
+		openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(), generals.Engine(),
+		openclonk.Engine(), ggrs.Engine(), stratagus.Engine(), beaverbuddies.Engine(),
 	}
 })
+
+// ReplayerOf returns what plays recordings of a format again, by its name; nil if no engine has a recipe for it.
+func ReplayerOf(format string) *engine.Replayer {
+	for _, e := range All() {
+		if e.Replayer != nil && e.Replayer.Formats != nil && e.Replayer.Plays(format) {
+			return e.Replayer
+		}
+	}
+	return nil
+}

@@ -15,4 +15,8 @@ func ExampleAll() {
 	}
 	// Output:
 	// openttd [openttd-log]
+	// 0ad [0ad-log]
+	// spring [spring-demo]
+	// widelands [widelands-replay]
+	// warzone2100 [warzone-replay]
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/openttd"
-	"github.com/desynctool/desynctool/orderlog/warzone"
-	"github.com/desynctool/desynctool/orderlog/widelands"
+	"github.com/desynctool/desynctool/engines/warzone"
+	"github.com/desynctool/desynctool/engines/widelands"
 	"github.com/desynctool/desynctool/report"
 )
 

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/openra"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/openra"
 )
 
 // counting counts how often files are opened.

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/internal/confine"
-	"github.com/desynctool/desynctool/orderlog/warzone"
 )
 
 const warzoneProgram = "/usr/games/warzone2100"

@@ -44,6 +44,13 @@ type Format struct {
 	// excerpts.
 	Lines func(lines []byte) bool
 
+	// Amid says that such a file is the log of a program that writes much else into it: formats that the leading bytes
+	// show come before it.
+	Amid bool
+
+	// Signs are what shows that a file was meant to be of the format, though Sniff does not accept it.
+	Signs Signs
+
 	// Alone says that each line of such a file stands alone, so that some of them are read as a
 	// whole file is.
 	Alone bool
@@ -70,15 +77,18 @@ type Format struct {
 	// checksums have the peers tracediff.FirstRun and tracediff.SecondRun.
 	SelfTest func(tree files.Tree, folder string) (*tracediff.ClaimLog, error)
 
-	// Replayer is how --sim names the game that plays such a recording again, empty if there is no recipe for it.
-	Replayer string
-
 	// Signatures says that the file is a chain of tick signatures.
 	Signatures bool
 
 	// Writer writes parts of an order log so that the game can read them back, nil if it
 	// cannot.
 	Writer *LogWriter
+}
+
+// Signs are texts by which a file that cannot be read is told to be nearly of a format.
+type Signs struct {
+	Begins []string // what such files begin with
+	Lines  []string // what other lines begin with, without blanks before them
 }
 
 // MatchPart is a part of a file that is of one match.

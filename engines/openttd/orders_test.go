@@ -62,7 +62,7 @@ func lines(c *orderlog.Comparison) []string {
 // TestTruth checks what is known about each real session from how it was made. The
 // orders are the lines with a command in the client's log; before it joined are
 // those in the server's log up to the client line, and the pause after it.
-func TestTruth(t *testing.T) {
+func TestOrdersTruth(t *testing.T) {
 	for _, test := range []struct {
 		session string
 		want    []string

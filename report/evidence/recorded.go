@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -236,8 +237,11 @@ func (s *Session) showsReplay() bool {
 func (s *Session) Replayer() string {
 	for _, p := range s.places {
 		for _, f := range p.files {
-			if f.IsLog() && f.Format.Replayer != "" {
-				return f.Format.Replayer
+			if !f.IsLog() {
+				continue
+			}
+			if r := engines.ReplayerOf(f.Format.Name); r != nil && !r.OwnBuild {
+				return r.Name
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -16,12 +17,22 @@ import (
 func All() []engine.Format { return all() }
 
 var all = sync.OnceValue(func() []engine.Format {
+	var known, amid []engine.Format
+	for _, e := range engines.All() {
+		for _, f := range e.Formats {
+			f.Game = e.Game
+			if f.Amid {
+				amid = append(amid, f)
+			} else {
+				known = append(known, f)
+			}
+		}
+	}
 	return slices.Concat(
 		[]engine.Format{snap(), orderLog(), tickSignatures()},
-		ofEngines(), zeroAD(), springEngine(), widelands(), warzone2100(), openRA(), openRCT2(), rimWorld(), factorioGame(),
-		ggpoLibrary(), godotRollback(), commandAndConquer(),
+		known,
 		[]engine.Format{ownTrace()},
-		logTraces(),
+		amid,
 		messages(), // their lines may stand in any log
 		[]engine.Format{textTrace()},
 	)
@@ -55,6 +66,9 @@ func SnapshotsOf(list []engine.Format) []snapshot.Format {
 // Recognize returns the format of a file by its name, which may be a path, and its leading
 // bytes, nil if it is none.
 func Recognize(name string, head []byte) *engine.Format { return Among(All(), name, head) }
+
+// Known reports whether [Recognize] finds a format.
+func Known(name string, head []byte) bool { return Recognize(name, head) != nil }
 
 // Among is Recognize for some formats. A name that Format.Named knows counts before the bytes do;
 // one that a snapshot.Format knows, where the content need not show it, after them.

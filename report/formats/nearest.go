@@ -9,37 +9,10 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/orderlog/packed"
-	"github.com/desynctool/desynctool/orderlog/spring"
-	"github.com/desynctool/desynctool/orderlog/warzone"
-	"github.com/desynctool/desynctool/snapshot/signatures"
-	"github.com/desynctool/desynctool/tracediff"
 )
-
-// signs are what shows of what format a file was meant to be, though it is not.
-type signs struct {
-	format string
-	begins []string // what such files begin with
-	lines  []string // what other lines begin with, without blanks before them
-}
-
-var allSigns = []signs{
-	{"snap", []string{"\x89SNAP\r\n\x1a"}, nil},
-	{"order-log", []string{orderlog.Magic}, nil},
-	{"trace", []string{tracediff.Magic}, nil},
-	{"tick-signatures", []string{signatures.Magic}, nil},
-	{"0ad-log", []string{`start {"settings":`}, []string{"turn 0 ", "turn 1 ", "turn 2 ", "hash-quick ", `cmd 1 {"`}},
-	{"spring-demo", []string{spring.DemoMagic}, nil},
-	{"spring-state", []string{" mapName: "}, []string{"mapName: ", "modName: ", "minFrame: ", "maxFrame: ", "unitID: "}},
-	{"warzone-replay", []string{warzone.Magic}, nil},
-	{"warzone-dump", []string{"===== BEGIN gameTime="}, []string{"===== END gameTime="}},
-	{"openra", []string{"Player: "}, []string{"Game ID: ", "Sync for net frame ", "SharedRandom: ", "Synced Traits:", "Synced Effects:", "Orders Issued:", "Out of sync frame: "}},
-	{"openrct2", []string{"tick left = ", "tick: ", "WARNING: Comparing two snapshots with different ticks"}, []string{"srand0 left = ", "Sprite hash mismatch", "Entity hash mismatch"}},
-	{"ggpo-state", []string{"GameState object."}, []string{"num_ships: "}},
-	{"godot-rollback", []string{"GCPF"}, nil},
-}
 
 // NearestLen is how many leading bytes of a file Nearest looks at at most.
 const NearestLen = 1 << 20
@@ -58,8 +31,8 @@ func Nearest(name string, head []byte) string {
 	head = head[:min(len(head), NearestLen)]
 	best, score := near{}, 0
 	found := lineSigns(head)
-	for i := range allSigns {
-		n := near{signs: &allSigns[i], lines: found[i]}
+	for i := range All() {
+		n := near{format: &All()[i], lines: found[i]}
 		n.compare(head)
 		if s := n.score(); s > score {
 			best, score = n, s
@@ -68,7 +41,7 @@ func Nearest(name string, head []byte) string {
 	if score == 0 {
 		return nearestNamed(name, head)
 	}
-	text := "nearest is " + best.signs.format
+	text := "nearest is " + best.format.Name
 	if best.lines >= fewestLines {
 		text += fmt.Sprintf(" (with %d kinds of its lines)", best.lines)
 	}
@@ -77,10 +50,10 @@ func Nearest(name string, head []byte) string {
 
 // near is how near a file is to a format.
 type near struct {
-	signs *signs
-	lines int    // kinds of other lines that are there
-	begin string // what it nearly begins with; empty if it does not
-	edits int    // bytes that differ from that
+	format *engine.Format
+	lines  int    // kinds of other lines that are there
+	begin  string // what it nearly begins with; empty if it does not
+	edits  int    // bytes that differ from that
 }
 
 // score returns 0 for what is not near.
@@ -98,7 +71,7 @@ func (n *near) score() int {
 // compare holds the beginning of a file against those of the format.
 func (n *near) compare(head []byte) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), "\r\n")
-	for _, begin := range n.signs.begins {
+	for _, begin := range n.format.Signs.Begins {
 		edits := prefixEdits(begin, text)
 		alone := len(begin) >= longEnough || strings.ContainsFunc(begin, unicode.IsControl)
 		if len(begin) >= shortestBegin && (alone || n.lines > 0) && edits <= len(begin)/4 && (n.begin == "" || edits < n.edits) {
@@ -110,13 +83,13 @@ func (n *near) compare(head []byte) {
 // stop says where the file is not of the format.
 func (n *near) stop(name string, head []byte) string {
 	if n.begin != "" && n.edits == 0 { // what is wrong is behind it
-		if text := readError(n.signs.format, name, head); text != "" {
+		if text := readError(n.format, name, head); text != "" {
 			return text
 		}
 	}
 	begin := n.begin
-	if begin == "" && len(n.signs.begins) > 0 {
-		begin = n.signs.begins[0]
+	if begin == "" && len(n.format.Signs.Begins) > 0 {
+		begin = n.format.Signs.Begins[0]
 	}
 	return unlike(begin, head)
 }
@@ -147,17 +120,13 @@ func unlike(begin string, head []byte) string {
 
 // readError returns why the reader of a format does not take a file, "" if it has no reader that
 // says so.
-func readError(format, name string, head []byte) string {
+func readError(f *engine.Format, name string, head []byte) string {
 	var err error
-	for i := range All() {
-		f := &All()[i]
-		switch {
-		case f.Name != format:
-		case f.Snapshot != nil && f.Snapshot.Parts == nil:
-			_, err = f.Snapshot.Open(bytes.NewReader(head), int64(len(head)), name)
-		case f.Log != nil:
-			_, err = f.Log(bytes.NewReader(head), name)
-		}
+	switch {
+	case f.Snapshot != nil && f.Snapshot.Parts == nil:
+		_, err = f.Snapshot.Open(bytes.NewReader(head), int64(len(head)), name)
+	case f.Log != nil:
+		_, err = f.Log(bytes.NewReader(head), name)
 	}
 	if err == nil {
 		return ""
@@ -165,19 +134,20 @@ func readError(format, name string, head []byte) string {
 	return strings.TrimPrefix(err.Error(), name+": ")
 }
 
-// lineSigns returns of how many kinds lines are there, for each of allSigns. A kind counts once,
+// lineSigns returns of how many kinds lines are there, for each of [All]. A kind counts once,
 // so that a word that is in many lines of any text is one.
 func lineSigns(head []byte) []int {
-	count := make([]int, len(allSigns))
+	list := All()
+	count := make([]int, len(list))
 	if bytes.IndexByte(head[:min(len(head), HeadLen)], 0) >= 0 {
 		return count
 	}
 	seen := map[string]bool{}
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimLeft(line, " \t")
-		for i := range allSigns {
-			for _, sign := range allSigns[i].lines {
-				key := allSigns[i].format + "\x00" + sign
+		for i := range list {
+			for _, sign := range list[i].Signs.Lines {
+				key := list[i].Name + "\x00" + sign
 				if !seen[key] && bytes.HasPrefix(line, []byte(sign)) {
 					seen[key] = true
 					count[i]++
@@ -252,10 +222,8 @@ func nearestNamed(name string, head []byte) string {
 			continue
 		}
 		text := "by its name it would be " + f.Name
-		for _, s := range allSigns {
-			if s.format == f.Name && len(s.begins) > 0 {
-				return text + ": " + unlike(s.begins[0], head)
-			}
+		if len(f.Signs.Begins) > 0 {
+			text += ": " + unlike(f.Signs.Begins[0], head)
 		}
 		return text
 	}

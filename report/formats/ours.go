@@ -12,14 +12,14 @@ import (
 
 func snap() engine.Format {
 	f := engine.State(snapshot.SnapFormat(), "desync_<seed>_<tick>.snap", "state", "history")
-	f.Native, f.Extensions = true, []string{".snap"}
+	f.Native, f.Extensions, f.Signs.Begins = true, []string{".snap"}, []string{"\x89SNAP\r\n\x1a"}
 	return f
 }
 
 func orderLog() engine.Format {
 	return engine.Format{
 		Name: "order-log", Title: "desynctool order log", Files: "order-log.bin", Gives: []string{"orders", "hashes", "markers"},
-		Native: true, Checksummed: true, Sniff: orderlog.IsLog, Writer: orderLogWriter(),
+		Native: true, Checksummed: true, Sniff: orderlog.IsLog, Signs: engine.Signs{Begins: []string{orderlog.Magic}}, Writer: orderLogWriter(),
 		Log: func(r io.Reader, name string) (orderlog.Source, error) { return orderlog.NewReader(r, name) },
 	}
 }
@@ -28,7 +28,7 @@ func tickSignatures() engine.Format {
 	return engine.Format{
 		Name: "tick-signatures", Title: "desynctool tick signatures", Files: signatures.Name, Gives: []string{"signatures"},
 		Native: true, Checksummed: true, Signatures: true,
-		Sniff: signatures.IsChain,
+		Sniff: signatures.IsChain, Signs: engine.Signs{Begins: []string{signatures.Magic}},
 	}
 }
 
@@ -36,7 +36,7 @@ func ownTrace() engine.Format {
 	return engine.Format{
 		Name: "trace", Title: "desynctool checksum trace", Files: "*.trace", Gives: []string{"checkpoints"},
 		Native: true, Checksummed: true,
-		Sniff: func(head []byte) bool { return tracediff.Sniff(head) == tracediff.Binary },
+		Sniff: func(head []byte) bool { return tracediff.Sniff(head) == tracediff.Binary }, Signs: engine.Signs{Begins: []string{tracediff.Magic}},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
-	zeroadlog "github.com/desynctool/desynctool/orderlog/zeroad"
 )
 
 // TextLog is the text twin of an order log, which is not among the formats that are
@@ -19,10 +18,4 @@ func TextLog() engine.LogWriter {
 
 func orderLogWriter() *engine.LogWriter {
 	return &engine.LogWriter{Name: "order-log", File: minimize.File{Name: "order-log.bin", Write: orderlog.WriteLog}}
-}
-
-func zeroADWriter() *engine.LogWriter {
-	return &engine.LogWriter{Name: "0ad-log", Fixed: func(kind string) bool { return kind == zeroadlog.LengthKind }, File: minimize.File{
-		Name: "commands.txt", Write: func(w io.Writer, log *orderlog.Log) error { return zeroadlog.Write(w, log.Source()) },
-	}}
 }

@@ -11,16 +11,13 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
+	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/witness"
-	"github.com/desynctool/desynctool/report/witness/spring"
-	"github.com/desynctool/desynctool/report/witness/warzone"
-	"github.com/desynctool/desynctool/report/witness/widelands"
-	"github.com/desynctool/desynctool/report/witness/zeroad"
 )
 
 // Games returns the recipes of games that play their own recordings again, by their names.
 func Games() []*engine.Replayer {
-	list := []*engine.Replayer{zeroad.Game(), spring.Game(), warzone.Game(), widelands.Game()}
+	var list []*engine.Replayer
 	for _, e := range engines.All() {
 		if e.Replayer != nil {
 			list = append(list, e.Replayer)
@@ -59,7 +56,7 @@ func Witness(spec string) (*witness.Witness, error) {
 		if program.Path, err = programAt(program.Path); err != nil {
 			return nil, fmt.Errorf("%q: %w", spec, err)
 		}
-		return &witness.Witness{Game: game, Spec: spec, Program: *program}, nil
+		return &witness.Witness{Game: game, Spec: spec, Program: *program, Reads: formats.Known}, nil
 	}
 	name, _, _ := strings.Cut(kind, " ")
 	for _, game := range Games() {
@@ -76,7 +73,7 @@ func recipe(game *engine.Replayer, spec string) (*witness.Witness, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", spec, err)
 	}
-	w := &witness.Witness{Game: game, Spec: spec}
+	w := &witness.Witness{Game: game, Spec: spec, Reads: formats.Known}
 	w.Program.Options = map[string]string{}
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")

@@ -4,23 +4,25 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
-// TestReplayers: the formats name the recipe of their game, and the recipes the formats that they play.
+// TestReplayers: the recipes play formats that exist, and each format has one recipe at most.
 func TestReplayers(t *testing.T) {
 	by := map[string]string{}
 	for _, g := range simulators.Games() {
 		for _, f := range g.Formats {
-			if !g.OwnBuild {
-				by[f] = g.Name
+			if by[f] != "" {
+				t.Errorf("%s and %s play %s", by[f], g.Name, f)
 			}
+			by[f] = g.Name
 		}
 	}
 	for _, f := range formats.All() {
-		if f.Replayer != by[f.Name] {
-			t.Errorf("format %s is played by %q, and the recipe of %q plays it", f.Name, f.Replayer, by[f.Name])
+		if r := engines.ReplayerOf(f.Name); (r == nil) != (by[f.Name] == "") || r != nil && r.Name != by[f.Name] {
+			t.Errorf("%s is played by %v, expected %q", f.Name, r, by[f.Name])
 		}
 		delete(by, f.Name)
 	}

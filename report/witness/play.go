@@ -33,7 +33,8 @@ import (
 	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Limits of one run of a game, unless a Witness has others.
@@ -55,6 +56,9 @@ type Witness struct {
 	Time   time.Duration // how long one run may take, 0 for DefaultTime
 	Disk   int64         // how many bytes it may write, 0 for DefaultDisk
 	Memory int64         // how much memory it may take, 0 for DefaultMemory
+	// Reads reports whether a file is of a format that is read, by its name and its leading bytes, which are unpacked.
+	// Nil takes every file for evidence.
+	Reads func(name string, head []byte) bool
 	// Force plays recordings of other versions too.
 	Force bool
 	// Cache keeps what replays left, nil for none.
@@ -303,12 +307,12 @@ func (w *Witness) run(ctx context.Context, program *engine.Program, rec *engine.
 	if plan.Collect != nil {
 		err = plan.Collect(ended)
 	} else {
-		err = keepPrinted(ended, dirs)
+		err = w.keepPrinted(ended, dirs)
 	}
 	if err != nil {
 		return err
 	}
-	found, err := recognised(out)
+	found, err := w.recognised(out)
 	if err == nil && !found {
 		err = &engine.Failure{Why: "it left nothing of a format that is read", Said: engine.LastLine(ended.Tail)}
 	}
@@ -408,12 +412,12 @@ func (w *Witness) watch(ctx context.Context, plan *engine.Plan, rec *engine.Reco
 
 // keepPrinted leaves what a program printed beside what it wrote, if that is of a format that is read. Status 1 is
 // how programs say that something differs.
-func keepPrinted(ended *confine.Ended, dirs engine.Dirs) error {
+func (w *Witness) keepPrinted(ended *confine.Ended, dirs engine.Dirs) error {
 	if err := engine.Ended(ended); err != nil && ended.Code != 1 {
 		return err
 	}
 	const name = "stdout.log"
-	if ok, err := recognise(dirs.Log, name); err != nil || !ok {
+	if ok, err := w.recognise(dirs.Log, name); err != nil || !ok {
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(dirs.Out, name)); err == nil {
@@ -423,12 +427,12 @@ func keepPrinted(ended *confine.Ended, dirs engine.Dirs) error {
 }
 
 // recognised reports whether a folder has a file of a format that is read.
-func recognised(dir string) (found bool, err error) {
+func (w *Witness) recognised(dir string) (found bool, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		if found, err = recognise(path, d.Name()); found {
+		if found, err = w.recognise(path, d.Name()); found {
 			return fs.SkipAll
 		}
 		return err
@@ -437,21 +441,23 @@ func recognised(dir string) (found bool, err error) {
 }
 
 // recognise reports whether a file, under a name, is of a format that is read.
-func recognise(path, name string) (bool, error) {
+func (w *Witness) recognise(path, name string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	content, err := formats.Content(bufio.NewReaderSize(f, formats.HeadLen), name)
+	content, _, err := packed.Unpack(bufio.NewReaderSize(f, tracediff.SniffLen), 0)
 	if err != nil {
 		return false, nil // damaged from its first bytes on
 	}
-	defer content.Close()
-	head := make([]byte, formats.HeadLen)
+	if c, ok := content.(io.Closer); ok {
+		defer c.Close()
+	}
+	head := make([]byte, tracediff.SniffLen)
 	n, _ := io.ReadFull(content, head) // fewer in short files
 	if head = head[:n]; n == 0 {
 		return false, nil
 	}
-	return formats.Recognize(name, head) != nil, nil
+	return w.Reads == nil || w.Reads(name, head), nil
 }

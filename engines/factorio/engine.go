@@ -1,0 +1,19 @@
+package factorio
+
+import "github.com/desynctool/desynctool/engines/engine"
+
+// Engine returns Factorio.
+func Engine() engine.Engine {
+	files := map[string]string{
+		LevelFormat: "level_with_tags_tick_<tick>.dat, level-heuristic-<tick>", ScriptFormat: "script.dat", DiffFormat: "*.txt",
+	}
+	e := engine.Engine{Game: "Factorio"}
+	for _, f := range Formats() {
+		one := engine.Trace(f, files[f.Name], "checkpoints")
+		if f.Name == LevelFormat {
+			one.Named = IsLevel
+		}
+		e.Formats = append(e.Formats, one)
+	}
+	return e
+}

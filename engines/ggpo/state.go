@@ -1,0 +1,130 @@
+package ggpo
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// The runs that a state is of, as file names have them.
+const (
+	original = "original" // the first time that the frames were played
+	replay   = "replay"   // after an older state was loaded
+)
+
+// runs are the peers that they are.
+var runs = map[string]string{original: snapshot.FirstRun, replay: snapshot.SecondRun}
+
+// Format returns the format of logged states. Only names show it, but for the text of the
+// game that comes with the library.
+func StateFormat() snapshot.Format {
+	return snapshot.Format{
+		Name:      "ggpo-state",
+		Title:     "GGPO self-test state (state-<frame>-{original,replay}.log)",
+		ParseName: ParseName,
+		Folders:   []string{"synclogs"},
+		Sniff:     func(head []byte) bool { return bytes.HasPrefix(head, []byte("GameState object.")) },
+		Unmarked:  true,
+		Anonymous: true,
+		Ground:    ground,
+		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			w, err := Read(r, size, name)
+			if err != nil {
+				return nil, err
+			}
+			return snapshot.Hold(w)
+		},
+	}
+}
+
+// ParseName reads the name of a logged state. The library writes four digits at least.
+func ParseName(base string) (snapshot.FileName, bool) {
+	rest, ok := strings.CutPrefix(base, "state-")
+	if !ok {
+		return snapshot.FileName{}, false
+	}
+	digits, run, ok := strings.Cut(strings.TrimSuffix(rest, ".log"), "-")
+	if !ok || !strings.HasSuffix(rest, ".log") || len(digits) < 4 || len(digits) > 4 && digits[0] == '0' || runs[run] == "" {
+		return snapshot.FileName{}, false
+	}
+	frame, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil {
+		return snapshot.FileName{}, false
+	}
+	return snapshot.FileName{Point: snapshot.Point{Tick: frame}, Peer: runs[run]}, true
+}
+
+// Beside returns the path of the state of the first run, by that of the second, which may be
+// compressed.
+func Beside(path string) (string, bool) {
+	dir, base := filepath.Split(path)
+	plain := packed.PlainName(base)
+	if n, ok := ParseName(plain); !ok || n.Peer != snapshot.SecondRun {
+		return "", false
+	}
+	i := len(plain) - len(replay+".log")
+	return dir + base[:i] + original + base[i+len(replay):], true
+}
+
+// Error is a logged state that cannot be read.
+type Error struct {
+	Name string // of the file
+	Line int    // counts from 1; 0 for the file as a whole
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Read reads a logged state of size bytes. The name says of which frame and run it is; under
+// another name both are not known. What cannot be read is an *[Error].
+func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
+	if limits.State.Over(size) {
+		return nil, limits.State.Reached(name, size)
+	}
+	text := make([]byte, size)
+	if n, err := r.ReadAt(text, 0); n < len(text) {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, &Error{Name: name, Err: err}
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return nil, &Error{Name: name, Line: 1 + bytes.Count(text[:i], []byte("\n")), Err: fmt.Errorf("a zero byte, expected text")}
+	}
+	d := decoder{}
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if err := d.line(strings.TrimRight(string(line), "\r\n")); err != nil {
+			return nil, &Error{Name: name, Line: number, Err: err}
+		}
+	}
+	w := &snapshot.World{}
+	if n, ok := ParseName(packed.PlainName(filepath.Base(name))); ok {
+		w.Point, w.Peer = n.Point, n.Peer
+	}
+	var err error
+	if w.Tables, err = d.tables.Tables(); err != nil {
+		return nil, &Error{Name: name, Err: err}
+	}
+	return w, nil
+}
+
+// ground returns where the ships of the library's sample game are.
+func ground(snapshot.State) *snapshot.Ground {
+	return &snapshot.Ground{X: "x", Y: "y", Positions: []snapshot.Position{{Kind: "ship", Archetype: "ship", X: "ship.position"}}}
+}

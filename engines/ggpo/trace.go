@@ -1,0 +1,76 @@
+package ggpo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/orderlog/packed"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Format returns the format of logged states, as claims.
+func TraceFormat() tracediff.Format {
+	f := StateFormat()
+	return tracediff.Format{Name: f.Name, Title: f.Title, Sniff: f.Sniff, Claims: claims, Check: check}
+}
+
+// claims returns that a frame failed the self-test. Of the two states of a frame the second
+// one says so. It takes nothing from the content. The claim has no tick that logged states
+// could contradict: they need not show all that the checksum covers.
+func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
+	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{Engine: "GGPO", File: "GGPO self-test state"}}
+	base := packed.PlainName(filepath.Base(name))
+	n, ok := ParseName(base)
+	if !ok {
+		return log, nil
+	}
+	log.Peer = n.Peer
+	if n.Peer == tracediff.SecondRun {
+		log.Claims = []tracediff.Claim{{
+			File: name, By: n.Peer,
+			Text: fmt.Sprintf("%s is there: the checksum of frame %d was another one when it was played again", base, n.Point.Tick),
+		}}
+	}
+	return log, nil
+}
+
+// check compares the text of a replayed state with that of the original beside it. Equal ones
+// are an error, which wraps frame.ErrLacking: their checksums differed, and the game does not
+// print by what.
+func check(tree files.Tree, path string) (string, error) {
+	beside, ok := Beside(path)
+	if !ok {
+		return "", nil
+	}
+	first, err := text(tree, beside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	second, err := text(tree, path)
+	if err != nil || !bytes.Equal(first, second) {
+		return "", err
+	}
+	return "", fmt.Errorf("%s: its text is that of %s, and the checksums of both states differed: the game does not log what differs: %w",
+		path, filepath.Base(beside), frame.ErrLacking)
+}
+
+// text returns the content of a logged state.
+func text(tree files.Tree, path string) ([]byte, error) {
+	in, err := tracediff.OpenContent(tree, path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(in, limits.State.Max()+1))
+	return b, errors.Join(err, in.Close())
+}

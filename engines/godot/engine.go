@@ -1,0 +1,56 @@
+// Package godot is all that desynctool knows of Godot Rollback Netcode: its logs as states, orders and traces.
+//
+// # States
+//
+// The package reads the states in the logs of Godot Rollback Netcode, whose form is under Orders.
+//
+// A log has a state after each tick whose inputs are confirmed: what each node gave of itself, by
+// the node's path. A node becomes a row. Nodes whose names differ only by the number at their ends
+// share a table: /root/Main/Bullet7 is row 7 of /root/Main/Bullet. What the node gave becomes
+// fields, those in dictionaries and arrays by their paths: position.x, ammo[2].
+//
+// What keys that begin with an underscore hold, or negative ones, the addon leaves out of its hash:
+// it is noise here. The order of nodes and of keys is in the hash, and in the component order.
+//
+// # Orders
+//
+// The package reads the logs of Godot Rollback Netcode, an addon for games made with Godot 3
+// and, by its ports, Godot 4.
+//
+// A log is a file of one peer, compressed as the engine does it (package packed). Its content is
+// a run of values, each of which is a u32 length and a dictionary in the engine's binary
+// encoding, little-endian:
+//
+//	{log_type: 0, peer_id: 1, match_info: {…}}               the header, first and once
+//	{log_type: 2, tick: 17, state: {"/root/Main/Player": {…}, "$": 1812042}}
+//	{log_type: 3, tick: 18, input: {1: {"/root/Main/Player": {…}, "$": 771}, 2: {…}}}
+//	{log_type: 1, frame_type: 1, tick: 18, duration: 1.2, …}  what a frame took
+//
+// A state is that after its tick, so that the state of tick T is that of state point T + 1. The first tick
+// is tick 1: nothing happens in tick 0, and its state is that of state points 0 and 1.
+//
+// A state or input is logged once it is confirmed: predictions are not in the log. "$" is a
+// hash of the rest, without what keys that begin with an underscore, or are negative, hold.
+// docs/formats/godot-rollback.md has it at length.
+//
+// # Traces
+//
+// The package reads the hashes of states in the logs of Godot Rollback Netcode as a trace: one
+// checksum a tick.
+package godot
+
+import (
+	"io"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Engine returns Godot Rollback Netcode, a library of many games.
+func Engine() engine.Engine {
+	f := engine.State(StateFormat(), "*-peer-<id>.log", "state", "orders", "checkpoints", "claims")
+	hashes := TraceFormat()
+	f.Trace, f.Signs.Begins = &hashes, []string{"GCPF"}
+	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return NewReader(r, name) }
+	return engine.Engine{Formats: []engine.Format{f}}
+}

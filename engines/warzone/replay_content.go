@@ -1,0 +1,126 @@
+package warzone
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
+)
+
+// Options that name folders.
+const (
+	modsOption = "mods"
+	mapsOption = "maps"
+)
+
+// mods returns the hashes of the mods that a recording names.
+func mods(rec *engine.Recording) []string { return strings.Fields(rec.Header.Params["mods"]) }
+
+// contentFiles returns the .wz files in a folder whose SHA-256 hashes are wanted.
+func contentFiles(dir string, hashes []string) ([]string, error) {
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	if dir == "" {
+		return nil, fmt.Errorf("it was recorded with mods of these SHA-256 hashes; %s=DIR says where their files are: %.200s", modsOption, strings.Join(hashes, " "))
+	}
+	list, err := wzFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	have := map[string]string{}
+	for _, file := range list {
+		sum, err := hashOf(file)
+		if err != nil {
+			return nil, err
+		}
+		have[sum] = file
+	}
+	var found []string
+	for _, h := range hashes {
+		file, ok := have[strings.ToLower(h)]
+		if !ok {
+			return nil, fmt.Errorf("no .wz file in %s has the SHA-256 hash %.64q, which the recording names", dir, h)
+		}
+		found = append(found, file)
+	}
+	return found, nil
+}
+
+// mapFiles returns the .wz files of the folder with maps.
+func mapFiles(dir string) ([]string, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	return wzFiles(dir)
+}
+
+func wzFiles(dir string) ([]string, error) {
+	list, err := filepath.Glob(filepath.Join(escape(dir), "*.wz"))
+	if err == nil && len(list) == 0 {
+		if _, err = os.Stat(dir); err == nil {
+			err = fmt.Errorf("no .wz file in %s", dir)
+		}
+	}
+	slices.Sort(list)
+	return list, err
+}
+
+// escape makes a folder's name a pattern that only it matches.
+func escape(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+func hashOf(file string) (string, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, in); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// place copies mods and maps to where the game looks for them.
+func (s *play) place() error {
+	for folder, list := range map[string][]string{filepath.Join("mods", "downloads"): s.mods, "maps": s.maps} {
+		if len(list) == 0 {
+			continue
+		}
+		dir := filepath.Join(s.config, folder)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		for _, file := range list {
+			if err := copyFile(filepath.Join(dir, filepath.Base(file)), file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func copyFile(to, from string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}

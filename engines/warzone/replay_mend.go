@@ -1,0 +1,84 @@
+package warzone
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/desynctool/desynctool/engines/engine"
+)
+
+// mend makes a dump that was asked for what it would have been without asking. Of its lines, those of the GAME_TIME
+// messages that were read in its tick name the ones that were played: they are written as recorded, those that
+// were added are left out, and its head and end say the new CRC. Whether it then is the state that the first run
+// had, its caller sees by its checksum.
+func (s *play) mend(file string, time uint32) (mended string, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	if len(lines) < 4 {
+		return "", &engine.Failure{Why: fmt.Sprintf("its dump of %d has %d lines", time, len(lines)-1)}
+	}
+	next := map[uint8]int{}
+	var kept []byte
+	entries := 0
+	for _, line := range lines[1 : len(lines)-2] {
+		rep, ok := parseRead(line)
+		if ok {
+			list := s.rec.read[key{rep.queue, time}]
+			if rep.Latency == 0 {
+				continue // a mark
+			}
+			if n := next[rep.queue]; n >= len(list) || rep != list[n] && rep != blank(list[n]) {
+				return "", &engine.Failure{Why: fmt.Sprintf("its dump of %d has a line that no message of the recording makes: %.100q", time, line)}
+			}
+			line = readLine(list[next[rep.queue]])
+			next[rep.queue]++
+		}
+		kept = append(kept, line...)
+		entries++
+	}
+	text := func(crc uint32) []byte {
+		edge := func(word string) string {
+			return fmt.Sprintf("===== %s gameTime=%d, %d entries, CRC 0x%08X =====\n", word, time, entries, crc)
+		}
+		return append(append([]byte(edge("BEGIN")), kept...), edge("END")...)
+	}
+	crc, err := sumOf(text(0))
+	if err != nil {
+		return "", &engine.Failure{Why: fmt.Sprintf("its dump of %d is damaged: %v", time, err)}
+	}
+	mended = file + ".mended"
+	return mended, os.WriteFile(mended, text(crc), 0o666)
+}
+
+// sumOf returns the CRC of the lines of a dump whose head and end say another one.
+func sumOf(text []byte) (uint32, error) {
+	d, err := NewDump(bytes.NewReader(text), "dump")
+	if err != nil {
+		return 0, err
+	}
+	n := uint64(0)
+	for ; err == nil; n++ {
+		_, err = d.Next()
+	}
+	if n-1 != d.Head().Entries {
+		return 0, err
+	}
+	return d.Sum(), nil
+}
+
+const readForm = "[recvPlayerGameTime] GAME_GAME_TIME p%d;lat%d,ct%d,crc%04X,wlat%d\n"
+
+// readLine returns the line of a dump that says that a message was read.
+func readLine(r report) []byte {
+	return fmt.Appendf(nil, readForm, r.queue, r.Latency, r.CheckTime, r.CRC, r.WantedLatency)
+}
+
+// parseRead takes such a line.
+func parseRead(line []byte) (r report, ok bool) {
+	n, err := fmt.Sscanf(string(line), readForm, &r.queue, &r.Latency, &r.CheckTime, &r.CRC, &r.WantedLatency)
+	return r, err == nil && n == 5
+}

@@ -1,0 +1,151 @@
+package warzone
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/orderlog/packed"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// maxNames is how many names of systems and scopes are kept.
+const traceMaxNames = 1 << 16
+
+// dump is the trace of one dump: a checkpoint for each line.
+type traceDump struct {
+	in   *Dump
+	peer string
+	file string
+
+	open   string // scope of the object that is being updated, empty if none is
+	names  map[string]string
+	buffer []byte
+
+	rec tracediff.Record
+	at  tracediff.Checkpoint
+}
+
+func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
+	in, err := NewDump(r, name)
+	if err != nil {
+		return nil, err
+	}
+	d := &traceDump{in: in, peer: dumpPeer(name), file: name, names: map[string]string{}}
+	d.rec.Checkpoint = &d.at
+	d.at.Tick = uint64(in.Head().Time / TickLength)
+	if n, ok := ParseDumpName(packed.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
+		d.at.Tick = uint64(n.Time / TickLength)
+	}
+	return d, nil
+}
+
+// verifyDump reads a dump to its end, which its CRC follows. It returns an
+// error for one that is damaged, but not for one that is cut off.
+func verifyDump(r io.Reader, name string) error {
+	in, err := NewDump(r, name)
+	for err == nil {
+		_, err = in.Next()
+	}
+	if err == io.EOF || errors.Is(err, frame.ErrTorn) {
+		return nil
+	}
+	return err
+}
+
+func (d *traceDump) Header() tracediff.Header {
+	h := tracediff.Header{Peer: d.peer, RateNum: 1000 / TickLength, RateDen: 1}
+	if part := d.in.Part(); part != nil {
+		h.Meta = map[string]string{tracediff.PasteMeta: cmp.Or(part.Head.Paste, d.file)}
+	}
+	return h
+}
+
+func (d *traceDump) Dialect() tracediff.Dialect {
+	return tracediff.Dialect{
+		Engine: "Warzone 2100", File: "Warzone 2100 sync dump", TickName: TickName, AtPoint: true, Values: true,
+		Covers: "what the game prints of objects, power and orders in one tick: droids, structures, features and projectiles " +
+			"in the order of their updates; not the map, research, or the state of the random number generator",
+	}
+}
+
+// Span returns the one tick of the dump.
+func (d *traceDump) Span() (first, last uint64) { return d.at.Tick, d.at.Tick }
+
+// Next returns the next line. Those that may differ between peers in sync are
+// passed over.
+func (d *traceDump) Next() (*tracediff.Record, error) {
+	for {
+		e, err := d.in.Next()
+		if err != nil {
+			return nil, err
+		}
+		if e.Gap != nil {
+			d.open = ""
+		}
+		if e.MayDiffer() {
+			continue
+		}
+		d.rec.Pos = tracediff.Position{Line: e.Line, Offset: e.Offset}
+		d.at.System, d.at.Scope = d.system(e), d.scope(e)
+		d.at.Sums = d.at.Sums[:0]
+		for i := range e.Values {
+			if v := &e.Values[i]; len(v.Text) > 0 {
+				d.at.Sums = append(d.at.Sums, tracediff.Sum{Name: v.Name, Value: v.Text})
+			}
+		}
+		d.at.HasCount = len(d.at.Sums) == 0
+		return &d.rec, nil
+	}
+}
+
+// system returns the function, and of the line of an object the mark after it:
+// "droidUpdate >".
+func (d *traceDump) system(e *Entry) string {
+	if e.Mark == 0 || !e.About() {
+		return e.Function
+	}
+	d.buffer = append(append(d.buffer[:0], e.Function...), ' ', e.Mark)
+	return d.name()
+}
+
+// scope returns what a line is about: "droid 288", "economy1". Lines that do not
+// say belong to the object that is being updated.
+func (d *traceDump) scope(e *Entry) string {
+	if !e.About() {
+		if len(e.Subject) == 0 {
+			return d.open
+		}
+		d.buffer = append(d.buffer[:0], e.Subject...)
+		return d.name()
+	}
+	d.buffer = append(d.buffer[:0], e.Kind...)
+	if e.HasID {
+		d.buffer = append(d.buffer, ' ')
+		d.buffer = strconv.AppendUint(d.buffer, uint64(e.ID), 10)
+	}
+	scope := d.name()
+	switch {
+	case e.Mark == '<':
+		d.open = scope
+	case e.Mark == '>' && scope == d.open:
+		d.open = ""
+	}
+	return scope
+}
+
+// name returns the buffer as a string, which is made once for each name.
+func (d *traceDump) name() string {
+	if s, ok := d.names[string(d.buffer)]; ok {
+		return s
+	}
+	s := string(d.buffer)
+	if len(d.names) < traceMaxNames {
+		d.names[s] = s
+	}
+	return s
+}
