@@ -5,12 +5,16 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/engines/beaverbuddies"
+	"github.com/desynctool/desynctool/engines/clausewitz"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/factorio"
+	"github.com/desynctool/desynctool/engines/faf"
+	"github.com/desynctool/desynctool/engines/gekkonet"
 	"github.com/desynctool/desynctool/engines/generals"
 	"github.com/desynctool/desynctool/engines/ggpo"
 	"github.com/desynctool/desynctool/engines/ggrs"
 	"github.com/desynctool/desynctool/engines/godot"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/engines/openclonk"
 	"github.com/desynctool/desynctool/engines/openra"
 	"github.com/desynctool/desynctool/engines/openrct2"
@@ -30,8 +34,20 @@ var all = sync.OnceValue(func() []engine.Engine {
 	return []engine.Engine{
 		openttd.Engine(), zeroad.Engine(), spring.Engine(), widelands.Engine(), warzone.Engine(), openra.Engine(),
 		openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(), generals.Engine(),
-		openclonk.Engine(), ggrs.Engine(), stratagus.Engine(), beaverbuddies.Engine(),
+		openclonk.Engine(), ggrs.Engine(), stratagus.Engine(), beaverbuddies.Engine(), faf.Engine(), gekkonet.Engine(), clausewitz.Engine(),
 	}
+})
+
+// Messages returns what the engines write about desyncs into any log.
+func Messages() []*messages.Grammar { return grammars() }
+
+var grammars = sync.OnceValue(func() (list []*messages.Grammar) {
+	for _, e := range All() {
+		if e.Messages != nil {
+			list = append(list, e.Messages)
+		}
+	}
+	return list
 })
 
 // ReplayerOf returns what plays recordings of a format again, by its name; nil if no engine has a recipe for it.

@@ -5,6 +5,8 @@
 // package returns one [Engine]. Package engines has the list of them.
 package engine
 
+import "github.com/desynctool/desynctool/engines/messages"
+
 // Engine is one engine.
 type Engine struct {
 	// Game is whose files these are, as reports name it: "OpenTTD". It is empty for a library that many games use.
@@ -12,6 +14,9 @@ type Engine struct {
 
 	// Formats are the engine's files, in the order in which they are recognised.
 	Formats []Format
+
+	// Messages are what the engine writes about desyncs into any log, nil if nothing is known of that.
+	Messages *messages.Grammar
 
 	// Replayer plays the engine's recordings again, nil if there is no recipe for it.
 	Replayer *Replayer

@@ -91,7 +91,6 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
-	"github.com/desynctool/desynctool/tracediff/loglines"
 )
 
 // Engine returns OpenTTD.
@@ -105,8 +104,8 @@ func Engine() engine.Engine {
 		Trace: &tracediff.Format{Name: "openttd-log", Title: "OpenTTD log of commands", Sniff: IsLog, Claims: LogClaims},
 	}}
 	for _, f := range Formats() {
-		f.Claims = loglines.ReadOnly("openttd-console")
+		f.Claims = grammar().Read
 		list = append(list, engine.Trace(f, "*.log, *.txt", "checkpoints", "claims"))
 	}
-	return engine.Engine{Game: "OpenTTD", Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "OpenTTD", Messages: grammar(), Formats: list, Replayer: Game()}
 }

@@ -2,14 +2,13 @@ package stratagus
 
 import (
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/tracediff/loglines"
 )
 
 // Engine returns Stratagus.
 func Engine() engine.Engine {
-	e := engine.Engine{Game: "Stratagus"}
+	e := engine.Engine{Game: "Stratagus", Messages: grammar()}
 	for _, f := range Formats() {
-		f.Claims = loglines.ReadOnly("stratagus-log")
+		f.Claims = grammar().Read
 		one := engine.Trace(f, "*.log, *.txt", "checkpoints", "claims")
 		one.Amid = true
 		e.Formats = append(e.Formats, one)

@@ -97,5 +97,5 @@ func Engine() engine.Engine {
 		dump.Signs = engine.Signs{Begins: []string{"===== BEGIN gameTime="}, Lines: []string{"===== END gameTime="}}
 		list = append(list, dump)
 	}
-	return engine.Engine{Game: "Warzone 2100", Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "Warzone 2100", Messages: grammar(), Formats: list, Replayer: Game()}
 }

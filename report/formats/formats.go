@@ -33,7 +33,7 @@ var all = sync.OnceValue(func() []engine.Format {
 		known,
 		[]engine.Format{ownTrace()},
 		amid,
-		messages(), // their lines may stand in any log
+		Messages(), // their lines may stand in any log
 		[]engine.Format{textTrace()},
 	)
 })

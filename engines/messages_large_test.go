@@ -1,4 +1,4 @@
-package loglines
+package engines_test
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func BenchmarkScanLarge(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				in := io.MultiReader(io.LimitReader(&repeated{text: body}, size), strings.NewReader("\n"), bytes.NewReader(claim))
-				if log, err := Scan(in, "x"); err != nil || len(log.Claims) != 1 {
+				if log, err := scan(in, "x"); err != nil || len(log.Claims) != 1 {
 					b.Fatal(log, err)
 				}
 			}

@@ -1,4 +1,4 @@
-package loglines
+package messages
 
 import "bytes"
 
@@ -12,7 +12,7 @@ var levels = []string{
 // owns reports whether a message is the program's own by what stands before it on its
 // line: times, levels, names of modules, places in source code, and what the engine in
 // particular writes there. A line of a chat has a player's name there.
-func (e *engine) owns(lead []byte) bool {
+func (e *Grammar) owns(lead []byte) bool {
 	target := false // a word with a colon after a level names what logs
 	for {
 		lead = bytes.TrimLeft(lead, " \t|")
@@ -53,8 +53,8 @@ func targetLength(lead []byte) int {
 
 // leading returns how many of the first bytes of a lead are what programs write there, 0
 // if they are something else.
-func (e *engine) leading(lead []byte) int {
-	for _, s := range e.leads {
+func (e *Grammar) leading(lead []byte) int {
+	for _, s := range e.Leads {
 		if !bytes.HasPrefix(lead, []byte(s)) {
 			continue
 		}
@@ -108,7 +108,7 @@ func colon(b []byte) int {
 }
 
 // bracketed reports whether each word between brackets is one that programs write there.
-func (e *engine) bracketed(words []byte) bool {
+func (e *Grammar) bracketed(words []byte) bool {
 	for _, word := range bytes.Fields(words) {
 		if !e.technical(bytes.TrimSuffix(word, []byte(":"))) {
 			return false
@@ -119,7 +119,7 @@ func (e *engine) bracketed(words []byte) bool {
 
 // technical reports whether a word is a time, a level, the name of a module or a place in
 // source code.
-func (e *engine) technical(word []byte) bool {
+func (e *Grammar) technical(word []byte) bool {
 	if isLevel(word) || isTime(word) || bytes.Contains(word, []byte("::")) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package loglines
+package engines_test
 
 import (
 	"bytes"
@@ -13,11 +13,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/desynctool/desynctool/engines"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-const folder = "../../testdata/loglines"
+const folder = "../testdata/loglines"
+
+// scan looks for the messages of all engines.
+func scan(r io.Reader, name string) (*tracediff.ClaimLog, error) {
+	return messages.Scan(r, name, engines.Messages())
+}
 
 func content(t testing.TB, name string) []byte {
 	t.Helper()
@@ -129,7 +136,7 @@ func TestLogs(t *testing.T) {
 	}
 	for _, l := range logs {
 		text := content(t, l.name)
-		all, err := Scan(bytes.NewReader(text), l.name)
+		all, err := scan(bytes.NewReader(text), l.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +146,8 @@ func TestLogs(t *testing.T) {
 		if all.Trouble != "" {
 			t.Errorf("%s: trouble %s", l.name, all.Trouble)
 		}
-		for _, f := range Formats() {
+		for _, g := range engines.Messages() {
+			f := g.Format()
 			log, err := f.Claims(iotest.OneByteReader(bytes.NewReader(text)), l.name)
 			if err != nil {
 				t.Fatal(err)
@@ -156,7 +164,7 @@ func TestLogs(t *testing.T) {
 }
 
 func TestClaim(t *testing.T) {
-	log, err := Scan(bytes.NewReader(content(t, "stratagus-2026.log")), "x.log")
+	log, err := scan(bytes.NewReader(content(t, "stratagus-2026.log")), "x.log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +179,7 @@ func TestClaim(t *testing.T) {
 	if !log.Claims[0].Proves() || log.Players[1] != "Bob (2)" || log.Dialect.Engine != "Stratagus" {
 		t.Errorf("%+v", log)
 	}
-	log, err = Scan(bytes.NewReader(content(t, "ggrs.log")), "x.log")
+	log, err = scan(bytes.NewReader(content(t, "ggrs.log")), "x.log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +218,7 @@ func TestOdd(t *testing.T) {
 			`beat 5, line 1 at 0, accuses ["x"]: ""=a "x"=b`, `beat 6, line 1 at 0, accuses ["x"]: ""=a "x"=b`,
 		}, ""},
 	} {
-		log, err := Scan(strings.NewReader(text), "x")
+		log, err := scan(strings.NewReader(text), "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,13 +235,13 @@ func TestOdd(t *testing.T) {
 // the window moves, without and with line ends before it.
 func TestAnywhere(t *testing.T) {
 	line := content(t, "faf-2.log")
-	for _, n := range []int{0, 1, windowSize - maxClaim, windowSize, 2 * (windowSize - maxClaim)} {
+	for _, n := range []int{0, 1, messages.WindowSize - messages.MaxClaim, messages.WindowSize, 2 * (messages.WindowSize - messages.MaxClaim)} {
 		for d := -160; d <= 20; d++ {
 			if n+d < 0 {
 				continue
 			}
 			for _, filler := range []string{" ", "\n"} {
-				log, err := Scan(io.MultiReader(strings.NewReader(strings.Repeat(filler, n+d)), bytes.NewReader(line), strings.NewReader("x")), "x")
+				log, err := scan(io.MultiReader(strings.NewReader(strings.Repeat(filler, n+d)), bytes.NewReader(line), strings.NewReader("x")), "x")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -254,12 +262,12 @@ func TestAnywhere(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	for _, l := range logs {
 		text := content(t, l.name)
-		whole, err := Scan(bytes.NewReader(text), l.name)
+		whole, err := scan(bytes.NewReader(text), l.name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n := range len(text) {
-			log, err := Scan(bytes.NewReader(text[:n]), l.name)
+			log, err := scan(bytes.NewReader(text[:n]), l.name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +302,7 @@ func saysNothingElse(cut, whole *tracediff.Claim) bool {
 
 func TestMany(t *testing.T) {
 	line := content(t, "faf-2.log")
-	log, err := Scan(bytes.NewReader(bytes.Repeat(line, int(limits.Claims.Max())+5)), "x")
+	log, err := scan(bytes.NewReader(bytes.Repeat(line, int(limits.Claims.Max())+5)), "x")
 	if err != nil || len(log.Claims) != int(limits.Claims.Max()) || !strings.HasPrefix(log.Trouble, "x: limit claims is reached: 65541, at most 65536") {
 		t.Errorf("%d claims, trouble %q, %v", len(log.Claims), log.Trouble, err)
 	}
@@ -302,7 +310,7 @@ func TestMany(t *testing.T) {
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := Scan(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), "x")
+	_, err := scan(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), "x")
 	if !errors.Is(err, broken) || err.Error() != "x: reading at offset 3: broken" {
 		t.Errorf("error %v", err)
 	}
@@ -313,7 +321,7 @@ func FuzzScan(f *testing.F) {
 		f.Add(content(f, l.name))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		log, err := Scan(bytes.NewReader(text), "x")
+		log, err := scan(bytes.NewReader(text), "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,8 +330,8 @@ func FuzzScan(f *testing.F) {
 				t.Errorf("%+v does not begin a line", c.Pos)
 			}
 		}
-		for _, format := range Formats() {
-			format.Sniff(text)
+		for _, g := range engines.Messages() {
+			g.Format().Sniff(text)
 		}
 	})
 }
@@ -341,7 +349,7 @@ func BenchmarkScan(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if log, err := Scan(bytes.NewReader(text), "x"); err != nil || len(log.Claims) == 0 {
+				if log, err := scan(bytes.NewReader(text), "x"); err != nil || len(log.Claims) == 0 {
 					b.Fatal(err)
 				}
 			}

@@ -1,11 +1,12 @@
-package loglines_test
+package messages_test
 
 import (
 	"fmt"
 	"log"
 	"os"
 
-	"github.com/desynctool/desynctool/tracediff/loglines"
+	"github.com/desynctool/desynctool/engines"
+	"github.com/desynctool/desynctool/engines/messages"
 )
 
 // What GGRS wrote into a game's log.
@@ -16,7 +17,7 @@ func ExampleScan() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	found, err := loglines.Scan(f, name)
+	found, err := messages.Scan(f, name, engines.Messages())
 	if err != nil {
 		log.Fatal(err)
 	}

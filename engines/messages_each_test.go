@@ -1,4 +1,4 @@
-package loglines
+package engines_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/engines"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -31,9 +33,9 @@ func TestScanEach(t *testing.T) {
 			parts = append(parts, line)
 		}
 	}
-	for _, e := range engines() {
-		for _, f := range e.forms {
-			parts = append(parts, f.literal)
+	for _, e := range engines.Messages() {
+		for _, f := range e.Forms {
+			parts = append(parts, f.Literal)
 		}
 	}
 	same := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".TickName" || p.Last().String() == ".Detail" }, cmp.Ignore())
@@ -46,10 +48,10 @@ func TestScanEach(t *testing.T) {
 			}
 			text.WriteString(part)
 			if rapid.IntRange(0, 15).Draw(t, "far") == 0 {
-				text.WriteString(strings.Repeat(filler, rapid.IntRange(0, 1).Draw(t, "on")*windowSize/len(filler)))
+				text.WriteString(strings.Repeat(filler, rapid.IntRange(0, 1).Draw(t, "on")*messages.WindowSize/len(filler)))
 			}
 		}
-		all, each, err := ScanEach(iotest.HalfReader(bytes.NewReader(text.Bytes())), "x")
+		all, each, err := messages.ScanEach(iotest.HalfReader(bytes.NewReader(text.Bytes())), "x", engines.Messages())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,9 +64,9 @@ func TestScanEach(t *testing.T) {
 				t.Fatalf("%s of %q:\n%s", name, text.String(), d)
 			}
 		}
-		check("all", all, func() (*tracediff.ClaimLog, error) { return Scan(bytes.NewReader(text.Bytes()), "x") })
-		for _, f := range Formats() {
-			check(f.Name, each[f.Name], func() (*tracediff.ClaimLog, error) { return f.Claims(bytes.NewReader(text.Bytes()), "x") })
+		check("all", all, func() (*tracediff.ClaimLog, error) { return scan(bytes.NewReader(text.Bytes()), "x") })
+		for _, f := range engines.Messages() {
+			check(f.Name, each[f.Name], func() (*tracediff.ClaimLog, error) { return f.Read(bytes.NewReader(text.Bytes()), "x") })
 		}
 	})
 }

@@ -1,23 +1,24 @@
-package loglines
+package openclonk
 
 import (
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// openclonk is OpenClonk, and Clonk Rage as LegacyClonk goes on with it. Only a client
+// grammar has the messages of OpenClonk, and Clonk Rage as LegacyClonk goes on with it. Only a client
 // compares: its log has both sides, of a frame in which the host took its sums. In a
 // replay the recording stands in for the host.
-func openclonk() engine {
-	return engine{
-		name: "openclonk-log", title: "log of OpenClonk",
-		dialect: tracediff.Dialect{
-			Engine: "OpenClonk", File: "log", TickName: tickName("frame"),
+func grammar() *messages.Grammar {
+	return &messages.Grammar{
+		Name: "openclonk-log", Title: "log of OpenClonk",
+		Dialect: tracediff.Dialect{
+			Engine: "OpenClonk", File: "log", TickName: messages.TickName("frame"),
 			Covers: "counts and few positions: random numbers drawn, the crew's positions, pixels, mass movers, objects, the last object's number, sectors",
 		},
-		leads: []string{"FATAL ERROR: ", "ERROR: "},
-		forms: []form{{literal: "Network: Synchronization loss!", parse: synchronizationLoss}},
+		Leads: []string{"FATAL ERROR: ", "ERROR: "},
+		Forms: []messages.Form{{Literal: "Network: Synchronization loss!", Parse: synchronizationLoss}},
 	}
 }
 
@@ -34,54 +35,45 @@ var clonkSums = []string{"Rnc", "Rn3", "Cpx", "PXS", "MMi", "Obc", "Oei", "Sct"}
 //	Network: Client Frm 100 Ctrl 50 Rnc 99071 Cpx 76260 PXS 600 MMi 553 Obc 1705 Oei 1827 Sct 2654
 //
 // Without them it has neither a tick nor values.
-func synchronizationLoss(c *cursor) finding {
-	end := c.pos
-	f := finding{by: "client"}
+func synchronizationLoss(c *messages.Cursor) messages.Finding {
+	end := c.Mark()
+	f := messages.Finding{By: "client"}
 	for range 2 {
 		side, tick, sums := clonkSide(c)
-		if c.failed {
-			*c = cursor{text: c.text, pos: end, cut: c.cut}
-			return finding{by: f.by}
+		if c.Failed() {
+			c.Back(end)
+			return messages.Finding{By: f.By}
 		}
-		f.values = append(f.values, tracediff.ClaimedValue{Peer: side, Value: sums})
-		f.tick, f.hasTick = max(f.tick, tick), true
+		f.Values = append(f.Values, tracediff.ClaimedValue{Peer: side, Value: sums})
+		f.Tick, f.HasTick = max(f.Tick, tick), true
 	}
 	return f
 }
 
 // clonkSide reads the rest of a line and then one side on the next.
-func clonkSide(c *cursor) (side string, frame uint64, sums string) {
-	c.nextLine()
-	c.until("Network: ")
+func clonkSide(c *messages.Cursor) (side string, frame uint64, sums string) {
+	c.NextLine()
+	c.Until("Network: ")
 	for _, s := range clonkSides {
-		if side == "" && c.try(s.mark) {
+		if side == "" && c.Try(s.mark) {
 			side = s.peer
 		}
 	}
 	if side == "" {
-		c.fail()
+		c.Fail()
 	}
-	c.literal(" Frm ")
-	frame = c.number()
-	c.literal(" Ctrl ")
-	c.signed()
+	c.Literal(" Frm ")
+	frame = c.Number()
+	c.Literal(" Ctrl ")
+	c.Signed()
 	var parts []string
 	for _, name := range clonkSums {
-		if name == "Rn3" && !c.try(" Rn3 ") {
+		if name == "Rn3" && !c.Try(" Rn3 ") {
 			continue
 		} else if name != "Rn3" {
-			c.literal(" " + name + " ")
+			c.Literal(" " + name + " ")
 		}
-		parts = append(parts, name+" "+c.signed())
+		parts = append(parts, name+" "+c.Signed())
 	}
 	return side, frame, strings.Join(parts, " ")
-}
-
-// signed reads a number that may be negative.
-func (c *cursor) signed() string {
-	sign := ""
-	if c.try("-") {
-		sign = "-"
-	}
-	return sign + c.digits("0123456789", 20)
 }

@@ -1,4 +1,4 @@
-package loglines
+package messages
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// maxClaim is the largest length of a claim in bytes.
-	maxClaim = 16 << 10
+	// MaxClaim is the largest length of a claim in bytes.
+	MaxClaim = 16 << 10
 	// maxLead is how much of what stands before a claim on its line is looked at.
 	maxLead = 512
-	// windowSize is how much of a log is in memory.
-	windowSize = 256 << 10
+	// WindowSize is how much of a log is in memory.
+	WindowSize = 256 << 10
 	// firstWindow is how much is, as long as no more is known to be there: small logs may be many.
 	firstWindow = 8 << 10
 	// shown is how many bytes Trouble quotes of a line that is not a claim.
@@ -30,8 +30,8 @@ const (
 
 // known is a form and whose it is.
 type known struct {
-	engine *engine
-	form   *form
+	engine *Grammar
+	form   *Form
 	number int // of the engine
 	log    *claimLog
 }
@@ -88,21 +88,21 @@ func (c *context) learn(facts map[string]string) {
 
 // scan looks for the lines of some engines in a whole log, for several lists of engines in one
 // pass. It returns one log for each list.
-func scan(in io.Reader, name string, lists ...[]engine) ([]*tracediff.ClaimLog, error) {
+func scan(in io.Reader, name string, lists ...[]*Grammar) ([]*tracediff.ClaimLog, error) {
 	s := &scanner{in: in, name: name, buf: make([]byte, 0, firstWindow), line: 1}
 	var logs []*claimLog
 	var texts []string
 	for _, list := range lists {
 		log := &claimLog{out: &tracediff.ClaimLog{}, context: make([]context, len(list))}
 		if len(list) == 1 {
-			log.out.Dialect = list[0].dialect
+			log.out.Dialect = list[0].Dialect
 		}
 		logs = append(logs, log)
 		for i := range list {
-			for k := range list[i].forms {
-				f := &list[i].forms[k]
-				s.forms = append(s.forms, known{engine: &list[i], form: f, number: i, log: log})
-				texts = append(texts, f.literal)
+			for k := range list[i].Forms {
+				f := &list[i].Forms[k]
+				s.forms = append(s.forms, known{engine: list[i], form: f, number: i, log: log})
+				texts = append(texts, f.Literal)
 			}
 		}
 	}
@@ -137,9 +137,9 @@ func searcher(texts []string) *literals.Searcher {
 
 // fill reads until the window is full or the log ends.
 func (s *scanner) fill() error {
-	for len(s.buf) < windowSize {
+	for len(s.buf) < WindowSize {
 		if len(s.buf) == cap(s.buf) {
-			s.buf = append(make([]byte, 0, windowSize), s.buf...)
+			s.buf = append(make([]byte, 0, WindowSize), s.buf...)
 		}
 		n, err := s.in.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
@@ -159,7 +159,7 @@ func (s *scanner) fill() error {
 func (s *scanner) search() {
 	end := len(s.buf)
 	if !s.eof {
-		end -= maxClaim
+		end -= MaxClaim
 	}
 	for _, at := range s.literals.Find(s.buf[s.from:], &s.places) {
 		at += s.from
@@ -198,22 +198,22 @@ func (s *scanner) take(k *known, at int) int {
 	m, log := k.engine.match(k.form, s.lead(k.log, at), rest), k.log
 	switch {
 	case !m.ok:
-		if cut := m.cut && s.eof && len(rest) <= maxClaim; (cut || !k.form.common) && !k.form.context && !k.form.fact {
+		if cut := m.cut && s.eof && len(rest) <= MaxClaim; (cut || !k.form.Common) && !k.form.Context && !k.form.Fact {
 			s.wrong(k, rest, cut)
 		}
-		return len(k.form.literal)
-	case k.form.context:
+		return len(k.form.Literal)
+	case k.form.Context:
 		if m.own {
-			log.context[k.number].tick, log.context[k.number].hasTick = m.tick, m.hasTick
+			log.context[k.number].tick, log.context[k.number].hasTick = m.Tick, m.HasTick
 		}
 		return m.size
-	case k.form.fact:
+	case k.form.Fact:
 		if m.own {
-			log.context[k.number].learn(m.facts)
+			log.context[k.number].learn(m.Facts)
 		}
 		return m.size
 	}
-	if k.form.weak && len(log.out.Claims) > 0 {
+	if k.form.Weak && len(log.out.Claims) > 0 {
 		return m.size
 	}
 	if limits.Claims.Over(int64(len(log.out.Claims)) + 1) {
@@ -221,15 +221,15 @@ func (s *scanner) take(k *known, at int) int {
 		return m.size
 	}
 	log.after = s.base + int64(at+m.size)
-	if m.cut && s.eof && len(rest) <= maxClaim { // what follows its first line is cut off
+	if m.cut && s.eof && len(rest) <= MaxClaim { // what follows its first line is cut off
 		s.wrong(k, rest, true)
 	}
 	last := &log.context[k.number]
-	if !m.hasTick && last.hasTick && m.own {
-		m.tick, m.hasTick = last.tick, true
+	if !m.HasTick && last.hasTick && m.own {
+		m.Tick, m.HasTick = last.tick, true
 	}
 	if len(log.out.Claims) == 0 {
-		log.out.Dialect = k.engine.dialect
+		log.out.Dialect = k.engine.Dialect
 	}
 	text := claimText(s.buf[at-m.back : at+m.size])
 	if text == s.text {
@@ -238,17 +238,17 @@ func (s *scanner) take(k *known, at int) int {
 	s.text = text
 	log.out.Claims = append(log.out.Claims, tracediff.Claim{
 		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: text,
-		Tick: m.tick, HasTick: m.hasTick, Peers: m.peers, Values: m.values,
-		By: m.by, SelfTest: m.selfTest, Quoted: !m.own,
+		Tick: m.Tick, HasTick: m.HasTick, Peers: m.Peers, Values: m.Values,
+		By: m.By, SelfTest: m.SelfTest, Quoted: !m.own,
 	})
 	if len(log.out.Claims) == 1 {
 		log.out.Facts = last.facts
 	}
-	if m.players != nil {
+	if m.Players != nil {
 		if log.out.Players == nil {
 			log.out.Players = map[uint32]string{}
 		}
-		maps.Copy(log.out.Players, m.players)
+		maps.Copy(log.out.Players, m.Players)
 	}
 	return m.size
 }
@@ -282,9 +282,9 @@ func (s *scanner) wrong(k *known, rest []byte, cut bool) {
 		return
 	}
 	line, _, _ := bytes.Cut(rest[:min(len(rest), shown)], []byte("\n"))
-	what := "begins like a message of " + k.engine.dialect.Engine + " but is not one"
+	what := "begins like a message of " + k.engine.Dialect.Engine + " but is not one"
 	if cut {
-		what = "the file ends inside a message of " + k.engine.dialect.Engine
+		what = "the file ends inside a message of " + k.engine.Dialect.Engine
 	}
 	log.first = fmt.Sprintf("line %d: %s: %q", s.line, what, bytes.TrimSuffix(line, []byte("\r")))
 }
