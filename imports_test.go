@@ -1,14 +1,19 @@
 package desynctool_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/engines"
 )
 
 const module = "github.com/desynctool/desynctool"
@@ -159,6 +164,67 @@ func checkImport(t *testing.T, file, pkg, imported string) {
 		if strings.HasPrefix(rest, parent+"/") && layer(rest) == layer(parent) && !strings.HasPrefix(pkg, rest) && !strings.HasPrefix(pkg, parent+"/") && !strings.HasPrefix(pkg, "tracediff/") {
 			t.Errorf("%s: %s imports %s; engines are wired by cmd and report/formats", file, pkg, rest)
 		}
+	}
+}
+
+// TestEnginesAreNamedInTheirRooms: no text of the program outside engines/ has the name of an engine or its game.
+// Compressed files of Godot are a kind of compression, which evidence of any game may have.
+func TestEnginesAreNamedInTheirRooms(t *testing.T) {
+	var names []string
+	for _, e := range engines.All() {
+		if e.Game != "" {
+			names = append(names, e.Game)
+		}
+		for _, f := range e.Formats {
+			names = append(names, f.Name)
+		}
+	}
+	folders, err := os.ReadDir("engines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if f.IsDir() && f.Name() != "engine" && f.Name() != "messages" && f.Name() != "generals" {
+			names = append(names, f.Name())
+		}
+	}
+	if len(names) < 40 {
+		t.Fatalf("only %q", names)
+	}
+	for i := range names {
+		names[i] = regexp.QuoteMeta(names[i])
+	}
+	named := regexp.MustCompile(`(?i)\b(` + strings.Join(names, "|") + `)\b`)
+	err = filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		file = filepath.ToSlash(file)
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "." || file == "tools" || file == "engines" || file == "docs") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "orderlog/packed/") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if _, ok := n.(*ast.ImportSpec); ok {
+				return false
+			}
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				if found := named.FindString(text.Value); found != "" {
+					t.Errorf("%s: %.60s names %s: what is of one engine is in its folder", file, text.Value, found)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -22,6 +22,8 @@ import (
 	"github.com/desynctool/desynctool/engines/rimworld"
 	"github.com/desynctool/desynctool/engines/spring"
 	"github.com/desynctool/desynctool/engines/stratagus"
+	"github.com/desynctool/desynctool/engines/unity"
+	"github.com/desynctool/desynctool/engines/unreal"
 	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/engines/widelands"
 	"github.com/desynctool/desynctool/engines/zeroad"
@@ -35,6 +37,7 @@ var all = sync.OnceValue(func() []engine.Engine {
 		openttd.Engine(), zeroad.Engine(), spring.Engine(), widelands.Engine(), warzone.Engine(), openra.Engine(),
 		openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(), generals.Engine(),
 		openclonk.Engine(), ggrs.Engine(), stratagus.Engine(), beaverbuddies.Engine(), faf.Engine(), gekkonet.Engine(), clausewitz.Engine(),
+		unity.Engine(), unreal.Engine(),
 	}
 })
 
@@ -49,6 +52,14 @@ var grammars = sync.OnceValue(func() (list []*messages.Grammar) {
 	}
 	return list
 })
+
+// Logs returns what the engines' own logs have, in the order of the list.
+func Logs() (list []engine.Log) {
+	for _, e := range All() {
+		list = append(list, e.Logs...)
+	}
+	return list
+}
 
 // ReplayerOf returns what plays recordings of a format again, by its name; nil if no engine has a recipe for it.
 func ReplayerOf(format string) *engine.Replayer {

@@ -13,7 +13,7 @@ import (
 )
 
 // filterHelp is part of the help of the commands of desk that take a filter.
-const filterHelp = `FILTER are words that all have to hold: game:openra, build:1.4.2, build:>=1.4.0,
+const filterHelp = `FILTER are words that all have to hold: game:tanks, build:1.4.2, build:>=1.4.0,
 os:linux, state:closed, kind:state, cause:float, since:2026-01-01, until:…, peer:NAME,
 file:NAME, hash:ab12, group:3f9a, weak:yes, or text that is searched for in titles,
 names, notes and links. docs/desk-filters.md has all of them.`

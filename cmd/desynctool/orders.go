@@ -27,8 +27,8 @@ orders that are missing, extra, duplicated, reordered, late, altered or failed
 on one side. Before anyone blames the simulation its inputs must be equal.
 
 Each PATH is a log, the folder of one peer, or one folder that holds a folder
-for each; an archive serves as a folder. Logs of desynctool and those of engines (OpenTTD, 0 A.D., Warzone 2100,
-Widelands, Spring; see formats) are recognised by content, compressed or not.
+for each; an archive serves as a folder. Logs of desynctool and those of games are
+recognised by content, compressed or not; formats lists the games with orders.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool orders server/commands-out.log client/commands-out.log

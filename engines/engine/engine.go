@@ -18,6 +18,9 @@ type Engine struct {
 	// Messages are what the engine writes about desyncs into any log, nil if nothing is known of that.
 	Messages *messages.Grammar
 
+	// Logs are what the engine's own logs have, for the messages in them that are at least warnings.
+	Logs []Log
+
 	// Replayer plays the engine's recordings again, nil if there is no recipe for it.
 	Replayer *Replayer
 }

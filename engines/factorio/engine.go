@@ -7,7 +7,7 @@ func Engine() engine.Engine {
 	files := map[string]string{
 		LevelFormat: "level_with_tags_tick_<tick>.dat, level-heuristic-<tick>", ScriptFormat: "script.dat", DiffFormat: "*.txt",
 	}
-	e := engine.Engine{Game: "Factorio"}
+	e := engine.Engine{Game: "Factorio", Logs: logs()}
 	for _, f := range Formats() {
 		one := engine.Trace(f, files[f.Name], "checkpoints")
 		if f.Name == LevelFormat {

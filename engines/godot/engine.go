@@ -40,6 +40,7 @@
 package godot
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -52,5 +53,18 @@ func Engine() engine.Engine {
 	hashes := TraceFormat()
 	f.Trace, f.Signs.Begins = &hashes, []string{"GCPF"}
 	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return NewReader(r, name) }
-	return engine.Engine{Formats: []engine.Format{f}}
+	return engine.Engine{Logs: logs(), Formats: []engine.Format{f}}
+}
+
+// logs are those of every game made with Godot.
+func logs() []engine.Log {
+	return []engine.Log{{
+		Logger: "Godot", Marks: []engine.Mark{{Text: "Godot Engine v", Begin: true}},
+		Facts: func(message []byte, to engine.FactTaker) {
+			if rest, ok := bytes.CutPrefix(message, []byte("Godot Engine ")); ok {
+				version, _, _ := bytes.Cut(rest, []byte(" "))
+				to.Know("engine_version", version)
+			}
+		},
+	}}
 }

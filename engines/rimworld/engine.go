@@ -4,9 +4,14 @@ import "github.com/desynctool/desynctool/engines/engine"
 
 // Engine returns RimWorld with its mod for several players.
 func Engine() engine.Engine {
-	e := engine.Engine{Game: "RimWorld"}
+	e := engine.Engine{Game: "RimWorld", Logs: logs()}
 	for _, f := range Formats() {
 		e.Formats = append(e.Formats, engine.Trace(f, "local_traces.txt, host_traces.txt", "checkpoints", "claims"))
 	}
 	return e
+}
+
+// logs are Unity's, with functions of the game in the stacks.
+func logs() []engine.Log {
+	return []engine.Log{{Calls: []engine.Call{{Function: "Verse.Log:Error", Severity: "error"}, {Function: "Verse.Log:Warning", Severity: "warning"}}}}
 }

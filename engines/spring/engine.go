@@ -114,7 +114,7 @@ func Engine() engine.Engine {
 	}
 	state := engine.State(Format(), "ClientGameState-*.txt, ServerGameState-*.txt", "state")
 	state.Signs = engine.Signs{Begins: []string{" mapName: "}, Lines: []string{"mapName: ", "modName: ", "minFrame: ", "maxFrame: ", "unitID: "}}
-	return engine.Engine{Game: "Spring", Formats: append(list, state), Replayer: Game()}
+	return engine.Engine{Game: "Spring", Logs: logs(), Formats: append(list, state), Replayer: Game()}
 }
 
 // infologMatches returns the games of an infolog.

@@ -97,5 +97,10 @@ func Engine() engine.Engine {
 		dump.Signs = engine.Signs{Begins: []string{"===== BEGIN gameTime="}, Lines: []string{"===== END gameTime="}}
 		list = append(list, dump)
 	}
-	return engine.Engine{Game: "Warzone 2100", Messages: grammar(), Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "Warzone 2100", Messages: grammar(), Logs: logs(), Formats: list, Replayer: Game()}
+}
+
+// logs are the files that the game writes when it is told to debug.
+func logs() []engine.Log {
+	return []engine.Log{{Logger: "Warzone 2100", Marks: []engine.Mark{{Text: "--- Starting log [", Begin: true}}}}
 }

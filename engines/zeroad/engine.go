@@ -115,7 +115,7 @@ func Engine() engine.Engine {
 	for _, f := range Formats() {
 		list = append(list, engine.Trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
 	}
-	return engine.Engine{Game: "0 A.D.", Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "0 A.D.", Logs: logs(), Formats: list, Replayer: Game()}
 }
 
 // writer writes logs that the game plays.

@@ -2,11 +2,15 @@ package gamelog
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/desynctool/desynctool/engines"
 )
 
-// said are the facts that lines "name: value" state, by how games call them. What has to be the
+// said are the facts that lines "name: value" state, by how games call them; [named] has the engines' own names too. What has to be the
 // same on all peers is taken from the first lines only, see firm.
 var said = map[string]string{
 	"operating system": "os", "os": "os", "platform": "os",
@@ -14,11 +18,19 @@ var said = map[string]string{
 	"compiler version": "compiler", "compiler": "compiler", "runtime version": "runtime",
 	"locale": "locale", "language": "language", "culture": "locale", "timezone": "timezone", "time zone": "timezone",
 	"gpu": "gpu", "renderer": "gpu", "gl renderer": "gpu", "graphics card": "gpu", "driver": "driver", "gl version": "driver",
-	"spring engine version": "engine_version", "recoil engine version": "engine_version", "initialize engine version": "engine_version",
-	"unity version": "engine_version", "engine version": "engine_version",
-	"game version": "version", "build": "build", "build id": "build", "map": "map", "data hash": "data hash", "data checksum": "data hash",
+	"engine version": "engine_version",
+	"game version":   "version", "build": "build", "build id": "build", "map": "map", "data hash": "data hash", "data checksum": "data hash",
 	"ruleset": "ruleset", "settings": "settings",
 }
+
+// named is said with the names that single engines have.
+var named = sync.OnceValue(func() map[string]string {
+	all := maps.Clone(said)
+	for _, log := range engines.Logs() {
+		maps.Copy(all, log.Names)
+	}
+	return all
+})
 
 // firm is within how many lines what has to be the same on all peers is looked for in lines
 // "name: value": later ones may be about anything.
@@ -30,24 +42,8 @@ func (r *reader) fact(b []byte) {
 		r.mods.item(b)
 	}
 	b = bytes.TrimSpace(b)
-	switch r.log.Logger {
-	case zeroADPage:
-		if _, rest, ok := bytes.Cut(b, []byte("<h2>0 A.D. (")); ok {
-			version, _, _ := bytes.Cut(rest, []byte(")"))
-			r.know("version", version)
-			return
-		}
-	case spring:
-		r.springFact(b)
-	case factorio:
-		r.factorioFact(b)
-	case openRA:
-		r.openRAFact(b)
-	case godot:
-		if rest, ok := bytes.CutPrefix(b, []byte("Godot Engine ")); ok {
-			version, _, _ := bytes.Cut(rest, []byte(" "))
-			r.know("engine_version", version)
-		}
+	if r.logger.Facts != nil {
+		r.logger.Facts(b, r)
 	}
 	i := bytes.IndexAny(b[:min(len(b), 40)], ":=")
 	if i < 2 {
@@ -58,7 +54,7 @@ func (r *reader) fact(b []byte) {
 		r.mods.begin(name, value)
 		return
 	}
-	fact := said[name]
+	fact := named()[name]
 	if fact == "" || len(value) == 0 {
 		return
 	}
@@ -69,68 +65,18 @@ func (r *reader) fact(b []byte) {
 		r.log.Relay = r.log.Relay || bytes.HasSuffix(value, []byte("(Dedicated)"))
 		value = bytes.TrimSpace(withoutSuffix(value, "(Headless)", "(Dedicated)"))
 	case "version", "build", "map", "data hash", "ruleset", "settings":
-		if r.log.Lines > firm || r.log.Logger != "" && r.log.Logger != unity {
+		if r.log.Lines > firm || r.log.Logger != "" && !r.logger.ManyGames {
 			return // a known logger has its own lines for that
 		}
 	}
-	r.know(fact, value)
+	r.Know(fact, value)
 }
 
-func (r *reader) springFact(b []byte) {
-	for _, of := range []struct{ name, quoted, plain string }{
-		{"map", `using map "`, "using map: "}, {"mod", `using game "`, "using mod: "},
-	} {
-		if _, rest, ok := bytes.Cut(b, []byte(of.quoted)); ok {
-			value, _, _ := bytes.Cut(rest, []byte(`"`))
-			r.know(of.name, value)
-		} else if _, value, ok := bytes.Cut(b, []byte(of.plain)); ok {
-			r.know(of.name, value)
-		}
-	}
-}
+// Mod keeps the name of a mod.
+func (r *reader) Mod(name string) { r.mods.add(name) }
 
-func (r *reader) factorioFact(b []byte) {
-	if rest, ok := bytes.CutPrefix(b, []byte("Factorio ")); ok {
-		version, more, _ := bytes.Cut(rest, []byte(", ")) // which system and which shop
-		if bytes.Contains(version, []byte("(")) && len(more) > 0 {
-			version = append(version[:len(version):len(version)], ')')
-		}
-		r.know("version", version)
-		return
-	}
-	if rest, ok := bytes.CutPrefix(b, []byte("System info: [CPU: ")); ok {
-		cpu, _, _ := bytes.Cut(rest, []byte(", "))
-		r.know("cpu", cpu)
-		return
-	}
-	if rest, ok := bytes.CutPrefix(b, []byte("Prototype list checksum: ")); ok {
-		r.know("data hash", rest)
-		return
-	}
-	rest, ok := bytes.CutPrefix(b, []byte("Loading mod "))
-	if words := bytes.Fields(rest); ok && len(words) >= 3 && len(words[1]) > 0 && isDigit(words[1][0]) {
-		r.mods.add(string(words[0]) + " " + string(words[1]))
-	}
-}
-
-func (r *reader) openRAFact(b []byte) {
-	if rest, ok := bytes.CutPrefix(b, []byte("OpenRA engine version ")); ok {
-		r.know("engine_version", rest)
-		return
-	}
-	for _, between := range []string{" mod version ", " Mod at Version "} {
-		if mod, version, ok := bytes.Cut(b, []byte(between)); ok && len(mod) < 80 {
-			r.mods.add(string(mod) + " " + string(version))
-			return
-		}
-	}
-	if rest, ok := bytes.CutPrefix(b, []byte("on map ")); ok {
-		r.know("map", bytes.TrimSuffix(rest, []byte(".")))
-	}
-}
-
-// know keeps a fact, the first of its name.
-func (r *reader) know(name string, value []byte) {
+// Know keeps a fact, the first of its name.
+func (r *reader) Know(name string, value []byte) {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || len(value) > maxValue || slices.ContainsFunc(r.log.Facts, func(f Fact) bool { return f.Name == name }) {
 		return

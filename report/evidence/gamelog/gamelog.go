@@ -142,7 +142,7 @@ func (e *Entry) Total() int64 { return e.Before.Count + e.After }
 // Read reads a log to its end. Memory is bounded, whatever the log's size. An error is one of
 // in; what was read before it is returned with it.
 func Read(in io.Reader, name string, opts Options) (*Log, error) {
-	r := &reader{opts: opts, log: &Log{Name: name, opts: opts, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
+	r := &reader{opts: opts, logger: &noLogger, log: &Log{Name: name, opts: opts, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
 	err := r.run(in)
 	r.end()
 	return r.log, err

@@ -3,66 +3,42 @@ package gamelog
 import (
 	"bytes"
 	"html"
-)
+	"sync"
 
-// Loggers that are told from others by their lines.
-const (
-	zeroADPage = "0 A.D. page"
-	zeroAD     = "0 A.D."
-	spring     = "Spring"
-	unity      = "Unity"
-	factorio   = "Factorio"
-	openRA     = "OpenRA"
-	warzone    = "Warzone 2100"
-	unreal     = "Unreal"
-	godot      = "Godot"
-	faf        = "Forged Alliance"
+	"github.com/desynctool/desynctool/engines"
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // headLines is how many lines are searched for a logger's marks, and for facts.
 const headLines = 8192
 
-// marks are what only lines of one logger have: at their beginning, or anywhere.
-var marks = []struct {
-	logger string
-	begin  bool
-	text   string
-}{
-	{zeroADPage, false, "<title>Pyrogenesis Log"},
-	{zeroADPage, true, "<h2>0 A.D. ("},
-	{zeroAD, true, "TIMER| "},
-	{zeroAD, true, "FILES| "},
-	{spring, true, "[t=00"},
-	{spring, true, "[f="},
-	{spring, false, "Spring Engine Version:"},
-	{unity, true, "Initialize engine version:"},
-	{unity, true, "Mono path[0]"},
-	{unity, true, "[UnityMemory]"},
-	{unity, true, "[Subsystems] Discovering subsystems"},
-	{unity, true, "GfxDevice: creating device client"},
-	{unity, true, "UnityEngine.Debug:Log"},
-	{factorio, false, "; Factorio "},
-	{factorio, false, " Loading mod core "},
-	{openRA, true, "OpenRA engine version "},
-	{openRA, false, " Mod at Version "},
-	{openRA, true, "Exception of type `"},
-	{warzone, true, "--- Starting log ["},
-	{unreal, true, "Log file open, "},
-	{unreal, false, "]LogInit: "},
-	{godot, true, "Godot Engine v"},
-	{faf, false, "debug: Loading module '"},
-	{faf, false, "Checksum for beat "},
-}
+// markLen is within how many bytes of a line a mark that need not begin it is looked for.
+const markLen = 200
 
-// loggerOf returns whose line it is, empty if that does not show.
-func loggerOf(b []byte) string {
-	for i := range marks {
-		m := &marks[i]
-		if m.begin && bytes.HasPrefix(b, []byte(m.text)) || !m.begin && bytes.Contains(b[:min(len(b), 200)], []byte(m.text)) {
-			return m.logger
+// loggers are the engines' logs that are told from others by marks.
+var loggers = sync.OnceValue(func() (list []*engine.Log) {
+	logs := engines.Logs()
+	for i := range logs {
+		if logs[i].Logger != "" {
+			list = append(list, &logs[i])
 		}
 	}
-	return ""
+	return list
+})
+
+// noLogger is the log of nobody who is known.
+var noLogger engine.Log
+
+// loggerOf returns whose line it is, noLogger if that does not show.
+func loggerOf(b []byte) *engine.Log {
+	for _, log := range loggers() {
+		for _, m := range log.Marks {
+			if m.Begin && bytes.HasPrefix(b, []byte(m.Text)) || !m.Begin && bytes.Contains(b[:min(len(b), markLen)], []byte(m.Text)) {
+				return log
+			}
+		}
+	}
+	return &noLogger
 }
 
 // paragraphOf takes a paragraph of a page apart, as 0 A.D. writes them:
@@ -96,25 +72,8 @@ func (r *reader) paragraphOf(b []byte) (text []byte, severity Severity, ok bool)
 	return text, severity, true
 }
 
-// factorioTick returns the tick that a message of Factorio names.
-func factorioTick(b []byte) (unit string, tick uint64) {
-	i := bytes.Index(b, []byte("pdateTick"))
-	if i < 0 {
-		return "", 0
-	}
-	rest := bytes.TrimLeft(b[i+len("pdateTick"):], " ")
-	if len(rest) < 2 || rest[0] != '(' {
-		return "", 0
-	}
-	n, digits := number(rest[1:])
-	if digits == 0 || n == 1<<32-1 {
-		return "", 0
-	}
-	return "tick", n
-}
-
-// paragraph remembers the message that a stack of Unity's follows. Unity writes no levels: that
-// a message is an error is seen from the function that logged it.
+// paragraph remembers the message that a stack follows. Unity writes no levels: that a message is an error is seen from
+// the function that logged it.
 type paragraph struct {
 	message []byte
 	line    int64
@@ -123,22 +82,29 @@ type paragraph struct {
 
 func (p *paragraph) end() { p.message = p.message[:0] }
 
-// calls are the functions by which scripts log.
-var calls = []struct {
-	text     string
+// call is a function by which scripts log.
+type call struct {
+	function []byte
 	severity Severity
-}{
-	{"UnityEngine.Debug:LogError", Error},
-	{"UnityEngine.Debug:LogException", Exception},
-	{"UnityEngine.Debug:LogAssertion", Assertion},
-	{"UnityEngine.Debug:LogWarning", Warning},
-	{"Verse.Log:Error", Error}, // RimWorld's
-	{"Verse.Log:Warning", Warning},
 }
 
+// calls are those of all engines: games have functions of their own beside those of the engine.
+var calls = sync.OnceValue(func() (list []call) {
+	for _, log := range engines.Logs() {
+		for _, c := range log.Calls {
+			for s := None; s <= Fatal; s++ {
+				if s.String() == c.Severity {
+					list = append(list, call{[]byte(c.Function), s})
+				}
+			}
+		}
+	}
+	return list
+})
+
 func (p *paragraph) next(r *reader, b []byte, severity Severity) {
-	for _, call := range calls {
-		if bytes.HasPrefix(b, []byte(call.text)) {
+	for _, call := range calls() {
+		if bytes.HasPrefix(b, call.function) {
 			switch {
 			case len(p.message) == 0:
 			case !p.kept:
@@ -152,7 +118,7 @@ func (p *paragraph) next(r *reader, b []byte, severity Severity) {
 			return
 		}
 	}
-	if !bytes.HasPrefix(b, []byte("UnityEngine.")) {
+	if !bytes.HasPrefix(b, []byte(r.logger.Stack)) {
 		p.message, p.line, p.kept = append(p.message[:0], b...), r.log.Lines, severity != None
 	}
 }

@@ -35,7 +35,7 @@ func Named(path string) bool {
 // Sniff reports whether the leading bytes of a file are a log's: those of a known logger.
 func Sniff(head []byte) bool {
 	for line := range bytes.Lines(head) {
-		if loggerOf(bytes.TrimRight(line, "\r\n")) != "" {
+		if loggerOf(bytes.TrimRight(line, "\r\n")) != &noLogger {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/literals"
 )
 
@@ -24,10 +25,10 @@ type reader struct {
 	cut       bool // the split has passed
 	tick      uint64
 	hasTick   bool
-	html      bool // the log is a page
 	mods      modList
-	last      *Entry // of the last line that was kept
-	unity     paragraph
+	last      *Entry      // of the last line that was kept
+	logger    *engine.Log // who writes such logs, never nil
+	stack     paragraph
 	places    literals.Places
 	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
 	text, key []byte // of the line at hand
@@ -111,15 +112,15 @@ func (r *reader) line(b []byte, tells bool) {
 	}
 	if len(b) == 0 {
 		r.mods.open = r.mods.open && !r.mods.begun
-		r.unity.end()
+		r.stack.end()
 		return
 	}
 	if r.log.Lines <= headLines && r.log.Logger == "" {
-		r.log.Logger = loggerOf(b)
-		r.html = r.log.Logger == zeroADPage
+		r.logger = loggerOf(b)
+		r.log.Logger = r.logger.Logger
 	}
 	own := None
-	if r.html || b[0] == '<' {
+	if r.logger.Page || b[0] == '<' {
 		if text, severity, ok := r.paragraphOf(b); ok {
 			b, own, tells = text, severity, true
 		}
@@ -131,8 +132,8 @@ func (r *reader) line(b []byte, tells bool) {
 	message := b[l.text:]
 	if l.unit == "" && len(message) > 0 {
 		l.unit, l.tick, _ = tickAt(message)
-		if l.unit == "" && tells && r.log.Logger == factorio {
-			l.unit, l.tick = factorioTick(message)
+		if l.unit == "" && tells && r.logger.Tick != nil {
+			l.unit, l.tick = r.logger.Tick(message)
 		}
 	}
 	if l.unit != "" {
@@ -147,8 +148,8 @@ func (r *reader) line(b []byte, tells bool) {
 	if l.severity == None && !l.level {
 		l.severity = unlabelled(message, tells)
 	}
-	if r.log.Logger == unity {
-		r.unity.next(r, b, l.severity)
+	if r.logger.Stack != "" {
+		r.stack.next(r, b, l.severity)
 	}
 	if l.severity == None {
 		if tells && strict(b) {

@@ -5,15 +5,20 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/internal/literals"
 )
 
 // telling finds lines that say something by what stands anywhere in them: [unlabelled], [strict] and
-// [factorioTick] find nothing in others.
+// [engine.Log.Tick] find nothing in others.
 var telling = sync.OnceValue(func() *literals.Searcher {
-	return literals.New(slices.Concat(messages, []string{
+	var ticks []string
+	for _, log := range engines.Logs() {
+		ticks = append(ticks, log.Telling...)
+	}
+	return literals.New(slices.Concat(messages, ticks, []string{
 		"xception", "ssert in ", "ssertion failed", "SSERTION FAILED", "ssertion `", "egmentation fault", "ccess violation",
-		"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:", "pdateTick",
+		"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:",
 	}))
 })
 

@@ -1,0 +1,52 @@
+package engine
+
+// Log is what the logs of an engine have that others do not. What all logs have in common is known where they are read.
+type Log struct {
+	// Logger is who writes such logs, as reports name it. It is empty for a game whose logs are those of an engine
+	// that other games use too; such a Log has only Calls and Names.
+	Logger string
+
+	// Marks are what only its lines have.
+	Marks []Mark
+
+	// Page says that the log is an HTML page, whose paragraphs are the messages.
+	Page bool
+
+	// ManyGames says that games of many makers have such logs, which name versions and maps as they like.
+	ManyGames bool
+
+	// Facts takes what a message says of the game and the machine, nil if no message says that in a way of its own.
+	// The names of facts are those of docs/recording.md.
+	Facts func(message []byte, to FactTaker)
+
+	// Tick returns the tick that a message names, in the engine's unit; empty if it names none. Nil means that ticks
+	// stand where logs of all engines have them. Messages that name one have one of the texts Telling.
+	Tick    func(message []byte) (unit string, tick uint64)
+	Telling []string
+
+	// Calls are the functions by which scripts log, in the stack that follows a message; lines of the stack begin
+	// with Stack. They tell how bad a message without a level is.
+	Calls []Call
+	Stack string
+
+	// Names are the facts that lines "name: value" state, by the name in lower case.
+	Names map[string]string
+}
+
+// Mark is a text that only lines of one logger have: at their beginning, or anywhere in the first 200 bytes.
+type Mark struct {
+	Text  string
+	Begin bool
+}
+
+// Call is a function that logs.
+type Call struct {
+	Function string
+	Severity string // warning, error, assertion or exception
+}
+
+// FactTaker takes what a log says of the game and the machine.
+type FactTaker interface {
+	Know(name string, value []byte) // a fact; the first of a name counts
+	Mod(name string)                // one of the mods, with its version if the log has that
+}
