@@ -34,8 +34,8 @@ var layers = [][]string{
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/signatures"},
-	{"snapshot/merkle", "orderlog/frame", "orderlog/packed", "orderlog/files", "orderlog/excerpt"},
-	{"orderlog/limits"},
+	{"snapshot/merkle", "internal/file/frame", "internal/file/compression", "internal/file/files", "internal/file/partial"},
+	{"internal/file/limits"},
 	{"internal/together"},
 	{"internal/kill"},        // of tests alone
 	{"internal/sample"},      // of tests alone
@@ -49,7 +49,7 @@ var layers = [][]string{
 
 // standardOnly are packages that import nothing but the standard library and
 // each other's kind.
-var standardOnly = []string{"snapshot/merkle", "orderlog/frame", "orderlog/files", "orderlog/limits"}
+var standardOnly = []string{"snapshot/merkle", "internal/file/frame", "internal/file/files", "internal/file/limits"}
 
 // withoutFiles are packages that work on values in memory and open no files.
 var withoutFiles = []string{"bisect"}
@@ -88,7 +88,7 @@ func layer(pkg string) int {
 }
 
 // TestImportMap holds the direction of imports: cmd → desk → report → bisect →
-// tracediff → {snapshot, orderlog} → snapshot/signatures → {snapshot/merkle, orderlog/frame}. Within
+// tracediff → {snapshot, orderlog} → snapshot/signatures → {snapshot/merkle, internal/file/frame}. Within
 // a layer a package may import its parents, never its own sub-packages, which
 // only cmd and report/formats wire.
 func TestImportMap(t *testing.T) {
@@ -133,7 +133,7 @@ func checkImport(t *testing.T, file, pkg, imported string) {
 		}
 		return
 	}
-	if slices.Contains(withoutFiles, pkg) && slices.Contains([]string{"orderlog/files", "orderlog/packed"}, rest) {
+	if slices.Contains(withoutFiles, pkg) && slices.Contains([]string{"internal/file/files", "internal/file/compression"}, rest) {
 		t.Errorf("%s imports %s: %s works on values in memory", file, rest, pkg)
 	}
 	from, to := layer(pkg), layer(rest)
@@ -203,7 +203,7 @@ func TestEnginesAreNamedInTheirRooms(t *testing.T) {
 		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "." || file == "tools" || file == "engines" || file == "docs") {
 			return fs.SkipDir
 		}
-		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "orderlog/packed/") {
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "internal/file/compression/") {
 			return nil
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

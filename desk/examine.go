@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/desk/blobs"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // FaultKind is what of a store a fault is in.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/messages"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

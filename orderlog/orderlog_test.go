@@ -18,8 +18,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	. "github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

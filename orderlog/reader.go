@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Record is one record after the header.

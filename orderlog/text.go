@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

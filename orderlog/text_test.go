@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	. "github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // block returns the n-th fenced block of docs/orderlog.md with an info string.

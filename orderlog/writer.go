@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // WriterOptions changes how a Writer writes.

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/bisect/hunt"
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Document is the result of a command, ready to be written.

@@ -3,7 +3,7 @@ package report
 import (
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // Limits is desynctool.limits/1: the limits on what is read, as they hold.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

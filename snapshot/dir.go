@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Find returns the snapshots below a path: one Set for a folder that holds
@@ -107,7 +107,7 @@ func findFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 		peer = info.Peer
 	}
 	if format.ParseName != nil {
-		if n, ok := format.ParseName(packed.PlainName(base)); ok {
+		if n, ok := format.ParseName(compression.PlainName(base)); ok {
 			peer = n.Peer
 		}
 	}
@@ -291,7 +291,7 @@ func sortPlaces(places []place) {
 
 // named returns what a file's name announces, and the format whose pattern it has.
 func named(base string, formats []Format) (FileName, *Format, bool) {
-	plain := packed.PlainName(base)
+	plain := compression.PlainName(base)
 	for i := range formats {
 		if formats[i].ParseName == nil {
 			continue

@@ -1,6 +1,6 @@
 package snapshot
 
-import "github.com/desynctool/desynctool/orderlog/files"
+import "github.com/desynctool/desynctool/internal/file/files"
 
 // ReadFolder is ReadDir for the folder of a peer: the states that an engine keeps in a
 // folder of its own beside its other files are among those of the set, and that folder is

@@ -4,8 +4,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -91,7 +91,7 @@ type Format struct {
 // Checks reports whether a file with these leading bytes carries checksums of its
 // content.
 func (f *Format) Checks(head []byte) bool {
-	if _, part := excerpt.ParseHead(head); part {
+	if _, part := partial.ParseHead(head); part {
 		return false
 	}
 	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
@@ -103,7 +103,7 @@ func (f *Format) Named(path string) bool {
 	if !f.Unmarked {
 		return false
 	}
-	_, ok := f.ParseName(packed.PlainName(filepath.Base(path)))
+	_, ok := f.ParseName(compression.PlainName(filepath.Base(path)))
 	return ok
 }
 

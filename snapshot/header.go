@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

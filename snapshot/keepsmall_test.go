@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // TestKeepSmall: a small state that must be read whole is read once, by whichever clone of its entry; a large one

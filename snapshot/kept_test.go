@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/openra"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // OpenPath opens a state in a file of that format. Closing it closes the file.
@@ -76,7 +76,7 @@ func unpackFile(f files.File, path string) (files.File, error) {
 		f.Close()
 		return nil, err
 	}
-	if packed.Packing(head[:n]) == "" {
+	if compression.Packing(head[:n]) == "" {
 		return f, nil
 	}
 	defer f.Close()
@@ -84,7 +84,7 @@ func unpackFile(f files.File, path string) (files.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, _, err := packed.UnpackState(f, stat.Size())
+	content, _, err := compression.UnpackState(f, stat.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -142,7 +142,7 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 		return nil, err
 	}
 	defer f.Close()
-	content, _, err := packed.UnpackState(f, 0)
+	content, _, err := compression.UnpackState(f, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // partFile is a file that holds several states. What is compressed is unpacked

@@ -8,8 +8,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // File is a .snap that is read piece by piece. It is not safe for concurrent

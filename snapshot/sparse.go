@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // ErrTwice says that a row was given a value of a column a second time.

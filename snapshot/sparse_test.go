@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // TestSparse fills a table out of order, and pins what comes out.

@@ -3,7 +3,7 @@ package snapshot
 import (
 	"bytes"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // stream walks the rows of consecutive blocks of one table.

@@ -3,7 +3,7 @@ package tracediff
 import (
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // cell is what one peer has at the checkpoint at hand.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // openAll opens texts, named a, b and so on.

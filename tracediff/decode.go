@@ -7,8 +7,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // frames reads the frames of a binary trace. A frame is decoded whole; its

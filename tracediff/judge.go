@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // witness is what the traces have at a tick that claims name.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // TestTooManyColumns: a table of more peers than can be compared is refused before each of its columns

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // maxTable is the size in bytes up to which a table that can be read only once
@@ -86,7 +86,7 @@ func readFile(f files.File, path, packing string, opts ReadOptions, how opening)
 	if err == nil && packing != "" {
 		var content io.Reader
 		in = &counted{Reader: f, size: w.size}
-		content, _, err = packed.Unpack(in, opts.MaxUnpacked)
+		content, _, err = compression.Unpack(in, opts.MaxUnpacked)
 		w = &window{name: path, sizes: how.sizes, stream: content}
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func readFile(f files.File, path, packing string, opts ReadOptions, how opening)
 // Read is Open for a stream, such as standard input. Unless it is a table, its
 // trace can be compared once. If r is an io.Closer, it is closed with the trace.
 func Read(r io.Reader, name string, opts ReadOptions) ([]*Trace, error) {
-	content, packing, err := packed.Unpack(r, opts.MaxUnpacked)
+	content, packing, err := compression.Unpack(r, opts.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

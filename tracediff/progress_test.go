@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // TestProgress compares traces of every way of reading: what is done only grows,

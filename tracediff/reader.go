@@ -7,7 +7,7 @@ import (
 	"io"
 	"regexp"
 
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // Grammar is the shape of a trace.
@@ -146,7 +146,7 @@ type grammar struct {
 // errors call it. The content may be compressed, see [packed.Unpack]. A trace that is
 // none gives an error that wraps ErrUnrecognized.
 func NewReader(r io.Reader, name string, opts ReadOptions) (*Reader, error) {
-	content, _, err := packed.Unpack(r, opts.MaxUnpacked)
+	content, _, err := compression.Unpack(r, opts.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -251,7 +251,7 @@ func (r *Reader) Close() error {
 // binary trace is torn or corrupt, in which case everything before has been
 // delivered. Once it has returned such an error it returns the same one again.
 //
-// [*frame.Error]: https://pkg.go.dev/github.com/desynctool/desynctool/orderlog/frame#Error
+// [*frame.Error]: https://pkg.go.dev/github.com/desynctool/desynctool/internal/file/frame#Error
 func (r *Reader) Next() (*Record, error) {
 	rec, err := r.read()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // reading are the sizes of a Reader that compares nothing: it never steps back.
@@ -42,12 +42,12 @@ func openReader(tree files.Tree, path string, opts ReadOptions, z sizes) (*Reade
 
 // packingOf returns how an open file is compressed, "" if it is not.
 func packingOf(f files.File) (string, error) {
-	head := make([]byte, packed.MagicLen)
+	head := make([]byte, compression.MagicLen)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return "", err
 	}
-	return packed.Packing(head[:n]), nil
+	return compression.Packing(head[:n]), nil
 }
 
 // SeekTick passes over the records before the first one whose tick is tick or a later

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // skipSources moves engines' files of the same format over what they have in

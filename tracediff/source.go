@@ -7,8 +7,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Source is a file of an engine, read as checkpoints. It is what sub-packages
@@ -279,9 +279,9 @@ func packing(tree files.Tree, path string) string {
 		return ""
 	}
 	defer f.Close()
-	head := make([]byte, packed.MagicLen)
+	head := make([]byte, compression.MagicLen)
 	n, _ := io.ReadFull(f, head)
-	return packed.Packing(head[:n])
+	return compression.Packing(head[:n])
 }
 
 // ReadClaims reads the claims of a file of an engine's format, which may be
@@ -327,7 +327,7 @@ func openContent(tree files.Tree, path string, limit int64) (*content, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		in.size = info.Size()
 	}
-	r, _, err := packed.Unpack(in, limit)
+	r, _, err := compression.Unpack(in, limit)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -17,11 +17,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
 
-	unpack "github.com/desynctool/desynctool/orderlog/packed"
+	unpack "github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // block returns the fenced block of docs/trace.md with an info string.

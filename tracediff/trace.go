@@ -55,7 +55,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Magic is what a binary trace begins with.

@@ -5,7 +5,7 @@ package tracediff
 import (
 	"errors"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 const (

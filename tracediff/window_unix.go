@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 const canMap = true

@@ -10,7 +10,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Kinds of frames are part of the binary format.

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // openttdCase is a session of OpenTTD that is made.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // widelandsCase is a session of Widelands that is made.

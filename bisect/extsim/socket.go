@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/group"
-	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // Transport is how a target is talked to.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/bisect/golden"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // A replay is kept, and the next build of the game no longer gives its hashes.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -229,7 +229,7 @@ func suggest(sources []Source) []string {
 		}
 		p := strings.Split(strings.Trim(path, "/"), "/")
 		slices.Reverse(p)
-		base := packed.PlainName(p[0])
+		base := compression.PlainName(p[0])
 		p[0] = strings.TrimSuffix(base, filepath.Ext(base))
 		if s.Usual && len(p) > 1 {
 			p = p[1:]

@@ -16,9 +16,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -139,7 +139,7 @@ func (f *Folder) kept(name string, m *Manifest, path string) error {
 		return f.plain(err)
 	}
 	defer in.Close()
-	content, packing, err := packed.Unpack(bufio.NewReaderSize(in, 64<<10), 0)
+	content, packing, err := compression.Unpack(bufio.NewReaderSize(in, 64<<10), 0)
 	if err != nil {
 		return fmt.Errorf("%s: %w", TraceName, err)
 	}

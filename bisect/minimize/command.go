@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/group"
 	"github.com/desynctool/desynctool/internal/shellwords"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

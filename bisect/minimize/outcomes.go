@@ -11,7 +11,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // judged is the result of all runs of one candidate.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/golden"
 	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/evidence"

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/kill"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // victim is a command that is killed again and again.

@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/evidence"

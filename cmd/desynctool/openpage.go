@@ -12,8 +12,8 @@ import (
 
 	"github.com/desynctool/desynctool/internal/browser"
 	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/page"
 )

@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // copyTemporary lets write fill a temporary file and copies it to w: for what

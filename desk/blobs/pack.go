@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // What package archive reads of a name in an archive, so that whatever is packed is found again.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // ToFile writes a blob to a temporary file on the local disk, in a folder of its own below dir (where that is empty, where

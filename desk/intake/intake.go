@@ -19,9 +19,9 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/isolate"
 )

@@ -15,11 +15,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/peers"
@@ -43,11 +43,11 @@ func (s *Scrubber) rewrite(in files.File, size int64, name string, out files.Scr
 	if n, err := in.ReadAt(head, 0); err != nil && err != io.EOF || n < len(head) {
 		return false, "it cannot be read to its end: copied as it is", nil
 	}
-	packing := packed.Packing(head)
+	packing := compression.Packing(head)
 	if packing == "" {
 		return s.rewritePlain(in, size, name, out)
 	}
-	content, _, err := packed.Unpack(io.NewSectionReader(in, 0, size), 0)
+	content, _, err := compression.Unpack(io.NewSectionReader(in, 0, size), 0)
 	if err != nil {
 		return false, foreign, nil
 	}

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -164,7 +164,7 @@ var extension = lazyregexp.New(`^\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 // stemOf returns the name of a file without what says of what kind it is, and how it is packed.
 func stemOf(name string) string {
-	plain := packed.PlainName(name)
+	plain := compression.PlainName(name)
 	if ext := filepath.Ext(plain); ext != plain && extension.MatchString(ext) {
 		return strings.TrimSuffix(plain, ext)
 	}
@@ -199,7 +199,7 @@ func fixed(base string) bool {
 	if strings.HasPrefix(base, "desync_report_") {
 		return true
 	}
-	plain := packed.PlainName(base)
+	plain := compression.PlainName(base)
 	for _, f := range formats.Snapshots() {
 		if f.ParseName != nil {
 			if n, ok := f.ParseName(plain); ok && n.Peer == "" {
@@ -212,7 +212,7 @@ func fixed(base string) bool {
 
 // alike reports whether a file is taken for the same kind by both names.
 func alike(a, b string) bool {
-	a, b = packed.PlainName(a), packed.PlainName(b)
+	a, b = compression.PlainName(a), compression.PlainName(b)
 	for _, f := range formats.All() {
 		if f.Named != nil && f.Named(a) != f.Named(b) {
 			return false

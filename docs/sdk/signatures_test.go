@@ -27,8 +27,8 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // What is found in a file of signatures, by the numbers that all SDKs have for it.

@@ -4,8 +4,8 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )

@@ -27,9 +27,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -50,13 +50,13 @@ var (
 // IsLevel reports whether a file is a state with tags by its name, which is all that shows it:
 // the bytes before the first tag are not documented.
 func IsLevel(base string) bool {
-	base = packed.PlainName(base)
+	base = compression.PlainName(base)
 	return levelName.MatchString(base) || heuristicName.MatchString(base)
 }
 
 // tickOf returns the tick in a file's name.
 func tickOf(base string) (uint64, bool) {
-	base = packed.PlainName(base)
+	base = compression.PlainName(base)
 	for _, name := range []*lazyregexp.Regexp{levelName, heuristicName} {
 		if m := name.FindStringSubmatch(base); m != nil && m[1] != "" {
 			n, err := strconv.ParseUint(m[1], 10, 64)

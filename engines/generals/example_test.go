@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/desynctool/desynctool/engines/generals"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

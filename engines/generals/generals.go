@@ -22,8 +22,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -95,7 +95,7 @@ func canonical(digits []byte, width int) bool { return len(digits) == width || d
 
 // frameOf returns the frame that the name of a file says.
 func frameOf(path string) (uint64, bool) {
-	digits, ok := strings.CutPrefix(packed.PlainName(filepath.Base(path)), "DebugFrame_")
+	digits, ok := strings.CutPrefix(compression.PlainName(filepath.Base(path)), "DebugFrame_")
 	digits, end := strings.CutSuffix(digits, ".txt")
 	if !ok || !end || len(digits) < 6 || !canonical([]byte(digits), 6) {
 		return 0, false
@@ -106,7 +106,7 @@ func frameOf(path string) (uint64, bool) {
 
 // machine returns whose file it is by its name, empty if that does not say.
 func machine(path string) string {
-	name, ok := strings.CutPrefix(packed.PlainName(filepath.Base(path)), "crcDebug")
+	name, ok := strings.CutPrefix(compression.PlainName(filepath.Base(path)), "crcDebug")
 	name, end := strings.CutSuffix(name, ".txt")
 	if !ok || !end {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -65,7 +65,7 @@ func ParseName(base string) (snapshot.FileName, bool) {
 // compressed.
 func Beside(path string) (string, bool) {
 	dir, base := filepath.Split(path)
-	plain := packed.PlainName(base)
+	plain := compression.PlainName(base)
 	if n, ok := ParseName(plain); !ok || n.Peer != snapshot.SecondRun {
 		return "", false
 	}
@@ -114,7 +114,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		}
 	}
 	w := &snapshot.World{}
-	if n, ok := ParseName(packed.PlainName(filepath.Base(name))); ok {
+	if n, ok := ParseName(compression.PlainName(filepath.Base(name))); ok {
 		w.Point, w.Peer = n.Point, n.Peer
 	}
 	var err error

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -27,7 +27,7 @@ func TraceFormat() tracediff.Format {
 // could contradict: they need not show all that the checksum covers.
 func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
 	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{Engine: "GGPO", File: "GGPO self-test state"}}
-	base := packed.PlainName(filepath.Base(name))
+	base := compression.PlainName(filepath.Base(name))
 	n, ok := ParseName(base)
 	if !ok {
 		return log, nil

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Title is what the addon is called.

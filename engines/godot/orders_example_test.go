@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/engines/godot"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // The inputs of the first tick in a log.
@@ -17,7 +17,7 @@ func ExampleNewReader() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

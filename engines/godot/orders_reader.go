@@ -4,8 +4,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // InputKind is the kind of all orders: what one player put in in one tick.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/desynctool/desynctool/engines/godot"
 	"github.com/desynctool/desynctool/engines/godot/godottest"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // one returns a value that stands in a log of that version.
@@ -250,7 +250,7 @@ func TestSniff(t *testing.T) {
 func TestOrdersCompare(t *testing.T) {
 	var named []orderlog.Named
 	for _, peer := range []int{1, 77} {
-		content, _, err := packed.Unpack(bytes.NewReader(godottest.Pack(input(peer))), 0)
+		content, _, err := compression.Unpack(bytes.NewReader(godottest.Pack(input(peer))), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // Kind is what a Value is, the same for all versions of the engine.

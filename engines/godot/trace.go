@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 
 	"github.com/desynctool/desynctool/tracediff"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/desynctool/desynctool/engines/godot"
 	"github.com/desynctool/desynctool/engines/godot/godottest"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -81,7 +81,7 @@ func FuzzTraceRead(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		content, _, err := packed.Unpack(bytes.NewReader(b), 0)
+		content, _, err := compression.Unpack(bytes.NewReader(b), 0)
 		if err != nil {
 			f.Fatal(err)
 		}

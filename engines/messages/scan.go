@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/literals"
-	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

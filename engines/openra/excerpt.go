@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -24,7 +24,7 @@ const (
 // sense, as the one at which a person stopped, is passed over and counted.
 type pieces struct {
 	d       *decoder
-	missing excerpt.Missing
+	missing partial.Missing
 	spaces  bool // tabs have become spaces
 
 	section section
@@ -101,7 +101,7 @@ func (d *decoder) excerpt() *pieces {
 		}
 		p.lines++
 		p.since++
-		if g, ok := excerpt.ParseGap(line); ok {
+		if g, ok := partial.ParseGap(line); ok {
 			p.gap(g)
 			continue
 		}
@@ -118,7 +118,7 @@ func (d *decoder) excerpt() *pieces {
 func (p *pieces) cut() { p.missing.Cut(p.lines) }
 
 // gap forgets what earlier lines said.
-func (p *pieces) gap(g excerpt.Gap) {
+func (p *pieces) gap(g partial.Gap) {
 	p.missing.Add(g)
 	if p.lines = g.Last; g.Last == 0 {
 		p.lines = max(0, g.Next-1)
@@ -247,7 +247,7 @@ func (p *pieces) orders(text []byte) error {
 }
 
 // mark says what is not known of the state.
-func (p *pieces) mark(h *snapshot.Head, e excerpt.Head) {
+func (p *pieces) mark(h *snapshot.Head, e partial.Head) {
 	text := p.missing.String()
 	if p.wrong > 0 {
 		if text != "" {

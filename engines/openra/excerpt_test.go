@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -42,13 +42,13 @@ func cell(t *testing.T, w *snapshot.World, label, column string, key uint64) str
 
 // TestExcerpt reads one side of a diff: a value whose trait is not shown has no name.
 func TestExcerpt(t *testing.T) {
-	text := string(excerpt.Head{Format: "openra", Paste: "p"}.Line()) +
+	text := string(partial.Head{Format: "openra", Paste: "p"}.Line()) +
 		"Player: A B (Linux x)\nSync for net frame 7 -------------\n" +
-		string(excerpt.Gap{First: 3, Last: 99, Next: 100}.Line()) +
+		string(partial.Gap{First: 3, Last: 99, Next: 100}.Line()) +
 		"\t\t hp: 5\n\t 12 e1 A B Mobile (-3)\n\t\t Facing: 1\n" +
-		string(excerpt.Gap{First: 103, Last: 199, Next: 201}.Line()) +
+		string(partial.Gap{First: 103, Last: 199, Next: 201}.Line()) +
 		"\t\t hp: 6\n\t 12 e1 A B Health (4)\n\t\t hp: 7\n" +
-		string(excerpt.Gap{First: 203}.Line())
+		string(partial.Gap{First: 203}.Line())
 	w := shown(t, text)
 	if want := "lines 3–99 and 103–199 and what follows line 202 are not in it"; w.Incomplete() != want {
 		t.Errorf("incomplete: %q, want %q", w.Incomplete(), want)
@@ -128,7 +128,7 @@ func FuzzExcerpt(f *testing.F) {
 	f.Add("Player: A (Linux x)\n\t 1 a o T (5)\n\t\t a: b\n\x1dgap 3 0 9\n\t\t a: c\n")
 	f.Add("\x1dgap 0 0 0\nOrders Issued:\n\t ClientId: 1 OrderString: \"a\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		text = fmt.Sprintf("%s%s", excerpt.Head{Format: "openra"}.Line(), text)
+		text = fmt.Sprintf("%s%s", partial.Head{Format: "openra"}.Line(), text)
 		w, err := Read(strings.NewReader(text), int64(len(text)), "x.log")
 		if err != nil {
 			return

@@ -51,9 +51,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -130,7 +130,7 @@ func Format() snapshot.Format {
 
 // sniff recognises the first line of a report, with a state or without.
 func sniff(head []byte) bool {
-	if excerpt.Of(head, formatName) {
+	if partial.Of(head, formatName) {
 		return true
 	}
 	if bytes.HasPrefix(head, []byte(systemInfo)) || bytes.HasPrefix(head, []byte(noReport)) {
@@ -170,14 +170,14 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		}
 		return nil, &Error{Name: name, Err: err}
 	}
-	head, text, excerpted := excerpt.Cut(text)
+	head, text, excerpted := partial.Cut(text)
 	d := newDecoder(name, text)
 	var pieces *pieces
 	if excerpted {
 		d.row++
 		pieces = d.excerpt()
 	} else if err := d.report(); err != nil {
-		if !partial(text, err) {
+		if !isPartial(text, err) {
 			return nil, err
 		}
 		if d = newDecoder(name, text); len(text) > 0 {
@@ -224,9 +224,9 @@ func newDecoder(name string, text []byte) *decoder {
 	return d
 }
 
-// partial reports whether an error may be due to a text that was shortened, by a person or by
+// isPartial reports whether an error may be due to a text that was shortened, by a person or by
 // what carried it: one that breaks off, says where lines were left out, or has lost its tabs.
-func partial(text []byte, err error) bool {
+func isPartial(text []byte, err error) bool {
 	var wrong *Error
 	if !errors.As(err, &wrong) {
 		return false
@@ -235,7 +235,7 @@ func partial(text []byte, err error) bool {
 		return true
 	}
 	for line := range bytes.Lines(text) {
-		if _, gap := excerpt.ParseGap(bytes.TrimRight(line, "\r\n")); gap {
+		if _, gap := partial.ParseGap(bytes.TrimRight(line, "\r\n")); gap {
 			return true
 		}
 	}

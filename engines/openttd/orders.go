@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // RNG is the kind and the coverage of the hashes of sync lines: both words of

@@ -16,10 +16,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/engines/openttd"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 const corpus = "../../testdata/openttd"

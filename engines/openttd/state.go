@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -69,7 +69,7 @@ func checksummed(head []byte) bool {
 		return false
 	}
 	stream := head[headerSize:]
-	return len(stream) < 8 || packed.Packing(stream) != "xz" || stream[7] != 0
+	return len(stream) < 8 || compression.Packing(stream) != "xz" || stream[7] != 0
 }
 
 func stateSniff(head []byte) bool {

@@ -12,8 +12,8 @@ import (
 	"github.com/anchore/go-lzo"
 	"github.com/klauspost/compress/zlib"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 const (
@@ -204,7 +204,7 @@ func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {
 		in.Reset(nil)
 		aheads.Put(in)
 	}()
-	z, err := packed.NewXZ(in)
+	z, err := compression.NewXZ(in)
 	if err != nil {
 		return err
 	}

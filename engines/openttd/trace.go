@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
 
 	"github.com/desynctool/desynctool/tracediff"
 )

@@ -30,8 +30,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // DemoMagic is what the content of a demo begins with.

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/engines/spring"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // What a server wrote of desyncs into its log.
@@ -17,7 +17,7 @@ func ExampleReadInfolog() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // Game is a stretch of an infolog that is of one game: files are appended to each other, and

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Kind is the kind of the hashes: the engine's checksum of a frame, 4 bytes,

@@ -8,9 +8,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // TestCutDemoIsNoDifference: a demo that breaks off, wherever that is, has no order

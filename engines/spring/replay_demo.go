@@ -13,8 +13,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Offsets in the header of a demo.
@@ -50,7 +50,7 @@ func openRecording(path string) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, _, err := packed.Unpack(f, maxDemo)
+	content, _, err := compression.Unpack(f, maxDemo)
 	if err != nil {
 		f.Close()
 		return nil, err

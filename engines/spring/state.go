@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

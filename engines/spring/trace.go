@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 
 	"github.com/desynctool/desynctool/tracediff"
 )

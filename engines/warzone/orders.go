@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // CRC16 is the kind of the hashes of GAME_TIME messages, and SyncDebug what they

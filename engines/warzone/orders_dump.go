@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // DumpHead is what the first and the last line of a dump say.
@@ -51,18 +51,18 @@ type Dump struct {
 	err     error
 
 	part    *Part // of an excerpt, else nil
-	gap     excerpt.Gap
+	gap     partial.Gap
 	gapped  bool
-	missing excerpt.Missing
+	missing partial.Missing
 	line    int64 // of the file that an excerpt is of, as far as it is known
 }
 
 // Part says what is there of a dump that is an excerpt.
 type Part struct {
-	Head    excerpt.Head
+	Head    partial.Head
 	Timed   bool // the head of the dump is there
 	Wrong   int  // lines that make no sense
-	missing *excerpt.Missing
+	missing *partial.Missing
 }
 
 // Missing says which lines are not there, once the dump was read to its end.
@@ -106,7 +106,7 @@ func IsPart(lines []byte) bool {
 
 // IsDump reports whether head, the leading bytes of a file, are those of a dump.
 func IsDump(head []byte) bool {
-	if excerpt.Of(head, DumpFormat) {
+	if partial.Of(head, DumpFormat) {
 		return true
 	}
 	line, _, whole := bytes.Cut(head, []byte("\n"))
@@ -118,7 +118,7 @@ func IsDump(head []byte) bool {
 func NewDump(r io.Reader, name string) (*Dump, error) {
 	d := &Dump{lines: orderlog.NewLines(r, name), names: map[string]string{}, crc: syncCRC{tables: crcTables()}}
 	line, err := d.lines.Next()
-	if err == nil && excerpt.Of(line, DumpFormat) {
+	if err == nil && partial.Of(line, DumpFormat) {
 		return d.excerpt(line), nil
 	}
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *Dump) Next() (*Entry, error) {
 
 // excerpt begins to read an excerpt after its first line.
 func (d *Dump) excerpt(line []byte) *Dump {
-	head, _ := excerpt.ParseHead(line)
+	head, _ := partial.ParseHead(line)
 	d.part = &Part{Head: head, missing: &d.missing}
 	next, _, whole := bytes.Cut(d.lines.Peek(200), []byte("\n"))
 	if h, ok := parseEdge(bytes.TrimSuffix(next, []byte("\r")), "BEGIN"); ok && whole {
@@ -216,7 +216,7 @@ func (d *Dump) piece() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g, ok := excerpt.ParseGap(line); ok {
+		if g, ok := partial.ParseGap(line); ok {
 			d.missing.Add(g)
 			d.gap, d.gapped = g, true
 			if d.line = g.Last; g.Last == 0 {

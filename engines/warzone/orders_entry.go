@@ -3,7 +3,7 @@ package warzone
 import (
 	"bytes"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 )
 
 // Entry is one line of a dump. It is valid until the next one is read, its
@@ -32,7 +32,7 @@ type Entry struct {
 	Values []Value
 
 	// Gap is set if lines are missing before this one, in an excerpt.
-	Gap *excerpt.Gap
+	Gap *partial.Gap
 }
 
 // About reports whether the line is about an object, whatever the form of its

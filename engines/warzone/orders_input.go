@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // input is a stream in which some bytes can be looked at in one piece. It holds

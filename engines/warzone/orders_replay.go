@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Magic is what a recording begins with.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/file/partial"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -38,7 +38,7 @@ func Format() snapshot.Format {
 // sniff recognises the beginning of the first line, which is longer than SniffLen
 // allows.
 func sniff(head []byte) bool {
-	if excerpt.Of(head, DumpFormat) {
+	if partial.Of(head, DumpFormat) {
 		return true
 	}
 	rest, ok := strings.CutPrefix(string(head), "===== BEGIN gameTime=")
@@ -48,7 +48,7 @@ func sniff(head []byte) bool {
 // ParseName reads the name of a dump: desync25702_p1.txt, sync25702_p1.txt, and
 // perhaps followed by .gz, .xz or .zst.
 func ParseName(base string) (snapshot.FileName, bool) {
-	n, ok := ParseDumpName(packed.PlainName(base))
+	n, ok := ParseDumpName(compression.PlainName(base))
 	if !ok {
 		return snapshot.FileName{}, false
 	}

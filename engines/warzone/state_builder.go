@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -127,7 +127,7 @@ func (b *builder) add(e *Entry) {
 
 // forget forgets what lines before a gap said. Lines that fit into no row are keyed by the number of
 // the line after the gap, and an object may be shown from any of its lines on.
-func (b *builder) forget(g *excerpt.Gap) {
+func (b *builder) forget(g *partial.Gap) {
 	b.name, b.key, b.open, b.power, b.mark, b.before = b.name[:0], uint64(g.Next), nil, 0, 0, ""
 	b.partial = true
 }

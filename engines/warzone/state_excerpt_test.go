@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -33,7 +33,7 @@ func TestExcerpt(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := shown(t, text)
-	head := excerpt.Head{Format: DumpFormat, Paste: "p"}.Line()
+	head := partial.Head{Format: DumpFormat, Paste: "p"}.Line()
 	all := shown(t, slices.Concat(head, text))
 	if diff := cmp.Diff(whole.Tables, all.Tables); diff != "" {
 		t.Errorf("without a gap: %s", diff)
@@ -43,7 +43,7 @@ func TestExcerpt(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for i := 1; i+2 < len(lines); i += 3 {
-		gap := excerpt.Gap{First: int64(i + 1), Last: int64(i + 1), Next: int64(i + 2)}
+		gap := partial.Gap{First: int64(i + 1), Last: int64(i + 1), Next: int64(i + 2)}
 		w := shown(t, slices.Concat(head, bytes.Join(lines[:i], nil), gap.Line(), bytes.Join(lines[i+1:], nil)))
 		players := w.Table(snapshot.Archetype, "Player")
 		of := whole.Table(snapshot.Archetype, "Player")
@@ -59,7 +59,7 @@ func TestExcerpt(t *testing.T) {
 func FuzzExcerpt(f *testing.F) {
 	f.Add([]byte("[gameStateUpdate] Player 2 = \"x\"\n\x1dgap 2 3 4\n[droidUpdate] > droid289 = p7\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		text = append(excerpt.Head{Format: DumpFormat}.Line(), text...)
+		text = append(partial.Head{Format: DumpFormat}.Line(), text...)
 		w, err := Read(bytes.NewReader(text), int64(len(text)), "x.txt")
 		if err != nil {
 			return

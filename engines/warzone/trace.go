@@ -3,7 +3,7 @@ package warzone
 import (
 	"path/filepath"
 
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -31,7 +31,7 @@ func Formats() []tracediff.Format {
 
 // dumpPeer returns whose dump a file's name says that it is.
 func dumpPeer(path string) string {
-	if n, ok := ParseDumpName(packed.PlainName(filepath.Base(path))); ok {
+	if n, ok := ParseDumpName(compression.PlainName(filepath.Base(path))); ok {
 		return SlotName(n.Slot)
 	}
 	return ""

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/frame"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -38,7 +38,7 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	d := &traceDump{in: in, peer: dumpPeer(name), file: name, names: map[string]string{}}
 	d.rec.Checkpoint = &d.at
 	d.at.Tick = uint64(in.Head().Time / TickLength)
-	if n, ok := ParseDumpName(packed.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
+	if n, ok := ParseDumpName(compression.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
 		d.at.Tick = uint64(n.Time / TickLength)
 	}
 	return d, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/engines/warzone"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // MD5 is the kind of a replay's hashes, and SyncStream what they cover: not the

@@ -13,8 +13,8 @@ import (
 	"testing/iotest"
 
 	"github.com/desynctool/desynctool/engines/widelands"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
 )
 
 // packets reads a replay to its end.

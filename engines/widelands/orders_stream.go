@@ -6,7 +6,7 @@ import (
 	"hash"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Block is the number of bytes by which a .wss grows while the game runs.

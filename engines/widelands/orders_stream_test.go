@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/desynctool/desynctool/engines/widelands"
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 const ordersCorpus = "../../testdata/widelands/cmdact_serial"

@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // A frame of the game is as long as the clock says, at most a second. The game reads commands and hashes up

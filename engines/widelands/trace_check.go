@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -14,8 +14,8 @@ import (
 // checkReplay recomputes the hashes of a replay from the sync stream beside it,
 // which has the replay's name with .wss added.
 func checkReplay(tree files.Tree, path string) (string, error) {
-	plain := packed.PlainName(path)
-	for _, suffix := range append([]string{""}, packed.Suffixes()...) {
+	plain := compression.PlainName(path)
+	for _, suffix := range append([]string{""}, compression.Suffixes()...) {
 		beside := plain + ".wss" + suffix
 		if _, err := tree.Stat(beside); err == nil {
 			return checkAgainst(tree, path, beside)

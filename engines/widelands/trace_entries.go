@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 
 	"github.com/desynctool/desynctool/tracediff"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/widelands"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

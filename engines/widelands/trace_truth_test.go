@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/widelands"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // Kind is the kind of the hashes. They have 16 bytes and the coverage

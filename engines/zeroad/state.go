@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -68,7 +68,7 @@ func Format() snapshot.Format {
 // other name: debug.before.a, debug.after.b. The simulation a plays on, b was loaded from what a
 // had saved.
 func testRun(base string) string {
-	switch packed.PlainName(base) {
+	switch compression.PlainName(base) {
 	case "debug.before.a", "debug.after.a":
 		return snapshot.FirstRun
 	case "debug.before.b", "debug.after.b":
@@ -79,7 +79,7 @@ func testRun(base string) string {
 
 // sniff recognises the first line of each kind of dump.
 func stateSniff(head []byte) bool {
-	if excerpt.Of(head, formatName) {
+	if partial.Of(head, formatName) {
 		return true
 	}
 	line, _, whole := bytes.Cut(head, []byte("\n"))
@@ -100,7 +100,7 @@ func stateSniff(head []byte) bool {
 // ParseName reads the name of a turn's dump: the turn in five decimal digits or
 // more, .txt, and perhaps .gz, .xz or .zst.
 func ParseName(base string) (snapshot.FileName, bool) {
-	digits, ok := strings.CutSuffix(packed.PlainName(base), ".txt")
+	digits, ok := strings.CutSuffix(compression.PlainName(base), ".txt")
 	if !ok || len(digits) < 5 || len(digits) > 5 && digits[0] == '0' {
 		return snapshot.FileName{}, false
 	}
@@ -137,7 +137,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 func (s *scratch) read(name string) (*snapshot.World, error) {
 	d := decoder{name: name, text: s.content, scratch: s}
 	w := &snapshot.World{Head: snapshot.Head{Meta: map[string]string{}, Peer: testRun(filepath.Base(name))}}
-	if head, rest, part := excerpt.Cut(d.text); part {
+	if head, rest, part := partial.Cut(d.text); part {
 		d.text = rest
 		d.excerpt(w, head)
 	} else if err := d.all(w); err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -33,7 +33,7 @@ func IsExcerpt(lines []byte) bool {
 type pieces struct {
 	d       *decoder
 	w       *snapshot.World
-	missing excerpt.Missing
+	missing partial.Missing
 
 	entity    bool // the current one is known
 	component *table
@@ -53,7 +53,7 @@ type level struct {
 }
 
 // excerpt reads what is there of a dump.
-func (d *decoder) excerpt(w *snapshot.World, head excerpt.Head) {
+func (d *decoder) excerpt(w *snapshot.World, head partial.Head) {
 	d.scratch = newScratch() // values are texts here
 	d.tables.begin()
 	p := &pieces{d: d, w: w, seen: map[string]uint64{}}
@@ -65,7 +65,7 @@ func (d *decoder) excerpt(w *snapshot.World, head excerpt.Head) {
 		}
 		p.lines++
 		p.since++
-		if g, ok := excerpt.ParseGap(line); ok {
+		if g, ok := partial.ParseGap(line); ok {
 			p.gap(g)
 		} else if !p.line(line) {
 			p.wrong++
@@ -79,7 +79,7 @@ func (d *decoder) excerpt(w *snapshot.World, head excerpt.Head) {
 }
 
 // gap forgets what earlier lines said.
-func (p *pieces) gap(g excerpt.Gap) {
+func (p *pieces) gap(g partial.Gap) {
 	p.missing.Add(g)
 	if p.lines = g.Last; g.Last == 0 {
 		p.lines = max(0, g.Next-1)

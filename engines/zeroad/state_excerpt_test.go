@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -47,7 +47,7 @@ func shown(t testing.TB, text []byte) *snapshot.World {
 func TestExcerptRows(t *testing.T) {
 	text := realDump(t)
 	whole := shown(t, text)
-	w := shown(t, append(excerpt.Head{Format: formatName, Paste: "p"}.Line(), text...))
+	w := shown(t, append(partial.Head{Format: formatName, Paste: "p"}.Line(), text...))
 	if strings.Contains(w.Incomplete(), "no sense") {
 		t.Errorf("incomplete: %s", w.Incomplete())
 	}
@@ -70,8 +70,8 @@ func TestExcerptRows(t *testing.T) {
 
 // TestExcerptGap: after a gap a value has no name, and then that of its component.
 func TestExcerptGap(t *testing.T) {
-	text := string(excerpt.Head{Format: formatName}.Line()) + "rng: \"5\"\nentities:\n- id: 7\n  Position:\n    x: 1.5\n" +
-		string(excerpt.Gap{First: 6, Last: 99, Next: 100}.Line()) +
+	text := string(partial.Head{Format: formatName}.Line()) + "rng: \"5\"\nentities:\n- id: 7\n  Position:\n    x: 1.5\n" +
+		string(partial.Gap{First: 6, Last: 99, Next: 100}.Line()) +
 		"    z: 2\n  Health:\n    comp: {\n      \"hitpoints\": 50,\n      \"regen\": {\n        \"rate\": 1\n      }\n    }\n\n- id: 9\n  Position:\n    x: 3\n"
 	w := shown(t, []byte(text))
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func FuzzExcerpt(f *testing.F) {
 	f.Add([]byte("- id: 7\n  Position:\n    x: 1.5\n\x1dgap 4 9 10\n    z: 2\n"))
 	f.Add(realDump(f)[:4096])
 	f.Fuzz(func(t *testing.T, text []byte) {
-		text = append(excerpt.Head{Format: formatName}.Line(), text...)
+		text = append(partial.Head{Format: formatName}.Line(), text...)
 		w, err := Read(bytes.NewReader(text), int64(len(text)), "x.txt")
 		if err != nil {
 			return

@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // unpack reads a file's content and decompresses it if it is compressed.
@@ -14,7 +14,7 @@ func (s *scratch) unpack(r io.ReaderAt, size int64) error {
 	if limits.State.Over(size) {
 		return limits.State.Reached("", size)
 	}
-	content, packing, err := packed.UnpackState(io.NewSectionReader(r, 0, size), size)
+	content, packing, err := compression.UnpackState(io.NewSectionReader(r, 0, size), size)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/engines/zeroad"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

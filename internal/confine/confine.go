@@ -42,9 +42,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/orderlog/files"
 )
 
 // Command is a program and what it may do.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // displays is the folder in which X servers have their sockets.

@@ -10,7 +10,7 @@
 //	old-N                an entry that is being removed
 //	lock                 held while entries come and go, by one process at a time
 //
-// Locks are those of package orderlog/files: they end with their process. What a process has left that was killed is
+// Locks are those of package internal/file/files: they end with their process. What a process has left that was killed is
 // removed by the next one. On a file system without locks a process may remove what another one reads.
 package kept
 
@@ -28,7 +28,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Key says what an entry was made from.

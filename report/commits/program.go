@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/bisect/gitbisect"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/tracediff"

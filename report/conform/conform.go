@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Level says what it means that a rule does not hold.
@@ -233,7 +233,7 @@ type source interface {
 }
 
 func checkContent(f source, size int64, path string, opts Options, wanted map[uint64]bool) (*File, facts, error) {
-	content, packing, err := packed.Unpack(f, 0)
+	content, packing, err := compression.Unpack(f, 0)
 	if err != nil {
 		return nil, facts{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // maxDepth is how many levels of folders below a path are looked into, and maxFiles how many files
@@ -145,7 +145,7 @@ func kindAt(tree files.Tree, path string) (*kind, error) {
 		return nil, err
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
 		return nil, nil // it is compressed, and cannot be read: not a file of ours as far as is known
 	}
@@ -276,7 +276,7 @@ func ownChecksum(l *logFacts, known []facts) bool {
 
 // named reads the seed and tick of a file's name between a prefix and an extension.
 func named(path, prefix, ext string) (seed, tick uint64, ok bool) {
-	rest, ok := strings.CutPrefix(packed.PlainName(filepath.Base(path)), prefix)
+	rest, ok := strings.CutPrefix(compression.PlainName(filepath.Base(path)), prefix)
 	rest, ok2 := strings.CutSuffix(rest, ext)
 	a, b, ok3 := strings.Cut(rest, "_")
 	if !ok || !ok2 || !ok3 {

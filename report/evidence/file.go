@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/evidence/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
@@ -74,7 +74,7 @@ func recognise(tree files.Tree, path string, list []engine.Format) *File {
 }
 
 // ext returns the extension of the file's name without what says how it is compressed.
-func (f *File) ext() string { return filepath.Ext(packed.PlainName(f.Path)) }
+func (f *File) ext() string { return filepath.Ext(compression.PlainName(f.Path)) }
 
 // IsLog reports whether it is an order log.
 func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
@@ -188,7 +188,7 @@ func expectedBy(path string) string {
 
 // ownExtension reports whether a name ends as only those of one format do.
 func ownExtension(path string) bool {
-	ext := filepath.Ext(packed.PlainName(path))
+	ext := filepath.Ext(compression.PlainName(path))
 	return ext != "" && slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 

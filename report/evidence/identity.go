@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -57,7 +57,7 @@ func (s *Session) identify(f *File) []part {
 	switch {
 	case f.Err != nil || f.other || f.Size == 0:
 	case f.isReport():
-		if rest, ok := strings.CutPrefix(packed.PlainName(filepath.Base(f.Path)), "desync_report_"); ok {
+		if rest, ok := strings.CutPrefix(compression.PlainName(filepath.Base(f.Path)), "desync_report_"); ok {
 			digits, _, _ := strings.Cut(rest, "_")
 			if seed, err := strconv.ParseUint(digits, 16, 64); err == nil {
 				one.seed = &seed
@@ -108,7 +108,7 @@ func (s *Session) identifyLog(f *File, out *identity) {
 		return
 	}
 	defer file.Close()
-	content, _, err := packed.Unpack(file, 0)
+	content, _, err := compression.Unpack(file, 0)
 	if err != nil {
 		return
 	}

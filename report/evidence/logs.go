@@ -8,9 +8,9 @@ import (
 	"io"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
 )
 
 // Logs are the opened order logs of several peers.
@@ -121,7 +121,7 @@ func openLog(tree files.Tree, f *File, read func(n int)) (orderlog.Source, io.Cl
 	if read != nil {
 		in = files.Counted{File: file, Count: read}
 	}
-	content, _, err := packed.Unpack(in, 0)
+	content, _, err := compression.Unpack(in, 0)
 	if err != nil {
 		file.Close()
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
@@ -164,7 +164,7 @@ func checkPacking(tree files.Tree, file string, limit int64) error {
 		return err
 	}
 	defer f.Close()
-	if err := packed.Check(f, limit); err != nil {
+	if err := compression.Check(f, limit); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil

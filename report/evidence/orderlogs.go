@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -55,7 +55,7 @@ func OrderLogs(tree *archive.Tree, paths []string) (list []OrderLog, lost []stri
 
 // usual reports whether the file has the only name that files of its format have.
 func (f *File) usual() bool {
-	base := packed.PlainName(filepath.Base(f.Path))
+	base := compression.PlainName(filepath.Base(f.Path))
 	return slices.Contains(strings.FieldsFunc(f.Format.Files, func(r rune) bool { return r == ' ' || r == ',' }), base)
 }
 

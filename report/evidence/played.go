@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/gamelog"
 )
@@ -145,7 +145,7 @@ func (s *Session) timesInLines(f *File, to *period) {
 	defer file.Close()
 	part := make([]byte, stampedPart)
 	n, err := file.ReadAt(part, 0)
-	if err != nil && err != io.EOF || packed.Packing(part[:n]) != "" || !gamelog.Text(part[:n]) {
+	if err != nil && err != io.EOF || compression.Packing(part[:n]) != "" || !gamelog.Text(part[:n]) {
 		return
 	}
 	var own period

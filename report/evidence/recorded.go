@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -109,14 +109,14 @@ func (f *File) CopyTo(tree *archive.Tree, dir string) (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	content, _, err := packed.Unpack(in, limits.File.Max())
+	content, _, err := compression.Unpack(in, limits.File.Max())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", f.Path, err)
 	}
 	if c, ok := content.(io.Closer); ok {
 		defer c.Close()
 	}
-	name := plainName(packed.PlainName(filepath.Base(f.Path)))
+	name := plainName(compression.PlainName(filepath.Base(f.Path)))
 	out, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return "", err

@@ -26,7 +26,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/evidence/gamelog"
 	"github.com/desynctool/desynctool/report/formats"

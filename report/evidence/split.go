@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // split makes matches of units: of those that name theirs first, then of those that lie beside
@@ -151,14 +151,14 @@ func (m *Matches) companions(units []*unit) {
 	byName := map[string]*Match{}
 	for _, u := range units {
 		if u.match != nil && u.part == nil && u.file != nil {
-			byName[packed.PlainName(u.path)] = u.match
+			byName[compression.PlainName(u.path)] = u.match
 		}
 	}
 	for _, u := range units {
 		if u.match != nil || u.file == nil || u.part != nil || !u.known {
 			continue
 		}
-		for path := packed.PlainName(u.path); ; {
+		for path := compression.PlainName(u.path); ; {
 			i := strings.LastIndexByte(path, '.')
 			if i <= strings.LastIndexByte(path, filepath.Separator) {
 				break

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/signatures"
@@ -25,7 +25,7 @@ import (
 // order log or a trace, ours or an engine's, or the claims in an engine's log. Of
 // a file that holds several states they follow each other.
 func Dump(w io.Writer, r io.Reader, name string) error {
-	content, packing, err := packed.Unpack(r, 0)
+	content, packing, err := compression.Unpack(r, 0)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -268,7 +268,7 @@ type keepOpen struct{ io.ReaderAt }
 // Undump turns a text twin back into a file: an order log, a trace, a snapshot or a
 // chain of tick signatures.
 func Undump(w io.WriteSeeker, r io.Reader, name string) error {
-	content, _, err := packed.Unpack(r, 0)
+	content, _, err := compression.Unpack(r, 0)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

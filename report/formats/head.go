@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -40,7 +40,7 @@ func headOf(tree files.Tree, path string, size int) ([]byte, error) {
 // Content returns what is in a file, which may be compressed. Closing it frees what the
 // decompressor holds, and leaves the file open.
 func Content(r io.Reader, name string) (io.ReadCloser, error) {
-	content, _, err := packed.Unpack(r, 0)
+	content, _, err := compression.Unpack(r, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"unicode"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // NearestLen is how many leading bytes of a file Nearest looks at at most.
@@ -215,7 +215,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 
 // nearestNamed is Nearest by the name of a file alone.
 func nearestNamed(name string, head []byte) string {
-	base := packed.PlainName(filepath.Base(name))
+	base := compression.PlainName(filepath.Base(name))
 	for _, f := range All() {
 		pattern := patterns()[f.Name]
 		if pattern == nil || !pattern.MatchString(base) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
@@ -17,7 +17,7 @@ func OpenChain(tree files.Tree, path string) (*signatures.Reader, io.Closer, err
 	if err != nil {
 		return nil, nil, err
 	}
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}

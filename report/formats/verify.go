@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/signatures"
@@ -112,7 +112,7 @@ func verifyProof(tree files.Tree, path string, want snapshot.Expected) (snapshot
 		return snapshot.Verified{}, err
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
 		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -161,7 +161,7 @@ func verifyLog(tree files.Tree, path string) (snapshot.Verified, error) {
 		return v, err
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(f, 0)
+	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", path, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/engines/openttd"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot"
 )

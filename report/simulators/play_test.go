@@ -13,9 +13,9 @@ import (
 	"github.com/desynctool/desynctool/bisect/golden"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/sample"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/orderlog/files"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot"
 )

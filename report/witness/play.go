@@ -30,10 +30,10 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -447,7 +447,7 @@ func (w *Witness) recognise(path, name string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	content, _, err := packed.Unpack(bufio.NewReaderSize(f, tracediff.SniffLen), 0)
+	content, _, err := compression.Unpack(bufio.NewReaderSize(f, tracediff.SniffLen), 0)
 	if err != nil {
 		return false, nil // damaged from its first bytes on
 	}

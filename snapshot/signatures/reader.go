@@ -3,7 +3,7 @@ package signatures
 import (
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // Reader reads a chain from a stream, entry by entry, and checks its framing

@@ -39,7 +39,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

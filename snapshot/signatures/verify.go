@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/desynctool/desynctool/orderlog/frame"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // An unfinished session is taken over, unless somebody still writes it or something else is there.

@@ -28,10 +28,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
 	"github.com/desynctool/desynctool/report/evidence/paste"
 )
 

@@ -3,8 +3,8 @@ package archive
 import (
 	"errors"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // unread says that an entry was not read since a limit is reached.

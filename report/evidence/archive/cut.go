@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Span is a part of a file's unpacked content, in bytes, From inclusive.
@@ -39,10 +39,10 @@ func (t *Tree) openCut(path string, spans []Span) (files.File, error) {
 	}
 	var content io.ReaderAt = f
 	size := info.Size()
-	head := make([]byte, packed.MagicLen)
+	head := make([]byte, compression.MagicLen)
 	n, _ := f.ReadAt(head, 0)
-	if packed.Packing(head[:n]) != "" {
-		unpacked, _, err := packed.Unpack(f, maxCut)
+	if compression.Packing(head[:n]) != "" {
+		unpacked, _, err := compression.Unpack(f, maxCut)
 		if err == nil {
 			var all []byte
 			all, err = io.ReadAll(unpacked)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // ended returns why reading is to end, nil if it is not.

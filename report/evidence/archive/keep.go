@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // Files that are small are opened once and read once, however many readers they have: what

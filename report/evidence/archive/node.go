@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // node is a file or folder in an archive. It is its own fs.FileInfo.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/evidence/paste"
 )
 
@@ -44,7 +44,7 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 	}
 	head = head[:n]
 	short := head[:min(n, paste.HeadLen)]
-	if packed.Packing(head) != "" || known.Whole(short) != "" && !paste.IsSideBySide(short) {
+	if compression.Packing(head) != "" || known.Whole(short) != "" && !paste.IsSideBySide(short) {
 		return nil, nil
 	}
 	found, err := paste.Peel(head, known)

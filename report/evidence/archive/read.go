@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // extensions are how names of archives end.
@@ -61,8 +61,8 @@ func kindOf(r io.ReaderAt) (k kind, packing string, err error) {
 	if name := Unread(head); name != "" {
 		return noArchive, "", fmt.Errorf("a %s archive, which is not read; unpack it to a folder: %w", name, frame.ErrUnrecognized)
 	}
-	if packing = packed.Packing(head); packing != "" {
-		content, _, err := packed.Unpack(io.NewSectionReader(r, 0, 1<<62), 1<<20)
+	if packing = compression.Packing(head); packing != "" {
+		content, _, err := compression.Unpack(io.NewSectionReader(r, 0, 1<<62), 1<<20)
 		if err != nil {
 			return noArchive, "", nil // whoever reads it as something else will say so
 		}

@@ -3,7 +3,7 @@ package archive
 import (
 	"fmt"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // dense refuses a file most of which was never written: its name and size cost nothing, but reading

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // tarBlock is the size of a header in a tar archive.
@@ -46,7 +46,7 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 		return root, a.readPlainTar(root, f, size)
 	}
 	packedBytes := &counted{r: io.NewSectionReader(f, 0, size)}
-	content, _, err := packed.Unpack(packedBytes, 0)
+	content, _, err := compression.Unpack(packedBytes, 0)
 	if err != nil {
 		return nil, err
 	}

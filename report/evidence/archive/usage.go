@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Usage is how much of what was given was read.

@@ -3,7 +3,7 @@ package archive
 import (
 	"sync"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // Watch calls report with how much is read of all files that are opened from now on, and how

@@ -13,10 +13,10 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"github.com/desynctool/desynctool/orderlog/files"
-	"github.com/desynctool/desynctool/orderlog/frame"
-	"github.com/desynctool/desynctool/orderlog/limits"
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // maxDirectory is how many bytes of a zip archive are read to list its entries. The
@@ -165,7 +165,7 @@ var inflaters = sync.Pool{New: func() any { return &reusable{ReadCloser: flate.N
 func inflater(r io.Reader) io.ReadCloser {
 	f := inflaters.Get().(*reusable)
 	_ = f.ReadCloser.(flate.Resetter).Reset(f.source(r), nil) // of no dictionary it has no error
-	return packed.Lend(f, f.back)
+	return compression.Lend(f, f.back)
 }
 
 // back closes f and gives it to the next entry, without this one.

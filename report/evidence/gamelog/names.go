@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // begins are how the names of logs begin that are not called .log.
@@ -14,7 +14,7 @@ var begins = []string{"infolog", "mainlog", "interestinglog", "stdout", "stderr"
 // Named reports whether a file has a name that games give their logs: infolog.txt,
 // mainlog.html, Player.log, stdout.txt, anything.log. It may be compressed.
 func Named(path string) bool {
-	base := strings.ToLower(packed.PlainName(filepath.Base(path)))
+	base := strings.ToLower(compression.PlainName(filepath.Base(path)))
 	ext := filepath.Ext(base)
 	switch ext {
 	case ".log":

@@ -6,9 +6,9 @@ import (
 	"hash/crc32"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // side is one of the two files of a diff, as far as its lines show it.
@@ -59,9 +59,9 @@ func (d *pair) hunk(left, right int64) error {
 			s.head = at <= 1
 		}
 		if at != s.next {
-			g := excerpt.Gap{First: s.next, Last: at - 1, Next: left}
+			g := partial.Gap{First: s.next, Last: at - 1, Next: left}
 			if at < s.next { // hunks out of order
-				g = excerpt.Gap{Next: left}
+				g = partial.Gap{Next: left}
 			}
 			s.text = g.Append(s.text)
 		}
@@ -85,7 +85,7 @@ func (d *pair) finish(b *body, more bool) bool {
 	}
 	if more || d.cut {
 		for _, s := range []*side{&d.left, &d.right} {
-			s.text = append(s.text, excerpt.Gap{First: s.next}.Line()...)
+			s.text = append(s.text, partial.Gap{First: s.next}.Line()...)
 		}
 	}
 	format := d.p.formatOf(&d.left)
@@ -101,7 +101,7 @@ func (d *pair) finish(b *body, more bool) bool {
 		return false
 	}
 	paste := fmt.Sprintf("%08x-%08x", crc32.Checksum(d.left.text, castagnoli), crc32.Checksum(d.right.text, castagnoli))
-	head := excerpt.Head{Format: format, Paste: paste}.Line()
+	head := partial.Head{Format: format, Paste: paste}.Line()
 	a, z := sides(d.left.path, d.right.path)
 	d.p.diffs++
 	for i, s := range []*side{&d.left, &d.right} {
@@ -126,7 +126,7 @@ func (d *pair) finish(b *body, more bool) bool {
 func (s *side) isWhole() bool { return bytes.IndexByte(s.text, gapSign) < 0 }
 
 // gapSign is the first byte of the line of a gap.
-var gapSign = excerpt.Gap{}.Line()[0]
+var gapSign = partial.Gap{}.Line()[0]
 
 // headRoom is how much the first line of an excerpt may take before a side is copied.
 const headRoom = 64
@@ -165,7 +165,7 @@ func (p *peeler) formatOf(s *side) string {
 		var run []byte
 		for !ls.ended() {
 			line := ls.next()
-			if _, gap := excerpt.ParseGap(line); gap {
+			if _, gap := partial.ParseGap(line); gap {
 				break
 			}
 			if len(run)+len(line) < HeadLen {

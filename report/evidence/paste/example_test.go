@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/report/evidence/paste"
 )
 
@@ -26,7 +26,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, f := range p.Files {
-		head, text, _ := excerpt.Cut(f.Text)
+		head, text, _ := partial.Cut(f.Text)
 		fmt.Printf("%s/%s, an excerpt of %s:\n%s", f.Folder, f.Name, head.Format, text)
 	}
 	// Output:

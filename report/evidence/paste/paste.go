@@ -15,7 +15,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 )
 
 // Known is what is known of formats.
@@ -226,8 +226,8 @@ func (p *peeler) piece(ls *lines, in *fence) (bool, error) {
 		if p.way(format) == Loose {
 			return true, p.post(b, format, nil)
 		}
-		text := excerpt.Head{Format: format}.Line()
-		text = append(text, excerpt.Gap{}.Line()...)
+		text := partial.Head{Format: format}.Line()
+		text = append(text, partial.Gap{}.Line()...)
 		return true, p.post(b, format, text)
 	})
 }

@@ -14,9 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/orderlog/excerpt"
-	"github.com/desynctool/desynctool/orderlog/limits"
 )
 
 // known recognises a file that begins with the line "log NAME", and lines that begin with "tick ".
@@ -38,7 +38,7 @@ var known = Known{
 // numbered returns the lines of an excerpt by their numbers, and whether it ends with a gap.
 func numberedLines(t *testing.T, f File) (lines map[int64]string, open bool) {
 	t.Helper()
-	_, text, ok := excerpt.Cut(f.Text)
+	_, text, ok := partial.Cut(f.Text)
 	if !ok {
 		t.Fatalf("%s: no excerpt: %.80q", f.Folder, f.Text)
 	}
@@ -47,7 +47,7 @@ func numberedLines(t *testing.T, f File) (lines map[int64]string, open bool) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		open = false
-		if g, gap := excerpt.ParseGap([]byte(line)); gap {
+		if g, gap := partial.ParseGap([]byte(line)); gap {
 			if g.First != at {
 				t.Fatalf("%s: gap %+v at line %d", f.Folder, g, at)
 			}

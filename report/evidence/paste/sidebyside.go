@@ -3,7 +3,7 @@ package paste
 import (
 	"bytes"
 
-	"github.com/desynctool/desynctool/orderlog/excerpt"
+	"github.com/desynctool/desynctool/internal/file/partial"
 )
 
 // sideLines is how many lines show the columns of a side-by-side diff, and maxColumn the
@@ -87,7 +87,7 @@ func IsSideBySide(head []byte) bool {
 
 // gap adds a gap of one line to a side; next is the number of the left line that follows.
 func (s *side) gap(next int64) {
-	s.text = excerpt.Gap{First: s.next, Last: s.next, Next: next}.Append(s.text)
+	s.text = partial.Gap{First: s.next, Last: s.next, Next: next}.Append(s.text)
 	s.next++
 }
 

@@ -1,4 +1,4 @@
-package packed_test
+package compression_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // slow is a reader that waits in Read, and may be in one Read at a time.
@@ -29,7 +29,7 @@ func (s *slow) Read(p []byte) (int, error) {
 
 func TestLend(t *testing.T) {
 	backs := 0
-	r := packed.Lend(strings.NewReader("content"), func() error { backs++; return io.ErrClosedPipe })
+	r := compression.Lend(strings.NewReader("content"), func() error { backs++; return io.ErrClosedPipe })
 	b := make([]byte, 3)
 	if n, err := r.Read(b); err != nil || string(b[:n]) != "con" {
 		t.Errorf("%q %v", b[:n], err)
@@ -46,7 +46,7 @@ func TestLend(t *testing.T) {
 
 	// It is not given back while it is read.
 	s := &slow{in: make(chan struct{}), on: make(chan struct{})}
-	r = packed.Lend(s, func() error {
+	r = compression.Lend(s, func() error {
 		if !s.reading.TryLock() {
 			return errors.New("given back while it is read")
 		}

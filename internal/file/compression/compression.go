@@ -1,7 +1,7 @@
-// Package packed reads files that may be compressed with gzip, zstd or xz, or as the Godot
+// Package compression reads files that may be compressed with gzip, zstd or xz, or as the Godot
 // engine does it. They are recognised by their leading bytes. What they may expand to and the memory
 // that they may claim are bounded.
-package packed
+package compression
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // The memory that a decompressor may claim. What a compressed file may grow to is bounded by package

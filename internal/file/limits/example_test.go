@@ -3,7 +3,7 @@ package limits_test
 import (
 	"fmt"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // A reader asks before it allocates, and says which limit is reached.

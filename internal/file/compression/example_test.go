@@ -1,4 +1,4 @@
-package packed_test
+package compression_test
 
 import (
 	"bufio"
@@ -6,18 +6,18 @@ import (
 	"log"
 	"os"
 
-	"github.com/desynctool/desynctool/orderlog/packed"
+	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
 // The first line of a table, compressed or not.
 func ExampleUnpack() {
 	for _, name := range []string{"spring_pos_1ulp.csv", "spring_checksum_only.csv.gz"} {
-		f, err := os.Open("../../testdata/trace/" + name)
+		f, err := os.Open("../../../testdata/trace/" + name)
 		if err != nil {
 			log.Fatal(err)
 		}
 		defer f.Close()
-		content, packing, err := packed.Unpack(f, 1<<20)
+		content, packing, err := compression.Unpack(f, 1<<20)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -41,7 +41,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // Sizes and the kind of the end marker are part of the format.

@@ -1,4 +1,4 @@
-// Package excerpt marks what is missing in a text of which only some lines are there: one
+// Package partial marks what is missing in a text of which only some lines are there: one
 // side of a diff, whose lines between the hunks nobody pasted, or a report that a person
 // shortened.
 //
@@ -13,7 +13,7 @@
 // A reader that allows for it takes the first line off with [Cut], takes each gap with
 // [ParseGap], forgets at a gap what earlier lines said of later ones, and collects the gaps in a
 // [Missing], which says in words what is not known.
-package excerpt
+package partial
 
 import (
 	"bytes"

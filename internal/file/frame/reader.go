@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 const (

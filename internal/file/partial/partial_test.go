@@ -1,4 +1,4 @@
-package excerpt
+package partial
 
 import "testing"
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/orderlog/limits"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // TestParse pins what values look like.
@@ -153,7 +153,7 @@ func TestEveryLimitIsUsed(t *testing.T) {
 	delete(unused, "Cells")  // Filled
 	delete(unused, "Sparse") // Filled
 	used := regexp.MustCompile(`\blimits\.(\w+)\b`)
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

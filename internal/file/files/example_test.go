@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/desynctool/desynctool/orderlog/files"
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // The files in a folder, on the disk or in whatever else is a Tree.
 func Example() {
-	const dir = "../../testdata/cuts"
+	const dir = "../../../testdata/cuts"
 	var tree files.Tree = files.Disk
 	names, err := tree.Names(dir)
 	if err != nil {
