@@ -15,7 +15,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -106,7 +106,7 @@ chmod +x "$to"
 // everything: what is installed from a clone is compiled from the start, which takes a minute.
 func goPath(t *testing.T) string {
 	t.Helper()
-	if sample.Full() {
+	if effort.Full() {
 		return os.Getenv("PATH")
 	}
 	onUnix(t)

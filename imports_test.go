@@ -25,25 +25,26 @@ var layers = [][]string{
 	{"cmd"},
 	{"internal/cli"}, // what the programs share
 	{"desk"},
+	{"internal/testkit/accuracy"}, // of tests alone
 	{"report"},
 	{"engines"},
 	{"engines/engine"},
 	{"engines/messages"},
 	{"bisect"},
-	{"internal/confine", "internal/kept"},
+	{"internal/confine", "internal/resultcache"},
 	{"tracediff"},
 	{"snapshot", "orderlog"},
 	{"snapshot/signatures"},
 	{"snapshot/merkle", "internal/file/frame", "internal/file/compression", "internal/file/files", "internal/file/partial"},
 	{"internal/file/limits"},
-	{"internal/together"},
-	{"internal/kill"},        // of tests alone
-	{"internal/sample"},      // of tests alone
-	{"internal/browsertest"}, // of tests alone
-	{"internal/pinned"},      // of tests alone
-	{"internal/hostiletest"}, // of tests alone
+	{"internal/parallel"},
+	{"internal/testkit/kill"},        // of tests alone
+	{"internal/testkit/effort"},      // of tests alone
+	{"internal/testkit/browsertest"}, // of tests alone
+	{"internal/testkit/pinned"},      // of tests alone
+	{"internal/testkit/hostiletest"}, // of tests alone
 	{"internal/licenses"},
-	{"internal/lazyregexp", "internal/misedit", "internal/prose", "internal/literals", "internal/browser", "internal/sandbox", "internal/group", "internal/programs", "docs"},
+	{"internal/lazyregexp", "internal/mutate", "internal/prose", "internal/textsearch", "internal/browser", "internal/sandbox", "internal/processgroup", "internal/programs", "docs"},
 	{"internal/shellwords"},
 }
 
@@ -56,20 +57,20 @@ var withoutFiles = []string{"bisect"}
 
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
-	"bisect/wasmsim":          {"bisect/extsim"},                                                                                                                                                // the same protocol, by function calls
-	"report/evidence":         {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"},             // opens files of every format, in archives or not
-	"desk":                    {"desk/blobs"},                                                                                                                                                   // its bundles
-	"report/evidence/archive": {"report/evidence/paste"},                                                                                                                                        // shows what is in pasted texts as files
-	"report/narrow":           {"report/witness", "report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
-	"report/simulators":       {"report/evidence", "report/evidence/archive", "report/formats", "report/witness"},                                                                               // tests a simulator with a peer's log
-	"desk/door":               {"desk/blobs"},                                                                                                                                                   // keeps what comes in
-	"report/accuracy":         {"report/playbook"},                                                                                                                                              // measures its verdicts
+	"bisect/wasmsim":            {"bisect/extsim"},                                                                                                                                                // the same protocol, by function calls
+	"report/evidence":           {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"},             // opens files of every format, in archives or not
+	"desk":                      {"desk/blobs"},                                                                                                                                                   // its bundles
+	"report/evidence/archive":   {"report/evidence/paste"},                                                                                                                                        // shows what is in pasted texts as files
+	"report/narrow":             {"report/witness", "report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
+	"report/simulators":         {"report/evidence", "report/evidence/archive", "report/formats", "report/witness"},                                                                               // tests a simulator with a peer's log
+	"desk/server":               {"desk/blobs"},                                                                                                                                                   // keeps what comes in
+	"internal/testkit/accuracy": {"report/playbook"},                                                                                                                                              // measures its verdicts
 
 	"report/words":     {"report/playbook"},                                                                                 // says what it concludes
 	"bisect/gitbisect": {"bisect/extsim"},                                                                                   // the end of what programs print
 	"desk/web":         {"desk/render"},                                                                                     // has the words of what the command line prints
 	"report/commits":   {"report/evidence", "report/formats", "report/simulators"},                                          // tests what was built from commits
-	"desk/intake":      {"desk/blobs", "desk/names"},                                                                        // keeps what comes, and has it triaged
+	"desk/intake":      {"desk/blobs", "desk/pseudonyms"},                                                                   // keeps what comes, and has it triaged
 	"desk/queue":       {"desk/intake"},                                                                                     // has workers take in what waits
 	"desk/render":      {"desk/intake", "desk/queue"},                                                                       // says what was taken in
 	"report/reader":    {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"}, // all steps of a triage, here or in another process

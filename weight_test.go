@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 // Bounds of the main program: what a newcomer waits for before the first answer.

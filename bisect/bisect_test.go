@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -192,7 +192,7 @@ func TestBrackets(t *testing.T) {
 // TestSearchAgainstLinearScan draws sessions with epochs and missing or corrupt
 // snapshots and compares with a scan over every pair.
 func TestSearchAgainstLinearScan(t *testing.T) {
-	sample.Checks(t, 30)
+	effort.Checks(t, 30)
 	dir := t.TempDir()
 	session := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 
 	"pgregory.net/rapid"
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if where := os.Getenv(openVariable); where != "" {
 		os.Exit(openNamed(where))
 	}
-	if err := flag.Set("rapid.checks", fmt.Sprint(sample.Of(3, sample.Long(25, 60)))); err != nil { // each opens a store
+	if err := flag.Set("rapid.checks", fmt.Sprint(effort.Of(3, effort.Long(25, 60)))); err != nil { // each opens a store
 		panic(err)
 	}
 	os.Exit(desktest.Main(m))

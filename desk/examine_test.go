@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -159,7 +159,7 @@ func TestExaminePlanted(t *testing.T) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(faults)) {
 		c, each := faults[name], desktest.Each
-		if i%sample.Of(12, 1) != 0 {
+		if i%effort.Of(12, 1) != 0 {
 			each = desktest.SQLite
 		}
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestExaminePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages, missed := len(whole)/size, 0
-	step := max(1, pages/sample.Of(8, pages))
+	step := max(1, pages/effort.Of(8, pages))
 	for page := 0; page < pages; page += step {
 		for name, filling := range map[string]byte{"zeros": 0, "another": 0xa5} {
 			b := bytes.Clone(whole)
@@ -250,7 +250,7 @@ func TestExaminePages(t *testing.T) {
 // TestExaminePostgresPages: a page of a table that is overwritten is found. Its server is its own: by
 // default TestExaminePages stands for it.
 func TestExaminePostgresPages(t *testing.T) {
-	if !sample.Full() && os.Getenv(desktest.Variable) == "" {
+	if !effort.Full() && os.Getenv(desktest.Variable) == "" {
 		t.Skipf("neither DESYNCTOOL_FULL_TESTS nor %s is set", desktest.Variable)
 	}
 	server := desktest.Start(t)
@@ -258,7 +258,7 @@ func TestExaminePostgresPages(t *testing.T) {
 	k := openKept(t, where)
 	lived(t, k)
 	paths := map[string]string{}
-	for _, table := range []string{"reports", "documents", "groups", "events"}[:sample.Of(2, 4)] {
+	for _, table := range []string{"reports", "documents", "groups", "events"}[:effort.Of(2, 4)] {
 		var path string
 		if err := k.DB().QueryRow("SELECT pg_relation_filepath($1::regclass)", table).Scan(&path); err != nil {
 			t.Fatal(err)
@@ -463,7 +463,7 @@ func TestExamineWhile(t *testing.T) {
 			}
 			ended <- nil
 		}()
-		for range sample.Of(8, 60) {
+		for range effort.Of(8, 60) {
 			if _, faults := k.examine(t); len(faults) > 0 {
 				t.Errorf("%q", faults)
 				break

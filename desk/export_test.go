@@ -24,7 +24,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -314,7 +314,7 @@ func TestImportRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := len(whole)/sample.Of(12, 200) + 1
+	step := len(whole)/effort.Of(12, 200) + 1
 	for at := 0; at < len(whole); at += step {
 		cases[fmt.Sprintf("cut at %d", at)] = whole[:at]
 		b := bytes.Clone(whole)

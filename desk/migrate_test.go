@@ -17,7 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/internal/kill"
+	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
 // openVariable has a test binary open the store that it names, which makes it or goes on with that.

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -134,7 +134,7 @@ func outsideOfCode(line string) (string, bool) {
 }
 
 func TestCommentOfAnyReport(t *testing.T) {
-	sample.Checks(t, 15)
+	effort.Checks(t, 15)
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawReport(t)
 		if rapid.IntRange(0, 4).Draw(t, "redact") == 0 {

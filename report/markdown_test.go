@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 func filled(t *testing.T) *Report {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 const (

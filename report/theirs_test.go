@@ -21,8 +21,8 @@ import (
 	"github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
 
-	"github.com/desynctool/desynctool/internal/hostiletest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/hostiletest"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/explore"
@@ -366,7 +366,7 @@ func placesOf(path string, v reflect.Value) (list []place) {
 // TestTheirsInSavedReports puts every trick into every string of a saved report and renders it in
 // every way. What is not text in the result is as if the string were harmless.
 func TestTheirsInSavedReports(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	saved, err := os.ReadFile(filepath.Join("testdata", "triage.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -409,7 +409,7 @@ func TestTheirsInSavedReports(t *testing.T) {
 		}
 		return skeletons, errs
 	}
-	cases, tries := 0, sample.Long(1, apart)
+	cases, tries := 0, effort.Long(1, apart)
 	for n := range apart {
 		want, errs := render("harmless too", n)
 		for i, err := range errs {
@@ -418,7 +418,7 @@ func TestTheirsInSavedReports(t *testing.T) {
 			}
 		}
 		for k, trick := range hostiletest.Tricks {
-			if (k+n)%apart >= tries || k%sample.Of(5, 1) != 0 {
+			if (k+n)%apart >= tries || k%effort.Of(5, 1) != 0 {
 				continue
 			}
 			got, errs := render(trick, n)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // oracleDiff compares two worlds row by row with maps.
@@ -117,8 +117,8 @@ func mutate(w *World, seed uint64) *World {
 }
 
 func TestDiffAgainstOracle(t *testing.T) {
-	a := bigWorld(3, sample.Of(15_000, 30_000))
-	for seed := range sample.Of[uint64](1, 4) {
+	a := bigWorld(3, effort.Of(15_000, 30_000))
+	for seed := range effort.Of[uint64](1, 4) {
 		b := mutate(a, seed)
 		want := oracleDiff(a, b)
 		if len(want) < 100 {

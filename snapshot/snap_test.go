@@ -21,7 +21,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // sameWorld compares by content: a nil bitmap and a full one are the same.
@@ -224,7 +224,7 @@ func TestEveryFlippedBitIsNoticed(t *testing.T) {
 	for _, plain := range []bool{true, false} {
 		b := encode(t, smallWorld(), WriteOptions{Plain: plain})
 		for i := range b {
-			for bit := sample.Of(i%8, 0); bit < 8; bit += sample.Of(8, 1) {
+			for bit := effort.Of(i%8, 0); bit < 8; bit += effort.Of(8, 1) {
 				b[i] ^= 1 << bit
 				var e *frame.Error
 				if err := whole(b); !errors.As(err, &e) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 // digestVectors is the content of testdata/snapshot/digests.json.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // openAll opens texts, named a, b and so on.
@@ -432,7 +432,7 @@ func TestDiffContext(t *testing.T) {
 
 // A difference after many windows has the right line, counted either way.
 func TestFarLine(t *testing.T) {
-	rows := session(sample.Of(15_000, 60_000)) // 5 or 20 MB
+	rows := session(effort.Of(15_000, 60_000)) // 5 or 20 MB
 	a := openAll(t, string(textOf(rows)))
 	for _, at := range []int{len(rows) - 10, len(rows) / 2, len(rows) * 5 / 7} {
 		old := rows[at].sum

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/kill"
+	"github.com/desynctool/desynctool/internal/testkit/kill"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

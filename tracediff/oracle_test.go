@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // tiny makes every path of the windows run on small traces.
@@ -139,7 +139,7 @@ func found(res *Result) (changed, missing []string) {
 // TestOracle compares traces with random changes in every way of reading, and
 // against maps.
 func TestOracle(t *testing.T) {
-	sample.Checks(t, 15)
+	effort.Checks(t, 15)
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		ticks := rapid.IntRange(40, 900).Draw(rt, "ticks")

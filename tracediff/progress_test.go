@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // TestProgress compares traces of every way of reading: what is done only grows,
@@ -15,7 +15,7 @@ func TestProgress(t *testing.T) {
 	small := textOf(session(20))
 	for name, packing := range map[string]string{"plain": "", "gzip": "gzip", "zstd": "zstd"} {
 		t.Run(name, func(t *testing.T) {
-			b := textOf(session(sample.Of(25_000, 40_000))) // 12 MB at most
+			b := textOf(session(effort.Of(25_000, 40_000))) // 12 MB at most
 			if packing != "" {
 				b = pack(t, packing, textOf(session(4000)))
 			}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // searching makes a search of small files.
@@ -76,7 +76,7 @@ func checkSeek(t *rapid.T, path string, opts ReadOptions, step int) {
 // What is read from a tick on is what reading from the start gives, for every tick and
 // in every form that a trace has.
 func TestSeekTick(t *testing.T) {
-	sample.Checks(t, 12)
+	effort.Checks(t, 12)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		var pairs, table, log bytes.Buffer

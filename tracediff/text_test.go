@@ -19,7 +19,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 
 	unpack "github.com/desynctool/desynctool/internal/file/compression"
 )
@@ -311,8 +311,8 @@ func pack(t testing.TB, name string, content []byte) []byte {
 }
 
 func TestPacked(t *testing.T) {
-	sample.Whole(t)
-	ticks := sample.Of(20, 50)
+	effort.Whole(t)
+	ticks := effort.Of(20, 50)
 	content := textOf(session(ticks))
 	want := list(t, content, ReadOptions{})
 	for _, name := range []string{"gzip", "zstd", "xz"} {
@@ -347,7 +347,7 @@ func TestPacked(t *testing.T) {
 			}
 		})
 	}
-	bomb := pack(t, "zstd", bytes.Repeat([]byte("tick=1 sum=a\n"), sample.Of(6<<20, 20<<20)))
+	bomb := pack(t, "zstd", bytes.Repeat([]byte("tick=1 sum=a\n"), effort.Of(6<<20, 20<<20)))
 	if got := list(t, bomb[:], ReadOptions{}); !strings.Contains(got, "limit stream-ratio is reached") {
 		t.Errorf("read %d bytes as\n%.100s, expected a bound on the ratio", len(bomb), got)
 	}

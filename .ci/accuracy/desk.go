@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/accuracy"
 	"github.com/desynctool/desynctool/report/words"
 )
 

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report/accuracy"
+	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/playbook"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/misedit"
+	"github.com/desynctool/desynctool/internal/mutate"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -217,7 +217,7 @@ func FuzzOrderForms(f *testing.F) {
 	f.Add(m.body(), []byte{})
 	f.Add(m.body(), []byte{5, 0, 0, 5, 9, 0, 1, 1})
 	f.Fuzz(func(t *testing.T, told, script []byte) {
-		told = misedit.Change(told, script[:min(len(script), 16)])
+		told = mutate.Change(told, script[:min(len(script), 16)])
 		var v values
 		if v.read(told) != nil {
 			return

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/processgroup"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -377,7 +377,7 @@ func (c *checker) leaves() (string, error) {
 	select {
 	case <-p.done:
 	case <-time.After(p.grace):
-		_ = group.Kill(p.cmd.Process)
+		_ = processgroup.Kill(p.cmd.Process)
 		<-p.done
 		return "", wrongf("it still runs %v after its connection was closed", p.grace)
 	}

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
 // process is a link to a command that was started for it.
@@ -39,8 +39,8 @@ func startProcess(ctx context.Context, argv []string, opts Options) (link, error
 	p.cmd.Dir, p.cmd.Env = opts.Dir, append(cleanEnv(), opts.Env...)
 	p.cmd.Stderr = &p.log
 	p.cmd.WaitDelay = p.grace
-	group.Own(p.cmd)
-	p.cmd.Cancel = func() error { _ = group.Kill(p.cmd.Process); return nil }
+	processgroup.Own(p.cmd)
+	p.cmd.Cancel = func() error { _ = processgroup.Kill(p.cmd.Process); return nil }
 	var err error
 	if opts.Transport == Stdio {
 		err = p.startPiped()
@@ -87,7 +87,7 @@ func (p *process) start() error {
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		_ = group.Kill(p.cmd.Process) // what it left behind
+		_ = processgroup.Kill(p.cmd.Process) // what it left behind
 		close(p.done)
 	}()
 	return nil
@@ -109,7 +109,7 @@ func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byt
 	}
 	timer := time.AfterFunc(timeout, func() {
 		p.late.Store(true)
-		_ = group.Kill(p.cmd.Process)
+		_ = processgroup.Kill(p.cmd.Process)
 		p.conn.Close() // a process outside of the group may hold the other end
 	})
 	defer timer.Stop()
@@ -188,7 +188,7 @@ func (p *process) end(grace time.Duration) {
 		return
 	case <-time.After(grace):
 	}
-	_ = group.Kill(p.cmd.Process)
+	_ = processgroup.Kill(p.cmd.Process)
 	<-p.done
 }
 

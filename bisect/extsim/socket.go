@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
 // Transport is how a target is talked to.
@@ -88,7 +88,7 @@ func (p *process) startConnected(by Transport, timeout time.Duration) error {
 	case <-time.After(timeout):
 		err = fmt.Errorf("it did not connect to %s within %v", AddressVar, timeout)
 	}
-	_ = group.Kill(p.cmd.Process)
+	_ = processgroup.Kill(p.cmd.Process)
 	<-p.done
 	return &BrokenError{Kind: Silent, Msg: err.Error(), Said: p.log.Last()}
 }

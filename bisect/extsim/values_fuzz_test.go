@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/misedit"
+	"github.com/desynctool/desynctool/internal/mutate"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -32,8 +32,8 @@ func FuzzReplyValues(f *testing.F) {
 					if n++; err != nil || which>>(n%16)&1 == 0 {
 						return reply, err
 					}
-					changed := misedit.Change(reply, script[:min(len(script), 16)])
-					a, b := misedit.Spans(reply), misedit.Spans(changed)
+					changed := mutate.Change(reply, script[:min(len(script), 16)])
+					a, b := mutate.Spans(reply), mutate.Spans(changed)
 					if len(b) < 2 || !bytes.Equal(reply[a[1].From:a[1].To], changed[b[1].From:b[1].To]) {
 						otherID = true
 					}
@@ -114,13 +114,13 @@ func FuzzRequestValues(f *testing.F) {
 		defer server.Close()
 		for n, request := range requests {
 			if which>>(n%16)&1 == 1 {
-				request = misedit.Change(request, script[:min(len(script), 16)])
+				request = mutate.Change(request, script[:min(len(script), 16)])
 			}
 			reply, err := server.Answer(request)
 			if err != nil {
 				continue
 			}
-			asked, answered := misedit.Spans(request), misedit.Spans(reply)
+			asked, answered := mutate.Spans(request), mutate.Spans(reply)
 			if len(answered) < 4 || reply[0] != 0x93 {
 				t.Fatalf("% x is answered with % x", request, reply)
 			}
@@ -129,7 +129,7 @@ func FuzzRequestValues(f *testing.F) {
 			}
 		}
 		reply, err := server.Answer(start)
-		if err != nil || len(misedit.Spans(reply)) < 4 || reply[misedit.Spans(reply)[2].From] != 0xc0 {
+		if err != nil || len(mutate.Spans(reply)) < 4 || reply[mutate.Spans(reply)[2].From] != 0xc0 {
 			t.Fatalf("no session begins any more: % x, %v", reply, err)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // repo is a repository that a test makes.
@@ -295,7 +295,7 @@ func TestThousandWithMerges(t *testing.T) {
 // TestResume: a search that is interrupted after any run goes on from there, builds nothing twice, and finds
 // the same.
 func TestResume(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	list := straight(40, 23)
 	list[20-1].files["build.sh"] = "exit 1\n"
 	r := newRepo(t, list)
@@ -304,7 +304,7 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := r.fingerprint()
-	for stop := 1; stop < len(whole.Steps); stop += sample.Of(9, 1) {
+	for stop := 1; stop < len(whole.Steps); stop += effort.Of(9, 1) {
 		root := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())
 		o := r.options(root, "c1..c40")
@@ -482,7 +482,7 @@ func TestJournalCutOff(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	last := len(lines[len(lines)-2])
-	for cut := 0; cut < len(whole); cut += sample.Of(9, 1) {
+	for cut := 0; cut < len(whole); cut += effort.Of(9, 1) {
 		if err := os.WriteFile(path, whole[:len(whole)-cut], 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/bisect/extsim"
-	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
 // CommitVar is the environment variable that tells programs which commit they are of.
@@ -54,12 +54,12 @@ func (p *Program) Run(ctx context.Context) (*Ended, error) {
 	cmd.Dir = p.Dir
 	cmd.Env = append(Environ(), CommitVar+"="+p.Commit)
 	cmd.Stdout, cmd.Stderr = e.Output, e.Output
-	group.Own(cmd)
-	cmd.Cancel = func() error { return group.Kill(cmd.Process) }
+	processgroup.Own(cmd)
+	cmd.Cancel = func() error { return processgroup.Kill(cmd.Process) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = group.Kill(cmd.Process) // what it left
+		_ = processgroup.Kill(cmd.Process) // what it left
 	}
 	var exit *exec.ExitError
 	switch {

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/extsim"
-	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
 // Repository is a user's git repository. All that is done to it is adding worktrees of our own and
@@ -95,7 +95,7 @@ func (r *Repository) run(ctx context.Context, out io.Writer, args ...string) err
 	cmd.Env = append(Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")
 	var said extsim.Tail
 	cmd.Stdout, cmd.Stderr = out, &said
-	group.Own(cmd) // a terminal's Ctrl-C is not for what cleans up
+	processgroup.Own(cmd) // a terminal's Ctrl-C is not for what cleans up
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

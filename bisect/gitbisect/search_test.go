@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // history is a graph with a truth: what each commit does in a run.
@@ -71,7 +71,7 @@ func log2(n int) int { return bits.Len(uint(n - 1)) }
 func TestLine(t *testing.T) {
 	most := 0
 	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 64, 100, 200, 1000} {
-		for broken := 1; broken <= n; broken += 1 + n/sample.Of(60, 1000) {
+		for broken := 1; broken <= n; broken += 1 + n/effort.Of(60, 1000) {
 			h := line(n, broken, 1, 1)
 			r := h.search(t)
 			if r.First != broken || !r.Diverged() || !r.Confirmed || len(r.Left) != 1 {
@@ -199,7 +199,7 @@ func TestSkippedRun(t *testing.T) {
 func TestSometimes(t *testing.T) {
 	for _, rate := range []float64{0.9, 0.5, 0.2, 0.1} {
 		wrong, most := 0, 0
-		all := sample.Of(12, 300)
+		all := effort.Of(12, 300)
 		for seed := range all {
 			h := line(200, 1+seed*7%200, rate, uint64(seed))
 			r := h.search(t)
@@ -234,11 +234,11 @@ func TestSometimes(t *testing.T) {
 // TestOneUnsure: a single commit that fails in half of its runs misleads nobody, be it before the break
 // or after it, unless it is what comes first.
 func TestOneUnsure(t *testing.T) {
-	for at := 1; at < 200; at += sample.Of(3, 1) {
+	for at := 1; at < 200; at += effort.Of(3, 1) {
 		if at == 120 {
 			continue
 		}
-		for seed := range sample.Of(3, 60) {
+		for seed := range effort.Of(3, 60) {
 			h := line(200, 120, 1, uint64(seed))
 			h.rates[at] = 0.5
 			r := h.search(t)

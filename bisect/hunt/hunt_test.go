@@ -17,7 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("faults without a bound: %q, expected those of the network: %q", all, want)
 	}
 	for i, w := range within {
-		if i%6 != 3 && sample.Of(0, 1) == 0 {
+		if i%6 != 3 && effort.Of(0, 1) == 0 {
 			continue
 		}
 		target := Target{Sim: refsim.Simulator(refsim.Fault{Name: w.fault}), Modes: []bisect.TrialMode{w.mode}}
@@ -111,7 +111,7 @@ func TestNoFalseAlarm(t *testing.T) {
 	if len(h.Modes) != len(Modes()) {
 		t.Fatalf("it plays %q", h.Modes)
 	}
-	r := hunts(t, h, Options{Sessions: sample.Of[uint64](3, 60)})
+	r := hunts(t, h, Options{Sessions: effort.Of[uint64](3, 60)})
 	for _, f := range r.Findings {
 		t.Errorf("%s: seed %d", f.Name(), f.Seed)
 	}
@@ -126,7 +126,7 @@ func TestNoFalseAlarm(t *testing.T) {
 
 // faulty is a target that fails in several modes, the same way each time.
 func faulty() Target {
-	return Target{Sim: refsim.Simulator(refsim.Fault{Name: "save-omits-field", From: 9}, refsim.Fault{Name: "stale-cache", From: 20}), MaxTicks: sample.Of[uint64](40, 64)}
+	return Target{Sim: refsim.Simulator(refsim.Fault{Name: "save-omits-field", From: 9}, refsim.Fault{Name: "stale-cache", From: 20}), MaxTicks: effort.Of[uint64](40, 64)}
 }
 
 // TestSameWhateverJobs: findings, coverage and what is kept do not depend on how many sessions are played at once.
@@ -139,7 +139,7 @@ func TestSameWhateverJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := h.Run(context.Background(), store.State, store, Options{Sessions: sample.Of[uint64](4, 6), Jobs: jobs})
+		r, err := h.Run(context.Background(), store.State, store, Options{Sessions: effort.Of[uint64](4, 6), Jobs: jobs})
 		if err != nil || store.Close() != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func tree(t *testing.T, dir string) string {
 
 // TestGoesOn: a hunt that was stopped, and one that was interrupted, go on to the same end.
 func TestGoesOn(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	hunt := func(dir string, sessions uint64, after int64) *Result {
 		h := hunter(t, faulty())
 		store, err := OpenStore(dir, h, 1)
@@ -331,7 +331,7 @@ func TestChangedOrdersAreALog(t *testing.T) {
 		}
 		base = append(base, r)
 	}
-	for seed := range sample.Of[uint64](100, 2000) {
+	for seed := range effort.Of[uint64](100, 2000) {
 		from, orders, ticks := changed(stream(seed, changeStream), base, 70)
 		l := &orderlog.Log{Header: from.header}
 		for tick := range ticks {

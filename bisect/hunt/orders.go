@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/misedit"
+	"github.com/desynctool/desynctool/internal/mutate"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -120,10 +120,10 @@ func (m *maker) judged(o *orderlog.Order, possible bool) {
 
 // changedPayload changes a payload: single values of MessagePack, else single bytes.
 func changedPayload(r *rand.Rand, payload []byte) []byte {
-	if misedit.Spans(payload) != nil {
+	if mutate.Spans(payload) != nil {
 		n := r.Uint64()
 		script := []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}
-		return misedit.Change(payload, script)
+		return mutate.Change(payload, script)
 	}
 	payload = slices.Clone(payload)
 	if len(payload) == 0 {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/group"
+	"github.com/desynctool/desynctool/internal/processgroup"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -191,8 +191,8 @@ func (c *Command) run(ctx context.Context, line, path string) (*ran, error) {
 	}
 	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out // one pipe: in the order in which they were printed
-	group.Own(cmd)
-	cmd.Cancel = func() error { return group.Kill(cmd.Process) }
+	processgroup.Own(cmd)
+	cmd.Cancel = func() error { return processgroup.Kill(cmd.Process) }
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	out.end()
@@ -203,7 +203,7 @@ func (c *Command) run(ctx context.Context, line, path string) (*ran, error) {
 	case limited.Err() != nil:
 		return &ran{why: fmt.Sprintf("%s took longer than %v", argv[0], c.Timeout)}, nil
 	case errors.Is(err, exec.ErrWaitDelay): // it ended, and what it started goes on
-		_ = group.Kill(cmd.Process)
+		_ = processgroup.Kill(cmd.Process)
 	case err != nil && !errors.As(err, &exit):
 		return nil, err // it could not be started
 	}

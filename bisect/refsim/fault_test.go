@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -13,7 +13,7 @@ import (
 // TestFaultsBite makes every mistake in every place beside a healthy game: it
 // must show soon after its tick, whatever the seed.
 func TestFaultsBite(t *testing.T) {
-	seeds := sample.Of[uint64](2, 20)
+	seeds := effort.Of[uint64](2, 20)
 	bites := map[string][]bite{}
 	for seed := range seeds {
 		for name, b := range playFaults(t, seed, mix(seed)%2700) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -117,11 +117,11 @@ func sameAll(t *testing.T, what string, got, want *Sim) {
 // whatever mistake there is: nothing of these must be left, nor must anything be wrong
 // that follows from the state, caches and digests included.
 func TestRestore(t *testing.T) {
-	rounds := sample.Of(3, 12)
+	rounds := effort.Of(3, 12)
 	var lists [][]Fault
 	lists = append(lists, nil)
 	for _, kind := range faultKinds {
-		for _, place := range kind.Places[:sample.Of(1, len(kind.Places))] {
+		for _, place := range kind.Places[:effort.Of(1, len(kind.Places))] {
 			lists = append(lists, []Fault{{Name: kind.Name, Place: place, From: 12}})
 		}
 	}

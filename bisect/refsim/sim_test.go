@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -25,7 +25,7 @@ func newTestSim(tb testing.TB, c Config, mistakes ...Fault) *Sim {
 // TestHashIsThatOfTheWorld compares the incremental hash with a full one, and
 // the caches with fresh ones, on every tick: both catch a forgotten mark.
 func TestHashIsThatOfTheWorld(t *testing.T) {
-	ticks := sample.Of(40, 1500)
+	ticks := effort.Of(40, 1500)
 	for _, c := range []Config{{Seed: 1, Entities: 100, Players: 2}, {Seed: 2, Entities: 600}, {Seed: 3, Entities: 300, Players: 8}, {Seed: 4, Entities: 200, Names: 9}} {
 		t.Run(fmt.Sprint(c.Entities), func(t *testing.T) {
 			t.Parallel()
@@ -71,9 +71,9 @@ func staleCacheOf(have, fresh []snapshot.Table) string {
 // TestAgreement plays a game twice, once with another number of processors and
 // saved and loaded at random ticks.
 func TestAgreement(t *testing.T) {
-	ticks := sample.Of(100, 2500)
+	ticks := effort.Of(100, 2500)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for seed := range sample.Of[uint64](3, 6) {
+	for seed := range effort.Of[uint64](3, 6) {
 		c := Config{Seed: seed, Entities: 150 + 250*int(seed), Players: 2 + int(seed)}
 		a, b := newTestSim(t, c), newTestSim(t, c)
 		script := NewScript(seed)
@@ -131,7 +131,7 @@ func TestLoadKeepsStaleCaches(t *testing.T) {
 
 // TestBattleGoesOn checks that a long game neither runs dry nor explodes.
 func TestBattleGoesOn(t *testing.T) {
-	ticks := sample.Of(2000, 20_000)
+	ticks := effort.Of(2000, 20_000)
 	const stage = 1000
 	for _, entities := range []int{100, 200, 1000} {
 		s := newTestSim(t, Config{Seed: 9, Entities: entities})

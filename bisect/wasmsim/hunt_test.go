@@ -8,12 +8,12 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/hunt"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // TestHunt finds the mistake of a module by sessions that are made up, and no other, and nothing in one without a mistake.
 func TestHunt(t *testing.T) {
-	sample.InTurn(t, 0, 2)
+	effort.InTurn(t, 0, 2)
 	modules := []struct {
 		fault string
 		want  bisect.TrialMode

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -91,7 +91,7 @@ func TestReplays(t *testing.T) {
 // TestSameAsNative compares the reference sim as a module with the one in this process,
 // in all ways of replaying. It takes seconds to make code of that module, so that only the whole sample has it.
 func TestSameAsNative(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	log := sessionLog(t, 200)
 	path := refsimModule(t, "")
 	start, err := Open(context.Background(), path, Options{})
@@ -197,7 +197,7 @@ func TestSkirmish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: sample.Of[uint64](60, 200)}
+	session := extsim.Session{Header: orderlog.Header{Seed: 7}, Ticks: effort.Of[uint64](60, 200)}
 	c, err := extsim.CheckOver("skirmish", extsim.Options{}, start, session)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/intake"
-	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/cli"
@@ -80,14 +80,14 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	}
 	store.NameFiles(key.File)
 	without := r
-	without.Names = &reader.Names{Key: key.Text(), New: func(string) (reader.Scrubber, error) { return names.NewScrubber(key), nil }}
+	without.Names = &reader.Names{Key: key.Text(), New: func(string) (reader.Scrubber, error) { return pseudonyms.NewScrubber(key), nil }}
 	x.Without = &without
 	return x, nil
 }
 
 // namesKey returns the key of the pseudonyms of a store, which is made if it is not there. With another
 // key than before, the reports of a player would not be found together.
-func (d *deskEnv) namesKey(store *desk.Store) (*names.Key, error) {
+func (d *deskEnv) namesKey(store *desk.Store) (*pseudonyms.Key, error) {
 	path := d.key
 	if path == "" {
 		path = d.beside("key")
@@ -95,7 +95,7 @@ func (d *deskEnv) namesKey(store *desk.Store) (*names.Key, error) {
 	if path == "" {
 		return nil, errors.New("the store is a database: --key names the file with the key of pseudonyms, or --keep-names leaves the names of players as they are")
 	}
-	key, err := names.EnsureKey(path)
+	key, err := pseudonyms.EnsureKey(path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/internal/cli/clitest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -88,13 +88,13 @@ func (p *playground) desk() {
 
 // TestExamples runs the examples in the help of every command as they are, with the files that they name.
 func TestExamples(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	p := &playground{t, t.TempDir()}
 	t.Chdir(p.dir)
 	p.bundles()
 	p.desk()
 	p.door()
-	clitest.Examples(t, program, sample.Of(3, 1), func(command, dir string) bool {
+	clitest.Examples(t, program, effort.Of(3, 1), func(command, dir string) bool {
 		switch command {
 		case "completion powershell", "serve": // not for bash; ends when it is told to
 			return false

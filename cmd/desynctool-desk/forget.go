@@ -11,7 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
-	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
@@ -67,7 +67,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 
 // namesOf returns what a player is called in a store: the name, and the pseudonym that stands for it if there is a key.
 func (d *deskEnv) namesOf(player string) ([]string, error) {
-	if names.IsRole(player) && !names.IsPseudonym(player) {
+	if pseudonyms.IsRole(player) && !pseudonyms.IsPseudonym(player) {
 		return nil, fmt.Errorf("%q says what a peer is and not who; every match has one", player)
 	}
 	list := []string{player}
@@ -75,10 +75,10 @@ func (d *deskEnv) namesOf(player string) ([]string, error) {
 	if path == "" {
 		path = d.beside("key")
 	}
-	if path == "" || names.IsPseudonym(player) {
+	if path == "" || pseudonyms.IsPseudonym(player) {
 		return list, nil
 	}
-	key, err := names.LoadKey(path)
+	key, err := pseudonyms.LoadKey(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && d.key == "":
 		return list, nil // names are kept, or nothing came yet

@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
-	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -155,7 +155,7 @@ func TestDeskForgetsPseudonyms(t *testing.T) {
 	dir := t.TempDir()
 	where := filepath.Join(dir, "desk")
 	fillDesk(t, where)
-	key, err := names.EnsureKey(filepath.Join(where, "key"))
+	key, err := pseudonyms.EnsureKey(filepath.Join(where, "key"))
 	if err != nil {
 		t.Fatal(err)
 	}

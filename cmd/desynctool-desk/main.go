@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report/reader"
 )
@@ -27,11 +27,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // answering reads bundles in a process of its own, and replaces the names of players with pseudonyms.
 func answering() *reader.Answering {
 	return &reader.Answering{Names: func(key string) (reader.Scrubber, error) {
-		k, err := names.ParseKey(key, "the key")
+		k, err := pseudonyms.ParseKey(key, "the key")
 		if err != nil {
 			return nil, err
 		}
-		return names.NewScrubber(k), nil
+		return pseudonyms.NewScrubber(k), nil
 	}}
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/desk/names"
+	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/reader"
 )
@@ -46,7 +46,7 @@ func TestDeskNames(t *testing.T) {
 			t.Fatal(err, text)
 		}
 	}
-	key := names.NewKey()
+	key := pseudonyms.NewKey()
 	var contents [2][]string
 	for i, isolate := range []string{"", "--isolate"} {
 		where := filepath.Join(dir, "desk"+isolate)

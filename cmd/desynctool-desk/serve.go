@@ -18,8 +18,8 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
-	"github.com/desynctool/desynctool/desk/door"
 	"github.com/desynctool/desynctool/desk/queue"
+	"github.com/desynctool/desynctool/desk/server"
 	"github.com/desynctool/desynctool/desk/web"
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -61,7 +61,7 @@ Exit status: 2 if it cannot begin. Told to end it exits with 128 and the number 
     --tls-cert cert.pem --tls-key key.pem`,
 		Args: cobra.NoArgs,
 	}
-	def := door.DefaultLimits
+	def := server.DefaultLimits
 	f := cmd.Flags()
 	f.StringVar(&flags.listen, "listen", "127.0.0.1:8080", "the address to listen on")
 	f.IntVar(&flags.jobs, "work", 0, "triage this many bundles at once in this process")
@@ -104,11 +104,11 @@ func (f *deskServeFlags) check() error {
 	return nil
 }
 
-func (f *deskServeFlags) limits() door.Limits {
-	rate := func(often float64, burst int) door.Rate {
-		return door.Rate{Often: often, Burst: max(burst, int(often/6))}
+func (f *deskServeFlags) limits() server.Limits {
+	rate := func(often float64, burst int) server.Rate {
+		return server.Rate{Often: often, Burst: max(burst, int(often/6))}
 	}
-	return door.Limits{
+	return server.Limits{
 		Bundle: f.bundle << 20, Waiting: f.waiting << 20, AtOnce: f.atOnce,
 		Token: rate(f.rateToken, 10), Address: rate(f.rateAddress, 10),
 	}
@@ -153,7 +153,7 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	loopback, err := door.CheckListen(l.Addr(), hasToken)
+	loopback, err := server.CheckListen(l.Addr(), hasToken)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), l.Close())
 	}
@@ -161,10 +161,10 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	entrance := door.New(door.Options{
+	entrance := server.New(server.Options{
 		Store: store, Blobs: x.Blobs, Uploads: flags.uploads, Pages: pages, Loopback: loopback, Proxied: flags.proxied, URL: flags.url,
 		Limits: flags.limits(), Log: d.Stderr,
-		Accept: func(ctx context.Context, h door.Hint) (door.Enqueue, error) {
+		Accept: func(ctx context.Context, h server.Hint) (server.Enqueue, error) {
 			priority, err := q.PriorityOf(ctx, h.Build)
 			return func(ctx context.Context, tx *desk.Tx, b *desk.Bundle) error {
 				return q.Enqueue(ctx, tx, b.ID, priority)
@@ -197,8 +197,8 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 
 // visitor is who asks, as the pages have it.
 func visitor(r *http.Request) web.Who {
-	v := door.VisitorOf(r.Context())
-	return web.Who{Name: v.Name, Read: v.Read, Triage: v.Triage, Upload: v.Upload, CSRF: v.CSRF(), Program: !door.NeedsForm(r), LoggedIn: v.LoggedIn()}
+	v := server.VisitorOf(r.Context())
+	return web.Who{Name: v.Name, Read: v.Read, Triage: v.Triage, Upload: v.Upload, CSRF: v.CSRF(), Program: !server.NeedsForm(r), LoggedIn: v.LoggedIn()}
 }
 
 // bundleFile opens what is kept of bundles, for downloads.

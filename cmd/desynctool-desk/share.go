@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/desk/door"
 	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/desk/server"
 	"github.com/desynctool/desynctool/internal/cli"
 )
 
@@ -41,7 +41,7 @@ Exit status: 0 if it was made, 2 if there is no such report.`,
 			return "", err
 		}
 		secret, err := s.Share(d.Context, who, ids[0])
-		return strings.TrimRight(base, "/") + door.SharePath(secret), err
+		return strings.TrimRight(base, "/") + server.SharePath(secret), err
 	})
 	list := &cobra.Command{
 		Use: "list", Short: "List the links, without their secrets",

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/desk/door"
 	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/desk/server"
 	"github.com/desynctool/desynctool/internal/cli"
 )
 
@@ -43,7 +43,7 @@ Exit status: 0 if it was added, 2 if the address cannot be one.`,
 	add.Flags().StringVar(&file, "secret-file", "", "the file with the secret; without it one is made, and printed")
 	add.Flags().BoolVar(&private, "private", false, "the address may be in a private network, or on this machine")
 	add.RunE = d.changing(addAs(add), true, func(s *desk.Store, who string, args []string) (string, error) {
-		if err := door.CheckWebhook(args[0]); err != nil {
+		if err := server.CheckWebhook(args[0]); err != nil {
 			return "", err
 		}
 		secret, said := desk.NewSecret(), true

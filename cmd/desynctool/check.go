@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/conform"
+	"github.com/desynctool/desynctool/report/check"
 )
 
 func newCheck(e *env) *cobra.Command {
@@ -50,7 +50,7 @@ func doCheck(e *env, paths []string, all bool, format *cli.Outputs) error {
 	defer tree.Close()
 	end := e.watch(tree, "checking")
 	defer end()
-	result, unread := conform.Check(tree, paths, conform.Options{})
+	result, unread := check.Check(tree, paths, check.Options{})
 	end()
 	unread = tree.Explain(unread)
 	if len(result) == 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 var docCommand = regexp.MustCompile("(?s)```\n\\$ desynctool ([^\n]*)\n(.*?)```\n")

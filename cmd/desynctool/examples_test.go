@@ -12,7 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/cli/clitest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
@@ -137,7 +137,7 @@ func (p *playground) repository() {
 
 // TestExamples runs the examples in the help of every command as they are, with the files that they name.
 func TestExamples(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestExamples(t *testing.T) {
 	t.Chdir(p.dir)
 	p.session()
 	p.others()
-	clitest.Examples(t, fresh, sample.Of(12, 1), func(command, dir string) bool {
+	clitest.Examples(t, fresh, effort.Of(12, 1), func(command, dir string) bool {
 		switch command {
 		case "completion powershell", "explore": // not for bash, needs a terminal
 			return false

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // mounted runs a script in a shell that sees a small file system at $DISK, its own: 64 KiB that hold old.json,
@@ -78,10 +78,10 @@ func TestDiskFaults(t *testing.T) {
 // A trace that becomes shorter while it is compared, which the system says by SIGBUS where it is mapped, is a file that
 // breaks off: never a crash, and never peers that parted.
 func TestFileShrinks(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := t.TempDir()
 	var text strings.Builder
-	for n := range sample.Of(30_000, 100_000) {
+	for n := range effort.Of(30_000, 100_000) {
 		fmt.Fprintf(&text, "tick=%d system=Move sum=%08x\n", n, uint32(n)*2654435761)
 	}
 	paths := []string{filepath.Join(dir, "host.trace"), filepath.Join(dir, "client.trace")}
@@ -95,7 +95,7 @@ func TestFileShrinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	takes := time.Since(begun)
-	times := sample.Long(4, 100)
+	times := effort.Long(4, 100)
 	for n := range times {
 		if err := os.WriteFile(paths[1], []byte(text.String()), 0o666); err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/kill"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
 // TestWhichCommitPage: what docs/which-commit.md shows is what the transcript prints.
@@ -41,7 +41,7 @@ func TestWhichCommitPage(t *testing.T) {
 // A search that was killed, at whatever moment, leaves a repository that is as it was once the same
 // command has come to its end, which finds the same.
 func TestKilledBisectGit(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // hostile is a case of files that are right in every checksum and every rule of their format,
@@ -129,16 +129,16 @@ func weight(t testing.TB, dir string) (bytes int64) {
 // and at eight times the size allocates eight times as much, not sixty-four.
 func TestHostile(t *testing.T) {
 	for i, h := range hostileCases() {
-		if i%sample.Long(12, 1) != 0 {
+		if i%effort.Long(12, 1) != 0 {
 			continue
 		}
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			small := max(1, sample.Long(h.size/16, h.size))
+			small := max(1, effort.Long(h.size/16, h.size))
 			dirs := []string{t.TempDir(), t.TempDir()}
 			h.make(t, dirs[0], small)
 			h.make(t, dirs[1], 8*small)
-			for _, command := range h.commands[:sample.Long(1, len(h.commands))] {
+			for _, command := range h.commands[:effort.Long(1, len(h.commands))] {
 				one, eight := spend(t, dirs[0], &h, command), spend(t, dirs[1], &h, command)
 				for _, c := range []cost{one, eight} {
 					if c.status < 0 || c.status > 3 || bytes.Contains(c.errors, []byte("goroutine ")) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/cli/clitest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
@@ -64,14 +64,14 @@ func runHostile(t *testing.T, match string, args ...string) (status int, stdout,
 // TestHostileMatch: a match whose files end the process that reads them is inconclusive, whatever the
 // format, and the others are judged as ever.
 func TestHostileMatch(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	const path = "../../testdata/openttd"
 	var plain bytes.Buffer
 	if status := run([]string{"triage", path}, nil, &plain, io.Discard); status != 1 {
 		t.Fatal(status)
 	}
 	want := strings.Split(plain.String(), "\n")
-	for _, bad := range sample.Of([]int{3}, []int{1, 3, 6}) {
+	for _, bad := range effort.Of([]int{3}, []int{1, 3, 6}) {
 		status, stdout, stderr := runHostile(t, fmt.Sprint(bad), "triage", path, "--isolate")
 		got := strings.Split(stdout, "\n")
 		if status != 1 || stderr != "" || len(got) != len(want) {
@@ -140,7 +140,7 @@ func TestIsolatedIsTheSame(t *testing.T) {
 	}
 	all = append(all, folders...)
 	few := []string{"../../testdata/spring/silent_health", "../../testdata/factorio/desync-report-new.zip", "../../testdata/ggpo", "../../testdata/pastes/post-unified.md", "../../testdata/merkle"}
-	for _, path := range sample.Long(few, all) {
+	for _, path := range effort.Long(few, all) {
 		var ended [2]string
 		for i, isolate := range [][]string{nil, {"--isolate"}} {
 			dir := t.TempDir()

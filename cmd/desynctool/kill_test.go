@@ -15,8 +15,8 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/kill"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
 // victim is a command that is killed again and again.
@@ -119,7 +119,7 @@ func grows(name string) bool {
 // up to some record, all else whole. It does not count as a session before all of it is there, is
 // never taken for peers that parted, and is no hindrance for the next.
 func TestKilledRecord(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := filepath.Join(t.TempDir(), "s")
 	var kills, partly int
 	for _, fault := range []string{"", "rng-leak@60"} {
@@ -183,7 +183,7 @@ func TestKilledRecord(t *testing.T) {
 // A minimize that was killed has left nothing, a search to continue, or the result, and the
 // same command ends with the result.
 func TestKilledMinimize(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := t.TempDir()
 	desynctool(t, 0, nil, "record", "-o", filepath.Join(dir, "s"), "--ticks", "120", "--entities", "100", "--fault", "rng-leak@40")
 	out := filepath.Join(dir, "small")
@@ -232,7 +232,7 @@ func TestKilledMinimize(t *testing.T) {
 
 // A file that a command was writing when it was killed is the old one or the new one.
 func TestKilledFiles(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := t.TempDir()
 	s := filepath.Join(dir, "s")
 	desynctool(t, 0, nil, "record", "-o", s, "--ticks", "120", "--entities", "100", "--fault", "rng-leak@40")

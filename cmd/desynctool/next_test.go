@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -95,7 +95,7 @@ func TestNextCommands(t *testing.T) {
 	if len(cases) < 60 {
 		t.Fatalf("only %d folders", len(cases))
 	}
-	every, seen, ran := sample.Of(12, 1), map[string]bool{}, 0
+	every, seen, ran := effort.Of(12, 1), map[string]bool{}, 0
 	for i, path := range cases {
 		if i%every != 0 {
 			continue
@@ -119,7 +119,7 @@ func TestNextCommands(t *testing.T) {
 // TestNextCommandsOfOddPaths checks that names of folders stay names where somebody pastes what to do
 // next into a shell.
 func TestNextCommandsOfOddPaths(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash, which knows $'…'")
@@ -130,7 +130,7 @@ func TestNextCommandsOfOddPaths(t *testing.T) {
 	}
 	before := "s"
 	for n, dir := range []string{"a; touch pwned #", "$(touch pwned)", "it's `touch pwned`", "two  words  # and more", "a!b", "-x", "~", "*", "new\nline", "\x1b[31mred", "\xff", "a\\b", "'\"", "{a,b}", "a=b", "host"} {
-		if n%sample.Of(4, 1) != 0 {
+		if n%effort.Of(4, 1) != 0 {
 			continue
 		}
 		if err := os.Rename(before, dir); err != nil {

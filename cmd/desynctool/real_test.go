@@ -14,7 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/cli/clitest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -189,7 +189,7 @@ func TestRealWrapped(t *testing.T) {
 		}
 		want := triaged(t, paths...)
 		for k, w := range wrappings {
-			if !sample.Full() && k != n%len(wrappings) { // each post in another one
+			if !effort.Full() && k != n%len(wrappings) { // each post in another one
 				continue
 			}
 			dir := t.TempDir()
@@ -217,7 +217,7 @@ func TestRealWrapped(t *testing.T) {
 		}
 	}
 	for key := range excepted {
-		if sample.Full() {
+		if effort.Full() {
 			t.Errorf("%s is no shape and wrapping", key)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // TestRejoins plays sessions in which a peer is away and comes back, and holds what the
 // commands say against what the comparison of the sims said. The client is away in ticks
 // 120 to 159.
 func TestRejoins(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	for n, c := range []struct {
 		name   string
 		flags  []string
@@ -33,12 +33,12 @@ func TestRejoins(t *testing.T) {
 		{"bad load", []string{"--rejoin", "client@120+40"}, []string{"save-omits-field@1%d:client", "save-omits-field@160:client"}},
 		{"bad join", []string{"--join", "client@120"}, []string{"save-omits-field@100:client"}},
 	} {
-		if n%sample.Of(2, 1) != 0 || !sample.Turn(n, 3) {
+		if n%effort.Of(2, 1) != 0 || !effort.Turn(n, 3) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range sample.Of(1, 8) {
+			for seed := range effort.Of(1, 8) {
 				flags := append([]string{"--seed", fmt.Sprint(seed + 1)}, c.flags...)
 				if len(c.faults) > 0 {
 					fault := c.faults[seed%len(c.faults)]
@@ -51,7 +51,7 @@ func TestRejoins(t *testing.T) {
 					}
 					flags = append(flags, "--fault", fault)
 				}
-				for _, lean := range sample.Of([]bool{n%4 == 0}, []bool{false, true}) {
+				for _, lean := range effort.Of([]bool{n%4 == 0}, []bool{false, true}) {
 					rejoined(t, flags, lean)
 				}
 			}

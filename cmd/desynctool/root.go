@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -16,7 +16,7 @@ import (
 type env struct {
 	*cli.Env
 	// replayed keeps what games computed, nil until it is asked for.
-	replayed *kept.Cache
+	replayed *resultcache.Cache
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.

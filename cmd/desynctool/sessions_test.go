@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // truth is truth.json as its readers know it.
@@ -128,16 +128,16 @@ func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
 	for n, kind := range refsim.Faults() {
 		known[kind.Name] = true
-		if n%sample.Of(5, 1) != 0 || !sample.Turn(n, 3) {
+		if n%effort.Of(5, 1) != 0 || !effort.Turn(n, 3) {
 			continue
 		}
 		want, ok := large[kind.Name]
-		first := sample.Of(n%3, 0) // few sessions take turns with the places
+		first := effort.Of(n%3, 0) // few sessions take turns with the places
 		switch {
 		case ok:
-			want = sample.Of(played{2, 1}, sample.Long(played{4, 3}, want))
+			want = effort.Of(played{2, 1}, effort.Long(played{4, 3}, want))
 		default:
-			want = sample.Of(played{1, 1}, sample.Long(played{2, 1}, small))
+			want = effort.Of(played{1, 1}, effort.Long(played{2, 1}, small))
 		}
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +166,7 @@ func TestFaultsAreFound(t *testing.T) {
 func checkSession(t *testing.T, seed int, fault string) bool {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "s")
-	desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(seed), "--ticks", sample.Of("250", "700"), "--entities", sample.Of("250", "600"), "--fault", fault, "--snapshot-every", "150")
+	desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(seed), "--ticks", effort.Of("250", "700"), "--entities", effort.Of("250", "600"), "--fault", fault, "--snapshot-every", "150")
 	tr := readTruth(t, dir)
 	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")
 	var b bisectJSON
@@ -399,7 +399,7 @@ func checkLocus(t *testing.T, name, host, client string, tr truth) {
 
 // TestNoFalseAlarm plays sessions without a fault.
 func TestNoFalseAlarm(t *testing.T) {
-	for seed := range sample.Of(5, 50) {
+	for seed := range effort.Of(5, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "s")
@@ -451,9 +451,9 @@ var departing = map[string]string{
 // TestReplayTellsFaultsApart replays the orders of a clean session in sims with each
 // mistake: which ways of replaying depart follows from the mechanism.
 func TestReplayTellsFaultsApart(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := filepath.Join(t.TempDir(), "s")
-	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", sample.Of("180", "300"), "--entities", sample.Of("150", "400"))
+	desynctool(t, 0, nil, "record", "-o", dir, "--seed", "7", "--ticks", effort.Of("180", "300"), "--entities", effort.Of("150", "400"))
 	host := filepath.Join(dir, "host")
 	for n, kind := range refsim.Faults() {
 		list, ok := departing[kind.Name]
@@ -464,8 +464,8 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
 			for k, args := range [][]string{
-				{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches", "--until", sample.Of("90", "300")}, {"--check-purity"}, {"--predict", "0,1"},
-				{"--serialize"}, {"--rollback", "3", "--until", sample.Of("90", "160")},
+				{"--against", "builtin"}, {"--dual"}, {"--runs", "4"}, {"--check-caches", "--until", effort.Of("90", "300")}, {"--check-purity"}, {"--predict", "0,1"},
+				{"--serialize"}, {"--rollback", "3", "--until", effort.Of("90", "160")},
 			} {
 				way := strings.TrimPrefix(args[0], "--")
 				if slices.Contains(ways, way+"?") {
@@ -475,7 +475,7 @@ func TestReplayTellsFaultsApart(t *testing.T) {
 				if byChance || slices.Contains(ways, way) {
 					status = 1
 				}
-				if status == 0 && (n+k)%sample.Of(3, 1) != 0 {
+				if status == 0 && (n+k)%effort.Of(3, 1) != 0 {
 					continue // of the ways that show nothing, some are tried
 				}
 				var d struct {

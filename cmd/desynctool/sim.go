@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/internal/kept"
+	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
@@ -206,16 +206,16 @@ func (s *simFlags) parse(ctx context.Context, flag, spec string) (*bisect.Sim, e
 const maxKept = 4 << 30
 
 // replaysKept returns where the results of games are kept.
-func (e *env) replaysKept() *kept.Cache {
+func (e *env) replaysKept() *resultcache.Cache {
 	if e.replayed != nil {
 		return e.replayed
 	}
-	dir, err := kept.Folder("replays")
+	dir, err := resultcache.Folder("replays")
 	if err != nil {
 		err = fmt.Errorf("nothing is kept: %w", err)
-		e.replayed = kept.None()
+		e.replayed = resultcache.None()
 	} else {
-		e.replayed, err = kept.Open(dir, maxKept)
+		e.replayed, err = resultcache.Open(dir, maxKept)
 	}
 	if err != nil {
 		e.Warn([]string{"what games compute: " + err.Error()})

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/hostiletest"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/hostiletest"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/snapshot"
@@ -154,11 +154,11 @@ func betrayed(text string) string {
 // TestTheirsInFiles: names that are sentences stand between quotation marks wherever a command says
 // something of them, and whatever names files bring, what commands print does nothing.
 func TestTheirsInFiles(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	for _, name := range []string{"GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR"} {
 		t.Setenv(name, "")
 	}
-	cases, every := 0, sample.Long(12, 1)
+	cases, every := 0, effort.Long(12, 1)
 	for i, trick := range hostiletest.Tricks {
 		if i%every != 0 || strings.ToValidUTF8(trick, "") != trick {
 			continue

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -119,7 +119,7 @@ func TestTriageTruth(t *testing.T) {
 	for i, tr := range triageTruths {
 		bundles := []string{"bundle.zip", "bundle.tar.gz"}
 		switch {
-		case sample.Full():
+		case effort.Full():
 		case i%3 == 0:
 			bundles = bundles[i%2:][:1]
 		default:

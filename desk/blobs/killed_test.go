@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/desynctool/desynctool/internal/kill"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
 // TestKilled: what a writer said was kept is there and whole after it was killed at any moment, what else is there is
@@ -35,7 +35,7 @@ func TestKilled(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	for r := range sample.Long(4, 40) {
+	for r := range effort.Long(4, 40) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$", "-test.count=1")
 		cmd.Env = append(os.Environ(), variable+"="+dir, fmt.Sprintf("%s=%d", round, r))
 		lines, ended, err := kill.After(cmd, time.Duration(40+37*r%300)*time.Millisecond)

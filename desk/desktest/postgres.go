@@ -23,7 +23,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // Variable is the environment variable with which a PostgreSQL that is missing fails a test, and skips nothing.
@@ -235,7 +235,7 @@ func Each(t *testing.T, f func(t *testing.T, where string)) {
 
 // Some is [Each] where the tests try everything, or have to have PostgreSQL; otherwise it is [SQLite].
 func Some(t *testing.T, f func(t *testing.T, where string)) {
-	if sample.Full() || os.Getenv(Variable) != "" {
+	if effort.Full() || os.Getenv(Variable) != "" {
 		Each(t, f)
 		return
 	}

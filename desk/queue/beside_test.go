@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -93,7 +93,7 @@ func TestAgainCounts(t *testing.T) {
 			ids = append(ids, d.send(t, "a.txt", bundleText(i)).ID)
 		}
 		d.work(t, queue.Options{})
-		for range sample.Of(1, 3) {
+		for range effort.Of(1, 3) {
 			if _, err := d.queue.Again(context.Background(), ids); err != nil {
 				t.Fatal(err)
 			}

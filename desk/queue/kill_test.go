@@ -25,8 +25,8 @@ import (
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
-	"github.com/desynctool/desynctool/internal/kill"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
 // workVariable has this program be a worker, or a sender, of the store that it names; the others say where the blobs are, which
@@ -111,8 +111,8 @@ func program(t testing.TB, where, blobDir, send string, clock int) *exec.Cmd {
 // TestKilled: senders, workers and the PostgreSQL server are killed at any time. What was acknowledged is there, every bundle
 // is triaged once in effect, and what is counted is what the bundles say.
 func TestKilled(t *testing.T) {
-	sample.Whole(t)
-	kills := sample.Of(2, sample.Long(4, 10))
+	effort.Whole(t)
+	kills := effort.Of(2, effort.Long(4, 10))
 	if os.Getenv(kill.Variable) != "" {
 		kills = kill.Times()
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -325,7 +325,7 @@ func TestClocks(t *testing.T) {
 	desktest.Some(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
 		d := open(t, where, blobDir, desk.Options{})
-		bundles := sample.Of(30, 60)
+		bundles := effort.Of(30, 60)
 		for i := range bundles {
 			d.send(t, "a.txt", bundleText(i))
 		}

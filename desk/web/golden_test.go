@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 // changing is what differs from one run to the next, or with each change of the style: tokens of forms, and the

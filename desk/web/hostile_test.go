@@ -10,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/web"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -148,7 +148,7 @@ func TestAnyText(t *testing.T) {
 	want := [2]string{fmt.Sprint(count(hostile(t, "plain"))), fmt.Sprint(count(hostile(t, "two words")))}
 	letters := []rune(`<>"'&=/\{}$%;:#a1 !-` + "`\u202e\u00e9")
 	random := rand.New(rand.NewPCG(1, 2))
-	for range sample.Of(4, 100) {
+	for range effort.Of(4, 100) {
 		text := "x"
 		for range 1 + random.IntN(20) {
 			text += string(letters[random.IntN(len(letters))])

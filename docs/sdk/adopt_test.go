@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
-	"github.com/desynctool/desynctool/report/conform"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/report/check"
 )
 
 // adoptPage is docs/adopt.md.
@@ -96,7 +96,7 @@ func levels(t *testing.T, dir string, program func(level string) []string) {
 
 // TestAdoptC builds and runs the C code of docs/adopt.md.
 func TestAdoptC(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	needTool(t, "cc")
 	dir := adoptCode(t, "c", "game.h", "level1.c", "state.h", "level2.c", "level3.c", "level4.c")
 	header, err := filepath.Abs("c")
@@ -105,7 +105,7 @@ func TestAdoptC(t *testing.T) {
 	}
 	levels(t, dir, func(level string) []string {
 		path := filepath.Join(dir, "level"+level)
-		out, err := exec.Command("cc", "-std=c99", sample.Of("-O0", "-O2"), "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", header, "-o", path, path+".c").CombinedOutput()
+		out, err := exec.Command("cc", "-std=c99", effort.Of("-O0", "-O2"), "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", header, "-o", path, path+".c").CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -135,7 +135,7 @@ func TestAdoptCSharp(t *testing.T) {
 // TestAdoptRules: the rules that docs/adopt.md names are checked.
 func TestAdoptRules(t *testing.T) {
 	checked := map[string]bool{}
-	for _, r := range conform.Rules() {
+	for _, r := range check.Rules() {
 		checked[r.ID] = r.Unchecked == ""
 	}
 	_, section, _ := strings.Cut(adoptPage(t), "\n## Check your writer\n")

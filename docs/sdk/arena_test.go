@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // arena builds the second example in C.
@@ -93,7 +93,7 @@ func TestArenaFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bit, sessions := 0, 0
-			for seed := range sample.Long(1, 3) {
+			for seed := range effort.Long(1, 3) {
 				if arenaFault(t, program, name, seed+1) {
 					bit++
 				}
@@ -163,7 +163,7 @@ func TestArenaMistreated(t *testing.T) {
 	}
 	program := compile(t, "c/arena.c", append(slices.Clone(sanitized), "-pthread")...)
 	dir, _ := play(t, program, "--ticks", "120", "--peers", "4")
-	damagedLoads(t, sample.Long(60, 600), dir, program, "serve")
+	damagedLoads(t, effort.Long(60, 600), dir, program, "serve")
 	for _, args := range [][]string{
 		{}, {"record"}, {"record", dir, "--seed", "x"}, {"record", dir, "--peers", "5"}, {"record", dir, "--fault", "no-such"},
 		{"record", dir, "--fault", "rng-leak/Nowhere"}, {"record", dir, "--fault", "rng-leak@5:nobody"}, {"serve", "--ticks", "5"}, {"record", dir, "--ticks"},

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/peers"
 )
@@ -33,7 +33,7 @@ func compile(t *testing.T, source string, flags ...string) string {
 // skirmish builds the game in C.
 func skirmish(t *testing.T) string {
 	t.Helper()
-	return compile(t, "c/skirmish.c", sample.Of("-O1", "-O2"))
+	return compile(t, "c/skirmish.c", effort.Of("-O1", "-O2"))
 }
 
 // faultTick is the tick from which the client of the sessions goes wrong.
@@ -58,8 +58,8 @@ func TestC(t *testing.T) {
 	dir := skirmishes(t, program)
 	t.Run("module", func(t *testing.T) {
 		module := "wasm:" + filepath.Join("..", "..", "testdata", "wasm", "skirmish.wasm")
-		if sample.Full() { // bisect/wasmsim does it as well
-			conforms(t, nil, "--log", filepath.Join(dir, "host"), "--ticks", sample.Long("100", "600"), module)
+		if effort.Full() { // bisect/wasmsim does it as well
+			conforms(t, nil, "--log", filepath.Join(dir, "host"), "--ticks", effort.Long("100", "600"), module)
 		}
 		wants(t, run(t, 0, "replay", filepath.Join(dir, "client"), "--sim", module, "--from-each-snapshot", "--predict", "0,1"),
 			"IN SYNC  from-each-snapshot", "6 snapshots resumed", "IN SYNC  predict")
@@ -80,7 +80,7 @@ func skirmishes(t *testing.T, program string) (clean string) {
 	sim := "exec:" + program + " serve"
 
 	t.Run("files", func(t *testing.T) {
-		for _, dir := range sample.Of([]string{faulty}, []string{clean, faulty}) {
+		for _, dir := range effort.Of([]string{faulty}, []string{clean, faulty}) {
 			files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 			if err != nil || len(files) < 2*9 {
 				t.Fatalf("%s: only %v, %v", dir, files, err)
@@ -114,7 +114,7 @@ func skirmishes(t *testing.T, program string) (clean string) {
 				t.Errorf("orders are ignored:\n%s", out)
 			}
 		}
-		out := run(t, 0, "replay", host, "--sim", sim, "--serialize", "--rollback", sample.Of("1", "3"), "--check-caches", "--check-purity", "--drill")
+		out := run(t, 0, "replay", host, "--sim", sim, "--serialize", "--rollback", effort.Of("1", "3"), "--check-caches", "--check-purity", "--drill")
 		if n := strings.Count(out, "IN SYNC"); n != 4 {
 			t.Errorf("%d ways of replaying are in sync, expected 4:\n%s", n, out)
 		}
@@ -144,9 +144,9 @@ func skirmishes(t *testing.T, program string) (clean string) {
 
 	t.Run("protocol", func(t *testing.T) {
 		for _, transport := range []string{"stdio", "unix", "tcp"} {
-			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--ticks", sample.Of("30", "300"), "--", program, "serve")
+			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--ticks", effort.Of("30", "300"), "--", program, "serve")
 		}
-		conforms(t, nil, "--ticks", sample.Of("100", "300"), "--", program, "serve")
+		conforms(t, nil, "--ticks", effort.Of("100", "300"), "--", program, "serve")
 	})
 
 	t.Run("load", func(t *testing.T) {
@@ -212,8 +212,8 @@ func TestCSource(t *testing.T) {
 
 // TestCVectors: the examples of the documentation come out byte for byte.
 func TestCVectors(t *testing.T) {
-	flags := []string{sample.Of("-O0", "-O2")}
-	if runtime.GOOS == "linux" && sample.Full() { // which take long to compile
+	flags := []string{effort.Of("-O0", "-O2")}
+	if runtime.GOOS == "linux" && effort.Full() { // which take long to compile
 		flags = sanitized
 	}
 	program := compile(t, "testdata/vectors.c", flags...)
@@ -363,7 +363,7 @@ func TestCMalformed(t *testing.T) {
 func malformed(t *testing.T, program string) {
 	t.Helper()
 	dir, _ := play(t, program, "--ticks", "200")
-	damagedLoads(t, sample.Long(150, 1500), dir, program, "serve")
+	damagedLoads(t, effort.Long(150, 1500), dir, program, "serve")
 	hello := []byte("\x93\x01\xa5hello\x92\x01\xaadesynctool")
 	header := "\x9a\x07\xa0\xa0\x92\x00\x00\xc4\x20" + strings.Repeat("\x00", 32) + "\x00\x00\x91\x92\xa4move\xc2\x90\x90"
 	start := []byte("\x93\x02\xa5start\x91" + header)
@@ -441,7 +441,7 @@ func malformed(t *testing.T, program string) {
 
 	// Whatever else comes.
 	random := rand.New(rand.NewPCG(1, 2))
-	for range sample.Long(30, 150) {
+	for range effort.Long(30, 150) {
 		var stdin []byte
 		for _, value := range whole {
 			value = bytes.Clone(value)

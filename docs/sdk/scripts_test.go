@@ -16,7 +16,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/peers"
 )
@@ -52,18 +52,18 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 // finds its fault, and nothing else. Without DESYNCTOOL_FULL_TESTS it is replayed in one way and the fault
 // is found in one: the game in C goes all ways.
 func (s *scripted) plays(t *testing.T) {
-	all := sample.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1"
-	long := sample.Long(220, 600)
-	ticks := sample.Of(60, long)
+	all := effort.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1"
+	long := effort.Long(220, 600)
+	ticks := effort.Of(60, long)
 	short := []string{"--ticks", strconv.Itoa(ticks)}
 	clean, said := playScript(t, s.command, short...)
 	if said != "" {
 		t.Errorf("the clean session says %q", said)
 	}
-	withFault := []string{"--ticks", strconv.Itoa(sample.Of(130, long)), "--fault", faultTick} // which shows in tick 127
+	withFault := []string{"--ticks", strconv.Itoa(effort.Of(130, long)), "--fault", faultTick} // which shows in tick 127
 	faulty, said := playScript(t, s.command, withFault...)
 	tick, system := parted(t, said)
-	another := []string{"--seed", "2", "--ticks", sample.Of("20", "200"), "--sign", "5"}
+	another := []string{"--seed", "2", "--ticks", effort.Of("20", "200"), "--sign", "5"}
 	other, _ := playScript(t, s.command, another...)
 	host, client := filepath.Join(faulty, "host"), filepath.Join(faulty, "client")
 	served := sim(s.command)
@@ -127,7 +127,7 @@ func (s *scripted) plays(t *testing.T) {
 			t.Skip("needs DESYNCTOOL_FULL_TESTS")
 		}
 		serve := append(slices.Clone(s.command), "serve")
-		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", sample.Long("60", "600"), "--"}, serve...)...)
+		conforms(t, nil, append([]string{"--log", filepath.Join(clean, "host"), "--ticks", effort.Long("60", "600"), "--"}, serve...)...)
 		for _, transport := range []string{"unix", "tcp"} {
 			if transport != "unix" || runtime.GOOS != "windows" {
 				conforms(t, nil, append([]string{"--transport", transport, "--ticks", "40", "--"}, serve...)...)
@@ -140,7 +140,7 @@ func (s *scripted) plays(t *testing.T) {
 			t.Skip("needs DESYNCTOOL_FULL_TESTS")
 		}
 		loads(t, served, clean, other, faulty, tick)
-		damagedLoads(t, sample.Of(8, sample.Long(50, 600)), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
+		damagedLoads(t, effort.Of(8, effort.Long(50, 600)), clean, s.command[0], append(slices.Clone(s.command[1:]), "serve")...)
 	})
 }
 
@@ -237,7 +237,7 @@ func (s *scripted) findsMistakes(t *testing.T, list []mistake) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range list[:min(len(list), sample.Long(2, 100))] {
+	for _, m := range list[:min(len(list), effort.Long(2, 100))] {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if n := strings.Count(string(source), m.old); n != 1 {
@@ -251,7 +251,7 @@ func (s *scripted) findsMistakes(t *testing.T, list []mistake) {
 				t.Fatal(err)
 			}
 			command := s.run(t, dir)
-			args := append([]string{"sim", "check", "--ticks", sample.Long("100", "200"), "--log", host, "--"}, append(slices.Clone(command), "serve")...)
+			args := append([]string{"sim", "check", "--ticks", effort.Long("100", "200"), "--log", host, "--"}, append(slices.Clone(command), "serve")...)
 			wants(t, run(t, 1, args...), m.part)
 			if m.replay != nil {
 				wants(t, run(t, 1, append([]string{"replay", host, "--sim", sim(command)}, m.replay...)...), m.says)
@@ -411,7 +411,7 @@ func (s *scripted) refusesNonsense(t *testing.T, bounded []string) {
 			request(t, 11, "test", []any{3, some}), request(t, 12, "predict", []any{3, 1, []any{some}}),
 		}
 		ended := 0
-		for range sample.Long(6, 60) {
+		for range effort.Long(6, 60) {
 			var in []byte
 			for range 20 {
 				value := bytes.Clone(whole[random.IntN(len(whole))][4:])

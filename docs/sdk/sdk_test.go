@@ -19,7 +19,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // built is the folder of what tests build once.
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func takeTurns() {
 	var not []string
 	for i, tests := range []string{"CPP", "Python", "CSharp|Trade", "TypeScript", "Rust"} {
-		if !sample.Turn(i, 3) {
+		if !effort.Turn(i, 3) {
 			not = append(not, tests)
 		}
 	}
@@ -120,7 +120,7 @@ func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, s
 // whole skips a test of one more language unless all are tried: C and Python stand for them.
 func whole(t *testing.T) {
 	t.Helper()
-	if !sample.Full() && os.Getenv("DESYNCTOOL_SDK_TESTS") != "1" {
+	if !effort.Full() && os.Getenv("DESYNCTOOL_SDK_TESTS") != "1" {
 		t.Skip("neither DESYNCTOOL_FULL_TESTS nor DESYNCTOOL_SDK_TESTS is 1")
 	}
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // What is found in a file of signatures, by the numbers that all SDKs have for it.
@@ -360,7 +360,7 @@ func (s signer) signsRFC8032(t *testing.T) {
 		records, want = append(records, b), append(want, v.key+" "+v.signature)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	for n := range sample.Long(140, 300) {
+	for n := range effort.Long(140, 300) {
 		b := make([]byte, 32+n)
 		for i := range b {
 			b[i] = byte(random.Uint32())
@@ -397,12 +397,12 @@ func (s signer) isStrict(t *testing.T) {
 	message := []byte("what is signed")
 	good := ed25519.Sign(chainSecret, message)
 	add(key, good, message)
-	for bit := 0; bit < 512; bit += sample.Long(7, 1) {
+	for bit := 0; bit < 512; bit += effort.Long(7, 1) {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
 		add(key, bad, message)
 	}
-	for bit := 0; bit < 256; bit += sample.Long(7, 1) {
+	for bit := 0; bit < 256; bit += effort.Long(7, 1) {
 		bad := bytes.Clone(key)
 		bad[bit/8] ^= 1 << (bit % 8)
 		add(bad, good, message)
@@ -424,7 +424,7 @@ func (s signer) isStrict(t *testing.T) {
 		keys = append(keys, little(y), little(new(big.Int).SetBit(y, 255, 1)))
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	for range sample.Long(10, 40) { // half of all y are of no point
+	for range effort.Long(10, 40) { // half of all y are of no point
 		k := make([]byte, 32)
 		for i := range k {
 			k[i] = byte(random.Uint32())
@@ -772,7 +772,7 @@ func (s signer) judgesMutants(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var records [][]byte
 	var want []string
-	for range sample.Long(60, 1000) {
+	for range effort.Long(60, 1000) {
 		c := newChain(7, "host", [32]byte{}, chainSecret).append(100, 101, 110)
 		if random.IntN(3) > 0 {
 			c.end()
@@ -820,7 +820,7 @@ func (s signer) judgesMutants(t *testing.T) {
 // losesNothing kills a program while it writes: each entry that it said was written is in the file.
 func (s signer) losesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	for range sample.Long(1, 10) {
+	for range effort.Long(1, 10) {
 		path := filepath.Join(t.TempDir(), "tick-signatures.bin")
 		cmd := exec.Command(s[0], append(slices.Clone(s[1:]), "write", path)...)
 		stdin, err := cmd.StdinPipe()
@@ -975,8 +975,8 @@ func TestPythonSignatures(t *testing.T) {
 }
 
 func TestCSignatures(t *testing.T) {
-	sample.Whole(t)
-	signer{compile(t, "testdata/signatures.c", sample.Of("-O1", "-O2"))}.signs(t)
+	effort.Whole(t)
+	signer{compile(t, "testdata/signatures.c", effort.Of("-O1", "-O2"))}.signs(t)
 }
 
 func TestCSignaturesSanitized(t *testing.T) {

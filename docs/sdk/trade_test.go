@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -95,7 +95,7 @@ func TestTradeClean(t *testing.T) {
 	for _, file := range append(filesOf(t, dir, "*/*.snap", 4*5), filesOf(t, dir, "*/order-log.bin", 4)...) {
 		wants(t, run(t, 0, "verify", file), "VERIFIED")
 	}
-	damagedLoads(t, sample.Long(60, 500), dir, "mono", exe, "serve")
+	damagedLoads(t, effort.Long(60, 500), dir, "mono", exe, "serve")
 	text := run(t, 0, "dump", filepath.Join(dir, "client", "desync_0000000000000007_0000000300.snap"))
 	wants(t, text, `%peer "client"`, `%meta "locale" "de_DE"`, `%meta "data_hash" `, "%rng 0x", "Market[3:2].Stock.amount = ", "cache RouteCost[12:12].Way.miles = 0", "Realm[0].Fortune.state = ")
 	if text := run(t, 0, "dump", filepath.Join(dir, "client", "order-log.bin")); strings.Contains(text, "locale") {
@@ -207,7 +207,7 @@ func TestTradeFaults(t *testing.T) {
 	if len(names) < 20 {
 		t.Fatalf("only %d kinds of mistakes", len(names))
 	}
-	seeds := sample.Long(1, 2)
+	seeds := effort.Long(1, 2)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

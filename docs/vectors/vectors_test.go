@@ -20,9 +20,9 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/conform"
+	"github.com/desynctool/desynctool/report/check"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -832,12 +832,12 @@ func checkFile(t *testing.T, dir, name string, b []byte) {
 	if err := os.WriteFile(path, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	result, err := conform.Check(files.Disk, []string{path}, conform.Options{})
+	result, err := check.Check(files.Disk, []string{path}, check.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range result[0].Findings {
-		if f.Rule.Level == conform.Error {
+		if f.Rule.Level == check.Error {
 			t.Errorf("%s: %s: %s", name, f.Rule.ID, f.Text)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -266,7 +266,7 @@ func TestManyParts(t *testing.T) {
 // TestCut: a file that is cut anywhere is never said to differ.
 func TestCut(t *testing.T) {
 	whole := peers[reference].level()
-	for n := 1; n < len(whole); n += sample.Of(17, 1) {
+	for n := 1; n < len(whole); n += effort.Of(17, 1) {
 		r := compare(t, LevelFormat, "level_with_tags_tick_3703.dat", whole, whole[:n])
 		if r.First != nil {
 			t.Fatalf("cut at %d: %+v", n, r.First)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/godot/godottest"
-	"github.com/desynctool/desynctool/internal/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 const ordersCorpus = "../../testdata/godot-rollback"

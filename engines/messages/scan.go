@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/literals"
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -62,8 +62,8 @@ type scanner struct {
 	lineStart int64
 
 	forms    []known
-	literals *literals.Searcher
-	places   literals.Places
+	literals *textsearch.Searcher
+	places   textsearch.Places
 	text     string // of the last claim
 }
 
@@ -126,13 +126,13 @@ func scan(in io.Reader, name string, lists ...[]*Grammar) ([]*tracediff.ClaimLog
 var searchers sync.Map
 
 // searcher returns the searcher of some literals, which is made once.
-func searcher(texts []string) *literals.Searcher {
+func searcher(texts []string) *textsearch.Searcher {
 	key := strings.Join(texts, "\x00")
 	if s, ok := searchers.Load(key); ok {
-		return s.(*literals.Searcher)
+		return s.(*textsearch.Searcher)
 	}
-	s, _ := searchers.LoadOrStore(key, literals.New(texts))
-	return s.(*literals.Searcher)
+	s, _ := searchers.LoadOrStore(key, textsearch.New(texts))
+	return s.(*textsearch.Searcher)
 }
 
 // fill reads until the window is full or the log ends.

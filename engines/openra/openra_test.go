@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -367,7 +367,7 @@ func TestTruncatedUnseen(t *testing.T) {
 func TestFlipped(t *testing.T) {
 	for _, name := range []string{hostReport, clientReport, lateReport} {
 		text := content(t, name)
-		for bit := 0; bit < 8*len(text); bit += sample.Of(5, 1) {
+		for bit := 0; bit < 8*len(text); bit += effort.Of(5, 1) {
 			text[bit/8] ^= 1 << (bit % 8)
 			valid(t, text)
 			text[bit/8] ^= 1 << (bit % 8)

@@ -18,7 +18,7 @@ import (
 	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -481,7 +481,7 @@ func live() uint64 {
 func TestMemory(t *testing.T) {
 	const limit = 16 << 20
 	for _, differ := range []bool{false, true} {
-		size := sample.Of(12<<20, 100<<20)
+		size := effort.Of(12<<20, 100<<20)
 		if differ {
 			size = 12 << 20
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -203,7 +203,7 @@ func TestTruth(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s is not in TRUTH.md", base)
 				}
-				if base != firstDifferent && shared%sample.Of(6, 1) != 0 {
+				if base != firstDifferent && shared%effort.Of(6, 1) != 0 {
 					continue
 				}
 				server := readFile(t, filepath.Join(stateCorpus, name, "server", base))
@@ -697,7 +697,7 @@ func TestFlipped(t *testing.T) {
 		}
 	}
 	for _, tag := range tags {
-		check(pack(t, tag, 302, everything()), sample.Of(5, 1))
+		check(pack(t, tag, 302, everything()), effort.Of(5, 1))
 	}
 	for _, name := range []string{
 		"rng_poke/server/dmp_cmds_00000309_000adee0.sav",
@@ -708,12 +708,12 @@ func TestFlipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(content, sample.Of(16001, 4001))
+		check(content, effort.Of(16001, 4001))
 		_, body, err := unpack(bytes.NewReader(content), int64(len(content)), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(pack(t, "OTTN", 302, body), sample.Of(28001, 7001))
+		check(pack(t, "OTTN", 302, body), effort.Of(28001, 7001))
 	}
 }
 

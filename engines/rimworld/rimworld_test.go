@@ -15,7 +15,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -256,7 +256,7 @@ func TestTruncated(t *testing.T) {
 	for line := range strings.Lines(whole) {
 		seen[at.ReplaceAllString(line, "")] = true
 	}
-	for n := 0; n < len(text); n += sample.Of(11, 1) {
+	for n := 0; n < len(text); n += effort.Of(11, 1) {
 		got, err := list(t, text[:n], "host_traces.txt")
 		if err == nil || errors.Is(err, frame.ErrCorrupt) {
 			t.Fatalf("cut at %d: %v", n, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -36,7 +36,7 @@ func TestCutDemoIsNoDifference(t *testing.T) {
 		}
 		return r
 	}
-	step := sample.Of(997, 97)
+	step := effort.Of(997, 97)
 	for n := 2000; n < len(whole); n += step {
 		c, err := orderlog.Compare([]orderlog.Named{{Name: "whole", Source: open(whole)}, {Name: "cut", Source: open(whole[:n])}}, orderlog.CompareOptions{})
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // readBy reads a text as a decoder does that has read others before.
@@ -75,7 +75,7 @@ func TestRepeat(t *testing.T) {
 	s, bad, repeated := newScratch(), 0, 0
 	type pair struct{ got, want any }
 	var earlier []pair
-	for n := range sample.Of(25, sample.Long(500, 1500)) {
+	for n := range effort.Of(25, effort.Long(500, 1500)) {
 		text := all[r.IntN(len(all))]
 		if n%3 > 0 {
 			text = altered(r, text)

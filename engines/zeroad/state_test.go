@@ -18,7 +18,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -199,7 +199,7 @@ func TestStateTruth(t *testing.T) {
 					}
 				}
 				bruteForce(t, name, a, b, d)
-				if first != "" && first != name[:5] && !sample.Full() {
+				if first != "" && first != name[:5] && !effort.Full() {
 					break
 				}
 			}
@@ -686,13 +686,13 @@ func TestCompressed(t *testing.T) {
 		if diff := cmp.Diff(everythingDump, dump(read(t, "x", packed))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		for n := 6; n < len(packed); n += sample.Of(23, 1) {
+		for n := 6; n < len(packed); n += effort.Of(23, 1) {
 			_, err := Read(bytes.NewReader(packed[:n]), int64(n), "x")
 			if e := (*Error)(nil); !errors.As(err, &e) {
 				t.Fatalf("cut at %d of %d: %v", n, len(packed), err)
 			}
 		}
-		for bit := 0; bit < 8*len(packed); bit += sample.Of(211, 5) {
+		for bit := 0; bit < 8*len(packed); bit += effort.Of(211, 5) {
 			packed[bit/8] ^= 1 << (bit % 8)
 			w, err := Read(bytes.NewReader(packed), int64(len(packed)), "x")
 			if err == nil && dump(w) != everythingDump {
@@ -749,7 +749,7 @@ func TestFlipped(t *testing.T) {
 		}
 	}
 	check([]byte(everything), 1)
-	check(statePlain(t, filepath.Join(corpus, "mp_orders_walkspeed/host/ooslog/00017.txt.gz")), sample.Of(200_023, 50_021))
+	check(statePlain(t, filepath.Join(corpus, "mp_orders_walkspeed/host/ooslog/00017.txt.gz")), effort.Of(200_023, 50_021))
 }
 
 // valid reads what may be malformed.

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // act is the environment variable that makes a test binary a program that misbehaves.
@@ -266,7 +266,7 @@ func ran(t *testing.T, c Command) *Ended {
 
 // TestNothingSurvives: when Run returns nothing runs that the program has started, however the program ended.
 func TestNothingSurvives(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	modes(t, func(t *testing.T, spaces bool) {
 		for name, c := range map[string]struct {
 			script    string

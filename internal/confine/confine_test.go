@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // TestRun: programs end as they do, or as their limits have it.
@@ -127,7 +127,7 @@ func TestOutputMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	o := newOutput(&Command{Line: func(string) {}})
 	runtime.ReadMemStats(&before)
-	o.take(io.LimitReader(endless{}, int64(sample.Of(64<<20, 1<<30))))
+	o.take(io.LimitReader(endless{}, int64(effort.Of(64<<20, 1<<30))))
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
 		t.Errorf("it took %d bytes", took)

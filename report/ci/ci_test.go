@@ -19,8 +19,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/desynctool/desynctool/internal/pinned"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 	"github.com/desynctool/desynctool/report"
 )
 
@@ -213,10 +213,10 @@ func fill(v reflect.Value, text string, n int) {
 func TestHostile(t *testing.T) {
 	for i, text := range hostile {
 		for k, status := range []report.Status{report.Diverged, report.Inconclusive, report.InSync, report.Failed, report.Status(text)} {
-			if sample.Of(i%5 != k, false) {
+			if effort.Of(i%5 != k, false) {
 				continue // each text with one status
 			}
-			for _, n := range sample.Of([]int{3}, []int{1, 3}) {
+			for _, n := range effort.Of([]int{3}, []int{1, 3}) {
 				checkHostile(t, text, status, n)
 			}
 		}

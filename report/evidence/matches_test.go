@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
@@ -198,7 +198,7 @@ func TestSplit(t *testing.T) {
 // TestSplitMany bounds the time and the memory of splitting very many files.
 func TestSplitMany(t *testing.T) {
 	dir := t.TempDir()
-	matches, states := sample.Of(12, 300), 16
+	matches, states := effort.Of(12, 300), 16
 	files := 0
 	for i := range matches {
 		for _, peer := range []string{"host", "client"} {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/internal/together"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -264,7 +264,7 @@ func (s *Session) takeLog(p *Peer, f *File) {
 // ends, unless hashes has what they say, by their paths.
 func (s *Session) Compared(hashes map[string]*bisect.Log) ([]*bisect.Peer, error) {
 	var list []*bisect.Peer
-	var wait together.Group
+	var wait parallel.Group
 	peers := s.Peers()
 	named := s.names.compared(peers)
 	errs := make([]error, len(peers))

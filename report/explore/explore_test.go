@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -342,7 +342,7 @@ func TestEveryScreen(t *testing.T) {
 	for name, reports := range all {
 		for i, size := range []tea.WindowSizeMsg{{Width: 50, Height: 14}, {Width: 60, Height: 20}, {Width: 80, Height: 24}, {Width: 200, Height: 60}} {
 			for _, ascii := range []bool{false, true} {
-				if (i == 0 || i == 3) != ascii && sample.Of(i != 0, false) {
+				if (i == 0 || i == 3) != ascii && effort.Of(i != 0, false) {
 					continue // the least screen both ways, of the others one
 				}
 				m := explore.New(loadOf(reports), explore.Options{ASCII: ascii, Given: explore.Given{Paths: []string{"a\x1b[2Jb"}}})

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -217,7 +217,7 @@ func (g *game) hidden() bool {
 // TestCommandsAgree holds what the commands say of generated sessions against the truth, and
 // so against one another.
 func TestCommandsAgree(t *testing.T) {
-	sample.Checks(t, 15)
+	effort.Checks(t, 15)
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {

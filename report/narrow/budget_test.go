@@ -6,7 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -55,7 +55,7 @@ func counting(whole *bisect.Sim, tick uint64, n *atomic.Int64) *bisect.Sim {
 func TestReplays(t *testing.T) {
 	const tick = 70
 	faults := []string{"bit-flip/Movement@70", "data-mismatch/Movement@70"}
-	for _, fault := range faults[:sample.Of(1, len(faults))] {
+	for _, fault := range faults[:effort.Of(1, len(faults))] {
 		dir, whole := playedWith(t, fault+":client"), refsim.Simulator()
 		if fault[0] == 'd' {
 			var err error
@@ -64,7 +64,7 @@ func TestReplays(t *testing.T) {
 			}
 		}
 		ended := 0
-		for allowed := 1; ended == 0 && allowed < 100; allowed += sample.Of(4, 1) {
+		for allowed := 1; ended == 0 && allowed < 100; allowed += effort.Of(4, 1) {
 			var n atomic.Int64
 			s, err := evidence.OpenPaths(dir)
 			if err != nil {

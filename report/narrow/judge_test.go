@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
 	"github.com/desynctool/desynctool/report/narrow"
@@ -17,7 +17,7 @@ import (
 // TestJudge: two builds of a game decide which parts of a session still diverge: no tick is left after the one in which the
 // fault shows, which is that of the recording.
 func TestJudge(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	fault, err := session.ParseFault("rng-leak@60:client")
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -160,14 +160,14 @@ func triagedMatch(x *evidence.Match, given string) string {
 // when it is given alone. Two sessions of one seed come out apart, or it is said that they may be
 // two.
 func TestMatches(t *testing.T) {
-	sample.InTurn(t, 1, 2)
+	effort.InTurn(t, 1, 2)
 	outer := t
 	all := pool(t)
-	sample.Checks(t, 8)
+	effort.Checks(t, 8)
 	alone := map[string]string{}
 	rapid.Check(t, func(t *rapid.T) {
 		chosen := rapid.Permutation(numbers(len(all))).Draw(t, "matches")
-		chosen = chosen[:rapid.IntRange(2, sample.Of(4, 6)).Draw(t, "number")]
+		chosen = chosen[:rapid.IntRange(2, effort.Of(4, 6)).Draw(t, "number")]
 		slices.Sort(chosen)
 		layout := rapid.SampledFrom([]string{"folders", "deep", "flat", "by peer"}).Draw(t, "layout")
 		zipped := rapid.Bool().Draw(t, "zip")

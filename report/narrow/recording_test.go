@@ -14,7 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -384,14 +384,14 @@ func codes(text string) (list []string) {
 // a mistake in each, of which only these pieces are left. A small sample of sessions shows
 // what all give and what none does, and no more.
 func TestRecordingTable(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	var sessions []known
-	for _, m := range sample.Of(mistaken[:2], mistaken) {
+	for _, m := range effort.Of(mistaken[:2], mistaken) {
 		sessions = append(sessions, playMistaken(t, m.fault, m.seed, m.class))
 	}
 	names, rows := recordingPage(t, "What gives what")
-	for i := 0; i < len(rows); i += sample.Of(14, 1) {
-		if !sample.Turn(i, 3) {
+	for i := 0; i < len(rows); i += effort.Of(14, 1) {
+		if !effort.Turn(i, 3) {
 			continue
 		}
 		row, pieces := rows[i], codes(rows[i]["Left"])
@@ -427,7 +427,7 @@ func TestRecordingTable(t *testing.T) {
 				if answers[column] != nil {
 					got = cell(answers[column])
 				}
-				if got != want && (sample.Full() || want != "some") {
+				if got != want && (effort.Full() || want != "some") {
 					t.Errorf("%s: %s, the page has %q: %v", column, got, want, answers[column])
 				}
 				measured = append(measured, got)
@@ -463,7 +463,7 @@ var cost = regexp.MustCompile(`^([0-9,]+) (a tick|a file)`)
 // TestRecordingCosts measures what the pieces of docs/recording.md cost. The sizes there are those of
 // this session, to a tenth.
 func TestRecordingCosts(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	f, err := session.ParseFault("unstable-sort/Movement@20:client")
 	if err != nil {
 		t.Fatal(err)

@@ -5,14 +5,14 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 )
 
 // TestTimelineEnds: a session ends with the last state point of which there is anything, however
 // many ticks the timeline counts together.
 func TestTimelineEnds(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	const ticks = 901
 	dir := t.TempDir()
 	o := session.Options{Config: refsim.Config{Seed: 3, Entities: 100}, Ticks: ticks}

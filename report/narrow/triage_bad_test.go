@@ -14,7 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -61,7 +61,7 @@ func textOf(t *testing.T, r *report.Report) string {
 // TestTriageBadBundles: whatever a bundle holds, triage gives one line that says what is
 // wrong with it, or a report.
 func TestTriageBadBundles(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 5)
 	good := archivetest.Entries(t, folder, "")
 	zeros := archivetest.Entry{Name: "zeros", Content: make([]byte, 64<<20)}
@@ -111,7 +111,7 @@ func TestTriageBadBundles(t *testing.T) {
 		"an empty file":       {"x.zip", nil, report.Failed, ""},
 		"text of no format":   {"x.zip", archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "host/readme.txt", Content: []byte("hello")}, {Name: "client/readme.txt", Content: []byte("hello")}}), report.Failed, ""},
 	} {
-		if sample.Of(name == "too many files, tar" || name == "a bomb in a stream", false) {
+		if effort.Of(name == "too many files, tar" || name == "a bomb in a stream", false) {
 			continue // those in zips are of the same kind
 		}
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestTriageDamage(t *testing.T) {
 	list := archivetest.Entries(t, calm, "")
 	var bad []string
 	for i, e := range list {
-		for _, n := range sample.Of([]int{len(e.Content) - 9}, []int{0, 5, len(e.Content) / 2, len(e.Content) - 9}) {
+		for _, n := range effort.Of([]int{len(e.Content) - 9}, []int{0, 5, len(e.Content) / 2, len(e.Content) - 9}) {
 			if n < 0 || n >= len(e.Content) || strings.HasSuffix(e.Name, ".json") {
 				continue
 			}

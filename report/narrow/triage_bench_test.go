@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 )
@@ -49,7 +49,7 @@ func triage(t testing.TB, dir string) archive.Usage {
 // TestTriageReadsLittle pins how much of a session's files is read: of most snapshots only
 // the header.
 func TestTriageReadsLittle(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	u := triage(t, recorded(t, 2000))
 	if share := float64(u.Read) / float64(u.Given); share > 0.5 || share == 0 {
 		t.Errorf("%s: that is %.2f of it, expected 0.5 at most", u, share)
@@ -59,7 +59,7 @@ func TestTriageReadsLittle(t *testing.T) {
 // TestTriageReadsOnce pins that over the cases of real games no file is opened more than twice
 // on average, and no byte read more than once and a quarter.
 func TestTriageReadsOnce(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	cases, err := filepath.Glob("../../testdata/*/*/*")
 	if err != nil {
 		t.Fatal(err)

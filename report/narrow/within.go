@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/together"
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/playbook"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -31,7 +31,7 @@ func (g *gatherer) within(from, to uint64) (found *playbook.Within, err error) {
 	systems := make([][]bisect.TracedSystem, len(traces))
 	errs := make([]error, len(traces))
 	for tick := from; tick < to && found == nil; tick++ {
-		var wait together.Group
+		var wait parallel.Group
 		for i, t := range traces { // each reads its way to the first tick
 			wait.Go(func() { systems[i], errs[i] = t.Tick(tick) })
 		}

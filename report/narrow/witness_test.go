@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
@@ -198,7 +198,7 @@ func TestWitness(t *testing.T) {
 // TestWitnessOfOthers: a build that is not that of the peers is not taken for proof, and one that does not do the same
 // twice says so.
 func TestWitnessOfOthers(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	for spec, says := range map[string]string{
 		"builtin:fault=rng-leak@10": "before the peers parted, so it is not the game that they played",
@@ -220,7 +220,7 @@ func TestWitnessOfOthers(t *testing.T) {
 
 // TestWitnessFails: a game that fails is one line, and costs nothing else of the report.
 func TestWitnessFails(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	for spec, says := range map[string]string{
 		"silent":  "left nothing of a format that is read",
@@ -244,7 +244,7 @@ func TestWitnessFails(t *testing.T) {
 
 // TestWitnessInterrupted: a replay that is interrupted leaves the report of what is there.
 func TestWitnessInterrupted(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	w := asGame(t, "hang")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -290,7 +290,7 @@ func TestPlays(t *testing.T) {
 // TestWitnessForced: of a version that was forced to play nothing follows for a peer alone, and the report says which it was; a
 // peer beside it that agrees shows that it computes the same.
 func TestWitnessForced(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	forced := func(paths ...string) *report.Report {
 		w := asGame(t, "builtin")

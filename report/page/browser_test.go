@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/desynctool/desynctool/internal/browsertest"
+	"github.com/desynctool/desynctool/internal/testkit/browsertest"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/page"
 )

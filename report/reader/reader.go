@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/internal/together"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/formats"
@@ -235,7 +235,7 @@ func (r *Reader) one(found *Found, i int, name string) (one *report.Report, err 
 
 // broken is the report of a bundle that this program cannot take.
 func broken(name string, panicked any) *report.Report {
-	if beside, is := panicked.(*together.Panic); is {
+	if beside, is := panicked.(*parallel.Panic); is {
 		panicked = beside.Value
 	}
 	why := report.Safe(prose.Shorten(prose.OneLine(fmt.Sprint(panicked)), 160))

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/internal/together"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -362,7 +362,7 @@ func TestDies(t *testing.T) {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 	beside := &Reader{Isolate: &isolate.Reader{Process: func() (*exec.Cmd, error) {
-		var g together.Group
+		var g parallel.Group
 		g.Go(func() { panic("beside") })
 		g.Wait()
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot"
@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 	if len(kinds) < 9 {
 		t.Errorf("only %d kinds of mistakes", len(kinds))
 	}
-	every := sample.Of(3, 1)
+	every := effort.Of(3, 1)
 	for i, kind := range kinds {
 		if i%every == 0 {
 			t.Run(kind.Name, func(t *testing.T) { goldenFault(t, kind.Name+"@20") })

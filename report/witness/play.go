@@ -32,8 +32,8 @@ import (
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/kept"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -62,7 +62,7 @@ type Witness struct {
 	// Force plays recordings of other versions too.
 	Force bool
 	// Cache keeps what replays left, nil for none.
-	Cache *kept.Cache
+	Cache *resultcache.Cache
 
 	// Say, if not nil, is called before a run that takes long, with how long.
 	Say func(text string)
@@ -79,7 +79,7 @@ type Replay struct {
 	Ask    engine.Ask
 	Folder string // with the files
 	// Key says what it depends on: equal ones are of one run, of all that is kept.
-	Key kept.Key
+	Key resultcache.Key
 
 	close func() error
 }
@@ -233,11 +233,11 @@ func (w *Witness) program() *engine.Program {
 
 // key is what a replay depends on: the recipe, the program and what files its words name, the recording and what
 // lies beside it, and what was asked.
-func (w *Witness) key(program *engine.Program, rec *engine.Recording, ask engine.Ask) (key kept.Key, err error) {
+func (w *Witness) key(program *engine.Program, rec *engine.Recording, ask engine.Ask) (key resultcache.Key, err error) {
 	parts := []string{"replay", w.Game.Name, strconv.Itoa(w.Game.Recipe), program.Version}
 	file := func(path string) {
-		var of kept.Key
-		if of, err = kept.OfFile(path); err == nil {
+		var of resultcache.Key
+		if of, err = resultcache.OfFile(path); err == nil {
 			parts = append(parts, of.String())
 		}
 	}
@@ -259,7 +259,7 @@ func (w *Witness) key(program *engine.Program, rec *engine.Recording, ask engine
 	if ask.Until != nil {
 		until = strconv.FormatUint(*ask.Until, 10)
 	}
-	return kept.Of(append(parts, until, fmt.Sprint(ask.Dump), string(ask.Mode), strconv.Itoa(ask.Run))...), err
+	return resultcache.Of(append(parts, until, fmt.Sprint(ask.Dump), string(ask.Mode), strconv.Itoa(ask.Run))...), err
 }
 
 // run has the game play a recording, and leaves what it computed in a folder.

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
@@ -448,7 +448,7 @@ func TestContinue(t *testing.T) {
 	whole := written(t, host, secret(1), count(6), true)
 	open4 := written(t, host, secret(1), count(4), false)
 	first := len(written(t, host, secret(1), nil, false))
-	for n := first; n <= len(open4); n += sample.Of(7, 1) {
+	for n := first; n <= len(open4); n += effort.Of(7, 1) {
 		for _, tail := range []int{0, 40} { // as a crashed file system leaves them
 			if rest := open4[n:min(len(open4), n+160-(n-first)%160)]; tail > 0 && len(bytes.Trim(rest, "\x00")) == 0 {
 				continue // the zeros are those that were to be written

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -33,7 +33,7 @@ func kinds(t *orderlog.Tick) string {
 // TestAbsence: a peer that is away leaves nothing, and comes back with the state and the
 // history of the first peer.
 func TestAbsence(t *testing.T) {
-	for seed := range uint64(sample.Of(2, 10)) {
+	for seed := range uint64(effort.Of(2, 10)) {
 		r := record(t, Options{
 			Config: refsim.Config{Seed: seed, Entities: 250, Players: 3}, Ticks: 90, Peers: PeerNames(3), SnapshotEvery: 20,
 			Absences: []Absence{{Peer: "client", From: 31, Until: 57}, {Peer: "client2", Until: 44}, {Peer: "client", From: 70, Until: 71}},

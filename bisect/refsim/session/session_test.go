@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -79,7 +79,7 @@ func (r *recording) firstDifference(a, b int) (point uint64, ok bool) {
 func TestTruth(t *testing.T) {
 	for _, kind := range refsim.Faults() {
 		for n, place := range kind.Places {
-			if n > 0 && !sample.Full() {
+			if n > 0 && !effort.Full() {
 				continue
 			}
 			t.Run(kind.Name+"/"+place, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/wasmsim"
-	"github.com/desynctool/desynctool/internal/kept"
+	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/reader"
@@ -103,8 +103,8 @@ func open(path string, log io.Writer) (start func() (*extsim.Call, error), err e
 	ctx, opts := context.Background(), wasmsim.Options{Log: log, Endless: true}
 	cache := compiledModules()
 	defer cache.Close()
-	if file, err := kept.OfFile(path); err == nil { // whoever opens the file reports an error
-		key, found := kept.Of("module", compiler(), file.String()), false
+	if file, err := resultcache.OfFile(path); err == nil { // whoever opens the file reports an error
+		key, found := resultcache.Of("module", compiler(), file.String()), false
 		if opts.Cache, found = cache.Get(key); !found {
 			opts.Cache, _ = cache.Put(key, func(dir string) error { // it is compiled below if that fails
 				_, err := wasmsim.Open(ctx, path, wasmsim.Options{Cache: dir, Endless: true})
@@ -116,12 +116,12 @@ func open(path string, log io.Writer) (start func() (*extsim.Call, error), err e
 }
 
 // compiledModules returns the cache of compiled modules. Without one each process compiles.
-func compiledModules() *kept.Cache {
-	dir, err := kept.Folder("wasm")
+func compiledModules() *resultcache.Cache {
+	dir, err := resultcache.Folder("wasm")
 	if err != nil {
-		return kept.None()
+		return resultcache.None()
 	}
-	cache, _ := kept.Open(dir, maxKept) // or one that keeps nothing
+	cache, _ := resultcache.Open(dir, maxKept) // or one that keeps nothing
 	return cache
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/wasmsim"
 	"github.com/desynctool/desynctool/internal/programs"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -63,7 +63,7 @@ func TestSameAsHere(t *testing.T) {
 	install(t)
 	there, here := sims(t)
 	log := &orderlog.Log{Name: "log", Header: orderlog.Header{Seed: 7, Peer: "p", Peers: []string{"p"}}}
-	for tick := range uint64(sample.Of(60, 600)) {
+	for tick := range uint64(effort.Of(60, 600)) {
 		log.Ticks = append(log.Ticks, orderlog.Tick{Number: tick})
 	}
 	log.Epochs = []orderlog.Epoch{{Ticks: log.Ticks}}
@@ -159,7 +159,7 @@ func module(t *testing.T, request, initialize string) string {
 
 // TestBroken: a module that goes wrong gives the same line in a process as in this one, and none goes on after its time.
 func TestBroken(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	install(t)
 	const loop, nothing = "\x03\x40\x0c\x00\x0b", "\x42\x00"
 	for name, c := range map[string]struct{ path, want string }{

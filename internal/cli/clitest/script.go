@@ -15,8 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/desynctool/desynctool/internal/pinned"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
 // Scripts runs the transcripts in testdata/script of a program. Each sees the project's
@@ -54,7 +54,7 @@ func Scripts(t *testing.T, program string) {
 			if name != "full" {
 				return false, fmt.Errorf("unknown condition %q", name)
 			}
-			return sample.Full() || pinned.Update(), nil
+			return effort.Full() || pinned.Update(), nil
 		},
 		Cmds: commands,
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // pack compresses content in every way.
@@ -75,7 +75,7 @@ func TestDamage(t *testing.T) {
 }
 
 func TestBombs(t *testing.T) {
-	for name, b := range pack(t, make([]byte, sample.Of(96<<20, 200<<20))) {
+	for name, b := range pack(t, make([]byte, effort.Of(96<<20, 200<<20))) {
 		for _, limit := range []int64{1 << 20, 0} {
 			content, _, err := Unpack(bytes.NewReader(b), limit)
 			if err != nil {

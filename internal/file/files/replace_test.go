@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // ways are how a file is begun: as this system does it, and as one that knows no files without names.
@@ -105,7 +105,7 @@ func TestReplaceAtOnce(t *testing.T) {
 			var all sync.WaitGroup
 			for n := range 8 {
 				all.Go(func() {
-					for range sample.Of(10, 200) {
+					for range effort.Of(10, 200) {
 						if err := replace(path, way, func(f *os.File) error { _, err := f.WriteString(text(n)); return err }); err != nil {
 							t.Error(err)
 						}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/evidence/archive"
@@ -40,7 +40,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 // TestLikeFolders: of evidence in archives of all kinds, one a peer or one with a
 // folder for each, bisect says what it says of the folders, but for their names.
 func TestLikeFolders(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	sessions := map[string][]string{ // of the peers' folders
 		archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1): {"client", "host"},
 		"../../../testdata/openttd/town_poke":                     {"client", "server"},
@@ -49,7 +49,7 @@ func TestLikeFolders(t *testing.T) {
 	for i, folder := range slices.Sorted(maps.Keys(sessions)) {
 		peers := sessions[folder]
 		for k, ext := range slices.Sorted(maps.Keys(archivetest.Packings)) {
-			if sample.Of(k%len(sessions) != i, false) {
+			if effort.Of(k%len(sessions) != i, false) {
 				continue // each packing with one of the sessions
 			}
 			packed := archivetest.Packings[ext]
@@ -103,7 +103,7 @@ func TestLikeFolders(t *testing.T) {
 // TestInPlace: what is asked for is read and no more; bytes at any offset are those of
 // the file.
 func TestInPlace(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	content := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
 	for ext, packed := range archivetest.Packings {
@@ -125,7 +125,7 @@ func TestInPlace(t *testing.T) {
 		if all, err := io.ReadAll(f); err != nil || !bytes.Equal(all, content) {
 			t.Errorf("%s: %d bytes, %v", ext, len(all), err)
 		}
-		for range sample.Of(3, 10) { // more than listing an archive may take
+		for range effort.Of(3, 10) { // more than listing an archive may take
 			again, err := tree.Open(path + "/b/large")
 			if err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/evidence/archive"
 	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
@@ -164,7 +164,7 @@ func TestBombs(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	dir := t.TempDir()
 	for ext, packed := range archivetest.Packings {
-		if sample.Of(strings.Contains(ext, "xz"), false) {
+		if effort.Of(strings.Contains(ext, "xz"), false) {
 			continue // which take long to make
 		}
 		path := archivetest.Write(t, filepath.Join(dir, "bomb"+ext), packed(t, []archivetest.Entry{{Name: "small", Content: []byte("x")}, {Name: "zeros", Content: zeros}}))
@@ -240,13 +240,13 @@ func TestLyingSizes(t *testing.T) {
 }
 
 func TestManyEntries(t *testing.T) {
-	sample.Whole(t)
+	effort.Whole(t)
 	list := make([]archivetest.Entry, 100_001)
 	for i := range list {
 		list[i].Name = fmt.Sprintf("host/%06d.snap", i)
 	}
 	dir := t.TempDir()
-	for _, ext := range sample.Of([]string{".zip", ".tar"}, []string{".zip", ".tar.gz", ".tar"}) {
+	for _, ext := range effort.Of([]string{".zip", ".tar"}, []string{".zip", ".tar.gz", ".tar"}) {
 		path := archivetest.Write(t, filepath.Join(dir, "x"+ext), archivetest.Packings[ext](t, list))
 		tree, err := archive.Open([]string{path}, archive.Options{})
 		switch {

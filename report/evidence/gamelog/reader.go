@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/internal/literals"
+	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
 // windowSize is how much of a log is in memory.
@@ -29,7 +29,7 @@ type reader struct {
 	last      *Entry      // of the last line that was kept
 	logger    *engine.Log // who writes such logs, never nil
 	stack     paragraph
-	places    literals.Places
+	places    textsearch.Places
 	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
 	text, key []byte // of the line at hand
 	unescaped []byte

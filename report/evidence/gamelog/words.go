@@ -6,17 +6,17 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/engines"
-	"github.com/desynctool/desynctool/internal/literals"
+	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
 // telling finds lines that say something by what stands anywhere in them: [unlabelled], [strict] and
 // [engine.Log.Tick] find nothing in others.
-var telling = sync.OnceValue(func() *literals.Searcher {
+var telling = sync.OnceValue(func() *textsearch.Searcher {
 	var ticks []string
 	for _, log := range engines.Logs() {
 		ticks = append(ticks, log.Telling...)
 	}
-	return literals.New(slices.Concat(messages, ticks, []string{
+	return textsearch.New(slices.Concat(messages, ticks, []string{
 		"xception", "ssert in ", "ssertion failed", "SSERTION FAILED", "ssertion `", "egmentation fault", "ccess violation",
 		"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:",
 	}))

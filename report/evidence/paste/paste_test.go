@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/file/partial"
-	"github.com/desynctool/desynctool/internal/sample"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // known recognises a file that begins with the line "log NAME", and lines that begin with "tick ".
@@ -124,7 +124,7 @@ func differ(t interface{ Fatal(...any) }, dir string, a, b []string, option ...s
 // TestDiff takes diffs of many files apart: each line of a side is that line of the file, and
 // lines between the hunks are the same in both files.
 func TestDiff(t *testing.T) {
-	sample.Checks(t, 30)
+	effort.Checks(t, 30)
 	for _, options := range [][]string{{"-u"}, {"-U0"}, {"-U", "1"}, {"-U", "9"}, {"-c"}, {"-C", "1"}, {"-C", "0"}, {"--normal"}} {
 		t.Run(strings.Join(options, ""), func(t *testing.T) {
 			dir := t.TempDir()
@@ -179,7 +179,7 @@ func TestDiff(t *testing.T) {
 
 // TestSideBySide takes side-by-side diffs apart. Lines that may be cut to the width are left out.
 func TestSideBySide(t *testing.T) {
-	sample.Checks(t, 30)
+	effort.Checks(t, 30)
 	if _, err := exec.LookPath("diff"); err != nil {
 		t.Log("diff is not there: only what is written here is read")
 	}

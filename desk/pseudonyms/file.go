@@ -1,0 +1,91 @@
+package pseudonyms
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxParts is of how many words a name of a player may consist in the name of a file.
+const maxParts = 5
+
+// File returns what a file is called without the names of some players, whose pseudonyms are given: alice-vs-bob.zip is
+// player-31a8cf9ebf-vs-bob.zip if Alice, or alice, is one of them. Words are found as they stand, in lower case, in
+// upper case, and with capital letters at the beginning; several of them with what is between, or blanks there. What shows of which kind
+// the file is stays.
+func (k *Key) File(name string, pseudonyms []string) string {
+	if len(pseudonyms) == 0 {
+		return name
+	}
+	stem := stemOf(name)
+	parts := words(stem)
+	var out strings.Builder
+	last := 0
+	for i := 0; i < len(parts); i++ {
+		for n := min(maxParts, len(parts)-i); n > 0; n-- {
+			from, to := parts[i][0], parts[i+n-1][1]
+			if with := k.of(stem[from:to], pseudonyms); with != "" {
+				out.WriteString(stem[last:from] + with)
+				last = to
+				i += n - 1
+				break
+			}
+		}
+	}
+	return out.String() + stem[last:] + name[len(stem):]
+}
+
+// of returns the one of some pseudonyms that a text in the name of a file has, empty for none.
+func (k *Key) of(text string, pseudonyms []string) string {
+	if IsRole(text) {
+		return ""
+	}
+	blanks := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return ' '
+		}
+		return r
+	}, text)
+	for _, t := range []string{text, blanks} {
+		first, size := utf8.DecodeRuneInString(t)
+		lower := strings.ToLower(t)
+		for _, form := range []string{t, lower, strings.ToUpper(t), string(unicode.ToUpper(first)) + lower[min(size, len(lower)):], string(unicode.ToUpper(first)) + t[size:], capitals(lower)} {
+			with := k.Player(form)
+			if slices.ContainsFunc(pseudonyms, func(p string) bool { return p == with || strings.HasPrefix(p, with+"#") }) {
+				return with
+			}
+		}
+	}
+	return ""
+}
+
+// capitals returns a text in lower case with a capital letter at the beginning of each word.
+func capitals(lower string) string {
+	before := ' '
+	return strings.Map(func(r rune) rune {
+		now := r
+		if !unicode.IsLetter(before) {
+			now = unicode.ToUpper(r)
+		}
+		before = r
+		return now
+	}, lower)
+}
+
+// words returns where the words of a text begin and end: letters, marks and digits.
+func words(text string) (list [][2]int) {
+	from := -1
+	for i, r := range text {
+		switch in := unicode.In(r, unicode.L, unicode.M, unicode.Nd); {
+		case in && from < 0:
+			from = i
+		case !in && from >= 0:
+			list, from = append(list, [2]int{from, i}), -1
+		}
+	}
+	if from >= 0 {
+		list = append(list, [2]int{from, len(text)})
+	}
+	return list
+}

@@ -1,0 +1,132 @@
+package pseudonyms
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// KeySize is how many bytes a key has.
+const KeySize = 32
+
+// Key is the secret that pseudonyms are made with. It has no method that a text is made with by
+// accident; Text gives it as its file has it.
+type Key struct{ secret [KeySize]byte }
+
+// keyPrefix begins the only line of a file with a key.
+const keyPrefix = "desynctool-names-key-1 "
+
+// NewKey returns a new key.
+func NewKey() *Key {
+	k := &Key{}
+	_, _ = rand.Read(k.secret[:]) // it does not fail
+	return k
+}
+
+// ParseKey reads a key as Text writes it. The name is that of the file, for errors, which never have any of
+// the key.
+func ParseKey(text, name string) (*Key, error) {
+	rest, ok := strings.CutPrefix(strings.TrimRight(text, "\r\n"), keyPrefix)
+	if !ok {
+		return nil, fmt.Errorf("%s: not a key: expected a line that begins with %q", name, strings.TrimSpace(keyPrefix))
+	}
+	k := &Key{}
+	if n, err := hex.Decode(k.secret[:], []byte(rest[:min(len(rest), 2*KeySize)])); err != nil || n != KeySize || len(rest) != 2*KeySize {
+		return nil, fmt.Errorf("%s: not a key: expected %d hex digits after %q", name, 2*KeySize, strings.TrimSpace(keyPrefix))
+	}
+	return k, nil
+}
+
+// Text is the key as its file has it: "desynctool-names-key-1 ", 64 lower-case hex digits, a line end.
+func (k *Key) Text() string { return keyPrefix + hex.EncodeToString(k.secret[:]) + "\n" }
+
+// LoadKey reads the key in a file.
+func LoadKey(path string) (*Key, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if mode := stat.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return nil, fmt.Errorf("%s: other users of this machine may read it (mode %04o): expected mode 0600", path, mode)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return nil, err
+	}
+	return ParseKey(string(text), path)
+}
+
+// EnsureKey reads the key in a file, which is made, with mode 0600, if it is not there yet. Of several that make it
+// at once one does, and all have its key. A file that is there is never written.
+func EnsureKey(path string) (*Key, error) {
+	k, err := LoadKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".desynctool-key-") // with mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(NewKey().Text())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = dir.Sync() // where folders can be synced
+		dir.Close()
+	}
+	return LoadKey(path)
+}
+
+// ID tells keys apart and says nothing of them: 8 hex digits. A store notes with which key its
+// pseudonyms were made.
+func (k *Key) ID() string { return k.digest("id", "")[:8] }
+
+// Player returns the pseudonym of a player: "player-" and 10 hex digits, the same for names that
+// are the same in Unicode's form C without blanks around them. Names that differ in upper and lower
+// case are of two players, as they are in most games. An empty name, and what [IsRole] knows, stays.
+func (k *Key) Player(name string) string { return k.pseudonym(player, name) }
+
+// Address returns the pseudonym of an address: "address-" and 10 hex digits.
+func (k *Key) Address(text string) string { return k.pseudonym(address, text) }
+
+// Pseudonyms begin with what they are of.
+const (
+	player  = "player-"
+	address = "address-"
+	digits  = 10 // of a pseudonym: of a million players two have the same one with a probability of a third
+)
+
+func (k *Key) pseudonym(what, text string) string {
+	if IsRole(text) {
+		return text
+	}
+	return what + k.digest(what, norm.NFC.String(strings.TrimSpace(text)))[:digits]
+}
+
+// digest returns an HMAC in hex digits. What it is of separates the uses of a key.
+func (k *Key) digest(what, text string) string {
+	mac := hmac.New(sha256.New, k.secret[:])
+	io.WriteString(mac, what+"\x00"+text)
+	return hex.EncodeToString(mac.Sum(nil))
+}

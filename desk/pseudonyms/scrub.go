@@ -1,0 +1,183 @@
+package pseudonyms
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/evidence/archive"
+)
+
+// Scrubber takes the names of players out of what is made of one bundle. It learns the names while the
+// bundle is read: Open comes before the triage, Report and Copy after it. It may be used by several
+// goroutines while it learns, and by one afterwards.
+type Scrubber struct {
+	key *Key
+
+	mu    sync.Mutex
+	known map[string]string // pseudonyms, by names; what stays as it is is not among them
+	roots []*folder         // what lies below the paths that were opened
+	tree  *archive.Tree     // in which they were opened; nil before
+
+	quoted   []pair // the names that are looked for in what was quoted, the longest first
+	apart    []pair // of these the names that are no word of ours
+	paths    []pair // paths with names in them, the longest first
+	learned  int    // how many names there were when these were made
+	prepared bool
+
+	remains map[string]bool
+}
+
+// pair is a text and what it becomes.
+type pair struct{ old, new string }
+
+// NewScrubber returns a Scrubber for one bundle.
+func NewScrubber(key *Key) *Scrubber {
+	return &Scrubber{key: key, known: map[string]string{}, remains: map[string]bool{}}
+}
+
+// Open is evidence.OpenMatches, but everything that is found in the evidence calls peers by their
+// pseudonyms.
+func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*evidence.Matches, error) {
+	m, err := evidence.OpenRenamed(tree, paths, s.Naming())
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		root, err := list(tree, filepath.Clean(path))
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		s.roots, s.tree = append(s.roots, root), tree
+		s.prepared = false
+		s.mu.Unlock()
+	}
+	return m, nil
+}
+
+// Naming is the naming that Open gives the evidence.
+func (s *Scrubber) Naming() evidence.Naming { return evidence.Naming{Peer: s.name, Path: s.end} }
+
+// Remains says what could not be ruled out so far, in sentences that name no player. It is in
+// alphabetical order.
+func (s *Scrubber) Remains() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []string{}
+	for text := range s.remains {
+		list = append(list, text)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (s *Scrubber) remain(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remains[fmt.Sprintf(format, args...)] = true
+}
+
+// name returns the pseudonym of a name and remembers the name.
+func (s *Scrubber) name(name string) string {
+	out := s.key.Player(name)
+	if out != name {
+		s.mu.Lock()
+		s.known[name] = out
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// end is the naming of a peer by the end of its path: each element by itself, without what says of
+// what kind a file is.
+func (s *Scrubber) end(path string) string {
+	elements := strings.Split(path, "/")
+	for i, e := range elements {
+		stem := stemOf(e)
+		switch {
+		case usual()[e]:
+		case stem != e && telling(stem):
+			if !fixed(e) {
+				s.remain("a file whose name has numbers, or says what a peer is, keeps its name, since the game gives such names; a player's may be in it")
+			}
+		default:
+			elements[i] = s.name(stem) + e[len(stem):]
+		}
+	}
+	return strings.Join(elements, "/")
+}
+
+// prepare makes the lists of texts to look for, if names were learned since it last did.
+func (s *Scrubber) prepare() {
+	s.mu.Lock()
+	known, done := maps.Clone(s.known), s.prepared && s.learned == len(s.known)
+	s.prepared, s.learned = true, len(s.known)
+	s.mu.Unlock()
+	if done {
+		return
+	}
+	s.quoted, s.apart = nil, nil
+	for name, with := range known {
+		for _, form := range forms(name) {
+			if utf8.RuneCountInString(form) >= minName {
+				s.quoted = append(s.quoted, pair{form, with})
+				if distinct(form) {
+					s.apart = append(s.apart, pair{form, with})
+				}
+			}
+		}
+	}
+	longestFirst(s.quoted)
+	longestFirst(s.apart)
+	s.paths = nil
+	for _, root := range s.roots {
+		s.paths = append(s.paths, s.pathPairs(root)...)
+	}
+	longestFirst(s.paths)
+}
+
+// longestFirst sorts pairs so that no text is replaced of which a longer one is a part.
+func longestFirst(list []pair) {
+	slices.SortFunc(list, func(a, b pair) int { return cmp.Or(len(b.old)-len(a.old), strings.Compare(a.old, b.old)) })
+}
+
+// forms are the ways in which a name may stand in a text: as it is, in both forms of Unicode, and with what
+// cannot be shown escaped.
+func forms(name string) []string {
+	list := []string{name, strings.TrimSpace(name), norm.NFC.String(name), norm.NFD.String(name), prose.Printable(name), prose.Printable(norm.NFC.String(name))}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// distinct reports whether a name cannot be a word of our own sentences: it has a letter that is not of
+// English, or digits beside three letters, or a capital letter after a small one.
+func distinct(name string) bool {
+	letters, digits, humps := 0, 0, 0
+	last := ' '
+	for _, r := range name {
+		switch {
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsMark(r)):
+			return true
+		case unicode.IsLetter(r):
+			letters++
+			if unicode.IsUpper(r) && unicode.IsLower(last) {
+				humps++
+			}
+		case unicode.IsDigit(r), r == '_':
+			digits++
+		}
+		last = r
+	}
+	return letters >= 3 && len(name) >= 5 && (digits > 0 || humps > 0)
+}

@@ -1,0 +1,214 @@
+package pseudonyms
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+)
+
+// patterns find what may be an address, or a folder of a user, in a text. What it is is decided by
+// the functions below: none of them is taken for one by its form alone.
+var patterns = lazyregexp.New(`(?i)` +
+	`(?P<mail>[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+)` +
+	`|(?P<home>(?:[a-z]:)?[\\/]+(?:users|home|documents and settings)[\\/]+)(?P<user>[^\\/:*?"<>|\r\n\t]+)` +
+	`|(?P<six>\[?(?:[0-9a-f]{0,4}:){2,8}(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-f]{1,4})?(?:%[0-9a-z]+)?\]?(?::[0-9]{1,5})?)` +
+	`|(?P<four>[0-9]{1,3}(?:\.[0-9]{1,3}){3,}(?::[0-9]{1,5})?)` +
+	`|(?P<steam>\b7656119[0-9]{10}\b|\bSTEAM_[0-5]:[01]:[0-9]{1,10}\b|\[U:1:[0-9]{1,10}\])`)
+
+// mayMatch reports whether patterns may find something in a text: most texts have nothing of what they
+// look for.
+func mayMatch(text string) bool {
+	digit := func(i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
+	dots, slashes, seven := 0, false, false
+	colon := -6 // the last one, or nowhere near
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf: // some such letters are taken for those of ASCII
+			return strings.ContainsAny(text, `.:@/\7`)
+		case c == '@':
+			return true
+		case c == '.' && digit(i-1) && digit(i+1):
+			dots++
+		case c == ':':
+			if i-colon <= 5 && strings.Trim(text[colon+1:i], "0123456789abcdefABCDEF") == "" {
+				return true
+			}
+			colon = i
+		case c == '/', c == '\\':
+			slashes = true
+		case c == '7':
+			seven = true
+		}
+	}
+	if dots >= 3 || seven && strings.Contains(text, "7656119") {
+		return true
+	}
+	if !slashes {
+		return false
+	}
+	text = strings.ToLower(text)
+	return strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings")
+}
+
+// addresses replaces the addresses in a text, of e-mail too, numbers of Steam accounts, and the names of
+// users in paths of home folders. Loopback addresses and such as are nobody's stay. Versions are
+// texts that look like addresses and are none.
+func (s *Scrubber) addresses(text string, versions map[string]bool) string {
+	if !mayMatch(text) {
+		return text
+	}
+	group := patterns.SubexpIndex
+	var out strings.Builder
+	last := 0
+	for _, m := range patterns.FindAllStringSubmatchIndex(text, -1) {
+		part := func(name string) string {
+			if i := group(name); m[2*i] >= 0 {
+				return text[m[2*i]:m[2*i+1]]
+			}
+			return ""
+		}
+		found, with := text[m[0]:m[1]], ""
+		switch {
+		case part("mail") != "", part("steam") != "":
+			with = s.key.Address(found)
+		case part("user") != "":
+			if user := part("user"); !common(user) {
+				with = part("home") + s.key.Player(user)
+			}
+		case part("six") != "":
+			if digitBeside(text, m[0], m[1]) || !isSix(found) {
+				continue
+			}
+			with = s.key.Address(found)
+		case part("four") != "":
+			if digitBeside(text, m[0], m[1]) || !isFour(found) || versions[found] || named(text[:m[0]]) {
+				continue
+			}
+			with = s.key.Address(found)
+		}
+		if with == "" {
+			continue
+		}
+		out.WriteString(text[last:m[0]] + with)
+		last = m[1]
+	}
+	return out.String() + text[last:]
+}
+
+// common reports whether a home folder is of nobody in particular.
+func common(user string) bool {
+	switch strings.ToLower(user) {
+	case "public", "default", "all users", "shared", "runner", "user", "root", "build", "jenkins", "desynctool":
+		return true
+	}
+	return IsRole(user)
+}
+
+// digitBeside reports whether a text goes on where what was found in it begins or ends.
+func digitBeside(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	after, _ := utf8.DecodeRuneInString(text[to:])
+	word := func(r rune) bool {
+		return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+	}
+	return word(before) || word(after) || before == '.' || before == ':'
+}
+
+// named reports whether a text ends with what says that a version follows.
+func named(before string) bool {
+	before = strings.ToLower(strings.TrimRight(before, " :=\"'“(v"))
+	for _, word := range []string{"version", "build", "release", "driver", "revision", "ver", "ver."} {
+		if strings.HasSuffix(before, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFour reports whether a text is an IPv4 address of a machine, perhaps with a port.
+func isFour(text string) bool {
+	host, port, hasPort := strings.Cut(text, ":")
+	if n, err := strconv.Atoi(port); hasPort && (err != nil || n > 65535) {
+		return false
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && !a.IsLoopback() && !a.IsUnspecified() && a != broadcast
+}
+
+var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
+// isSix reports whether a text is an IPv6 address of a machine, and not a name such as add::bed or a
+// time: it has four groups, or a scope, or digits and a gap.
+func isSix(text string) bool {
+	host := text
+	if rest, ok := strings.CutPrefix(text, "["); ok {
+		var port string
+		if host, port, ok = strings.Cut(rest, "]"); !ok || port != "" && port[0] != ':' {
+			return false
+		}
+	} else if strings.HasSuffix(text, "]") {
+		return false
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil || a.IsLoopback() || a.IsUnspecified() || !a.Is6() {
+		return false
+	}
+	groups := 0
+	for _, g := range strings.Split(host, ":") {
+		if g != "" {
+			groups++
+		}
+	}
+	return groups >= 4 || a.Zone() != "" || a.Is4In6() || groups >= 2 && strings.ContainsAny(host, "0123456789") && strings.Contains(host, "::")
+}
+
+// minName is how many characters a name has at least that is looked for in what was quoted: shorter
+// ones are parts of everything.
+const minName = 3
+
+// inQuote replaces the names that are known in a text that was taken from a file, where they stand
+// by themselves, and addresses.
+func (s *Scrubber) inQuote(text string, versions map[string]bool) string {
+	return s.addresses(s.replaced(text, s.quoted), versions)
+}
+
+// replaced replaces names that stand by themselves, the longest first.
+func (s *Scrubber) replaced(text string, list []pair) string {
+	for _, p := range list {
+		text = replaceWhole(text, p.old, p.new)
+	}
+	return text
+}
+
+// replaceWhole replaces a text where no letter or digit goes on before or after it.
+func replaceWhole(text, old, with string) string {
+	first, _ := utf8.DecodeRuneInString(old)
+	last, _ := utf8.DecodeLastRuneInString(old)
+	part := func(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' }
+	var out strings.Builder
+	from := 0
+	for at := 0; ; {
+		i := strings.Index(text[at:], old)
+		if i < 0 {
+			break
+		}
+		begin, end := at+i, at+i+len(old)
+		before, _ := utf8.DecodeLastRuneInString(text[:begin])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if begin > 0 && part(before) && part(first) || end < len(text) && part(after) && (part(last) || unicode.Is(unicode.M, after)) {
+			_, size := utf8.DecodeRuneInString(text[begin:])
+			at = begin + size
+			continue
+		}
+		out.WriteString(text[from:begin] + with)
+		from, at = end, end
+	}
+	if from == 0 {
+		return text
+	}
+	return out.String() + text[from:]
+}

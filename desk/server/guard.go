@@ -1,0 +1,373 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
+)
+
+// cookieName is the cookie of a session.
+const cookieName = "desk_session"
+
+// maxForm is how large a form may be that is not an upload.
+const maxForm = 256 << 10
+
+// policy is the Content-Security-Policy of answers that set none: nothing from elsewhere, no frames.
+const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// outer is what holds for every request: headers, pace, who asks, and whether a page of somebody else
+// made the browser ask.
+func (d *Door) outer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		a := &answer{ResponseWriter: w, pace: d.limits.Pace, c: http.NewResponseController(w)}
+		body := &pacedBody{ReadCloser: r.Body, pace: d.limits.Pace, c: a.c}
+		if r.Body != nil && r.Body != http.NoBody {
+			r.Body = body
+			body.rest()
+			defer body.rest()
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("X-Robots-Tag", "noindex, nofollow")
+		h.Set("Cache-Control", "no-store")
+		v, ok := d.admit(a, r)
+		r = r.WithContext(withVisitor(r.Context(), v))
+		if ok && d.fromHere(a, r, v) {
+			next.ServeHTTP(a, r)
+		}
+		d.access(r, v, a, body.n, time.Since(begin))
+	})
+}
+
+// access writes the line of a request to the log: from where, who, what, the status, bytes in and out,
+// and how long it took. Parts of paths that are secrets are left out, and queries.
+func (d *Door) access(r *http.Request, v *Visitor, a *answer, in int64, took time.Duration) {
+	path := r.URL.EscapedPath()
+	for _, secret := range []string{"/r/", uploadsPath + "/"} {
+		if strings.HasPrefix(path, secret) {
+			path = secret + "…"
+		}
+	}
+	who := v.Name
+	if who == "" {
+		who = "-"
+	}
+	status := a.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	d.log.Printf("%s %s %q %s %.200s %d %d %d %.3fs", d.Store.Now().Format(time.RFC3339), d.address(r), who, r.Method, path, status, in, a.bytes, took.Seconds())
+}
+
+// admit says who makes a request. It answers a request that nobody may make, and returns false.
+func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
+	nobody := &Visitor{}
+	secret, by := credential(r)
+	if by != asNobody {
+		v, ok := d.known(w, r, secret, by)
+		if !ok {
+			return nobody, false
+		}
+		return v, true
+	}
+	if c, err := r.Cookie(cookieName); err == nil && len(c.Value) < 100 {
+		t, err := d.Store.SessionOf(r.Context(), c.Value)
+		switch {
+		case err == nil:
+			v := visitorOf(t, byCookie)
+			v.secret, v.csrf = c.Value, csrfOf(nil, c.Value)
+			return v, true
+		case !errors.Is(err, fs.ErrNotExist):
+			d.broken(w, r, err)
+			return nobody, false
+		}
+	}
+	open, err := d.open(r.Context())
+	if err != nil {
+		d.broken(w, r, err)
+		return nobody, false
+	}
+	if !open {
+		return nobody, true
+	}
+	if !localHost(r.Host) {
+		// A page of another site may have had its name point to this machine.
+		d.fail(w, r, http.StatusForbidden, "%.80q is not a name of this machine; a desk without tokens is open to http://localhost and http://127.0.0.1 only", r.Host)
+		return nobody, false
+	}
+	return &Visitor{Name: Local, Upload: true, Read: true, Triage: true, how: asLocal, csrf: csrfOf(d.key, Local)}, true
+}
+
+// open reports whether a desk is open to all of this machine: until a token was made.
+func (d *Door) open(ctx context.Context) (bool, error) {
+	if !d.Loopback {
+		return false, nil
+	}
+	closed, err := d.closed.check(func() (bool, error) {
+		ever, _, err := d.Store.HasTokens(ctx)
+		return ever, err
+	})
+	return !closed && err == nil, err
+}
+
+// credential returns the token that a request shows in its header.
+func credential(r *http.Request) (secret string, by how) {
+	h := r.Header.Get("Authorization")
+	if h == "" {
+		return "", asNobody
+	}
+	if kind, rest, ok := strings.Cut(h, " "); ok && strings.EqualFold(kind, "Bearer") {
+		return strings.TrimSpace(rest), byBearer
+	}
+	if _, password, ok := r.BasicAuth(); ok {
+		return password, byBasic
+	}
+	return "", byBearer // something that is not a token
+}
+
+// known returns whose token it is. A wrong one is answered with 401, and with 429 where many came.
+func (d *Door) known(w http.ResponseWriter, r *http.Request, secret string, by how) (*Visitor, bool) {
+	place := neighbourhood(d.address(r))
+	if wait, ok := d.wrong.has(place, time.Now()); !ok {
+		d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong tokens")
+		return nil, false
+	}
+	t, err := d.Store.TokenOf(r.Context(), secret)
+	switch {
+	case err == nil:
+		return visitorOf(t, by), true
+	case !errors.Is(err, fs.ErrNotExist):
+		d.broken(w, r, err)
+		return nil, false
+	}
+	d.wrong.take(place, time.Now())
+	d.unknown(w, r, "the token is not known, or was revoked")
+	return nil, false
+}
+
+// unknown answers 401.
+func (d *Door) unknown(w http.ResponseWriter, r *http.Request, text string) {
+	challenge := `Bearer realm="desk"`
+	if r.URL.Path == feedPath { // readers of feeds know names and passwords only
+		challenge = `Basic realm="desk", charset="UTF-8"`
+	}
+	w.Header().Set("WWW-Authenticate", challenge)
+	d.fail(w, r, http.StatusUnauthorized, "%s", text)
+}
+
+// need serves h to who may do what a scope is for, and answers all others with 401 or 403.
+func (d *Door) need(scope desk.Scope, h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := VisitorOf(r.Context())
+		switch {
+		case v.may(scope):
+			h(w, r)
+		case v.Name != "":
+			d.fail(w, r, http.StatusForbidden, "the token %s may not do this; it takes one of the scope %s", v.Name, scope)
+		case r.Method == http.MethodGet && wantsPage(r):
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		default:
+			d.unknown(w, r, "this takes a token")
+		}
+	})
+}
+
+// wantsPage reports whether it is a browser that asks for a page.
+func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+// fromHere answers requests that change something and that a page of another site may have made the
+// browser send, and returns false.
+func (d *Door) fromHere(w http.ResponseWriter, r *http.Request, v *Visitor) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	if v.how == byBearer {
+		return true
+	}
+	if err := d.cross.Check(r); err != nil {
+		d.fail(w, r, http.StatusForbidden, "the request comes from a page of another site")
+		return false
+	}
+	switch v.how {
+	case asNobody:
+		return true // who may log in, and nothing else
+	case byBasic:
+		d.fail(w, r, http.StatusForbidden, "a name and a password are for reading; send the token as Authorization: Bearer")
+		return false
+	}
+	return !NeedsForm(r) || r.URL.Path == themePath || d.checkForm(w, r, v)
+}
+
+// themePath is where a visitor chooses colours, which are in a cookie. No CSRF token is needed for that.
+const themePath = "/theme"
+
+// NeedsForm reports whether a request that changes something needs the CSRF token of its visitor: who
+// is known by what a browser sends by itself. Programs on this machine that are not browsers need none.
+func NeedsForm(r *http.Request) bool {
+	switch VisitorOf(r.Context()).how {
+	case byCookie:
+		return true
+	case asLocal:
+		return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
+	}
+	return false
+}
+
+// checkForm holds the CSRF token of a request against that of the visitor. Where the form is an upload, whose
+// fields come one after the other, receive does so.
+func (d *Door) checkForm(w http.ResponseWriter, r *http.Request, v *Visitor) bool {
+	given := r.Header.Get("X-CSRF-Token")
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); given == "" {
+		switch {
+		case kind == "multipart/form-data" && r.URL.Path == "/reports":
+			return true
+		case kind == "application/x-www-form-urlencoded":
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			if err := r.ParseForm(); err != nil {
+				d.fail(w, r, http.StatusBadRequest, "the form cannot be read: %s", err)
+				return false
+			}
+			given = r.PostForm.Get("csrf")
+		}
+	}
+	return d.checkCSRF(w, r, v, given)
+}
+
+func (d *Door) checkCSRF(w http.ResponseWriter, r *http.Request, v *Visitor, given string) bool {
+	if !sameText(given, v.csrf) {
+		d.fail(w, r, http.StatusForbidden, "the form is of another session; load the page again")
+		return false
+	}
+	return true
+}
+
+// localHost reports whether the header Host names this machine.
+func localHost(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}
+
+// fail answers with an error: one line of text for browsers that want a page, else JSON.
+func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if wantsPage(r) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text+"\n")
+		return
+	}
+	reply(w, status, problem{text})
+}
+
+// problem is the body of an answer that is an error.
+type problem struct {
+	Error string `json:"error"`
+}
+
+// later answers that something may be tried again after some time.
+func (d *Door) later(w http.ResponseWriter, r *http.Request, status int, wait time.Duration, text string) {
+	retryAfter(w, wait)
+	d.fail(w, r, status, "%s", text)
+}
+
+// retryAfter says after how many seconds something may be tried again.
+func retryAfter(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
+}
+
+// broken answers what went wrong inside.
+func (d *Door) broken(w http.ResponseWriter, r *http.Request, err error) {
+	status, text := d.inside(w, r, err)
+	d.fail(w, r, status, "%s", text)
+}
+
+// inside returns the answer to what went wrong inside. What it was is in the log, for the operator alone.
+func (d *Door) inside(w http.ResponseWriter, r *http.Request, err error) (status int, text string) {
+	switch {
+	case r.Context().Err() != nil:
+		return http.StatusServiceUnavailable, "the request was given up"
+	case full(err):
+		d.log.Printf("no room left: %s", label(err.Error()))
+		retryAfter(w, 10*time.Minute)
+		return http.StatusInsufficientStorage, "there is no room left"
+	}
+	d.log.Printf("error: %s", label(err.Error()))
+	retryAfter(w, 30*time.Second)
+	return http.StatusServiceUnavailable, "the desk cannot do this now"
+}
+
+// refused answers why a bundle is not kept: what the client did, or what went wrong here. kept are those
+// that the same request had brought before.
+func (d *Door) refused(w http.ResponseWriter, r *http.Request, err error, kept ...received) {
+	var read *blobs.ReadError
+	var long *http.MaxBytesError
+	var wait *busy
+	status, text := 0, ""
+	switch {
+	case errors.As(err, &wait):
+		status, text = wait.status, wait.text
+		retryAfter(w, wait.wait)
+	case errors.Is(err, errEmpty):
+		status, text = http.StatusBadRequest, err.Error()
+	case errors.Is(err, blobs.ErrTooLarge) || errors.As(err, &long):
+		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("a bundle has at most %d bytes", d.limits.Bundle)
+		w.Header().Set("Connection", "close")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status, text = http.StatusRequestTimeout, fmt.Sprintf("the upload was too slow: expected %d bytes a second", d.limits.Pace.Bytes)
+		w.Header().Set("Connection", "close")
+	case errors.As(err, &read):
+		status, text = http.StatusBadRequest, "the upload broke off, or is not a form"
+		w.Header().Set("Connection", "close")
+	default:
+		status, text = d.inside(w, r, err)
+	}
+	if len(kept) == 0 || wantsPage(r) {
+		d.fail(w, r, status, "%s", text)
+		return
+	}
+	reply(w, status, several{text, kept})
+}
+
+// full reports whether an error says that a disk, a quota or a database is full.
+func full(err error) bool {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number == syscall.ENOSPC || number == syscall.EDQUOT || runtime.GOOS == "windows" && (number == 112 || number == 39)
+	}
+	var state interface{ SQLState() string } // of PostgreSQL
+	if errors.As(err, &state) {
+		return state.SQLState() == "53100"
+	}
+	var lite interface{ Code() int } // of SQLite
+	return errors.As(err, &lite) && lite.Code()&0xff == 13
+}

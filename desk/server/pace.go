@@ -1,0 +1,92 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// Pace is how slow the other side may be: in any moment of a transfer, the time it took is at most
+// Grace and a second for each Bytes that came.
+type Pace struct {
+	Grace time.Duration
+	Bytes int64 // a second
+}
+
+// allowed is how long a transfer may have taken that is at n bytes.
+func (p Pace) allowed(n int64) time.Duration {
+	return p.Grace + time.Duration(float64(n)/float64(p.Bytes)*float64(time.Second))
+}
+
+// pacedBody reads the body of a request and gives up on who is too slow: Read returns an error that is
+// os.ErrDeadlineExceeded.
+type pacedBody struct {
+	io.ReadCloser
+	pace  Pace
+	c     *http.ResponseController
+	begin time.Time
+	n     int64
+	ended bool        // all of it was read
+	over  atomic.Bool // stop was called
+}
+
+// stop ends the Read that waits, and all after it, as if the other side had been too slow.
+func (b *pacedBody) stop() {
+	b.over.Store(true)
+	_ = b.c.SetReadDeadline(time.Unix(1, 0))
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	if b.begin.IsZero() {
+		b.begin = time.Now()
+	}
+	// A connection that has no deadlines is not of a network.
+	_ = b.c.SetReadDeadline(b.begin.Add(b.pace.allowed(b.n)))
+	if b.over.Load() {
+		return 0, os.ErrDeadlineExceeded
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.n += int64(n)
+	if err == io.EOF {
+		b.ended = true
+		_ = b.c.SetReadDeadline(time.Time{}) // what happens next is not about the body
+	}
+	return n, err
+}
+
+// rest bounds how long the server reads what nobody wanted to read: it does so to be able to answer.
+func (b *pacedBody) rest() {
+	if !b.ended && !b.over.Load() {
+		_ = b.c.SetReadDeadline(time.Now().Add(b.pace.Grace))
+	}
+}
+
+// answer is what a handler writes to. It remembers what is logged, and gives up on readers that are too slow.
+type answer struct {
+	http.ResponseWriter
+	pace   Pace
+	c      *http.ResponseController
+	status int
+	bytes  int64
+}
+
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= 200 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	_ = a.c.SetWriteDeadline(time.Now().Add(a.pace.allowed(int64(len(p)))))
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += int64(n)
+	return n, err
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Rate is how often something may be done: Often times a minute in the long run, Burst times at once.
+type Rate struct {
+	Often float64
+	Burst int
+}
+
+// maxBuckets bounds the memory of a table of buckets, to about 10 MB. Of more, full ones are forgotten first.
+const maxBuckets = 1 << 16
+
+// buckets are token buckets by key.
+type buckets struct {
+	rate Rate
+	mu   sync.Mutex
+	by   map[string]*bucket
+}
+
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+func newBuckets(r Rate) *buckets { return &buckets{rate: r, by: map[string]*bucket{}} }
+
+// look fills the bucket of a key for the time that went by.
+func (b *buckets) look(key string, now time.Time) *bucket {
+	k := b.by[key]
+	if k == nil {
+		if len(b.by) >= maxBuckets {
+			b.sweep(now)
+		}
+		k = &bucket{float64(b.rate.Burst), now}
+		b.by[key] = k
+	}
+	if d := now.Sub(k.at); d > 0 {
+		k.left = min(float64(b.rate.Burst), k.left+d.Minutes()*b.rate.Often)
+	}
+	k.at = now
+	return k
+}
+
+// sweep forgets the buckets that are full again, and all if none is.
+func (b *buckets) sweep(now time.Time) {
+	for key, k := range b.by {
+		if k.left+now.Sub(k.at).Minutes()*b.rate.Often >= float64(b.rate.Burst) {
+			delete(b.by, key)
+		}
+	}
+	if len(b.by) >= maxBuckets {
+		clear(b.by)
+	}
+}
+
+// take takes one from the bucket of a key. If it is empty, wait is how long it takes until there is one.
+func (b *buckets) take(key string, now time.Time) (wait time.Duration, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.look(key, now)
+	if k.left < 1 {
+		return time.Duration((1 - k.left) / b.rate.Often * float64(time.Minute)), false
+	}
+	k.left--
+	return 0, true
+}
+
+// has reports whether a bucket has one left, without taking it.
+func (b *buckets) has(key string, now time.Time) (wait time.Duration, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.look(key, now)
+	if k.left < 1 {
+		return time.Duration((1 - k.left) / b.rate.Often * float64(time.Minute)), false
+	}
+	return 0, true
+}
+
+// neighbourhood is whose rate a request counts for: an IPv4 address, or the network of 64 bits that one
+// holder of IPv6 has.
+func neighbourhood(a netip.Addr) string {
+	if a = a.Unmap(); a.Is6() {
+		if p, err := a.WithZone("").Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
+
+// places are how many uploads are under way, together and by neighbourhood.
+type places struct {
+	mu        sync.Mutex
+	all, each int
+	taken     int
+	by        map[string]int
+}
+
+// enter takes a place, which leave gives back. Uploads from this machine count only together.
+func (p *places) enter(a netip.Addr) (leave func(), ok bool) {
+	key := ""
+	if !a.IsLoopback() {
+		key = neighbourhood(a)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken >= p.all || key != "" && p.by[key] >= p.each {
+		return nil, false
+	}
+	p.taken++
+	p.by[key]++
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.taken--
+		if p.by[key]--; p.by[key] == 0 {
+			delete(p.by, key)
+		}
+	}), true
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Times of a server.
+const (
+	headerTime = 10 * time.Second
+	idleTime   = 60 * time.Second
+	maxHeader  = 16 << 10
+	// EndTime is how long what is under way may take when the server ends.
+	EndTime = 30 * time.Second
+
+	deliverEvery = 5 * time.Second
+	sweepEvery   = 10 * time.Minute
+)
+
+// CheckListen says whether a door may listen at an address: beyond this machine only with a token.
+// loopback reports whether only this machine reaches it.
+func CheckListen(a net.Addr, hasToken bool) (loopback bool, err error) {
+	tcp, ok := a.(*net.TCPAddr)
+	loopback = ok && tcp.IP.IsLoopback()
+	if !loopback && !hasToken {
+		err = errors.New(a.String() + " is reached from other machines, and there is no token; desynctool desk token add makes one")
+	}
+	return loopback, err
+}
+
+// Serve serves a Door, delivers to webhooks, and sweeps, until ctx is done. Then it takes no more requests and
+// finishes those that are under way, for EndTime at most. l is closed. With a certificate it
+// speaks TLS.
+func (d *Door) Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate) error {
+	server := &http.Server{
+		Handler: d, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: d.log,
+	}
+	l = &limited{Listener: l, places: make(chan struct{}, d.limits.Connections)}
+	if certificate != nil {
+		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
+	}
+	var work sync.WaitGroup
+	background, stop := context.WithCancel(ctx)
+	work.Go(func() { d.every(background, deliverEvery, d.Deliver) })
+	work.Go(func() { d.every(background, sweepEvery, d.Sweep) })
+	ended := make(chan error, 1)
+	go func() {
+		if certificate != nil {
+			ended <- server.ServeTLS(l, "", "")
+		} else {
+			ended <- server.Serve(l)
+		}
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), EndTime)
+		defer cancel()
+		if err = server.Shutdown(end); err != nil {
+			err = errors.Join(errors.New("not all requests ended in time"), server.Close())
+		}
+		<-ended
+	}
+	stop()
+	work.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// every does something now and then, and logs what goes wrong.
+func (d *Door) every(ctx context.Context, t time.Duration, f func(context.Context) error) {
+	tick := time.NewTicker(t)
+	defer tick.Stop()
+	for {
+		if err := f(ctx); err != nil && ctx.Err() == nil {
+			d.log.Printf("error: %s", label(err.Error()))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// limited accepts so many connections at once; others wait.
+type limited struct {
+	net.Listener
+	places chan struct{}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	l.places <- struct{}{}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	return &limitedConn{c, sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+type limitedConn struct {
+	net.Conn
+	leave func()
+}
+
+func (c *limitedConn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}

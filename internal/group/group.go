@@ -1,2 +1,0 @@
-// Package group ends programs together with all that they started.
-package group

@@ -1,0 +1,2 @@
+// Package processgroup ends programs together with all that they started.
+package processgroup

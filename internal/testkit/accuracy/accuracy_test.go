@@ -1,0 +1,226 @@
+package accuracy_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/testkit/accuracy"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/playbook"
+)
+
+// conclude concludes from all that the sessions left.
+func conclude(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
+	s, err := evidence.OpenPaths(dirs...)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return narrow.Conclude(s, narrow.Builds{Sim: sim, Own: own}, nil)
+}
+
+// cheap makes sessions small: with two peers, few entities and ticks, and without traces of columns.
+func cheap(list []accuracy.Session) []accuracy.Session {
+	for i := range list {
+		s := &list[i]
+		s.Peers, s.Entities, s.Ticks = min(s.Peers, 2), 100, 250
+		if s.Trace == session.TraceColumn {
+			s.Trace = []session.TraceLevel{session.TraceArchetype, session.TraceSystem}[min(i, 1)]
+		}
+	}
+	return list
+}
+
+// each returns the first of every n sessions.
+func each(n int, list []accuracy.Session) (some []accuracy.Session) {
+	for i := 0; i < len(list); i += n {
+		some = append(some, list[i])
+	}
+	return some
+}
+
+// TestSample measures some sessions of every mistake, and some clean ones. The command in
+// docs/accuracy.md measures many more. Where, when and who have to be right; of causes one of
+// twelve may be wrong that is shown by experiments in the peer's own build, since threads run as
+// they like, and nine of ten have to be found; without a simulator hardly any is said, and none may be wrong.
+func TestSample(t *testing.T) {
+	var game accuracy.Reference
+	faults := len(refsim.Faults())
+	faulty := accuracy.Faulty(game, effort.Long(1, 2)*faults)
+	clean := accuracy.Clean(game, effort.Of(2, effort.Long(6, 12)))
+	if !effort.Full() {
+		faulty = cheap(each(6, faulty[:faults]))
+		clean = cheap(clean)
+	}
+	scores, err := accuracy.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, conclude, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range accuracy.Short(scores) {
+		t.Error(line)
+	}
+	count := map[accuracy.Shape]map[accuracy.Outcome]int{}
+	for _, s := range scores {
+		for _, c := range s.Causes {
+			if count[c.Shape] == nil {
+				count[c.Shape] = map[accuracy.Outcome]int{}
+			}
+			count[c.Shape][c.Outcome]++
+			if c.Outcome == accuracy.False {
+				t.Logf("%s, %s: said %v after %v", s.Session, c.Shape, c.Said, c.Tested)
+			}
+		}
+	}
+	for shape, n := range count {
+		right, unknown, wrong := n[accuracy.Right], n[accuracy.NotKnown], n[accuracy.False]
+		switch {
+		case shape == accuracy.WithOwn:
+			if right < 9*unknown || right < 12*wrong {
+				t.Errorf("%s: %d causes are right, %d not known, %d wrong", shape, right, unknown, wrong)
+			}
+		case wrong > 0:
+			t.Errorf("%s: %d causes are wrong", shape, wrong)
+		}
+	}
+	n := accuracy.Count(scores[:len(faulty)], func(*accuracy.Score) bool { return true })
+	if n.Bit*10 < n.Sessions*9 {
+		t.Errorf("%d of %d mistakes showed", n.Bit, n.Sessions)
+	}
+	for _, q := range accuracy.Questions() {
+		if n.Marks[q][accuracy.Exact] < n.Sessions/4 {
+			t.Errorf("%s: %v: the sample asks too little", q, n.Marks[q])
+		}
+	}
+}
+
+// TestOtherGames measures some sessions of the examples of docs/sdk, which nothing in the tool was
+// written against but the rules of docs/accuracy.md. Without a compiler it is skipped, with
+// DESYNCTOOL_SDK_TESTS=1 it fails.
+func TestOtherGames(t *testing.T) {
+	effort.Whole(t)
+	for i, name := range []string{"arena", "trade"}[:effort.Of(1, 2)] {
+		if !effort.Turn(i, 2) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			game, err := accuracy.Compile("../../..", name, t.TempDir())
+			if errors.Is(err, exec.ErrNotFound) && os.Getenv("DESYNCTOOL_SDK_TESTS") == "" {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := len(game.Mistakes())
+			list := append(accuracy.Faulty(game, effort.Of(1, effort.Long(min(8, n), n))), accuracy.Clean(game, effort.Of(0, effort.Long(4, 12)))...)
+			for i := range list {
+				list[i].Ticks = effort.Of[uint64](120, 0)
+			}
+			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range accuracy.Short(scores) {
+				t.Error(line)
+			}
+			said, wrong := 0, 0
+			for _, s := range scores {
+				for _, c := range s.Causes {
+					if c.Outcome != accuracy.NotKnown {
+						said++
+					}
+					if c.Outcome == accuracy.False {
+						wrong++
+						t.Logf("%s, %s: said %v after %v", s.Session, c.Shape, c.Said, c.Tested)
+					}
+				}
+			}
+			if said == 0 || wrong > 1 && 20*wrong > said {
+				t.Errorf("of %d causes that were said %d are wrong", said, wrong)
+			}
+		})
+	}
+}
+
+// TestShuffledNames checks that nothing is known by its name: in sessions where names are
+// swapped, traced to the archetypes or columns, logs, snapshots, traces and replays give the same names
+// as the truth does.
+func TestShuffledNames(t *testing.T) {
+	faults := len(refsim.Faults())
+	list := accuracy.Faulty(accuracy.Reference{}, 2*faults)
+	switch {
+	case effort.Full():
+		list = each(effort.Long(4, 1), list)
+	default: // some of the faults; TestSample shuffles the names of others
+		list = each(7, list[faults/2:faults])
+	}
+	for i := range list {
+		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, effort.Of(100, 200)
+		list[i].Trace, list[i].Lack = session.TraceArchetype, accuracy.Nothing
+		if effort.Full() && i%6 == 0 { // these take long to write and to read
+			list[i].Trace = session.TraceColumn
+		}
+	}
+	scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range accuracy.Short(scores) {
+		t.Error(line)
+	}
+	n := accuracy.Count(scores, func(*accuracy.Score) bool { return true })
+	for _, q := range accuracy.Questions() {
+		if n.Marks[q][accuracy.Exact] < n.Bit/2 {
+			t.Errorf("%s: of %d sessions %v: the sample asks too little", q, n.Bit, n.Marks[q])
+		}
+	}
+}
+
+// TestCauses compares made-up conclusions on a real session with what happened.
+func TestCauses(t *testing.T) {
+	effort.Whole(t)
+	says := func(classes ...string) accuracy.Measured {
+		return func([]string, *bisect.Sim, *bisect.Sim) (*playbook.Conclusion, error) {
+			c := &playbook.Conclusion{Kind: bisect.StateDiffers}
+			for _, class := range classes {
+				c.Causes = append(c.Causes, playbook.Cause{Class: class})
+			}
+			return c, nil
+		}
+	}
+	flip := accuracy.Session{
+		Game: accuracy.Reference{}, Seed: 3, Fault: "bit-flip/Combat@40", Peers: 2, Entities: effort.Of(100, 200), Trace: session.TraceSystem, Shuffled: true,
+	}
+	for _, test := range []struct {
+		says accuracy.Measured
+		want accuracy.Outcome
+	}{
+		{says("bit-flip"), accuracy.Right},
+		{says("float", "stale-cache", "bit-flip"), accuracy.Right},
+		{says("float", "stale-cache", "bit-flip", "locale"), accuracy.False},
+		{says(), accuracy.NotKnown},
+		{says("float"), accuracy.False},
+	} {
+		score, err := accuracy.Measure(flip, t.TempDir(), test.says)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !score.Bit || len(score.Causes) != 3 {
+			t.Fatalf("the mistake showed: %v; %d verdicts on its cause", score.Bit, len(score.Causes))
+		}
+		for i, shape := range []accuracy.Shape{accuracy.OfTick, accuracy.WithSim, accuracy.WithOwn} {
+			if c := score.Causes[i]; c.Shape != shape || c.Outcome != test.want {
+				t.Errorf("%s, said %v: %s, expected %s", c.Shape, c.Said, c.Outcome, test.want)
+			}
+		}
+		if score.Marks[accuracy.WhichLocus] != accuracy.Missed {
+			t.Errorf("a verdict without a place is %s", score.Marks[accuracy.WhichLocus])
+		}
+	}
+}

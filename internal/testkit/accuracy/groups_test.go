@@ -1,0 +1,205 @@
+package accuracy_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/testkit/accuracy"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/words"
+)
+
+func triaged(dirs []string) (*report.Report, error) {
+	c, err := conclude(dirs, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return words.Report(c), nil
+}
+
+func keyed(r *report.Report) (key string, weak, ok bool) {
+	k, ok := desk.KeyOf(r)
+	return k.Coarse, k.Weak, ok
+}
+
+// TestGroups: sessions of some bugs in places of their own fall into as many groups where the evidence is
+// complete; what the games say themselves is weak, and one peer alone has no key. The command in
+// docs/desk-accuracy.md measures many more.
+func TestGroups(t *testing.T) {
+	effort.InTurn(t, 1, 3)
+	game := accuracy.Reference{Names: 7}
+	bugs, err := accuracy.Bugs([]accuracy.Game{game}, 8, 11, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !effort.Full() {
+		bugs = bugs[:2]
+	}
+	strikes := accuracy.Strikes(bugs, effort.Of(1, 2), 11)
+	views := []accuracy.View{accuracy.Complete, accuracy.OnePeer, accuracy.Claimed}
+	list, hidden, err := accuracy.Group(strikes, views, func(int) string { return t.TempDir() }, triaged, keyed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(v accuracy.View) accuracy.Agreement {
+		return accuracy.Agree(slices.DeleteFunc(slices.Clone(list), func(g accuracy.Grouped) bool { return g.View != v }))
+	}
+	if len(hidden) > 0 {
+		t.Errorf("never showed: %v", hidden)
+	}
+	if a := of(accuracy.Complete); a.Reports < len(strikes) || a.Purity < .98 || a.Completeness < .9 || a.Weak > 0 {
+		t.Errorf("complete evidence: %+v\n%v", a, accuracy.Together(list))
+	}
+	if a := of(accuracy.OnePeer); a.Reports > 0 || a.Unkeyed == 0 {
+		t.Errorf("one peer alone: %+v", a)
+	}
+	if a := of(accuracy.Claimed); a.Weak != a.Reports || a.Groups != 1 || a.Unkeyed > 0 {
+		t.Errorf("claims alone: %+v", a)
+	}
+}
+
+// TestBugs: a mistake that does not show in one place is planted in another one, each once.
+func TestBugs(t *testing.T) {
+	games := []accuracy.Game{accuracy.Reference{Names: 7}, accuracy.Reference{Names: 3}}
+	all, err := accuracy.Bugs(games, 24, 11, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	shown, err := accuracy.Bugs(games, 24, 11, false, func(b accuracy.Bug) (bool, error) {
+		asked[b.Name] = true
+		return !strings.HasPrefix(b.Mistake, "bit-flip/") && b.Name != all[0].Name, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != len(refsim.Faults()) || len(shown) != len(all)-1 {
+		t.Fatalf("%d of %d bugs, and %d without one mistake", len(all), len(refsim.Faults()), len(shown))
+	}
+	kinds := map[string]bool{}
+	for _, b := range shown {
+		kind, _, _ := strings.Cut(b.Mistake, "/")
+		if kinds[kind] || kind == "bit-flip" || b.Name == all[0].Name || !asked[b.Name] {
+			t.Errorf("%s is planted", b.Name)
+		}
+		kinds[kind] = true
+	}
+	failed := errors.New("no room")
+	if _, err := accuracy.Bugs(games, 24, 11, false, func(accuracy.Bug) (bool, error) { return true, failed }); !errors.Is(err, failed) {
+		t.Errorf("a session that cannot be played: %v", err)
+	}
+}
+
+// TestMix: a folder of sessions says nothing of their bugs but in truth.json.
+func TestMix(t *testing.T) {
+	dir := t.TempDir()
+	bugs, err := accuracy.Bugs([]accuracy.Game{accuracy.Reference{Names: 7}}, 2, 11, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strikes := accuracy.Strikes(bugs, 1, 11)
+	recorded := []accuracy.Recorded{{Bug: "openttd town", Dir: "../../../testdata/openttd/town_poke"}}
+	list, err := accuracy.Mix(dir, strikes, accuracy.SystemsOf, recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, session.TruthName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var truth []accuracy.Planted
+	if err := json.Unmarshal(text, &truth); err != nil || len(truth) != len(strikes)+1 || !slices.Equal(truth, list) {
+		t.Fatalf("the truth is %v, %v, written were %v", truth, err, list)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(truth)+1 {
+		t.Fatalf("%d entries, %v, expected %d bundles and the truth", len(entries), err, len(truth))
+	}
+	for _, p := range truth {
+		if r, err := triaged([]string{filepath.Join(dir, p.Bundle)}); err != nil || r.Status != report.Diverged {
+			t.Errorf("%s: %v, %v", p.Bundle, r, err)
+		}
+		for _, said := range []string{"host/truth.json", "TRUTH.md"} {
+			if _, err := os.Stat(filepath.Join(dir, p.Bundle, said)); err == nil {
+				t.Errorf("%s has %s", p.Bundle, said)
+			}
+		}
+	}
+}
+
+// TestAgree compares groupings that are small enough to count by hand.
+func TestAgree(t *testing.T) {
+	grouped := func(pairs ...string) (list []accuracy.Grouped) { // bug, key
+		for i := 0; i < len(pairs); i += 2 {
+			list = append(list, accuracy.Grouped{Bug: pairs[i], Key: pairs[i+1]})
+		}
+		return list
+	}
+	for _, test := range []struct {
+		list                        []accuracy.Grouped
+		pure, whole, homog, conform float64
+		groups, mixed, split        int
+	}{
+		{grouped("a", "1", "a", "1", "b", "2", "b", "2"), 1, 1, 1, 1, 2, 0, 0},
+		{grouped("a", "1", "a", "1", "b", "1", "b", "1"), .5, 1, 0, 1, 1, 1, 0},
+		{grouped("a", "1", "a", "2", "b", "3", "b", "4"), 1, .5, 1, .5, 4, 0, 2}, // entropies: ln 4 of groups, ln 2 of groups given bugs
+		{grouped("a", "1", "a", "1", "a", "2", "b", "2"), .75, .75, 1 - .5*math.Ln2/bits(1, 3), 1 - (-.75*(2./3*math.Log(2./3)+1./3*math.Log(1./3)))/math.Ln2, 2, 1, 1},
+	} {
+		a := accuracy.Agree(append(test.list, accuracy.Grouped{Bug: "c"}))
+		for what, pair := range map[string][2]float64{
+			"purity": {a.Purity, test.pure}, "completeness": {a.Completeness, test.whole},
+			"homogeneity": {a.Homogeneity, test.homog}, "V-completeness": {a.Conformity, test.conform},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-9 {
+				t.Errorf("%v: %s is %f, expected %f", test.list, what, pair[0], pair[1])
+			}
+		}
+		if a.Groups != test.groups || a.Mixed != test.mixed || a.Split != test.split || a.Unkeyed != 1 {
+			t.Errorf("%v: %+v", test.list, a)
+		}
+	}
+}
+
+// bits is the entropy of parts of these sizes.
+func bits(sizes ...float64) (h float64) {
+	var n float64
+	for _, s := range sizes {
+		n += s
+	}
+	for _, s := range sizes {
+		h -= s / n * math.Log(s/n)
+	}
+	return h
+}
+
+// TestNearest ranks groups by the finest fingerprint in common, then by how many, then by size.
+func TestNearest(t *testing.T) {
+	prints := func(levels ...report.Level) (list []report.Fingerprint) {
+		for _, level := range levels {
+			list = append(list, report.Fingerprint{Level: level, Digest: string(level)})
+		}
+		return list
+	}
+	var list []accuracy.Grouped
+	for i, levels := range [][]report.Level{{report.LevelKind, report.LevelStep}, {report.LevelKind, report.LevelComponent}, {report.LevelKind}, {report.LevelKind}, {}} {
+		list = append(list, accuracy.Grouped{Bug: fmt.Sprint(i), View: accuracy.Complete, Key: fmt.Sprint(i), Found: prints(levels...)})
+	}
+	list = append(list, list[3]) // the larger one
+	for i := range 5 {
+		list = append(list, accuracy.Grouped{Bug: fmt.Sprint(i), View: accuracy.Untracked, Key: "x", Found: prints(report.LevelKind, report.LevelComponent, report.LevelStep)})
+	}
+	if got, want := accuracy.Nearest(list, accuracy.Untracked), []int{0, 1, 3, 2, -1}; !slices.Equal(got, want) {
+		t.Errorf("ranks %v, expected %v", got, want)
+	}
+}

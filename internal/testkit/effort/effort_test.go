@@ -1,0 +1,52 @@
+package effort_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+)
+
+// How many seeds a test tries.
+func ExampleOf() {
+	for _, asked := range []string{"", "1", "long"} {
+		os.Setenv("DESYNCTOOL_FULL_TESTS", asked)
+		fmt.Printf("DESYNCTOOL_FULL_TESTS=%s: %d seeds\n", asked, effort.Of(5, 50))
+	}
+	// Output:
+	// DESYNCTOOL_FULL_TESTS=: 5 seeds
+	// DESYNCTOOL_FULL_TESTS=1: 50 seeds
+	// DESYNCTOOL_FULL_TESTS=long: 50 seeds
+}
+
+// How many files a test tries that takes an hour for all of them.
+func ExampleLong() {
+	for _, asked := range []string{"", "1", "long"} {
+		os.Setenv("DESYNCTOOL_FULL_TESTS", asked)
+		fmt.Printf("DESYNCTOOL_FULL_TESTS=%s: %d files\n", asked, effort.Long(5, 5000))
+	}
+	// Output:
+	// DESYNCTOOL_FULL_TESTS=: 5 files
+	// DESYNCTOOL_FULL_TESTS=1: 5 files
+	// DESYNCTOOL_FULL_TESTS=long: 5000 files
+}
+
+// In every run another third of the games.
+func ExampleTurn() {
+	os.Setenv("DESYNCTOOL_FULL_TESTS", "1")
+	for _, turn := range []string{"811", "812", "813", ""} {
+		os.Setenv("DESYNCTOOL_TURN", turn)
+		var games []string
+		for i, game := range []string{"arena", "trade", "skirmish", "chess"} {
+			if effort.Turn(i, 3) {
+				games = append(games, game)
+			}
+		}
+		fmt.Printf("%q %v\n", turn, games)
+	}
+	// Output:
+	// "811" [skirmish]
+	// "812" [trade]
+	// "813" [arena chess]
+	// "" [arena trade skirmish chess]
+}

@@ -1,0 +1,134 @@
+// Package textsearch finds many short texts in a long one, in one pass.
+package textsearch
+
+import "encoding/binary"
+
+// Searcher finds any of many literals, after Wu and Manber: it looks at the last bytes of a
+// window as long as the shortest literal. Most bytes of a log end no part of any literal, so
+// that the window moves on by almost its length. It does not change once it is made.
+type Searcher struct {
+	literals []string
+	length   int // of the shortest literal
+	shift    [1 << blockBits]uint8
+	ending   [1 << blockBits][]uint16 // literals whose first bytes end in such a block, ascending
+}
+
+const (
+	blockBits = 13
+	blockSize = 3 // bytes
+	// MinLength is the least length of a literal in bytes: what is shorter would make all
+	// others slow.
+	MinLength = 6
+	// strands is how many parts of a text are searched at the same time by one processor, which
+	// else waits for one look before it knows where the next one is.
+	strands   = 4
+	minStrand = 256 // bytes: shorter texts are searched as a whole
+)
+
+// block returns the number of the three bytes before an end, which is 4 at least.
+func block(text []byte, end int) uint32 {
+	return binary.LittleEndian.Uint32(text[end-4:end]) >> 8 * 0x9e3779b1 >> (32 - blockBits)
+}
+
+// New prepares the search for literals of MinLength bytes at least. It panics if one is shorter.
+func New(literals []string) *Searcher {
+	s := &Searcher{literals: literals, length: 255}
+	for _, l := range literals {
+		s.length = min(s.length, len(l))
+	}
+	if s.length < MinLength {
+		panic("literals: a literal is too short")
+	}
+	for i := range s.shift {
+		s.shift[i] = uint8(s.length - blockSize + 1)
+	}
+	for n, l := range literals {
+		for end := blockSize; end <= s.length; end++ {
+			h := block([]byte("\x00"+l), end+1)
+			s.shift[h] = min(s.shift[h], uint8(s.length-end))
+			if end == s.length {
+				s.ending[h] = append(s.ending[h], uint16(n))
+			}
+		}
+	}
+	return s
+}
+
+// At returns the number of the first literal of from or more that stands at a place, -1 if none
+// does.
+func (s *Searcher) At(text []byte, at, from int) int {
+	if at+s.length > len(text) {
+		return -1
+	}
+	for _, n := range s.ending[block(text, at+s.length)] {
+		if l := s.literals[n]; int(n) >= from && len(text)-at >= len(l) && string(text[at:at+len(l)]) == l {
+			return int(n)
+		}
+	}
+	return -1
+}
+
+// Places are where literals stand in a text. It may be used again for the next text.
+type Places struct {
+	strand [strands][]int
+	all    []int
+}
+
+// Find returns all places at which any literal begins, ascending. They are valid until p is used
+// again.
+func (s *Searcher) Find(text []byte, p *Places) []int {
+	p.all = p.all[:0]
+	part := (len(text) - s.length + 1) / strands // places of a strand
+	if part < minStrand {
+		p.all = s.rest(text, s.length, len(text), p.all)
+		return p.all
+	}
+	var end, last [strands]int // the end of each window, and of each strand's last one
+	for i := range strands {
+		end[i], last[i] = i*part+s.length, (i+1)*part+s.length-1
+		p.strand[i] = p.strand[i][:0]
+	}
+	last[strands-1] = len(text)
+	a, b, c, d := end[0], end[1], end[2], end[3]
+	for a <= last[0] && b <= last[1] && c <= last[2] && d <= last[3] {
+		na, nb, nc, nd := s.shift[block(text, a)], s.shift[block(text, b)], s.shift[block(text, c)], s.shift[block(text, d)]
+		if na == 0 {
+			p.strand[0], na = s.take(text, a, p.strand[0]), 1
+		}
+		if nb == 0 {
+			p.strand[1], nb = s.take(text, b, p.strand[1]), 1
+		}
+		if nc == 0 {
+			p.strand[2], nc = s.take(text, c, p.strand[2]), 1
+		}
+		if nd == 0 {
+			p.strand[3], nd = s.take(text, d, p.strand[3]), 1
+		}
+		a, b, c, d = a+int(na), b+int(nb), c+int(nc), d+int(nd)
+	}
+	end = [strands]int{a, b, c, d}
+	for i := range strands {
+		p.all = append(p.all, s.rest(text, end[i], last[i], p.strand[i])...)
+	}
+	return p.all
+}
+
+// rest searches on, one window after the other.
+func (s *Searcher) rest(text []byte, end, last int, out []int) []int {
+	for end <= last {
+		n := s.shift[block(text, end)]
+		if n == 0 {
+			out, n = s.take(text, end, out), 1
+		}
+		end += int(n)
+	}
+	return out
+}
+
+// take adds the place of a window if a literal stands there.
+func (s *Searcher) take(text []byte, end int, out []int) []int {
+	if at := end - s.length; s.At(text, at, 0) >= 0 {
+		out = append(out, at)
+	}
+	return out
+}

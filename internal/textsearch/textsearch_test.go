@@ -1,0 +1,53 @@
+package textsearch
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestFind holds the search against one for each literal by itself, in texts made of their parts,
+// short ones and some that are long enough for strands.
+func TestFind(t *testing.T) {
+	var places Places
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SliceOfN(rapid.SampledFrom([]byte("ab ")), MinLength, 14)
+		var literals []string
+		for _, l := range rapid.SliceOfN(letters, 1, 6).Draw(t, "literals") {
+			literals = append(literals, string(l))
+		}
+		part := rapid.OneOf(rapid.Map(letters, func(b []byte) string { return string(b) }), rapid.SampledFrom(literals), rapid.Map(rapid.SampledFrom(literals), func(s string) string { return s[1:] }),
+			rapid.StringMatching(`[abc ]{0,9}`))
+		text := []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), ""))
+		for range rapid.IntRange(0, 9).Draw(t, "doubled") {
+			text = append(text, text...)
+			text = append(text, 'a')
+		}
+		s := New(literals)
+		var want []int
+		for at := range text {
+			first := slices.IndexFunc(literals, func(l string) bool { return bytes.HasPrefix(text[at:], []byte(l)) })
+			if first >= 0 {
+				want = append(want, at)
+			}
+			if got := s.At(text, at, 0); got != first {
+				t.Fatalf("%q in %q at %d: literal %d, want %d", literals, text, at, got, first)
+			}
+			if first >= 0 {
+				next := slices.IndexFunc(literals[first+1:], func(l string) bool { return bytes.HasPrefix(text[at:], []byte(l)) })
+				if next >= 0 {
+					next += first + 1
+				}
+				if got := s.At(text, at, first+1); got != next {
+					t.Fatalf("%q in %q at %d: second literal %d, want %d", literals, text, at, got, next)
+				}
+			}
+		}
+		if got := s.Find(text, &places); !slices.Equal(got, want) {
+			t.Fatalf("%q in %q: %v, want %v", literals, text, got, want)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/internal/testkit/pinned"
+)
+
+// plain takes out of a page what its layout is made of.
+func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// sections returns the text under each heading of a page, up to the next one.
+func sections(t *testing.T, page string) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	heading, fenced := "", false
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if !fenced && strings.HasPrefix(line, "#") {
+			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
+			continue
+		}
+		out[heading] += line
+	}
+	return out
+}
+
+// TestQuotes: each rule stands in its page, under its heading, word by word.
+func TestQuotes(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Rules() {
+		if seen[r.ID] {
+			t.Errorf("%s is in the table twice", r.ID)
+		}
+		seen[r.ID] = true
+		text, ok := sections(t, r.Page)[r.Section]
+		if !ok {
+			t.Errorf("%s: docs/%s has no heading %q", r.ID, r.Page, r.Section)
+		} else if r.Quote == "" || !strings.Contains(plain(text), plain(r.Quote)) {
+			t.Errorf("%s: docs/%s, %s, does not say %q", r.ID, r.Page, r.Section, r.Quote)
+		}
+		if r.Level != Error && r.Level != Advice {
+			t.Errorf("%s: level %q", r.ID, r.Level)
+		}
+	}
+}
+
+// TestUsed: every rule is reported by a line of this package or said not to be checkable, and
+// every rule that is reported is in the table.
+func TestUsed(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported := map[string]bool{}
+	name := regexp.MustCompile(`"((?:frame|order|hash|snap|trace|text|report|sign|folder|record)-[a-z0-9-]+)"`)
+	for _, file := range files {
+		if file == "rules.go" || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range name.FindAllStringSubmatch(string(b), -1) {
+			reported[m[1]] = true
+		}
+	}
+	for _, k := range kinds {
+		delete(reported, k.name)
+	}
+	for _, r := range Rules() {
+		if reported[r.ID] == (r.Unchecked != "") {
+			t.Errorf("%s: reported is %v, and it is said to be unchecked: %q", r.ID, reported[r.ID], r.Unchecked)
+		}
+		delete(reported, r.ID)
+	}
+	for id := range reported {
+		t.Errorf("%s is reported, and not in the table", id)
+	}
+}
+
+// TestPage holds docs/rules.md against the table.
+func TestPage(t *testing.T) {
+	pinned.File(t, filepath.Join("..", "..", "docs", "rules.md"), []byte(rulesPage()))
+}
+
+// rulesPage is docs/rules.md.
+func rulesPage() string {
+	var out strings.Builder
+	out.WriteString(`# Rules of the formats
+
+Each rule of the format pages has a name, by which ` + "`desynctool check`" + ` says that a file breaks it. The names stay as they are. What a rule says in full, and
+the table or layout around it, is where its link leads. This page is written from the table in ` + "`report/check/rules.go`" + `; a test holds each quotation against its page.
+
+An **error** says that the file does not conform. An **advice** is of a file that conforms: something is not known, or costs more than it has to. A file does not show whether
+the rules hold that are **not checked**.
+`)
+	for _, part := range []struct {
+		title, text string
+		prefixes    []string
+	}{
+		{"Framing", "Of order logs, binary traces and tick signatures.", []string{"frame"}},
+		{"Order logs", "", []string{"order", "hash"}},
+		{"Snapshots", "Those of the header and of the blocks hold also for the content of a peer's report.", []string{"snap"}},
+		{"Traces", "`trace-` are rules of binary traces, `text-` those of text.", []string{"trace", "text"}},
+		{"Peers' reports", "", []string{"report"}},
+		{"Tick signatures", "", []string{"sign"}},
+		{"Between files", "Where a folder is checked: of the files of one peer, which lie in one folder, and of the seeds of all.", []string{"folder"}},
+		{"What to record", "", []string{"record"}},
+	} {
+		fmt.Fprintf(&out, "\n## %s\n\n", part.title)
+		if part.text != "" {
+			out.WriteString(part.text + "\n\n")
+		}
+		out.WriteString("| Rule | | Where | It says |\n|---|---|---|---|\n")
+		for _, r := range Rules() {
+			prefix, _, _ := strings.Cut(r.ID, "-")
+			if !slices.Contains(part.prefixes, prefix) {
+				continue
+			}
+			level := string(r.Level)
+			if r.Unchecked != "" {
+				level = "not checked: " + r.Unchecked
+			}
+			fmt.Fprintf(&out, "| <a id=\"%s\"></a>`%s` | %s | [%s](%s#%s) | %s |\n", r.ID, r.ID, level, r.Section, r.Page, slug(r.Section), r.Said())
+		}
+	}
+	return out.String()
+}
+
+// TestFacts holds the names of facts against the table of docs/recording.md.
+func TestFacts(t *testing.T) {
+	text := sections(t, "recording.md")["Facts"]
+	got := map[string]bool{}
+	rows := 0
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 6 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		rows++
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1]+cells[2], -1) {
+			got[m[1]] = true
+			if want := strings.TrimSpace(cells[3]); machineFacts[m[1]] != (want == "no") || sharedFacts[m[1]] != (want == "yes") {
+				t.Errorf("%s: docs/recording.md says %q of it", m[1], want)
+			}
+		}
+	}
+	for name := range knownFacts {
+		if !got[name] {
+			t.Errorf("docs/recording.md has no fact %s", name)
+		}
+	}
+	if rows < 10 {
+		t.Errorf("only %d rows", rows)
+	}
+}
