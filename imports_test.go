@@ -57,24 +57,24 @@ var withoutFiles = []string{"bisect"}
 
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
-	"bisect/wasmsim":            {"bisect/extsim"},                                                                                                                                                // the same protocol, by function calls
-	"report/evidence":           {"report/formats", "report/evidence/archive", "report/evidence/gamelog", "report/evidence/paste", "report/peers", "report/playbook", "report/words"},             // opens files of every format, in archives or not
-	"desk":                      {"desk/blobs"},                                                                                                                                                   // its bundles
-	"report/evidence/archive":   {"report/evidence/paste"},                                                                                                                                        // shows what is in pasted texts as files
-	"report/narrow":             {"report/witness", "report/evidence", "report/evidence/archive", "report/evidence/gamelog", "report/formats", "report/playbook", "report/words", "report/peers"}, // compares what a session has, and has it judged
-	"report/simulators":         {"report/evidence", "report/evidence/archive", "report/formats", "report/witness"},                                                                               // tests a simulator with a peer's log
-	"desk/server":               {"desk/blobs"},                                                                                                                                                   // keeps what comes in
-	"internal/testkit/accuracy": {"report/playbook"},                                                                                                                                              // measures its verdicts
+	"bisect/wasmsim":            {"bisect/extsim"},                                                                                                                                            // the same protocol, by function calls
+	"report/bundle":             {"report/formats", "report/bundle/archive", "report/bundle/gamelog", "report/bundle/paste", "report/peers", "report/verdict", "report/words"},                // opens files of every format, in archives or not
+	"desk":                      {"desk/blobs"},                                                                                                                                               // its bundles
+	"report/bundle/archive":     {"report/bundle/paste"},                                                                                                                                      // shows what is in pasted texts as files
+	"report/compare":            {"report/gamereplay", "report/bundle", "report/bundle/archive", "report/bundle/gamelog", "report/formats", "report/verdict", "report/words", "report/peers"}, // compares what a session has, and has it judged
+	"report/simulators":         {"report/bundle", "report/bundle/archive", "report/formats", "report/gamereplay"},                                                                            // tests a simulator with a peer's log
+	"desk/server":               {"desk/blobs"},                                                                                                                                               // keeps what comes in
+	"internal/testkit/accuracy": {"report/verdict"},                                                                                                                                           // measures its verdicts
 
-	"report/words":     {"report/playbook"},                                                                                 // says what it concludes
-	"bisect/gitbisect": {"bisect/extsim"},                                                                                   // the end of what programs print
-	"desk/web":         {"desk/render"},                                                                                     // has the words of what the command line prints
-	"report/commits":   {"report/evidence", "report/formats", "report/simulators"},                                          // tests what was built from commits
-	"desk/intake":      {"desk/blobs", "desk/pseudonyms"},                                                                   // keeps what comes, and has it triaged
-	"desk/queue":       {"desk/intake"},                                                                                     // has workers take in what waits
-	"desk/render":      {"desk/intake", "desk/queue"},                                                                       // says what was taken in
-	"report/reader":    {"report/evidence", "report/evidence/archive", "report/formats", "report/isolate", "report/narrow"}, // all steps of a triage, here or in another process
-	"bisect/hunt":      {"bisect/minimize", "bisect/extsim"},                                                                // makes what it finds smaller, and tells how simulators break off
+	"report/words":     {"report/verdict"},                                                                               // says what it concludes
+	"bisect/gitbisect": {"bisect/extsim"},                                                                                // the end of what programs print
+	"desk/web":         {"desk/render"},                                                                                  // has the words of what the command line prints
+	"report/commits":   {"report/bundle", "report/formats", "report/simulators"},                                         // tests what was built from commits
+	"desk/intake":      {"desk/blobs", "desk/pseudonyms"},                                                                // keeps what comes, and has it triaged
+	"desk/queue":       {"desk/intake"},                                                                                  // has workers take in what waits
+	"desk/render":      {"desk/intake", "desk/queue"},                                                                    // says what was taken in
+	"report/triage":    {"report/bundle", "report/bundle/archive", "report/formats", "report/isolate", "report/compare"}, // all steps of a triage, here or in another process
+	"bisect/hunt":      {"bisect/minimize", "bisect/extsim"},                                                             // makes what it finds smaller, and tells how simulators break off
 }
 
 func layer(pkg string) int {

@@ -9,7 +9,7 @@ const (
 
 // SetIncomplete says that only a part of the state is known: text says what is missing, "lines
 // 8–1882 are not in it". Paste names the diff that it is one side of, and is empty for another
-// excerpt: see excerpt.Head.
+// excerpt: see partial.Head.
 func (h *Head) SetIncomplete(text, paste string) {
 	if text == "" {
 		text = "it is an excerpt"

@@ -143,7 +143,7 @@ type grammar struct {
 }
 
 // NewReader recognises the trace in r and reads its header. The name is what
-// errors call it. The content may be compressed, see [packed.Unpack]. A trace that is
+// errors call it. The content may be compressed, see [compression.Unpack]. A trace that is
 // none gives an error that wraps ErrUnrecognized.
 func NewReader(r io.Reader, name string, opts ReadOptions) (*Reader, error) {
 	content, _, err := compression.Unpack(r, opts.MaxUnpacked)

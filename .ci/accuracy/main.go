@@ -17,9 +17,9 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/testkit/accuracy"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/narrow"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 func main() {
@@ -66,9 +66,9 @@ func run() error {
 	})
 	measured := conclude
 	if *rules { // they are of what is concluded without a simulator
-		measured = func(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
+		measured = func(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) {
 			if sim != nil {
-				return &playbook.Conclusion{}, nil
+				return &verdict.Conclusion{}, nil
 			}
 			return conclude(dirs, nil, nil)
 		}
@@ -96,13 +96,13 @@ func run() error {
 	return accuracy.CauseTable(os.Stdout, scores)
 }
 
-func conclude(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
-	s, err := evidence.OpenPaths(dirs...)
+func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) {
+	s, err := bundle.OpenPaths(dirs...)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return narrow.Conclude(s, narrow.Builds{Sim: sim, Own: own}, nil)
+	return compare.Conclude(s, compare.Builds{Sim: sim, Own: own}, nil)
 }
 
 // gameOf returns a game; the examples of docs/sdk are compiled to dir.

@@ -21,7 +21,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // deskOf says what of the desk is measured.
@@ -394,7 +394,7 @@ func (b *bench) realReport(ctx context.Context) ([]byte, error) {
 	if _, err := session.RecordTo(dir, o, session.TraceSystem); err != nil {
 		return nil, err
 	}
-	var r reader.Reader
+	var r triage.Reader
 	reports, err := r.Read(ctx, dir, "base")
 	if err != nil {
 		return nil, err

@@ -7,9 +7,9 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 )
 
 // triage measures what an engineer waits for: the report on a session of an hour, on one of
@@ -78,11 +78,11 @@ func (b *bench) report(what, goal, dir string) error {
 		return err
 	}
 	defer tree.Close()
-	s, err := evidence.Open(tree, []string{dir})
+	s, err := bundle.Open(tree, []string{dir})
 	if err != nil {
 		return err
 	}
-	if _, err := narrow.Triage(s, narrow.Builds{}, nil); err != nil {
+	if _, err := compare.Triage(s, compare.Builds{}, nil); err != nil {
 		return err
 	}
 	u := tree.Usage([]string{dir})

@@ -19,8 +19,8 @@ import (
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // defaultWall is how long the triage of a bundle may take where nothing else is said.
@@ -64,7 +64,7 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	if err != nil {
 		return nil, err
 	}
-	r := reader.Reader{Require: flags.isolate == cli.IsolateRequired, Died: true}
+	r := triage.Reader{Require: flags.isolate == cli.IsolateRequired, Died: true}
 	if flags.isolate != "" {
 		r.Isolate = &d.Reader
 	} else {
@@ -80,7 +80,7 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	}
 	store.NameFiles(key.File)
 	without := r
-	without.Names = &reader.Names{Key: key.Text(), New: func(string) (reader.Scrubber, error) { return pseudonyms.NewScrubber(key), nil }}
+	without.Names = &triage.Names{Key: key.Text(), New: func(string) (triage.Scrubber, error) { return pseudonyms.NewScrubber(key), nil }}
 	x.Without = &without
 	return x, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 func main() { cli.Main(program()) }
@@ -25,8 +25,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // answering reads bundles in a process of its own, and replaces the names of players with pseudonyms.
-func answering() *reader.Answering {
-	return &reader.Answering{Names: func(key string) (reader.Scrubber, error) {
+func answering() *triage.Answering {
+	return &triage.Answering{Names: func(key string) (triage.Scrubber, error) {
 		k, err := pseudonyms.ParseKey(key, "the key")
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // TestDeskNames: the name of no player is in a store: of what came as an archive, as a folder and as a saved report, in no
@@ -33,7 +33,7 @@ func TestDeskNames(t *testing.T) {
 	if _, err := session.RecordTo(folder, o, session.TraceSystem); err != nil {
 		t.Fatal(err)
 	}
-	list, err := new(reader.Reader).Read(context.Background(), folder, "wilhelmina-vs-Ottokar")
+	list, err := new(triage.Reader).Read(context.Background(), folder, "wilhelmina-vs-Ottokar")
 	if err != nil || len(list) != 1 {
 		t.Fatal(len(list), err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -124,7 +124,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 		return err
 	}
 	defer tree.Close()
-	builds := narrow.Builds{Sim: sim, Witness: game}
+	builds := compare.Builds{Sim: sim, Witness: game}
 	end := func() {}
 	if sim == nil && game == nil {
 		end = e.watch(tree, "comparing")
@@ -136,7 +136,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 	if err != nil {
 		return tree.Explain(err)
 	}
-	r, err := narrow.Bisect(s, builds, flags.drill)
+	r, err := compare.Bisect(s, builds, flags.drill)
 	end()
 	if err := tree.Interrupted(); err != nil {
 		return err

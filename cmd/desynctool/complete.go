@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot"
@@ -119,7 +119,7 @@ func recordedPeers(cmd *cobra.Command, before, after string) (list []string) {
 
 // completeMatch completes the numbers of the matches below the paths.
 func completeMatch(_ *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
-	matchesOf(args, func(m *evidence.Matches) {
+	matchesOf(args, func(m *bundle.Matches) {
 		for _, x := range m.List {
 			list = append(list, fmt.Sprintf("%d\t%s %s", x.Number, report.Safe(x.Game), report.Safe(x.Name)))
 		}
@@ -129,7 +129,7 @@ func completeMatch(_ *cobra.Command, args []string, _ string) (list []string, _ 
 
 // completePeer completes the names of the peers below the paths.
 func completePeer(_ *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
-	matchesOf(args, func(m *evidence.Matches) {
+	matchesOf(args, func(m *bundle.Matches) {
 		if whole, err := m.Whole(); err == nil {
 			var said, paths []string
 			for _, p := range whole.Peers() {
@@ -169,7 +169,7 @@ func points(path, before string) (list []string) {
 		return nil
 	}
 	below([]string{path}, func(tree *archive.Tree) {
-		sets, err := evidence.StatesOf(tree, path)
+		sets, err := bundle.StatesOf(tree, path)
 		if err != nil {
 			return // it is no folder or file with states: nothing is offered
 		}
@@ -202,9 +202,9 @@ func below(paths []string, use func(tree *archive.Tree)) {
 }
 
 // matchesOf has use look at the matches below paths, if they can be read.
-func matchesOf(paths []string, use func(m *evidence.Matches)) {
+func matchesOf(paths []string, use func(m *bundle.Matches)) {
 	below(paths, func(tree *archive.Tree) {
-		if m, err := evidence.OpenMatches(tree, paths); err == nil {
+		if m, err := bundle.OpenMatches(tree, paths); err == nil {
 			use(m)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -69,7 +69,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	defer tree.Close()
 	end := e.watch(tree, "comparing")
 	defer end()
-	pair, err := evidence.OpenPair(tree, a, b)
+	pair, err := bundle.OpenPair(tree, a, b)
 	if err != nil {
 		return tree.Explain(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 )
 
 func newDoctor(e *env) *cobra.Command {
@@ -46,7 +46,7 @@ func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *cli.Ou
 	}
 	defer tree.Close()
 	progress, end := e.Progress("reading", "files")
-	matches, err := evidence.OpenMatches(tree, paths)
+	matches, err := bundle.OpenMatches(tree, paths)
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -61,7 +61,7 @@ func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *cli.Ou
 	if err != nil {
 		return tree.Explain(err)
 	}
-	c, err := evidence.Examine(s, progress)
+	c, err := bundle.Examine(s, progress)
 	end()
 	if err != nil {
 		return tree.Explain(err)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -71,7 +71,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 		if output != "" || !cli.IsTerminal(e.Stdout) { // else the text itself shows how it goes
 			defer e.watch(tree, "reading")()
 		}
-		if evidence.IsDir(tree, path) {
+		if bundle.IsDir(tree, path) {
 			return fmt.Errorf("%s is a folder, expected a file, or %s@TICK for the state of a point", path, path)
 		}
 		f, err := tree.Open(path)
@@ -99,7 +99,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 
 // dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
 func dumpState(e *env, tree *archive.Tree, arg string, asJSON bool, output string) error {
-	state, _, err := evidence.OpenState(tree, arg)
+	state, _, err := bundle.OpenState(tree, arg)
 	if err != nil {
 		return err
 	}

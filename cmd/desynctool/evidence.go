@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -32,13 +32,13 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 }
 
 // openRecording reads one order log, whole.
-func (e *env) openRecording(path string) (*evidence.Recording, error) {
+func (e *env) openRecording(path string) (*bundle.Recording, error) {
 	tree, err := e.open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	recording, err := evidence.OpenRecording(tree, path)
+	recording, err := bundle.OpenRecording(tree, path)
 	return recording, tree.Explain(err)
 }
 
@@ -77,8 +77,8 @@ func (m *matchFlag) named() *int {
 // session opens what lies below some paths: of several matches the one that --match names.
 // Without it several matches are an error, but for files of other seeds, which every command
 // leaves out by itself; force takes them all.
-func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bool) (*evidence.Session, error) {
-	matches, err := evidence.OpenMatches(tree, paths)
+func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bool) (*bundle.Session, error) {
+	matches, err := bundle.OpenMatches(tree, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bo
 }
 
 // chosen returns the match that --match names, else the only one.
-func chosen(matches *evidence.Matches, m *matchFlag) (*evidence.Match, error) {
+func chosen(matches *bundle.Matches, m *matchFlag) (*bundle.Match, error) {
 	if !m.given() {
 		return matches.List[0], nil
 	}

@@ -14,12 +14,12 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/explore"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/peers"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 func newExplore(e *env) *cobra.Command {
@@ -142,7 +142,7 @@ func savedReports(paths []string) ([]*report.Report, error) {
 
 // reportsOn returns the reports on all matches that lie below some paths, or on the one that is
 // asked for.
-func reportsOn(paths []string, builds narrow.Builds, flags triageFlags, progress func(what string, done, total int64)) ([]*report.Report, error) {
+func reportsOn(paths []string, builds compare.Builds, flags triageFlags, progress func(what string, done, total int64)) ([]*report.Report, error) {
 	of := func(what string) func(done, total int64) {
 		return func(done, total int64) { progress(what, done, total) }
 	}
@@ -151,7 +151,7 @@ func reportsOn(paths []string, builds narrow.Builds, flags triageFlags, progress
 		return nil, err
 	}
 	builds.Progress = progress
-	opened, err := reader.Open(context.Background(), tree, paths, builds)
+	opened, err := triage.Open(context.Background(), tree, paths, builds)
 	if err != nil {
 		return nil, err
 	}

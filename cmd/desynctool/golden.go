@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/ci"
-	"github.com/desynctool/desynctool/report/evidence"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -124,7 +124,7 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 		return err
 	}
 	defer tree.Close()
-	logs, lost, err := evidence.OrderLogs(tree, paths)
+	logs, lost, err := bundle.OrderLogs(tree, paths)
 	if err != nil {
 		return tree.Explain(err)
 	}

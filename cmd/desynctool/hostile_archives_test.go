@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
+	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -193,7 +193,7 @@ func (e *env) openOrders(path string) (*orderlog.Log, error) {
 		return nil, err
 	}
 	defer tree.Close()
-	r, err := evidence.OpenReplay(tree, path)
+	r, err := bundle.OpenReplay(tree, path)
 	if err != nil {
 		return nil, tree.Explain(err)
 	}

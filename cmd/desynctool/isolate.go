@@ -5,15 +5,15 @@ import (
 	"os/exec"
 
 	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/isolate"
-	"github.com/desynctool/desynctool/report/narrow"
-	"github.com/desynctool/desynctool/report/reader"
 	"github.com/desynctool/desynctool/report/simulators"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // answering answers requests with the simulators that they name.
-func answering() *reader.Answering {
-	return &reader.Answering{Builds: func(a *isolate.Asked) (narrow.Builds, error) {
+func answering() *triage.Answering {
+	return &triage.Answering{Builds: func(a *isolate.Asked) (compare.Builds, error) {
 		flags := triageFlags{sim: a.Sim, own: a.Own, replays: a.Replays}
 		flags.sims.timeout = a.SimTimeout
 		return flags.builds(&env{Env: &cli.Env{Context: a.Context}})
@@ -21,8 +21,8 @@ func answering() *reader.Answering {
 }
 
 // findIsolated is find by processes of their own.
-func (e *env) findIsolated(paths []string, flags triageFlags) (*reader.Found, error) {
-	x := reader.Isolated{
+func (e *env) findIsolated(paths []string, flags triageFlags) (*triage.Found, error) {
+	x := triage.Isolated{
 		Reader: e.Reader, Stdin: e.Stdin, Require: flags.isolate == cli.IsolateRequired,
 		Asked: isolate.Request{
 			Paths: paths, Sim: flags.sim, Own: flags.own, Replays: flags.replays, SimTimeout: flags.sims.timeout, Count: flags.stats,

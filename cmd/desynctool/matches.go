@@ -14,10 +14,10 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/ci"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // howToSee is how a command shows one of several matches.
@@ -33,7 +33,7 @@ func howToSee(command string, paths []string, number int) report.Step {
 }
 
 // triageMatches reports on several matches, one after the other: a line each.
-func (e *env) triageMatches(found *reader.Found, paths []string, flags triageFlags, format *cli.Outputs) error {
+func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFlags, format *cli.Outputs) error {
 	if flags.start != "" {
 		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.Named)
 	}
@@ -179,7 +179,7 @@ func (s *spool) each(yield func(*report.Report, error) bool) {
 func (s *spool) Close() error { return s.file.Close() }
 
 // checkMatches lists several matches, and what lacks of each.
-func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *cli.Outputs) error {
+func (e *env) checkMatches(matches *bundle.Matches, paths []string, format *cli.Outputs) error {
 	progress, end := e.Progress("matches", "")
 	defer end()
 	var list []report.CheckedMatch
@@ -187,7 +187,7 @@ func (e *env) checkMatches(matches *evidence.Matches, paths []string, format *cl
 		s, err := x.Open()
 		var c *report.Checkup
 		if err == nil {
-			c, err = evidence.Examine(s, nil)
+			c, err = bundle.Examine(s, nil)
 		}
 		if err != nil {
 			list = append(list, report.CheckedMatch{MatchDocument: x.Document(), Status: report.StatusOfError(err), Error: prose.OneLine(err.Error())})

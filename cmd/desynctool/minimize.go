@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -104,7 +104,7 @@ Exit status:
 }
 
 // test returns what decides whether a candidate diverges.
-func (f *minimizeFlags) test(e *env, session *evidence.Recording) (minimize.Test, error) {
+func (f *minimizeFlags) test(e *env, session *bundle.Recording) (minimize.Test, error) {
 	var live *minimize.Live
 	for _, m := range []struct {
 		on   bool
@@ -153,8 +153,8 @@ func (f *minimizeFlags) test(e *env, session *evidence.Recording) (minimize.Test
 }
 
 // judge returns a game as what decides whether a candidate diverges.
-func (f *minimizeFlags) judge(e *env, game *narrow.Witness, mode bisect.TrialMode, session *evidence.Recording) (minimize.Test, error) {
-	j := &narrow.Judge{Witness: game.Witness, Mode: mode, Format: session.Format.Name, File: session.Format.File}
+func (f *minimizeFlags) judge(e *env, game *compare.Witness, mode bisect.TrialMode, session *bundle.Recording) (minimize.Test, error) {
+	j := &compare.Judge{Witness: game.Witness, Mode: mode, Format: session.Format.Name, File: session.Format.File}
 	game.Cache = nil // candidates are kept by the search
 	switch mode {
 	case bisect.Dual, bisect.Serialize:

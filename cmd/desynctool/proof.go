@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -39,7 +39,7 @@ func doProof(e *env, path, label, file string, format *cli.Outputs) error {
 		return err
 	}
 	defer tree.Close()
-	state, from, err := evidence.OpenState(tree, path)
+	state, from, err := bundle.OpenState(tree, path)
 	if err != nil {
 		return err
 	}

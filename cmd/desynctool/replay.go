@@ -11,9 +11,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/narrow"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -205,7 +205,7 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 		defer opts.Traced.Close()
 	}
 	if flags.from != "" {
-		if opts.From, err = evidence.LoadState(tree, flags.from); err != nil {
+		if opts.From, err = bundle.LoadState(tree, flags.from); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 
 // try replays in one mode, with a bar, and writes the hashes of a plain replay if
 // that was asked for.
-func (e *env) try(session *evidence.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
+func (e *env) try(session *bundle.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
 	progress, end := e.Progress("replaying, "+string(opts.Mode), "ticks")
 	defer end()
 	opts.Progress = progress
@@ -251,7 +251,7 @@ func (e *env) try(session *evidence.Replayable, sim *bisect.Sim, opts bisect.Tri
 }
 
 // playAgain has a game play a recording.
-func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialMode, flags *replayFlags, format *cli.Outputs) error {
+func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.TrialMode, flags *replayFlags, format *cli.Outputs) error {
 	for _, f := range []struct {
 		given bool
 		name  string
@@ -263,7 +263,7 @@ func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialM
 		}
 	}
 	game.Force = flags.force
-	opts := narrow.Plays{Modes: modes, Runs: flags.runs}
+	opts := compare.Plays{Modes: modes, Runs: flags.runs}
 	if flags.untilSet {
 		opts.Until = &flags.until
 	}
@@ -290,7 +290,7 @@ func (e *env) playAgain(path string, game *narrow.Witness, modes []bisect.TrialM
 	progress, end := e.replays(func() {})
 	defer func() { end() }()
 	opts.Progress = progress
-	trials, warnings, err := narrow.Play(s, *game, opts)
+	trials, warnings, err := compare.Play(s, *game, opts)
 	end()
 	if err != nil {
 		return tree.Explain(err)

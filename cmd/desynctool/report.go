@@ -18,8 +18,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -116,7 +116,7 @@ func doReport(e *env, paths []string, flags reportFlags, format *cli.Outputs) er
 		return err
 	}
 	defer tree.Close()
-	s, err := evidence.Open(tree, paths)
+	s, err := bundle.Open(tree, paths)
 	if err != nil {
 		return tree.Explain(err)
 	}
@@ -158,14 +158,14 @@ func doReport(e *env, paths []string, flags reportFlags, format *cli.Outputs) er
 // readSaved reads a report of any kind.
 func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 	if path == "-" {
-		return evidence.UnpackReport(e.Stdin, "stdin")
+		return bundle.UnpackReport(e.Stdin, "stdin")
 	}
 	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return evidence.UnpackReport(f, path)
+	return bundle.UnpackReport(f, path)
 }
 
 // renderSaved renders a report of any kind.
@@ -239,7 +239,7 @@ func doPeerReport(e *env, flags reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if base := filepath.Base(flags.peer); r.Peer == "" && evidence.IsDir(tree, flags.peer) && strings.Trim(base, `./\`) != "" {
+	if base := filepath.Base(flags.peer); r.Peer == "" && bundle.IsDir(tree, flags.peer) && strings.Trim(base, `./\`) != "" {
 		r.Peer = base
 	}
 	return writePeerReport(e, r, info, flags)
@@ -255,7 +255,7 @@ func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State,
 		return path
 	}
 	if flags.against != "" {
-		pair, err := evidence.OpenPair(tree, at(flags.peer), at(flags.against))
+		pair, err := bundle.OpenPair(tree, at(flags.peer), at(flags.against))
 		if err != nil {
 			return nil, "", nil, "", err
 		}
@@ -263,8 +263,8 @@ func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State,
 		return pair.A, pair.Paths[0], diverged, status, errors.Join(err, pair.B.Close())
 	}
 	path := at(flags.peer)
-	if flags.tick == "" && evidence.IsDir(tree, path) {
-		sets, err := evidence.StatesOf(tree, path)
+	if flags.tick == "" && bundle.IsDir(tree, path) {
+		sets, err := bundle.StatesOf(tree, path)
 		if err != nil {
 			return nil, "", nil, "", err
 		}
@@ -274,12 +274,12 @@ func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State,
 		last := sets[0].Entries[len(sets[0].Entries)-1].Point
 		path += "@" + cmp.Or(last.Native, strconv.FormatUint(last.Tick, 10))
 	}
-	state, file, err = evidence.OpenState(tree, path)
+	state, file, err = bundle.OpenState(tree, path)
 	return state, file, nil, report.Inconclusive, err
 }
 
 // parted returns the archetypes of the first state that are not those of the second.
-func parted(pair *evidence.Pair) ([]string, report.Status, error) {
+func parted(pair *bundle.Pair) ([]string, report.Status, error) {
 	if err := snapshot.Comparable(pair.A.Info(), pair.B.Info()); err != nil {
 		return nil, "", pair.Explain(err)
 	}
@@ -300,7 +300,7 @@ func parted(pair *evidence.Pair) ([]string, report.Status, error) {
 
 // excerptOf returns the orders of the only log in a folder.
 func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*peers.Excerpt, *orderlog.Header, error) {
-	s, err := evidence.Open(tree, []string{dir})
+	s, err := bundle.Open(tree, []string{dir})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -315,7 +315,7 @@ func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, 
 		player = 0
 	}
 	dir := flags.peer
-	if !evidence.IsDir(tree, dir) {
+	if !bundle.IsDir(tree, dir) {
 		dir = filepath.Dir(file)
 	}
 	to := info.Point.Tick

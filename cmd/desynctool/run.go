@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 )
 
 // runFlags are the flags of commands that let another command decide what diverges.
@@ -45,7 +45,7 @@ func (f *runFlags) unused() error {
 }
 
 // command returns the test by the command.
-func (f *runFlags) command(session *evidence.Recording) (*minimize.Command, error) {
+func (f *runFlags) command(session *bundle.Recording) (*minimize.Command, error) {
 	switch {
 	case f.diverges != "" && f.against != "":
 		return nil, errors.New("--run-diverges and --run-against: one output decides, or two are compared, give one of them")

@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -169,7 +169,7 @@ func (s *simFlags) addGames(cmd *cobra.Command) {
 }
 
 // game returns the game that a flag names, nil if it names none.
-func (s *simFlags) game(e *env, flag, spec string) (*narrow.Witness, error) {
+func (s *simFlags) game(e *env, flag, spec string) (*compare.Witness, error) {
 	w, err := simulators.Witness(spec)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -193,7 +193,7 @@ func (s *simFlags) game(e *env, flag, spec string) (*narrow.Witness, error) {
 	if !s.noCache {
 		w.Cache = e.replaysKept()
 	}
-	return &narrow.Witness{Witness: w, Context: e.Context}, nil
+	return &compare.Witness{Witness: w, Context: e.Context}, nil
 }
 
 // parse returns the simulator that a flag names, nil if it is empty. Its replays end, and what

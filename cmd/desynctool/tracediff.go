@@ -12,7 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -107,7 +107,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *cli.Outputs) 
 	if err != nil {
 		return tree.Explain(err)
 	}
-	traces, err := s.Traces(evidence.TraceOptions{ReadOptions: read, Stdin: e.Stdin, Force: opts.Force})
+	traces, err := s.Traces(bundle.TraceOptions{ReadOptions: read, Stdin: e.Stdin, Force: opts.Force})
 	if err != nil {
 		return tree.Explain(err)
 	}

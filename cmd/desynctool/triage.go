@@ -12,10 +12,10 @@ import (
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/narrow"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/simulators"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // triageFlags are the flags of triage.
@@ -107,7 +107,7 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 }
 
 // builds returns the simulators that the flags name.
-func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
+func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {
 	named := simulators.Builds{Sim: f.sim, Own: f.own, Replays: f.replays}
 	if err := named.Check(); err != nil {
 		return b, err
@@ -124,7 +124,7 @@ func (f *triageFlags) builds(e *env) (b narrow.Builds, err error) {
 }
 
 // gameAlone returns an error for flags that are of simulators, and not of games.
-func (f *triageFlags) gameAlone(w *narrow.Witness) error {
+func (f *triageFlags) gameAlone(w *compare.Witness) error {
 	switch {
 	case f.own != "":
 		return fmt.Errorf("--own is for simulators that speak the protocol, and %s is a game", w.Game.Title)
@@ -224,14 +224,14 @@ func doTriage(e *env, paths []string, flags triageFlags, format *cli.Outputs) er
 }
 
 // printUsage says how much was read.
-func printUsage(e *env, found *reader.Found) {
+func printUsage(e *env, found *triage.Found) {
 	if usage := found.Usage(); usage != "" {
 		fmt.Fprintln(e.Stderr, usage)
 	}
 }
 
 // find looks at what lies below some paths, in this process.
-func (e *env) find(paths []string, flags triageFlags) (*reader.Found, error) {
+func (e *env) find(paths []string, flags triageFlags) (*triage.Found, error) {
 	builds, err := flags.builds(e)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (e *env) find(paths []string, flags triageFlags) (*reader.Found, error) {
 	progress, end := e.Progress("comparing", "")
 	builds.Progress, end = e.replays(end)
 	defer func() { end() }()
-	opened, err := reader.Open(e.Context, tree, paths, builds)
+	opened, err := triage.Open(e.Context, tree, paths, builds)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func TestTriageTruth(t *testing.T) {
 			tr.check(t, &r)
 			for _, name := range bundles {
 				path := filepath.Join(t.TempDir(), name)
-				bundle(t, path, dir)
+				writeBundle(t, path, dir)
 				var packed report.Report
 				desynctool(t, tr.exit, &packed, "triage", path, "--format", "json")
 				if !slices.Equal(packed.Verdict, r.Verdict) || packed.Fingerprint != r.Fingerprint {
@@ -237,7 +237,7 @@ func (tr *triageTruth) check(t *testing.T, r *report.Report) {
 }
 
 // bundle packs a folder.
-func bundle(t *testing.T, path, dir string) {
+func writeBundle(t *testing.T, path, dir string) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/snapshot/signatures"
@@ -121,12 +121,12 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *cli.Outputs) er
 		want.Root = &root
 	}
 	if flags.signatures != "" {
-		if want.Signed, err = evidence.OpenSigners(tree, flags.signatures, key); err != nil {
+		if want.Signed, err = bundle.OpenSigners(tree, flags.signatures, key); err != nil {
 			return tree.Explain(err)
 		}
 	}
 	if flags.donors {
-		tried, accepted := evidence.Donate(tree, paths, want)
+		tried, accepted := bundle.Donate(tree, paths, want)
 		end()
 		doc := report.Donors(tried, accepted)
 		if err := e.RenderDocument(format, doc, false); err != nil {
@@ -135,14 +135,14 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *cli.Outputs) er
 		return cli.Ended(doc.Status)
 	}
 	if flags.state != "" {
-		state, _, err := evidence.OpenState(tree, flags.state)
+		state, _, err := bundle.OpenState(tree, flags.state)
 		if err != nil {
 			return err
 		}
 		defer state.Close()
 		want.State = state
 	}
-	result, unread := evidence.Verify(tree, paths, want)
+	result, unread := bundle.Verify(tree, paths, want)
 	end()
 	unread = tree.Explain(unread)
 	if len(result) == 0 {

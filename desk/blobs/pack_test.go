@@ -15,10 +15,10 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
-	"github.com/desynctool/desynctool/report/evidence/archive/archivetest"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/report/compare"
 )
 
 func pack(t *testing.T, path string) ([]byte, []string) {
@@ -145,11 +145,11 @@ func triaged(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	found, err := evidence.Open(tree, []string{path})
+	found, err := bundle.Open(tree, []string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := narrow.Triage(found, narrow.Builds{}, nil)
+	r, err := compare.Triage(found, compare.Builds{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

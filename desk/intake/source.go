@@ -11,7 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // Source is where a bundle comes from.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/narrow"
 )
 
 // Copy writes a bundle, a file, an archive or a folder, as an uncompressed tar without names: those of
@@ -86,7 +86,7 @@ func (s *Scrubber) learn(ctx context.Context, in string) (name string, err error
 	for _, m := range matches.List {
 		session, err := m.Open()
 		if err == nil {
-			_, _ = narrow.Triage(session, narrow.Builds{}, nil) // evidence that cannot be compared has names all the same
+			_, _ = compare.Triage(session, compare.Builds{}, nil) // evidence that cannot be compared has names all the same
 		}
 		if over := tree.Interrupted(); over != nil {
 			return "", over

@@ -15,10 +15,10 @@ import (
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/narrow"
 )
 
 const testKey = "desynctool-names-key-1 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
@@ -39,7 +39,7 @@ func triage(t tester, s *pseudonyms.Scrubber, path string) (list []*report.Repor
 		return nil, []string{err.Error()}
 	}
 	defer tree.Close()
-	open := evidence.OpenMatches
+	open := bundle.OpenMatches
 	if s != nil {
 		open = s.Open
 	}
@@ -51,7 +51,7 @@ func triage(t tester, s *pseudonyms.Scrubber, path string) (list []*report.Repor
 		session, err := m.Open()
 		var r *report.Report
 		if err == nil {
-			r, err = narrow.Triage(session, narrow.Builds{}, nil)
+			r, err = compare.Triage(session, compare.Builds{}, nil)
 		}
 		if err != nil {
 			errs = append(errs, err.Error())

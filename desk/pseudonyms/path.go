@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -179,7 +179,7 @@ var tells = lazyregexp.New(`(?i)[0-9]{2}|host|client|server|peer|player|relay|re
 
 // usual are names of files and folders that games give, whoever plays.
 var usual = sync.OnceValue(func() map[string]bool {
-	out := map[string]bool{evidence.LogName: true, "tick-signatures.bin": true, "truth.json": true, "README.md": true, "README.txt": true}
+	out := map[string]bool{bundle.LogName: true, "tick-signatures.bin": true, "truth.json": true, "README.md": true, "README.txt": true}
 	for _, f := range formats.All() {
 		for _, name := range strings.FieldsFunc(f.Files, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || r == '(' || r == ')' }) {
 			out[strings.Trim(name, "/…")] = true

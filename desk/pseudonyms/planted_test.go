@@ -25,8 +25,8 @@ import (
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/peers"
 )
 
@@ -222,11 +222,11 @@ func holds(t *rapid.T, file string) {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	s, err := evidence.Open(tree, []string{file})
+	s, err := bundle.Open(tree, []string{file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkup, err := evidence.Examine(s, nil)
+	checkup, err := bundle.Examine(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // Scrubber takes the names of players out of what is made of one bundle. It learns the names while the
@@ -46,10 +46,10 @@ func NewScrubber(key *Key) *Scrubber {
 	return &Scrubber{key: key, known: map[string]string{}, remains: map[string]bool{}}
 }
 
-// Open is evidence.OpenMatches, but everything that is found in the evidence calls peers by their
+// Open is bundle.OpenMatches, but everything that is found in the evidence calls peers by their
 // pseudonyms.
-func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*evidence.Matches, error) {
-	m, err := evidence.OpenRenamed(tree, paths, s.Naming())
+func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*bundle.Matches, error) {
+	m, err := bundle.OpenRenamed(tree, paths, s.Naming())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*evidence.Matches, 
 }
 
 // Naming is the naming that Open gives the evidence.
-func (s *Scrubber) Naming() evidence.Naming { return evidence.Naming{Peer: s.name, Path: s.end} }
+func (s *Scrubber) Naming() bundle.Naming { return bundle.Naming{Peer: s.name, Path: s.end} }
 
 // Remains says what could not be ruled out so far, in sentences that name no player. It is in
 // alphabetical order.

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // A bundle is stored and waits; a worker triages it.
@@ -43,7 +43,7 @@ func storeAndWork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x := &intake.Intake{Store: store, Blobs: kept, Reader: &reader.Reader{}}
+	x := &intake.Intake{Store: store, Blobs: kept, Reader: &triage.Reader{}}
 	k, err := x.Keep(ctx, intake.Source{Name: "report.txt", Content: strings.NewReader("it was out of sync")})
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@
 // The package reads the logs of Godot Rollback Netcode, an addon for games made with Godot 3
 // and, by its ports, Godot 4.
 //
-// A log is a file of one peer, compressed as the engine does it (package packed). Its content is
+// A log is a file of one peer, compressed as the engine does it (package compression). Its content is
 // a run of values, each of which is a u32 length and a dictionary in the engine's binary
 // encoding, little-endian:
 //

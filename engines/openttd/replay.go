@@ -196,7 +196,7 @@ type watched struct {
 // patience is how often nothing may be new after the end of the log: a game that it leaves paused stays so.
 const patience = 10
 
-// poll reads what the game has written since, see witness.Plan.Poll.
+// poll reads what the game has written since, see gamereplay.Plan.Poll.
 func (w *watched) poll() (tick uint64, over bool) {
 	f, err := os.Open(w.file)
 	if err != nil {

@@ -61,7 +61,7 @@ var (
 	whole   = lazyregexp.New(`^((?:[0-9A-Fa-f]{2})*) \([A-Za-z0-9_]+\)$`)
 )
 
-// readRecorded reads a log from the first save in it that the peer left. Its error is a *witness.Refusal if
+// readRecorded reads a log from the first save in it that the peer left. Its error is a *gamereplay.Refusal if
 // nothing can be played.
 func readRecorded(rec *engine.Recording) (*recorded, error) {
 	refuse := func(format string, args ...any) (*recorded, error) {

@@ -78,7 +78,7 @@
 //
 // # Replays
 //
-// The package has the Spring engine play its demos again, for package witness.
+// The package has the Spring engine play its demos again, for package gamereplay.
 //
 // spring-headless plays a copy of the demo, see copying: it is simulated as the demo says, and the
 // engine logs its checksum of each frame. An interface of ours, ui.lua, loads the game's own, has the demo played as

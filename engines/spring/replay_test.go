@@ -20,7 +20,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/report/gamereplay"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -174,9 +174,9 @@ func newFixture(t *testing.T, how string) fixture {
 	return f
 }
 
-func (f fixture) play(t *testing.T, file string, ask engine.Ask, force bool) (*witness.Replay, *witness.Witness, error) {
+func (f fixture) play(t *testing.T, file string, ask engine.Ask, force bool) (*gamereplay.Replay, *gamereplay.Witness, error) {
 	t.Helper()
-	w := &witness.Witness{Game: Game(), Spec: "spring", Program: engine.Program{Path: f.program, Options: map[string]string{"data": f.data}}, Force: force}
+	w := &gamereplay.Witness{Game: Game(), Spec: "spring", Program: engine.Program{Path: f.program, Options: map[string]string{"data": f.data}}, Force: force}
 	rec := &engine.Recording{Peer: "Alice", Path: "Alice/demo.sdfz", File: file, Format: "spring-demo", Last: 190}
 	r, err := w.Play(context.Background(), rec, ask)
 	if r != nil {

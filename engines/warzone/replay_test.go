@@ -14,7 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/warzone"
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // recording is one on the disk.
@@ -44,7 +44,7 @@ func real(name string) string { return filepath.Join(replaySession, filepath.Fro
 // play has a stand-in play a recording, and returns what it left by name.
 func play(t *testing.T, kind, file string, ask engine.Ask) (map[string]string, error) {
 	t.Helper()
-	w := &witness.Witness{Game: warzone.Game(), Spec: "warzone2100", Program: engine.Program{Path: program(t, kind), Options: map[string]string{}}}
+	w := &gamereplay.Witness{Game: warzone.Game(), Spec: "warzone2100", Program: engine.Program{Path: program(t, kind), Options: map[string]string{}}}
 	r, err := w.Play(context.Background(), recording(t, file), ask)
 	if err != nil {
 		return nil, err

@@ -6,12 +6,12 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/widelands"
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // A replay without the saved game that it begins with cannot be played: the game writes both.
 func ExampleGame() {
-	w := &witness.Witness{Game: widelands.Game(), Spec: "widelands"}
+	w := &gamereplay.Witness{Game: widelands.Game(), Spec: "widelands"}
 	rec := &engine.Recording{Path: "host/2026-11-20T08.55.13_nethost.wrpl", File: "2026-11-20T08.55.13_nethost.wrpl", Format: "widelands-replay"}
 	fmt.Println(w.Check(context.Background(), rec))
 	// Output:

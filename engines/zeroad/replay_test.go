@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/zeroad"
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // game is a program with mods of its own, and a recording for it.
@@ -109,7 +109,7 @@ func (g *game) play(ask engine.Ask) (string, error) {
 	for name, value := range g.opts {
 		options[name] = value
 	}
-	w := &witness.Witness{Game: zeroad.Game(), Spec: "0ad", Program: engine.Program{Path: program, Options: options}}
+	w := &gamereplay.Witness{Game: zeroad.Game(), Spec: "0ad", Program: engine.Program{Path: program, Options: options}}
 	replay, err := w.Play(context.Background(), g.rec, ask)
 	if err != nil {
 		return "", err

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/report/isolate"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // TakesPaths is the annotation of a root command that names its command for files and folders, which is proposed to a
@@ -36,7 +36,7 @@ type Program struct {
 	// those of the flags that all commands have; nil for none.
 	Complete func(cmd *cobra.Command) map[string]Completer
 	// Answering returns what reads evidence in the process that --isolate starts.
-	Answering func() *reader.Answering
+	Answering func() *triage.Answering
 	// Reader is what --isolate reads with. Its zero value starts this program again.
 	Reader isolate.Reader
 	// Schema returns the name of the documents of a command, where it is not the command's name; nil for none.

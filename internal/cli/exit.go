@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/gitbisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
@@ -56,7 +56,7 @@ func (e *Env) end(cmd *cobra.Command, err error) int {
 	}
 	status := report.StatusOfError(err)
 	list := []error{err}
-	if unknown := (*evidence.UnknownError)(nil); errors.As(err, &unknown) {
+	if unknown := (*bundle.UnknownError)(nil); errors.As(err, &unknown) {
 		list = unknown.Files
 	}
 	if failed := (*isolate.Failure)(nil); errors.As(err, &failed) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/reader"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 // What --isolate may be.
@@ -42,7 +42,7 @@ func AddIsolate(cmd *cobra.Command, value *string) {
 // serveIsolated is the process that reads for --isolate.
 func serveIsolated(p *Program, stdin io.Reader, stdout, stderr io.Writer) int {
 	signal.Ignore(endings...) // it is told on stdin, or ended
-	if err := reader.Serve(stdin, stdout, ErrInterrupted, p.Answering()); err != nil {
+	if err := triage.Serve(stdin, stdout, ErrInterrupted, p.Answering()); err != nil {
 		(&Env{Stdout: stdout, Stderr: stderr, Color: "never"}).complain(err)
 		return report.Failed.ExitCode()
 	}

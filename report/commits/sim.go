@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/gitbisect"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -25,7 +25,7 @@ type Sim struct {
 	Request time.Duration // how long one request may take, 0 for the default
 	Timeout time.Duration // of a whole run, 0 for none
 
-	Session *evidence.Replayable
+	Session *bundle.Replayable
 	// Expect are golden hashes; nil are those that the good end gives.
 	Expect map[uint64]merkle.Short
 	Modes  []bisect.TrialOptions

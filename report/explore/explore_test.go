@@ -19,11 +19,11 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/explore"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/narrow"
 )
 
 // update reports whether screens are to be written anew: teatest has the flag -update.
@@ -38,7 +38,7 @@ func triage(t testing.TB, folder string) []*report.Report {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	matches, err := evidence.OpenMatches(tree, []string{path})
+	matches, err := bundle.OpenMatches(tree, []string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func triage(t testing.TB, folder string) []*report.Report {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := narrow.Triage(s, narrow.Builds{}, nil)
+		r, err := compare.Triage(s, compare.Builds{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

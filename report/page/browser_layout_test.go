@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/testkit/browsertest"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/narrow"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
 )
 
 // fixtures are sessions in testdata of games and libraries whose pages are looked at.
@@ -31,12 +31,12 @@ func triaged(t *testing.T, name string) *report.Report {
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
-	s, err := evidence.OpenPaths(path)
+	s, err := bundle.OpenPaths(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	r, err := narrow.Triage(s, narrow.Builds{}, nil)
+	r, err := compare.Triage(s, compare.Builds{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // TestClassTexts: the page has of every class what it looks like, how to confirm it and how it is
 // fixed, without links, which lead nowhere on a page that loads nothing.
 func TestClassTexts(t *testing.T) {
-	for _, class := range playbook.Classes() {
+	for _, class := range verdict.Classes() {
 		text := classOf(class)
 		if text == nil || len(text.Line) == 0 || len(text.Parts) != len(classParts) {
 			t.Errorf("%s: %+v", class, text)

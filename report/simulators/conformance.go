@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/evidence/archive"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // SessionFor returns what a simulator is tested with: the first ticks of the log at a
@@ -21,7 +21,7 @@ func SessionFor(tree *archive.Tree, path string, ticks uint64, seed uint64, para
 	if path == "" {
 		return &extsim.Session{Header: orderlog.Header{Seed: seed, Params: params}, Ticks: ticks}, nil
 	}
-	r, err := evidence.OpenReplay(tree, path)
+	r, err := bundle.OpenReplay(tree, path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/witness"
+	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // Games returns the recipes of games that play their own recordings again, by their names.
@@ -42,21 +42,21 @@ docs/games.md has what each can do. Games run without the network, and within li
 
 // Witness returns the game that a specification names, nil if it names none: run:COMMAND, or the name of
 // a recipe, perhaps with :PATH of the program, and words NAME=VALUE.
-func Witness(spec string) (*witness.Witness, error) {
+func Witness(spec string) (*gamereplay.Witness, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
 	if kind == "run" {
 		words, err := Words(rest)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", spec, err)
 		}
-		game, program, err := witness.Command(words)
+		game, program, err := gamereplay.Command(words)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", spec, err)
 		}
 		if program.Path, err = programAt(program.Path); err != nil {
 			return nil, fmt.Errorf("%q: %w", spec, err)
 		}
-		return &witness.Witness{Game: game, Spec: spec, Program: *program, Reads: formats.Known}, nil
+		return &gamereplay.Witness{Game: game, Spec: spec, Program: *program, Reads: formats.Known}, nil
 	}
 	name, _, _ := strings.Cut(kind, " ")
 	for _, game := range Games() {
@@ -68,12 +68,12 @@ func Witness(spec string) (*witness.Witness, error) {
 }
 
 // recipe returns a game with the program and the options that a specification names.
-func recipe(game *engine.Replayer, spec string) (*witness.Witness, error) {
+func recipe(game *engine.Replayer, spec string) (*gamereplay.Witness, error) {
 	words, err := shellwords.Split(spec)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", spec, err)
 	}
-	w := &witness.Witness{Game: game, Spec: spec, Reads: formats.Known}
+	w := &gamereplay.Witness{Game: game, Spec: spec, Reads: formats.Known}
 	w.Program.Options = map[string]string{}
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/golden"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/evidence"
+	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -33,7 +33,7 @@ type gamePlayer struct {
 }
 
 func (p *gamePlayer) play(ctx context.Context, job golden.Job, out golden.Sink) (*golden.Played, error) {
-	log, lost, err := evidence.ReadOrders(job.Tree, job.Log)
+	log, lost, err := bundle.ReadOrders(job.Tree, job.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (p *gamePlayer) about(h *orderlog.Header) golden.Build {
 }
 
 // told are the facts of a build that golden results have, of those that are known of machines.
-var told = slices.Concat([]string{"build", "version", "engine_version", "engine"}, evidence.MachineFacts)
+var told = slices.Concat([]string{"build", "version", "engine_version", "engine"}, bundle.MachineFacts)
 
 // ask asks a simulator what it is, and ends it.
 func ask(s bisect.Simulator) (b golden.Build, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // class is what is said of a class of causes: what would show it, and what would exclude it.
@@ -46,41 +46,41 @@ var (
 const nothingDeparts = "nothing departs"
 
 var classes = map[string]class{
-	playbook.InputDropped:     {"An order was lost on its way to a peer", ownLog, "a log of the relay that lacks the order as well"},
-	playbook.InputDuplicated:  {"An order was applied twice", ownLog, "a log of the relay that has the order twice"},
-	playbook.InputReordered:   {"Orders of a tick were applied in another order", ownLog, "a log of the relay with the same sequence of orders"},
-	playbook.InputAltered:     {"An order was changed on its way", ownLog, "a log of the relay with the same content"},
-	playbook.InputLate:        {"An order was applied in another tick", ownLog, "a log of the relay with the same tick"},
-	playbook.InitialState:     {"The peers did not begin with the same state", check{with: "the settings of the lobby that each peer began with"}, "a state from before the one that was compared in which the peers are equal"},
-	playbook.DifferentData:    {"The peers play by different data or code", sideBySide(""), "a replay in the peer's own build and data that comes to what the others have"},
-	playbook.RNGLeak:          {"The sim's random numbers are drawn by something that is not part of it", drilled, "another value that differs before the RNG does"},
-	playbook.IterationOrder:   {"Results are applied in the order of a map, or of threads that finish", ownRuns, "replays that are all the same, with as many threads as the peer had"},
-	playbook.UnstableSort:     {"A sort leaves equal elements in no certain order", drilled, "two replays of one build that differ: then it is the order of work"},
-	playbook.Float:            {"Floating-point arithmetic rounds differently", drilled, "in the same step, an integer that differs, or a float that does by more than rounding"},
-	playbook.Uninitialized:    {"Memory is read that was not set", own("--serialize", "--runs", "10"), "a replay with a memory sanitizer that is silent"},
-	playbook.StaleCache:       {"Derived data was not brought up to date", own("--check-caches"), "caches that are what the state gives, in every tick until then"},
-	playbook.ImpureValidation: {"Testing whether an order is possible changes the state", own("--check-purity"), "the tests of all orders of that tick, after which the state is as before"},
-	playbook.PredictionLeak:   {"What was predicted is not taken back completely", own("--predict", "0,1"), "predictions of all players in that tick, after which the state is as before"},
-	playbook.SaveForgets:      {"A save or a restore leaves a part of the state out", own("--serialize"), "a state that is saved and loaded in that tick and goes on as the others do"},
-	playbook.TimerOff:         {"A timer or counter is off after a reconnect", own("--from-each-snapshot"), "values that are off by another number than that of the ticks missed"},
-	playbook.ThreadTiming:     {"The result depends on the timing of threads", own("--runs", "100"), "the same divergence with one thread"},
-	playbook.Locale:           {"The result depends on the machine's language", check{with: "the peers' locales, as doctor lists them; a replay under each of them"}, "the same divergence between machines of one locale"},
-	playbook.WallClock:        {"The sim reads the machine's clock", ownRuns, "replays that are all the same"},
-	playbook.HostOnly:         {"Something that runs on one machine only changed the state", check{with: "a replay of the host's orders in a build without that script or bot"}, "the same divergence of a peer that is not the host"},
-	playbook.ForeignWrite:     {"A value was overwritten from outside: a memory editor, a cheat, a broken memory", sideBySide(nothingDeparts), "the peer's own build making the same value again"},
-	playbook.BitFlip:          {"A bit of memory flipped", sideBySide(nothingDeparts + "; and a memory test of the machine"), "the peer's own build making the same value again; the same field in another report"},
-	playbook.SelfHealed:       {"A value was wrong for a while and was computed anew", drilled, "something later that depends on the value and differs"},
-	playbook.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", check{with: "hashes that are computed again from content, which verify does"}, "states that differ, with checksums that differ as well"},
+	verdict.InputDropped:     {"An order was lost on its way to a peer", ownLog, "a log of the relay that lacks the order as well"},
+	verdict.InputDuplicated:  {"An order was applied twice", ownLog, "a log of the relay that has the order twice"},
+	verdict.InputReordered:   {"Orders of a tick were applied in another order", ownLog, "a log of the relay with the same sequence of orders"},
+	verdict.InputAltered:     {"An order was changed on its way", ownLog, "a log of the relay with the same content"},
+	verdict.InputLate:        {"An order was applied in another tick", ownLog, "a log of the relay with the same tick"},
+	verdict.InitialState:     {"The peers did not begin with the same state", check{with: "the settings of the lobby that each peer began with"}, "a state from before the one that was compared in which the peers are equal"},
+	verdict.DifferentData:    {"The peers play by different data or code", sideBySide(""), "a replay in the peer's own build and data that comes to what the others have"},
+	verdict.RNGLeak:          {"The sim's random numbers are drawn by something that is not part of it", drilled, "another value that differs before the RNG does"},
+	verdict.IterationOrder:   {"Results are applied in the order of a map, or of threads that finish", ownRuns, "replays that are all the same, with as many threads as the peer had"},
+	verdict.UnstableSort:     {"A sort leaves equal elements in no certain order", drilled, "two replays of one build that differ: then it is the order of work"},
+	verdict.Float:            {"Floating-point arithmetic rounds differently", drilled, "in the same step, an integer that differs, or a float that does by more than rounding"},
+	verdict.Uninitialized:    {"Memory is read that was not set", own("--serialize", "--runs", "10"), "a replay with a memory sanitizer that is silent"},
+	verdict.StaleCache:       {"Derived data was not brought up to date", own("--check-caches"), "caches that are what the state gives, in every tick until then"},
+	verdict.ImpureValidation: {"Testing whether an order is possible changes the state", own("--check-purity"), "the tests of all orders of that tick, after which the state is as before"},
+	verdict.PredictionLeak:   {"What was predicted is not taken back completely", own("--predict", "0,1"), "predictions of all players in that tick, after which the state is as before"},
+	verdict.SaveForgets:      {"A save or a restore leaves a part of the state out", own("--serialize"), "a state that is saved and loaded in that tick and goes on as the others do"},
+	verdict.TimerOff:         {"A timer or counter is off after a reconnect", own("--from-each-snapshot"), "values that are off by another number than that of the ticks missed"},
+	verdict.ThreadTiming:     {"The result depends on the timing of threads", own("--runs", "100"), "the same divergence with one thread"},
+	verdict.Locale:           {"The result depends on the machine's language", check{with: "the peers' locales, as doctor lists them; a replay under each of them"}, "the same divergence between machines of one locale"},
+	verdict.WallClock:        {"The sim reads the machine's clock", ownRuns, "replays that are all the same"},
+	verdict.HostOnly:         {"Something that runs on one machine only changed the state", check{with: "a replay of the host's orders in a build without that script or bot"}, "the same divergence of a peer that is not the host"},
+	verdict.ForeignWrite:     {"A value was overwritten from outside: a memory editor, a cheat, a broken memory", sideBySide(nothingDeparts), "the peer's own build making the same value again"},
+	verdict.BitFlip:          {"A bit of memory flipped", sideBySide(nothingDeparts + "; and a memory test of the machine"), "the peer's own build making the same value again; the same field in another report"},
+	verdict.SelfHealed:       {"A value was wrong for a while and was computed anew", drilled, "something later that depends on the value and differs"},
+	verdict.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", check{with: "hashes that are computed again from content, which verify does"}, "states that differ, with checksums that differ as well"},
 }
 
 // title says what a class of causes is.
 func title(name string) string { return classes[name].title }
 
 // standings are the names that documents have for what a cause rests on.
-var standings = map[playbook.Standing]string{playbook.Looks: "looks-like", playbook.Seen: "seen", playbook.Shown: "shown"}
+var standings = map[verdict.Standing]string{verdict.Looks: "looks-like", verdict.Seen: "seen", verdict.Shown: "shown"}
 
 // Causes writes what may have made the mistake, the likeliest first.
-func Causes(c *playbook.Conclusion) []report.Cause {
+func Causes(c *verdict.Conclusion) []report.Cause {
 	list := []report.Cause{}
 	for i := range c.Causes {
 		from := &c.Causes[i]
@@ -99,12 +99,12 @@ func Causes(c *playbook.Conclusion) []report.Cause {
 }
 
 // Excluded says of classes of causes why they are none.
-func Excluded(c *playbook.Conclusion) map[string]string {
+func Excluded(c *verdict.Conclusion) map[string]string {
 	out := map[string]string{}
 	for i := range c.Excluded {
 		x := &c.Excluded[i]
 		out[x.Class] = Sign(x.By)
-		if x.By.Kind == playbook.Experimented {
+		if x.By.Kind == verdict.Experimented {
 			out[x.Class] = "nothing departs: " + out[x.Class]
 		}
 	}
@@ -112,7 +112,7 @@ func Excluded(c *playbook.Conclusion) map[string]string {
 }
 
 // Experiments writes the replays that were made to find the cause.
-func Experiments(c *playbook.Conclusion) []report.Experiment {
+func Experiments(c *verdict.Conclusion) []report.Experiment {
 	list := []report.Experiment{}
 	for i := range c.Experiments {
 		x := &c.Experiments[i]
@@ -131,8 +131,8 @@ func Experiments(c *playbook.Conclusion) []report.Experiment {
 	return list
 }
 
-var results = map[playbook.ExperimentResult]string{
-	playbook.Agrees: "agrees", playbook.DepartsSo: "departs", playbook.Elsewhere: "elsewhere", playbook.Impossible: "impossible", playbook.NotMade: "not-made",
+var results = map[verdict.ExperimentResult]string{
+	verdict.Agrees: "agrees", verdict.DepartsSo: "departs", verdict.Elsewhere: "elsewhere", verdict.Impossible: "impossible", verdict.NotMade: "not-made",
 }
 
 // modes say what a replay does.
@@ -143,7 +143,7 @@ var modes = map[bisect.TrialMode]string{
 }
 
 // experiment says how an experiment ended.
-func experiment(x *playbook.Experiment) string {
+func experiment(x *verdict.Experiment) string {
 	text := fmt.Sprintf("%s, in %s", modes[x.Mode], x.Sim)
 	if x.Whole {
 		text += ", from the start"
@@ -160,7 +160,7 @@ func experiment(x *playbook.Experiment) string {
 		where += ": " + labels(x.Labels, 3)
 	}
 	switch x.Result {
-	case playbook.DepartsSo:
+	case verdict.DepartsSo:
 		if x.Mode == bisect.Plain {
 			return text + "it comes to the peer's states"
 		}
@@ -169,14 +169,14 @@ func experiment(x *playbook.Experiment) string {
 			break
 		}
 		text += "it departs as the peer did" + where
-	case playbook.Elsewhere:
+	case verdict.Elsewhere:
 		text += "it departs, but not as the peer did" + where
-	case playbook.Agrees:
+	case verdict.Agrees:
 		if x.Mode == bisect.Plain {
 			return text + "it comes to what the others have, and not to the peer's state"
 		}
 		text += "nothing departs"
-	case playbook.Impossible:
+	case verdict.Impossible:
 		return text + "not possible: " + x.Why
 	default:
 		return text + "not made, no more replays were allowed (--replays), or they were interrupted"
@@ -189,7 +189,7 @@ func experiment(x *playbook.Experiment) string {
 
 // confirm returns what would show a class of causes. It is a command if all is known that it
 // needs: the log of the peer that is wrong, and the builds.
-func confirm(c *playbook.Conclusion, class, about string) report.Step {
+func confirm(c *verdict.Conclusion, class, about string) report.Step {
 	check := classes[class].confirm
 	if check.replay == nil {
 		return report.Step{About: clauses(": ", about, check.with)}
@@ -229,10 +229,10 @@ func clauses(between string, list ...string) string {
 }
 
 // stdin reports whether some of the evidence came from stdin, which no command can read again.
-func stdin(c *playbook.Conclusion) bool { return slices.Contains(c.Given.Paths, "-") }
+func stdin(c *verdict.Conclusion) bool { return slices.Contains(c.Given.Paths, "-") }
 
 // rerun returns a command with the paths that were given; without them if one was stdin.
-func rerun(c *playbook.Conclusion, command string, flags []string, about string) report.Step {
+func rerun(c *verdict.Conclusion, command string, flags []string, about string) report.Step {
 	if stdin(c) || len(c.Given.Paths) == 0 {
 		return report.Step{About: clauses(": ", strings.Join(append([]string{command}, flags...), " ")+" of the same files", about)}
 	}
@@ -247,7 +247,7 @@ func rerun(c *playbook.Conclusion, command string, flags []string, about string)
 }
 
 // signs says what speaks for a cause.
-func signs(list []playbook.Sign) (texts []string) {
+func signs(list []verdict.Sign) (texts []string) {
 	for _, s := range list {
 		texts = append(texts, Sign(s))
 	}
@@ -255,7 +255,7 @@ func signs(list []playbook.Sign) (texts []string) {
 }
 
 // Sign says what the evidence shows, as far as it speaks for a cause.
-func Sign(s playbook.Sign) string {
+func Sign(s verdict.Sign) string {
 	number := func(i int) uint64 {
 		if i < len(s.Numbers) {
 			return s.Numbers[i]
@@ -270,51 +270,51 @@ func Sign(s playbook.Sign) string {
 	}
 	name := func(i int) string { return prose.Name(said(i)) }
 	switch s.Kind {
-	case playbook.OnlySumsDiffer:
+	case verdict.OnlySumsDiffer:
 		return "the states are equal while the checksums differ"
-	case playbook.SumsAreBlind:
+	case verdict.SumsAreBlind:
 		return "the states differ while every checksum agrees: none of them covers what differs"
-	case playbook.CacheRecomputed:
+	case verdict.CacheRecomputed:
 		return fmt.Sprintf("%s's game computed derived data anew and found it wrong: %s", name(0), prose.Quote(said(1)))
-	case playbook.CachesUnderEqual:
+	case verdict.CachesUnderEqual:
 		return "derived data differs under equal states"
-	case playbook.OrdersDiffer:
+	case verdict.OrdersDiffer:
 		return orders[s.Order]
-	case playbook.CachesBefore:
+	case verdict.CachesBefore:
 		return "before the states parted, derived data differed under equal states: " + strings.Join(prose.Names(s.Names), ", ")
-	case playbook.StartDiffers:
+	case verdict.StartDiffers:
 		return "the states differ before any tick was played"
-	case playbook.FactDiffers:
+	case verdict.FactDiffers:
 		return fmt.Sprintf("%s differs: %s", name(0), strings.Join(prose.Names(s.Names[min(1, len(s.Names)):]), ", "))
-	case playbook.FactSame:
+	case verdict.FactSame:
 		return fmt.Sprintf("%s is %s on the peer who is wrong and on one who is right", name(0), name(1))
-	case playbook.PartedByLoading:
+	case verdict.PartedByLoading:
 		return fmt.Sprintf("the state that %s loaded is not the one that the others have", name(0))
-	case playbook.LoadedThere:
+	case verdict.LoadedThere:
 		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
-	case playbook.Experimented:
+	case verdict.Experimented:
 		return fmt.Sprintf("%s (%s)", modes[bisect.TrialMode(said(0))], name(1))
-	case playbook.OwnIsSound:
+	case verdict.OwnIsSound:
 		return fmt.Sprintf("the peer's own build, %s, comes to what the others have in every experiment", name(0))
-	case playbook.DecimalSigns:
+	case verdict.DecimalSigns:
 		return "nothing but texts differ, which are the same numbers with another decimal sign"
-	case playbook.EqualAgain:
+	case verdict.EqualAgain:
 		return "the states are equal again later"
-	case playbook.OnlyFloats:
+	case verdict.OnlyFloats:
 		return fmt.Sprintf("only floats differ, by no more than rounding makes of them, in %s", prose.Count(number(0), "entity", "entities"))
-	case playbook.NamedByOrder:
+	case verdict.NamedByOrder:
 		return fmt.Sprintf("every entity that differs is named by an order of the tick (%s), and the orders are equal", name(0))
-	case playbook.NamedByUncompared:
+	case verdict.NamedByUncompared:
 		return fmt.Sprintf("every entity that differs is named by an order of the tick (%s), and the orders of some peers are not there to compare", name(0))
-	case playbook.OneBit:
+	case verdict.OneBit:
 		return "one bit of one value differs"
-	case playbook.ZeroOnOneSide:
+	case verdict.ZeroOnOneSide:
 		return fmt.Sprintf("%s of one field %s zero on one side", prose.Count(number(0), "value", "values"), map[bool]string{true: "is", false: "are"}[number(0) == 1])
-	case playbook.ValuesInOtherRows:
+	case verdict.ValuesInOtherRows:
 		return fmt.Sprintf("values of %s are the same on both sides, but in other rows", prose.Count(number(0), "column", "columns"))
-	case playbook.EachOthersKeys:
+	case verdict.EachOthersKeys:
 		return fmt.Sprintf("new entities have each other's keys: %d and %d are on one side only", number(0), number(1))
-	case playbook.RNGFirst:
+	case verdict.RNGFirst:
 		return "the RNG differs first, and nothing else"
 	}
 	return ""

@@ -6,11 +6,11 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // entityOf returns what a value that differs is of.
-func entityOf(c *playbook.Conclusion, f *report.LocusField) *report.Entity {
+func entityOf(c *verdict.Conclusion, f *report.LocusField) *report.Entity {
 	if f.Entity == nil {
 		return &report.Entity{Kind: label(f.Archetype), Key: f.Key, Cache: f.Cache}
 	}
@@ -19,7 +19,7 @@ func entityOf(c *playbook.Conclusion, f *report.LocusField) *report.Entity {
 
 // absent returns the entities whose rows only one side has, as far as they are listed, and
 // whether these are all of the rows.
-func absent(c *playbook.Conclusion, rows *report.LocusRows) (list []*report.Entity, all bool) {
+func absent(c *verdict.Conclusion, rows *report.LocusRows) (list []*report.Entity, all bool) {
 	left := rows.Count
 	for i := range c.Compared.Entities {
 		e := &c.Compared.Entities[i]
@@ -44,7 +44,7 @@ func absent(c *playbook.Conclusion, rows *report.LocusRows) (list []*report.Enti
 
 // only says which rows of an archetype only one side has: "unit 5 exists only on host",
 // "2 rows of Health of unit 5 exist only on host".
-func only(c *playbook.Conclusion, rows *report.LocusRows) string {
+func only(c *verdict.Conclusion, rows *report.LocusRows) string {
 	list, all := absent(c, rows)
 	whole := !slices.ContainsFunc(list, func(e *report.Entity) bool { return e.OnlyOn != rows.Peer })
 	switch {
@@ -77,7 +77,7 @@ func entities(archetype string, list []*report.Entity) string {
 }
 
 // onlyEntity returns what all is of that differs in an archetype, nil if that is not one entity.
-func onlyEntity(c *playbook.Conclusion, archetype string) *report.Entity {
+func onlyEntity(c *verdict.Conclusion, archetype string) *report.Entity {
 	var of []*report.Entity
 	for i := range c.Locus {
 		if f := &c.Locus[i]; f.Archetype == archetype && archetype != "" && !f.Cache {

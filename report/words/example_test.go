@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // From evidence to the printed sentence, without any file.
 func ExampleReport() {
-	c, err := playbook.Conclude(playbook.Evidence{Bisect: &bisect.Result{
+	c, err := verdict.Conclude(verdict.Evidence{Bisect: &bisect.Result{
 		Peers:   []bisect.PeerInfo{{Name: "client", Log: true}, {Name: "host", Log: true}},
 		Kind:    bisect.StateDiffers,
 		Bracket: &bisect.Bracket{Good: &snapshot.Point{Tick: 90}, Bad: snapshot.Point{Tick: 91}, By: bisect.ByHashes, A: "client", B: "host"},

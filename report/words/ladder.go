@@ -9,11 +9,11 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Ladder writes the narrowing step by step.
-func Ladder(c *playbook.Conclusion) []report.Rung {
+func Ladder(c *verdict.Conclusion) []report.Rung {
 	rungs := []report.Rung{}
 	for _, a := range c.Answers {
 		found, evidence := answer(c, a)
@@ -27,7 +27,7 @@ func Ladder(c *playbook.Conclusion) []report.Rung {
 		case word == "":
 		case evidence == "":
 			evidence = word
-		case a.Step == playbook.StepClaims: // its quotation comes first
+		case a.Step == verdict.StepClaims: // its quotation comes first
 			evidence += "; " + word
 		default:
 			evidence = word + "; " + evidence
@@ -54,57 +54,57 @@ func oneWord(peers []string) string {
 
 // answer says what a step found, and what that is known from; what an open step needs is said
 // elsewhere.
-func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) {
+func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 	open := a.State == report.RungOpen
 	switch a.Step {
-	case playbook.StepPreflight:
+	case verdict.StepPreflight:
 		return preflight(c)
-	case playbook.StepInputs:
+	case verdict.StepInputs:
 		return inputs(c)
-	case playbook.StepInitial:
+	case verdict.StepInitial:
 		switch {
 		case open:
 			return "not known", ""
 		case c.InitialState:
 			return "differs before any tick", searched(c)
 		}
-		return "equal", "the states agree " + at(playbook.MomentOf(*c.Bracket.Good))
-	case playbook.StepBracket:
+		return "equal", "the states agree " + at(verdict.MomentOf(*c.Bracket.Good))
+	case verdict.StepBracket:
 		return bracket(c, open)
-	case playbook.StepChecksums:
+	case verdict.StepChecksums:
 		return checksums(c.Checksums)
-	case playbook.StepTick:
+	case verdict.StepTick:
 		if open && c.Bracket == nil {
 			return "not known", ""
 		} else if open {
 			return "within the bracket", ""
 		}
 		return divergentTick(c), [...]string{
-			playbook.TickByBracket:    "the bracket is one tick wide",
-			playbook.TickByTraces:     "the traces part there, within the bracket",
-			playbook.TickByCheckpoint: "the first value that differs in the traces is of that tick",
-			playbook.TickByWord:       "the first that the game's own test names",
+			verdict.TickByBracket:    "the bracket is one tick wide",
+			verdict.TickByTraces:     "the traces part there, within the bracket",
+			verdict.TickByCheckpoint: "the first value that differs in the traces is of that tick",
+			verdict.TickByWord:       "the first that the game's own test names",
 		}[c.TickBy]
-	case playbook.StepSystem:
+	case verdict.StepSystem:
 		if open {
 			return "not known", ""
 		}
 		return system(c)
-	case playbook.StepArchetype:
+	case verdict.StepArchetype:
 		return archetype(c, open)
-	case playbook.StepComponent:
+	case verdict.StepComponent:
 		if open {
 			return "not known", ""
 		}
 		return c.Component, "column digests"
-	case playbook.StepEntity:
+	case verdict.StepEntity:
 		return entityList(c)
-	case playbook.StepField:
+	case verdict.StepField:
 		if open {
 			return "not known", ""
 		}
 		return fieldList(c)
-	case playbook.StepPeers:
+	case verdict.StepPeers:
 		if c.Word != nil {
 			if open {
 				return "not known", ""
@@ -112,7 +112,7 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 			return tellPeers(c)
 		}
 		return peers(c)
-	case playbook.StepCause:
+	case verdict.StepCause:
 		switch {
 		case !open:
 			return join(likeliest(c), "or"), strings.Join(signs(c.Causes[0].Signs), "; ")
@@ -120,7 +120,7 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 			return "not known", unfit(c)
 		}
 		return "not known", ""
-	case playbook.StepClaims:
+	case verdict.StepClaims:
 		if c.Word != nil {
 			return tellClaims(c)
 		}
@@ -129,9 +129,9 @@ func answer(c *playbook.Conclusion, a playbook.Answer) (found, evidence string) 
 	return "", ""
 }
 
-func preflight(c *playbook.Conclusion) (found, evidence string) {
+func preflight(c *verdict.Conclusion) (found, evidence string) {
 	parts := []string{prose.Count(len(c.Peers), "peer", "peers")}
-	if c.Word != nil || c.Runs != playbook.RunsOfPeers || slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Mentioned }) {
+	if c.Word != nil || c.Runs != verdict.RunsOfPeers || slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Mentioned }) {
 		parts[0] = tellPreflight(c)
 	}
 	var names []string
@@ -164,7 +164,7 @@ func preflight(c *playbook.Conclusion) (found, evidence string) {
 
 // lackedData says that a peer could not load something that the others could, "" if none says
 // so.
-func lackedData(c *playbook.Conclusion) string {
+func lackedData(c *verdict.Conclusion) string {
 	l := c.LackedData()
 	if l == nil {
 		return ""
@@ -172,23 +172,23 @@ func lackedData(c *playbook.Conclusion) string {
 	return fmt.Sprintf("%s alone has in its log: %s (%s)", l.Have[0].Peer, prose.Quote(l.Text), l.Where())
 }
 
-func inputs(c *playbook.Conclusion) (found, evidence string) {
+func inputs(c *verdict.Conclusion) (found, evidence string) {
 	in := &c.Inputs
 	switch in.State {
-	case playbook.InputsUnknown:
-		if c.Runs == playbook.RunsOfSelfTest {
+	case verdict.InputsUnknown:
+		if c.Runs == verdict.RunsOfSelfTest {
 			return "equal", "one machine computed the same twice"
 		}
 		return "not compared", ""
-	case playbook.InputsApart:
+	case verdict.InputsApart:
 		return "not compared", "no two logs cover a common tick"
-	case playbook.InputsSameSoFar:
+	case verdict.InputsSameSoFar:
 		return "equal as far as they are there", logs(in) + " were compared"
-	case playbook.InputsSameUntil:
+	case verdict.InputsSameUntil:
 		return "equal until the states parted", fmt.Sprintf("%s; later %s, the first: %s", logs(in), prose.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0]))
-	case playbook.InputsSame:
+	case verdict.InputsSame:
 		return "equal", logs(in)
-	case playbook.InputsOther:
+	case verdict.InputsOther:
 		switch {
 		case in.Parting == nil && in.Replayed:
 			return "differ", "the replays of the peers' own orders differ from each other"
@@ -196,20 +196,20 @@ func inputs(c *playbook.Conclusion) (found, evidence string) {
 			return "differ", in.Basis
 		}
 		return prose.Count(in.Count, "order differs", "orders differ"), partingOrder(in)
-	case playbook.InputsLogs:
+	case verdict.InputsLogs:
 		return "the logs differ", Difference(in.Parting) + "; " + unborne(in)
-	case playbook.InputsEarlier:
+	case verdict.InputsEarlier:
 		return "the logs differ earlier", fmt.Sprintf("%s; the states agree for %s after that", Difference(in.Parting), prose.Count(in.Lag.Least, "tick", "ticks"))
-	case playbook.InputsHarmless:
+	case verdict.InputsHarmless:
 		return "the logs differ", Difference(in.Parting) + "; replays of both logs lead to the same states"
 	}
 	return "", ""
 }
 
 // partingOrder says how the order differs that parted the peers, and how much later that shows.
-func partingOrder(in *playbook.Inputs) string {
+func partingOrder(in *verdict.Inputs) string {
 	text := Difference(in.Parting)
-	if in.By == playbook.BorneByGame {
+	if in.By == verdict.BorneByGame {
 		return text + "; the game says that the peers parted"
 	}
 	if s := lag(in.Lag); s != "" {
@@ -219,7 +219,7 @@ func partingOrder(in *playbook.Inputs) string {
 }
 
 // lag says how much after an order the peers parted.
-func lag(l *playbook.Lag) string {
+func lag(l *verdict.Lag) string {
 	switch {
 	case l == nil:
 		return ""
@@ -234,7 +234,7 @@ func lag(l *playbook.Lag) string {
 }
 
 // unborne says why logs that differ are no inputs that differ.
-func unborne(in *playbook.Inputs) string {
+func unborne(in *verdict.Inputs) string {
 	if in.AgreedTo == nil {
 		return "no state or hash after that tick was compared"
 	}
@@ -242,7 +242,7 @@ func unborne(in *playbook.Inputs) string {
 }
 
 // logs says how many orders were compared, of which ticks.
-func logs(in *playbook.Inputs) string {
+func logs(in *verdict.Inputs) string {
 	w := in.Window
 	if w == nil {
 		return ""
@@ -261,7 +261,7 @@ func Difference(d *orderlog.Difference) string {
 		what = "the marker " + d.Order
 	}
 	what += fmt.Sprintf(" of player %d", d.Player)
-	when := tick(playbook.Moment{Number: d.Tick, Native: d.Native})
+	when := tick(verdict.Moment{Number: d.Tick, Native: d.Native})
 	var how string
 	switch d.Kind {
 	case orderlog.Missing:
@@ -279,7 +279,7 @@ func Difference(d *orderlog.Difference) string {
 		if len(d.At) == 2 {
 			a, b := d.At[0], d.At[1]
 			return fmt.Sprintf("%s is in %s on %s and in %s on %s", what,
-				tick(playbook.Moment{Number: a.Tick, Native: a.Native}), a.Peer, tick(playbook.Moment{Number: b.Tick, Native: b.Native}), b.Peer)
+				tick(verdict.Moment{Number: a.Tick, Native: a.Native}), a.Peer, tick(verdict.Moment{Number: b.Tick, Native: b.Native}), b.Peer)
 		}
 		how = fmt.Sprintf("%s is in another tick on %s", what, d.Peer)
 	case orderlog.Altered:
@@ -300,7 +300,7 @@ func Difference(d *orderlog.Difference) string {
 }
 
 // searched says what of the states was compared.
-func searched(c *playbook.Conclusion) string {
+func searched(c *verdict.Conclusion) string {
 	s := &c.Search
 	var parts []string
 	if s.Points > 0 {
@@ -323,7 +323,7 @@ func searched(c *playbook.Conclusion) string {
 
 // readWhole says at which state points states were not only held against each other by the roots in
 // their headers.
-func readWhole(c *playbook.Conclusion) string {
+func readWhole(c *verdict.Conclusion) string {
 	var names []string
 	for _, m := range c.Search.Content {
 		names = append(names, short(m))
@@ -334,7 +334,7 @@ func readWhole(c *playbook.Conclusion) string {
 	return ", read whole at " + upTo(names, 4)
 }
 
-func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
+func bracket(c *verdict.Conclusion, open bool) (found, evidence string) {
 	b := c.Bracket
 	switch {
 	case open:
@@ -345,9 +345,9 @@ func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
 		return "no difference found", searched(c) + readWhole(c)
 	}
 	good, numbers := "…", fmt.Sprintf("at or before %d", b.Bad.Tick)
-	bad := playbook.MomentOf(b.Bad)
+	bad := verdict.MomentOf(b.Bad)
 	if b.Good != nil {
-		good, numbers = short(playbook.MomentOf(*b.Good)), fmt.Sprintf("%d to %d", b.Good.Tick, b.Bad.Tick)
+		good, numbers = short(verdict.MomentOf(*b.Good)), fmt.Sprintf("%d to %d", b.Good.Tick, b.Bad.Tick)
 	}
 	parts := []string{fmt.Sprintf("by %v", b.By)}
 	if bad.Native != "" && b.Bad.Known() {
@@ -360,28 +360,28 @@ func bracket(c *playbook.Conclusion, open bool) (found, evidence string) {
 }
 
 // checksums says what the games' own checksums say beside the states.
-func checksums(s *playbook.Checksums) (found, evidence string) {
+func checksums(s *verdict.Checksums) (found, evidence string) {
 	by := s.By
 	if by == "" {
 		by = "recorded hashes"
 	}
 	switch s.State {
-	case playbook.SumsPart:
+	case verdict.SumsPart:
 		evidence = groups(s.Groups) + ", by the " + by
 		if s.Good != nil {
 			evidence += fmt.Sprintf("; they agree in %s", tick(*s.Good))
 		}
 		return span(s), evidence
-	case playbook.SumsBlind:
+	case verdict.SumsBlind:
 		return "agree, though the states differ", fmt.Sprintf("up to %s, by the %s: they do not cover what differs", tick(*s.To), by)
-	case playbook.SumsLater:
+	case verdict.SumsLater:
 		return "differ later", fmt.Sprintf("%s hashes in the order logs differ from %s on; the states part before", s.Hash, from(s))
 	}
 	return span(s), groups(s.Groups) + ", by the " + by
 }
 
 // span says in which ticks checksums differ.
-func span(s *playbook.Checksums) string {
+func span(s *verdict.Checksums) string {
 	if s.Point {
 		return "differ from " + from(s) + " on"
 	}
@@ -392,7 +392,7 @@ func span(s *playbook.Checksums) string {
 }
 
 // from names the first moment at which checksums differ.
-func from(s *playbook.Checksums) string {
+func from(s *verdict.Checksums) string {
 	switch {
 	case !s.Point:
 		return tick(*s.From)
@@ -402,16 +402,16 @@ func from(s *playbook.Checksums) string {
 	return point(*s.From)
 }
 
-func system(c *playbook.Conclusion) (found, evidence string) {
-	if c.SystemBy == playbook.SystemByCheckpoint {
+func system(c *verdict.Conclusion) (found, evidence string) {
+	if c.SystemBy == verdict.SystemByCheckpoint {
 		cp := c.Checkpoint
 		return checkpoint(cp), fmt.Sprintf("the first that differs in the traces, in %s: %s", tick(cp.At), strings.Join(cp.Values, ", "))
 	}
-	if c.SystemBy == playbook.SystemByPassing {
+	if c.SystemBy == verdict.SystemByPassing {
 		return c.System, "the first after which the traces of two peers differ; they agree again at the end of the tick"
 	}
 	evidence = "the first after which the traces of two peers part until the end of the tick"
-	if c.SystemBy == playbook.SystemByReplay {
+	if c.SystemBy == verdict.SystemByReplay {
 		evidence = "the first after which the replay departs from the peer's trace"
 	}
 	if p := c.Passing; p != nil {
@@ -420,7 +420,7 @@ func system(c *playbook.Conclusion) (found, evidence string) {
 	return c.System, evidence
 }
 
-func archetype(c *playbook.Conclusion, open bool) (found, evidence string) {
+func archetype(c *verdict.Conclusion, open bool) (found, evidence string) {
 	root, known := c.Root()
 	list := c.MayBeFirst()
 	switch n := len(c.Archetypes); {
@@ -435,9 +435,9 @@ func archetype(c *playbook.Conclusion, open bool) (found, evidence string) {
 	case n > 1:
 		return "one of " + labels(list, 4), ""
 	case !open:
-		return label(list[0]), "the only one that differs " + at(playbook.MomentOf(c.Bracket.Bad))
+		return label(list[0]), "the only one that differs " + at(verdict.MomentOf(c.Bracket.Bad))
 	case len(list) > 1 && (c.Compared == nil || c.Compared.Values+uint64(len(c.Compared.Rows)) > 0):
-		return labels(list, 4), "all of them differ " + at(playbook.MomentOf(c.Bracket.Bad))
+		return labels(list, 4), "all of them differ " + at(verdict.MomentOf(c.Bracket.Bad))
 	case len(list) > 0:
 		return "not known", "no value differs in these"
 	}
@@ -445,7 +445,7 @@ func archetype(c *playbook.Conclusion, open bool) (found, evidence string) {
 }
 
 // entityList names the entities of what diverged first.
-func entityList(c *playbook.Conclusion) (found, evidence string) {
+func entityList(c *verdict.Conclusion) (found, evidence string) {
 	root, known := c.Root()
 	var names []string
 	for i := range c.Locus {
@@ -471,7 +471,7 @@ func entityList(c *playbook.Conclusion) (found, evidence string) {
 }
 
 // fieldList names the fields of what diverged first.
-func fieldList(c *playbook.Conclusion) (found, evidence string) {
+func fieldList(c *verdict.Conclusion) (found, evidence string) {
 	root, known := c.Root()
 	var fields, kinds []string
 	for i := range c.Locus {
@@ -502,7 +502,7 @@ func listed(names []string) string {
 }
 
 // comparedText says which states were compared.
-func comparedText(c *playbook.Conclusion) string {
+func comparedText(c *verdict.Conclusion) string {
 	k := c.Compared
 	text := fmt.Sprintf("%s of %s and %s compared", point(c.ComparedAt), k.Peers[0], k.Peers[1])
 	if k.Point != c.Bracket.Bad.Tick {
@@ -511,7 +511,7 @@ func comparedText(c *playbook.Conclusion) string {
 	return text
 }
 
-func peers(c *playbook.Conclusion) (found, evidence string) {
+func peers(c *verdict.Conclusion) (found, evidence string) {
 	list := groups(c.Groups)
 	switch {
 	case c.Witnessed != nil && !c.Inputs.Differ():
@@ -538,7 +538,7 @@ func peers(c *playbook.Conclusion) (found, evidence string) {
 }
 
 // firstContradicted quotes the first claim that the evidence contradicts, with why.
-func firstContradicted(c *playbook.Conclusion) string {
+func firstContradicted(c *verdict.Conclusion) string {
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Wrong() {
 			return strings.Join(append([]string{prose.Quote(s.Text)}, contradictionsOf(s)...), "; ")
@@ -548,7 +548,7 @@ func firstContradicted(c *playbook.Conclusion) string {
 }
 
 // claims compares the first word of the engine with the evidence.
-func claims(c *playbook.Conclusion) (found, evidence string) {
+func claims(c *verdict.Conclusion) (found, evidence string) {
 	first, wrong := c.FirstStatement()
 	text := prose.Quote(first.Text)
 	switch {
@@ -559,7 +559,7 @@ func claims(c *playbook.Conclusion) (found, evidence string) {
 	case first.Late():
 		when := ""
 		if first.Tick != nil {
-			when = tick(playbook.Moment{Number: *first.Tick, Native: first.Native})
+			when = tick(verdict.Moment{Number: *first.Tick, Native: first.Native})
 		}
 		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
 	case first.Borne():

@@ -4,33 +4,33 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // both returns the engine's own name of a moment, and the number unless that is part of the
 // name.
-func both(m playbook.Moment) string { return report.BothNames(m.Native, m.Number) }
+func both(m verdict.Moment) string { return report.BothNames(m.Native, m.Number) }
 
 // point names a state point within a sentence.
-func point(m playbook.Moment) string { return report.PointName(m.Point()) }
+func point(m verdict.Moment) string { return report.PointName(m.Point()) }
 
 // at says of when a state is.
-func at(m playbook.Moment) string { return report.AtPoint(m.Point()) }
+func at(m verdict.Moment) string { return report.AtPoint(m.Point()) }
 
 // short names a state point in a table.
-func short(m playbook.Moment) string { return m.Point().String() }
+func short(m verdict.Moment) string { return m.Point().String() }
 
 // tick names a tick within a sentence.
-func tick(m playbook.Moment) string { return report.InTick(both(m)) }
+func tick(m verdict.Moment) string { return report.InTick(both(m)) }
 
 // coded reports whether the engine's name of a moment is a bare code, such as a number.
-func coded(m playbook.Moment) bool { return report.InTick(m.Native) != m.Native }
+func coded(m verdict.Moment) bool { return report.InTick(m.Native) != m.Native }
 
 // divergentTick names the tick in which the peers parted. Of an engine that names state points
 // only, it leads from one of these to the next.
-func divergentTick(c *playbook.Conclusion) string {
+func divergentTick(c *verdict.Conclusion) string {
 	if b := c.Bracket; c.Exact && b != nil && b.Good != nil {
-		good, bad := playbook.MomentOf(*b.Good), playbook.MomentOf(b.Bad)
+		good, bad := verdict.MomentOf(*b.Good), verdict.MomentOf(b.Bad)
 		if good.Native != "" && coded(good) && (c.Tick.Native == "" || c.Tick.Native == good.Native) {
 			return fmt.Sprintf("%s to %s (%d)", good.Native, bad.Native, c.Tick.Number)
 		}

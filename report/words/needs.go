@@ -3,75 +3,75 @@ package words
 import (
 	"strings"
 
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Need names what would close a step.
-func Need(n playbook.Need) string {
+func Need(n verdict.Need) string {
 	switch n.What {
-	case playbook.OrderLogs:
+	case verdict.OrderLogs:
 		return "order logs of two peers"
-	case playbook.CommonOrderLogs:
+	case verdict.CommonOrderLogs:
 		return "order logs of two peers that have ticks in common"
-	case playbook.WholeOrderLogs:
+	case verdict.WholeOrderLogs:
 		if len(n.Of) == 1 {
 			return "the whole order log of " + n.Of[0]
 		}
 		return "the whole order logs of " + join(n.Of, "and")
-	case playbook.States:
+	case verdict.States:
 		if n.At == nil {
 			return "states of two peers"
 		}
 		return "the states of two peers " + at(*n.At)
-	case playbook.CommonStates:
+	case verdict.CommonStates:
 		return "states of one state point from two peers"
-	case playbook.StatesOrHashes:
+	case verdict.StatesOrHashes:
 		return "states of two peers or hashes of them"
-	case playbook.EarlierState:
+	case verdict.EarlierState:
 		return "states of two peers, or hashes of them, from before they parted"
-	case playbook.NearerStates:
+	case verdict.NearerStates:
 		return "states of two peers from nearer to the split"
-	case playbook.SameColumns:
+	case verdict.SameColumns:
 		return "states that have the same columns"
-	case playbook.TickHashes:
+	case verdict.TickHashes:
 		return "order logs with a hash of every tick"
-	case playbook.TickChecks:
+	case verdict.TickChecks:
 		return "hashes or checkpoints of the same ticks from two peers"
-	case playbook.Traces:
+	case verdict.Traces:
 		return "traces of two peers that parted"
-	case playbook.CoveringTraces:
+	case verdict.CoveringTraces:
 		return "traces whose checksums cover what differs"
-	case playbook.SystemTraces:
+	case verdict.SystemTraces:
 		return "traces with checkpoints inside ticks"
-	case playbook.ArchetypeTraces:
+	case verdict.ArchetypeTraces:
 		return "traces that record each archetype"
-	case playbook.ColumnTraces:
+	case verdict.ColumnTraces:
 		return "traces that record each column"
-	case playbook.Simulator:
+	case verdict.Simulator:
 		return "a replay of the orders (--sim)"
-	case playbook.SimulatorOrders:
+	case verdict.SimulatorOrders:
 		return "an order log and a replay of it (--sim)"
-	case playbook.OwnBuild:
+	case verdict.OwnBuild:
 		return "replays in the build that the peer had (--own)"
-	case playbook.OtherSimulator:
+	case verdict.OtherSimulator:
 		return "a simulator that replays the orders: the one that was given cannot"
-	case playbook.SimulatorTrace:
+	case verdict.SimulatorTrace:
 		return "a replay (--sim) and the trace of a peer that is wrong"
-	case playbook.MorePeers:
+	case verdict.MorePeers:
 		return "states of more peers or hashes of them"
-	case playbook.PeerFiles:
+	case verdict.PeerFiles:
 		who := "another player"
 		if len(n.Of) > 0 {
 			who = upTo(n.Of, maxTold)
 		}
 		return "the files of " + who
-	case playbook.LoadedStates:
+	case verdict.LoadedStates:
 		return "both states as text"
-	case playbook.SecondTest:
+	case verdict.SecondTest:
 		return "the same test of the same inputs once more"
-	case playbook.SameBuildReplay:
+	case verdict.SameBuildReplay:
 		return "a replay by the same build on the machine that recorded it"
-	case playbook.OtherPeer:
+	case verdict.OtherPeer:
 		if len(n.Of) == 0 {
 			return "the files of two players of one match"
 		}
@@ -81,7 +81,7 @@ func Need(n playbook.Need) string {
 }
 
 // Needs names what would close a step, each of which would.
-func Needs(list []playbook.Need) string {
+func Needs(list []verdict.Need) string {
 	var parts []string
 	for _, n := range list {
 		parts = append(parts, Need(n))

@@ -8,16 +8,16 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // toLearn are the steps of which Next says what would close them.
-var toLearn = []playbook.Step{
-	playbook.StepInputs, playbook.StepInitial, playbook.StepTick, playbook.StepSystem, playbook.StepArchetype, playbook.StepComponent,
+var toLearn = []verdict.Step{
+	verdict.StepInputs, verdict.StepInitial, verdict.StepTick, verdict.StepSystem, verdict.StepArchetype, verdict.StepComponent,
 }
 
 // Next says what to do, the most useful first.
-func Next(c *playbook.Conclusion) []report.Step {
+func Next(c *verdict.Conclusion) []report.Step {
 	out := next(c)
 	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
 		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has %s in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Quote(l.Text), l.Where())
@@ -31,7 +31,7 @@ func advice(format string, args ...any) report.Step {
 	return report.Step{About: fmt.Sprintf(format, args...)}
 }
 
-func next(c *playbook.Conclusion) (out []report.Step) {
+func next(c *verdict.Conclusion) (out []report.Step) {
 	switch {
 	case c.Word != nil:
 		return nextTold(c)
@@ -44,7 +44,7 @@ func next(c *playbook.Conclusion) (out []report.Step) {
 	case len(c.Lost)+len(c.Lacking) > 0:
 		out = append(out, rerun(c, "doctor", nil, "what is missing, and a text that asks the players for it"))
 	}
-	if c.Inputs.State == playbook.InputsLogs {
+	if c.Inputs.State == verdict.InputsLogs {
 		out = append(out, rerun(c, "orders", []string{"--all"}, "lists every order that differs between the logs"))
 	}
 	if len(c.Contradictions) > 0 {
@@ -54,7 +54,7 @@ func next(c *playbook.Conclusion) (out []report.Step) {
 }
 
 // ask is to send the text that asks the players for what is missing.
-func ask(c *playbook.Conclusion) report.Step {
+func ask(c *verdict.Conclusion) report.Step {
 	if stdin(c) {
 		return advice("send the text for the players to them, which --all prints")
 	}
@@ -62,7 +62,7 @@ func ask(c *playbook.Conclusion) report.Step {
 }
 
 // replays are the replays that would show who is wrong and why, or the lists of orders that differ.
-func replays(c *playbook.Conclusion) (out []report.Step) {
+func replays(c *verdict.Conclusion) (out []report.Step) {
 	switch {
 	case c.Bracket == nil:
 	case c.Inputs.Differ():
@@ -84,7 +84,7 @@ func replays(c *playbook.Conclusion) (out []report.Step) {
 }
 
 // testSim tests the simulator that failed.
-func testSim(c *playbook.Conclusion) report.Step {
+func testSim(c *verdict.Conclusion) report.Step {
 	const about = "tests the simulator, which failed (docs/extsim.md)"
 	spec := c.Simulators.Sim
 	if c.OwnFailed {
@@ -109,7 +109,7 @@ func testSim(c *playbook.Conclusion) report.Step {
 }
 
 // checks are what would show the causes that are not shown yet.
-func checks(c *playbook.Conclusion) (out []report.Step) {
+func checks(c *verdict.Conclusion) (out []report.Step) {
 	for i := range c.Causes {
 		if from := &c.Causes[i]; !from.Confirmed() || strings.HasPrefix(from.Class, "input-") { // where an order is lost is open still
 			out = append(out, confirm(c, from.Class, "check for "+from.Class))
@@ -119,7 +119,7 @@ func checks(c *playbook.Conclusion) (out []report.Step) {
 }
 
 // values lists the values that differ, if these are not all of them.
-func values(c *playbook.Conclusion) (out []report.Step) {
+func values(c *verdict.Conclusion) (out []report.Step) {
 	k := c.Compared
 	if k == nil || k.Values <= uint64(len(c.Locus)) {
 		return nil
@@ -132,7 +132,7 @@ func values(c *playbook.Conclusion) (out []report.Step) {
 }
 
 // toGet is what would answer the steps that are open.
-func toGet(c *playbook.Conclusion) (out []report.Step) {
+func toGet(c *verdict.Conclusion) (out []report.Step) {
 	for _, a := range c.Answers {
 		if a.State == report.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
 			out = append(out, advice("to learn the %s: get %s", strings.ReplaceAll(a.Step.String(), "-", " "), Needs(a.Needs)))

@@ -6,19 +6,19 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Missing lists the evidence that is lost or lacking.
-func Missing(c *playbook.Conclusion) []string {
+func Missing(c *verdict.Conclusion) []string {
 	out := append([]string{}, c.Lost...)
 	for _, n := range c.Lacking {
 		switch n.What {
-		case playbook.StatesOrHashes:
+		case verdict.StatesOrHashes:
 			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
-		case playbook.PeerFiles:
+		case verdict.PeerFiles:
 			out = append(out, Need(n)+": nothing else bears out what the game says")
-		case playbook.OtherPeer:
+		case verdict.OtherPeer:
 			out = append(out, fmt.Sprintf("evidence of a second peer: there is that of %s only", prose.Count(len(n.Of), "peer", "peers")))
 		default:
 			out = append(out, Need(n))
@@ -28,7 +28,7 @@ func Missing(c *playbook.Conclusion) []string {
 }
 
 // Contradictions lists the pieces of evidence that cannot both be right.
-func Contradictions(c *playbook.Conclusion) []string {
+func Contradictions(c *verdict.Conclusion) []string {
 	out := []string{}
 	for i := range c.Contradictions {
 		out = append(out, Contradiction(&c.Contradictions[i]))
@@ -37,22 +37,22 @@ func Contradictions(c *playbook.Conclusion) []string {
 }
 
 // Contradiction says what contradicts what.
-func Contradiction(k *playbook.Contradiction) string {
+func Contradiction(k *verdict.Contradiction) string {
 	switch k.Kind {
-	case playbook.InputHash:
+	case verdict.InputHash:
 		return fmt.Sprintf("%s: the recorded input hash of %s is not that of its orders (%s)", k.Peers[0], tick(k.At), prose.Count(k.Count, "such tick", "such ticks"))
-	case playbook.TraceEnd:
+	case verdict.TraceEnd:
 		return fmt.Sprintf("the trace of %s at the end of %s has %s, the state that it left there has the root %s", k.Peers[0], tick(k.At), k.Sums[0], k.Sums[1])
-	case playbook.TwoSums:
+	case verdict.TwoSums:
 		return fmt.Sprintf("the messages give %s two checksums of one tick", k.Peers[0])
-	case playbook.Collision:
+	case verdict.Collision:
 		return fmt.Sprintf("the sync hashes of %s and %s %s are equal and their roots are not: a collision of the first 8 bytes", k.Peers[0], k.Peers[1], at(k.At))
 	}
 	return k.Text
 }
 
 // Notes lists what limits the answer.
-func Notes(c *playbook.Conclusion) []string {
+func Notes(c *verdict.Conclusion) []string {
 	out := append(full(slices.Clone(c.Notes)), witnessNotes(c)...)
 	if n := c.Inputs.Misplaced; n > 0 {
 		out = append(out, prose.Count(n, "order was", "orders were")+" applied out of order")
@@ -61,7 +61,7 @@ func Notes(c *playbook.Conclusion) []string {
 }
 
 // Claims lists what engines said themselves, beside what the evidence says.
-func Claims(c *playbook.Conclusion) (out []report.ClaimDocument) {
+func Claims(c *verdict.Conclusion) (out []report.ClaimDocument) {
 	for i := range c.Statements {
 		doc := c.Statements[i].ClaimDocument
 		doc.Contradictions = contradictionsOf(theirs(&c.Statements[i]))
@@ -71,7 +71,7 @@ func Claims(c *playbook.Conclusion) (out []report.ClaimDocument) {
 }
 
 // contradictionsOf says what contradicts a statement.
-func contradictionsOf(s *playbook.Statement) []string {
+func contradictionsOf(s *verdict.Statement) []string {
 	out := full(slices.Clone(s.Contradictions))
 	if s.Equal != nil {
 		out = append(out, fmt.Sprintf("the states are equal %s, after that tick", at(*s.Equal)))

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Prospect says why evidence can answer a step, or why it cannot.
-func Prospect(p *playbook.Prospect) string {
+func Prospect(p *verdict.Prospect) string {
 	p = theirs(p)
 	switch p.Step {
-	case playbook.StepBracket, playbook.StepField:
+	case verdict.StepBracket, verdict.StepField:
 		switch {
 		case p.Can:
 			return fmt.Sprintf("states of %s that two peers or more have, %d to %d", prose.Count(p.Points, "state point", "state points"), p.From, p.To)
@@ -20,15 +20,15 @@ func Prospect(p *playbook.Prospect) string {
 			return "the states of no two peers are of the same state point"
 		}
 		return lacking("states", p)
-	case playbook.StepSystem:
+	case verdict.StepSystem:
 		switch {
 		case p.Can:
 			return fmt.Sprintf("traces of %d peers with checkpoints inside ticks", len(p.Have))
-		case len(p.Needs) > 0 && p.Needs[0].What == playbook.SystemTraces:
+		case len(p.Needs) > 0 && p.Needs[0].What == verdict.SystemTraces:
 			return "the checkpoints are of whole ticks"
 		}
 		return "no traces of the same ticks from two peers; a simulator may replay the tick (bisect --sim --drill)"
-	case playbook.StepTick:
+	case verdict.StepTick:
 		switch {
 		case p.Can && p.By == "":
 			return "by replaying the orders in a simulator (bisect --sim)"
@@ -47,14 +47,14 @@ func Prospect(p *playbook.Prospect) string {
 	return lacking(p.By, p)
 }
 
-func lacking(what string, p *playbook.Prospect) string {
+func lacking(what string, p *verdict.Prospect) string {
 	if len(p.Have) == 1 {
 		return fmt.Sprintf("%s of %s only; %s", what, p.Have[0], lackText(p))
 	}
 	return fmt.Sprintf("no %s of any peer", what)
 }
 
-func lackText(p *playbook.Prospect) string {
+func lackText(p *verdict.Prospect) string {
 	if len(p.Lack) == 0 {
 		return "there are no other peers"
 	}

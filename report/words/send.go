@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Send says what peers may send that would answer what is open, the most useful first: of each
 // step the first thing that a player can have.
-func Send(c *playbook.Conclusion) (list []report.Request) {
-	ask := func(n playbook.Need, step string) {
+func Send(c *verdict.Conclusion) (list []report.Request) {
+	ask := func(n verdict.Need, step string) {
 		what := sent(theirs(n))
 		if what == "" {
 			return
@@ -25,13 +25,13 @@ func Send(c *playbook.Conclusion) (list []report.Request) {
 		list = append(list, report.Request{What: what, From: from, For: []string{step}})
 	}
 	for _, n := range c.Lacking {
-		ask(n, playbook.StepPreflight.String())
+		ask(n, verdict.StepPreflight.String())
 	}
 	for _, a := range c.Open() {
-		if !slices.Contains(toLearn, a.Step) && a.Step != playbook.StepBracket && a.Step != playbook.StepPeers {
+		if !slices.Contains(toLearn, a.Step) && a.Step != verdict.StepBracket && a.Step != verdict.StepPeers {
 			continue
 		}
-		if i := slices.IndexFunc(a.Needs, func(n playbook.Need) bool { return sent(n) != "" }); i >= 0 {
+		if i := slices.IndexFunc(a.Needs, func(n verdict.Need) bool { return sent(n) != "" }); i >= 0 {
 			ask(a.Needs[i], a.Step.String())
 		}
 	}
@@ -39,44 +39,44 @@ func Send(c *playbook.Conclusion) (list []report.Request) {
 }
 
 // sent names what one peer may send, "" if it is nothing that a peer has.
-func sent(n playbook.Need) string {
+func sent(n verdict.Need) string {
 	switch n.What {
-	case playbook.OrderLogs, playbook.SimulatorOrders:
+	case verdict.OrderLogs, verdict.SimulatorOrders:
 		return "the order log"
-	case playbook.CommonOrderLogs:
+	case verdict.CommonOrderLogs:
 		return "the order log of the same ticks"
-	case playbook.WholeOrderLogs:
+	case verdict.WholeOrderLogs:
 		return "the whole order log"
-	case playbook.States:
+	case verdict.States:
 		if n.At == nil {
 			return "states (saves or dumps)"
 		}
 		return "the state " + at(*n.At)
-	case playbook.CommonStates:
+	case verdict.CommonStates:
 		return "states of the same moments as the others'"
-	case playbook.StatesOrHashes:
+	case verdict.StatesOrHashes:
 		return "states, or a log with hashes of them"
-	case playbook.EarlierState:
+	case verdict.EarlierState:
 		return "a state from before the peers parted"
-	case playbook.NearerStates:
+	case verdict.NearerStates:
 		return "states from nearer to the split"
-	case playbook.SameColumns:
+	case verdict.SameColumns:
 		return "states that have the same columns"
-	case playbook.TickHashes:
+	case verdict.TickHashes:
 		return "an order log with a hash of every tick"
-	case playbook.TickChecks:
+	case verdict.TickChecks:
 		return "hashes or checkpoints of the same ticks as the others'"
-	case playbook.Traces:
+	case verdict.Traces:
 		return "a trace"
-	case playbook.CoveringTraces:
+	case verdict.CoveringTraces:
 		return "a trace whose checksums cover what differs"
-	case playbook.SystemTraces:
+	case verdict.SystemTraces:
 		return "a trace with checkpoints inside ticks"
-	case playbook.ArchetypeTraces:
+	case verdict.ArchetypeTraces:
 		return "a trace that records each archetype"
-	case playbook.ColumnTraces:
+	case verdict.ColumnTraces:
 		return "a trace that records each column"
-	case playbook.OtherPeer:
+	case verdict.OtherPeer:
 		return "the same files as the others"
 	}
 	return ""
@@ -84,8 +84,8 @@ func sent(n playbook.Need) string {
 
 // senders returns who should send something: the peers that it has to be of, those that lack such
 // things, or else the two that were compared; nobody known if it is another peer.
-func senders(c *playbook.Conclusion, n playbook.Need) []string {
-	if n.What == playbook.OtherPeer {
+func senders(c *verdict.Conclusion, n verdict.Need) []string {
+	if n.What == verdict.OtherPeer {
 		return nil
 	}
 	if len(n.Of) > 0 {
@@ -96,9 +96,9 @@ func senders(c *playbook.Conclusion, n playbook.Need) []string {
 		p := &c.Peers[i]
 		has := p.Snapshots > 0
 		switch n.What {
-		case playbook.OrderLogs, playbook.CommonOrderLogs, playbook.TickHashes, playbook.SimulatorOrders:
+		case verdict.OrderLogs, verdict.CommonOrderLogs, verdict.TickHashes, verdict.SimulatorOrders:
 			has = p.OrderLog
-		case playbook.Traces, playbook.CoveringTraces, playbook.SystemTraces, playbook.ArchetypeTraces, playbook.ColumnTraces, playbook.TickChecks:
+		case verdict.Traces, verdict.CoveringTraces, verdict.SystemTraces, verdict.ArchetypeTraces, verdict.ColumnTraces, verdict.TickChecks:
 			has = p.Trace
 		}
 		if all = append(all, p.Name); !has {

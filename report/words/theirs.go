@@ -10,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // theirs returns a copy of what sentences are made of in which every name that a file brings is
@@ -23,20 +23,20 @@ func theirs[T any](v T) T {
 // they stand, texts of ours, values in the notation of the text twin, paths for commands, and what
 // no sentence is made of. Every other string is a name, or of a moment.
 var asIs = map[reflect.Type][]string{
-	reflect.TypeFor[playbook.Conclusion](): {
+	reflect.TypeFor[verdict.Conclusion](): {
 		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
 		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses",
 	},
-	reflect.TypeFor[playbook.Contradiction]():    {"Text"},
-	reflect.TypeFor[playbook.Inputs]():           {"Line", "Basis"},
-	reflect.TypeFor[playbook.Checkpoint]():       {"Values"},
-	reflect.TypeFor[playbook.Checksums]():        {"By"},
-	reflect.TypeFor[playbook.Experiment]():       {"Sim", "Why"},
-	reflect.TypeFor[playbook.Need]():             {"Files"},
-	reflect.TypeFor[playbook.Prospect]():         {"By"},
-	reflect.TypeFor[playbook.Search]():           {"Kinds"},
-	reflect.TypeFor[playbook.Sign]():             {"Names"},
-	reflect.TypeFor[playbook.Word]():             {"Engine"},
+	reflect.TypeFor[verdict.Contradiction]():     {"Text"},
+	reflect.TypeFor[verdict.Inputs]():            {"Line", "Basis"},
+	reflect.TypeFor[verdict.Checkpoint]():        {"Values"},
+	reflect.TypeFor[verdict.Checksums]():         {"By"},
+	reflect.TypeFor[verdict.Experiment]():        {"Sim", "Why"},
+	reflect.TypeFor[verdict.Need]():              {"Files"},
+	reflect.TypeFor[verdict.Prospect]():          {"By"},
+	reflect.TypeFor[verdict.Search]():            {"Kinds"},
+	reflect.TypeFor[verdict.Sign]():              {"Names"},
+	reflect.TypeFor[verdict.Word]():              {"Engine"},
 	reflect.TypeFor[report.ClaimDocument]():      {"Text", "Contradictions", "Omits", "Detail"},
 	reflect.TypeFor[report.CheckpointDocument](): {"Kind", "Values"},
 	reflect.TypeFor[report.Entity]():             {"Kind", "Key", "Name", "Place"},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -16,17 +16,17 @@ const maxTold = 3
 
 // told says what the game said where there is nothing else: whose word it is, of whom and when,
 // what bears it out, and what is not known.
-func told(c *playbook.Conclusion) []string {
+func told(c *verdict.Conclusion) []string {
 	w := c.Word
 	switch w.Kind {
-	case playbook.WordSelfTest:
+	case verdict.WordSelfTest:
 		if w.Claim.Loaded {
 			return []string{selfTest(w), twice(c), "What is left out or changed is not known: both states as text would show it."}
 		}
 		return []string{selfTest(w), twice(c), "The cause is not known: " + separates(c) + "."}
-	case playbook.WordReplay:
+	case verdict.WordReplay:
 		return []string{departing(w), twice(c), "The cause is not known: " + separates(c) + "."}
-	case playbook.WordSums:
+	case verdict.WordSums:
 		out := []string{sumsTold(w)}
 		if text := mutual(w); text != "" {
 			out = append(out, text)
@@ -41,7 +41,7 @@ func told(c *playbook.Conclusion) []string {
 }
 
 // engine names the game.
-func engine(w *playbook.Word) string {
+func engine(w *verdict.Word) string {
 	if w.Engine == "" {
 		return "The game"
 	}
@@ -49,24 +49,24 @@ func engine(w *playbook.Word) string {
 }
 
 // writer says whose program wrote a message: "in the log of Bob".
-func writer(w *playbook.Word) string {
+func writer(w *verdict.Word) string {
 	switch {
 	case w.By == "":
 		return ""
-	case slices.ContainsFunc(w.Logs, func(l playbook.WordLog) bool {
-		return l.Peer == w.By && l.By == playbook.OwnerByPath && strings.Contains(l.Peer, ".")
+	case slices.ContainsFunc(w.Logs, func(l verdict.WordLog) bool {
+		return l.Peer == w.By && l.By == verdict.OwnerByPath && strings.Contains(l.Peer, ".")
 	}):
 		return "in " + w.By // called after the file itself
-	case slices.ContainsFunc(w.Logs, func(l playbook.WordLog) bool { return l.Peer == w.By }):
+	case slices.ContainsFunc(w.Logs, func(l verdict.WordLog) bool { return l.Peer == w.By }):
 		return "in the log of " + w.By
 	}
 	return "on " + w.By
 }
 
 // said quotes the message.
-func said(w *playbook.Word) string {
+func said(w *verdict.Word) string {
 	text := engine(w) + " says"
-	if w.Kind == playbook.WordQuoted {
+	if w.Kind == verdict.WordQuoted {
 		text = "Quoted, perhaps by a person:"
 	} else if by := writer(w); by != "" {
 		text += " " + by
@@ -82,7 +82,7 @@ func said(w *playbook.Word) string {
 }
 
 // sumsTold says who has which checksum by the word of a game.
-func sumsTold(w *playbook.Word) string {
+func sumsTold(w *verdict.Word) string {
 	text := "By the word of " + engine(w)
 	if by := writer(w); by != "" && len(w.Mutual) == 0 {
 		text += ", " + by + ","
@@ -109,7 +109,7 @@ func sumsTold(w *playbook.Word) string {
 // sumWidth is how many columns of a checksum a sentence shows.
 const sumWidth = 36
 
-func sumTold(g *playbook.WordSum) string {
+func sumTold(g *verdict.WordSum) string {
 	sum := prose.Shorten(g.Sum, sumWidth)
 	verb := "has"
 	if len(g.Peers) > 1 {
@@ -125,7 +125,7 @@ func sumTold(g *playbook.WordSum) string {
 }
 
 // mutual says who accuses each other, "" if nobody does.
-func mutual(w *playbook.Word) string {
+func mutual(w *verdict.Word) string {
 	var pairs []string
 	for _, p := range w.Mutual {
 		pairs = append(pairs, p[0]+" and "+p[1])
@@ -136,7 +136,7 @@ func mutual(w *playbook.Word) string {
 	text := upTo(pairs, maxTold) + " accuse each other"
 	var matched []string
 	for _, log := range w.Logs {
-		if log.By == playbook.OwnerMatched {
+		if log.By == verdict.OwnerMatched {
 			matched = append(matched, fmt.Sprintf("%s is of %s", log.Called, log.Peer))
 		}
 	}
@@ -147,7 +147,7 @@ func mutual(w *playbook.Word) string {
 }
 
 // wanted says what would show more, and from whom.
-func wanted(c *playbook.Conclusion) string {
+func wanted(c *verdict.Conclusion) string {
 	absent := c.Word.Absent()
 	switch {
 	case len(absent) > 0:
@@ -159,7 +159,7 @@ func wanted(c *playbook.Conclusion) string {
 }
 
 // selfTest says that a self-test failed.
-func selfTest(w *playbook.Word) string {
+func selfTest(w *verdict.Word) string {
 	text := "One machine came to two results"
 	if w.At != nil {
 		text += " in " + tick(*w.At)
@@ -169,7 +169,7 @@ func selfTest(w *playbook.Word) string {
 }
 
 // departing says that a replay departs from its recording.
-func departing(w *playbook.Word) string {
+func departing(w *verdict.Word) string {
 	text := "A replay came to another result than what was recorded"
 	if w.At != nil {
 		text += " of " + tick(*w.At)
@@ -178,8 +178,8 @@ func departing(w *playbook.Word) string {
 }
 
 // twice says what it means that one game was computed twice, with two results.
-func twice(c *playbook.Conclusion) string {
-	if c.Runs == playbook.RunsOfReplay {
+func twice(c *verdict.Conclusion) string {
+	if c.Runs == verdict.RunsOfReplay {
 		return fmt.Sprintf("The %s is the recording, the %s the replay: either the game does not compute the same each time, or the replay was made with another build, with other data or on another kind of machine.", tracediff.FirstRun, tracediff.SecondRun)
 	}
 	if w := c.Word; w != nil && w.Claim.Loaded {
@@ -189,8 +189,8 @@ func twice(c *playbook.Conclusion) string {
 }
 
 // separates says what would tell these apart.
-func separates(c *playbook.Conclusion) string {
-	if c.Runs == playbook.RunsOfReplay {
+func separates(c *verdict.Conclusion) string {
+	if c.Runs == verdict.RunsOfReplay {
 		return "a second replay by the same build on the machine that recorded it would tell these apart"
 	}
 	return "the same test once more would tell these apart, if the same inputs then fail in another tick, or in none"
@@ -205,7 +205,7 @@ func files(list []string) string {
 }
 
 // tellPeers says by the word of a game who agrees with whom.
-func tellPeers(c *playbook.Conclusion) (found, evidence string) {
+func tellPeers(c *verdict.Conclusion) (found, evidence string) {
 	w := c.Word
 	if len(w.Torn) > 0 {
 		return "not known", "the messages give " + join(w.Torn, "and") + " two checksums of one tick"
@@ -230,30 +230,30 @@ func tellPeers(c *playbook.Conclusion) (found, evidence string) {
 }
 
 // tellClaims says how far the word of a game goes.
-func tellClaims(c *playbook.Conclusion) (found, evidence string) {
+func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 	quote := prose.Quote(c.Word.Claim.Text)
 	switch c.Word.Kind {
-	case playbook.WordSelfTest:
+	case verdict.WordSelfTest:
 		return "a self-test failed", quote
-	case playbook.WordReplay:
+	case verdict.WordReplay:
 		return "the replay departs", quote
-	case playbook.WordSums:
+	case verdict.WordSums:
 		return "two checksums of one tick", quote
-	case playbook.WordQuoted:
+	case verdict.WordQuoted:
 		return "quoted, perhaps", quote
 	}
 	return "nothing bears it out yet", quote
 }
 
 // tellPreflight counts the peers and those of whom there is a log.
-func tellPreflight(c *playbook.Conclusion) string {
+func tellPreflight(c *verdict.Conclusion) string {
 	logs, all := 0, len(c.Peers)
 	for i := range c.Peers {
 		if !c.Peers[i].Mentioned {
 			logs++
 		}
 	}
-	if c.Runs != playbook.RunsOfPeers {
+	if c.Runs != verdict.RunsOfPeers {
 		return "two runs of one game"
 	}
 	text := prose.Count(all, "peer", "peers")
@@ -272,9 +272,9 @@ func tellPreflight(c *playbook.Conclusion) string {
 }
 
 // nextTold says what to ask for, from whom, by name.
-func nextTold(c *playbook.Conclusion) []report.Step {
+func nextTold(c *verdict.Conclusion) []report.Step {
 	switch c.Runs {
-	case playbook.RunsOfSelfTest:
+	case verdict.RunsOfSelfTest:
 		if c.Word.Claim.Loaded {
 			return []report.Step{advice("have the game write both states as text, and give them to desynctool diff")}
 		}
@@ -283,7 +283,7 @@ func nextTold(c *playbook.Conclusion) []report.Step {
 			advice("if it fails in the same tick each time, look for state that is not saved, or not loaded again as it was"),
 			advice("have the game save both states of that tick, and give them to desynctool diff"),
 		}
-	case playbook.RunsOfReplay:
+	case verdict.RunsOfReplay:
 		return []report.Step{
 			advice("replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference"),
 			advice("if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time"),
@@ -292,7 +292,7 @@ func nextTold(c *playbook.Conclusion) []report.Step {
 	var out []report.Step
 	var leaves string
 	for _, n := range c.Lacking {
-		if n.What == playbook.StatesOrHashes {
+		if n.What == verdict.StatesOrHashes {
 			text := "ask " + upTo(n.Of, maxTold) + " for states of that match, or hashes of them"
 			if len(n.Files) > 0 {
 				text += ": " + files(n.Files)

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // heard is the conclusion of one log with one message of tick 7, where there is nothing else.
-func heard(t *testing.T, arbiter bool, c tracediff.Claim) *playbook.Conclusion {
+func heard(t *testing.T, arbiter bool, c tracediff.Claim) *verdict.Conclusion {
 	t.Helper()
 	c.Tick, c.HasTick = 7, true
-	out, err := playbook.Conclude(playbook.Evidence{Leaves: []string{"demo, *.d"}, Accounts: []playbook.Account{{
+	out, err := verdict.Conclude(verdict.Evidence{Leaves: []string{"demo, *.d"}, Accounts: []verdict.Account{{
 		File: "x/a.log", Peer: "a.log", Engine: "Chess", Arbiter: arbiter, TickName: func(uint64) string { return "move 7" }, Claims: []tracediff.Claim{c},
 	}}})
 	if err != nil {

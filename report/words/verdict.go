@@ -9,23 +9,23 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Verdict says what happened in at most four sentences: what the peers play by if that is not
 // the same, what is known, then what is not.
-func Verdict(c *playbook.Conclusion) []string {
+func Verdict(c *verdict.Conclusion) []string {
 	if text := otherGame(c); text != "" {
-		return append([]string{text}, verdict(c)...)
+		return append([]string{text}, verdictLines(c)...)
 	}
-	return verdict(c)
+	return verdictLines(c)
 }
 
 // otherGame says what of the game is not the same on all peers, "" if nothing is known to be
 // another: a build, data or a tick rate explain a desync better than all that follows.
-func otherGame(c *playbook.Conclusion) string {
+func otherGame(c *verdict.Conclusion) string {
 	var parts []string
 	for _, f := range c.Facts {
 		if !f.Must {
@@ -43,7 +43,7 @@ func otherGame(c *playbook.Conclusion) string {
 	return fmt.Sprintf("The peers do not play the same game: %s.", strings.Join(parts, "; "))
 }
 
-func verdict(c *playbook.Conclusion) []string {
+func verdictLines(c *verdict.Conclusion) []string {
 	switch {
 	case c.Word != nil:
 		return told(c)
@@ -54,7 +54,7 @@ func verdict(c *playbook.Conclusion) []string {
 	case c.Bracket == nil:
 		return failed(c, withoutBracket(c))
 	}
-	if c.Runs != playbook.RunsOfPeers {
+	if c.Runs != verdict.RunsOfPeers {
 		return failed(c, []string{parted(c), why(c), twice(c)})
 	}
 	if c.OnlyHistories {
@@ -68,12 +68,12 @@ func verdict(c *playbook.Conclusion) []string {
 }
 
 // onlyHistories says that the peers' words about the past differ, and nothing else.
-func onlyHistories(c *playbook.Conclusion) []string {
+func onlyHistories(c *verdict.Conclusion) []string {
 	b := c.Bracket
-	text := fmt.Sprintf("The history hashes of %s and %s differ %s", b.A, b.B, at(playbook.MomentOf(b.Bad)))
+	text := fmt.Sprintf("The history hashes of %s and %s differ %s", b.A, b.B, at(verdict.MomentOf(b.Bad)))
 	since := "before it"
 	if b.Good != nil {
-		text += fmt.Sprintf(" and are equal %s", at(playbook.MomentOf(*b.Good)))
+		text += fmt.Sprintf(" and are equal %s", at(verdict.MomentOf(*b.Good)))
 		since = "in between"
 	}
 	return []string{
@@ -84,7 +84,7 @@ func onlyHistories(c *playbook.Conclusion) []string {
 }
 
 // failed says after the first sentence that the simulator failed, if it did.
-func failed(c *playbook.Conclusion, sentences []string) []string {
+func failed(c *verdict.Conclusion, sentences []string) []string {
 	if c.SimFailed == "" {
 		return sentences
 	}
@@ -92,11 +92,11 @@ func failed(c *playbook.Conclusion, sentences []string) []string {
 }
 
 // unreplayed reports whether it is not known who is wrong since the simulator failed.
-func unreplayed(c *playbook.Conclusion) bool {
+func unreplayed(c *verdict.Conclusion) bool {
 	return c.SimFailed != "" && !c.OwnFailed && len(c.Guilty) == 0 && !c.Inputs.Differ()
 }
 
-func alone(c *playbook.Conclusion) string {
+func alone(c *verdict.Conclusion) string {
 	switch n := len(c.Covers); n {
 	case 0:
 		return "Nothing can be compared: there is evidence of one peer only."
@@ -108,7 +108,7 @@ func alone(c *playbook.Conclusion) string {
 }
 
 // says quotes what the game says of a desync that nothing bears out.
-func says(c *playbook.Conclusion) []string {
+func says(c *verdict.Conclusion) []string {
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
 			return []string{fmt.Sprintf("Yet the game says %s, and nothing here bears that out.", prose.Quote(s.Text))}
@@ -118,13 +118,13 @@ func says(c *playbook.Conclusion) []string {
 }
 
 // undiverged says that nothing is known to differ.
-func undiverged(c *playbook.Conclusion) []string {
+func undiverged(c *verdict.Conclusion) []string {
 	text := "No difference was found"
 	if len(c.Noise) > 0 {
 		text += " in what the files count as state"
 	}
 	lost := len(c.Lost) + len(c.Lacking)
-	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 && c.Inputs.State != playbook.InputsLogs {
+	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 && c.Inputs.State != verdict.InputsLogs {
 		text += " in what could be read"
 	}
 	if !c.Search.Compares() {
@@ -136,7 +136,7 @@ func undiverged(c *playbook.Conclusion) []string {
 	case in.Line == "":
 	case in.Count == 0 && in.Window != nil:
 		text += fmt.Sprintf("; the orders are equal (%d)", in.Window.Orders)
-	case in.State == playbook.InputsLogs:
+	case in.State == verdict.InputsLogs:
 		text += "; the order logs differ"
 	default:
 		text += "; " + in.Line
@@ -149,7 +149,7 @@ func undiverged(c *playbook.Conclusion) []string {
 		}
 		out = append(out, fmt.Sprintf("%s %s, which the files declare to be noise: no state hash covers it.", upTo(list, maxTold), differs))
 	}
-	if in := &c.Inputs; in.State == playbook.InputsLogs {
+	if in := &c.Inputs; in.State == verdict.InputsLogs {
 		out = append(out, fmt.Sprintf("Nothing shows that the peers were given different orders: %s; %s. A log may lack what its peer applied.", Difference(in.Parting), unborne(in)))
 	}
 	out = append(out, says(c)...)
@@ -165,7 +165,7 @@ func undiverged(c *playbook.Conclusion) []string {
 }
 
 // withoutBracket says of a divergence that is not one of states what it is of.
-func withoutBracket(c *playbook.Conclusion) []string {
+func withoutBracket(c *verdict.Conclusion) []string {
 	switch {
 	case c.Kind == bisect.ChecksumOnly:
 		text := "Only checksums differ, the states are equal"
@@ -183,9 +183,9 @@ func withoutBracket(c *playbook.Conclusion) []string {
 		return append(out, why(c))
 	case c.Kind == bisect.InputsDiffer:
 		text := "The peers were given different orders"
-		if in := &c.Inputs; in.By == playbook.BorneByGame {
+		if in := &c.Inputs; in.By == verdict.BorneByGame {
 			text += ", and a game says that they parted"
-		} else if in.By == playbook.BorneByHash {
+		} else if in.By == verdict.BorneByHash {
 			text += ", and recorded hashes differ after that"
 		} else if !c.Search.Compares() {
 			text += "; no state was compared"
@@ -202,9 +202,9 @@ func withoutBracket(c *playbook.Conclusion) []string {
 	case c.Kind == bisect.StaleCache:
 		k := c.Cache
 		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says %s after %s", k.Peer, prose.Quote(k.Text),
-			tick(playbook.Moment{Number: k.After, Native: k.NativeAfter}))
+			tick(verdict.Moment{Number: k.After, Native: k.NativeAfter}))
 		if k.Before != nil {
-			text += fmt.Sprintf(", before %s", both(playbook.Moment{Number: *k.Before, Native: k.NativeBefore}))
+			text += fmt.Sprintf(", before %s", both(verdict.Moment{Number: *k.Before, Native: k.NativeBefore}))
 		}
 		out := []string{text + "."}
 		if c.Search.Compares() {
@@ -217,32 +217,32 @@ func withoutBracket(c *playbook.Conclusion) []string {
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	case len(c.Statements) > 0:
 		return []string{fmt.Sprintf("The engine says that the peers parted: %s.", prose.Quote(c.Statements[0].Text))}
-	case c.Inputs.Line != "" && c.Inputs.State != playbook.InputsUnknown && c.Inputs.State != playbook.InputsApart:
+	case c.Inputs.Line != "" && c.Inputs.State != verdict.InputsUnknown && c.Inputs.State != verdict.InputsApart:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	}
 	return []string{"The checksums of the peers differ."}
 }
 
 // staleCaches says that only caches differ.
-func staleCaches(c *playbook.Conclusion) []string {
+func staleCaches(c *verdict.Conclusion) []string {
 	k := c.Caches
-	text := fmt.Sprintf("Data that %s and %s derive from their states differs %s: %s", k.A, k.B, at(playbook.MomentOf(k.Bad)), join(k.Labels, "and"))
+	text := fmt.Sprintf("Data that %s and %s derive from their states differs %s: %s", k.A, k.B, at(verdict.MomentOf(k.Bad)), join(k.Labels, "and"))
 	if k.Good != nil {
-		text += fmt.Sprintf("; it was equal %s", at(playbook.MomentOf(*k.Good)))
+		text += fmt.Sprintf("; it was equal %s", at(verdict.MomentOf(*k.Good)))
 	}
 	if k.Again != nil {
-		text += fmt.Sprintf("; it is equal again %s", at(playbook.MomentOf(*k.Again)))
+		text += fmt.Sprintf("; it is equal again %s", at(verdict.MomentOf(*k.Again)))
 	}
 	return []string{text + ".", "The states themselves are equal: " + searched(c) + ".", why(c)}
 }
 
 // parted says where the peers parted, and what differs there.
-func parted(c *playbook.Conclusion) string {
+func parted(c *verdict.Conclusion) string {
 	b := c.Bracket
-	bad := playbook.MomentOf(b.Bad)
+	bad := verdict.MomentOf(b.Bad)
 	var text strings.Builder
 	who := "The peers"
-	if c.Runs != playbook.RunsOfPeers {
+	if c.Runs != verdict.RunsOfPeers {
 		who = "The two runs"
 	}
 	if b.A != "" && len(c.Peers) == 2 {
@@ -256,19 +256,19 @@ func parted(c *playbook.Conclusion) string {
 		text.Reset()
 		fmt.Fprintf(&text, "%s parted by loading: it has another state than the others %s", c.Loaded.Peer, at(bad))
 		if c.Loaded.After != nil {
-			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(playbook.Moment{Number: *c.Loaded.After}))
+			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(verdict.Moment{Number: *c.Loaded.After}))
 		}
 	case c.Tick != nil:
 		text.WriteString(" parted in " + report.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
-			fmt.Fprintf(&text, " (equal %s, different %s)", at(playbook.MomentOf(*b.Good)), at(bad))
+			fmt.Fprintf(&text, " (equal %s, different %s)", at(verdict.MomentOf(*b.Good)), at(bad))
 		}
 	case b.Good != nil:
-		text.WriteString(" parted " + between(playbook.MomentOf(*b.Good), bad))
+		text.WriteString(" parted " + between(verdict.MomentOf(*b.Good), bad))
 	default:
 		text.WriteString(" differ " + at(bad))
 	}
-	if cp := c.Checkpoint; cp != nil && c.SystemBy == playbook.SystemByCheckpoint {
+	if cp := c.Checkpoint; cp != nil && c.SystemBy == verdict.SystemByCheckpoint {
 		text.WriteString(", in " + checkpoint(cp))
 	} else if c.System != "" {
 		text.WriteString(", in " + c.System)
@@ -286,7 +286,7 @@ func parted(c *playbook.Conclusion) string {
 	case c.Kind == bisect.BlindChecksum:
 		text.WriteString("; every checksum agrees, so none of them covers that")
 	case p != nil && c.Tick == nil:
-		fmt.Fprintf(&text, "; checksums differ from %s on", tick(playbook.Moment{Number: p.Bad, Native: p.Native}))
+		fmt.Fprintf(&text, "; checksums differ from %s on", tick(verdict.Moment{Number: p.Bad, Native: p.Native}))
 	}
 	switch n := len(c.Splits) - 1; {
 	case c.Within:
@@ -305,13 +305,13 @@ func parted(c *playbook.Conclusion) string {
 // again says when peers parted once more.
 func again(s *bisect.Split) string {
 	if s.Good == nil {
-		return "at or before " + point(playbook.MomentOf(s.Bad))
+		return "at or before " + point(verdict.MomentOf(s.Bad))
 	}
-	return between(playbook.MomentOf(*s.Good), playbook.MomentOf(s.Bad))
+	return between(verdict.MomentOf(*s.Good), verdict.MomentOf(s.Bad))
 }
 
 // between says between which two state points something lies.
-func between(good, bad playbook.Moment) string {
+func between(good, bad verdict.Moment) string {
 	switch {
 	case good.Native != "" && bad.Native != "" && good.Relation == snapshot.After && bad.Relation == snapshot.After:
 		return fmt.Sprintf("after %s, in %s at the latest", good.Native, bad.Native)
@@ -322,7 +322,7 @@ func between(good, bad playbook.Moment) string {
 }
 
 // checkpoint names the place of a checkpoint inside its tick.
-func checkpoint(cp *playbook.Checkpoint) string {
+func checkpoint(cp *verdict.Checkpoint) string {
 	var parts []string
 	for _, part := range []string{cp.System, cp.Scope} {
 		if part != "" {
@@ -334,7 +334,7 @@ func checkpoint(cp *playbook.Checkpoint) string {
 
 // atCheckpoint says what peers have at the first checkpoint that differs: what is there if
 // its details lead to that, else the values, and where call stacks part.
-func atCheckpoint(c *playbook.Conclusion) string {
+func atCheckpoint(c *verdict.Conclusion) string {
 	values := strings.Join(c.Checkpoint.Values, ", ")
 	var order []string
 	for i := range c.Peers {
@@ -380,7 +380,7 @@ func eachFirst(d *report.Details) string {
 }
 
 // where names what differs.
-func where(c *playbook.Conclusion) string {
+func where(c *verdict.Conclusion) string {
 	root, known := c.Root()
 	if list := c.MayBeFirst(); !known {
 		switch {
@@ -445,7 +445,7 @@ func where(c *playbook.Conclusion) string {
 }
 
 // schema names columns that are not the same on both sides.
-func schema(c *playbook.Conclusion) string {
+func schema(c *verdict.Conclusion) string {
 	var parts []string
 	for _, s := range c.Schema() {
 		parts = append(parts, fmt.Sprintf("column %s.%s of %s is %s", s.Component, s.Field, label(s.Archetype), s.Text()))
@@ -454,7 +454,7 @@ func schema(c *playbook.Conclusion) string {
 }
 
 // several names archetypes, with their entity where only one differs.
-func several(c *playbook.Conclusion, list []string) string {
+func several(c *verdict.Conclusion, list []string) string {
 	const most = 3
 	type named struct {
 		archetypes []string
@@ -491,7 +491,7 @@ func several(c *playbook.Conclusion, list []string) string {
 }
 
 // why names the cause, or what the divergence looks like, or says why none is known.
-func why(c *playbook.Conclusion) string {
+func why(c *verdict.Conclusion) string {
 	names := likeliest(c)
 	if len(names) == 0 {
 		return "The cause is not known: " + unfit(c) + "."
@@ -502,9 +502,9 @@ func why(c *playbook.Conclusion) string {
 		text = fmt.Sprintf("%s (%s)", lower(title(names[0])), names[0])
 	}
 	switch first.Standing {
-	case playbook.Shown:
+	case verdict.Shown:
 		text = "Cause, by experiment: " + text
-	case playbook.Seen:
+	case verdict.Seen:
 		text = "Cause: " + text
 	default:
 		text = "It looks like this: " + text
@@ -519,9 +519,9 @@ func why(c *playbook.Conclusion) string {
 }
 
 // unfit says why no cause is known.
-func unfit(c *playbook.Conclusion) string {
+func unfit(c *verdict.Conclusion) string {
 	switch {
-	case slices.ContainsFunc(c.Experiments, func(x playbook.Experiment) bool { return x.Result == playbook.NotMade }):
+	case slices.ContainsFunc(c.Experiments, func(x verdict.Experiment) bool { return x.Result == verdict.NotMade }):
 		return "not all experiments that may show it were made"
 	case c.Compared == nil:
 		return "no states of the moment at which the peers parted were compared"
@@ -536,7 +536,7 @@ func unfit(c *playbook.Conclusion) string {
 }
 
 // likeliest returns the classes of the causes.
-func likeliest(c *playbook.Conclusion) (classes []string) {
+func likeliest(c *verdict.Conclusion) (classes []string) {
 	for i := range c.Causes {
 		classes = append(classes, c.Causes[i].Class)
 	}
@@ -544,7 +544,7 @@ func likeliest(c *playbook.Conclusion) (classes []string) {
 }
 
 // who says which peer is wrong, as far as that is known.
-func who(c *playbook.Conclusion) string {
+func who(c *verdict.Conclusion) string {
 	if c.Witnessed != nil && !c.Inputs.Differ() {
 		return whoWitnessed(c)
 	}
@@ -583,7 +583,7 @@ func who(c *playbook.Conclusion) string {
 }
 
 // blamed says how the orders differ, "" if that is not known.
-func blamed(c *playbook.Conclusion) string {
+func blamed(c *verdict.Conclusion) string {
 	if c.Inputs.Parting == nil {
 		return ""
 	}

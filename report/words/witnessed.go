@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // whoWitnessed says which peer is wrong by what the game made of the recordings.
-func whoWitnessed(c *playbook.Conclusion) string {
+func whoWitnessed(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	switch {
 	case len(c.Guilty) > 0 && c.Borrowed != nil:
@@ -34,7 +34,7 @@ func wrongly(w *bisect.Witnessed) string {
 }
 
 // unwitnessed says why replays by the game do not show who is wrong.
-func unwitnessed(c *playbook.Conclusion) string {
+func unwitnessed(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	departing := departingOf(w)
 	switch {
@@ -61,9 +61,9 @@ func differing(w *bisect.Witnessed) string {
 	if len(w.Twice) > 1 {
 		of = "the logs of " + join(w.Twice, "and")
 	}
-	when := "before " + point(playbook.MomentOf(w.Differ.Bad))
+	when := "before " + point(verdict.MomentOf(w.Differ.Bad))
 	if g := w.Differ.Good; g != nil {
-		when = between(playbook.MomentOf(*g), playbook.MomentOf(w.Differ.Bad))
+		when = between(verdict.MomentOf(*g), verdict.MomentOf(w.Differ.Bad))
 	}
 	return fmt.Sprintf("two replays of %s by %s, which has the same orders, part %s", of, w.Game, when)
 }
@@ -82,7 +82,7 @@ func departingOf(w *bisect.Witnessed) (names []string) {
 }
 
 // innocent returns the peers that agree with the replays of their own logs until they had parted.
-func innocent(c *playbook.Conclusion) (names []string) {
+func innocent(c *verdict.Conclusion) (names []string) {
 	for i := range c.Witnessed.Replays {
 		r := &c.Witnessed.Replays[i]
 		if !slices.Contains(c.Guilty, r.Peer) && (r.Departs != nil || r.Agrees != nil && *r.Agrees >= c.Bracket.Bad.Tick) {
@@ -104,7 +104,7 @@ func verb(list []string, one, more string) string {
 func ownLogs(list []string) string { return verb(list, "its own log", "their own logs") }
 
 // witnessedLine is what the replays show, for a table.
-func witnessedLine(c *playbook.Conclusion) string {
+func witnessedLine(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	switch {
 	case w.Differ != nil:
@@ -121,7 +121,7 @@ func witnessedLine(c *playbook.Conclusion) string {
 
 // witnessNotes says of each peer how it compares with the replay of its own log, and whether the game does the
 // same twice.
-func witnessNotes(c *playbook.Conclusion) (out []string) {
+func witnessNotes(c *verdict.Conclusion) (out []string) {
 	w := c.Witnessed
 	if w == nil {
 		return nil
@@ -130,9 +130,9 @@ func witnessNotes(c *playbook.Conclusion) (out []string) {
 		r := &w.Replays[i]
 		switch {
 		case r.Departs != nil && r.Departs.Good != nil:
-			out = append(out, fmt.Sprintf("%s departs from the replay of its own log by %s %s", r.Peer, w.Game, between(playbook.MomentOf(*r.Departs.Good), playbook.MomentOf(r.Departs.Bad))))
+			out = append(out, fmt.Sprintf("%s departs from the replay of its own log by %s %s", r.Peer, w.Game, between(verdict.MomentOf(*r.Departs.Good), verdict.MomentOf(r.Departs.Bad))))
 		case r.Departs != nil:
-			out = append(out, fmt.Sprintf("%s differs from the replay of its own log by %s %s; earlier ones were not compared", r.Peer, w.Game, at(playbook.MomentOf(r.Departs.Bad))))
+			out = append(out, fmt.Sprintf("%s differs from the replay of its own log by %s %s; earlier ones were not compared", r.Peer, w.Game, at(verdict.MomentOf(r.Departs.Bad))))
 		case r.Agrees != nil:
 			out = append(out, fmt.Sprintf("%s agrees with the replay of its own log by %s up to state point %d, the last that was compared", r.Peer, w.Game, *r.Agrees))
 		default:
@@ -159,7 +159,7 @@ func witnessNotes(c *playbook.Conclusion) (out []string) {
 
 // departsAlone says that peers depart from the replays of their own logs though nothing shows that the peers differ from each
 // other, empty if none does.
-func departsAlone(c *playbook.Conclusion) string {
+func departsAlone(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	switch list := departingOf(w); {
 	case w == nil:

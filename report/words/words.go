@@ -1,7 +1,7 @@
 // Package words makes English of a conclusion. It is the only place where the sentences of a
 // triage stand: its first lines, the steps of the narrowing, what speaks for a cause, what is
 // missing, what to do next. It decides nothing and reads no files; each sentence follows from
-// a playbook.Conclusion, which can be written down as a literal.
+// a verdict.Conclusion, which can be written down as a literal.
 //
 // A sentence says what is known first, then what is not, in words that somebody knows who has
 // never used the tool. It names the engine's own moments, with our numbers beside them.
@@ -13,13 +13,13 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Report writes a conclusion as a document.
-func Report(c *playbook.Conclusion) *report.Report {
+func Report(c *verdict.Conclusion) *report.Report {
 	said := theirs(c)
 	r := &report.Report{
 		Head:   report.NewHead("triage", report.StatusOf(c), c.Warnings),
@@ -43,18 +43,18 @@ func full[T any](l []T) []T {
 	return l
 }
 
-func divergence(c *playbook.Conclusion) *report.FirstDivergence {
+func divergence(c *verdict.Conclusion) *report.FirstDivergence {
 	b := c.Bracket
 	if b == nil {
 		return nil
 	}
 	_, root := c.Root()
 	d := &report.FirstDivergence{
-		Exact: c.Tick != nil && c.TickBy != playbook.TickByCheckpoint && c.TickBy != playbook.TickByWord, InitialState: c.InitialState, System: c.System,
+		Exact: c.Tick != nil && c.TickBy != verdict.TickByCheckpoint && c.TickBy != verdict.TickByWord, InitialState: c.InitialState, System: c.System,
 		Archetypes: full(c.MayBeFirst()), Root: root, Component: c.Component, Checksums: c.Parting, Detected: c.Detected, Majority: c.Majority,
 		Bracket: report.Bracket(b), Wrong: c.Guilty,
 	}
-	native := report.Native{State: playbook.MomentOf(b.Bad).Words()}
+	native := report.Native{State: verdict.MomentOf(b.Bad).Words()}
 	if c.Tick != nil {
 		d.Tick, native.Step = &c.Tick.Number, c.Tick.Words()
 		if native.Step == tracediff.UnknownTick {

@@ -9,37 +9,37 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-func number(n uint64) *playbook.Moment { return &playbook.Moment{Number: n} }
+func number(n uint64) *verdict.Moment { return &verdict.Moment{Number: n} }
 
 func bracketOf(good, bad snapshot.Point) *bisect.Bracket {
 	return &bisect.Bracket{Good: &good, Bad: bad, By: bisect.BySnapshots, A: "client", B: "host"}
 }
 
 // duel is a conclusion of two peers that parted in tick 90.
-func duel() *playbook.Conclusion {
-	return &playbook.Conclusion{
+func duel() *verdict.Conclusion {
+	return &verdict.Conclusion{
 		Kind: bisect.StateDiffers, Bracket: bracketOf(snapshot.Point{Tick: 90}, snapshot.Point{Tick: 91}), Exact: true, Tick: number(90),
-		Peers: []report.TriagedPeer{{Name: "client"}, {Name: "host"}}, Groups: [][]string{{"client"}, {"host"}}, Held: playbook.Held{Logs: 2},
+		Peers: []report.TriagedPeer{{Name: "client"}, {Name: "host"}}, Groups: [][]string{{"client"}, {"host"}}, Held: verdict.Held{Logs: 2},
 	}
 }
 
 // with returns a conclusion after a change.
-func with(c *playbook.Conclusion, change func(c *playbook.Conclusion)) *playbook.Conclusion {
+func with(c *verdict.Conclusion, change func(c *verdict.Conclusion)) *verdict.Conclusion {
 	change(c)
 	return c
 }
 
 // later makes the states those of some ticks after the divergent one.
-func later(ticks uint64) func(c *playbook.Conclusion) {
-	return func(c *playbook.Conclusion) {
+func later(ticks uint64) func(c *verdict.Conclusion) {
+	return func(c *verdict.Conclusion) {
 		c.Later = ticks
 		c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: c.Bracket.Bad.Tick + ticks}
-		c.ComparedAt = playbook.Moment{Number: c.Compared.Point}
+		c.ComparedAt = verdict.Moment{Number: c.Compared.Point}
 	}
 }
 
@@ -52,82 +52,82 @@ func TestVerdict(t *testing.T) {
 	agreed := uint64(300)
 	for _, test := range []struct {
 		name string
-		c    *playbook.Conclusion
+		c    *verdict.Conclusion
 		want []string
 	}{
-		{"one peer", &playbook.Conclusion{Alone: true, Covers: []playbook.Covered{{Name: "host"}}}, []string{
+		{"one peer", &verdict.Conclusion{Alone: true, Covers: []verdict.Covered{{Name: "host"}}}, []string{
 			"Nothing can be compared: there is evidence of one peer only, host.",
 		}},
-		{"two peers apart", &playbook.Conclusion{Alone: true, Covers: make([]playbook.Covered, 2)}, []string{
+		{"two peers apart", &verdict.Conclusion{Alone: true, Covers: make([]verdict.Covered, 2)}, []string{
 			"Nothing can be compared: the evidence of 2 peers has nothing in common.",
 		}},
-		{"in sync", &playbook.Conclusion{Search: playbook.Search{Peers: 2, Opened: 3, Pairs: 3, Points: 3}}, []string{
+		{"in sync", &verdict.Conclusion{Search: verdict.Search{Peers: 2, Opened: 3, Pairs: 3, Points: 3}}, []string{
 			"No difference was found: 3 of 3 pairs of states opened.",
 		}},
-		{"in sync, and orders", &playbook.Conclusion{
-			Search: playbook.Search{Hashes: 463}, Inputs: playbook.Inputs{State: playbook.InputsSame, Line: "equal", Window: &orderlog.Window{Orders: 20}},
+		{"in sync, and orders", &verdict.Conclusion{
+			Search: verdict.Search{Hashes: 463}, Inputs: verdict.Inputs{State: verdict.InputsSame, Line: "equal", Window: &orderlog.Window{Orders: 20}},
 		}, []string{
 			"No difference was found: 463 pairs of recorded hashes; the orders are equal (20).",
 		}},
-		{"in sync, and something lost", &playbook.Conclusion{Search: playbook.Search{Recorded: 1}, Lost: []string{"evil.zip: ../evil.sav was left out"}}, []string{
+		{"in sync, and something lost", &verdict.Conclusion{Search: verdict.Search{Recorded: 1}, Lost: []string{"evil.zip: ../evil.sav was left out"}}, []string{
 			"No difference was found in what could be read: 1 recorded hash.",
 			"1 piece of evidence is lost or lacking, which may hide a difference.",
 		}},
-		{"in sync, and the game disagrees", &playbook.Conclusion{
-			Search:     playbook.Search{Recorded: 3},
-			Statements: []playbook.Statement{{ClaimDocument: report.ClaimDocument{Text: "Out of sync!", Standing: tracediff.Unchecked}}},
+		{"in sync, and the game disagrees", &verdict.Conclusion{
+			Search:     verdict.Search{Recorded: 3},
+			Statements: []verdict.Statement{{ClaimDocument: report.ClaimDocument{Text: "Out of sync!", Standing: tracediff.Unchecked}}},
 		}, []string{
 			"No difference was found: 3 recorded hashes.",
 			"Yet the game says “Out of sync!”, and nothing here bears that out.",
 		}},
-		{"in sync, and a contradiction", &playbook.Conclusion{Search: playbook.Search{Recorded: 3}, Contradictions: make([]playbook.Contradiction, 1)}, []string{
+		{"in sync, and a contradiction", &verdict.Conclusion{Search: verdict.Search{Recorded: 3}, Contradictions: make([]verdict.Contradiction, 1)}, []string{
 			"No difference was found: 3 recorded hashes.",
 			"1 piece of evidence contradicts another, so that this is not certain.",
 		}},
-		{"no states", &playbook.Conclusion{Lacking: []playbook.Need{{What: playbook.StatesOrHashes}}}, []string{
+		{"no states", &verdict.Conclusion{Lacking: []verdict.Need{{What: verdict.StatesOrHashes}}}, []string{
 			"No state was compared.",
 			"1 piece of evidence is lost or lacking, which may hide a difference.",
 		}},
-		{"checksums only", &playbook.Conclusion{
-			Kind: bisect.ChecksumOnly, Search: playbook.Search{Points: 151},
-			Checksums: &playbook.Checksums{State: playbook.SumsOnly, By: "table of checksums", From: number(3500), To: number(4096), Again: number(4097), Groups: [][]string{{"Alice"}, {"Bob", "Carol"}}},
-			Causes:    []playbook.Cause{{Class: playbook.ChecksumDefect, Standing: playbook.Seen}},
+		{"checksums only", &verdict.Conclusion{
+			Kind: bisect.ChecksumOnly, Search: verdict.Search{Points: 151},
+			Checksums: &verdict.Checksums{State: verdict.SumsOnly, By: "table of checksums", From: number(3500), To: number(4096), Again: number(4097), Groups: [][]string{{"Alice"}, {"Bob", "Carol"}}},
+			Causes:    []verdict.Cause{{Class: verdict.ChecksumDefect, Standing: verdict.Seen}},
 		}, []string{
 			"Only checksums differ, the states are equal at all 151 common state points.",
 			"The checksums differ from tick 3500 to 4096 and agree again from 4097 on: Alice ≠ Bob = Carol.",
 			"Cause: the checksum is wrong, or does not cover what differs (checksum-defect).",
 		}},
-		{"orders only", &playbook.Conclusion{
-			Kind: bisect.InputsDiffer, Inputs: playbook.Inputs{State: playbook.InputsOther, Count: 1, Differences: []orderlog.Difference{missing}, Parting: &missing},
-			Causes: []playbook.Cause{{Class: playbook.InputDropped, Standing: playbook.Seen}},
+		{"orders only", &verdict.Conclusion{
+			Kind: bisect.InputsDiffer, Inputs: verdict.Inputs{State: verdict.InputsOther, Count: 1, Differences: []orderlog.Difference{missing}, Parting: &missing},
+			Causes: []verdict.Cause{{Class: verdict.InputDropped, Standing: verdict.Seen}},
 		}, []string{
 			"The peers were given different orders; no state was compared.",
 			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client.",
 			"Cause: an order was lost on its way to a peer (input-dropped).",
 		}},
-		{"orders, some ticks before", with(duel(), func(c *playbook.Conclusion) {
-			c.Inputs = playbook.Inputs{State: playbook.InputsOther, Count: 1, Parting: &missing, By: playbook.BorneByState, Lag: &playbook.Lag{Least: 3, Most: 3}}
+		{"orders, some ticks before", with(duel(), func(c *verdict.Conclusion) {
+			c.Inputs = verdict.Inputs{State: verdict.InputsOther, Count: 1, Parting: &missing, By: verdict.BorneByState, Lag: &verdict.Lag{Least: 3, Most: 3}}
 		}), []string{
 			"client and host parted in tick 90.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client; the peers parted 3 ticks after the order.",
 		}},
-		{"logs that differ, and states that do not", &playbook.Conclusion{
-			Search: playbook.Search{Recorded: 300}, Inputs: playbook.Inputs{State: playbook.InputsLogs, Line: "x", Count: 1, Parting: &missing, AgreedTo: &agreed},
+		{"logs that differ, and states that do not", &verdict.Conclusion{
+			Search: verdict.Search{Recorded: 300}, Inputs: verdict.Inputs{State: verdict.InputsLogs, Line: "x", Count: 1, Parting: &missing, AgreedTo: &agreed},
 		}, []string{
 			"No difference was found: 300 recorded hashes; the order logs differ.",
 			"Nothing shows that the peers were given different orders: in tick 90 the order move of player 1 is missing on client; everything else agrees up to state point 300. A log may lack what its peer applied.",
 		}},
-		{"a simulator that fails, in sync", &playbook.Conclusion{Search: playbook.Search{Recorded: 3}, SimFailed: "exec:x cannot replay host: no such file"}, []string{
+		{"a simulator that fails, in sync", &verdict.Conclusion{Search: verdict.Search{Recorded: 3}, SimFailed: "exec:x cannot replay host: no such file"}, []string{
 			"No difference was found: 3 recorded hashes.",
 			"The simulator failed: exec:x cannot replay host: no such file.",
 		}},
-		{"a simulator that fails", with(duel(), func(c *playbook.Conclusion) { c.SimFailed = "exec:x cannot replay host: no such file" }), []string{
+		{"a simulator that fails", with(duel(), func(c *verdict.Conclusion) { c.SimFailed = "exec:x cannot replay host: no such file" }), []string{
 			"client and host parted in tick 90.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: the simulator failed: exec:x cannot replay host: no such file.",
 		}},
-		{"a build of the peer that fails", with(duel(), func(c *playbook.Conclusion) {
+		{"a build of the peer that fails", with(duel(), func(c *verdict.Conclusion) {
 			c.Replayed, c.Guilty, c.SimFailed, c.OwnFailed = true, []string{"client"}, "exec:x cannot replay client: no such file", true
 		}), []string{
 			"client and host parted in tick 90.",
@@ -135,14 +135,14 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Wrong: client, which departs from a replay of the orders.",
 		}},
-		{"a simulator that is not deterministic", with(duel(), func(c *playbook.Conclusion) { c.Replayed, c.Unsteady = true, true }), []string{
+		{"a simulator that is not deterministic", with(duel(), func(c *verdict.Conclusion) { c.Replayed, c.Unsteady = true, true }), []string{
 			"client and host parted in tick 90.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: the simulator does not agree with itself, replays of the same orders differ.",
 		}},
-		{"a cache", &playbook.Conclusion{
+		{"a cache", &verdict.Conclusion{
 			Kind: bisect.StaleCache, Cache: &orderlog.PeerClaim{Peer: "client", Text: "town cache mismatch", After: 52721152, NativeAfter: "000adf00;00"},
-			Causes: []playbook.Cause{{Class: playbook.StaleCache, Standing: playbook.Shown}},
+			Causes: []verdict.Cause{{Class: verdict.StaleCache, Standing: verdict.Shown}},
 		}, []string{
 			"Data that client derives from its state was stale: its game says “town cache mismatch” after tick 000adf00;00 (52721152).",
 			"The orders are equal, and no state was compared.",
@@ -153,30 +153,30 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
-		{"a system, and what differs", with(duel(), func(c *playbook.Conclusion) {
+		{"a system, and what differs", with(duel(), func(c *verdict.Conclusion) {
 			c.System, c.Archetypes, c.Component = "Economy", []string{"Player"}, "Market"
 			c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: 91, Values: 1}
 			f := report.LocusField{Archetype: "Player"}
 			f.Key, f.Component, f.Field, f.Values = "240", "Market", "index", map[string]string{"client": "1", "host": "2"}
 			c.Locus = []report.LocusField{f}
-			c.Causes = []playbook.Cause{{Class: playbook.IterationOrder, Rate: &playbook.Rate{Right: 49, Of: 50}}, {Class: playbook.UnstableSort}}
+			c.Causes = []verdict.Cause{{Class: verdict.IterationOrder, Rate: &verdict.Rate{Right: 49, Of: 50}}, {Class: verdict.UnstableSort}}
 			c.Guilty, c.Replayed = []string{"client"}, true
 		}), []string{
 			"client and host parted in tick 90, in Economy: Market.index of Player 240 (1 on client, 2 on host).",
 			"It looks like this: iteration-order or unstable-sort; of 50 measured sessions with such evidence that was right in 49; this evidence does not separate them.",
 			"Wrong: client, which departs from a replay of the orders.",
 		}},
-		{"a state that was loaded", with(duel(), func(c *playbook.Conclusion) {
+		{"a state that was loaded", with(duel(), func(c *verdict.Conclusion) {
 			after := uint64(60)
 			c.Loaded, c.Tick = &bisect.Loaded{Peer: "client", After: &after}, nil
-			c.Causes = []playbook.Cause{{Class: playbook.SaveForgets, Standing: playbook.Seen}, {Class: playbook.TimerOff, Standing: playbook.Seen}}
+			c.Causes = []verdict.Cause{{Class: verdict.SaveForgets, Standing: verdict.Seen}, {Class: verdict.TimerOff, Standing: verdict.Seen}}
 		}), []string{
 			"client parted by loading: it has another state than the others at state point 91, where it came back after it had been away from state point 60 on.",
 			"Cause: save-forgets or timer-off; this evidence does not separate them.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
-		{"orders of another", with(duel(), func(c *playbook.Conclusion) {
-			c.Guilty, c.Replayed, c.Borrowed = []string{"client"}, true, &playbook.Borrowed{Peer: "client", From: "host"}
+		{"orders of another", with(duel(), func(c *verdict.Conclusion) {
+			c.Guilty, c.Replayed, c.Borrowed = []string{"client"}, true, &verdict.Borrowed{Peer: "client", From: "host"}
 		}), []string{
 			"client and host parted in tick 90.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
@@ -187,7 +187,7 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: the nearest states that differ were saved 299 ticks later.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
-		{"a wide bracket", with(duel(), func(c *playbook.Conclusion) {
+		{"a wide bracket", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Held.Logs, c.Bracket = nil, false, 0, bracketOf(frame(600, "frame 600", snapshot.At), frame(630, "frame 630", snapshot.At))
 			later(29)(c)
 			c.Bracket.Bad.Tick = 630
@@ -197,7 +197,7 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: the states that differ were saved up to 29 ticks after the split.",
 			"Which peer is wrong is not known: an order log and a replay of it would show it (--sim).",
 		}},
-		{"turns", with(duel(), func(c *playbook.Conclusion) {
+		{"turns", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(12, "turn 11", snapshot.After), frame(20, "turn 19", snapshot.After))
 			c.Parting = &report.Parting{Bad: 15, Native: "turn 15"}
 		}), []string{
@@ -205,7 +205,7 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
-		{"codes", with(duel(), func(c *playbook.Conclusion) {
+		{"codes", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(52718784, "000adee0", snapshot.At), frame(52721152, "000adf00", snapshot.At))
 			c.Healed = number(52721154)
 		}), []string{
@@ -213,7 +213,7 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
-		{"from the start", with(duel(), func(c *playbook.Conclusion) {
+		{"from the start", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.InitialState, c.Archetypes, c.Replayed = nil, true, []string{""}, true
 			c.Bracket.Good = nil
 		}), []string{
@@ -221,7 +221,7 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: the replay departs from none there, or from every one.",
 		}},
-		{"nothing before", with(duel(), func(c *playbook.Conclusion) {
+		{"nothing before", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket.Good, c.Bracket.A = nil, false, nil, ""
 			c.Peers, c.Groups = make([]report.TriagedPeer, 3), [][]string{{"a", "b"}, {"c"}}
 		}), []string{
@@ -229,8 +229,8 @@ func TestVerdict(t *testing.T) {
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: a = b ≠ c; a replay of the orders would show it (--sim).",
 		}},
-		{"a checksum that is blind", with(duel(), func(c *playbook.Conclusion) {
-			c.Kind, c.Causes = bisect.BlindChecksum, []playbook.Cause{{Class: playbook.ChecksumDefect, Standing: playbook.Seen}}
+		{"a checksum that is blind", with(duel(), func(c *verdict.Conclusion) {
+			c.Kind, c.Causes = bisect.BlindChecksum, []verdict.Cause{{Class: verdict.ChecksumDefect, Standing: verdict.Seen}}
 		}), []string{
 			"client and host parted in tick 90; every checksum agrees, so none of them covers that.",
 			"Cause: the checksum is wrong, or does not cover what differs (checksum-defect).",
@@ -283,55 +283,55 @@ func TestLadder(t *testing.T) {
 	differs.Key, differs.Component, differs.Field, differs.Kind = "7", "Health", "hp", snapshot.KindInteger
 	for _, test := range []struct {
 		name   string
-		c      *playbook.Conclusion
-		answer playbook.Answer
+		c      *verdict.Conclusion
+		answer verdict.Answer
 		want   string
 	}{
-		{"lost", with(duel(), func(c *playbook.Conclusion) { c.Lost = []string{"x"} }), playbook.Answer{Step: playbook.StepPreflight, State: report.RungTrouble},
+		{"lost", with(duel(), func(c *verdict.Conclusion) { c.Lost = []string{"x"} }), verdict.Answer{Step: verdict.StepPreflight, State: report.RungTrouble},
 			"preflight trouble: 2 peers, 1 piece of evidence lost or lacking | 0 states, 2 order logs, 0 traces"},
-		{"no logs", duel(), playbook.Answer{Step: playbook.StepInputs, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.OrderLogs}}},
+		{"no logs", duel(), verdict.Answer{Step: verdict.StepInputs, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.OrderLogs}}},
 			"inputs open: not compared | needs order logs of two peers"},
-		{"short logs", with(duel(), func(c *playbook.Conclusion) {
-			c.Inputs = playbook.Inputs{State: playbook.InputsSameSoFar, Logs: 2, Window: &orderlog.Window{From: 0, To: 9, Orders: 1}}
-		}), playbook.Answer{Step: playbook.StepInputs, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.WholeOrderLogs, Of: []string{"Bob"}}}},
+		{"short logs", with(duel(), func(c *verdict.Conclusion) {
+			c.Inputs = verdict.Inputs{State: verdict.InputsSameSoFar, Logs: 2, Window: &orderlog.Window{From: 0, To: 9, Orders: 1}}
+		}), verdict.Answer{Step: verdict.StepInputs, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.WholeOrderLogs, Of: []string{"Bob"}}}},
 			"inputs open: equal as far as they are there | needs the whole order log of Bob; 1 order in ticks 0 to 9 of 2 logs were compared"},
-		{"replays differ", with(duel(), func(c *playbook.Conclusion) { c.Inputs = playbook.Inputs{State: playbook.InputsOther, Replayed: true} }),
-			playbook.Answer{Step: playbook.StepInputs, State: report.RungFound}, "inputs found: differ | the replays of the peers' own orders differ from each other"},
-		{"the bracket", duel(), playbook.Answer{Step: playbook.StepBracket, State: report.RungFound}, "bracket found: (90, 91] | by snapshots"},
-		{"the tick", duel(), playbook.Answer{Step: playbook.StepTick, State: report.RungFound}, "tick found: 90 | the bracket is one tick wide"},
-		{"no tick", duel(), playbook.Answer{Step: playbook.StepTick, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.TickHashes}, {What: playbook.Traces}}},
+		{"replays differ", with(duel(), func(c *verdict.Conclusion) { c.Inputs = verdict.Inputs{State: verdict.InputsOther, Replayed: true} }),
+			verdict.Answer{Step: verdict.StepInputs, State: report.RungFound}, "inputs found: differ | the replays of the peers' own orders differ from each other"},
+		{"the bracket", duel(), verdict.Answer{Step: verdict.StepBracket, State: report.RungFound}, "bracket found: (90, 91] | by snapshots"},
+		{"the tick", duel(), verdict.Answer{Step: verdict.StepTick, State: report.RungFound}, "tick found: 90 | the bracket is one tick wide"},
+		{"no tick", duel(), verdict.Answer{Step: verdict.StepTick, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.TickHashes}, {What: verdict.Traces}}},
 			"tick open: within the bracket | needs order logs with a hash of every tick; or traces of two peers that parted"},
-		{"a difference that passed", with(duel(), func(c *playbook.Conclusion) {
-			c.System, c.Passing = "Combat", &playbook.Passing{Tick: playbook.Moment{Number: 80}, System: "Fog"}
-		}), playbook.Answer{Step: playbook.StepSystem, State: report.RungFound},
+		{"a difference that passed", with(duel(), func(c *verdict.Conclusion) {
+			c.System, c.Passing = "Combat", &verdict.Passing{Tick: verdict.Moment{Number: 80}, System: "Fog"}
+		}), verdict.Answer{Step: verdict.StepSystem, State: report.RungFound},
 			"system found: Combat | the first after which the traces of two peers part until the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
-		{"one of several", with(duel(), func(c *playbook.Conclusion) { c.Archetypes = []string{"", "Tank"} }),
-			playbook.Answer{Step: playbook.StepArchetype, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.ArchetypeTraces}}},
+		{"one of several", with(duel(), func(c *verdict.Conclusion) { c.Archetypes = []string{"", "Tank"} }),
+			verdict.Answer{Step: verdict.StepArchetype, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.ArchetypeTraces}}},
 			"archetype open: one of RNG and Tank | needs traces that record each archetype"},
-		{"no states", duel(), playbook.Answer{Step: playbook.StepField, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.States, At: bad}}},
+		{"no states", duel(), verdict.Answer{Step: verdict.StepField, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.States, At: bad}}},
 			"field open: not known | needs the states of two peers at state point 91"},
-		{"entities of later", with(duel(), func(c *playbook.Conclusion) { later(30)(c); c.Locus = []report.LocusField{differs} }), playbook.Answer{Step: playbook.StepEntity, State: report.RungFound},
+		{"entities of later", with(duel(), func(c *verdict.Conclusion) { later(30)(c); c.Locus = []report.LocusField{differs} }), verdict.Answer{Step: verdict.StepEntity, State: report.RungFound},
 			"entity found: Tank 7 | state point 121 of client and host compared, 30 ticks after the first point that is known to differ: what followed is in it"},
-		{"fields", with(duel(), func(c *playbook.Conclusion) { later(0)(c); c.Locus = []report.LocusField{differs} }), playbook.Answer{Step: playbook.StepField, State: report.RungFound},
+		{"fields", with(duel(), func(c *verdict.Conclusion) { later(0)(c); c.Locus = []report.LocusField{differs} }), verdict.Answer{Step: verdict.StepField, State: report.RungFound},
 			"field found: Health.hp | integer"},
-		{"nobody departs", with(duel(), func(c *playbook.Conclusion) { c.Replayed = true }), playbook.Answer{Step: playbook.StepPeers, State: report.RungOpen},
+		{"nobody departs", with(duel(), func(c *verdict.Conclusion) { c.Replayed = true }), verdict.Answer{Step: verdict.StepPeers, State: report.RungOpen},
 			"peers open: client ≠ host | the replay departs from no peer there, or from every one"},
-		{"a cause", with(duel(), func(c *playbook.Conclusion) {
-			c.Causes = []playbook.Cause{{Class: playbook.Float, Signs: []playbook.Sign{{Kind: playbook.OnlyFloats, Numbers: []uint64{1}}, {Kind: playbook.EqualAgain}}}}
-		}), playbook.Answer{Step: playbook.StepCause, State: report.RungFound},
+		{"a cause", with(duel(), func(c *verdict.Conclusion) {
+			c.Causes = []verdict.Cause{{Class: verdict.Float, Signs: []verdict.Sign{{Kind: verdict.OnlyFloats, Numbers: []uint64{1}}, {Kind: verdict.EqualAgain}}}}
+		}), verdict.Answer{Step: verdict.StepCause, State: report.RungFound},
 			"cause found: float | only floats differ, by no more than rounding makes of them, in 1 entity; the states are equal again later"},
-		{"a late statement", with(duel(), func(c *playbook.Conclusion) {
+		{"a late statement", with(duel(), func(c *verdict.Conclusion) {
 			n := uint64(95)
-			c.Statements = []playbook.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Late}}}
-		}), playbook.Answer{Step: playbook.StepClaims, State: report.RungTrouble},
+			c.Statements = []verdict.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Late}}}
+		}), verdict.Answer{Step: verdict.StepClaims, State: report.RungTrouble},
 			"claims trouble: the engine noticed later | “desync”: tick 95 is an upper bound, the peers had parted before"},
-		{"a wrong statement", with(duel(), func(c *playbook.Conclusion) {
+		{"a wrong statement", with(duel(), func(c *verdict.Conclusion) {
 			n := uint64(50)
-			c.Statements = []playbook.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Contradicted}, Equal: number(90)}}
-		}), playbook.Answer{Step: playbook.StepClaims, State: report.RungTrouble},
+			c.Statements = []verdict.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Contradicted}, Equal: number(90)}}
+		}), verdict.Answer{Step: verdict.StepClaims, State: report.RungTrouble},
 			"claims trouble: the engine is wrong | “desync”; the states are equal at state point 90, after that tick"},
 	} {
-		test.c.Answers = []playbook.Answer{test.answer}
+		test.c.Answers = []verdict.Answer{test.answer}
 		g := Ladder(test.c)[0]
 		if got := g.Step + " " + string(g.State) + ": " + g.Found + " | " + g.Evidence; got != test.want {
 			t.Errorf("%s:\n%s\nexpected\n%s", test.name, got, test.want)
@@ -343,42 +343,42 @@ func TestLadder(t *testing.T) {
 func TestNext(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		c    *playbook.Conclusion
+		c    *verdict.Conclusion
 		want []string
 	}{
-		{"in sync", &playbook.Conclusion{}, []string{}},
-		{"lost, with a text", &playbook.Conclusion{Given: playbook.Given{Paths: []string{"my.zip"}}, Lost: []string{"x"}, Ask: "please"}, []string{"desynctool doctor my.zip  # ends with a text that asks the players for what is missing"}},
-		{"lost, from stdin", &playbook.Conclusion{Given: playbook.Given{Paths: []string{"-"}}, Lost: []string{"x"}, Ask: "please"}, []string{"send the text for the players to them, which --all prints"}},
-		{"lost", &playbook.Conclusion{Given: playbook.Given{Paths: []string{"-a b", "$(c)'d"}, Match: 2}, Lost: []string{"x"}}, []string{
+		{"in sync", &verdict.Conclusion{}, []string{}},
+		{"lost, with a text", &verdict.Conclusion{Given: verdict.Given{Paths: []string{"my.zip"}}, Lost: []string{"x"}, Ask: "please"}, []string{"desynctool doctor my.zip  # ends with a text that asks the players for what is missing"}},
+		{"lost, from stdin", &verdict.Conclusion{Given: verdict.Given{Paths: []string{"-"}}, Lost: []string{"x"}, Ask: "please"}, []string{"send the text for the players to them, which --all prints"}},
+		{"lost", &verdict.Conclusion{Given: verdict.Given{Paths: []string{"-a b", "$(c)'d"}, Match: 2}, Lost: []string{"x"}}, []string{
 			`desynctool doctor './-a b' '$(c)'\''d' --match 2  # what is missing, and a text that asks the players for it`,
 		}},
-		{"one peer", &playbook.Conclusion{Alone: true, Lacking: []playbook.Need{{What: playbook.OtherPeer, Of: []string{"host"}}}}, []string{
+		{"one peer", &verdict.Conclusion{Alone: true, Lacking: []verdict.Need{{What: verdict.OtherPeer, Of: []string{"host"}}}}, []string{
 			"ask for the same files from another player: these are of host only",
 		}},
 		{"guesses", with(duel(), later(299)), []string{"triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"}},
-		{"a cause", with(duel(), func(c *playbook.Conclusion) {
-			c.Session.Game, c.Causes = "refsim", []playbook.Cause{{Class: playbook.StaleCache}}
+		{"a cause", with(duel(), func(c *verdict.Conclusion) {
+			c.Session.Game, c.Causes = "refsim", []verdict.Cause{{Class: verdict.StaleCache}}
 			c.Peers, c.Paths = []report.TriagedPeer{{Name: "client", OrderLog: true}}, map[string]string{"client": "my games/client"}
 			c.Given.Paths = []string{"my games"}
-			c.Answers = []playbook.Answer{{Step: playbook.StepSystem, State: report.RungOpen, Needs: []playbook.Need{{What: playbook.Traces}}}}
+			c.Answers = []verdict.Answer{{Step: verdict.StepSystem, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.Traces}}}}
 		}), []string{
 			"desynctool triage 'my games' --sim builtin  # replays the orders and shows which peer is wrong",
 			"desynctool replay 'my games/client' --sim builtin --check-caches  # check for stale-cache",
 			"to learn the system: get traces of two peers that parted",
 		}},
-		{"replayed in one build", with(duel(), func(c *playbook.Conclusion) { c.Replayed, c.Simulators.Sim = true, "exec:game 1" }), []string{
+		{"replayed in one build", with(duel(), func(c *verdict.Conclusion) { c.Replayed, c.Simulators.Sim = true, "exec:game 1" }), []string{
 			"triage with --own, the build that the peer had, beside --sim makes the experiments in that build",
 		}},
-		{"a simulator that failed", with(duel(), func(c *playbook.Conclusion) { c.SimFailed, c.Simulators.Sim = "it hangs", "exec+tcp:game 'de DE'" }), []string{
+		{"a simulator that failed", with(duel(), func(c *verdict.Conclusion) { c.SimFailed, c.Simulators.Sim = "it hangs", "exec+tcp:game 'de DE'" }), []string{
 			"desynctool sim check --transport tcp -- game 'de DE'  # tests the simulator, which failed (docs/extsim.md)",
 		}},
-		{"a build, and no log", with(duel(), func(c *playbook.Conclusion) {
-			c.Replayed, c.Guilty, c.Causes = true, []string{"client"}, []playbook.Cause{{Class: playbook.BitFlip}}
-			c.Simulators = playbook.Simulators{Sim: "exec:game", Own: "exec:game"}
+		{"a build, and no log", with(duel(), func(c *verdict.Conclusion) {
+			c.Replayed, c.Guilty, c.Causes = true, []string{"client"}, []verdict.Cause{{Class: verdict.BitFlip}}
+			c.Simulators = verdict.Simulators{Sim: "exec:game", Own: "exec:game"}
 		}), []string{
 			"check for bit-flip: replay the orders of client in a build that is trusted, as --sim, and the one that the peer had, as --against; nothing departs; and a memory test of the machine",
 		}},
-		{"more values than listed", with(duel(), func(c *playbook.Conclusion) {
+		{"more values than listed", with(duel(), func(c *verdict.Conclusion) {
 			c.Replayed, c.Simulators.Own, c.Compared, c.Files = true, "x", &report.Compared{Values: 3}, [2]string{"a; touch pwned #/x", "b"}
 		}), []string{
 			"desynctool diff 'a; touch pwned #/x' b --all  # lists all 3 values that differ",
@@ -393,9 +393,9 @@ func TestNext(t *testing.T) {
 // TestLostBeforeTheConclusion follows evidence of which an archive lost an entry: status, first
 // line, first step and next step say so alike.
 func TestLostBeforeTheConclusion(t *testing.T) {
-	c, err := playbook.Conclude(playbook.Evidence{
+	c, err := verdict.Conclude(verdict.Evidence{
 		Bisect: &bisect.Result{Peers: []bisect.PeerInfo{{Name: "client"}, {Name: "host"}}, Snapshots: 15, Probes: 15},
-		Given:  playbook.Given{Paths: []string{"a.zip"}},
+		Given:  verdict.Given{Paths: []string{"a.zip"}},
 		Lost:   []string{"a.zip: ../evil.sav was left out: its name leads out of the archive"},
 		Ask:    func() string { return "Hello!" },
 	})
@@ -426,31 +426,31 @@ func TestEverythingHasWords(t *testing.T) {
 			t.Errorf("%s: %q", what, text)
 		}
 	}
-	for _, name := range playbook.Classes() {
+	for _, name := range verdict.Classes() {
 		say(name, title(name))
-		for _, c := range []*playbook.Conclusion{{}, {
+		for _, c := range []*verdict.Conclusion{{}, {
 			Guilty: []string{"a"}, Peers: []report.TriagedPeer{{Name: "a", OrderLog: true}}, Paths: map[string]string{"a": "a"},
-			Given: playbook.Given{Paths: []string{"a"}}, Simulators: playbook.Simulators{Sim: "exec:x", Own: "exec:y"},
+			Given: verdict.Given{Paths: []string{"a"}}, Simulators: verdict.Simulators{Sim: "exec:x", Own: "exec:y"},
 		}} {
 			say(name, confirm(c, name, "").String())
 		}
 		say(name, classes[name].refute)
 	}
-	if len(classes) != len(playbook.Classes()) {
-		t.Errorf("%d classes have words, of %d", len(classes), len(playbook.Classes()))
+	if len(classes) != len(verdict.Classes()) {
+		t.Errorf("%d classes have words, of %d", len(classes), len(verdict.Classes()))
 	}
-	for kind := playbook.OnlySumsDiffer; kind <= playbook.RNGFirst; kind++ {
-		say("sign", Sign(playbook.Sign{Kind: kind, Names: []string{"a", "b"}, Numbers: []uint64{1, 1, 1}, Order: orderlog.Missing}))
-		Sign(playbook.Sign{Kind: kind}) // an incomplete one is no reason to fail
+	for kind := verdict.OnlySumsDiffer; kind <= verdict.RNGFirst; kind++ {
+		say("sign", Sign(verdict.Sign{Kind: kind, Names: []string{"a", "b"}, Numbers: []uint64{1, 1, 1}, Order: orderlog.Missing}))
+		Sign(verdict.Sign{Kind: kind}) // an incomplete one is no reason to fail
 	}
-	for what := playbook.OrderLogs; what <= playbook.OtherPeer; what++ {
-		say("need", Need(playbook.Need{What: what, Of: []string{"a"}, At: number(3)}))
-		say("need", Need(playbook.Need{What: what}))
+	for what := verdict.OrderLogs; what <= verdict.OtherPeer; what++ {
+		say("need", Need(verdict.Need{What: what, Of: []string{"a"}, At: number(3)}))
+		say("need", Need(verdict.Need{What: what}))
 	}
-	for kind := playbook.InputHash; kind <= playbook.Collision; kind++ {
-		say("contradiction", Contradiction(&playbook.Contradiction{Kind: kind, Peers: [2]string{"a", "b"}, Count: 2}))
+	for kind := verdict.InputHash; kind <= verdict.Collision; kind++ {
+		say("contradiction", Contradiction(&verdict.Contradiction{Kind: kind, Peers: [2]string{"a", "b"}, Count: 2}))
 	}
-	for _, p := range playbook.Prospects([]playbook.Covered{{Name: "a", Spans: []report.Coverage{{What: playbook.CoversOrders}}}}) {
+	for _, p := range verdict.Prospects([]verdict.Covered{{Name: "a", Spans: []report.Coverage{{What: verdict.CoversOrders}}}}) {
 		say(p.Step.String(), Prospect(&p))
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/wasmsim"
 	"github.com/desynctool/desynctool/internal/resultcache"
+	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/isolate"
-	"github.com/desynctool/desynctool/report/narrow"
-	"github.com/desynctool/desynctool/report/reader"
 	"github.com/desynctool/desynctool/report/simulators"
+	"github.com/desynctool/desynctool/report/triage"
 )
 
 const usage = `usage: ` + simulators.ModuleProgram + ` ` + simulators.ServeModule + ` FILE    serve the module over the protocol of docs/extsim.md
@@ -36,7 +36,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case len(args) == 1 && args[0] == isolate.Command:
 		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the request to end comes on stdin
-		err = reader.Serve(stdin, stdout, errInterrupted, &reader.Answering{Builds: builds})
+		err = triage.Serve(stdin, stdout, errInterrupted, &triage.Answering{Builds: builds})
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Fprintln(stdout, usage)
 	case len(args) == 2 && args[0] == simulators.CompileModule:
@@ -63,7 +63,7 @@ func end(err error, stderr io.Writer) int {
 }
 
 // builds returns the simulators of a request to read isolated. Modules run in this process, which is restricted.
-func builds(a *isolate.Asked) (b narrow.Builds, err error) {
+func builds(a *isolate.Asked) (b compare.Builds, err error) {
 	b.Replays = a.Replays
 	b.Sim, b.Own, err = simulators.Builds{Sim: a.Sim, Own: a.Own, Replays: a.Replays}.Parse(a.Context, simulators.Options{Timeout: a.SimTimeout, Module: wasmsim.New})
 	return b, err

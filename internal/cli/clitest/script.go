@@ -28,7 +28,7 @@ import (
 //	rename FILE RE TEXT replace what matches a regular expression
 //	dump FILE TEXT     write the text twin of FILE to TEXT
 //	await FILE N       wait until the file has N lines
-//	[full] COMMAND     run the command in the whole sample only (package sample), or to update the transcript
+//	[full] COMMAND     run the command in the whole sample only (package effort), or to update the transcript
 //	status N ARG...    run the program with the arguments, and expect exit status N
 func Scripts(t *testing.T, program string) {
 	heedSignals()

@@ -11,19 +11,19 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report/evidence"
-	"github.com/desynctool/desynctool/report/narrow"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // conclude concludes from all that the sessions left.
-func conclude(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error) {
-	s, err := evidence.OpenPaths(dirs...)
+func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) {
+	s, err := bundle.OpenPaths(dirs...)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return narrow.Conclude(s, narrow.Builds{Sim: sim, Own: own}, nil)
+	return compare.Conclude(s, compare.Builds{Sim: sim, Own: own}, nil)
 }
 
 // cheap makes sessions small: with two peers, few entities and ticks, and without traces of columns.
@@ -186,10 +186,10 @@ func TestShuffledNames(t *testing.T) {
 func TestCauses(t *testing.T) {
 	effort.Whole(t)
 	says := func(classes ...string) accuracy.Measured {
-		return func([]string, *bisect.Sim, *bisect.Sim) (*playbook.Conclusion, error) {
-			c := &playbook.Conclusion{Kind: bisect.StateDiffers}
+		return func([]string, *bisect.Sim, *bisect.Sim) (*verdict.Conclusion, error) {
+			c := &verdict.Conclusion{Kind: bisect.StateDiffers}
 			for _, class := range classes {
-				c.Causes = append(c.Causes, playbook.Cause{Class: class})
+				c.Causes = append(c.Causes, verdict.Cause{Class: class})
 			}
 			return c, nil
 		}

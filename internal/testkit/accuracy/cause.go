@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // What a verdict answers besides the questions of narrowing.
@@ -26,35 +26,35 @@ const maxGroup = 3
 
 // classes are the classes of docs/causes.md that the games' mistakes are of.
 var classes = map[string][]string{
-	"rng-leak":          {playbook.RNGLeak},
-	"map-order":         {playbook.IterationOrder},
-	"unsorted-merge":    {playbook.IterationOrder, playbook.ThreadTiming},
-	"unstable-sort":     {playbook.UnstableSort},
-	"float-fma":         {playbook.Float},
-	"float-reassoc":     {playbook.Float},
-	"uninitialized":     {playbook.Uninitialized},
-	"stale-cache":       {playbook.StaleCache},
-	"impure-validation": {playbook.ImpureValidation},
-	"prediction-leak":   {playbook.PredictionLeak},
-	"save-omits-field":  {playbook.SaveForgets},
-	"load-loses":        {playbook.SaveForgets},
-	"timer-off":         {playbook.TimerOff},
-	"initial-state":     {playbook.InitialState},
-	"locale-sort":       {playbook.Locale},
-	"locale-number":     {playbook.Locale},
-	"wall-clock":        {playbook.WallClock},
-	"order-dropped":     {playbook.InputDropped},
-	"order-duplicated":  {playbook.InputDuplicated},
-	"order-reordered":   {playbook.InputReordered},
-	"order-altered":     {playbook.InputAltered},
-	"order-late":        {playbook.InputLate},
-	"bit-flip":          {playbook.BitFlip},
-	"foreign-write":     {playbook.ForeignWrite},
-	"host-only":         {playbook.HostOnly},
-	"reconverge":        {playbook.SelfHealed},
-	"data-mismatch":     {playbook.DifferentData},
-	"blind-checksum":    {playbook.ChecksumDefect},
-	"checksum-only":     {playbook.ChecksumDefect},
+	"rng-leak":          {verdict.RNGLeak},
+	"map-order":         {verdict.IterationOrder},
+	"unsorted-merge":    {verdict.IterationOrder, verdict.ThreadTiming},
+	"unstable-sort":     {verdict.UnstableSort},
+	"float-fma":         {verdict.Float},
+	"float-reassoc":     {verdict.Float},
+	"uninitialized":     {verdict.Uninitialized},
+	"stale-cache":       {verdict.StaleCache},
+	"impure-validation": {verdict.ImpureValidation},
+	"prediction-leak":   {verdict.PredictionLeak},
+	"save-omits-field":  {verdict.SaveForgets},
+	"load-loses":        {verdict.SaveForgets},
+	"timer-off":         {verdict.TimerOff},
+	"initial-state":     {verdict.InitialState},
+	"locale-sort":       {verdict.Locale},
+	"locale-number":     {verdict.Locale},
+	"wall-clock":        {verdict.WallClock},
+	"order-dropped":     {verdict.InputDropped},
+	"order-duplicated":  {verdict.InputDuplicated},
+	"order-reordered":   {verdict.InputReordered},
+	"order-altered":     {verdict.InputAltered},
+	"order-late":        {verdict.InputLate},
+	"bit-flip":          {verdict.BitFlip},
+	"foreign-write":     {verdict.ForeignWrite},
+	"host-only":         {verdict.HostOnly},
+	"reconverge":        {verdict.SelfHealed},
+	"data-mismatch":     {verdict.DifferentData},
+	"blind-checksum":    {verdict.ChecksumDefect},
+	"checksum-only":     {verdict.ChecksumDefect},
 }
 
 // Shape is what evidence of the cause there is.
@@ -94,7 +94,7 @@ type CauseScore struct {
 
 // RuleScore is how one rule did that fits what differs, whether or not it was said.
 type RuleScore struct {
-	Sign  playbook.SignKind
+	Sign  verdict.SignKind
 	Right bool
 }
 
@@ -112,7 +112,7 @@ func (s Session) shape(r *session.Recording) Shape {
 }
 
 // cause scores the causes of a verdict.
-func (s *Score) cause(shape Shape, c *playbook.Conclusion) {
+func (s *Score) cause(shape Shape, c *verdict.Conclusion) {
 	x := CauseScore{Shape: shape, Truth: classes[s.fault()], Outcome: NotKnown}
 	for i := range c.Causes {
 		x.Said = append(x.Said, c.Causes[i].Class)
@@ -144,7 +144,7 @@ func overlap(a, b []string) bool {
 
 // locus scores where a report has the first divergence. It is exact if each of its parts
 // that the evidence shows is, and it names none of the others.
-func (s *Score) locus(t *session.Truth, h held, c *playbook.Conclusion) {
+func (s *Score) locus(t *session.Truth, h held, c *verdict.Conclusion) {
 	if t.Bracket == nil || t.Checksum != nil {
 		return
 	}
@@ -234,7 +234,7 @@ func worstFirst(scores []*Score) []string {
 // RuleTable writes how often each rule was right by which causes are told from likenesses, as
 // Go source.
 func RuleTable(w io.Writer, scores []*Score) error {
-	right, all := map[playbook.SignKind]int{}, map[playbook.SignKind]int{}
+	right, all := map[verdict.SignKind]int{}, map[verdict.SignKind]int{}
 	for _, s := range scores {
 		for _, r := range s.Rules {
 			all[r.Sign]++

@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Question is what a verdict may answer.
@@ -107,7 +107,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 }
 
 // alarm notes what is said of a session in which nothing went wrong.
-func (s *Score) alarm(v *playbook.Conclusion) {
+func (s *Score) alarm(v *verdict.Conclusion) {
 	if v.Kind == "" {
 		return
 	}
@@ -118,7 +118,7 @@ func (s *Score) alarm(v *playbook.Conclusion) {
 }
 
 // mark compares a verdict with the truth.
-func (s *Score) mark(t *session.Truth, h held, v *playbook.Conclusion) {
+func (s *Score) mark(t *session.Truth, h held, v *verdict.Conclusion) {
 	good := func(q Question, held, known, right, bounded bool, said, truth any) {
 		m := markOf(held, known, right, bounded)
 		s.Marks[q] = m
@@ -193,7 +193,7 @@ func number(n *uint64) string {
 	return fmt.Sprint(*n)
 }
 
-func bracketOf(c *playbook.Conclusion) string {
+func bracketOf(c *verdict.Conclusion) string {
 	if c.Bracket == nil {
 		return "none"
 	}
@@ -204,7 +204,7 @@ func bracketOf(c *playbook.Conclusion) string {
 	return good + "," + c.Bracket.Bad.String()
 }
 
-func tickOf(c *playbook.Conclusion) string {
+func tickOf(c *verdict.Conclusion) string {
 	if c.Tick == nil {
 		return number(nil)
 	}

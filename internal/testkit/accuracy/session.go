@@ -18,7 +18,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report/playbook"
+	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Lack is what is taken away from a session's artifacts.
@@ -157,4 +157,4 @@ func (s Session) network() bool { return strings.HasPrefix(s.Fault, "order-") }
 
 // Measured concludes from what the peers in some folders left; sim and own are the builds to
 // replay it in, nil if there are none.
-type Measured func(dirs []string, sim, own *bisect.Sim) (*playbook.Conclusion, error)
+type Measured func(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error)

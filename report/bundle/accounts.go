@@ -1,0 +1,210 @@
+package bundle
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Accounts returns what games wrote of desyncs, a file each, in the order of the paths: of the
+// files that were read so far. A file is of whom it says itself, else of whom names has for its
+// path, else it is called after its path.
+func (s *Session) Accounts(names map[string]string) (list []verdict.Account) {
+	var own []string
+	var paths []string
+	for _, f := range s.files {
+		log := f.claimLog()
+		if log == nil || len(log.Claims) == 0 {
+			continue
+		}
+		path := f.Path
+		if p := s.holder(f); p != nil {
+			path = p.Path
+		}
+		list = append(list, verdict.Account{
+			File: f.Path, Engine: log.Dialect.Engine, Arbiter: log.Dialect.Arbiter, TickName: log.Dialect.NameOf, Claims: slices.Clone(log.Claims), Facts: log.Facts,
+		})
+		own, paths = append(own, cmp.Or(log.Peer, writer(log))), append(paths, path)
+	}
+	said := slices.Clone(own)
+	for i, name := range own {
+		for k := range own {
+			if name != "" && own[k] == name && paths[k] != paths[i] {
+				said[i] = "" // two machines that call themselves the same, such as client
+			}
+		}
+		if list[i].Said = said[i] != ""; name != said[i] {
+			unname(list[i].Claims, name)
+		}
+		if said[i] == "" {
+			said[i] = names[list[i].File]
+		}
+		p := s.holder(s.byPath[list[i].File])
+		if list[i].Placed = p != nil; p != nil && said[i] == "" {
+			said[i] = p.Name
+		}
+	}
+	for i, name := range s.names.places(said, paths) {
+		list[i].Peer = name
+		list[i].Placed = list[i].Placed || apart(list)
+	}
+	for _, log := range s.tests() {
+		list = append(list, verdict.Account{File: log.File, Peer: log.File, Engine: log.Dialect.Engine, TickName: log.Dialect.NameOf, Claims: log.Claims})
+	}
+	return list
+}
+
+// apart reports whether several files lie in a folder each, as those of several peers do.
+func apart(list []verdict.Account) bool {
+	folders := map[string]bool{}
+	for i := range list {
+		folders[filepath.Dir(list[i].File)] = true
+	}
+	return len(list) > 1 && len(folders) == len(list)
+}
+
+// claimLog returns the claims that were read of a file, nil if there are none.
+func (f *File) claimLog() *tracediff.ClaimLog {
+	log := f.claims
+	if f.opened != nil && f.opened.claims != nil {
+		log = f.opened.claims
+	}
+	if f.read == nil || len(f.read.Said.Claims) == 0 {
+		return log
+	}
+	if log == nil {
+		return &f.read.Said
+	}
+	both := *log // an order log whose format has claims besides
+	both.Claims = slices.Concat(log.Claims, f.read.Said.Claims)
+	return &both
+}
+
+// writer returns who wrote all claims of a log, by what each says, "" if they do not.
+func writer(log *tracediff.ClaimLog) string {
+	by := log.Claims[0].By
+	if log.Dialect.Arbiter || slices.ContainsFunc(log.Claims, func(c tracediff.Claim) bool { return c.By != by || c.Replay || c.SelfTest }) {
+		return ""
+	}
+	return by
+}
+
+// unname takes away the name that a machine has for itself.
+func unname(claims []tracediff.Claim, name string) {
+	for i := range claims {
+		c := &claims[i]
+		if c.By == name {
+			c.By = ""
+		}
+		c.Values = slices.Clone(c.Values)
+		for k := range c.Values {
+			if c.Values[k].Peer == name {
+				c.Values[k].Peer = ""
+			}
+		}
+	}
+}
+
+// holder returns the peer who left states or an order log of ours, and in whose folder a file
+// lies; nil if there is none.
+func (s *Session) holder(f *File) *Peer {
+	for _, p := range s.Peers() {
+		if f.place != nil && f.place.path == p.Path {
+			return p
+		}
+	}
+	return nil
+}
+
+// Hear adds the words of a record of an order log that its game has desynced.
+func (r *LogRead) Hear(file string, rec *orderlog.Record, d orderlog.Dialect) {
+	if rec.Tick != nil {
+		r.last, r.began = rec.Tick.Number, true
+	}
+	for _, c := range rec.Claims {
+		if c.Kind != orderlog.ClaimDesync || len(r.Said.Claims) == maxSaid {
+			continue
+		}
+		r.Said.Dialect = tracediff.Dialect{Engine: d.Engine, TickName: d.TickName}
+		r.Said.Claims = append(r.Said.Claims, tracediff.Claim{
+			File: file, Pos: tracediff.Position{Line: c.Line, Offset: c.Offset}, Text: c.Text, Tick: r.last, HasTick: r.began, Peers: c.Peers,
+		})
+	}
+}
+
+// maxSaid is how many claims of an order log are kept.
+const maxSaid = 1 << 12
+
+// tests returns what self-tests left that failed: folders that a game writes only then.
+func (s *Session) tests() (list []*tracediff.ClaimLog) {
+	if s.tested {
+		return s.testLogs
+	}
+	s.tested = true
+	for _, w := range s.walked {
+		for i := range s.list {
+			read := s.list[i].SelfTest
+			if read == nil {
+				continue
+			}
+			log, err := read(s.tree, w.path)
+			if err != nil {
+				s.lose("%v", err)
+			}
+			if log != nil && len(log.Claims) > 0 {
+				s.testLogs = append(s.testLogs, log)
+			}
+		}
+	}
+	return s.testLogs
+}
+
+// holdsTest reports whether a folder, or one below it, is what a self-test left.
+func (s *Session) holdsTest(path string) bool {
+	return slices.ContainsFunc(s.tests(), func(log *tracediff.ClaimLog) bool {
+		return log.File == path || strings.HasPrefix(log.File, path+string(filepath.Separator))
+	})
+}
+
+// Leaves returns the files that the game leaves on each machine, by what they are and how they
+// are called, and those of them that hold more than messages. Without a known game it returns
+// none.
+func (s *Session) Leaves(engine string) (list, more []string) {
+	for i := range s.list {
+		f := &s.list[i]
+		if f.Game != "" && (f.Game == s.game || strings.HasPrefix(engine, f.Game)) && f.Files != "" {
+			text := f.Title + ", " + f.Files
+			list = append(list, text)
+			if f.Snapshot != nil || f.Log != nil || f.Trace != nil && f.Trace.Read != nil {
+				more = append(more, text)
+			}
+		}
+	}
+	return list, more
+}
+
+// places is peers where several files may be of one peer: those of one place and one name.
+func (n *naming) places(said, paths []string) []string {
+	type owner struct{ said, path string }
+	var once []owner
+	for i := range said {
+		if o := (owner{said[i], paths[i]}); !slices.Contains(once, o) {
+			once = append(once, o)
+		}
+	}
+	var names, places []string
+	for _, o := range once {
+		names, places = append(names, o.said), append(places, o.path)
+	}
+	known := n.peers(names, places)
+	out := make([]string, len(said))
+	for i := range said {
+		out[i] = known[slices.Index(once, owner{said[i], paths[i]})]
+	}
+	return out
+}

@@ -1,0 +1,242 @@
+package bundle
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/formats"
+)
+
+// AloneError says that there is nothing to compare the evidence with. It is a
+// frame.ErrLacking unless nothing of a known format was found at all.
+type AloneError struct {
+	Paths []string // that were given
+	Found []string // what they hold, such as "8 OpenTTD savegames"
+	Have  string   // what there is too little of, such as "1 order log, at least 2 are needed"
+	Lost  []string // why there may be no more
+	Hint  string
+	Other []string // paths of all files
+}
+
+func (e *AloneError) Error() string {
+	var out strings.Builder
+	out.WriteString(strings.Join(e.Paths, ", ") + ": ")
+	if len(e.Found) == 0 {
+		out.WriteString("no file of a known format" + others(e.Other) + "; desynctool formats lists the formats of states, order logs, traces and logs that are looked for")
+	} else {
+		fmt.Fprintf(&out, "%s: %s", strings.Join(e.Found, ", "), e.Have)
+	}
+	if e.Hint != "" {
+		out.WriteString("; " + e.Hint)
+	}
+	for _, lost := range e.Lost {
+		out.WriteString("; " + lost)
+	}
+	return out.String()
+}
+
+// maxKinds and maxOthers are how many kinds of unknown files, and how many names, a message has.
+const maxKinds, maxOthers = 4, 3
+
+// others says what files there are, by what their names end in: "; 3 files: 2 .md, 1 .png, such as a.md".
+func others(paths []string) string {
+	if len(paths) == 0 {
+		return "; there is no file"
+	}
+	count := map[string]int{}
+	for _, path := range paths {
+		count[strings.ToLower(filepath.Ext(path))]++
+	}
+	kinds := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for i, kind := range kinds {
+		if i == maxKinds {
+			parts = append(parts, prose.Count(len(kinds)-i, "more kind", "more kinds"))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", count[kind], cmp.Or(kind, "without an ending")))
+	}
+	return fmt.Sprintf("; %s: %s, such as %s", prose.Count(len(paths), "file", "files"), strings.Join(parts, ", "), strings.Join(paths[:min(len(paths), maxOthers)], ", "))
+}
+
+// Is reports whether evidence lacks, rather than that there is none.
+func (e *AloneError) Is(target error) bool { return target == frame.ErrLacking && len(e.Found) > 0 }
+
+// Alone returns the error for evidence of fewer than two peers.
+func (s *Session) Alone() *AloneError {
+	peers := s.Peers()
+	e := s.alone("evidence of " + prose.Count(len(peers), "peer", "peers"))
+	for _, p := range peers {
+		e.Lost = slices.Concat(e.Lost, p.States.Warnings, p.Lost)
+	}
+	for _, path := range s.paths {
+		if len(s.paths) > 1 && IsDir(s.tree, path) && !s.holdsPeer(path) {
+			e.Lost = append(e.Lost, path+": no snapshots and no "+LogName)
+		}
+	}
+	return e
+}
+
+// holdsPeer reports whether a folder, or one below it, has what one peer leaves.
+func (s *Session) holdsPeer(path string) bool {
+	below := path + string(filepath.Separator)
+	return slices.ContainsFunc(s.places, func(p *place) bool {
+		return (p.path == path || strings.HasPrefix(p.path, below)) && p.own()
+	})
+}
+
+// aloneLogs returns the error for fewer than two order logs.
+func (s *Session) aloneLogs() *AloneError {
+	logs, missing := s.logFiles()
+	e := s.alone(prose.Count(len(logs), "order log", "order logs"))
+	e.Lost = append(missing, e.Lost...)
+	if len(logs) == 1 && logs[0].engineTrace() && logs[0].Format.Trace.Peers != nil {
+		e.Hint = "tracediff compares the checksums of all peers in it"
+	}
+	return e
+}
+
+// aloneTraces returns the error for traces of which no two can be compared.
+func (s *Session) aloneTraces() *AloneError {
+	n := 0
+	for _, f := range s.files {
+		if f.opened != nil {
+			n += len(f.opened.ours) + len(f.opened.foreign)
+		}
+	}
+	return s.alone(prose.Count(n, "trace", "traces") + " that can be compared")
+}
+
+// alone returns the error for having too little of something.
+func (s *Session) alone(have string) *AloneError {
+	e := &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.Lost()}
+	for _, f := range s.files {
+		e.Other = append(e.Other, f.Path)
+	}
+	return e
+}
+
+// holdings lists what was found, by format.
+func (s *Session) holdings() (list []string) {
+	var names []string
+	number := map[string]int{}
+	add := func(title string) {
+		if number[title] == 0 {
+			names = append(names, title)
+		}
+		number[title]++
+	}
+	for _, p := range s.places {
+		if p.set != nil {
+			for _, e := range p.set.Entries {
+				add(e.Format.Title)
+			}
+		}
+		for _, f := range p.files {
+			if f.Format != nil && (f.isEvidence() || f.given) {
+				add(f.Format.Title)
+			} else if f.claims != nil {
+				add("log with an engine's message")
+			} else if f.ownLog {
+				add("game's own log")
+			}
+		}
+	}
+	for _, name := range names {
+		if n := number[name]; n > 1 {
+			name = fmt.Sprintf("%d × %s", n, name)
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// UnknownError says that nothing of what was given can be used, and why for each file.
+type UnknownError struct{ Files []error }
+
+func (e *UnknownError) Error() string { return errors.Join(e.Files...).Error() }
+
+// Unwrap returns the errors of the files.
+func (e *UnknownError) Unwrap() []error { return e.Files }
+
+// Unknown returns an error if no file that was given is of a known format. Where some are, the others
+// are lost, which Lost says.
+func (s *Session) Unknown() error {
+	var bad []error
+	used := false
+	for _, p := range s.places {
+		f := p.loose()
+		if f == nil || !f.given {
+			used = true
+			continue
+		}
+		if err := s.unknown(f); err != nil {
+			bad = append(bad, err)
+		} else {
+			used = true
+		}
+	}
+	switch {
+	case len(bad) == 0:
+		return nil
+	case used:
+		for _, err := range bad {
+			if text := err.Error(); !slices.Contains(s.lost, text) {
+				s.lost = append(s.lost, text)
+			}
+		}
+		return nil
+	case len(bad) == 1:
+		return bad[0]
+	}
+	return &UnknownError{bad}
+}
+
+// unknown returns why a file that was given cannot be used, nil if it can.
+func (s *Session) unknown(f *File) error {
+	if f.hasTrace(s.tree) || f.Format != nil || f.ownLog {
+		return nil
+	}
+	switch {
+	case f.Err != nil:
+		return f.Err
+	case f.other:
+		return fmt.Errorf("%s: not a regular file", f.Path)
+	case f.Size == 0:
+		return &frame.Error{Name: f.Path, Msg: "empty file", Err: frame.ErrUnrecognized}
+	case f.isReport():
+		return &frame.Error{Name: f.Path, Msg: "a peer's own report, which holds no states or logs; desynctool report reads and merges these", Err: frame.ErrUnrecognized}
+	}
+	return &frame.Error{Name: f.Path, Msg: formats.UnrecognizedFile(s.tree, f.Path) + "; see desynctool formats", Err: frame.ErrUnrecognized}
+}
+
+// Unused says which folders hold files and nothing that is known, which files that are
+// evidence by their names are empty, and warns of those that are not what they are named.
+func (s *Session) Unused() (lost, warnings []string) {
+	for _, f := range s.files {
+		if text := f.lost(); text != "" {
+			lost = append(lost, text)
+		}
+		if text := f.misnamed(); text != "" {
+			warnings = append(warnings, text)
+		}
+	}
+	for _, p := range s.places {
+		if p.set == nil || len(p.set.Entries) > 0 || len(p.files) == 0 || slices.Contains(s.paths, p.path) || s.holdsTest(p.path) {
+			continue
+		}
+		if !slices.ContainsFunc(p.files, func(f *File) bool { return f.isEvidence() || f.ownLog || f.hasTrace(s.tree) }) {
+			lost = append(lost, p.path+": holds files, and nothing that is known")
+		}
+	}
+	return lost, warnings
+}

@@ -1,0 +1,422 @@
+// Package archive shows archives as folders, archives in archives included, and texts that
+// people paste as the files that are in them.
+//
+// An archive appears as a folder at its own path, so that the file host/x.snap in
+// report.zip is report.zip/host/x.snap, and everything that reads folders reads
+// archives. Nothing is unpacked to the disk. Zip archives and plain tar archives are
+// read in place, what is deflated in them as far as it is asked for; compressed tar
+// archives are read once and kept in memory. If everything in an archive lies in one
+// folder, that is left out of the names.
+//
+// A text in which package paste finds several files, a diff of two for example, is a folder as
+// well; one in which it finds a single file is that file, without what surrounds it.
+//
+// Nothing in an archive is trusted: [Options] bounds what it may grow to, and entries
+// whose names lead elsewhere, links, encrypted entries and the like are left out and
+// listed by Lost.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/bundle/paste"
+)
+
+// Options bounds archives. Zero numbers have the values of package limits.
+type Options struct {
+	// Total is how many bytes of unpacked content all archives may hold in memory
+	// together: limits.Archive.
+	Total int64
+	// Ratio is how many times larger than its compressed bytes content may be, beyond
+	// its first Free bytes: limits.Ratio and limits.Free.
+	Ratio, Free int64
+	// Entries is how many entries an archive may have: limits.Entries.
+	Entries int
+
+	// At, if not empty, is a file or folder on the disk that the path Name stands for, in errors too.
+	// Nothing else on the disk is seen then, and links below it are not followed.
+	Name, At string
+
+	// Known says what is recognised in texts that people paste. The zero value leaves them as
+	// they are.
+	Known paste.Known
+
+	// Stdin, if not nil, is what the path - stands for.
+	Stdin io.Reader
+	// Memory keeps what comes from Stdin in memory, however much it is: for a process that may make
+	// no files.
+	Memory bool
+
+	// Context, if not nil, ends all reading when it is done: with its cause.
+	Context context.Context
+
+	// Count counts what is read, for Tree.Usage.
+	Count bool
+
+	// Beside, if not nil, is a tree of the same paths: what it has in memory of small files in archives is
+	// not read again while it is open.
+	Beside *Tree
+
+	// Progress, if not nil, is called with how much is read of a compressed archive, in
+	// bytes.
+	Progress func(done, total int64)
+}
+
+// maxName is the length in bytes of the longest name of an entry, and maxFolders how many
+// folders deep it may lie.
+const (
+	maxName    = 1024
+	maxFolders = 32
+)
+
+func (l *Options) setDefaults() {
+	if l.Total == 0 {
+		l.Total = limits.Archive.Max()
+	}
+	if l.Ratio == 0 {
+		l.Ratio = limits.Ratio.Max()
+	}
+	if l.Free == 0 {
+		l.Free = limits.Free.Max()
+	}
+	if l.Entries == 0 {
+		l.Entries = int(limits.Entries.Max())
+	}
+}
+
+// Tree is the disk with archives as folders.
+type Tree struct {
+	limits Options
+	disk   disk
+	held   limits.Held // content in memory
+	meter  meter
+	watch  *watch
+	keeper keeper
+
+	// Of a tree that Cut returned, the whole one and the parts that are shown.
+	whole *Tree
+	parts map[string][]Span
+
+	holding sync.Mutex // of held
+	packed  int64      // bytes of all archives that lie on the disk, or came from stdin
+
+	mu      sync.Mutex
+	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
+	shown   map[string]bool  // those of mounts that Show was given
+	closers []io.Closer
+	lost    []string
+	notes   []string
+}
+
+// Open returns the tree in which paths lie, as a command line gives them: files,
+// folders, archives, or files in archives, perhaps followed by @TICK. Files that are
+// given are taken for archives by their content, those in folders by name and
+// content. One that is given and cannot be read is an error; of several paths one of a kind that is
+// not read is a file. The caller must Close the tree.
+func Open(paths []string, limits Options) (*Tree, error) {
+	limits.setDefaults()
+	t := &Tree{limits: limits, mounts: map[string]*node{}}
+	if limits.At != "" {
+		t.disk = disk{filepath.Clean(limits.Name), limits.At}
+	}
+	t.meter.on = limits.Count
+	if limits.Beside != nil {
+		t.keeper.beside = &limits.Beside.keeper
+	}
+	var given []os.FileInfo // archives
+	for _, path := range paths {
+		if path == Stdin && limits.Stdin != nil {
+			if err := t.mountStdin(limits.Stdin); err != nil {
+				t.Close()
+				return nil, err
+			}
+			continue
+		}
+		onDisk, stat := t.disk.existing(path)
+		if stat == nil || !stat.Mode().IsRegular() {
+			continue
+		}
+		root, err := t.mount(onDisk, true)
+		if errors.Is(err, frame.ErrUnrecognized) && len(paths) > 1 {
+			t.mounts[onDisk] = nil // a file as others are, of which whoever opens it says what it is
+			continue
+		}
+		if err == nil && root != nil && onDisk == filepath.Clean(path) {
+			if slices.ContainsFunc(given, func(other os.FileInfo) bool { return os.SameFile(other, stat) }) {
+				err = fmt.Errorf("%s: given twice", path)
+			}
+			given = append(given, stat)
+		}
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Lost says what in the archives could not be used, after the files of interest were
+// looked for.
+func (t *Tree) Lost() []string {
+	if t.whole != nil {
+		return t.whole.Lost()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lost)
+}
+
+// Warnings says what is odd about the archives and harmless.
+func (t *Tree) Warnings() []string {
+	if t.whole != nil {
+		return t.whole.Warnings()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.notes)
+}
+
+// Archives returns the paths of the archives that were opened, in order.
+func (t *Tree) Archives() (paths []string) {
+	if t.whole != nil {
+		return t.whole.Archives()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for path, root := range t.mounts {
+		if root != nil {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Close closes the archives. What was opened in them cannot be read any more.
+func (t *Tree) Close() error {
+	if t.whole != nil {
+		return t.whole.Close()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := t.keeper.Close()
+	t.held.Free()
+	for _, c := range t.closers {
+		if err := c.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	t.closers = nil
+	return first
+}
+
+// hold accounts for content in memory; a negative n gives it back.
+func (t *Tree) hold(n int64) error {
+	t.holding.Lock()
+	defer t.holding.Unlock()
+	all := t.held.Bytes() + n
+	switch {
+	case n <= 0:
+	case all > t.limits.Total:
+		return fmt.Errorf("unpack the archive to a folder: %w", limits.Archive.Reached("", 0))
+	case all > t.limits.Free && all/t.limits.Ratio > t.packed: // archives in archives together
+		return fmt.Errorf("unpack the archive to a folder: %w", limits.Ratio.Reached("", 0))
+	}
+	return t.held.Resize("", all)
+}
+
+// count adds an archive that lies on the disk, or came from stdin, to those that hold bounds content by.
+func (t *Tree) count(size int64) {
+	t.holding.Lock()
+	t.packed += size
+	t.holding.Unlock()
+}
+
+// mount returns the root of the archive at a path on the disk, nil if it is none.
+// Given says that a person named it, so that its content counts whatever its name, and
+// an archive that cannot be read is an error.
+func (t *Tree) mount(path string, given bool) (*node, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if root, seen := t.mounts[path]; seen {
+		return root, nil
+	}
+	if !given && !t.named(path) {
+		return nil, nil
+	}
+	f, err := t.disk.open(path)
+	if err != nil {
+		if given {
+			return nil, err
+		}
+		return nil, nil // whoever opens it will say so
+	}
+	if stat, err := f.Stat(); err == nil {
+		t.count(stat.Size())
+	}
+	a := &archive{tree: t, path: path, depth: 1}
+	root, keep, err := a.read(f)
+	if keep {
+		t.closers = append(t.closers, f)
+	} else {
+		f.Close()
+	}
+	a.report()
+	if err != nil && given {
+		return nil, err
+	}
+	if err != nil {
+		t.lost = append(t.lost, err.Error())
+	}
+	t.mounts[path] = root
+	return root, nil
+}
+
+// find returns the entry at a path if that leads into an archive. The error is set
+// where it does and there is no such entry.
+func (t *Tree) find(path string) (*node, error) {
+	clean := filepath.Clean(path)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.mounts) == 0 {
+		return nil, nil
+	}
+	for at := clean; ; {
+		if root := t.mounts[at]; root != nil {
+			rest := filepath.ToSlash(strings.TrimPrefix(clean[len(at):], string(filepath.Separator)))
+			if n := root.at(rest); n != nil {
+				return n, nil
+			}
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		}
+		parent := filepath.Dir(at)
+		if parent == at || len(parent) > len(at) {
+			return nil, nil
+		}
+		at = parent
+	}
+}
+
+// Stat implements files.Tree.
+func (t *Tree) Stat(path string) (fs.FileInfo, error) {
+	if t.whole != nil {
+		return t.statCut(path)
+	}
+	n, err := t.find(path)
+	if err != nil {
+		return nil, err
+	}
+	if n != nil {
+		return n, nil
+	}
+	stat, err := t.disk.stat(path)
+	if err != nil || !stat.Mode().IsRegular() || !t.named(path) {
+		return stat, err
+	}
+	root, err := t.mount(filepath.Clean(path), false)
+	if err != nil {
+		return nil, err
+	}
+	if root != nil {
+		return root, nil
+	}
+	return stat, nil
+}
+
+// Open implements files.Tree.
+func (t *Tree) Open(path string) (files.File, error) {
+	if err := t.limits.ended(); err != nil {
+		return nil, err
+	}
+	if t.whole != nil {
+		if spans, ok := t.cutOf(path); ok {
+			return t.openCut(path, spans)
+		}
+		return t.whole.Open(path)
+	}
+	n, err := t.find(path)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		f, err := t.keeper.get(path, nil, func() (files.File, error) {
+			f, err := t.disk.bounded(path)
+			if err == nil {
+				if err = t.limits.dense(f); err != nil {
+					f.Close()
+					return nil, fmt.Errorf("%s: %w", path, err)
+				}
+			}
+			return t.meter.count(path, f, err)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return t.watch.file(t.limits.interruptible(f))
+	}
+	if n.folder != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
+	}
+	f, err := t.keeper.get(path, n, func() (files.File, error) {
+		if limits.File.Over(n.size) {
+			return nil, limits.File.Reached("", n.size)
+		}
+		f, err := n.open(n)
+		return t.meter.count(path, f, err)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t.watch.file(f)
+}
+
+// Names implements files.Tree.
+func (t *Tree) Names(path string) ([]string, error) {
+	if t.whole != nil {
+		return t.whole.Names(path)
+	}
+	n, err := t.find(path)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return t.disk.names(path)
+	}
+	if n.folder == nil {
+		return nil, &fs.PathError{Op: "readdir", Path: path, Err: fmt.Errorf("is a file of an archive")}
+	}
+	names := make([]string, 0, len(n.folder))
+	for name := range n.folder {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// Explain adds to an error what was lost in the archives, which may be why.
+func (t *Tree) Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	said := err.Error()
+	lost := slices.DeleteFunc(t.Lost(), func(lost string) bool { return strings.Contains(said, lost) })
+	if len(lost) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, prose.Few(lost, maxReasons))
+}
+
+// maxReasons is how many things that were lost an error names.
+const maxReasons = 20

@@ -1,0 +1,95 @@
+package archive_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+)
+
+// TestKeptFiles reads a file by many readers, in any pieces and order, and compares with its
+// bytes: it is opened once, and no byte is read twice.
+func TestKeptFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	content := make([]byte, 300_001)
+	source := rand.New(rand.NewPCG(1, 2))
+	for i := range content {
+		content[i] = byte(source.Uint32())
+	}
+	archivetest.Write(t, path, content)
+	rapid.Check(t, func(r *rapid.T) {
+		tree, err := archive.Open([]string{path}, archive.Options{Count: true})
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer tree.Close()
+		var open []files.File
+		offset := map[files.File]int{}
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			if len(open) == 0 || rapid.Bool().Draw(r, "open") {
+				f, err := tree.Open(path)
+				if err != nil {
+					r.Fatal(err)
+				}
+				open = append(open, f)
+				continue
+			}
+			f := rapid.SampledFrom(open).Draw(r, "file")
+			p := make([]byte, rapid.IntRange(1, 100_000).Draw(r, "length"))
+			if rapid.Bool().Draw(r, "in order") {
+				n, err := f.Read(p)
+				if want := content[offset[f]:]; !bytes.Equal(p[:n], want[:n]) || n == 0 && len(want) > 0 || err != nil && (err != io.EOF || len(want) > 0) {
+					r.Fatalf("read %d at %d: %v", n, offset[f], err)
+				}
+				offset[f] += n
+				continue
+			}
+			at := rapid.IntRange(0, len(content)+10).Draw(r, "at")
+			n, err := f.ReadAt(p, int64(at))
+			want := content[min(at, len(content)):]
+			want = want[:min(len(want), len(p))]
+			if !bytes.Equal(p[:n], want) || (err == io.EOF) != (n < len(p)) || err != nil && err != io.EOF {
+				r.Fatalf("read %d of %d at %d: %v", n, len(want), at, err)
+			}
+		}
+		if u := tree.Usage([]string{path}); u.Read > int64(len(content)) || u.Opens > 1 {
+			r.Fatalf("%s", u)
+		}
+	})
+}
+
+// TestKeptTogether lets many readers begin at the same time.
+func TestKeptTogether(t *testing.T) {
+	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x"), bytes.Repeat([]byte("0123456789"), 50_000))
+	tree, err := archive.Open([]string{path}, archive.Options{Count: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	var wait sync.WaitGroup
+	for range 16 {
+		wait.Go(func() {
+			f, err := tree.Open(path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer f.Close()
+			if n, err := io.Copy(io.Discard, f); n != 500_000 || err != nil {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+		})
+	}
+	wait.Wait()
+	if u := tree.Usage([]string{path}); u.Read != 500_000 {
+		t.Errorf("%s", u)
+	}
+}

@@ -1,0 +1,149 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/bundle/paste"
+)
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// pasted are how names of files end that are taken apart though nobody named them. What else people
+// write beside their files quotes these, and is no evidence of its own.
+var pasted = []string{".diff", ".patch"}
+
+// maxSpool is up to how many bytes of standard input are kept in memory. More are put into a
+// temporary file.
+const maxSpool = 16 << 20
+
+// named reports whether a file, which nobody named, is looked into for what it is: it has the
+// name of an archive, or of a text that may be a paste.
+func (t *Tree) named(path string) bool {
+	return Named(path) || t.limits.Known.Whole != nil && slices.Contains(pasted, strings.ToLower(filepath.Ext(path)))
+}
+
+// peel returns what is in a text that was pasted, nil if the file is none.
+func (a *archive) peel(f files.File, size int64) (*node, error) {
+	known := a.tree.limits.Known
+	if known.Whole == nil || size == 0 {
+		return nil, nil
+	}
+	head := make([]byte, min(size, paste.SearchLen))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, nil // whoever opens it will say so
+	}
+	head = head[:n]
+	short := head[:min(n, paste.HeadLen)]
+	if compression.Packing(head) != "" || known.Whole(short) != "" && !paste.IsSideBySide(short) {
+		return nil, nil
+	}
+	found, err := paste.Peel(head, known)
+	if err == nil && size > int64(n) {
+		// What is in it is held twice while it is taken apart, the sides of a diff even more.
+		if err := a.tree.hold(3 * size); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.path, err)
+		}
+		text := make([]byte, size)
+		if n, err := f.ReadAt(text, 0); err != nil && err != io.EOF {
+			a.tree.hold(-3 * size)
+			return nil, fmt.Errorf("%s: %w", a.path, err)
+		} else if int64(n) < size {
+			text = text[:n]
+		}
+		found, err = paste.Peel(text, known)
+		a.tree.hold(-3 * size)
+	}
+	switch unread := (*paste.UnreadError)(nil); {
+	case errors.Is(err, paste.ErrNone):
+		return nil, nil
+	case errors.As(err, &unread):
+		a.tree.notes = append(a.tree.notes, a.path+": "+unread.Error())
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", a.path, err)
+	}
+	for _, note := range found.Notes {
+		a.tree.notes = append(a.tree.notes, a.path+": "+note)
+	}
+	root := newFolder("")
+	for _, file := range found.Files {
+		if err := a.tree.hold(int64(len(file.Text))); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.path, err)
+		}
+		one := &node{size: int64(len(file.Text)), open: inPlace(bytes.NewReader(file.Text), 0, int64(len(file.Text)))}
+		if found.Alone() {
+			one.name = filepath.Base(a.path)
+			return one, nil
+		}
+		if _, ok := root.put(file.Folder+"/"+file.Name, one); !ok {
+			a.leave(file.Folder+"/"+file.Name, "was left out: a file and a folder have the same name")
+		}
+	}
+	return root, nil
+}
+
+// mountStdin takes what is on standard input for a file or an archive at the path [Stdin].
+func (t *Tree) mountStdin(in io.Reader) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, seen := t.mounts[Stdin]; seen {
+		return errors.New("stdin is given twice")
+	}
+	spooled, size, err := t.spool(in)
+	if err != nil {
+		return fmt.Errorf("stdin: %w", err)
+	}
+	t.count(size)
+	one := &node{name: Stdin, size: size, open: inPlace(spooled, 0, size)}
+	f, err := one.open(one)
+	if err != nil {
+		return err
+	}
+	a := &archive{tree: t, path: Stdin, depth: 1}
+	root, _, err := a.read(f)
+	a.report()
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		root = one
+	}
+	t.mounts[Stdin] = root
+	return nil
+}
+
+// spool reads all that comes, into memory or a temporary file.
+func (t *Tree) spool(in io.Reader) (io.ReaderAt, int64, error) {
+	var memory bytes.Buffer
+	in = t.limits.read(in)
+	n, err := io.Copy(&memory, io.LimitReader(in, maxSpool+1))
+	if err != nil {
+		return nil, 0, err
+	}
+	if t.limits.Memory {
+		if _, err := io.Copy(&memory, in); err != nil {
+			return nil, 0, err
+		}
+		n = int64(memory.Len())
+	}
+	if n <= maxSpool || t.limits.Memory {
+		return bytes.NewReader(memory.Bytes()), n, nil
+	}
+	f, err := files.Temporary()
+	if err != nil {
+		return nil, 0, err
+	}
+	t.closers = append(t.closers, f)
+	size, err := io.Copy(f, io.MultiReader(&memory, in))
+	return f, size, err
+}

@@ -1,0 +1,214 @@
+package bundle
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// File is a file below the paths, other than one that its name makes a state.
+type File struct {
+	Path   string
+	Size   int64
+	Format *engine.Format // nil if it is of no known format
+	Err    error          // why its first bytes could not be read, nil if they could
+
+	names  *naming // how peers are called
+	place  *place  // whose folder it lies in, nil if it lies beside those of the peers
+	given  bool    // it is one of the paths
+	pairs  bool    // it begins like a trace of ours, binary or as text
+	table  bool    // it is named as a table, and begins like one of checksums
+	other  bool    // not a regular file
+	ownLog bool    // it is a log that a game writes for its developers
+
+	read    *LogRead            // as an order log, once it was
+	opened  *opened             // as traces, once it was
+	claims  *tracediff.ClaimLog // of a log of any program, once scanned
+	scanned bool
+	each    map[string]*tracediff.ClaimLog // by the format's name, from the same reading
+	gameLog *gamelog.Log                   // as a game's own log, once it was
+}
+
+// recognise finds out what a file of the session is by its first bytes.
+func (s *Session) recognise(path string) *File {
+	f := recognise(s.tree, path, s.list)
+	f.names = s.names
+	return f
+}
+
+// recognise finds out what a file is by its first bytes.
+func recognise(tree files.Tree, path string, list []engine.Format) *File {
+	f := &File{Path: path}
+	stat, err := tree.Stat(path)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	if f.other = !stat.Mode().IsRegular(); f.other {
+		return f
+	}
+	f.Size = stat.Size()
+	head, err := formats.Head(tree, path)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	f.Format = formats.Among(list, path, head)
+	if f.Format != nil && f.Format.Trace == nil && f.Format.Snapshot == nil && f.Format.Log == nil {
+		kind := tracediff.Sniff(head)
+		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
+	}
+	f.table = f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
+	f.ownLog = f.isGameLog(head)
+	return f
+}
+
+// ext returns the extension of the file's name without what says how it is compressed.
+func (f *File) ext() string { return filepath.Ext(compression.PlainName(f.Path)) }
+
+// IsLog reports whether it is an order log.
+func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
+
+// ownTrace reports whether it is a trace of ours, by its name, or by its content where no file
+// beside it has such a name.
+func (f *File) ownTrace() bool {
+	if f.namedTrace() {
+		return true
+	}
+	return f.pairs && (f.place == nil || !slices.ContainsFunc(f.place.files, (*File).namedTrace))
+}
+
+func (f *File) namedTrace() bool { return f.ext() == ".trace" }
+
+// engineTrace reports whether it holds an engine's checkpoints or claims.
+func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }
+
+// isOwnLog reports whether it is an order log of ours.
+func (f *File) isOwnLog() bool { return f.IsLog() && f.Format.Native }
+
+// isState reports whether it holds a state.
+func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
+
+// isTracedState reports whether it holds one state, which is checkpoints besides. The checkpoints in a
+// file of several states are recorded beside them.
+func (f *File) isTracedState() bool {
+	return f.isState() && f.Format.Snapshot.Parts == nil && f.Format.Trace != nil && f.Format.Trace.Read != nil
+}
+
+// isReport reports whether it is a report that a peer wrote, by its name.
+func (f *File) isReport() bool {
+	base := filepath.Base(f.Path)
+	return strings.HasPrefix(base, "desync_report_") && strings.Contains(base, ".json")
+}
+
+// log returns the claims that stand anywhere in a log of a program that is not known, nil
+// if there are none. The file is read once.
+func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
+	if ext := f.ext(); f.scanned || f.Format != nil || f.Err != nil || ext != ".log" && ext != ".txt" {
+		return f.claims
+	}
+	f.claims, _ = f.scan(tree, tracediff.ReadOptions{})
+	return f.claims
+}
+
+func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {
+	if f.scanned {
+		return f.claims, nil
+	}
+	f.scanned = true
+	log, each, err := formats.ReadMessages(tree, f.Path, opts)
+	if err != nil || len(log.Claims) == 0 {
+		return nil, err
+	}
+	f.names.messages(log, each)
+	f.each = each
+	f.claims = log
+	return log, nil
+}
+
+// hasTrace reports whether there are checkpoints or claims in the file.
+func (f *File) hasTrace(tree files.Tree) bool {
+	return f.ownTrace() || f.engineTrace() || f.table || f.log(tree) != nil
+}
+
+// ofOnePeer reports whether the file is what one peer leaves: a state, an order log, a
+// trace. A chain of signatures is not, since peers may keep those of others. What holds those of several, or may stand in any log, is not.
+func (f *File) ofOnePeer() bool {
+	switch {
+	case f.ownTrace():
+		return true
+	case f.Format == nil:
+		return f.Err == nil && !f.other && expectedBy(f.Path) != ""
+	}
+	t := f.Format.Trace
+	return f.Format.Snapshot != nil && !f.Format.Snapshot.NamesPeer ||
+		f.Format.Log != nil && (t == nil || t.Peers == nil) || f.Format.Native && !f.isChain() ||
+		t != nil && t.Read != nil && t.Peers == nil
+}
+
+// isEvidence reports whether the file is of a known format, other than lines of text that
+// may be a trace.
+func (f *File) isEvidence() bool {
+	return f.Format != nil && (f.Format.Snapshot != nil || f.Format.Log != nil || f.Format.Native || f.Format.Trace != nil)
+}
+
+// states returns the formats that hold states, listed once: every file's name is held against them.
+var states = sync.OnceValue(formats.Snapshots)
+
+// expectedBy returns what a file is by its name, empty if that says nothing.
+func expectedBy(path string) string {
+	base := filepath.Base(path)
+	switch {
+	case base == "order-log.bin":
+		return "an order log"
+	case filepath.Ext(base) == ".trace":
+		return "a trace"
+	case archive.Named(base):
+		return "an archive"
+	}
+	for _, f := range states() {
+		if f.ParseName != nil {
+			if _, ok := f.ParseName(base); ok {
+				return "a " + f.Title
+			}
+		}
+	}
+	return ""
+}
+
+// ownExtension reports whether a name ends as only those of one format do.
+func ownExtension(path string) bool {
+	ext := filepath.Ext(compression.PlainName(path))
+	return ext != "" && slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return slices.Contains(f.Extensions, ext) })
+}
+
+// lost says that an empty file is evidence by its name, "" if it is not.
+func (f *File) lost() string {
+	if f.Size > 0 || f.Err != nil || f.other {
+		return ""
+	}
+	base := filepath.Base(f.Path)
+	usual := ownExtension(base) || slices.ContainsFunc(states(), func(s snapshotFormat) bool { return s.Usual != nil && s.Usual(base) })
+	if !usual {
+		return ""
+	}
+	return f.Path + ": empty file"
+}
+
+// misnamed warns of a file that is evidence by its name, and by its content of no format.
+func (f *File) misnamed() string {
+	if f.Size == 0 || f.Err != nil || f.other || f.Format != nil || !ownExtension(f.Path) {
+		return ""
+	}
+	return fmt.Sprintf("%s: its content is of no known format, whatever its name says", f.Path)
+}

@@ -1,0 +1,95 @@
+package bundle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/report/verdict"
+)
+
+// match is which match a file says to be of, by the engine's own name.
+type match struct{ session, file string }
+
+// oneMatch returns an error if files are of different matches.
+func oneMatch(files []match) error {
+	for _, f := range files {
+		if first := files[0]; f.session != first.session {
+			return fmt.Errorf("files of two matches: %s is of %s, %s of %s; give those of one", first.file, first.session, f.file, f.session)
+		}
+	}
+	return nil
+}
+
+// OtherGamesError says that there are artifacts of several games.
+type OtherGamesError struct {
+	Found []GameFile // the first of each game, by its name
+}
+
+// GameFile is a file of a game.
+type GameFile struct {
+	Game, Path, Title string
+}
+
+func (e *OtherGamesError) Error() string {
+	var list []string
+	for _, f := range e.Found {
+		list = append(list, fmt.Sprintf("%s is of %s (%s)", f.Path, f.Game, f.Title))
+	}
+	return fmt.Sprintf("artifacts of several games: %s; give those of one match", strings.Join(list, ", "))
+}
+
+// Game returns whose artifacts these are, empty if they are ours or of any game.
+func (s *Session) Game() string { return s.game }
+
+// Given returns the paths that the evidence was read from, and of several matches the number of
+// this one.
+func (s *Session) Given() verdict.Given {
+	g := verdict.Given{Paths: s.paths}
+	if s.match != nil {
+		g.Match = s.match.Number
+	}
+	return g
+}
+
+// oneGame finds out of which game the artifacts are. Those of several are an error.
+func (s *Session) oneGame() error {
+	games := s.gameFiles()
+	if len(games) > 1 {
+		e := &OtherGamesError{}
+		for _, game := range slices.Sorted(maps.Keys(games)) {
+			e.Found = append(e.Found, games[game])
+		}
+		return e
+	}
+	for game := range games {
+		s.game = game
+	}
+	return nil
+}
+
+// gameFiles returns the first file of each game.
+func (s *Session) gameFiles() map[string]GameFile {
+	games := map[string]GameFile{}
+	found := func(game, path, title string) {
+		if _, seen := games[game]; !seen && game != "" {
+			games[game] = GameFile{game, path, title}
+		}
+	}
+	for _, p := range s.places {
+		if p.set != nil {
+			for _, e := range p.set.Entries {
+				if f := s.formatOf(e.Format.Name); f != nil {
+					found(f.Game, e.Path(), f.Title)
+				}
+			}
+		}
+	}
+	for _, f := range s.files {
+		if f.Format != nil {
+			found(f.Format.Game, f.Path, f.Format.Title)
+		}
+	}
+	return games
+}

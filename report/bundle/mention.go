@@ -1,0 +1,112 @@
+package bundle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/report/words"
+)
+
+// maxAsked is how many peers that only messages name are asked by name.
+const maxAsked = 16
+
+// lone says what lacks where there is evidence of fewer than two peers, and asks those for it whom
+// the games' own messages name.
+func (d *doctor) lone() {
+	names := map[string]string{}
+	for _, x := range d.files {
+		names[x.Path] = x.Peer
+	}
+	accounts := d.s.Accounts(names)
+	w := verdict.Hear(accounts)
+	if w == nil {
+		d.lonely(len(d.peers))
+		return
+	}
+	if w.Runs() { // both sides are of one machine, and nobody else is asked
+		for _, p := range w.Peers() {
+			if !slices.ContainsFunc(d.peers, func(q *patient) bool { return q.Name == p.Name }) {
+				path, covers := d.told(w, "")
+				d.checkup.Peers = append(d.checkup.Peers, report.CheckedPeer{Name: p.Name, Path: path, Covers: covers})
+			}
+		}
+		return
+	}
+	count := len(d.peers)
+	for _, p := range w.Peers() {
+		if slices.ContainsFunc(d.peers, func(q *patient) bool { return q.Name == p.Name }) {
+			continue
+		}
+		c := report.CheckedPeer{Name: p.Name, Mentioned: p.Mentioned}
+		if !p.Mentioned {
+			count++
+			c.Path, c.Covers = d.told(w, p.Name)
+		}
+		d.checkup.Peers = append(d.checkup.Peers, c)
+	}
+	absent := w.Absent()
+	if len(absent) == 0 {
+		if count < 2 {
+			d.lonely(count)
+		}
+		return
+	}
+	d.lose("%s: only messages name these peers", words.Need(verdict.Need{What: verdict.PeerFiles, Of: prose.Names(absent)}))
+	leaves, _ := d.s.Leaves(w.Engine)
+	for i, name := range absent {
+		if i == maxAsked {
+			d.ask("", "the same files from %d more players of that match", len(absent)-i)
+			break
+		}
+		if len(leaves) == 0 {
+			d.ask(name, "the log of the game, of that match")
+		}
+		for _, file := range leaves {
+			d.ask(name, "%s, of that match", file)
+		}
+	}
+}
+
+// told returns the first file with messages of a peer, and what the messages of all its files cover.
+func (d *doctor) told(w *verdict.Word, peer string) (path string, covers []report.Coverage) {
+	sum := span{}
+	for _, log := range w.Logs {
+		if log.Peer != peer {
+			continue
+		}
+		if path == "" {
+			path = log.File
+		}
+		for _, x := range d.files {
+			for _, c := range x.Covers {
+				if x.Path == log.File && c.What == "claims" {
+					if sum.count == 0 || c.First < sum.first {
+						sum.first = c.First
+					}
+					sum.last, sum.count = max(sum.last, c.Last), sum.count+c.Count
+				}
+			}
+		}
+	}
+	if sum.count > 0 {
+		covers = append(covers, sum.as("claims"))
+	}
+	return path, covers
+}
+
+// lonely asks any other player for the same files.
+func (d *doctor) lonely(peers int) {
+	known := ", best of all the host"
+	if len(d.peers) == 1 {
+		name := d.peers[0].Name
+		if strings.Contains(name, "host") || strings.Contains(name, "server") {
+			known = ""
+		}
+		known += ": we have only those of " + prose.Name(name)
+	}
+	d.lose("evidence of %s, at least 2 are needed", prose.Count(peers, "peer", "peers"))
+	d.ask("", "the same files from another player of that match%s", known)
+}

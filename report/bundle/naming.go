@@ -1,0 +1,328 @@
+package bundle
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Naming is how peers are called instead of by the names in their files. Both functions are called
+// from several goroutines, return the same for the same text, others for other texts, and what they
+// have returned as it is.
+type Naming struct {
+	// Peer returns what a peer is called whom a file names.
+	Peer func(name string) string
+	// Path returns what a peer is called whom no file names, and who would be called by the end of its
+	// path: elements with / between them.
+	Path func(end string) string
+}
+
+// OpenRenamed is OpenMatches with other names of the peers: wherever a session learns a name it
+// has it replaced, so that nobody who is given the session sees the name itself; in a message also the
+// names of those whom it accuses. What else stands in messages, orders, values and paths is as it is in
+// the files.
+func OpenRenamed(tree *archive.Tree, paths []string, names Naming) (*Matches, error) {
+	return openMatches(tree, paths, &naming{Naming: names, known: map[string]string{}})
+}
+
+// naming is the Naming of a session. The nil naming leaves all names as they are.
+type naming struct {
+	Naming
+	mu    sync.Mutex
+	known map[string]string // new names, by old ones in lower case
+}
+
+// peer returns what a peer is called whom a file names; one without a name has none.
+func (n *naming) peer(name string) string {
+	if n == nil || name == "" {
+		return name
+	}
+	out := n.Peer(name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.known[strings.ToLower(name)] = out
+	return out
+}
+
+// called returns what a peer is called now by its old name in lower case, "" if it is nobody's.
+func (n *naming) called(word string) string {
+	if n == nil {
+		return ""
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.known[word]
+}
+
+// peers is snapshot.PeerNames where said are names that were replaced already.
+func (n *naming) peers(said, paths []string) []string {
+	names := snapshot.PeerNames(said, paths)
+	if n == nil {
+		return names
+	}
+	for i := range names {
+		if said[i] == "" {
+			end := names[i]
+			names[i] = n.Path(end)
+			n.mu.Lock()
+			n.known[strings.ToLower(end)] = names[i]
+			n.mu.Unlock()
+		}
+	}
+	return snapshot.PeerNames(names, paths)
+}
+
+// compared returns the names of peers as a comparison of their states would find them.
+func (n *naming) compared(peers []*Peer) []string {
+	said, paths := make([]string, len(peers)), make([]string, len(peers))
+	for i, p := range peers {
+		said[i], paths[i] = p.Name, p.Path
+		if n != nil && said[i] == "" && len(p.States.Entries) > 0 {
+			said[i] = nameIn(p.States.Entries[0])
+		}
+	}
+	if n == nil {
+		return said
+	}
+	names := n.peers(said, paths)
+	for i := range names {
+		if said[i] != "" {
+			names[i] = said[i] // the comparison makes them distinct, and says of which it did
+		}
+	}
+	return names
+}
+
+// each replaces names in a list, which is not changed itself.
+func (n *naming) each(list []string) []string {
+	if n == nil || len(list) == 0 {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i] = n.peer(list[i])
+	}
+	return list
+}
+
+// formats returns the formats whose readers replace the names that they find. Traces have them
+// replaced once they are open, see traces: their readers are told which of several peers is meant
+// by its number.
+func (n *naming) formats(list []engine.Format) []engine.Format {
+	if n == nil {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		f := &list[i]
+		if f.Snapshot != nil {
+			f.Snapshot = n.snapshot(*f.Snapshot)
+		}
+		if read := f.Log; read != nil {
+			f.Log = func(r io.Reader, name string) (orderlog.Source, error) {
+				source, err := read(r, name)
+				if err != nil {
+					return nil, err
+				}
+				return n.log(source), nil
+			}
+		}
+		if f.Trace != nil && f.Trace.Claims != nil {
+			own, read := *f.Trace, f.Trace.Claims
+			own.Claims = func(r io.Reader, name string) (*tracediff.ClaimLog, error) {
+				log, err := read(r, name)
+				n.claims(log)
+				return log, err
+			}
+			f.Trace = &own
+		}
+		if read := f.SelfTest; read != nil {
+			f.SelfTest = func(tree files.Tree, folder string) (*tracediff.ClaimLog, error) {
+				log, err := read(tree, folder)
+				n.claims(log)
+				return log, err
+			}
+		}
+	}
+	return list
+}
+
+func (n *naming) snapshot(f snapshot.Format) *snapshot.Format {
+	if parse := f.ParseName; parse != nil {
+		f.ParseName = func(base string) (snapshot.FileName, bool) {
+			name, ok := parse(base)
+			name.Peer = n.peer(name.Peer)
+			return name, ok
+		}
+	}
+	if open := f.Open; open != nil {
+		f.Open = func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+			state, err := open(r, size, name)
+			if state != nil && err == nil {
+				snapshot.RenamePeer(state, n.peer)
+			}
+			return state, err
+		}
+	}
+	if parts := f.Parts; parts != nil {
+		f.Parts = func(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
+			list, err := parts(r, size, name)
+			for i := range list {
+				list[i].Peer = n.peer(list[i].Peer)
+			}
+			return list, err
+		}
+	}
+	return &f
+}
+
+// claims replaces the names in what a game wrote of desyncs, but for the text itself.
+func (n *naming) claims(log *tracediff.ClaimLog) {
+	if n == nil || log == nil {
+		return
+	}
+	log.Peer = n.peer(log.Peer)
+	for i := range log.Claims {
+		c := &log.Claims[i]
+		named := append(slices.Clone(c.Peers), c.By)
+		for _, v := range c.Values {
+			named = append(named, v.Peer)
+		}
+		c.Text = n.message(c.Text, named)
+		c.By, c.Peers = n.peer(c.By), n.each(c.Peers)
+		c.Values = slices.Clone(c.Values)
+		for k := range c.Values {
+			c.Values[k].Peer = n.peer(c.Values[k].Peer)
+		}
+	}
+	for number, name := range log.Players {
+		log.Players[number] = n.peer(name)
+	}
+	if log.Start != nil {
+		start := map[string]map[string]string{}
+		for name, values := range log.Start {
+			start[n.peer(name)] = values
+		}
+		log.Start = start
+	}
+}
+
+// message replaces names in a message, of which it is known that it names them: what form it has stays the same.
+func (n *naming) message(text string, named []string) string {
+	slices.SortFunc(named, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // a name may be part of another
+	for _, name := range slices.Compact(named) {
+		text = verdict.ReplaceName(text, name, n.peer(name))
+	}
+	return text
+}
+
+// messages replaces the names in what formats.ReadMessages returned: all shares no claim with each.
+func (n *naming) messages(all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog) {
+	n.claims(all)
+	for _, log := range each {
+		n.claims(log)
+	}
+}
+
+// traces replaces the names of traces that were just opened. One that nobody names is called after
+// its path, which stays.
+func (n *naming) traces(list []*tracediff.Trace) []*tracediff.Trace {
+	if n == nil {
+		return list
+	}
+	for _, t := range list {
+		if t.Shared || t.Grammar == tracediff.Table || t.Name != t.File {
+			t.Name = n.peer(t.Name)
+		}
+		t.Header = n.traceHeader(t.Header)
+	}
+	return list
+}
+
+// recordedBy is whose file it is that has the traces of several peers, among what a header says besides.
+const recordedBy = "recorded by"
+
+func (n *naming) traceHeader(h tracediff.Header) tracediff.Header {
+	h.Peer = n.peer(h.Peer)
+	if by := h.Meta[recordedBy]; n != nil && by != "" {
+		meta := map[string]string{}
+		for name, value := range h.Meta {
+			meta[name] = value
+		}
+		meta[recordedBy] = n.peer(by)
+		h.Meta = meta
+	}
+	return h
+}
+
+// log replaces the names in an order log.
+func (n *naming) log(source orderlog.Source) orderlog.Source {
+	renamed := renamedLog{source, n}
+	foreign, ok := source.(orderlog.Foreign)
+	if !ok {
+		return renamed
+	}
+	return renamedForeign{renamed, foreign}
+}
+
+// renamedLog is an order log with other names of the peers.
+type renamedLog struct {
+	orderlog.Source
+	names *naming
+}
+
+// Header implements orderlog.Source.
+func (l renamedLog) Header() orderlog.Header {
+	h := l.Source.Header()
+	h.Peer, h.Peers = l.names.peer(h.Peer), l.names.each(h.Peers)
+	return h
+}
+
+// Next implements orderlog.Source.
+func (l renamedLog) Next() (orderlog.Record, error) {
+	rec, err := l.Source.Next()
+	if len(rec.Claims) > 0 {
+		rec.Claims = slices.Clone(rec.Claims)
+		for i := range rec.Claims {
+			c := &rec.Claims[i]
+			c.Text = l.names.message(c.Text, slices.Clone(c.Peers))
+			c.Peers = l.names.each(c.Peers)
+		}
+	}
+	return rec, err
+}
+
+// Unknown implements orderlog.Lossy.
+func (l renamedLog) Unknown() (lines, first int64) {
+	if lossy, ok := l.Source.(orderlog.Lossy); ok {
+		return lossy.Unknown()
+	}
+	return 0, 0
+}
+
+// Mixed implements orderlog.MixedEnds.
+func (l renamedLog) Mixed() (line int64) {
+	if mixed, ok := l.Source.(orderlog.MixedEnds); ok {
+		return mixed.Mixed()
+	}
+	return 0
+}
+
+// renamedForeign is a renamedLog of an engine's log.
+type renamedForeign struct {
+	renamedLog
+	foreign orderlog.Foreign
+}
+
+// Dialect implements orderlog.Foreign.
+func (l renamedForeign) Dialect() orderlog.Dialect { return l.foreign.Dialect() }

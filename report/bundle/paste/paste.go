@@ -1,0 +1,286 @@
+// Package paste takes text apart that people paste: what surrounds a log or report in a post,
+// and diffs of two of them.
+//
+// [Peel] looks for a file of a format that is known, or for a diff of two such files, and takes
+// off what surrounds it: prose, Markdown fences, quoting, the time stamps and names of a chat, line
+// numbers, BBCode and HTML. A diff is shown as the two files that it was made of, as far as its
+// lines show them; see package partial for the marks between. What is in a text that is
+// recognised as it is is never changed. docs/formats/paste.md has all of it.
+//
+// The package knows no format: [Known] says what is one.
+package paste
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/desynctool/desynctool/internal/file/partial"
+)
+
+// Known is what is known of formats.
+type Known struct {
+	// Whole returns the name of the format of a file by its leading bytes, at most
+	// HeadLen, "" if there is none.
+	Whole func(head []byte) string
+	// Lines returns the name of the format of a file by some whole lines from the middle of
+	// it, at most HeadLen bytes, "" if there is none.
+	Lines func(lines []byte) string
+	// Takes returns how the reader of a format takes a file of which lines are missing. Nil is
+	// that all take excerpts.
+	Takes func(format string) Way
+}
+
+// Way is how the reader of a format takes a file of which lines are missing.
+type Way int
+
+const (
+	// Excerpts are taken with marks where lines are missing, see package partial.
+	Excerpts Way = iota
+	// Loose lines each stand alone: those that are there are taken without marks.
+	Loose
+	// WholeOnly files are taken, and no others.
+	WholeOnly
+)
+
+// UnreadError says that a text is a diff of two files of a format of which excerpts are not read.
+type UnreadError struct{ Format string }
+
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("a diff of two files of the format %s, of which only whole ones are read: the files themselves are needed", e.Format)
+}
+
+// HeadLen is how many bytes the functions of Known are given at most, and SearchLen how many
+// leading bytes of a text are searched: where nothing is recognised in them the text is no
+// paste.
+const (
+	HeadLen   = 4096
+	SearchLen = 1 << 20
+)
+
+// maxFiles is how many files a text may hold.
+const maxFiles = 1000
+
+// ErrNone says that a text holds nothing that is known, or nothing that would have to be taken
+// off.
+var ErrNone = errors.New("nothing to take off")
+
+// Paste is a text that was taken apart.
+type Paste struct {
+	// Files are those that were found, in their order. If there is only one, and its Folder is
+	// empty, the text is that file, and something around it.
+	Files []File
+	// Notes say what was taken off and what is missing, one line each.
+	Notes []string
+}
+
+// File is a file in a text.
+type File struct {
+	Folder string // of the side of a diff, or of one of several files; else empty
+	Name   string // base name
+	Format string // "" of a whole text in UTF-16 in which nothing is known
+	Text   []byte // an excerpt if lines are missing
+}
+
+// Alone reports whether the text is one file with something around it.
+func (p *Paste) Alone() bool { return len(p.Files) == 1 && p.Files[0].Folder == "" }
+
+// Peel takes a text apart. It returns ErrNone where there is nothing to do, and another error
+// for what is too large to be a paste. Texts of files share no memory with the text.
+func Peel(text []byte, known Known) (*Paste, error) {
+	if known.Whole == nil || known.Lines == nil {
+		return nil, ErrNone
+	}
+	plain, notes := decoded(text)
+	if isBinary(plain) {
+		return nil, ErrNone
+	}
+	p := &peeler{known: known, text: plain}
+	p.notes = notes
+	if err := p.run(); err != nil {
+		return nil, err
+	}
+	if len(p.files) == 0 && p.unread != "" {
+		return nil, &UnreadError{p.unread}
+	}
+	if len(p.files) == 0 && isText16(text, plain) {
+		// What engines' messages stand in is not looked for here: any log may hold them.
+		return &Paste{Files: []File{{Name: "paste", Text: plain}}, Notes: p.notes}, nil
+	}
+	if len(p.files) == 0 {
+		return nil, ErrNone
+	}
+	out := &Paste{Files: p.named(), Notes: p.notes}
+	if out.Alone() && bytes.Equal(out.Files[0].Text, text) {
+		return nil, ErrNone
+	}
+	return out, nil
+}
+
+// peeler takes one text apart.
+type peeler struct {
+	known Known
+	text  []byte
+	hunks int
+
+	files []File
+	posts int // files that are not of a diff
+	diffs int
+	notes []string
+	noted map[string]bool
+
+	unread string // format of a diff that was left out
+}
+
+// note adds a line to what was taken off, once.
+func (p *peeler) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.noted[text] {
+		return
+	}
+	if p.noted == nil {
+		p.noted = map[string]bool{}
+	}
+	p.noted[text] = true
+	p.notes = append(p.notes, text)
+}
+
+// run finds all files: as the text is, or without what stands before all its lines. Pieces of files
+// are looked for where nothing else is found.
+func (p *peeler) run() error {
+	texts := [][]byte{p.text}
+	for {
+		if err := p.search(p.start); err != nil || len(p.files) > 0 {
+			return err
+		}
+		rest := p.common(p.text)
+		if rest == nil || len(texts) == maxLayers {
+			break
+		}
+		p.text, texts = rest, append(texts, rest)
+	}
+	for _, p.text = range texts {
+		if err := p.search(p.piece); err != nil || len(p.files) > 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// search tries each line as the first one of a file. Begin takes the file that begins at a
+// line, and leaves the lines after it.
+func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) error {
+	ls := &lines{text: p.text}
+	var in *fence
+	for !ls.ended() {
+		if len(p.files) == 0 && ls.at > SearchLen {
+			return nil
+		}
+		if len(p.files) >= maxFiles {
+			return fmt.Errorf("more than %d files in one text", maxFiles)
+		}
+		if outer, closed := in.closed(ls.peek()); closed {
+			in = outer
+			ls.next()
+			continue
+		}
+		if in.nests() {
+			if inner := opens(ls); inner != nil {
+				inner.outer = in
+				in = inner
+				continue
+			}
+		}
+		found, err := begin(ls, in)
+		if err != nil {
+			return err
+		}
+		if !found {
+			ls.next()
+		}
+	}
+	return nil
+}
+
+// start takes a whole file or a diff that begins at the current line.
+func (p *peeler) start(ls *lines, in *fence) (bool, error) {
+	return p.layers(ls, in, func(b *body) (bool, error) {
+		if p.known.Whole(b.head(3)) != "" {
+			if found, err := p.sideBySide(b); found || err != nil {
+				return found, err
+			}
+			return p.whole(b)
+		}
+		return p.diff(b)
+	})
+}
+
+// piece takes lines from the middle of a file that begin at the current line.
+func (p *peeler) piece(ls *lines, in *fence) (bool, error) {
+	return p.layers(ls, in, func(b *body) (bool, error) {
+		head := b.head(8)
+		format := p.known.Lines(head)
+		if format == "" {
+			return false, nil
+		}
+		if p.way(format) == Loose {
+			return true, p.post(b, format, nil)
+		}
+		text := partial.Head{Format: format}.Line()
+		text = append(text, partial.Gap{}.Line()...)
+		return true, p.post(b, format, text)
+	})
+}
+
+func (p *peeler) way(format string) Way {
+	if p.known.Takes == nil {
+		return Excerpts
+	}
+	return p.known.Takes(format)
+}
+
+// whole takes a file that begins at the first line of a body.
+func (p *peeler) whole(b *body) (bool, error) {
+	format := p.known.Whole(b.head(3))
+	return true, p.post(b, format, nil)
+}
+
+// post takes the lines of a body as a file, after some text.
+func (p *peeler) post(b *body, format string, text []byte) error {
+	b.take()
+	start := b.ls.number + 1
+	for {
+		line, ok := b.next()
+		if !ok {
+			break
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if b.ls.ended() && !b.closed && len(p.text) > 0 && p.text[len(p.text)-1] != '\n' {
+		text = text[:len(text)-1] // as it was
+	}
+	b.say(p)
+	if start > 1 {
+		p.note("what stands before line %d is left out", start)
+	}
+	p.posts++
+	p.files = append(p.files, File{Format: format, Text: text})
+	return nil
+}
+
+// named gives all files their names.
+func (p *peeler) named() []File {
+	one := len(p.files) == 1 || p.posts == 0 && p.diffs == 1
+	post, out := 0, p.files
+	for i := range out {
+		f := &out[i]
+		if f.Folder == "" {
+			post++
+			f.Name = "paste.txt"
+			if !one {
+				f.Folder = fmt.Sprintf("post%d", post)
+			}
+		}
+	}
+	return out
+}

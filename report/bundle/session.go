@@ -1,0 +1,230 @@
+// Package bundle says what the artifacts below some paths are, whose they are, and of
+// which match.
+//
+// A [Session] walks every folder once and recognises every file once, by its name or its
+// first bytes. What a folder means is decided here, for all commands:
+//
+//   - A folder with the files of one peer in it, a state, an order log, a trace, is that
+//     peer's, with all that lies below it.
+//   - A folder without any holds those of peers, each in a folder of its own, at any depth
+//     up to limits.Folders. What lies beside these is of whom it names: a table of all peers'
+//     checksums, a relay's log, the copy of another peer's dump.
+//   - If both holds for the folder that was given, the folders are the peers, and the files
+//     beside them are loose.
+//   - A loose file, as one that is given itself, belongs to the peer that it names, else it
+//     is a peer of its own.
+package bundle
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+type snapshotFormat = snapshot.Format
+
+// Session is the evidence below some paths.
+type Session struct {
+	tree  *archive.Tree
+	paths []string
+	names *naming // how peers are called, nil for the names in their files
+	list  []engine.Format
+
+	places  []*place
+	files   []*File // all, in the order of the paths and their names
+	byPath  map[string]*File
+	walked  []*walked
+	visited []string // folders that were given, without links
+	stdin   bool     // - is among the paths
+	game    string   // whose artifacts these are
+	roots   []*root  // what was found at each of the paths
+	match   *Match   // the only one whose files these are, nil if these are all files
+
+	testLogs []*tracediff.ClaimLog // of self-tests that failed, once looked for
+	tested   bool
+
+	traced   *string // the peer whose traces KeepTraces leaves, nil for all
+	untraced bool    // others were left out
+
+	parted gamelog.Split // that games' own logs were last read with
+
+	digests  map[string][sha256.Size]byte
+	peers    []*Peer // once found
+	found    bool
+	lost     []string
+	warnings []string
+}
+
+// place is a folder with what one peer left, or with what several left whom the files
+// name, or a loose file.
+type place struct {
+	path  string
+	set   *snapshot.Set // states, nil for a loose file; Others are empty, since files has them
+	files []*File
+	// traced are states whose files are traces besides.
+	traced []*File
+	// shared says that it is the only folder, and no file in it is of one peer: they are of
+	// whom they name.
+	shared bool
+	// stray says that the states lie beside the folders of peers.
+	stray bool
+}
+
+// loose returns the only file of a place that is not a folder, else nil.
+func (p *place) loose() *File {
+	if p.set == nil {
+		return p.files[0]
+	}
+	return nil
+}
+
+// Open walks some paths: files, folders, archives, or files and folders in archives. The
+// path - stands for stdin. A path that is not there, or is given twice, is an error; what
+// cannot be used of what lies below is in Lost. The caller closes the tree after the last
+// use of the session.
+func Open(tree *archive.Tree, paths []string) (*Session, error) {
+	s, err := look(tree, paths, nil)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.arrange()
+}
+
+// look walks the paths and recognises what lies there. Whose the folders are is not decided yet.
+func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
+	if err := distinct(tree, paths); err != nil {
+		return nil, err
+	}
+	s := newSession(tree, paths, names)
+	for _, path := range paths {
+		if _, err := tree.Stat(path); path == archive.Stdin && err != nil {
+			s.stdin = true // which the tree does not hold
+			continue
+		}
+		if err := s.add(filepath.Clean(path)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func newSession(tree *archive.Tree, paths []string, names *naming) *Session {
+	return &Session{tree: tree, paths: paths, names: names, list: names.formats(formats.All()), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+}
+
+// arrange decides whose the folders are that were found.
+func (s *Session) arrange() error {
+	for _, r := range s.roots {
+		s.lost = append(s.lost, r.lost...)
+		if r.file != nil {
+			s.loosen(r.file)
+		} else if err := s.settle(r.folder); err != nil {
+			return err
+		}
+	}
+	s.bound()
+	s.oneWitness()
+	return s.oneGame()
+}
+
+// maxPlaces is how many folders and loose files with what a peer leaves are compared. All pairs of
+// peers are, so that the cost grows with the square of their number; no game has so many.
+const maxPlaces = 256
+
+// bound leaves out what more places than maxPlaces hold, and says so.
+func (s *Session) bound() {
+	own, first := 0, ""
+	s.places = slices.DeleteFunc(s.places, func(p *place) bool {
+		if f := p.loose(); f != nil && !f.isEvidence() && !f.ofOnePeer() || f == nil && !p.own() {
+			return false
+		}
+		if own++; own == maxPlaces+1 {
+			first = p.path
+		}
+		return own > maxPlaces
+	})
+	if own > maxPlaces {
+		s.lose("%s: %d more folders and files that hold evidence were not compared, from %s on: at most %d are; give fewer", s.what(), own-maxPlaces, first, maxPlaces)
+	}
+}
+
+// OpenPaths is Open with a tree of its own, which Close closes.
+func OpenPaths(paths ...string) (*Session, error) {
+	tree, err := archive.Open(paths, archive.Options{Known: formats.Pasted()})
+	if err != nil {
+		return nil, err
+	}
+	s, err := Open(tree, paths)
+	if err != nil {
+		return nil, errors.Join(tree.Explain(err), tree.Close())
+	}
+	return s, nil
+}
+
+// Close closes the tree.
+func (s *Session) Close() error { return s.tree.Close() }
+
+// distinct returns an error if a file or folder is given twice.
+func distinct(tree files.Tree, paths []string) error {
+	var stats []fs.FileInfo
+	for i, path := range paths {
+		if path == "-" {
+			if slices.Contains(paths[:i], path) {
+				return errors.New("stdin is given twice")
+			}
+			stats = append(stats, nil)
+			continue
+		}
+		stat, err := tree.Stat(path)
+		if err != nil {
+			return err
+		}
+		for k, other := range stats {
+			if other != nil && os.SameFile(stat, other) && (stat.IsDir() || stat.Mode().IsRegular()) {
+				return givenTwice(paths[k], paths[i])
+			}
+		}
+		stats = append(stats, stat)
+	}
+	return nil
+}
+
+func givenTwice(a, b string) error { return fmt.Errorf("%s and %s are the same: given twice", a, b) }
+
+// Tree returns where the files are read from.
+func (s *Session) Tree() *archive.Tree { return s.tree }
+
+// Lost says what could not be used: entries of archives, files that cannot be read, folders
+// that were not looked into.
+func (s *Session) Lost() []string { return slices.Concat(s.lost, s.mine(s.tree.Lost())) }
+
+// Warnings says what is odd and harmless.
+func (s *Session) Warnings() []string { return slices.Concat(s.warnings, s.mine(s.tree.Warnings())) }
+
+// mine leaves of texts that begin with a path those that may be of the session's match.
+func (s *Session) mine(texts []string) []string {
+	if s.match == nil {
+		return texts
+	}
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return s.match.all.ofAnother(text, s.match) })
+}
+
+func (s *Session) lose(format string, args ...any) {
+	s.lost = append(s.lost, fmt.Sprintf(format, args...))
+}
+
+// what names the paths for an error.
+func (s *Session) what() string { return strings.Join(s.paths, ", ") }

@@ -1,0 +1,89 @@
+package bundle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// doubtUnbound says of logs that are of one match only because they lie together, with no other
+// evidence, that they may be of several: no file in it says of which match it is, and nothing that games wrote of a desync into
+// one of them, no tick and no checksum, stands in the others too.
+func (m *Matches) doubtUnbound() {
+	for _, x := range m.List {
+		if x.id != "" || x.Seed != nil {
+			continue
+		}
+		groups := m.bound(x.units)
+		if len(groups) < 2 {
+			continue
+		}
+		x.Doubts = append(x.Doubts, fmt.Sprintf("%s and %s may be of different matches: neither says of which it is, and no tick of a message stands in both",
+			groups[0][0].path, groups[1][0].path))
+	}
+}
+
+// bound groups logs with messages by what they have in common; nil if there is other evidence.
+func (m *Matches) bound(units []*unit) (groups [][]*unit) {
+	said := map[*unit][]tracediff.Claim{}
+	for _, u := range units {
+		list := m.claims(u)
+		if len(list) == 0 {
+			return nil
+		}
+		said[u] = list
+		joined := []*unit{u}
+		groups = slices.DeleteFunc(groups, func(g []*unit) bool {
+			common := slices.ContainsFunc(g, func(v *unit) bool { return share(said[v], list) })
+			if common {
+				joined = append(g, joined...)
+			}
+			return common
+		})
+		groups = append(groups, joined)
+	}
+	return groups
+}
+
+// share reports whether two logs have a message of the same tick, or, where messages name none, with
+// the same checksum.
+func share(a, b []tracediff.Claim) bool {
+	type mark struct {
+		tick uint64
+		sum  string
+	}
+	marks := map[mark]bool{}
+	each := func(list []tracediff.Claim, is func(mark)) {
+		for i := range list {
+			if list[i].HasTick {
+				is(mark{tick: list[i].Tick})
+				continue
+			}
+			for _, v := range list[i].Values {
+				if v.Value != "" {
+					is(mark{sum: tracediff.SumKey(v.Value)})
+				}
+			}
+		}
+	}
+	each(a, func(k mark) { marks[k] = true })
+	found := false
+	each(b, func(k mark) { found = found || marks[k] })
+	return found
+}
+
+// claims returns what a game wrote of desyncs into a whole file.
+func (m *Matches) claims(u *unit) []tracediff.Claim {
+	f := u.file
+	switch {
+	case f == nil || u.part != nil || f.Err != nil:
+	case f.claims != nil:
+		return f.claims.Claims
+	case f.Format != nil && f.Format.Trace != nil && f.Format.Trace.Claims != nil && f.Format.Trace.Read == nil:
+		if log, err := tracediff.ReadClaims(m.whole.tree, f.Path, f.Format.Trace, tracediff.ReadOptions{}); err == nil && log != nil {
+			return log.Claims
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+// Package compare runs the comparisons that the evidence of a session allows, and narrows a
+// desync down with them: the bracket of state points, the tick, what differs there.
+package compare
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Bisect finds when the peers of a session parted: by their states, with the checksums that
+// engines recorded beside them, or, where no two peers left states, by only these. With
+// drill, peers that depart from builds.Sim are replayed system by system beside the traces that
+// they left. Evidence of fewer than two peers is an bundle.AloneError.
+func Bisect(s *bundle.Session, builds Builds, drill bool) (*bisect.Result, error) {
+	if err := s.Unknown(); err != nil {
+		return nil, err
+	}
+	g := &gatherer{s: s, builds: builds}
+	defer g.Close()
+	r, err := g.bisected(drill)
+	alone := errors.As(err, new(*bundle.AloneError))
+	if alone && !s.Untraced() {
+		r, err = byLogs(s, err)
+	}
+	if err != nil && !alone || builds.Witness == nil {
+		return r, err
+	}
+	if other := g.readLogs(); other != nil {
+		return nil, other
+	}
+	if err != nil {
+		pair, err := g.withReplay(err)
+		if err != nil {
+			return nil, err
+		}
+		defer pair.Close()
+		return pair.e.Bisect, nil
+	}
+	g.e.Bisect = r
+	err = g.witnessed()
+	r.Warnings = append(r.Warnings, g.e.Warnings...)
+	return r, err
+}
+
+// byLogs bisects by only the hashes in order logs; why says why nothing else will do.
+func byLogs(s *bundle.Session, why error) (*bisect.Result, error) {
+	logs, err := s.Logs(nil)
+	if err != nil {
+		return nil, why
+	}
+	defer logs.Close()
+	c, err := orderlog.Compare(logs.Named, orderlog.CompareOptions{})
+	if err != nil {
+		return nil, err
+	}
+	r := bisect.RunLogs(c)
+	r.Lost = slices.Concat(r.Lost, c.Trouble(), logs.Missing, s.Lost())
+	if len(r.Lost) == 0 && c.State.First == nil && !hashesCompared(c) {
+		r.Lost = append(r.Lost, "no hash of the same state point in two order logs")
+	}
+	return r, nil
+}
+
+// foreignHashes returns the comparison of the logs of engines beside the peers' states, nil if there are
+// none: hashes in logs of ours are compared as roots of the states.
+func (g *gatherer) foreignHashes() *orderlog.Comparison {
+	foreign := slices.ContainsFunc(g.s.LogFiles(), func(f *bundle.File) bool { return f.Format.Name != "order-log" })
+	if !foreign {
+		return nil
+	}
+	if g.e.Orders != nil || len(g.logs) > 0 {
+		return g.e.Orders
+	}
+	logs, err := g.s.Logs(nil)
+	if err != nil {
+		return nil // whoever needs them says so
+	}
+	defer logs.Close()
+	c, err := orderlog.Compare(logs.Named, orderlog.CompareOptions{})
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// hashesCompared reports whether two logs have a hash of one state point.
+func hashesCompared(c *orderlog.Comparison) bool {
+	return slices.ContainsFunc(c.State.Hashes, func(h orderlog.HashSummary) bool { return h.Equal+h.Differ > 0 })
+}
+
+// bisected is Bisect; what the order logs say is known if they were read.
+func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
+	s := g.s
+	if len(s.Peers()) < 2 {
+		return byTraces(s)
+	}
+	peers, err := s.Compared(g.hashes())
+	if err != nil {
+		return nil, err
+	}
+	traces, err := s.Traces(bundle.TraceOptions{Which: bundle.Beside})
+	if err != nil {
+		return nil, err
+	}
+	opts := bisect.Options{Sim: g.builds.Sim, Own: func(needed bool) []*tracediff.Result {
+		if needed || g.spread {
+			g.ownTraces()
+		}
+		return g.own
+	}}
+	if report := g.builds.Progress; report != nil {
+		opts.Progress = func(done, total int64) { report("replaying the orders", done, total) }
+	}
+	if drill {
+		of := map[*bisect.Peer]*bundle.Peer{}
+		for i, p := range peers {
+			of[p] = s.Peers()[i]
+		}
+		opts.Traced = func(p *bisect.Peer) (bisect.Traced, error) { return s.TraceOf(of[p]) }
+	}
+	if len(traces.Groups)+len(traces.Claims) > 0 {
+		if opts.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
+			traces.Missing = append(traces.Missing, err.Error())
+		}
+	}
+	r, err := bisect.Run(peers, opts)
+	if err != nil {
+		return nil, err
+	}
+	if b := r.Bracket; b != nil {
+		r.Notes = append(r.Notes, formats.Unchecked(s.Tree(), slices.Concat(b.GoodFiles, b.BadFiles))...)
+	}
+	if c := g.foreignHashes(); c != nil {
+		r.ByLogs(c)
+	}
+	r.Lost = append(r.Lost, g.ownLost...)
+	if r.Diverged() {
+		r.Notes = append(r.Notes, g.ownNotes...)
+	}
+	conclude(r, s, traces)
+	return r, nil
+}
+
+// maxWhole is how many bytes of traces of ours are read to their end, for healings, later
+// splits, and to see how a divergence spreads. Larger ones are read up to where they first
+// differ.
+const maxWhole = 64 << 20
+
+// ownTraces compares the traces that the peers left by docs/trace.md.
+func (g *gatherer) ownTraces() {
+	traces, err := g.s.Traces(bundle.TraceOptions{Which: bundle.Rest})
+	if traces == nil {
+		if err != nil {
+			g.ownLost = append(g.ownLost, err.Error())
+		}
+		return
+	}
+	g.ownLost = slices.Concat(g.ownLost, traces.Damaged, traces.Torn())
+	if err != nil {
+		return // they are fewer than two
+	}
+	var size int64
+	for _, group := range traces.Groups {
+		for _, t := range group {
+			if stat, err := g.s.Tree().Stat(t.File); err == nil {
+				size += stat.Size()
+			}
+		}
+	}
+	traces.Claims = nil
+	if size > maxWhole {
+		g.ownNotes = append(g.ownNotes, "the traces were read up to where they first differ: no healing or later split is known from them")
+	}
+	g.own, err = traces.Compare(tracediff.Options{FirstOnly: size > maxWhole, Context: -1, Limit: 100, Progress: g.advance(size)})
+	if err != nil {
+		g.ownLost = append(g.ownLost, err.Error())
+	}
+}
+
+// conclude adds what of the session could not be used.
+func conclude(r *bisect.Result, s *bundle.Session, traces *bundle.Traces) {
+	lost, warnings := s.Unused()
+	r.Lost = slices.Concat(r.Lost, traces.Missing, lost, s.Lost())
+	r.Warnings = slices.Concat(r.Warnings, warnings, s.Warnings())
+}
+
+// byTraces bisects by only the traces, where fewer than two peers left a state or a log of ours.
+func byTraces(s *bundle.Session) (*bisect.Result, error) {
+	traces, err := s.Traces(bundle.TraceOptions{Logs: true})
+	if errors.As(err, new(*bundle.AloneError)) {
+		return nil, s.Alone()
+	}
+	if err != nil {
+		return nil, err
+	}
+	results, err := traces.Compare(tracediff.Options{Context: -1})
+	if err != nil {
+		return nil, err
+	}
+	r := bisect.RunTraces(results)
+	r.Notes = append(r.Notes, traces.Notes...)
+	for _, t := range results {
+		for i := range t.Noise {
+			r.Notes = append(r.Notes, report.NoiseText(&t.Noise[i]))
+		}
+	}
+	for _, p := range s.Peers() {
+		r.Lost = slices.Concat(r.Lost, p.States.Warnings, p.Lost)
+	}
+	if len(r.Peers) == 0 { // only what games wrote was there to compare
+		r.Peers = left(s)
+	}
+	conclude(r, s, traces)
+	if n := len(traces.Copies); n > 0 {
+		r.Notes = append(r.Notes, "left out, since others say the same: "+prose.Count(n, "file", "files"))
+	}
+	return r, nil
+}
+
+// left returns the peers who left states or an order log.
+func left(s *bundle.Session) (list []bisect.PeerInfo) {
+	for i, name := range s.PeerNames() {
+		p := s.Peers()[i]
+		list = append(list, bisect.PeerInfo{Name: name, Path: p.Path, Snapshots: len(p.States.Entries), Log: p.Log != nil, States: p.States})
+	}
+	return list
+}

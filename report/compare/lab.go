@@ -1,0 +1,170 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report/verdict"
+)
+
+// Builds are the simulators that the orders of a session are replayed in.
+type Builds struct {
+	// Sim is the build that is trusted, nil for none. Own is the one that the peer had which
+	// is wrong; nil if that is not known, or the same.
+	Sim, Own *bisect.Sim
+	// Witness is a game that plays the recordings of the peers again, nil for none.
+	Witness *Witness
+	// Replays is how many replays experiments may take, beside those that find the peer who
+	// is wrong, and a second look at what departs; 0 for as many as are begun in a minute.
+	Replays int
+	// Progress, if not nil, is called while orders are replayed, with what for, and the
+	// ticks that are done and all.
+	Progress func(what string, done, total int64)
+}
+
+// maxTime is for how long experiments are begun if nobody says how many there may be.
+const maxTime = time.Minute
+
+// The sizes of experiments: how many replays show that a build does not do the same twice,
+// how far games roll back and how long before its tick an order is given, in ticks, and
+// whose predictions are tried.
+const (
+	repeats    = 24
+	depth      = 8
+	latency    = 8
+	maxPlayers = 8
+)
+
+// bench replays the orders of the peers once more.
+type bench struct {
+	builds Builds
+	own    *bisect.Sim
+	replay *bisect.Replay
+	made   int
+	ends   time.Time
+}
+
+// lab returns what makes experiments, nil if nothing was replayed.
+func (g *gatherer) lab() *verdict.Lab {
+	b := g.builds
+	if b.Sim == nil {
+		return nil
+	}
+	l := &verdict.Lab{Sim: b.Sim.Name, Own: b.Sim.Name, Given: b.Own != nil}
+	x := &bench{builds: b, own: b.Sim, replay: g.e.Bisect.Replay}
+	if b.Own != nil {
+		l.Own, x.own = b.Own.Name, b.Own
+	}
+	l.Try, l.Allowed = x.try, x.allowed
+	return l
+}
+
+// allowed reports whether as many replays may still be made as an experiment takes.
+func (x *bench) allowed(t verdict.Trying) bool {
+	if x.own.Interrupted() {
+		return false
+	}
+	if x.builds.Replays > 0 {
+		return x.made+x.takes(t) <= x.builds.Replays
+	}
+	if x.ends.IsZero() {
+		x.ends = time.Now().Add(maxTime)
+	}
+	return !time.Now().After(x.ends)
+}
+
+// takes returns how many replays an experiment takes at most.
+func (x *bench) takes(t verdict.Trying) int {
+	switch n := replays(t.Mode); {
+	case t.Mode == bisect.Predict:
+		return n * len(x.players(t))
+	case t.Mode == bisect.Against && !x.steps(): // a second time if they have no systems
+		return 2 * n
+	default:
+		return n
+	}
+}
+
+// replays returns how many replays a trial in a mode takes.
+func replays(mode bisect.TrialMode) int {
+	switch mode {
+	case bisect.Plain, bisect.CheckCaches:
+		return 1
+	case bisect.Repeat:
+		return repeats
+	}
+	return 2 // instances side by side; what is rolled back is only the last ticks
+}
+
+// steps reports whether both builds are known to have systems.
+func (x *bench) steps() bool {
+	return slices.Contains(x.builds.Sim.Can, bisect.CanSystems) && slices.Contains(x.own.Can, bisect.CanSystems)
+}
+
+// try makes an experiment.
+func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
+	if t.Mode == bisect.Predict {
+		return x.predict(t)
+	}
+	opts := bisect.TrialOptions{Mode: t.Mode}
+	switch t.Mode {
+	case bisect.CheckPurity:
+		opts.Since, opts.Ahead = &t.Tick, latency
+	case bisect.Serialize:
+		opts.Since = &t.Tick
+	case bisect.Repeat:
+		opts.Runs = repeats
+	case bisect.Rollback:
+		opts.Depth, opts.Since = depth, &t.Tick
+	case bisect.Against:
+		opts.Against = x.own
+		opts.DrillFrom = t.Tick
+		opts.Drill = true
+		trial, err := x.again(x.builds.Sim, t, opts)
+		if err == nil || x.steps() {
+			return trial, err
+		}
+		opts.Drill = false // they may have no systems
+		return x.again(x.builds.Sim, t, opts)
+	}
+	return x.again(x.own, t, opts)
+}
+
+// predict plays the tick ahead with the orders of each player in turn, and takes it back.
+func (x *bench) predict(t verdict.Trying) (trial *bisect.Trial, err error) {
+	for _, player := range x.players(t) {
+		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &t.Tick, Lasting: true, Predict: []uint32{player}})
+		if err != nil || trial.First != nil {
+			return trial, err
+		}
+	}
+	return trial, nil
+}
+
+// players returns those whose orders are predicted: who gives some in the tick, else around it.
+func (x *bench) players(t verdict.Trying) []uint32 {
+	players := x.replay.OrdersFrom(t.Peer, t.Tick, t.Tick+1)
+	if len(players) == 0 {
+		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, latency), t.Tick+latency)
+	}
+	if len(players) == 0 { // a game plays ahead without orders, too
+		players = []uint32{0}
+	}
+	return players[:min(len(players), maxPlayers)]
+}
+
+// again replays until the end of the divergent tick.
+func (x *bench) again(sim *bisect.Sim, t verdict.Trying, opts bisect.TrialOptions) (*bisect.Trial, error) {
+	x.made += replays(t.Mode)
+	if p := x.builds.Progress; p != nil {
+		opts.Progress = func(done, total int64) { p("experiment, "+string(t.Mode), done, total) }
+	}
+	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: t.Tick + 1, Options: opts})
+	if sim.Interrupted() { // what it found until then proves nothing
+		return nil, fmt.Errorf("%w: %w", bisect.ErrUnplayable, context.Cause(sim.Context))
+	}
+	return trial, err
+}

@@ -1,0 +1,92 @@
+package compare
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/parallel"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// within finds the first of some ticks at whose end the first peer's trace and another
+// peer's differ, and the system after which they began to; of several peers the earliest
+// system counts.
+func (g *gatherer) within(from, to uint64) (found *verdict.Within, err error) {
+	var traces []bisect.Traced
+	var folders []string
+	defer func() {
+		for _, t := range traces {
+			err = errors.Join(err, t.Close())
+		}
+	}()
+	for _, o := range g.s.OwnTraces() {
+		if t, err := formats.OpenTraced(g.s.Tree(), o.Trace); err == nil { // what cannot be read has been said
+			traces, folders = append(traces, t), append(folders, o.Path)
+		}
+	}
+	systems := make([][]bisect.TracedSystem, len(traces))
+	errs := make([]error, len(traces))
+	for tick := from; tick < to && found == nil; tick++ {
+		var wait parallel.Group
+		for i, t := range traces { // each reads its way to the first tick
+			wait.Go(func() { systems[i], errs[i] = t.Tick(tick) })
+		}
+		wait.Wait()
+		at := 0
+		for i := 1; i < len(traces); i++ {
+			if errs[0] != nil || errs[i] != nil {
+				continue
+			}
+			if k := parts(systems[0], systems[i]); k >= 0 && (found == nil || k < at) {
+				found, at = &verdict.Within{Tick: tick, System: systems[i][k].System, Index: k, Scopes: differing(systems[0][k].Sums, systems[i][k].Sums)}, k
+			}
+		}
+	}
+	if found != nil {
+		found.Ends = map[string]merkle.Short{}
+		for i, list := range systems {
+			if len(list) == 0 || errs[i] != nil {
+				continue
+			}
+			if sum, ok := list[len(list)-1].Sums[""]; ok {
+				found.Ends[folders[i]] = sum
+			}
+		}
+	}
+	return found, nil
+}
+
+// parts returns the index of the system from which on the whole states differ until the
+// end of the tick, below 0 if they do not, or are not traced after the same systems.
+func parts(a, b []bisect.TracedSystem) int {
+	if len(a) != len(b) {
+		return -1
+	}
+	at := -1
+	for i := len(a) - 1; i >= 0; i-- {
+		x, ok1 := a[i].Sums[""]
+		y, ok2 := b[i].Sums[""]
+		if a[i].System != b[i].System || !ok1 || !ok2 {
+			return -1
+		}
+		if x == y {
+			return at
+		}
+		at = i
+	}
+	return at
+}
+
+// differing returns the scopes whose sums differ, in order.
+func differing(a, b map[string]merkle.Short) (scopes []string) {
+	for _, scope := range slices.Sorted(maps.Keys(a)) {
+		if sum, ok := b[scope]; ok && scope != "" && sum != a[scope] {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}

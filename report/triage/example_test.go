@@ -1,0 +1,22 @@
+package triage_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/desynctool/desynctool/report/triage"
+)
+
+// A bundle has a name of its own in its reports, wherever it lies.
+func ExampleReader_Read() {
+	var r triage.Reader
+	reports, err := r.Read(context.Background(), "../../testdata/openttd/rng_poke", "upload.zip")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, one := range reports {
+		fmt.Println(one.Status, one.Session.Game, one.Session.Seed)
+	}
+	// Output: diverged OpenTTD 0000000000000309
+}

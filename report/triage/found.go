@@ -1,0 +1,142 @@
+package triage
+
+import (
+	"context"
+	"io"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/isolate"
+)
+
+// Found is what triage finds before anything is rendered: the report of one match, or several matches.
+type Found struct {
+	Report *report.Report // nil of several
+
+	Matches []report.MatchDocument
+	Named   string                              // all of them, in a line
+	One     func(i int) (*report.Report, error) // reports on Matches[i]
+
+	// Copy writes what was read without the names of players, and says in what of the copy names may be, a line each. It
+	// may be called once, after all reports were made. Nil where names are not replaced.
+	Copy func(ctx context.Context, out io.Writer) (left []string, err error)
+
+	// Died is how the process ended that was to read, of which Report is; nil if it did not.
+	Died *isolate.DiedError
+
+	Usage func() string // how much was read
+	io.Closer
+}
+
+// Opened is evidence that was opened, and what it is replayed with.
+type Opened struct {
+	Paths   []string
+	Tree    *archive.Tree
+	Matches *bundle.Matches
+	Builds  compare.Builds
+
+	// Context ends with the command, or with its time.
+	Context context.Context
+	// Wall says which limit of time has ended the context, "" for none; what was found until then is a
+	// report. Nil for none.
+	Wall func() string
+	// Progress is how far comparing is, nil to hear nothing.
+	Progress func(done, total int64)
+
+	names Scrubber
+}
+
+// Open looks at what lies below some paths in a tree. Without an error Found closes the tree, else Open
+// has.
+func Open(ctx context.Context, tree *archive.Tree, paths []string, builds compare.Builds) (*Opened, error) {
+	return open(ctx, tree, paths, builds, kept{})
+}
+
+func open(ctx context.Context, tree *archive.Tree, paths []string, builds compare.Builds, names Scrubber) (*Opened, error) {
+	matches, err := names.Open(tree, paths)
+	if err != nil {
+		err = tree.Explain(err)
+		tree.Close()
+		return nil, err
+	}
+	return &Opened{Paths: paths, Tree: tree, Matches: matches, Builds: builds, Context: ctx, names: names}, nil
+}
+
+// Find reports on the only match, or on the one that number names, or lists several if it is nil. After
+// an error the tree is closed.
+func (o *Opened) Find(number *int) (*Found, error) {
+	f := &Found{Closer: o.Tree, Usage: func() string { return o.Tree.Usage(o.Paths).String() }}
+	list := o.Matches.List
+	if len(list) > 1 && number == nil {
+		o.Builds.Progress = nil
+		f.Named = o.Matches.String()
+		for _, x := range list {
+			f.Matches = append(f.Matches, x.Document())
+		}
+		f.One = func(i int) (*report.Report, error) { return o.one(list[i]), nil }
+		return f, nil
+	}
+	x, err := list[0], error(nil)
+	if number != nil {
+		x, err = o.Matches.Get(*number)
+	}
+	if err == nil {
+		if f.Report, err = o.report(x); err == nil {
+			o.names.Report(f.Report)
+		}
+	}
+	if err != nil {
+		o.Tree.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// report reports on a match that is the only one, or that somebody named.
+func (o *Opened) report(x *bundle.Match) (*report.Report, error) {
+	s, err := x.Open()
+	if err != nil {
+		return nil, o.Tree.Explain(err)
+	}
+	r, err := compare.Triage(s, o.Builds, o.Progress)
+	wall := ""
+	if o.Wall != nil {
+		wall = o.Wall()
+	}
+	if over := o.Tree.Interrupted(); over != nil && (wall == "" || err != nil) {
+		return nil, over
+	}
+	if err != nil {
+		return nil, o.Tree.Explain(err)
+	}
+	r.Warnings = append(r.Warnings, x.Doubts...)
+	switch {
+	case wall != "":
+		r.Warnings = append(r.Warnings, wall+"; this is what was found until then")
+	case o.Context.Err() != nil:
+		r.Warnings = append(r.Warnings, "interrupted: this is what was found until then")
+	}
+	r.EscapeBytes()
+	return r, nil
+}
+
+// one reports on one of several matches. That there is nothing to report on is a report.
+func (o *Opened) one(x *bundle.Match) *report.Report {
+	of := x.Document()
+	s, err := x.Open()
+	var r *report.Report
+	if err == nil {
+		r, err = compare.Triage(s, o.Builds, nil)
+	}
+	if err != nil {
+		r = report.NoReport(report.StatusOfError(err), prose.OneLine(err.Error()))
+		r.Session.Game = x.Game
+	}
+	r.Match = &of
+	r.EscapeBytes()
+	o.names.Report(r)
+	return r
+}

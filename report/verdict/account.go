@@ -1,0 +1,407 @@
+package verdict
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Account is what a game wrote of desyncs into one file.
+type Account struct {
+	File string
+	// Peer is whose file it is. Said says that it says so itself; else it is called after its
+	// path.
+	Peer string
+	Said bool
+	// Placed says that it lies among other evidence of Peer.
+	Placed bool
+	// Engine is whose messages they are. Arbiter says that a value without a peer is the one
+	// that a server takes for right, as tracediff.Dialect has it.
+	Engine  string
+	Arbiter bool
+	// TickName returns the engine's own name of a tick, nil if that is the number.
+	TickName func(tick uint64) string
+	Claims   []tracediff.Claim
+	// Facts are what the file says of the game and of the machine, by name.
+	Facts map[string]string
+}
+
+// WordKind is how much the messages of games say.
+type WordKind int
+
+// Kinds of words, by the first message that says most.
+const (
+	WordOnly     WordKind = iota // that there is a desync, and no two checksums of one tick
+	WordQuoted                   // the same, in what may be a quotation
+	WordSums                     // two different checksums of one tick
+	WordSelfTest                 // one machine computed the same tick twice, with two results
+	WordReplay                   // a replay came to another result than its recording
+)
+
+// Proves reports whether it is known by the word of a game that there are two results.
+func (k WordKind) Proves() bool { return k >= WordSums }
+
+// Unnamed is the peer that a message means without naming it.
+const Unnamed = "another peer"
+
+// Word is what the messages of games say together.
+type Word struct {
+	Kind WordKind
+	// Engine is whose message Claim is: the first one that says most. At is the tick that it
+	// names, nil if it names none.
+	Engine string
+	Claim  tracediff.Claim
+	At     *Moment
+	// By is whose program wrote it, as far as that is known, and Accused whom the messages of
+	// that tick accuse.
+	By      string
+	Accused []string
+	// Logs are the files, Mentioned the peers that the messages name and of whom there is no file.
+	Logs      []WordLog
+	Mentioned []string
+	// Sums are the peers by the checksum that the messages say each had at that tick, in the order of
+	// the messages. There are none if they state none.
+	Sums []WordSum
+	// Mutual are the pairs of peers that accuse each other there.
+	Mutual [][2]string
+	// Torn are peers to whom the messages give two checksums of that tick.
+	Torn []string
+}
+
+// WordLog is one file with messages.
+type WordLog struct {
+	File string
+	// Peer is whose it is. It is empty if it is of one of the peers that the messages of others
+	// name, and not known of which.
+	Peer string
+	By   OwnerBy
+	// Called is what the file is called after its path, or says itself.
+	Called string
+}
+
+// OwnerBy is what the owner of a file is known from.
+type OwnerBy int
+
+// Ways to know the owner.
+const (
+	OwnerByPath  OwnerBy = iota // it is called after its path
+	OwnerSaid                   // the file says so
+	OwnerMatched                // it accuses somebody whose own file accuses this peer, with the checksums the other way round
+	OwnerOpen                   // it is not known: Peer is empty
+)
+
+// WordSum is a checksum with the peers that had it. Right says that a server takes it for right.
+type WordSum struct {
+	Sum   string
+	Peers []string
+	Right bool
+}
+
+// Hear puts together what accounts say, nil if they say nothing. What one of them says counts
+// as it stands: nothing is known but that the game wrote it.
+func Hear(accounts []Account) *Word {
+	w := &Word{}
+	first, at := w.choose(accounts)
+	if first == nil {
+		return nil
+	}
+	w.Engine = at.Engine
+	h := hearing{accounts: accounts, owners: owners(accounts)}
+	if w.Kind == WordSelfTest || w.Kind == WordReplay {
+		w.runs(accounts)
+		return w
+	}
+	w.By = h.owner(at, first)
+	w.mention(&h)
+	w.sums(&h)
+	return w
+}
+
+// choose finds the message that says most: one that proves, else one that names a tick, else the
+// first; of several the earliest. It returns it with its account, nil if there is none.
+func (w *Word) choose(accounts []Account) (first *tracediff.Claim, of *Account) {
+	rank := func(c *tracediff.Claim) int {
+		switch {
+		case c.Proves():
+			return 0
+		case !c.Quoted && c.HasTick:
+			return 1
+		case !c.Quoted:
+			return 2
+		}
+		return 3
+	}
+	for i := range accounts {
+		for k := range accounts[i].Claims {
+			c := &accounts[i].Claims[k]
+			if first == nil || cmp.Or(cmp.Compare(rank(c), rank(first)), cmp.Compare(btoi(!c.HasTick), btoi(!first.HasTick)), cmp.Compare(c.Tick, first.Tick)) < 0 {
+				first, of = c, &accounts[i]
+			}
+		}
+	}
+	if first == nil {
+		return nil, nil
+	}
+	w.Claim = *first
+	switch {
+	case first.Quoted:
+		w.Kind = WordQuoted
+	case !first.Proves():
+		w.Kind = WordOnly
+	case first.Replay && onceRecorded(accounts, first):
+		w.Kind = WordReplay
+	case first.SelfTest:
+		w.Kind = WordSelfTest
+	default:
+		w.Kind = WordSums
+	}
+	if first.HasTick {
+		w.At = &Moment{Number: first.Tick, Native: nameOf(of.TickName, first.Tick)}
+	}
+	return first, of
+}
+
+// onceRecorded reports whether all that messages say to have been recorded of a replay's tick
+// is the same.
+func onceRecorded(accounts []Account, first *tracediff.Claim) bool {
+	recorded := ""
+	for i := range accounts {
+		for k := range accounts[i].Claims {
+			c := &accounts[i].Claims[k]
+			if !c.Replay || c.HasTick != first.HasTick || c.Tick != first.Tick || !c.HasTick && c != first {
+				continue
+			}
+			for _, v := range c.Values {
+				switch {
+				case v.Peer == c.By:
+				case recorded == "":
+					recorded = v.Value
+				case !tracediff.EqualSums(recorded, v.Value):
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// runs takes the two sides of a self-test, or of a replay, for the peers.
+func (w *Word) runs(accounts []Account) {
+	for i := range accounts {
+		w.Logs = append(w.Logs, WordLog{accounts[i].File, "", OwnerOpen, accounts[i].Peer})
+	}
+	w.Mentioned = []string{tracediff.FirstRun, tracediff.SecondRun}
+	var sums [2]string
+	for i, v := range w.Claim.Values {
+		run := min(i, 1)
+		if w.Kind == WordReplay {
+			run = btoi(v.Peer == w.Claim.By)
+		}
+		if sums[run] == "" {
+			sums[run] = v.Value
+		}
+	}
+	for run, sum := range sums {
+		if sum != "" {
+			w.Sums = append(w.Sums, WordSum{Sum: sum, Peers: w.Mentioned[run : run+1]})
+		}
+	}
+}
+
+// hearing is accounts with whose they are.
+type hearing struct {
+	accounts []Account
+	owners   []WordLog // of each account
+}
+
+// own returns whether a value of a claim is that of the peer whose program wrote it.
+func (a *Account) own(c *tracediff.Claim, i int) bool {
+	v := c.Values[i]
+	if v.Peer != "" {
+		return v.Peer == c.By
+	}
+	// Of two values without a peer the first is the program's own.
+	return !a.Arbiter && !slices.ContainsFunc(c.Values[:i], func(before tracediff.ClaimedValue) bool { return before.Peer == "" || before.Peer == c.By })
+}
+
+// owner returns whose program wrote a claim, "" if that is not known.
+func (h *hearing) owner(a *Account, c *tracediff.Claim) string {
+	if c.By != "" && !c.Replay { // a replay is of whose log it is
+		return c.By
+	}
+	for i := range h.accounts {
+		if &h.accounts[i] == a {
+			return h.owners[i].Peer
+		}
+	}
+	return ""
+}
+
+// stated is a checksum of a peer that a claim states; the peer is "" if the claim's writer is not
+// known.
+type stated struct {
+	peer, sum  string
+	own, right bool
+}
+
+// states returns the checksums that a claim states.
+func (h *hearing) states(a *Account, c *tracediff.Claim) (list []stated) {
+	for i, v := range c.Values {
+		s := stated{peer: v.Peer, sum: v.Value, own: a.own(c, i)}
+		switch {
+		case s.own:
+			s.peer = h.owner(a, c)
+		case v.Peer == "" && a.Arbiter:
+			s.right = true
+		case v.Peer == "":
+			s.peer = Unnamed
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// names returns the peers that a claim names, those that it accuses first.
+func (h *hearing) names(a *Account, c *tracediff.Claim) (list []string) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for _, name := range c.Peers {
+		add(name)
+	}
+	for _, s := range h.states(a, c) {
+		if !s.own {
+			add(s.peer)
+		}
+	}
+	if !c.Replay {
+		add(c.By)
+	}
+	return list
+}
+
+// mention lists the files, and the peers of whom there is none.
+func (w *Word) mention(h *hearing) {
+	w.Logs = h.owners
+	has := map[string]bool{}
+	for _, log := range h.owners {
+		has[log.Peer] = true
+	}
+	for i := range h.accounts {
+		a := &h.accounts[i]
+		for k := range a.Claims {
+			for _, name := range h.names(a, &a.Claims[k]) {
+				if !has[name] {
+					has[name] = true
+					w.Mentioned = append(w.Mentioned, name)
+				}
+			}
+		}
+	}
+}
+
+// sums groups the peers by the checksums that messages of the tick give them, and finds who
+// accuses whom there.
+func (w *Word) sums(h *hearing) {
+	type known struct {
+		sum string
+		own bool
+	}
+	of := map[string]known{}
+	var order []stated
+	accuses, accused, torn := map[[2]string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range h.accounts {
+		a := &h.accounts[i]
+		for k := range a.Claims {
+			c := &a.Claims[k]
+			if c.Quoted != w.Claim.Quoted || c.HasTick != w.Claim.HasTick || c.Tick != w.Claim.Tick || !c.HasTick && !sameWords(c, &w.Claim) {
+				continue
+			}
+			by := h.owner(a, c)
+			for _, name := range c.Peers {
+				if !accused[name] {
+					accused[name] = true
+					w.Accused = append(w.Accused, name)
+				}
+				accuses[[2]string{by, name}] = by != ""
+			}
+			for _, s := range h.states(a, c) {
+				switch before, known := of[s.peer]; {
+				case s.right || s.peer == "":
+					order = append(order, s)
+				case !known:
+					order = append(order, s)
+				case !tracediff.EqualSums(before.sum, s.sum) && s.peer != Unnamed && !torn[s.peer]:
+					torn[s.peer] = true
+					w.Torn = append(w.Torn, s.peer)
+				}
+				if s.peer != "" {
+					of[s.peer] = known{s.sum, s.own}
+				}
+			}
+		}
+	}
+	group := map[string]int{} // in w.Sums, by SumKey
+	for _, s := range order {
+		if torn[s.peer] {
+			continue
+		}
+		key := tracediff.SumKey(s.sum)
+		i, ok := group[key]
+		if !ok {
+			i = len(w.Sums)
+			group[key] = i
+			w.Sums = append(w.Sums, WordSum{Sum: s.sum})
+		}
+		w.Sums[i].Right = w.Sums[i].Right || s.right
+		if s.peer != "" {
+			w.Sums[i].Peers = append(w.Sums[i].Peers, s.peer)
+		}
+	}
+	for _, pair := range slices.SortedFunc(maps.Keys(accuses), func(a, b [2]string) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	}) {
+		if pair[0] < pair[1] && accuses[pair] && accuses[[2]string{pair[1], pair[0]}] {
+			w.Mutual = append(w.Mutual, pair)
+		}
+	}
+}
+
+func sameWords(a, b *tracediff.Claim) bool {
+	return a.File == b.File && a.Pos == b.Pos && a.Text == b.Text
+}
+
+// Runs reports whether the two sides are of one game that was computed twice, and no two peers.
+func (w *Word) Runs() bool { return w.Kind == WordSelfTest || w.Kind == WordReplay }
+
+// Peers returns the peers of which there is a file, then those that are only mentioned.
+func (w *Word) Peers() (list []report.TriagedPeer) {
+	group := map[string]int{}
+	for i, g := range w.Sums {
+		for _, name := range g.Peers {
+			group[name] = i + 1
+		}
+	}
+	has := map[string]bool{"": true}
+	if w.Runs() {
+		for _, name := range w.Mentioned {
+			list = append(list, report.TriagedPeer{Name: name, Group: group[name], ClaimLog: true})
+		}
+		return list
+	}
+	for _, log := range w.Logs {
+		if !has[log.Peer] {
+			has[log.Peer] = true
+			list = append(list, report.TriagedPeer{Name: log.Peer, Group: group[log.Peer], ClaimLog: true})
+		}
+	}
+	for _, name := range w.Mentioned {
+		list = append(list, report.TriagedPeer{Name: name, Group: group[name], Mentioned: true})
+	}
+	return list
+}

@@ -1,0 +1,297 @@
+package verdict
+
+import (
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report"
+)
+
+// answer goes through the steps. After one at which nothing differs, the steps that would
+// narrow it are left out.
+func (c *Conclusion) answer(e Evidence) {
+	if c.Word != nil {
+		c.answerWord()
+		return
+	}
+	c.answerPreflight()
+	c.answerInputs()
+	if c.Bracket == nil {
+		switch {
+		case !c.Search.Compares():
+			c.put(StepBracket, report.RungOpen, needs(StatesOrHashes)...)
+		default:
+			c.put(StepBracket, report.RungEqual)
+		}
+		c.answerChecksums()
+		if c.Diverged() {
+			c.answerCause()
+		}
+		c.answerClaims()
+		return
+	}
+	switch {
+	case c.InitialState:
+		c.put(StepInitial, report.RungFound)
+	case c.Bracket.Good != nil:
+		c.put(StepInitial, report.RungEqual)
+	default:
+		c.put(StepInitial, report.RungOpen, needs(EarlierState)...)
+	}
+	c.put(StepBracket, report.RungFound)
+	c.answerChecksums()
+	c.answerTick()
+	c.answerArchetype(e)
+	c.answerValues()
+	c.answerPeers()
+	c.answerCause()
+	c.answerClaims()
+}
+
+func (c *Conclusion) answerPreflight() {
+	state := report.RungFound
+	for _, f := range c.Facts {
+		if f.Must {
+			state = report.RungTrouble
+		}
+	}
+	if len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0 {
+		state = report.RungTrouble
+	}
+	c.put(StepPreflight, state)
+}
+
+func (c *Conclusion) answerInputs() {
+	switch c.Inputs.State {
+	case InputsUnknown:
+		if c.Runs == RunsOfSelfTest {
+			c.put(StepInputs, report.RungEqual)
+			return
+		}
+		c.put(StepInputs, report.RungOpen, needs(OrderLogs)...)
+	case InputsApart:
+		c.put(StepInputs, report.RungOpen, needs(CommonOrderLogs)...)
+	case InputsSameSoFar:
+		c.put(StepInputs, report.RungOpen, Need{What: WholeOrderLogs, Of: c.Inputs.Unheard})
+	case InputsOther:
+		c.put(StepInputs, report.RungFound)
+	case InputsLogs:
+		c.put(StepInputs, report.RungTrouble)
+	default:
+		c.put(StepInputs, report.RungEqual)
+	}
+}
+
+func (c *Conclusion) answerChecksums() {
+	if c.Checksums == nil {
+		return
+	}
+	state := report.RungFound
+	if c.Checksums.State == SumsBlind {
+		state = report.RungTrouble
+	}
+	c.put(StepChecksums, state)
+}
+
+func (c *Conclusion) answerTick() {
+	if c.InitialState || c.Loaded != nil {
+		return
+	}
+	late := c.Bracket.Good == nil && c.Bracket.By == bisect.ByChecksums && c.Held.Traces > 1 // the traces differ from where they begin
+	blind := c.Kind == bisect.BlindChecksum                                                  // hashes of more ticks, of the same kind, would show no more
+	switch {
+	case c.Tick != nil:
+		c.put(StepTick, report.RungFound)
+	case late:
+		c.put(StepTick, report.RungOpen, needs(EarlierState)...)
+	case blind:
+		c.put(StepTick, report.RungOpen, needs(NearerStates, CoveringTraces)...)
+	default:
+		c.put(StepTick, report.RungOpen, needs(TickHashes, Traces)...)
+	}
+	switch {
+	case c.System != "" || c.Checkpoint != nil:
+		c.put(StepSystem, report.RungFound)
+	case late:
+		c.put(StepSystem, report.RungOpen, needs(EarlierState)...)
+	case blind:
+		c.put(StepSystem, report.RungOpen, needs(CoveringTraces)...)
+	default:
+		trace := SimulatorTrace
+		if c.SimFailed != "" && !c.OwnFailed || c.Unsteady {
+			trace = OtherSimulator
+		}
+		if c.Witnessed != nil { // no game says what it does within a tick
+			c.put(StepSystem, report.RungOpen, needs(Traces)...)
+			return
+		}
+		c.put(StepSystem, report.RungOpen, needs(Traces, trace)...)
+	}
+}
+
+func (c *Conclusion) answerArchetype(e Evidence) {
+	bad := MomentOf(c.Bracket.Bad)
+	root, known := c.Root()
+	switch list := c.MayBeFirst(); {
+	case known:
+		c.put(StepArchetype, report.RungFound)
+		switch {
+		case root == "":
+		case c.Component != "":
+			c.put(StepComponent, report.RungFound)
+		default:
+			c.put(StepComponent, report.RungOpen, needs(ColumnTraces)...)
+		}
+	case len(c.Archetypes) > 1:
+		c.put(StepArchetype, report.RungOpen, needs(ArchetypeTraces)...)
+	case len(list) == 1:
+		c.put(StepArchetype, report.RungFound)
+		if c.Component != "" {
+			c.put(StepComponent, report.RungFound)
+		}
+	case len(list) > 0 && !c.valuesDiffer() && len(c.schema()) == 0:
+		c.put(StepArchetype, report.RungOpen, needs(SameColumns)...)
+	case len(list) > 1 && c.Kind == bisect.BlindChecksum:
+		c.put(StepArchetype, report.RungOpen, needs(NearerStates, CoveringTraces)...)
+	case len(list) > 1:
+		c.put(StepArchetype, report.RungOpen, needs(NearerStates, ArchetypeTraces)...)
+	default:
+		c.put(StepArchetype, report.RungOpen, Need{What: States, At: &bad}, Need{What: ArchetypeTraces})
+	}
+}
+
+// answerValues says whether the entities and the fields are known.
+func (c *Conclusion) answerValues() {
+	if c.Compared == nil {
+		if c.Checkpoint == nil {
+			bad := MomentOf(c.Bracket.Bad)
+			c.put(StepField, report.RungOpen, Need{What: States, At: &bad})
+		}
+		return
+	}
+	entities, fields := c.first()
+	if entities {
+		c.put(StepEntity, report.RungFound)
+	}
+	if root, known := c.Root(); fields || known && root == "" {
+		c.put(StepField, report.RungFound)
+	}
+}
+
+// first reports whether entities, and fields of them, are known that differ in what diverged
+// first.
+func (c *Conclusion) first() (entities, fields bool) {
+	root, known := c.Root()
+	for i := range c.Locus {
+		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
+			entities, fields = true, true
+		}
+	}
+	fields = fields || len(c.schema()) > 0
+	for _, rows := range c.Compared.Rows {
+		if !rows.Cache && (!known || rows.Archetype == root) && len(rows.Keys) > 0 {
+			entities = true
+		}
+	}
+	return entities, fields
+}
+
+// schema returns the columns, of what diverged first, that are not the same on both sides.
+func (c *Conclusion) schema() (list []report.LocusSchema) {
+	if c.Compared == nil {
+		return nil
+	}
+	root, known := c.Root()
+	for _, s := range c.Compared.Schema {
+		if !s.Cache && (!known || s.Archetype == root) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Schema returns the columns, of what diverged first, that are not the same on both sides,
+// where no value differs in it.
+func (c *Conclusion) Schema() []report.LocusSchema {
+	if c.valuesDiffer() {
+		return nil
+	}
+	return c.schema()
+}
+
+func (c *Conclusion) answerPeers() {
+	switch {
+	case len(c.Guilty) > 0 || c.Inputs.Differ():
+		c.put(StepPeers, report.RungFound)
+	case c.Runs != RunsOfPeers:
+		c.put(StepPeers, report.RungFound)
+	case len(c.Groups) < 2:
+		c.put(StepPeers, report.RungOpen, needs(MorePeers)...)
+	case c.Replayed && !c.Unsteady:
+		c.put(StepPeers, report.RungOpen) // the replay departs from no peer there, or from every one
+	default:
+		c.put(StepPeers, report.RungOpen, needs(c.replay())...)
+	}
+}
+
+// replay returns what a replay of the orders needs.
+func (c *Conclusion) replay() Artifact {
+	switch {
+	case c.SimFailed != "" && !c.OwnFailed || c.Unsteady:
+		return OtherSimulator
+	case c.Held.Logs == 0:
+		return SimulatorOrders
+	}
+	return Simulator
+}
+
+func (c *Conclusion) answerCause() {
+	if len(c.Causes) > 0 {
+		c.put(StepCause, report.RungFound)
+		return
+	}
+	list := c.separatesRuns()
+	switch {
+	case c.Tick == nil || c.Bracket == nil:
+		list = append(list, needs(NearerStates)...)
+	case c.Tick.Number+1 != pointOf(c.Compared):
+		after := Moment{Number: c.Tick.Number + 1}
+		if c.Bracket.Bad.Tick == after.Number {
+			after = MomentOf(c.Bracket.Bad)
+		}
+		list = append(list, Need{What: States, At: &after})
+	}
+	if !c.within.columns() {
+		list = append(list, Need{What: ColumnTraces})
+	}
+	switch replay := c.replay(); {
+	case replay != Simulator || !c.Replayed:
+		list = append(list, Need{What: replay})
+	case c.Witnessed != nil:
+	case c.Simulators.Own == "" || c.OwnFailed:
+		list = append(list, Need{What: OwnBuild})
+	}
+	c.put(StepCause, report.RungOpen, list...)
+}
+
+// pointOf returns the state point that was compared, 0 if there is none.
+func pointOf(k *report.Compared) uint64 {
+	if k == nil {
+		return 0
+	}
+	return k.Point
+}
+
+// answerClaims holds the first word of the engine against the evidence.
+func (c *Conclusion) answerClaims() {
+	first, wrong := c.FirstStatement()
+	if first == nil || c.Kind == bisect.StaleCache {
+		return
+	}
+	switch {
+	case first.Contradicted() || first.Late() || wrong > 0:
+		c.put(StepClaims, report.RungTrouble)
+	case first.Borne() || first.Fits():
+		c.put(StepClaims, report.RungFound)
+	default:
+		c.put(StepClaims, report.RungOpen)
+	}
+}

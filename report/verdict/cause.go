@@ -1,0 +1,120 @@
+package verdict
+
+import (
+	"github.com/desynctool/desynctool/bisect"
+)
+
+// Standing is what a cause rests on.
+type Standing int
+
+// Standings.
+const (
+	Looks Standing = iota // the divergence looks like it
+	Seen                  // the evidence shows it: orders that differ, a checksum that is not that of its state
+	Shown                 // an experiment made the same difference, or excluded all else
+)
+
+// Rate is how often something was right in measured sessions.
+type Rate struct{ Right, Of int }
+
+// Cause is a class of mistakes that may have caused a divergence. Those of a conclusion are
+// what the evidence leaves open, the likeliest first: it does not separate them.
+type Cause struct {
+	Class    string
+	Standing Standing
+	Signs    []Sign
+	// Rate is how often, in measured sessions with such evidence, it was one of the classes
+	// of the conclusion; nil if that was not measured.
+	Rate *Rate
+}
+
+// Confirmed reports whether the cause is more than a likeness.
+func (c *Cause) Confirmed() bool { return c.Standing != Looks }
+
+// Exclusion is a class that something excludes.
+type Exclusion struct {
+	Class string
+	By    Sign
+}
+
+// caused takes classes as what the evidence leaves, without those that are excluded. It
+// reports whether any is left.
+func (c *Conclusion) caused(standing Standing, rate *Rate, signs []Sign, classes ...string) bool {
+	c.Causes = nil
+	for _, class := range classes {
+		if !c.excluded(class) {
+			c.Causes = append(c.Causes, Cause{Class: class, Standing: standing, Signs: signs, Rate: rate})
+		}
+	}
+	return len(c.Causes) > 0
+}
+
+func (c *Conclusion) excluded(class string) bool {
+	for i := range c.Excluded {
+		if c.Excluded[i].Class == class {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Conclusion) exclude(by Sign, classes ...string) {
+	for _, class := range classes {
+		if !c.excluded(class) {
+			c.Excluded = append(c.Excluded, Exclusion{class, by})
+		}
+	}
+}
+
+// causes says what may have made the mistake: what the evidence itself shows, else what
+// experiments leave, else what the divergence looks like. What only later states show is no
+// evidence of it.
+func (c *Conclusion) causes(e Evidence, t *traits) {
+	if c.Kind == bisect.StateDiffers && (c.Compared == nil || c.valuesDiffer()) {
+		c.Likenesses = likenesses(t)
+	}
+	switch {
+	case c.seen(t):
+	case c.Kind != bisect.StateDiffers && c.Kind != bisect.BlindChecksum:
+	case c.Compared != nil && !c.valuesDiffer(): // only the columns of the files differ
+	case c.experiment(e, t):
+	default:
+		c.looks(t)
+	}
+}
+
+// seen takes causes that the evidence itself shows.
+func (c *Conclusion) seen(t *traits) bool {
+	switch {
+	case c.Kind == bisect.StaleCache && c.Cache != nil:
+		return c.caused(Seen, nil, []Sign{signOf(CacheRecomputed, c.Cache.Peer, c.Cache.Text)}, StaleCache)
+	case c.Kind == bisect.StaleCache:
+		return c.caused(Seen, nil, []Sign{sign(CachesUnderEqual)}, StaleCache)
+	case c.Kind == bisect.ChecksumOnly:
+		return c.caused(Seen, nil, []Sign{sign(OnlySumsDiffer)}, ChecksumDefect)
+	case c.Kind == bisect.BlindChecksum:
+		return c.caused(Seen, nil, []Sign{sign(SumsAreBlind)}, ChecksumDefect)
+	case t.inputs != "":
+		return c.caused(Seen, nil, []Sign{{Kind: OrdersDiffer, Order: t.inputs}}, inputClasses[t.inputs])
+	case c.Kind != bisect.StateDiffers:
+		return false
+	case t.initial:
+		return c.caused(Seen, nil, append([]Sign{sign(StartDiffers)}, t.data...), InitialState, DifferentData)
+	case c.Loaded != nil:
+		return c.caused(Seen, nil, []Sign{signOf(PartedByLoading, c.Loaded.Peer)}, t.byLoading(c.Loaded)...)
+	case t.exact && t.shape.notations:
+		return c.caused(Seen, nil, []Sign{sign(DecimalSigns)}, Locale)
+	case len(t.caches) > 0:
+		return c.caused(Seen, nil, []Sign{signOf(CachesBefore, t.caches...)}, StaleCache)
+	}
+	return false
+}
+
+// byLoading are the classes of mistakes of a peer that came back with another state: a timer is
+// off if all numbers are, by the ticks that it was away.
+func (t *traits) byLoading(l *bisect.Loaded) []string {
+	if t.exact && l.After != nil && t.shape.offBy(t.point-*l.After) {
+		return []string{TimerOff, SaveForgets}
+	}
+	return []string{SaveForgets, TimerOff}
+}

@@ -1,0 +1,463 @@
+package verdict
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Conclusion is what happened to a session, as far as the evidence goes. Its status is
+// report.StatusOf it.
+type Conclusion struct {
+	// Kind is what kind of divergence it is, "" if none was found.
+	Kind bisect.Kind
+	// Alone says that nothing could be compared; then Covers is what there is.
+	Alone  bool
+	Covers []Covered
+
+	// Bracket is where the states of the peers parted, nil if no states are known to
+	// differ. Exact says that it is one tick wide.
+	Bracket      *bisect.Bracket
+	Exact        bool
+	InitialState bool    // the peers differ before any tick
+	Healed       *Moment // the first state point after it at which the states are known to be equal again
+	// Splits are all stretches at which the peers had parted; the first is that of Bracket.
+	Splits []bisect.Split
+	// Within says that the only difference lies inside one tick: traces show it, and agree
+	// at its end.
+	Within bool
+
+	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	OnlyHistories bool
+	// Noise are the labels of what the files declare to be noise, and differs.
+	Noise []string
+
+	// Loaded is set if a peer parted by loading a state at the bad end: then no tick is the
+	// divergent one.
+	Loaded *bisect.Loaded
+
+	// Tick is the divergent tick, nil if only the bracket is known, or if the peers differ
+	// at the start.
+	Tick   *Moment
+	TickBy TickBy
+
+	// System is the first of the tick after which they differ, "" if that is not known.
+	System   string
+	SystemBy SystemBy
+	// Passing is an earlier tick in which the peers differed between two systems, and no
+	// longer at its end; nil if there is none.
+	Passing *Passing
+	// Archetypes are those that may have diverged first, the RNG under "". One is
+	// exact; several are what the evidence cannot separate, unless Written says that
+	// System left them all different: then the first in order counts as the root.
+	Archetypes []string
+	Written    bool
+	// Component is that of the first archetype, "" if it is not known; that of the RNG
+	// is RNG.
+	Component string
+	// Suspects are the archetypes that differ where states were compared first, if it is
+	// not known which may have diverged first.
+	Suspects []string
+
+	Inputs Inputs
+
+	// Groups are the names of the peers by their state where they parted; Majority is the
+	// number of the largest group, from 1, 0 if none is the largest. Guilty are the peers
+	// that departed from the simulator, Replayed says that one replayed the orders.
+	Groups   [][]string
+	Majority int
+	Guilty   []string
+	Replayed bool
+	// SimFailed says how the simulator failed, "" if it did not; OwnFailed that it was the
+	// build of the peer, and the trusted one did not; Unsteady that the trusted one does not
+	// agree with itself, so that nothing follows from it.
+	SimFailed string
+	OwnFailed bool
+	Unsteady  bool
+	// Replayer is how --sim names the game that plays such recordings again, empty if there is no recipe for it.
+	Replayer string
+	// Witnessed is what the game said that played the recordings again, nil without one.
+	Witnessed *bisect.Witnessed
+	// Borrowed is whose orders were replayed for a guilty peer that left none.
+	Borrowed *Borrowed
+
+	// Checkpoint is the first that differs in the traces of an engine, Parting where
+	// checksums of whole ticks part; nil if there are none within the bracket. Checksums
+	// is what the games' own checksums say beside the states.
+	Checkpoint *Checkpoint
+	Parting    *report.Parting
+	Checksums  *Checksums
+	// Cache is the word of a game that derived data was stale, nil if there is none.
+	Cache *orderlog.PeerClaim
+	// Caches is where states show caches to differ that are derived from equal states, nil
+	// if they show none.
+	Caches *bisect.CacheSplit
+	// Word is what the messages of games say, where nothing else shows whether the peers parted,
+	// else nil. Runs says that the two sides are one game that was computed twice.
+	Word *Word
+	Runs RunsOf
+	// Statements are what engines said themselves.
+	Statements []Statement
+	Detected   *uint64 // the first state point at which a peer noticed
+
+	// Causes are what may have made the mistake, the likeliest first: the evidence does not
+	// separate them. Excluded are classes that it excludes, Experiments what was tried.
+	Causes      []Cause
+	Excluded    []Exclusion
+	Experiments []Experiment
+	// Likenesses are all rules that fit what differs, whether or not they are right often
+	// enough to be said.
+	Likenesses []Likeness
+
+	// Given is what the evidence was taken from, Simulators are those that were given; Paths of
+	// the peers' folders or files, by name.
+	Given      Given
+	Simulators Simulators
+	Paths      map[string]string
+
+	// Answers are the steps that were asked, in order.
+	Answers []Answer
+
+	// Lost is evidence that could not be used, Lacking what would be needed for any
+	// answer. Contradictions are pieces of evidence that cannot both be right.
+	Lost           []string
+	Lacking        []Need
+	Contradictions []Contradiction
+	LogsUnsure     bool // the comparison of order logs says that it is not complete
+	Notes          []string
+	Warnings       []string
+	Ask            string // a text for the players, "" if nothing is asked for
+
+	// What there is, and how much of it was compared.
+	Session report.Session
+	Peers   []report.TriagedPeer
+	Facts   []report.Fact
+	Stated  []report.Fact // those that are the same on all peers too
+	// GameLogs are the warnings and errors before the split that not all of the games' own logs
+	// have, nil if there are none, or if the peers are not known to have parted though something was
+	// compared. They show no cause.
+	GameLogs *report.GameLogs
+	Held     Held
+	Search   Search
+
+	// What differs, the root first, and what a report draws of it; nil if it is not known.
+	Compared   *report.Compared
+	ComparedAt Moment    // the state point of Compared
+	Files      [2]string // of the states compared, empty if they are in no file
+	Later      uint64    // how many ticks that is after the earliest moment at which the peers may have differed
+	Locus      []report.LocusField
+	Orders     []report.TriagedOrder
+	Cascade    []report.CascadeDocument
+	Timeline   *report.Timeline
+	Names      *report.Names
+	Tree       *report.HashTree
+	Heat       *report.Heat
+	Map        *report.PositionsMap
+
+	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
+	// coarse to fine.
+	Fingerprint string
+	Levels      []report.Fingerprint
+
+	within *Within // nil if it is not known where in the tick they part
+}
+
+// Diverged reports whether it is proven that the peers parted.
+func (c *Conclusion) Diverged() bool { return c.Kind != "" }
+
+// Failed reports whether the simulator that was asked for failed.
+func (c *Conclusion) Failed() bool { return c.SimFailed != "" }
+
+// Incomplete reports whether evidence was lost or lacking, or contradicts itself, so that a
+// difference may be hidden.
+func (c *Conclusion) Incomplete() bool {
+	return c.Alone || c.LogsUnsure || c.Inputs.State == InputsLogs || len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0
+}
+
+// narrowed reports whether the tick is known from the states themselves, or from traces of
+// them, so that states at its end show what it did.
+func (c *Conclusion) narrowed() bool {
+	return c.Tick != nil && c.TickBy != TickByCheckpoint && c.TickBy != TickByWord
+}
+
+// Root returns the archetype that diverged first, false if that is not known.
+func (c *Conclusion) Root() (archetype string, known bool) {
+	if len(c.Archetypes) == 0 || len(c.Archetypes) > 1 && !c.Written {
+		return "", false
+	}
+	return c.Archetypes[0], true
+}
+
+// MayBeFirst returns the archetypes that may have diverged first, else those that differ where
+// states were compared first.
+func (c *Conclusion) MayBeFirst() []string {
+	if len(c.Archetypes) > 0 {
+		return c.Archetypes
+	}
+	return c.Suspects
+}
+
+// Simulators are the builds that were given: the one that is trusted, and the one that the
+// peer had; "" if none was.
+type Simulators struct{ Sim, Own string }
+
+// Given is what evidence was taken from.
+type Given struct {
+	Paths []string // as they were given
+	Match int      // the number of the match among several, 0 if there is only one
+}
+
+// Wrong returns the first peer that is wrong, or, if that is not known, the first one, and the
+// path of its folder or file, "" if it left none of its own.
+func (c *Conclusion) Wrong() (name, path string) {
+	switch {
+	case len(c.Guilty) > 0:
+		name = c.Guilty[0]
+	case len(c.Peers) > 0:
+		name = c.Peers[0].Name
+	}
+	return name, c.Paths[name]
+}
+
+// HasLog reports whether a peer left an order log.
+func (c *Conclusion) HasLog(name string) bool {
+	return slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Name == name && p.OrderLog })
+}
+
+// Open returns the steps that the evidence does not answer.
+func (c *Conclusion) Open() (list []Answer) {
+	for _, a := range c.Answers {
+		if a.State == report.RungOpen {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// RunsOf is whether the two sides are peers, or one game that was computed twice.
+type RunsOf int
+
+// What the two sides are.
+const (
+	RunsOfPeers    RunsOf = iota
+	RunsOfSelfTest        // one machine computed the same ticks twice
+	RunsOfReplay          // a replay is held against its recording
+)
+
+// Answer is how one step of the narrowing went.
+type Answer struct {
+	Step  Step
+	State report.RungState
+	// Needs are what would close an open step; each of them would.
+	Needs []Need
+	// RestsOn are peers on whose own words the finding rests, borne out by nobody else; nil if it
+	// rests on more than that.
+	RestsOn []string
+}
+
+func (c *Conclusion) put(step Step, state report.RungState, needs ...Need) {
+	c.Answers = append(c.Answers, Answer{Step: step, State: state, Needs: needs})
+}
+
+// TickBy is what the divergent tick is known from.
+type TickBy int
+
+// Ways to know the tick.
+const (
+	TickByBracket    TickBy = iota // the bracket is one tick wide
+	TickByTraces                   // the traces part there, within the bracket
+	TickByCheckpoint               // the first value that differs in the traces is of that tick
+	TickByWord                     // the game's own self-test names it as the first with two results
+)
+
+// SystemBy is what the system is known from.
+type SystemBy int
+
+// Ways to know the system.
+const (
+	SystemByTraces     SystemBy = iota // the traces of two peers part there until the end of the tick
+	SystemByReplay                     // the replay departs from a peer's trace there
+	SystemByCheckpoint                 // a value that an engine wrote down there differs
+	SystemByPassing                    // the traces of two peers differ after it, and agree again at the tick's end
+)
+
+// Passing is a difference that did not last to the end of its tick.
+type Passing struct {
+	Tick   Moment
+	System string
+}
+
+// InputsState is what is known of the orders that the peers were given.
+type InputsState int
+
+// States of the inputs.
+const (
+	InputsUnknown   InputsState = iota // there are no order logs of two peers
+	InputsApart                        // no two logs cover a common tick
+	InputsSame                         // the orders are equal
+	InputsSameUntil                    // they are equal until the states parted, and differ later
+	InputsSameSoFar                    // they are equal as far as the logs of Unheard reach
+	InputsOther                        // the peers were given different orders
+	InputsLogs                         // the logs differ, and nothing shows that the peers were given different orders
+	InputsEarlier                      // they differ long before the states parted, which agreed in between
+	InputsHarmless                     // they differ before the states parted, and replays of both lead to the same states
+)
+
+// BorneBy is what shows that orders which differ between logs were different inputs.
+type BorneBy int
+
+// What bears different inputs out.
+const (
+	BorneByNothing BorneBy = iota
+	BorneByState           // the states part after the order
+	BorneByHash            // recorded hashes, or checksums, part after it
+	BorneByReplay          // replays of the logs lead to different states
+	BorneByGame            // a game itself says that the peers parted
+)
+
+// Lag is how many ticks after an order, 0 for its own tick, the peers parted.
+type Lag struct{ Least, Most uint64 }
+
+// Inputs is what is known of the orders that the peers were given.
+type Inputs struct {
+	State InputsState
+	// Logs is how many were compared, Window what they have in common.
+	Logs   int
+	Window *orderlog.Window
+	// Count is how many orders differ, Differences are the first of them.
+	Count       int
+	Differences []orderlog.Difference
+	// Parting is the order, or marker, that may have parted the peers: the one that differs
+	// nearest to where they did; nil if none differs before. By is what bears it out, Lag how
+	// much later that shows, nil if that is not known. AgreedTo is the last state point at
+	// which everything else agrees, if nothing bears it out; nil if nothing was compared
+	// after it.
+	Parting  *orderlog.Difference
+	By       BorneBy
+	Lag      *Lag
+	AgreedTo *uint64
+	// Line is the comparison in one line, by itself.
+	Line string
+	// Basis is what the comparison rests on where no order differs.
+	Basis string
+	// Replayed says that the replays of two peers' orders differ from each other.
+	Replayed bool
+	// Unheard are the peers that parted from others and of whose orders until then
+	// nothing is known.
+	Unheard []string
+	// Misplaced counts orders that were applied out of order.
+	Misplaced int
+	// Hashes says where the hashes that games wrote into their order logs differ first,
+	// nil if they do not.
+	Hashes *LoggedHash
+}
+
+// Differ reports whether the peers were given different orders.
+func (i *Inputs) Differ() bool { return i.State == InputsOther }
+
+// LoggedHash is the first hash in order logs that differs.
+type LoggedHash struct {
+	Kind orderlog.HashKind
+	At   Moment
+}
+
+// Borrowed says that the orders of one peer were replayed for another that left none.
+type Borrowed struct{ Peer, From string }
+
+// Checkpoint is the first value that differs in the traces of an engine.
+type Checkpoint struct {
+	report.CheckpointDocument
+	At     Moment
+	Values []string // what each peer has there, with its name
+	// Sure says that everything before it was compared.
+	Sure bool
+}
+
+// SumsState is how checksums stand beside states.
+type SumsState int
+
+// States of checksums.
+const (
+	SumsPart  SumsState = iota // they part within the bracket of the states
+	SumsBlind                  // they agree though the states differ
+	SumsOnly                   // they differ though the states are equal
+	SumsLater                  // they differ only after the states do
+)
+
+// Checksums is what the checksums say that games recorded.
+type Checksums struct {
+	State SumsState
+	By    string // the kind of file; "" for the hashes in order logs
+	// Good is the last moment at which they agree, From the first at which they differ;
+	// of SumsBlind To is the last one compared. To and Again are the last at which they
+	// differ and the first at which they agree again; nil if they do not.
+	Good, From, To, Again *Moment
+	Point                 bool // the moments are state points, not ticks
+	Groups                [][]string
+	Hash                  orderlog.HashKind // of SumsLater
+}
+
+// Statement is what an engine said itself of the divergence.
+type Statement struct {
+	report.ClaimDocument
+	// Equal is a state point after the tick that it names at which the states are equal,
+	// nil if there is none.
+	Equal *Moment
+	// Cleared are the peers whom it accuses, and who did what the game computes of their own
+	// logs, while others departed.
+	Cleared []string
+}
+
+// ContradictionKind is what contradicts what.
+type ContradictionKind int
+
+// Contradictions, with what they hold.
+const (
+	Told      ContradictionKind = iota // Text, by the package that found it
+	InputHash                          // a recorded input hash is not that of its orders: Peers[0], At the first, Count
+	TraceEnd                           // a peer's trace and state of one moment: Peers[0], At the tick, Sums of both
+	TwoSums                            // messages give Peers[0] two checksums of one tick
+	Collision                          // two roots that differ have the same sync hash: Peers, At the state point
+)
+
+// Contradiction is two pieces of evidence that cannot both be right.
+type Contradiction struct {
+	Kind  ContradictionKind
+	Text  string
+	Peers [2]string
+	At    Moment
+	Sums  [2]merkle.Short
+	Count int
+}
+
+// Held is what there is of all peers.
+type Held struct {
+	States, Logs, Traces int
+	Checked              int // files whose hashes were computed again from their content
+	Chains               int // of tick signatures that hold
+}
+
+// Search is how much was compared.
+type Search struct {
+	Peers    int
+	Opened   int // pairs of states that were opened, of Pairs that there are, at so many state points
+	Pairs    int
+	Points   int
+	Content  []Moment // where no states differ, the state points at which both were read whole
+	Recorded int      // state points with recorded hashes
+	Hashes   uint64   // pairs of recorded hashes, where Recorded does not count them
+	// Kinds are the kinds of traces that were compared, of so many peers.
+	Kinds      []string
+	TracePeers int
+	// Traced says that traces of two peers were compared that have a value in common.
+	Traced bool
+}
+
+// Compares reports whether any evidence of the states themselves was compared.
+func (s *Search) Compares() bool { return s.Points+s.Recorded > 0 || s.Hashes > 0 || s.Traced }
+
+func diverged(t *tracediff.Result) bool { return t.Diverged() }

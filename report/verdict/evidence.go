@@ -1,0 +1,124 @@
+package verdict
+
+import (
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Evidence is what the comparisons of a session's artifacts found. What is not there is
+// nil.
+type Evidence struct {
+	// Bisect is nil if nothing could be compared, such as the evidence of one peer only.
+	// Then Covers says what there is.
+	Bisect *bisect.Result
+	Orders *orderlog.Comparison
+	Traces []*tracediff.Result
+	// Within returns where the traces of two peers part until the end of a tick, for the
+	// first such tick from one to before another; nil if they are not there, or do not
+	// part.
+	Within func(from, to uint64) (*Within, error)
+	// Diff compares two peers' states at the bad end of the bracket.
+	Diff *snapshot.Diff
+
+	// Lab makes experiments; nil without a simulator.
+	Lab *Lab
+
+	// Lost is evidence that could not be used, besides what Bisect and Orders say: files,
+	// entries of archives, whole archives; a line each. It must be complete before the
+	// conclusion is drawn.
+	Lost []string
+	// Warnings are what is odd about the evidence and harmless, besides what Bisect and
+	// Orders say.
+	Warnings []string
+	// Covers is what each peer's evidence covers; it is used where nothing was compared.
+	Covers []Covered
+	// Accounts are what games wrote of desyncs into their logs.
+	Accounts []Account
+	// Leaves are the files that the game leaves on each machine, each by what it is and how it is
+	// called: "Spring demo, *.sdfz". More are those of them with more than messages.
+	Leaves, More []string
+	// Ask returns a text that asks the players for what is lacking; nil if there is none.
+	// It is called at most once, and only if the conclusion needs it.
+	Ask func() string
+
+	// What follows is for the report, and changes no verdict.
+
+	// Given is what all of this was taken from.
+	Given Given
+	// Parted are the states of two peers at the bad end of the bracket, or else at the
+	// first later state point at which both left one.
+	Parted *Parted
+	// Before compares the same peers' states at the good end: caches may differ there.
+	Before *snapshot.Diff
+	// Around are the orders around the divergence, Peers what there is of each peer.
+	Around []report.TriagedOrder
+	Peers  []Left
+	// Bin is how many ticks one number of Left.Orders counts, BinFrom the first of them.
+	Bin, BinFrom uint64
+	// Logged is from which to which tick the order logs go, nil if there are none.
+	Logged *report.TimelineSpan
+	// Session and Facts are what the files say of the game and the machines.
+	Session report.Session
+	// Replayer is how --sim names the game that plays the recordings again, empty if none does.
+	Replayer string
+	Facts    []report.Fact
+	// Stated are all facts, those included that only one peer states.
+	Stated []report.Fact
+	// GameLogs is what only some peers have in their games' own logs, nil if fewer than two
+	// left one.
+	GameLogs *report.GameLogs
+	// PointName and TickName are an engine's own names of state points and of ticks; they
+	// return "" where it has none.
+	PointName, TickName func(n uint64) string
+	// Cascade is where parts of the state first differed, by complete traces.
+	Cascade []report.CascadeDocument
+	Heat    *report.Heat
+	Map     *report.PositionsMap
+	// Checked are the files whose hashes were computed again from their content, and Contradictions
+	// where they were others.
+	Checked        []string
+	Chains         int // of tick signatures that hold, and contradict nothing
+	Contradictions []string
+	// Detected is the first state point at which a peer reported that it was out of sync.
+	Detected *uint64
+}
+
+// Parted are two states that differ.
+type Parted struct {
+	Names  [2]string
+	Paths  [2]string // of the peers' folders or files
+	Files  [2]string // of the states, empty if they are in no file
+	States [2]snapshot.State
+	// Naming is what the game calls the entities of each state, nil where its format does not
+	// say it.
+	Naming [2]snapshot.Naming
+	// Ground is where each state says its entities are, nil where its format does not declare
+	// it.
+	Ground [2]*snapshot.Ground
+	Diff   *snapshot.Diff
+}
+
+// Left is what one peer left.
+type Left struct {
+	report.TimelinePeer
+	Log bool
+}
+
+// Within is where traces part in a tick.
+type Within struct {
+	Tick   uint64
+	System string
+	// Index is the number of the system among those of the tick, from 0; below 0 if that
+	// is not known.
+	Index int
+	// Scopes are the parts of the state that were traced and differ after it: RNG, an
+	// archetype's label, label/Component.field.
+	Scopes []string
+	// Ends are the sums of the whole state at the end of the tick, by the path of the
+	// peer's folder.
+	Ends map[string]merkle.Short
+}

@@ -1,0 +1,201 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/snapshot/merkle"
+)
+
+// Sums that peers and simulators come to at the end of the divergent tick.
+var (
+	soundSum = merkle.Short{1}
+	peerSum  = merkle.Short{2}
+	otherSum = merkle.Short{3}
+)
+
+// outcome is how one replay ends: at a point with a sum, 0 for one in which nothing departs.
+type outcome struct {
+	point uint64
+	got   merkle.Short
+	diff  *snapshot.Diff
+	err   error
+	blind bool         // nothing was compared
+	end   merkle.Short // of plain replays and of repeated ones
+	// then is how it ends from the nth time on, if n is not 0.
+	n    int
+	then *outcome
+}
+
+// fakeLab answers experiments from a table, and notes which were made.
+type fakeLab struct {
+	outcomes map[bisect.TrialMode]outcome
+	made     []string
+	left     int
+}
+
+func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
+	l.made = append(l.made, string(x.Mode))
+	l.left--
+	o := l.outcomes[x.Mode]
+	made := 0
+	for _, mode := range l.made {
+		made += btoi(mode == string(x.Mode))
+	}
+	if o.n > 0 && made >= o.n {
+		o = *o.then
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	t := &bisect.Trial{Mode: x.Mode, Compared: 5, To: 61, End: o.end}
+	if o.blind {
+		t.Compared = 0
+	}
+	if o.point > 0 {
+		t.First = &bisect.Departure{Point: o.point, Got: o.got, Diff: o.diff}
+	}
+	return t, nil
+}
+
+// experimented concludes of peers who parted in tick 60 in Health.hp of Tank 7, the client
+// being wrong.
+func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
+	t.Helper()
+	e := differAt(partedIn(60, 61), 61)
+	point := uint64(61)
+	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{
+		{Name: "client", Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: "host", Compared: 2},
+	}}
+	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Allowed: func(Trying) bool { return l.left > 0 }}
+	c, err := Conclude(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestExperiments pins which experiments are made after which outcomes, and what they show.
+func TestExperiments(t *testing.T) {
+	here := differAt(partedIn(60, 61), 61).Diff
+	elsewhere := diffOf(change(1, "x", f64(1), f64(2)))
+	agrees := outcome{point: 61, got: soundSum} // of the peer's own build: not what the peer recorded
+	type outcomes = map[bisect.TrialMode]outcome
+	for _, test := range []struct {
+		name     string
+		given    bool
+		outcomes outcomes
+		left     int
+		want     []string
+		made     []string
+	}{
+		{"tests of orders change the state", false, outcomes{bisect.CheckPurity: {point: 61, diff: here}}, 50, []string{ImpureValidation}, []string{"check-purity", "check-purity", "check-purity", "check-purity"}},
+		{"tests of orders change something else", false, outcomes{bisect.CheckPurity: {point: 61, diff: elsewhere}}, 50, nil, nil},
+		{"nothing departs in the trusted build", false, outcomes{}, 50, nil, []string{"check-purity", "check-caches", "serialize", "predict", "rollback", "runs"}},
+		{"a prediction is not taken back", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 50, []string{PredictionLeak, Uninitialized}, nil},
+		{"a prediction departs, and so does every replay", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Repeat: {point: 61}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"a prediction departs by chance", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here, n: 4, then: &outcome{}}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "plain", "check-purity", "check-caches", "serialize", "predict", "predict", "predict", "predict"}},
+		{"a rollback departs in another tick the next time", true, outcomes{bisect.Plain: agrees, bisect.Rollback: {point: 61, diff: here, n: 2, then: &outcome{point: 60}}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"a prediction departs, and no more was allowed", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 8, nil, nil},
+		{"a prediction departs, and there was no control", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 9, nil, nil},
+		{"a save departs, and the next one breaks", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here, n: 2, then: &outcome{err: errors.New("no")}}}, 50, nil, nil},
+		{"a save departs, and the control breaks", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here}, bisect.Repeat: {err: errors.New("no")}}, 50, nil, nil},
+		{"a save departs, and the control comes to something else", true,
+			outcomes{bisect.Plain: {point: 61, got: soundSum, end: soundSum}, bisect.Serialize: {point: 60, diff: here}, bisect.Repeat: {end: peerSum}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"a save forgets", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here}}, 50, []string{SaveForgets, Uninitialized}, nil},
+		{"the own build repeats it, and caches are stale", true, outcomes{bisect.CheckCaches: {point: 50}}, 50, []string{StaleCache}, []string{"plain", "check-caches"}},
+		{"the own build repeats it, and nothing else departs", true, outcomes{bisect.Against: {point: 61, diff: here}}, 50, []string{DifferentData, UnstableSort, Locale}, nil},
+		{"the own build repeats it, and rounds otherwise", true, outcomes{bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float}, nil},
+		{"the own build repeats it only until it is loaded", true, outcomes{bisect.Serialize: {point: 61, diff: here}}, 50, []string{Uninitialized, IterationOrder}, nil},
+		{"the own build repeats it until it is loaded, and the control breaks", true, outcomes{bisect.Serialize: {point: 61, diff: here}, bisect.Repeat: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, and never again", true, outcomes{bisect.Plain: {end: peerSum}, bisect.Repeat: {end: soundSum}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"the own build comes to something else each time", true, outcomes{bisect.Plain: {point: 61, got: otherSum}, bisect.Repeat: {point: 61}}, 50,
+			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "runs"}},
+		{"what is predicted and what is saved forget the same", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Serialize: {point: 60, diff: here}}, 50,
+			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
+		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, []string{ForeignWrite}, nil},
+		{"the own build is sound, by chance", true, outcomes{bisect.Plain: agrees, bisect.Repeat: {point: 50}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
+		{"the own build is sound, and there was no control", true, outcomes{bisect.Plain: agrees}, 7, nil, nil},
+		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
+		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, []string{ForeignWrite, PredictionLeak}, nil},
+		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, but nothing more was allowed", true, outcomes{}, 3, nil, []string{"plain", "check-caches", "check-caches"}},
+		{"the own build has another hash for the same state", true, outcomes{bisect.Against: {point: 61, diff: &snapshot.Diff{A: &snapshot.Info{}, B: &snapshot.Info{}}}}, 50, []string{ChecksumDefect}, nil},
+		{"the own build repeats it, and its caches cannot be checked", true, outcomes{bisect.CheckCaches: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, rounds otherwise, and its caches cannot be checked", true,
+			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float, StaleCache}, nil},
+		{"the own build is another one", true, outcomes{bisect.Plain: {point: 12, got: otherSum}}, 50, nil, nil},
+		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}}, 50, nil, nil},
+		{"the own build breaks", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, []string{"plain"}},
+	} {
+		l := &fakeLab{outcomes: test.outcomes, left: test.left}
+		c := experimented(t, l, test.given)
+		var got []string
+		for i := range c.Causes {
+			got = append(got, c.Causes[i].Class)
+			if c.Causes[i].Standing != Shown || len(c.Causes[i].Signs) == 0 {
+				t.Errorf("%s: %+v", test.name, c.Causes[i])
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, expected %v; made %v", test.name, got, test.want, l.made)
+		}
+		if test.made != nil && !slices.Equal(l.made, test.made) {
+			t.Errorf("%s: made %v, expected %v", test.name, l.made, test.made)
+		}
+		if failed := test.outcomes[bisect.Plain].err != nil && len(test.made) == 1; c.OwnFailed != failed || (c.SimFailed != "") != failed {
+			t.Errorf("%s: said to have failed: %q, %v", test.name, c.SimFailed, c.OwnFailed)
+		}
+		if n := len(c.Excluded); !test.given && n > 0 {
+			t.Errorf("%s: %d classes are excluded, though nobody knows what the peer ran", test.name, n)
+		}
+	}
+}
+
+// TestExclusions: that nothing departs in a build excludes what it would show only if the build
+// has been seen to be the peer's.
+func TestExclusions(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		plain outcome
+		want  bool
+	}{
+		{"repeats what the peer has", outcome{}, true},
+		{"comes to what the others have", outcome{point: 61, got: soundSum}, true},
+		{"comes to neither", outcome{point: 61, got: otherSum}, false},
+		{"departs from the peer before", outcome{point: 12, got: soundSum}, false},
+		{"cannot replay the orders", outcome{err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}, false},
+		{"has nothing to be held against", outcome{blind: true}, false},
+	} {
+		c := experimented(t, &fakeLab{outcomes: map[bisect.TrialMode]outcome{bisect.Plain: test.plain}, left: 50}, true)
+		if c.excluded(StaleCache) != test.want || c.excluded(SaveForgets) != test.want {
+			t.Errorf("a build that %s: excluded are %+v", test.name, c.Excluded)
+		}
+	}
+}
+
+// TestBudget checks that no more replays are made than are allowed, and that those left out
+// are named.
+func TestBudget(t *testing.T) {
+	for left := range 6 {
+		l := &fakeLab{left: left}
+		c := experimented(t, l, false)
+		notMade := 0
+		for _, x := range c.Experiments {
+			if x.Result == NotMade {
+				notMade++
+			}
+		}
+		if len(l.made) != left || notMade != 6-left {
+			t.Errorf("%s: %d made, %d said not to be", fmt.Sprint(left), len(l.made), notMade)
+		}
+	}
+}

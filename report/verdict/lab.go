@@ -1,0 +1,60 @@
+package verdict
+
+import "github.com/desynctool/desynctool/bisect"
+
+// Lab makes experiments: it replays the orders of one peer once more, from the last state
+// in which the peers were equal until the end of the divergent tick.
+type Lab struct {
+	// Sim is the build that is trusted, Own the one that the peer had. Given says that Own
+	// was named: else it is Sim. That an experiment shows nothing excludes nothing unless Own
+	// was named and has been seen to be that build.
+	Sim, Own string
+	Given    bool
+	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
+	// others with Own. An error says that the simulator cannot do it.
+	Try func(x Trying) (*bisect.Trial, error)
+	// Allowed reports whether the replays that an experiment takes may still be made.
+	Allowed func(x Trying) bool
+}
+
+// Trying is an experiment to make.
+type Trying struct {
+	Mode bisect.TrialMode
+	Peer string
+	Tick uint64
+	// Whole begins with the session: what a build keeps beside its state may be older than
+	// the last state in which the peers were equal.
+	Whole bool
+}
+
+// Experiment is one that was made, or could not be.
+type Experiment struct {
+	Trying
+	Sim    string // the build, or the two that were held against each other
+	Result ExperimentResult
+	// At is the tick in which it departs, System the first in it, if they are known; Labels
+	// are the archetypes that differ then.
+	At     *Moment
+	System string
+	Labels []string
+	Why    string // of Impossible
+	Shows  []string
+	// Hits of Runs departed: of Repeat the replays beside the first, of others the
+	// experiment itself, which was made anew.
+	Hits, Runs int
+
+	trial *bisect.Trial // nil if none was made
+	err   error         // why it was not
+}
+
+// ExperimentResult is how an experiment ended.
+type ExperimentResult int
+
+// Results of experiments.
+const (
+	Agrees     ExperimentResult = iota // nothing departs
+	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
+	Elsewhere                          // it departs, in another tick or in other columns
+	Impossible                         // the simulator cannot do it, or there is nothing to hold it against; Why
+	NotMade                            // as many replays as were allowed had been made, or they were interrupted
+)

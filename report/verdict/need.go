@@ -1,0 +1,51 @@
+package verdict
+
+// Artifact is what may close a step that is open.
+type Artifact int
+
+// Artifacts. Unless it says otherwise, one is of any two peers.
+const (
+	OrderLogs       Artifact = iota // order logs
+	CommonOrderLogs                 // order logs that have a tick in common
+	WholeOrderLogs                  // the order logs of Of, until the peers parted
+	States                          // states, at At if that is set
+	CommonStates                    // states of one state point
+	StatesOrHashes                  // states, or hashes of them
+	EarlierState                    // a state, or a hash of one, from before the peers parted
+	NearerStates                    // states nearer to the tick in which the peers parted
+	SameColumns                     // states whose files have the same columns
+	TickHashes                      // order logs with a hash of every tick
+	TickChecks                      // hashes or checkpoints of the same ticks
+	Traces                          // traces of peers that parted
+	CoveringTraces                  // traces whose checksums cover what differs
+	SystemTraces                    // traces with checkpoints inside ticks
+	ArchetypeTraces                 // traces that record each archetype
+	ColumnTraces                    // traces that record each column
+	Simulator                       // a simulator that replays the orders
+	SimulatorOrders                 // a simulator, and an order log for it to replay
+	OwnBuild                        // the build that the peer who is wrong had, to replay the orders
+	OtherSimulator                  // a simulator that does not fail
+	SimulatorTrace                  // a simulator, and the trace of a peer that is wrong
+	MorePeers                       // states of more peers, or hashes of them
+	OtherPeer                       // the same files of another peer than Of
+	PeerFiles                       // Files, which the game leaves on each machine, of Of; of any other peer if it is empty
+	LoadedStates                    // the states of both runs of a self-test, before and after loading, in a form that can be compared
+	SecondTest                      // the same self-test of the same inputs once more
+	SameBuildReplay                 // a second replay, by the same machine with the recording's build and data
+)
+
+// Need is something that would close a step.
+type Need struct {
+	What Artifact
+	Of   []string // names of peers, empty if it is not of certain ones
+	At   *Moment  // of a state; nil if any moment will do
+	// Files are what a game leaves, each with its usual names.
+	Files []string
+}
+
+func needs(list ...Artifact) (out []Need) {
+	for _, a := range list {
+		out = append(out, Need{What: a})
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package verdict
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// owners finds whose each account is: as it says itself, else by what others say. A file is a
+// peer's if another file that it disagrees with has that peer with the checksums that it states as
+// its own, and no other peer; and if it never accuses that peer. What a server found may stand in
+// the log of anybody: such a file is of whom its path names only where paths are known to name
+// players, since the messages name one of them.
+func owners(accounts []Account) []WordLog {
+	out := make([]WordLog, len(accounts))
+	players := namesPlayers(accounts)
+	for i := range accounts {
+		a := &accounts[i]
+		out[i] = WordLog{a.File, a.Peer, OwnerByPath, a.Peer}
+		if a.Said {
+			out[i].By = OwnerSaid
+			continue
+		}
+		switch list := candidates(accounts, i); {
+		case len(list) == 1:
+			out[i].Peer, out[i].By = list[0], OwnerMatched
+		case a.Placed:
+		case len(list) > 1 || a.Arbiter && !players:
+			out[i].Peer, out[i].By = "", OwnerOpen
+		}
+	}
+	for i := range out {
+		for k := range out[:i] {
+			if out[i].By == OwnerMatched && out[k].By == OwnerMatched && out[i].Peer == out[k].Peer && disagree(&accounts[i], &accounts[k]) {
+				out[i].Peer, out[i].By, out[k].Peer, out[k].By = "", OwnerOpen, "", OwnerOpen
+			}
+		}
+	}
+	return out
+}
+
+// namesPlayers reports whether the paths of two or more accounts name players: the messages name
+// one of them.
+func namesPlayers(accounts []Account) bool {
+	paths := map[string]bool{}
+	for i := range accounts {
+		paths[accounts[i].Peer] = true
+	}
+	return len(paths) > 1 && slices.ContainsFunc(accounts, func(a Account) bool {
+		return slices.ContainsFunc(a.Claims, func(c tracediff.Claim) bool {
+			return slices.ContainsFunc(c.Peers, func(name string) bool { return paths[name] })
+		})
+	})
+}
+
+// sumsOf returns the checksums that an account states as its own, by tick, and those that it
+// states of others, by tick and peer.
+func (a *Account) sumsOf() (own map[uint64]string, others map[uint64]map[string]string) {
+	own, others = map[uint64]string{}, map[uint64]map[string]string{}
+	for k := range a.Claims {
+		c := &a.Claims[k]
+		if !c.HasTick || c.Quoted || c.Replay || c.SelfTest {
+			continue
+		}
+		for i, v := range c.Values {
+			switch {
+			case a.own(c, i):
+				own[c.Tick] = v.Value
+			case v.Peer != "":
+				if others[c.Tick] == nil {
+					others[c.Tick] = map[string]string{}
+				}
+				others[c.Tick][v.Peer] = v.Value
+			}
+		}
+	}
+	return own, others
+}
+
+// candidates returns the peers of whom account i may be by what the others say.
+func candidates(accounts []Account, i int) (list []string) {
+	own, accused := accounts[i].sumsOf()
+	fits := map[string]bool{} // by name: whether every other account has it as this one has itself
+	for k := range accounts {
+		if k == i {
+			continue
+		}
+		theirs, said := accounts[k].sumsOf()
+		for tick, mine := range own {
+			answered := false // this account says of somebody what the other says of itself
+			for _, sum := range accused[tick] {
+				answered = answered || tracediff.EqualSums(sum, theirs[tick])
+			}
+			for name, sum := range said[tick] {
+				equal := tracediff.EqualSums(sum, mine)
+				if before, seen := fits[name]; !equal {
+					fits[name] = false
+				} else if answered && !seen {
+					fits[name] = true
+				} else if seen {
+					fits[name] = before
+				}
+			}
+		}
+	}
+	here := map[string]bool{} // whom it accuses
+	for k := range accounts[i].Claims {
+		for _, name := range accounts[i].Claims[k].Peers {
+			here[name] = true
+		}
+	}
+	for name, fit := range fits {
+		if fit && !here[name] {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// disagree reports whether two accounts state different checksums of one tick, of their own or of
+// the same peer.
+func disagree(a, b *Account) bool {
+	x, saidX := a.sumsOf()
+	y, saidY := b.sumsOf()
+	for tick, sum := range x {
+		if other, ok := y[tick]; ok && !tracediff.EqualSums(sum, other) {
+			return true
+		}
+		for name, sum := range saidX[tick] {
+			if other, ok := saidY[tick][name]; ok && !tracediff.EqualSums(sum, other) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package verdict
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// recorded looks at what games recorded themselves of where the peers parted, within the
+// bracket of the states: values of single systems, and checksums of whole ticks.
+func (c *Conclusion) recorded(e Evidence) {
+	if c.Bracket == nil {
+		return
+	}
+	for _, t := range slices.Concat(e.Traces, e.Bisect.Traces) {
+		switch first := t.First; {
+		case first == nil || t.Bracket == nil || first.Tick.Epoch > 0 || !c.covers(t, t.Bracket.Bad.Number):
+		case t.Dialect().Values || first.System != "" || first.Scope != "":
+			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
+				doc, values := report.FirstCheckpoint(t)
+				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood}
+			}
+		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
+			c.Parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
+			c.Checksums = &Checksums{State: SumsPart, By: c.Parting.By, From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
+			if t.Bracket.HasGood {
+				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)
+			}
+		}
+	}
+	if cp := c.Checkpoint; cp != nil && c.Tick == nil && cp.Sure {
+		c.Tick, c.TickBy = &cp.At, TickByCheckpoint
+	}
+	if cp := c.Checkpoint; cp != nil && c.System == "" {
+		c.System, c.SystemBy = cp.System, SystemByCheckpoint
+	}
+}
+
+func tracedTick(t *tracediff.Result, tick tracediff.Tick) *Moment {
+	m := Moment{Number: tick.Number, Native: t.NativeName(tracediff.Tick{Number: tick.Number})}
+	return &m
+}
+
+// covers reports whether the state that a trace has at a tick lies in the bracket.
+func (c *Conclusion) covers(t *tracediff.Result, tick uint64) bool {
+	point := tick
+	if !t.Dialect().AtPoint {
+		point++
+	}
+	return point <= c.Bracket.Bad.Tick && (c.Bracket.Good == nil || point > c.Bracket.Good.Tick)
+}
+
+// traceGroups returns the names of the peers by what they have where traces first differ.
+func traceGroups(t *tracediff.Result) (groups [][]string) {
+	if len(t.Groups) == 0 {
+		return nil
+	}
+	for _, group := range t.Groups[0].Groups {
+		var names []string
+		for _, i := range group {
+			names = append(names, t.Traces[i].Name)
+		}
+		groups = append(groups, names)
+	}
+	return groups
+}
+
+// checkSums holds the games' own checksums beside the states.
+func (c *Conclusion) checkSums(e Evidence) {
+	if c.Checksums != nil && !c.narrowed() {
+		return // they part within the bracket
+	}
+	c.Checksums = nil
+	switch c.Kind {
+	case bisect.BlindChecksum:
+		for _, t := range e.Bisect.Traces {
+			if len(t.Traces) > 1 && t.First == nil {
+				c.Checksums = &Checksums{State: SumsBlind, By: t.Traces[0].Kind(), To: tracedTick(t, t.LastCompared)}
+				return
+			}
+		}
+	case bisect.ChecksumOnly:
+		c.Checksums = differingSums(e)
+	default:
+		if h := c.Inputs.Hashes; h != nil && c.Bracket != nil && e.Orders.State.First.Point > c.Bracket.Bad.Tick {
+			c.Checksums = &Checksums{State: SumsLater, From: &h.At, Point: true, Hash: h.Kind}
+		}
+	}
+}
+
+// differingSums returns where checksums differ by the first traces of them that do, else by
+// the hashes in order logs; nil if none do.
+func differingSums(e Evidence) *Checksums {
+	for _, t := range e.Bisect.Traces {
+		if t.First == nil || t.Bracket == nil {
+			continue
+		}
+		s := &Checksums{State: SumsOnly, By: t.Traces[0].Kind(), From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
+		if t.EqualFrom.Number > t.LastDiffering.Number {
+			s.To, s.Again = tracedTick(t, t.LastDiffering), tracedTick(t, t.EqualFrom)
+		}
+		return s
+	}
+	if s := e.Bisect.Sums; s != nil {
+		return &Checksums{State: SumsOnly, From: &Moment{Number: s.Bad}, Point: true, Groups: s.Groups}
+	}
+	return nil
+}
+
+// detected returns when the first peer noticed: the first tick that an engine's own claim
+// names, or the state point of a peer's own report.
+func detected(e Evidence) (first *uint64) {
+	first = e.Detected
+	if e.Orders != nil {
+		for i := range e.Orders.Claims {
+			if c := &e.Orders.Claims[i]; c.Kind == orderlog.ClaimDesync && c.NativeAfter != "" && (first == nil || c.After < *first) {
+				first = &c.After
+			}
+		}
+	}
+	for _, t := range e.Bisect.Traces {
+		for i := range t.Claims {
+			if c := &t.Claims[i]; c.HasTick && (first == nil || c.Tick < *first) {
+				first = &c.Tick
+			}
+		}
+	}
+	return first
+}
+
+// staleCache returns the claim of a game that derived data was stale, nil if there is none.
+func staleCache(e Evidence) *orderlog.PeerClaim {
+	if e.Orders == nil {
+		return nil
+	}
+	for i := range e.Orders.Claims {
+		if c := &e.Orders.Claims[i]; c.Kind == orderlog.ClaimCache {
+			return c
+		}
+	}
+	return nil
+}

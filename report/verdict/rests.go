@@ -1,0 +1,116 @@
+package verdict
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/report"
+)
+
+// What peers left is what they say. Where two peers' files agree each bears the other out, and where
+// states differ two words stand against each other, each of them shown. Other lines rest on what only
+// one peer wrote: a forger who has that peer's files could have written it.
+
+// rests finds the steps that rest on the word of one peer alone.
+func (c *Conclusion) rests() {
+	for i := range c.Answers {
+		if a := &c.Answers[i]; a.State == report.RungFound || a.State == report.RungTrouble {
+			a.RestsOn = c.restsOn(a.Step)
+		}
+	}
+}
+
+// restsOn returns the peers on whose own words the finding of a step rests, each of them by itself and
+// borne out by nobody else; nil if it rests on more than that.
+func (c *Conclusion) restsOn(step Step) []string {
+	switch step {
+	case StepInputs:
+		return c.orderWord()
+	case StepBracket, StepTick:
+		switch {
+		case c.OnlyHistories && step == StepBracket:
+			return eachOnce(c.Bracket.A, c.Bracket.B)
+		case step == StepTick && c.TickBy == TickByWord && c.Word != nil:
+			return c.Word.alone()
+		}
+	case StepSystem:
+		if c.SystemBy == SystemByReplay {
+			return eachOnce(c.Guilty...)
+		}
+	case StepPeers:
+		switch {
+		case c.Word != nil:
+			return c.Word.alone()
+		case len(c.Guilty) > 0:
+			return c.replayedWord()
+		case c.Inputs.Differ():
+			return c.orderWord()
+		}
+	case StepCause:
+		switch {
+		case c.Cache != nil:
+			return eachOnce(c.Cache.Peer)
+		case len(c.Causes) > 0 && c.Causes[0].Standing == Shown:
+			return c.replayedWord()
+		}
+	case StepClaims:
+		if c.Word != nil {
+			return c.Word.alone()
+		}
+		var by []string
+		for i := range c.Statements {
+			by = append(by, c.Statements[i].By)
+		}
+		return eachOnce(by...)
+	}
+	return nil
+}
+
+// orderWord returns who alone says that the parting order was, or was not, applied: a log may lack
+// what its peer applied, and have what nobody sent.
+func (c *Conclusion) orderWord() (list []string) {
+	d := c.Inputs.Parting
+	if d == nil {
+		return nil
+	}
+	if len(d.Have)+len(d.Lack) == 0 {
+		if list = eachOnce(d.Peer); c.Inputs.Logs == 2 {
+			list = eachOnce(d.Peer, d.Base)
+		}
+		return list
+	}
+	for _, side := range [][]string{d.Lack, d.Have} {
+		if len(side) == 1 {
+			list = append(list, side[0])
+		}
+	}
+	return list
+}
+
+// alone returns whose word it is, if no other peer's log has the same.
+func (w *Word) alone() []string {
+	if len(w.Mutual) > 0 {
+		return nil
+	}
+	return eachOnce(w.By)
+}
+
+// replayedWord returns whose log was replayed, if no other peer's log has the same orders.
+func (c *Conclusion) replayedWord() []string {
+	switch s := c.Inputs.State; {
+	case c.Borrowed != nil:
+		return eachOnce(c.Borrowed.From)
+	case s == InputsSame || s == InputsSameUntil || s == InputsHarmless:
+		return nil
+	}
+	return eachOnce(c.Guilty...)
+}
+
+// eachOnce returns the names that are known, each once.
+func eachOnce(names ...string) (list []string) {
+	for _, name := range names {
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}

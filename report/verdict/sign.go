@@ -1,0 +1,74 @@
+package verdict
+
+import "github.com/desynctool/desynctool/orderlog"
+
+// SignKind is what speaks for a cause.
+type SignKind int
+
+// Signs, with what they hold beside their kind.
+const (
+	OnlySumsDiffer    SignKind = iota // the states are equal while the checksums differ
+	SumsAreBlind                      // the states differ while every checksum agrees
+	CacheRecomputed                   // a game computed derived data anew and found it wrong; Names: the peer, what it wrote
+	CachesUnderEqual                  // derived data differs under equal states
+	OrdersDiffer                      // the peers were given different orders; Order: how the first one differs
+	CachesBefore                      // derived data differed under equal states before these parted; Names: the caches
+	StartDiffers                      // the states differ before any tick was played
+	FactDiffers                       // a fact of the game is not the same on all peers; Names: the fact, then its values
+	FactSame                          // a fact of a machine is the same on a peer that is right; Names: the fact, its value
+	PartedByLoading                   // a peer parted by loading a state; Names: the peer
+	LoadedThere                       // a peer loaded a state where the peers parted; Names: the peer, the kind of marker; Numbers: the tick
+	Experimented                      // an experiment; Names: its mode, the build
+	OwnIsSound                        // the peer's own build comes to what the others have, in every experiment; Names: the build
+	DecimalSigns                      // texts differ that are one number with another decimal sign
+	EqualAgain                        // the states are equal again later
+	OnlyFloats                        // nothing but floats differ, by what rounding makes of them; Numbers: in how many entities
+	NamedByOrder                      // every entity that differs is named by an order of the tick, and the orders are equal; Names: the kind of order
+	NamedByUncompared                 // the same, and the orders of some peers are not there to be compared
+	OneBit                            // one bit of one value differs
+	ZeroOnOneSide                     // values of one field are zero on one side; Numbers: how many
+	ValuesInOtherRows                 // the same values stand in other rows; Numbers: in how many columns
+	EachOthersKeys                    // new entities have each other's keys; Numbers: those on the first side only, on the second
+	RNGFirst                          // the RNG alone differs after the first system, or at the end of the tick
+)
+
+// Sign is one thing that the evidence shows, as far as it speaks for a cause.
+type Sign struct {
+	Kind    SignKind
+	Numbers []uint64
+	Names   []string
+	Order   orderlog.DifferenceKind
+}
+
+func sign(kind SignKind, numbers ...uint64) Sign { return Sign{Kind: kind, Numbers: numbers} }
+
+func signOf(kind SignKind, names ...string) Sign { return Sign{Kind: kind, Names: names} }
+
+var signNames = [...]string{
+	OnlySumsDiffer:    "OnlySumsDiffer",
+	SumsAreBlind:      "SumsAreBlind",
+	CacheRecomputed:   "CacheRecomputed",
+	CachesUnderEqual:  "CachesUnderEqual",
+	OrdersDiffer:      "OrdersDiffer",
+	CachesBefore:      "CachesBefore",
+	StartDiffers:      "StartDiffers",
+	FactDiffers:       "FactDiffers",
+	FactSame:          "FactSame",
+	PartedByLoading:   "PartedByLoading",
+	LoadedThere:       "LoadedThere",
+	Experimented:      "Experimented",
+	OwnIsSound:        "OwnIsSound",
+	DecimalSigns:      "DecimalSigns",
+	EqualAgain:        "EqualAgain",
+	OnlyFloats:        "OnlyFloats",
+	NamedByOrder:      "NamedByOrder",
+	NamedByUncompared: "NamedByUncompared",
+	OneBit:            "OneBit",
+	ZeroOnOneSide:     "ZeroOnOneSide",
+	ValuesInOtherRows: "ValuesInOtherRows",
+	EachOthersKeys:    "EachOthersKeys",
+	RNGFirst:          "RNGFirst",
+}
+
+// String returns the name of the kind.
+func (k SignKind) String() string { return signNames[k] }

@@ -1,0 +1,209 @@
+// Package verdict concludes what happened to a session from all of its evidence: whether
+// the peers parted, in which tick, which system of it, which archetype, which component,
+// who is wrong, and what kind of mistake looks like that. It is the only place that decides
+// any of this.
+//
+// Each step takes what one comparison found. A step that the evidence does not answer stays
+// open, with the artifacts that would close it. Everything in a Conclusion is typed, so that
+// it can be written down as a literal and compared; package words makes sentences of it.
+//
+//	session  → Evidence → Conclude → *Conclusion → words.Report → report.Report
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Conclude draws the conclusion. Without a divergence it says so; without anything that
+// could be compared it says what would be needed. The same evidence gives the same
+// Conclusion. An error is one of Evidence.Within.
+func Conclude(e Evidence) (*Conclusion, error) {
+	c := &Conclusion{Given: e.Given, Session: e.Session, Replayer: e.Replayer, Facts: differing(e.Facts), Stated: e.Stated, Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
+	if l := e.Lab; l != nil {
+		c.Simulators.Sim = l.Sim
+		if l.Given {
+			c.Simulators.Own = l.Own
+		}
+	}
+	if e.Bisect == nil {
+		c.alone()
+		if c.hear(e); c.Word != nil {
+			c.answerWord()
+			c.rests()
+			c.fingerprints(nil)
+		}
+		c.gameLogs(e)
+		c.lastly(e)
+		return c, nil
+	}
+	if c.Witnessed = e.Bisect.Witnessed; c.Witnessed != nil {
+		c.Simulators.Sim = c.Witnessed.Spec
+	}
+	c.Paths = map[string]string{}
+	for _, p := range e.Bisect.Peers {
+		c.Paths[p.Name] = p.Path
+	}
+	c.inputs(e)
+	c.kind(e)
+	if c.Bracket != nil {
+		if err := c.narrow(e); err != nil {
+			return nil, err
+		}
+	}
+	c.recorded(e)
+	c.checkSums(e)
+	c.statements(e)
+	c.crossCheck(e)
+	c.show(e)
+	c.lost(e)
+	c.hear(e)
+	t := observe(e, c)
+	c.causes(e, t)
+	c.answer(e)
+	c.rests()
+	c.fingerprints(t)
+	c.gameLogs(e)
+	c.lastly(e)
+	return c, nil
+}
+
+// differing returns the facts that are not the same on all peers.
+func differing(facts []report.Fact) []report.Fact {
+	return slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return !f.Differs() })
+}
+
+// kind takes over where the peers parted, and names the divergence: where states and
+// checksums show nothing of it, what the order logs show.
+func (c *Conclusion) kind(e Evidence) {
+	b := e.Bisect
+	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
+	c.Cache, c.Caches = staleCache(e), b.Caches
+	for i := range b.Noise {
+		if label := b.Noise[i].Label; !slices.Contains(c.Noise, label) {
+			c.Noise = append(c.Noise, label)
+		}
+	}
+	if c.Bracket != nil {
+		c.InitialState, c.Loaded, c.OnlyHistories = b.InitialState, b.Loaded, b.OnlyHistories
+		if b.Healed != nil {
+			healed := MomentOf(*b.Healed)
+			c.Healed = &healed
+		}
+		c.Splits = b.Splits
+		c.Within = b.Healed != nil && b.Healed.Same(b.Bracket.Bad) && b.Bracket.By == bisect.ByChecksums
+	}
+	c.SimFailed = b.SimFailed
+	logs := e.Orders != nil && (e.Orders.Verdict == orderlog.Simulation || e.Orders.Verdict == orderlog.InitialState || e.Orders.State.First != nil)
+	diverged := b.Diverged() || logs || c.Inputs.Differ() || slices.ContainsFunc(b.Traces, diverged) || slices.ContainsFunc(e.Traces, diverged)
+	switch {
+	case c.Kind != "" || !diverged:
+	case c.Bracket == nil && c.Inputs.Differ():
+		c.Kind = bisect.InputsDiffer
+	case c.Cache != nil:
+		c.Kind = bisect.StaleCache
+	default:
+		c.Kind = bisect.StateDiffers
+	}
+}
+
+// lastly says what of the machinery around the evidence is told.
+func (c *Conclusion) lastly(e Evidence) {
+	if b := e.Bisect; b != nil {
+		c.Warnings = unique(slices.Concat(b.Warnings, warningsOf(e.Orders), e.Warnings))
+	}
+	if e.Ask != nil && (!c.Diverged() || c.Tick == nil) && (len(c.Lost)+len(c.Lacking) > 0 || c.Alone) {
+		c.Ask = e.Ask()
+	}
+}
+
+func warningsOf(o *orderlog.Comparison) []string {
+	if o == nil {
+		return nil
+	}
+	return o.Warnings
+}
+
+// unique returns texts without those that stand there twice.
+func unique(list []string) (out []string) {
+	for _, text := range list {
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// alone concludes of evidence that cannot be compared: every step is open.
+func (c *Conclusion) alone() {
+	c.Alone = true
+	var names []string
+	for i := range c.Covers {
+		p := &c.Covers[i]
+		t := report.TriagedPeer{Name: p.Name}
+		if s, ok := p.span(CoversStates); ok {
+			t.Snapshots = int(s.Count)
+		}
+		_, t.OrderLog = p.span(CoversOrders)
+		_, t.Trace = p.span(CoversCheckpoints)
+		c.Peers = append(c.Peers, t)
+		names = append(names, p.Name)
+		c.Held.States += t.Snapshots
+		c.Held.Logs += btoi(t.OrderLog)
+		c.Held.Traces += btoi(t.Trace)
+	}
+	if len(c.Covers) < 2 {
+		c.Lacking = []Need{{What: OtherPeer, Of: names}}
+	} else {
+		c.Lacking = needs(StatesOrHashes)
+	}
+	c.put(StepPreflight, report.RungTrouble)
+	for _, p := range Prospects(c.Covers) {
+		c.put(p.Step, report.RungOpen, p.Needs...)
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// lost adds up what is lost or lacking.
+func (c *Conclusion) lost(e Evidence) {
+	c.Notes = e.Bisect.Notes
+	list := slices.Concat(e.Bisect.Lost, e.Lost)
+	if c.Witnessed != nil {
+		list = append(list, c.Witnessed.Failed...)
+	}
+	if o := e.Orders; o != nil {
+		for i := range o.Peers {
+			if text := o.Peers[i].Error; text != "" {
+				list = append(list, text)
+			}
+		}
+		c.LogsUnsure = o.Incomplete()
+	}
+	// What says how much of a file was used says all that is wrong with it.
+	c.Lost = slices.DeleteFunc(unique(list), func(text string) bool {
+		return slices.ContainsFunc(list, func(more string) bool { return strings.HasPrefix(more, text+"; ") })
+	})
+	if !c.Search.Compares() {
+		c.Lacking = needs(StatesOrHashes)
+	}
+}
+
+// valuesDiffer reports whether the states that were compared differ in more than which
+// columns their files have.
+func (c *Conclusion) valuesDiffer() bool {
+	return c.Compared != nil && c.Compared.Values+uint64(len(c.Compared.Rows)) > 0
+}
+
+// label names an archetype, or the RNG.
+func label(name string) string { return snapshot.LabelName(name) }
