@@ -12,6 +12,7 @@ package paste
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -148,6 +149,9 @@ func (p *peeler) note(format string, args ...any) {
 // run finds all files: as the text is, or without what stands before all its lines. Pieces of files
 // are looked for where nothing else is found.
 func (p *peeler) run() error {
+	if isDocument(p.text) {
+		return nil
+	}
 	texts := [][]byte{p.text}
 	for {
 		if err := p.search(p.start); err != nil || len(p.files) > 0 {
@@ -165,6 +169,13 @@ func (p *peeler) run() error {
 		}
 	}
 	return nil
+}
+
+// isDocument reports whether a text is one object or array of JSON: a post is not, and to try each line of a large
+// document as the begin of a file takes seconds.
+func isDocument(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text)
 }
 
 // search tries each line as the first one of a file. Begin takes the file that begins at a
