@@ -121,38 +121,9 @@ func (c *comment) String() string {
 	return b.String()
 }
 
-// commentTitle says what happened and when.
+// commentTitle is the headline, and of which game it is.
 func (r *Report) commentTitle() string {
-	title := "no verdict"
-	switch r.Status {
-	case InSync:
-		title = "in sync"
-	case Diverged:
-		title = "diverged"
-	case Inconclusive:
-		title = "inconclusive"
-	}
-	if f := r.FirstDivergence; r.Status == Diverged && f != nil {
-		switch {
-		case f.InitialState:
-			title += " from the start"
-		case f.Tick != nil:
-			title += fmt.Sprintf(" in tick %d", *f.Tick)
-			if f.Native != nil && f.Native.Step != "" {
-				title += " (" + commentCode(f.Native.Step, commentName) + ")"
-			}
-		case f.Bracket != nil && f.Bracket.Good != nil:
-			title += fmt.Sprintf(" between state points %d and %d", *f.Bracket.Good, f.Bracket.Bad)
-		case f.Bracket != nil && !f.Bracket.known():
-			title += " " + f.Bracket.when()
-		case f.Bracket != nil:
-			title += fmt.Sprintf(" before state point %d", f.Bracket.Bad)
-		}
-		if f.System != "" && !f.InitialState {
-			title += ", in " + commentCode(f.System, commentName)
-		}
-	}
-	title = "**desynctool: " + title + "**"
+	title := "**desynctool: " + r.Headline().Text(func(s string) string { return commentCode(s, commentName) }) + "**"
 	if r.Session.Game != "" {
 		title += " " + commentCode(strings.TrimSpace(r.Session.Game+" "+r.Session.Build), commentName)
 	}
@@ -172,15 +143,10 @@ func (c *comment) sentences(r *Report) {
 
 // who says which peers agree, and which are wrong.
 func (c *comment) who(r *Report) {
-	var wrong, groups []string
-	for i := range r.Peers {
-		if m := r.Peers[i].MatchesReference; m != nil && !*m {
-			wrong = append(wrong, r.Peers[i].Name)
-		}
-	}
-	if len(wrong) > 0 {
+	if wrong := r.Headline().Wrong; len(wrong) > 0 {
 		c.add(commentPart{items: []commentItem{{text: "Wrong by a replay of the orders: " + commentList(wrong, commentAccused, ", ")}}})
 	}
+	var groups []string
 	for n := 1; n <= len(r.Peers); n++ {
 		var names []string
 		for i := range r.Peers {

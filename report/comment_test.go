@@ -55,7 +55,13 @@ func drawReport(t *rapid.T) *Report {
 	}
 	if rapid.Bool().Draw(t, "first") {
 		good := number("good")
-		r.FirstDivergence = &FirstDivergence{System: text("system"), Bracket: &BracketDocument{Bad: number("bad")}}
+		r.FirstDivergence = &FirstDivergence{System: text("system"), Bracket: &BracketDocument{Bad: number("bad")}, Wrong: texts("wrong", 5)}
+		if rapid.Bool().Draw(t, "loaded") {
+			r.FirstDivergence.Loaded = text("who loaded")
+		}
+		if rapid.Bool().Draw(t, "named") {
+			r.FirstDivergence.Bracket.Native = &bracketNative{Bad: "an unknown " + text("bad")}
+		}
 		if rapid.Bool().Draw(t, "bracketed") {
 			r.FirstDivergence.Bracket.Good = &good
 		}
@@ -164,15 +170,12 @@ func TestCommentOfAnyReport(t *testing.T) {
 				t.Fatalf("a line begins with %.20q", line)
 			}
 		}
-		if f := r.FirstDivergence; r.Status == Diverged && f != nil && f.Tick != nil && !strings.Contains(got, fmt.Sprintf("in tick %d", *f.Tick)) {
+		if f := r.FirstDivergence; r.Status == Diverged && f != nil && f.Loaded == "" && f.Tick != nil && !strings.Contains(got, fmt.Sprintf("in tick %d", *f.Tick)) {
 			t.Fatalf("tick %d is not in\n%s", *f.Tick, got)
 		}
-		wrong := 0
-		for i := range r.Peers {
-			if m := r.Peers[i].MatchesReference; m != nil && !*m {
-				if wrong++; wrong <= commentAccused && !strings.Contains(got, commentCode(r.Peers[i].Name, commentName)) {
-					t.Fatalf("%q, which is wrong, is not in\n%s", r.Peers[i].Name, got)
-				}
+		for i, peer := range r.Headline().Wrong {
+			if i < commentAccused && !strings.Contains(got, commentCode(peer, commentName)) {
+				t.Fatalf("%q, which is wrong, is not in\n%s", peer, got)
 			}
 		}
 	})

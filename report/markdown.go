@@ -112,17 +112,7 @@ func (m *markdown) list(title string, items []string) {
 }
 
 func (m *markdown) verdict(r *Report) {
-	title := markdownText(string(r.Status))
-	switch r.Status {
-	case InSync:
-		title = "in sync"
-	case Failed:
-		title = "no verdict"
-	}
-	if f := r.FirstDivergence; r.Status == Diverged && f != nil && f.Tick != nil {
-		title += fmt.Sprintf(" in tick %d", *f.Tick)
-	}
-	m.block("## desynctool: " + title)
+	m.block("## desynctool: " + r.Headline().Text(markdownCode))
 	for i, line := range r.Verdict {
 		text := markdownText(line)
 		if text == "" {
@@ -308,8 +298,8 @@ func (m *markdown) causes(r *Report) {
 		m.table([]string{"Cause", "Standing", "Evidence", "What would confirm it", "What would refute it"}, len(r.Causes), func(i int) []string {
 			c := &r.Causes[i]
 			standing := c.Standing
-			if c.Of > 0 {
-				standing += fmt.Sprintf(", right in %d of %d measured sessions", c.Right, c.Of)
+			if measured := c.Measured(); measured != "" {
+				standing += ", " + measured
 			}
 			return []string{
 				markdownText(c.Title) + " (" + markdownCode(c.Class) + ")", markdownText(standing),

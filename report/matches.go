@@ -108,7 +108,7 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 	var counted []string
 	for _, k := range []Status{Diverged, Failed, Inconclusive, InSync} {
 		if counts[k] > 0 {
-			counted = append(counted, fmt.Sprintf("%d %s", counts[k], map[Status]string{Diverged: "diverged", Failed: "with an error", Inconclusive: "inconclusive", InSync: "in sync"}[k]))
+			counted = append(counted, fmt.Sprintf("%d %s", counts[k], strings.Replace(k.Words(), "error", "with an error", 1)))
 		}
 	}
 	t.put(s.bold.Sprint(prose.Count(len(list), "match", "matches")), "  ", strings.Join(counted, ", "))
@@ -202,17 +202,7 @@ func (r *Report) match() MatchDocument {
 
 func matchName(d MatchDocument) string { return prose.Shorten(Safe(d.Name), maxMatchName) }
 
-func statusWord(s Status) string {
-	switch s {
-	case InSync:
-		return "IN SYNC"
-	case Diverged:
-		return "DIVERGED"
-	case Inconclusive:
-		return "INCONCLUSIVE"
-	}
-	return "ERROR"
-}
+func statusWord(s Status) string { return strings.ToUpper(s.Words()) }
 
 // title names a match for a heading: "Match 2: Spring, 0123…".
 func (d *MatchDocument) title() string {

@@ -31,12 +31,17 @@ func (r *Report) Redact() *Report {
 		if b := d.Bracket; b != nil {
 			first.Bracket = &BracketDocument{Good: b.Good, Bad: b.Bad}
 		}
+		for i := range r.Peers {
+			if d.Loaded != "" && r.Peers[i].Name == d.Loaded {
+				first.Loaded = out.Peers[i].Name
+			}
+		}
 		out.FirstDivergence = first
 	}
 	for _, s := range r.Splits {
 		out.Splits = append(out.Splits, SplitDocument{Good: s.Good, Bad: s.Bad, Healed: s.Healed})
 	}
-	out.Verdict = []string{plainVerdict(out.Status, out.FirstDivergence)}
+	out.Verdict = []string{plainVerdict(out.Headline())}
 	return out
 }
 
@@ -51,27 +56,15 @@ func knownKind(k bisect.Kind) bisect.Kind {
 	return ""
 }
 
-// plainVerdict says what happened without any name.
-func plainVerdict(s Status, d *FirstDivergence) string {
-	switch {
-	case s == InSync:
+// plainVerdict is the headline as a sentence, without any name but those of players.
+func plainVerdict(h Headline) string {
+	switch h.Status {
+	case InSync:
 		return "No difference was found between the games of the players."
-	case s == Inconclusive:
-		return "The evidence does not show whether the games of the players parted."
-	case s != Diverged:
-		return "The evidence could not be read."
-	case d == nil:
-		return "The games of the players parted."
-	case d.InitialState:
-		return "The games of the players were not the same from the start."
-	case d.Tick != nil:
-		return fmt.Sprintf("The games of the players parted in tick %d.", *d.Tick)
-	case d.Bracket != nil && d.Bracket.Good != nil:
-		return fmt.Sprintf("The games of the players parted between state points %d and %d.", *d.Bracket.Good, d.Bracket.Bad)
-	case d.Bracket != nil && !d.Bracket.known():
-		return "The games of the players parted; when is not known."
-	case d.Bracket != nil:
-		return fmt.Sprintf("The games of the players parted before state point %d.", d.Bracket.Bad)
+	case Inconclusive:
+		return "The evidence does not show whether the games of the players diverged."
+	case Diverged:
+		return "The games of the players " + h.Text(func(s string) string { return s }) + "."
 	}
-	return "The games of the players parted."
+	return "The evidence could not be read."
 }

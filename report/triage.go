@@ -170,7 +170,9 @@ type FirstDivergence struct {
 	Exact        bool             `json:"exact"`
 	Bracket      *BracketDocument `json:"bracket"`
 	InitialState bool             `json:"initial_state"`
-	System       string           `json:"system,omitempty"`
+	// Loaded is the peer that diverged by loading another state, empty if none did.
+	Loaded string `json:"loaded,omitempty"`
+	System string `json:"system,omitempty"`
 	// Archetypes are those that may have diverged first, the RNG under "". Root says that
 	// the first is known to have.
 	Archetypes []string `json:"archetypes"`
@@ -351,6 +353,15 @@ type Cause struct {
 	// it.
 	Confirm string `json:"confirm,omitempty"`
 	Refute  string `json:"refute,omitempty"`
+}
+
+// Measured returns how often the evidence was right that a cause was judged by, "" of a cause that was not
+// measured: it is shown, or seen, or too few sessions have such evidence.
+func (c *Cause) Measured() string {
+	if c.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("right in %d of %d measured sessions with such evidence", c.Right, c.Of)
 }
 
 // Experiment is a replay that was made to find the cause.

@@ -226,8 +226,8 @@ func (t *reportText) causes() {
 		about := map[string]string{"shown": "shown by experiments", "seen": "the evidence shows it"}[first.Standing]
 		if about == "" {
 			about = "looks like it, nothing more"
-			if first.Of > 0 {
-				about = fmt.Sprintf("looks like it: right in %d of %d measured sessions with such evidence", first.Right, first.Of)
+			if measured := first.Measured(); measured != "" {
+				about = "looks like it: " + measured
 			}
 		}
 		if len(t.r.Causes) > 1 {
@@ -286,13 +286,11 @@ func (t *reportText) experiments() {
 
 // side returns the colour of a peer's values: only a replay shows whether they are right.
 func (t *reportText) side(peer string, otherwise printer) printer {
-	for _, p := range t.r.Peers {
-		if p.Name == peer && p.MatchesReference != nil {
-			if *p.MatchesReference {
-				return t.s.good
-			}
-			return t.s.bad
-		}
+	switch t.r.Standing(peer) {
+	case StandingRight:
+		return t.s.good
+	case StandingWrong:
+		return t.s.bad
 	}
 	return otherwise
 }

@@ -35,23 +35,9 @@ func match(r *report.Report) string {
 	return fmt.Sprintf("match %d (%s): ", r.Match.Number, name)
 }
 
-// title says in a few words what a report says, and of which match if there are several.
-func title(r *report.Report) string { return match(r) + outcome(r) }
-
-func outcome(r *report.Report) string {
-	switch f := r.FirstDivergence; {
-	case r.Status == report.Diverged && f != nil && f.InitialState:
-		return "diverged in the initial state"
-	case r.Status == report.Diverged && f != nil && f.Tick != nil:
-		return fmt.Sprintf("diverged in tick %d", *f.Tick)
-	case r.Status == report.Diverged && f != nil && f.Bracket != nil && f.Bracket.Good != nil:
-		return fmt.Sprintf("diverged between state points %d and %d", *f.Bracket.Good, f.Bracket.Bad)
-	case r.Status == report.InSync:
-		return "in sync"
-	case r.Status == report.Failed:
-		return "no verdict"
-	}
-	return safe(string(r.Status), maxText)
+// title is the headline of a report, after the match that it belongs to if there are several.
+func title(r *report.Report) string {
+	return match(r) + r.Headline().Text(func(name string) string { return safe(name, maxText) })
 }
 
 // maxListed is how many of a list are written where nothing says otherwise.
@@ -121,8 +107,8 @@ func field(r *report.Report, f *report.LocusField) string {
 
 // standing says what a cause rests on.
 func standing(c *report.Cause) string {
-	if c.Of > 0 {
-		return fmt.Sprintf("%s, right in %d of %d measured sessions", c.Standing, c.Right, c.Of)
+	if measured := c.Measured(); measured != "" {
+		return c.Standing + ", " + measured
 	}
 	return c.Standing
 }

@@ -32,7 +32,7 @@ func ExampleGitHub() {
 		fmt.Println(command)
 	}
 	// Output:
-	// error title=desynctool%3A diverged in tick 1234
+	// error title=desynctool%3A diverged in tick 1234%2C in Combat
 	// warning title=desynctool%3A missing evidence
 	// warning title=desynctool%3A warning
 }

@@ -33,8 +33,8 @@ func (b *builder) causes() *Node {
 		one := &Node{Title: c.Class, Aside: c.Title, Command: b.triage()}
 		about := map[string]string{"shown": "experiments show it", "seen": "the evidence shows it", "looks-like": "it looks like it, nothing more"}[c.Standing]
 		one.Parts = []Part{{Text: []string{c.Title}, Ink: Bold}, {Text: []string{about}}}
-		if c.Of > 0 {
-			one.Parts = append(one.Parts, Part{Text: []string{fmt.Sprintf("right in %d of %d measured sessions with such evidence", c.Right, c.Of)}})
+		if measured := c.Measured(); measured != "" {
+			one.Parts = append(one.Parts, Part{Text: []string{measured}})
 		}
 		for _, p := range []Part{{Heading: "evidence", Text: items(c.Evidence)}, {Heading: "would confirm it", Text: some(c.Confirm)}, {Heading: "would refute it", Text: some(c.Refute)}} {
 			if len(p.Text) > 0 {

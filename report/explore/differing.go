@@ -137,13 +137,11 @@ func (b *builder) sides() []Ink {
 	inks := []Ink{Plain}
 	for i, name := range report.LocusPeers(b.Report) {
 		ink := []Ink{Name, Warn}[i%2]
-		for _, p := range b.Peers {
-			if p.Name == name && p.MatchesReference != nil {
-				ink = Bad
-				if *p.MatchesReference {
-					ink = Good
-				}
-			}
+		switch b.Standing(name) {
+		case report.StandingRight:
+			ink = Good
+		case report.StandingWrong:
+			ink = Bad
 		}
 		inks = append(inks, ink)
 	}

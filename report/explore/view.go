@@ -67,8 +67,7 @@ func (m *Model) headline() string {
 	if ink == Plain {
 		ink = Bad
 	}
-	word := strings.ToUpper(strings.ReplaceAll(string(r.Status.Known()), "-", " "))
-	return m.paint(m.fit(line{{ink, word}, {Plain, "  "}, {Bold, m.say(first(r.Verdict))}}, m.width))
+	return m.paint(m.fit(line{{ink, strings.ToUpper(r.Status.Words())}, {Plain, "  "}, {Bold, m.say(first(r.Verdict))}}, m.width))
 }
 
 // treeWidth is how many columns the tree takes.

@@ -29,5 +29,5 @@ func ExampleWrite() {
 	}
 	title := html.String()[bytes.Index(html.Bytes(), []byte("<title>")):]
 	fmt.Println(title[:strings.Index(title, "\n")])
-	// Output: <title>Desync report: diverged in tick 1234</title>
+	// Output: <title>Desync report: diverged in tick 1234, in Combat</title>
 }

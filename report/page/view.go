@@ -114,10 +114,7 @@ func newView(r *report.Report, ids ids) *view {
 	if len(r.Verdict) > 0 {
 		v.Headline, v.More = r.Verdict[0], r.Verdict[1:]
 	}
-	v.Title = "Desync report: " + strings.ToLower(v.Word)
-	if f := r.FirstDivergence; f != nil && f.Tick != nil {
-		v.Title += fmt.Sprintf(" in tick %d", *f.Tick)
-	}
+	v.Title = "Desync report: " + r.Headline().Text(report.Safe)
 	for _, p := range r.Peers {
 		v.Who = append(v.Who, peerRow{peers.of(p.Name), p, reference(p.MatchesReference)})
 	}
@@ -125,8 +122,8 @@ func newView(r *report.Report, ids ids) *view {
 		sign, word := rungSign(step.State)
 		v.Ladder = append(v.Ladder, rung{step, strings.ReplaceAll(step.Step, "-", " "), sign, word})
 	}
-	if len(r.Causes) > 0 && r.Causes[0].Of > 0 {
-		v.Measured = fmt.Sprintf("right in %d of %d measured sessions with such evidence", r.Causes[0].Right, r.Causes[0].Of)
+	if len(r.Causes) > 0 {
+		v.Measured = r.Causes[0].Measured()
 	}
 	for _, o := range r.Orders {
 		v.Orders = append(v.Orders, orderRow{o, peers.all(o.Peers)})
@@ -145,15 +142,8 @@ func newView(r *report.Report, ids ids) *view {
 }
 
 func statusWord(s report.Status) string {
-	switch s {
-	case report.InSync:
-		return "In sync"
-	case report.Diverged:
-		return "Diverged"
-	case report.Inconclusive:
-		return "Inconclusive"
-	}
-	return "Error"
+	word := s.Words()
+	return strings.ToUpper(word[:1]) + word[1:]
 }
 
 // reference says whether a peer is right.

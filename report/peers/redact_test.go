@@ -101,9 +101,9 @@ func values(t *testing.T, document any) map[string]string {
 var allowed = map[string]map[string]string{
 	"triage": {
 		"schema": `desynctool\.triage/1`, "status": `in-sync|diverged|inconclusive|error`, "kind": `|state|blind-checksum|checksum-only`,
-		"verdict[]": `[A-Z][a-z0-9 ]*\.`, "peers[].name": `player [0-9]+`, "peers[].group": number,
+		"verdict[]": `[A-Z][a-z0-9 ,]*\.`, "peers[].name": `player [0-9]+`, "peers[].group": number,
 		"session.tick_rate": number, "session.first": number, "session.last": number,
-		"first_divergence.tick": number, "first_divergence.exact": "true", "first_divergence.initial_state": "true",
+		"first_divergence.tick": number, "first_divergence.exact": "true", "first_divergence.initial_state": "true", "first_divergence.loaded": `player [0-9]+`,
 		"first_divergence.bracket.good": number, "first_divergence.bracket.bad": number,
 		"first_divergence.healed_at": number, "first_divergence.detected_at": number, "first_divergence.majority": number,
 		"splits[].good": number, "splits[].bad": number, "splits[].healed": number,

@@ -249,21 +249,22 @@ func parted(c *verdict.Conclusion) string {
 		who = b.A + " and " + b.B
 	}
 	text.WriteString(who)
-	switch {
-	case c.InitialState:
+	when := divergence(c).When()
+	switch when.Kind {
+	case report.WhenStart:
 		text.WriteString(" differ from the start, before any tick")
-	case c.Loaded != nil:
+	case report.WhenLoad:
 		text.Reset()
 		fmt.Fprintf(&text, "%s parted by loading: it has another state than the others %s", c.Loaded.Peer, at(bad))
 		if c.Loaded.After != nil {
 			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(verdict.Moment{Number: *c.Loaded.After}))
 		}
-	case c.Tick != nil:
+	case report.WhenTick:
 		text.WriteString(" parted in " + report.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
 			fmt.Fprintf(&text, " (equal %s, different %s)", at(verdict.MomentOf(*b.Good)), at(bad))
 		}
-	case b.Good != nil:
+	case report.WhenBetween:
 		text.WriteString(" parted " + between(verdict.MomentOf(*b.Good), bad))
 	default:
 		text.WriteString(" differ " + at(bad))
@@ -273,7 +274,7 @@ func parted(c *verdict.Conclusion) string {
 	} else if c.System != "" {
 		text.WriteString(", in " + c.System)
 	}
-	if b.Good == nil && !c.InitialState && c.Loaded == nil {
+	if b.Good == nil && when.Kind != report.WhenStart && when.Kind != report.WhenLoad {
 		text.WriteString(", and nothing before is known to be equal")
 	}
 	switch what := where(c); {

@@ -64,6 +64,9 @@ func divergence(c *verdict.Conclusion) *report.FirstDivergence {
 	if native != (report.Native{}) {
 		d.Native = &native
 	}
+	if c.Loaded != nil {
+		d.Loaded = c.Loaded.Peer
+	}
 	if c.Healed != nil {
 		d.Healed = &c.Healed.Number
 	}
