@@ -138,9 +138,6 @@ func (d *BracketDocument) worst() snapshot.Point {
 // known reports whether it is known which point that is.
 func (d *BracketDocument) known() bool { return d.worst().Known() }
 
-// when says of when the state there is.
-func (d *BracketDocument) when() string { return AtPoint(d.worst()) }
-
 // bracketEndFiles are the snapshots at the ends.
 type bracketEndFiles struct {
 	Good []string `json:"good"`
