@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -45,7 +47,7 @@ var openttdCases = []openttdCase{
 func makeOpenttd(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	builds := os.Getenv("OPENTTD_BUILD")
 	if builds == "" {
-		return nil, fmt.Errorf("%w: OPENTTD_BUILD does not name the folder in which .ci/witness/openttd-build has built the game", errSkipped)
+		return nil, fmt.Errorf("%w: OPENTTD_BUILD does not name the folder in which tools/games/openttd-build has built the game", errSkipped)
 	}
 	var all []made
 	for i, c := range openttdCases {

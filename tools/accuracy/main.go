@@ -1,11 +1,11 @@
 // Command accuracy plays seeded sessions of three games and prints how often the verdicts on
 // them are right, as docs/accuracy.md has it:
 //
-//	go run ./.ci/accuracy -sessions 240 -clean 60 -games refsim,arena,trade
+//	go run ./tools/accuracy -sessions 240 -clean 60 -games refsim,arena,trade
 //
 // or how reports of planted bugs group, as docs/desk-accuracy.md has it:
 //
-//	go run ./.ci/accuracy -desk -games arena,trade
+//	go run ./tools/accuracy -desk -games arena,trade
 package main
 
 import (

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command benchtraces measures desynctool tracediff against cmp and GNU diff. It
 // generates pairs of traces, runs each comparison and its peer in turn and prints a
 // table of ratios in Markdown. .ci/bench-traces starts it.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // tanksGame is a game of tanks that drive and shoot. Its script dumps the state every few frames,

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // games are those that have a recipe, with the cases of testdata that their recipes play again.

@@ -1,8 +1,10 @@
+//go:build unix
+
 // Command bench measures desynctool against its peers and prints ratios: each
 // pair of measurements alternates, so that a busy machine slows both. It needs
 // cmp and openssl. Run it as
 //
-//	go run ./.ci/bench [-quick] [-triage | -growth | -desk [-part PART]] [DIR]
+//	go run ./tools/bench [-quick] [-triage | -growth | -desk [-part PART]] [DIR]
 //
 // DIR holds up to 6 GiB of files while it runs; the default is a temporary
 // folder.

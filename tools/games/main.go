@@ -1,8 +1,10 @@
+//go:build unix
+
 // Command witness holds the recipes of games against the games: it plays real sessions, changes something in one of
 // their processes, and prints what desynctool says of them without and with the game as a witness, as
 // docs/games.md has it:
 //
-//	go run ./.ci/witness -games 0ad,spring -seed 7
+//	go run ./tools/games -games 0ad,spring -seed 7
 //
 // It exits with status 1 if a verdict is wrong. .ci/games installs the games first.
 package main
