@@ -24,9 +24,9 @@ const module = "github.com/desynctool/desynctool"
 var layers = [][]string{
 	{"tools"}, // what .ci runs
 	{"cmd"},
-	{"internal/cli"}, // what the programs share
+	{"cmd/internal/cli"}, // what the programs share
 	{"desk"},
-	{"internal/testkit/accuracy"}, // of tests alone
+	{"tools/accuracy/verdicts"},
 	{"report"},
 	{"engines"},
 	{"engines/engine"},
@@ -58,14 +58,14 @@ var withoutFiles = []string{"bisect"}
 
 // mayImport are the imports within a layer besides those of a package's parents.
 var mayImport = map[string][]string{
-	"bisect/wasmsim":            {"bisect/extsim"},                                                                                                                                            // the same protocol, by function calls
-	"report/bundle":             {"report/formats", "report/bundle/archive", "report/bundle/gamelog", "report/bundle/paste", "report/peers", "report/verdict", "report/words"},                // opens files of every format, in archives or not
-	"desk":                      {"desk/blobs"},                                                                                                                                               // its bundles
-	"report/bundle/archive":     {"report/bundle/paste"},                                                                                                                                      // shows what is in pasted texts as files
-	"report/compare":            {"report/gamereplay", "report/bundle", "report/bundle/archive", "report/bundle/gamelog", "report/formats", "report/verdict", "report/words", "report/peers"}, // compares what a session has, and has it judged
-	"report/simulators":         {"report/bundle", "report/bundle/archive", "report/formats", "report/gamereplay"},                                                                            // tests a simulator with a peer's log
-	"desk/server":               {"desk/blobs"},                                                                                                                                               // keeps what comes in
-	"internal/testkit/accuracy": {"report/verdict"},                                                                                                                                           // measures its verdicts
+	"bisect/wasmsim":          {"bisect/extsim"},                                                                                                                                            // the same protocol, by function calls
+	"report/bundle":           {"report/formats", "report/bundle/archive", "report/bundle/gamelog", "report/bundle/paste", "report/peers", "report/verdict", "report/words"},                // opens files of every format, in archives or not
+	"desk":                    {"desk/blobs"},                                                                                                                                               // its bundles
+	"report/bundle/archive":   {"report/bundle/paste"},                                                                                                                                      // shows what is in pasted texts as files
+	"report/compare":          {"report/gamereplay", "report/bundle", "report/bundle/archive", "report/bundle/gamelog", "report/formats", "report/verdict", "report/words", "report/peers"}, // compares what a session has, and has it judged
+	"report/simulators":       {"report/bundle", "report/bundle/archive", "report/formats", "report/gamereplay"},                                                                            // tests a simulator with a peer's log
+	"desk/server":             {"desk/blobs"},                                                                                                                                               // keeps what comes in
+	"tools/accuracy/verdicts": {"report/verdict"},                                                                                                                                           // measures its verdicts
 
 	"report/words":     {"report/verdict"},                                                                               // says what it concludes
 	"bisect/gitbisect": {"bisect/extsim"},                                                                                // the end of what programs print

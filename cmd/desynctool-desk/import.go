@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/internal/cli"
 )
 
 func newDeskImport(d *deskEnv) *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 

@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/server"
 	"github.com/desynctool/desynctool/desk/web"
-	"github.com/desynctool/desynctool/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 

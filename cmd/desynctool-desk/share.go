@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/desk/server"
-	"github.com/desynctool/desynctool/internal/cli"
 )
 
 func newDeskShare(d *deskEnv) *cobra.Command {

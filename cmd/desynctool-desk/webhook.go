@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/desk/server"
-	"github.com/desynctool/desynctool/internal/cli"
 )
 
 func newDeskWebhook(d *deskEnv) *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )

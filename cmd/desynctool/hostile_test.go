@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 

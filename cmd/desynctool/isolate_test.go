@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/isolate"
 )

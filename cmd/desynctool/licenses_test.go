@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 )
 
 // TestLicenses: every module that the toolchain linked is listed, and its licence is known.

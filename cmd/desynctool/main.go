@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 )
 
 func main() { cli.Main(program(new(env))) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/cmd/desynctool-wasm/wasmprogram"
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/simulators"
 )

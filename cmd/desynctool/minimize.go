@@ -9,7 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
-	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"

@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 )

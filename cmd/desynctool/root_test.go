@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/internal/cli"
-	"github.com/desynctool/desynctool/internal/cli/clitest"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 )
 
 // fresh returns the program with an environment of its own.

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
-	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/compare"

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/words"
+	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
 // recorded are desyncs of real games, by what was done to make them.
-var recorded = []accuracy.Recorded{
+var recorded = []verdicts.Recorded{
 	{Bug: "0ad walkspeed", Dir: "testdata/0ad/mp_orders_walkspeed"},
 	{Bug: "0ad walkspeed", Dir: "testdata/0ad/replay_walkspeed"},
 	{Bug: "0ad damage", Dir: "testdata/0ad/mp_late_damage"},
@@ -40,33 +40,33 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	games := []accuracy.Game{accuracy.Reference{Names: 7}, accuracy.Reference{Names: 3}}
+	games := []verdicts.Game{verdicts.Reference{Names: 7}, verdicts.Reference{Names: 3}}
 	for _, name := range names {
-		g, err := accuracy.Compile(".", name, dir)
+		g, err := verdicts.Compile(".", name, dir)
 		if err != nil {
 			return err
 		}
 		games = append(games, g)
 	}
-	shows := accuracy.Shows(seed, filepath.Join(dir, "shows"))
+	shows := verdicts.Shows(seed, filepath.Join(dir, "shows"))
 	if mix != "" {
-		bugs, err := accuracy.Bugs(games, bugsPlanted, seed, true, shows)
+		bugs, err := verdicts.Bugs(games, bugsPlanted, seed, true, shows)
 		if err != nil {
 			return err
 		}
-		_, err = accuracy.Mix(mix, accuracy.Strikes(bugs, sessions, seed), accuracy.Complete, recorded)
+		_, err = verdicts.Mix(mix, verdicts.Strikes(bugs, sessions, seed), verdicts.Complete, recorded)
 		return err
 	}
 	played := 0
-	measure := func(apart bool, sessions int, views []accuracy.View) ([]accuracy.Grouped, error) {
-		bugs, err := accuracy.Bugs(games, bugsPlanted, seed, apart, shows)
+	measure := func(apart bool, sessions int, views []verdicts.View) ([]verdicts.Grouped, error) {
+		bugs, err := verdicts.Bugs(games, bugsPlanted, seed, apart, shows)
 		if err != nil {
 			return nil, err
 		}
-		strikes := accuracy.Strikes(bugs, sessions, seed)
+		strikes := verdicts.Strikes(bugs, sessions, seed)
 		played++
 		part := filepath.Join(dir, fmt.Sprint(played))
-		list, hidden, err := accuracy.Group(strikes, views, func(i int) string { return fmt.Sprintf("%s/%d", part, i) }, triaged, keyed,
+		list, hidden, err := verdicts.Group(strikes, views, func(i int) string { return fmt.Sprintf("%s/%d", part, i) }, triaged, keyed,
 			func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(strikes)) })
 		fmt.Fprintln(os.Stderr)
 		for _, s := range hidden {
@@ -74,12 +74,12 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		}
 		return list, err
 	}
-	list, err := measure(true, sessions, accuracy.Views())
+	list, err := measure(true, sessions, verdicts.Views())
 	if err != nil {
 		return err
 	}
 	for _, x := range recorded {
-		g := accuracy.Grouped{Bug: x.Bug, View: accuracy.Complete}
+		g := verdicts.Grouped{Bug: x.Bug, View: verdicts.Complete}
 		r, err := triaged([]string{filepath.FromSlash(x.Dir)})
 		if err != nil {
 			return fmt.Errorf("%s: %w", x.Dir, err)
@@ -93,19 +93,19 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 	if err := show(list); err != nil {
 		return err
 	}
-	if list, err = measure(false, sessions/2, []accuracy.View{accuracy.Complete}); err != nil {
+	if list, err = measure(false, sessions/2, []verdicts.View{verdicts.Complete}); err != nil {
 		return err
 	}
 	fmt.Print("\nBugs anywhere:\n\n")
 	return show(list)
 }
 
-func show(list []accuracy.Grouped) error {
-	if err := accuracy.GroupTable(os.Stdout, list); err != nil {
+func show(list []verdicts.Grouped) error {
+	if err := verdicts.GroupTable(os.Stdout, list); err != nil {
 		return err
 	}
 	fmt.Println()
-	for _, line := range accuracy.Together(list) {
+	for _, line := range verdicts.Together(list) {
 		fmt.Println("- " + line)
 	}
 	return nil

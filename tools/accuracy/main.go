@@ -16,10 +16,10 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
 func main() {
@@ -51,15 +51,15 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var list []accuracy.Session
+	var list []verdicts.Session
 	for _, name := range strings.Split(*names, ",") {
 		game, err := gameOf(name, dir)
 		if err != nil {
 			return err
 		}
-		list = append(append(list, accuracy.Faulty(game, *faulty)...), accuracy.Clean(game, *clean)...)
+		list = append(append(list, verdicts.Faulty(game, *faulty)...), verdicts.Clean(game, *clean)...)
 	}
-	list = slices.DeleteFunc(list, func(s accuracy.Session) bool {
+	list = slices.DeleteFunc(list, func(s verdicts.Session) bool {
 		odd := s.Seed*0x9e3779b97f4a7c15>>63 == 1 // whatever its mistake, which comes by turns
 		other := *half == "odd" && !odd || *half == "even" && odd
 		return other || s.Seed <= uint64(*skip) || *only != "" && !strings.HasPrefix(s.Fault, *only)
@@ -73,7 +73,7 @@ func run() error {
 			return conclude(dirs, nil, nil)
 		}
 	}
-	scores, err := accuracy.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
+	scores, err := verdicts.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
 	if err != nil {
@@ -87,13 +87,13 @@ func run() error {
 		}
 	}
 	if *rules {
-		return accuracy.RuleTable(os.Stdout, scores)
+		return verdicts.RuleTable(os.Stdout, scores)
 	}
-	if err := accuracy.Table(os.Stdout, scores); err != nil {
+	if err := verdicts.Table(os.Stdout, scores); err != nil {
 		return err
 	}
 	fmt.Println()
-	return accuracy.CauseTable(os.Stdout, scores)
+	return verdicts.CauseTable(os.Stdout, scores)
 }
 
 func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) {
@@ -106,9 +106,9 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) 
 }
 
 // gameOf returns a game; the examples of docs/sdk are compiled to dir.
-func gameOf(name, dir string) (accuracy.Game, error) {
+func gameOf(name, dir string) (verdicts.Game, error) {
 	if name == "refsim" {
-		return accuracy.Reference{}, nil
+		return verdicts.Reference{}, nil
 	}
-	return accuracy.Compile(".", name, dir)
+	return verdicts.Compile(".", name, dir)
 }

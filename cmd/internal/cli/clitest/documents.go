@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/desynctool/desynctool/internal/cli"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 )
 
 // documents is the environment variable that names the folder in which commands leave the JSON documents they write.
@@ -38,7 +38,7 @@ func (c checked) Run() int {
 	if left, err := filepath.Glob(filepath.Join(folder, "*.json")); err == nil && len(left) == 0 {
 		return status
 	}
-	check := exec.Command("go", "run", "github.com/desynctool/desynctool/internal/cli/clitest/validate", filepath.Join("..", "..", "docs"), folder)
+	check := exec.Command("go", "run", "github.com/desynctool/desynctool/cmd/internal/cli/clitest/validate", filepath.Join("..", "..", "docs"), folder)
 	if out, err := check.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "FAIL: documents and their schemas: %v\n%s", err, out)
 		return max(status, 1)

@@ -1,4 +1,4 @@
-// Package accuracy measures how often the verdicts on desyncs are right: it plays many
+// Package verdicts measures how often the verdicts on desyncs are right: it plays many
 // sessions with a mistake in each, leaves some of their artifacts out, and compares what is
 // concluded from the rest with what really happened. What happened is known from a
 // comparison of the sims while they ran, without hashes and without the code that is
@@ -6,7 +6,7 @@
 //
 // It plants bugs too ([Bugs]), lets each strike in many sessions ([Strikes]), and compares the
 // groups of their reports with them ([Group], [Agree]).
-package accuracy
+package verdicts
 
 import (
 	"cmp"

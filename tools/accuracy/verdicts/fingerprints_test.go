@@ -1,4 +1,4 @@
-package accuracy_test
+package verdicts_test
 
 import (
 	"fmt"

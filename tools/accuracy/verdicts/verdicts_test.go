@@ -1,4 +1,4 @@
-package accuracy_test
+package verdicts_test
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
 // conclude concludes from all that the sessions left.
@@ -27,7 +27,7 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) 
 }
 
 // cheap makes sessions small: with two peers, few entities and ticks, and without traces of columns.
-func cheap(list []accuracy.Session) []accuracy.Session {
+func cheap(list []verdicts.Session) []verdicts.Session {
 	for i := range list {
 		s := &list[i]
 		s.Peers, s.Entities, s.Ticks = min(s.Peers, 2), 100, 250
@@ -39,7 +39,7 @@ func cheap(list []accuracy.Session) []accuracy.Session {
 }
 
 // each returns the first of every n sessions.
-func each(n int, list []accuracy.Session) (some []accuracy.Session) {
+func each(n int, list []verdicts.Session) (some []verdicts.Session) {
 	for i := 0; i < len(list); i += n {
 		some = append(some, list[i])
 	}
@@ -51,37 +51,37 @@ func each(n int, list []accuracy.Session) (some []accuracy.Session) {
 // twelve may be wrong that is shown by experiments in the peer's own build, since threads run as
 // they like, and nine of ten have to be found; without a simulator hardly any is said, and none may be wrong.
 func TestSample(t *testing.T) {
-	var game accuracy.Reference
+	var game verdicts.Reference
 	faults := len(refsim.Faults())
-	faulty := accuracy.Faulty(game, effort.Long(1, 2)*faults)
-	clean := accuracy.Clean(game, effort.Of(2, effort.Long(6, 12)))
+	faulty := verdicts.Faulty(game, effort.Long(1, 2)*faults)
+	clean := verdicts.Clean(game, effort.Of(2, effort.Long(6, 12)))
 	if !effort.Full() {
 		faulty = cheap(each(6, faulty[:faults]))
 		clean = cheap(clean)
 	}
-	scores, err := accuracy.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, conclude, nil)
+	scores, err := verdicts.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, conclude, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range accuracy.Short(scores) {
+	for _, line := range verdicts.Short(scores) {
 		t.Error(line)
 	}
-	count := map[accuracy.Shape]map[accuracy.Outcome]int{}
+	count := map[verdicts.Shape]map[verdicts.Outcome]int{}
 	for _, s := range scores {
 		for _, c := range s.Causes {
 			if count[c.Shape] == nil {
-				count[c.Shape] = map[accuracy.Outcome]int{}
+				count[c.Shape] = map[verdicts.Outcome]int{}
 			}
 			count[c.Shape][c.Outcome]++
-			if c.Outcome == accuracy.False {
+			if c.Outcome == verdicts.False {
 				t.Logf("%s, %s: said %v after %v", s.Session, c.Shape, c.Said, c.Tested)
 			}
 		}
 	}
 	for shape, n := range count {
-		right, unknown, wrong := n[accuracy.Right], n[accuracy.NotKnown], n[accuracy.False]
+		right, unknown, wrong := n[verdicts.Right], n[verdicts.NotKnown], n[verdicts.False]
 		switch {
-		case shape == accuracy.WithOwn:
+		case shape == verdicts.WithOwn:
 			if right < 9*unknown || right < 12*wrong {
 				t.Errorf("%s: %d causes are right, %d not known, %d wrong", shape, right, unknown, wrong)
 			}
@@ -89,12 +89,12 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: %d causes are wrong", shape, wrong)
 		}
 	}
-	n := accuracy.Count(scores[:len(faulty)], func(*accuracy.Score) bool { return true })
+	n := verdicts.Count(scores[:len(faulty)], func(*verdicts.Score) bool { return true })
 	if n.Bit*10 < n.Sessions*9 {
 		t.Errorf("%d of %d mistakes showed", n.Bit, n.Sessions)
 	}
-	for _, q := range accuracy.Questions() {
-		if n.Marks[q][accuracy.Exact] < n.Sessions/4 {
+	for _, q := range verdicts.Questions() {
+		if n.Marks[q][verdicts.Exact] < n.Sessions/4 {
 			t.Errorf("%s: %v: the sample asks too little", q, n.Marks[q])
 		}
 	}
@@ -110,7 +110,7 @@ func TestOtherGames(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			game, err := accuracy.Compile("../../..", name, t.TempDir())
+			game, err := verdicts.Compile("../../..", name, t.TempDir())
 			if errors.Is(err, exec.ErrNotFound) && os.Getenv("DESYNCTOOL_SDK_TESTS") == "" {
 				t.Skip(err)
 			}
@@ -118,24 +118,24 @@ func TestOtherGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(game.Mistakes())
-			list := append(accuracy.Faulty(game, effort.Of(1, effort.Long(min(8, n), n))), accuracy.Clean(game, effort.Of(0, effort.Long(4, 12)))...)
+			list := append(verdicts.Faulty(game, effort.Of(1, effort.Long(min(8, n), n))), verdicts.Clean(game, effort.Of(0, effort.Long(4, 12)))...)
 			for i := range list {
 				list[i].Ticks = effort.Of[uint64](120, 0)
 			}
-			scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
+			scores, err := verdicts.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, line := range accuracy.Short(scores) {
+			for _, line := range verdicts.Short(scores) {
 				t.Error(line)
 			}
 			said, wrong := 0, 0
 			for _, s := range scores {
 				for _, c := range s.Causes {
-					if c.Outcome != accuracy.NotKnown {
+					if c.Outcome != verdicts.NotKnown {
 						said++
 					}
-					if c.Outcome == accuracy.False {
+					if c.Outcome == verdicts.False {
 						wrong++
 						t.Logf("%s, %s: said %v after %v", s.Session, c.Shape, c.Said, c.Tested)
 					}
@@ -153,7 +153,7 @@ func TestOtherGames(t *testing.T) {
 // as the truth does.
 func TestShuffledNames(t *testing.T) {
 	faults := len(refsim.Faults())
-	list := accuracy.Faulty(accuracy.Reference{}, 2*faults)
+	list := verdicts.Faulty(verdicts.Reference{}, 2*faults)
 	switch {
 	case effort.Full():
 		list = each(effort.Long(4, 1), list)
@@ -162,21 +162,21 @@ func TestShuffledNames(t *testing.T) {
 	}
 	for i := range list {
 		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, effort.Of(100, 200)
-		list[i].Trace, list[i].Lack = session.TraceArchetype, accuracy.Nothing
+		list[i].Trace, list[i].Lack = session.TraceArchetype, verdicts.Nothing
 		if effort.Full() && i%6 == 0 { // these take long to write and to read
 			list[i].Trace = session.TraceColumn
 		}
 	}
-	scores, err := accuracy.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
+	scores, err := verdicts.Run(list, func(int) string { return t.TempDir() }, conclude, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range accuracy.Short(scores) {
+	for _, line := range verdicts.Short(scores) {
 		t.Error(line)
 	}
-	n := accuracy.Count(scores, func(*accuracy.Score) bool { return true })
-	for _, q := range accuracy.Questions() {
-		if n.Marks[q][accuracy.Exact] < n.Bit/2 {
+	n := verdicts.Count(scores, func(*verdicts.Score) bool { return true })
+	for _, q := range verdicts.Questions() {
+		if n.Marks[q][verdicts.Exact] < n.Bit/2 {
 			t.Errorf("%s: of %d sessions %v: the sample asks too little", q, n.Bit, n.Marks[q])
 		}
 	}
@@ -185,7 +185,7 @@ func TestShuffledNames(t *testing.T) {
 // TestCauses compares made-up conclusions on a real session with what happened.
 func TestCauses(t *testing.T) {
 	effort.Whole(t)
-	says := func(classes ...string) accuracy.Measured {
+	says := func(classes ...string) verdicts.Measured {
 		return func([]string, *bisect.Sim, *bisect.Sim) (*verdict.Conclusion, error) {
 			c := &verdict.Conclusion{Kind: bisect.StateDiffers}
 			for _, class := range classes {
@@ -194,33 +194,33 @@ func TestCauses(t *testing.T) {
 			return c, nil
 		}
 	}
-	flip := accuracy.Session{
-		Game: accuracy.Reference{}, Seed: 3, Fault: "bit-flip/Combat@40", Peers: 2, Entities: effort.Of(100, 200), Trace: session.TraceSystem, Shuffled: true,
+	flip := verdicts.Session{
+		Game: verdicts.Reference{}, Seed: 3, Fault: "bit-flip/Combat@40", Peers: 2, Entities: effort.Of(100, 200), Trace: session.TraceSystem, Shuffled: true,
 	}
 	for _, test := range []struct {
-		says accuracy.Measured
-		want accuracy.Outcome
+		says verdicts.Measured
+		want verdicts.Outcome
 	}{
-		{says("bit-flip"), accuracy.Right},
-		{says("float", "stale-cache", "bit-flip"), accuracy.Right},
-		{says("float", "stale-cache", "bit-flip", "locale"), accuracy.False},
-		{says(), accuracy.NotKnown},
-		{says("float"), accuracy.False},
+		{says("bit-flip"), verdicts.Right},
+		{says("float", "stale-cache", "bit-flip"), verdicts.Right},
+		{says("float", "stale-cache", "bit-flip", "locale"), verdicts.False},
+		{says(), verdicts.NotKnown},
+		{says("float"), verdicts.False},
 	} {
-		score, err := accuracy.Measure(flip, t.TempDir(), test.says)
+		score, err := verdicts.Measure(flip, t.TempDir(), test.says)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !score.Bit || len(score.Causes) != 3 {
 			t.Fatalf("the mistake showed: %v; %d verdicts on its cause", score.Bit, len(score.Causes))
 		}
-		for i, shape := range []accuracy.Shape{accuracy.OfTick, accuracy.WithSim, accuracy.WithOwn} {
+		for i, shape := range []verdicts.Shape{verdicts.OfTick, verdicts.WithSim, verdicts.WithOwn} {
 			if c := score.Causes[i]; c.Shape != shape || c.Outcome != test.want {
 				t.Errorf("%s, said %v: %s, expected %s", c.Shape, c.Said, c.Outcome, test.want)
 			}
 		}
-		if score.Marks[accuracy.WhichLocus] != accuracy.Missed {
-			t.Errorf("a verdict without a place is %s", score.Marks[accuracy.WhichLocus])
+		if score.Marks[verdicts.WhichLocus] != verdicts.Missed {
+			t.Errorf("a verdict without a place is %s", score.Marks[verdicts.WhichLocus])
 		}
 	}
 }

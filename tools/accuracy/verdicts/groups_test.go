@@ -1,4 +1,4 @@
-package accuracy_test
+package verdicts_test
 
 import (
 	"encoding/json"
@@ -14,10 +14,10 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/internal/testkit/accuracy"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/words"
+	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
 func triaged(dirs []string) (*report.Report, error) {
@@ -38,46 +38,46 @@ func keyed(r *report.Report) (key string, weak, ok bool) {
 // docs/desk-accuracy.md measures many more.
 func TestGroups(t *testing.T) {
 	effort.InTurn(t, 1, 3)
-	game := accuracy.Reference{Names: 7}
-	bugs, err := accuracy.Bugs([]accuracy.Game{game}, 8, 11, true, nil)
+	game := verdicts.Reference{Names: 7}
+	bugs, err := verdicts.Bugs([]verdicts.Game{game}, 8, 11, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !effort.Full() {
 		bugs = bugs[:2]
 	}
-	strikes := accuracy.Strikes(bugs, effort.Of(1, 2), 11)
-	views := []accuracy.View{accuracy.Complete, accuracy.OnePeer, accuracy.Claimed}
-	list, hidden, err := accuracy.Group(strikes, views, func(int) string { return t.TempDir() }, triaged, keyed, nil)
+	strikes := verdicts.Strikes(bugs, effort.Of(1, 2), 11)
+	views := []verdicts.View{verdicts.Complete, verdicts.OnePeer, verdicts.Claimed}
+	list, hidden, err := verdicts.Group(strikes, views, func(int) string { return t.TempDir() }, triaged, keyed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(v accuracy.View) accuracy.Agreement {
-		return accuracy.Agree(slices.DeleteFunc(slices.Clone(list), func(g accuracy.Grouped) bool { return g.View != v }))
+	of := func(v verdicts.View) verdicts.Agreement {
+		return verdicts.Agree(slices.DeleteFunc(slices.Clone(list), func(g verdicts.Grouped) bool { return g.View != v }))
 	}
 	if len(hidden) > 0 {
 		t.Errorf("never showed: %v", hidden)
 	}
-	if a := of(accuracy.Complete); a.Reports < len(strikes) || a.Purity < .98 || a.Completeness < .9 || a.Weak > 0 {
-		t.Errorf("complete evidence: %+v\n%v", a, accuracy.Together(list))
+	if a := of(verdicts.Complete); a.Reports < len(strikes) || a.Purity < .98 || a.Completeness < .9 || a.Weak > 0 {
+		t.Errorf("complete evidence: %+v\n%v", a, verdicts.Together(list))
 	}
-	if a := of(accuracy.OnePeer); a.Reports > 0 || a.Unkeyed == 0 {
+	if a := of(verdicts.OnePeer); a.Reports > 0 || a.Unkeyed == 0 {
 		t.Errorf("one peer alone: %+v", a)
 	}
-	if a := of(accuracy.Claimed); a.Weak != a.Reports || a.Groups != 1 || a.Unkeyed > 0 {
+	if a := of(verdicts.Claimed); a.Weak != a.Reports || a.Groups != 1 || a.Unkeyed > 0 {
 		t.Errorf("claims alone: %+v", a)
 	}
 }
 
 // TestBugs: a mistake that does not show in one place is planted in another one, each once.
 func TestBugs(t *testing.T) {
-	games := []accuracy.Game{accuracy.Reference{Names: 7}, accuracy.Reference{Names: 3}}
-	all, err := accuracy.Bugs(games, 24, 11, false, nil)
+	games := []verdicts.Game{verdicts.Reference{Names: 7}, verdicts.Reference{Names: 3}}
+	all, err := verdicts.Bugs(games, 24, 11, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := map[string]bool{}
-	shown, err := accuracy.Bugs(games, 24, 11, false, func(b accuracy.Bug) (bool, error) {
+	shown, err := verdicts.Bugs(games, 24, 11, false, func(b verdicts.Bug) (bool, error) {
 		asked[b.Name] = true
 		return !strings.HasPrefix(b.Mistake, "bit-flip/") && b.Name != all[0].Name, nil
 	})
@@ -96,7 +96,7 @@ func TestBugs(t *testing.T) {
 		kinds[kind] = true
 	}
 	failed := errors.New("no room")
-	if _, err := accuracy.Bugs(games, 24, 11, false, func(accuracy.Bug) (bool, error) { return true, failed }); !errors.Is(err, failed) {
+	if _, err := verdicts.Bugs(games, 24, 11, false, func(verdicts.Bug) (bool, error) { return true, failed }); !errors.Is(err, failed) {
 		t.Errorf("a session that cannot be played: %v", err)
 	}
 }
@@ -104,13 +104,13 @@ func TestBugs(t *testing.T) {
 // TestMix: a folder of sessions says nothing of their bugs but in truth.json.
 func TestMix(t *testing.T) {
 	dir := t.TempDir()
-	bugs, err := accuracy.Bugs([]accuracy.Game{accuracy.Reference{Names: 7}}, 2, 11, true, nil)
+	bugs, err := verdicts.Bugs([]verdicts.Game{verdicts.Reference{Names: 7}}, 2, 11, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	strikes := accuracy.Strikes(bugs, 1, 11)
-	recorded := []accuracy.Recorded{{Bug: "openttd town", Dir: "../../../testdata/openttd/town_poke"}}
-	list, err := accuracy.Mix(dir, strikes, accuracy.SystemsOf, recorded)
+	strikes := verdicts.Strikes(bugs, 1, 11)
+	recorded := []verdicts.Recorded{{Bug: "openttd town", Dir: "../../../testdata/openttd/town_poke"}}
+	list, err := verdicts.Mix(dir, strikes, verdicts.SystemsOf, recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestMix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var truth []accuracy.Planted
+	var truth []verdicts.Planted
 	if err := json.Unmarshal(text, &truth); err != nil || len(truth) != len(strikes)+1 || !slices.Equal(truth, list) {
 		t.Fatalf("the truth is %v, %v, written were %v", truth, err, list)
 	}
@@ -140,14 +140,14 @@ func TestMix(t *testing.T) {
 
 // TestAgree compares groupings that are small enough to count by hand.
 func TestAgree(t *testing.T) {
-	grouped := func(pairs ...string) (list []accuracy.Grouped) { // bug, key
+	grouped := func(pairs ...string) (list []verdicts.Grouped) { // bug, key
 		for i := 0; i < len(pairs); i += 2 {
-			list = append(list, accuracy.Grouped{Bug: pairs[i], Key: pairs[i+1]})
+			list = append(list, verdicts.Grouped{Bug: pairs[i], Key: pairs[i+1]})
 		}
 		return list
 	}
 	for _, test := range []struct {
-		list                        []accuracy.Grouped
+		list                        []verdicts.Grouped
 		pure, whole, homog, conform float64
 		groups, mixed, split        int
 	}{
@@ -156,7 +156,7 @@ func TestAgree(t *testing.T) {
 		{grouped("a", "1", "a", "2", "b", "3", "b", "4"), 1, .5, 1, .5, 4, 0, 2}, // entropies: ln 4 of groups, ln 2 of groups given bugs
 		{grouped("a", "1", "a", "1", "a", "2", "b", "2"), .75, .75, 1 - .5*math.Ln2/bits(1, 3), 1 - (-.75*(2./3*math.Log(2./3)+1./3*math.Log(1./3)))/math.Ln2, 2, 1, 1},
 	} {
-		a := accuracy.Agree(append(test.list, accuracy.Grouped{Bug: "c"}))
+		a := verdicts.Agree(append(test.list, verdicts.Grouped{Bug: "c"}))
 		for what, pair := range map[string][2]float64{
 			"purity": {a.Purity, test.pure}, "completeness": {a.Completeness, test.whole},
 			"homogeneity": {a.Homogeneity, test.homog}, "V-completeness": {a.Conformity, test.conform},
@@ -191,15 +191,15 @@ func TestNearest(t *testing.T) {
 		}
 		return list
 	}
-	var list []accuracy.Grouped
+	var list []verdicts.Grouped
 	for i, levels := range [][]report.Level{{report.LevelKind, report.LevelStep}, {report.LevelKind, report.LevelComponent}, {report.LevelKind}, {report.LevelKind}, {}} {
-		list = append(list, accuracy.Grouped{Bug: fmt.Sprint(i), View: accuracy.Complete, Key: fmt.Sprint(i), Found: prints(levels...)})
+		list = append(list, verdicts.Grouped{Bug: fmt.Sprint(i), View: verdicts.Complete, Key: fmt.Sprint(i), Found: prints(levels...)})
 	}
 	list = append(list, list[3]) // the larger one
 	for i := range 5 {
-		list = append(list, accuracy.Grouped{Bug: fmt.Sprint(i), View: accuracy.Untracked, Key: "x", Found: prints(report.LevelKind, report.LevelComponent, report.LevelStep)})
+		list = append(list, verdicts.Grouped{Bug: fmt.Sprint(i), View: verdicts.Untracked, Key: "x", Found: prints(report.LevelKind, report.LevelComponent, report.LevelStep)})
 	}
-	if got, want := accuracy.Nearest(list, accuracy.Untracked), []int{0, 1, 3, 2, -1}; !slices.Equal(got, want) {
+	if got, want := verdicts.Nearest(list, verdicts.Untracked), []int{0, 1, 3, 2, -1}; !slices.Equal(got, want) {
 		t.Errorf("ranks %v, expected %v", got, want)
 	}
 }
