@@ -15,7 +15,7 @@ import (
 
 // TestReportFormats renders a saved report in every format, to stdout and to files.
 func TestReportFormats(t *testing.T) {
-	saved, err := os.ReadFile(filepath.Join("..", "..", "report", "testdata", "triage.json"))
+	saved, err := os.ReadFile(filepath.Join("..", "..", "..", "report", "testdata", "triage.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestReportFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	begins := map[string]string{
-		"json": "{\n  \"schema\": \"desynctool.triage/1\"", "markdown": "## desynctool: diverged in tick 1234\n",
+		"json": "{\n  \"schema\": \"desynctool.triage/1\"", "markdown": "## desynctool: diverged in tick 1234, in `Combat`\n",
 		"comment": "**desynctool: diverged in tick 1234, in `Combat`** `refsim refsim 1`\n",
 		"junit":   "<?xml version=", "sarif": "{\n  \"$schema\": ", "github": "::error title=desynctool",
 		"text": "DIVERGED  host and client parted in tick 1234", "html": "<!DOCTYPE html>\n",
