@@ -455,7 +455,7 @@ func FuzzDiff(f *testing.F) {
 		}
 		x, errA := list(t, a, nil)
 		y, errB := list(t, b, nil)
-		if strings.Count(x, " at ") != strings.Count(y, " at ") && !strings.Contains(text, " at ") || fmt.Sprint(errA) != fmt.Sprint(errB) {
+		if strings.Count(x, " at ") != strings.Count(y, " at ") && !strings.Contains(text, "at ") || fmt.Sprint(errA) != fmt.Sprint(errB) {
 			t.Errorf("%s%v\n%s%v", x, errA, y, errB)
 		}
 	})
